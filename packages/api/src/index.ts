@@ -1,0 +1,48 @@
+export {
+  duplicate,
+  type FieldError,
+  type FieldErrorReason,
+  forbidden,
+  invalid,
+  notSupported,
+  required,
+  showValue,
+  tooLong,
+  tooMany,
+  typeInvalid,
+} from "./field-error.ts";
+export { isJsonObject, type Json, type JsonObject } from "./json.ts";
+export type { KindSchema, Normalized } from "./kind-schema.ts";
+export {
+  type AnyObject,
+  formatKey,
+  type KubeList,
+  type KubeObject,
+  keyOf,
+  type ListMeta,
+  type New,
+  type NewMeta,
+  type ObjectKey,
+  type ObjectMeta,
+  type OwnerReference,
+  parseKey,
+  type WatchEvent,
+} from "./object.ts";
+export type { FieldShape, MergeShape } from "./patch/merge-shape.ts";
+export { apiVersionOf, parseApiVersion, qualifiedName, type Resource, resourcePath } from "./resource.ts";
+export {
+  alreadyExists,
+  badRequest,
+  conflict,
+  failure,
+  forbiddenBecause,
+  internalError,
+  invalidObject,
+  isRefused,
+  notFound,
+  Refused,
+  STALE_VERSION,
+  type Status,
+  type StatusCause,
+  type StatusDetails,
+} from "./status.ts";

@@ -1,0 +1,39 @@
+/** One HTTP exchange without a transport: what `handle` takes and gives. */
+import type { User } from "../verbs/verbs.ts";
+
+export interface HttpRequest {
+  readonly method: string;
+  /** As sent: not decoded, with the query. */
+  readonly url: string;
+  /** Lower-case names; repeated ones joined by ", ". */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The whole body. The transport ends reading at the size limit and sets `bodyTooLarge`. */
+  readonly body: Uint8Array;
+  readonly bodyTooLarge?: boolean;
+  /** From the client certificate, when there was a valid one. */
+  readonly certificateUser?: User;
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+/** A body that is sent piece by piece: watches. The transport calls `start` once the head is written. */
+export interface HttpStream {
+  start(out: HttpStreamSink): void;
+  /** The client went away or the server shuts down. */
+  stop(): void;
+}
+
+export interface HttpStreamSink {
+  /** False says: the transport's buffer is full; `onDrain` is called when it is not. Nothing is dropped. */
+  write(chunk: Uint8Array): boolean;
+  onDrain(callback: () => void): void;
+  end(): void;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: Uint8Array | readonly Uint8Array[] | HttpStream;
+}
+
+export type Handle = (request: HttpRequest) => Promise<HttpResponse>;

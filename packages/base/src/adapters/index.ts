@@ -1,0 +1,3 @@
+export { drainPromises } from "./drain.ts";
+export { createRealClock } from "./real-clock.ts";
+export { createRealIds } from "./real-ids.ts";

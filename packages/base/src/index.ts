@@ -1,0 +1,9 @@
+export { assert, InvariantError, unreachable } from "./assert.ts";
+export { type Cancel, type Clock, sleep } from "./clock.ts";
+export { formatDuration, parseDuration } from "./duration.ts";
+export { deepFreeze } from "./freeze.ts";
+export { Heap } from "./heap.ts";
+export { createSeededIds, type Ids } from "./ids.ts";
+export { createRandom, hashText, type Random } from "./random.ts";
+export { addMs, formatMicroTime, formatTime, type Instant, instantOf, parseTime } from "./time.ts";
+export { VirtualClock } from "./virtual-clock.ts";

@@ -1,0 +1,1 @@
+export { defineReasons, type Plan, type PlannedCondition, type PlannedEvent } from "./plan.ts";

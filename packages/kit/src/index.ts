@@ -1,0 +1,17 @@
+export {
+  type CallOptions,
+  type Client,
+  type DeleteOptions,
+  type GetOptions,
+  type ListOptions,
+  NotSent,
+  OutcomeUnknown,
+  type Patch,
+  type Selection,
+  type UpdateOptions,
+  type Watch,
+  type WatchEnd,
+  type WatchOptions,
+  type WatchSink,
+  type WriteOptions,
+} from "./client.ts";
