@@ -15,7 +15,11 @@ export default defineConfig({
         ...source,
         test: {
           name: "unit",
-          include: ["packages/*/src/**/*.test.ts", "testkit/src/**/*.test.ts", "tools/**/*.test.ts"],
+          include: [
+            "packages/*/src/**/*.test.ts",
+            "testkit/src/**/*.test.ts",
+            "tools/**/*.test.ts",
+          ],
           exclude: ["**/*.fuzz.test.ts", "**/*.e2e.test.ts", "**/node_modules/**"],
         },
       },

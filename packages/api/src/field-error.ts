@@ -29,20 +29,40 @@ export function showValue(value: unknown): string {
 }
 
 export function required(field: string, detail = ""): FieldError {
-  return { reason: "FieldValueRequired", field, message: detail === "" ? "Required value" : `Required value: ${detail}` };
+  return {
+    reason: "FieldValueRequired",
+    field,
+    message: detail === "" ? "Required value" : `Required value: ${detail}`,
+  };
 }
 
 export function invalid(field: string, value: unknown, detail: string): FieldError {
-  return { reason: "FieldValueInvalid", field, message: `Invalid value: ${showValue(value)}: ${detail}` };
+  return {
+    reason: "FieldValueInvalid",
+    field,
+    message: `Invalid value: ${showValue(value)}: ${detail}`,
+  };
 }
 
 export function typeInvalid(field: string, value: unknown, detail: string): FieldError {
-  return { reason: "FieldValueTypeInvalid", field, message: `Invalid value: ${showValue(value)}: ${detail}` };
+  return {
+    reason: "FieldValueTypeInvalid",
+    field,
+    message: `Invalid value: ${showValue(value)}: ${detail}`,
+  };
 }
 
-export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
+export function notSupported(
+  field: string,
+  value: unknown,
+  supported: readonly string[],
+): FieldError {
   const list = supported.map((item) => JSON.stringify(item)).join(", ");
-  return { reason: "FieldValueNotSupported", field, message: `Unsupported value: ${showValue(value)}: supported values: ${list}` };
+  return {
+    reason: "FieldValueNotSupported",
+    field,
+    message: `Unsupported value: ${showValue(value)}: supported values: ${list}`,
+  };
 }
 
 export function duplicate(field: string, value: unknown): FieldError {
@@ -54,9 +74,17 @@ export function forbidden(field: string, detail: string): FieldError {
 }
 
 export function tooLong(field: string, maxBytes: number): FieldError {
-  return { reason: "FieldValueTooLong", field, message: `Too long: may not be more than ${maxBytes} bytes` };
+  return {
+    reason: "FieldValueTooLong",
+    field,
+    message: `Too long: may not be more than ${maxBytes} bytes`,
+  };
 }
 
 export function tooMany(field: string, actual: number, max: number): FieldError {
-  return { reason: "FieldValueTooMany", field, message: `Too many: ${actual}: must have at most ${max} items` };
+  return {
+    reason: "FieldValueTooMany",
+    field,
+    message: `Too many: ${actual}: must have at most ${max} items`,
+  };
 }

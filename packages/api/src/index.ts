@@ -29,7 +29,13 @@ export {
   type WatchEvent,
 } from "./object.ts";
 export type { FieldShape, MergeShape } from "./patch/merge-shape.ts";
-export { apiVersionOf, parseApiVersion, qualifiedName, type Resource, resourcePath } from "./resource.ts";
+export {
+  apiVersionOf,
+  parseApiVersion,
+  qualifiedName,
+  type Resource,
+  resourcePath,
+} from "./resource.ts";
 export {
   alreadyExists,
   badRequest,
@@ -46,3 +52,5 @@ export {
   type StatusCause,
   type StatusDetails,
 } from "./status.ts";
+export type { Column, TablePrinter } from "./table.ts";
+export type { KindRules, KindRulesTable } from "./builtin/kind-rules.ts";

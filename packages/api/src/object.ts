@@ -52,7 +52,10 @@ export interface AnyObject extends KubeObject {
 }
 
 /** What may be sent to create a T. */
-export type New<T extends KubeObject> = Omit<T, "metadata" | "status"> & { readonly metadata: NewMeta; readonly status?: unknown };
+export type New<T extends KubeObject> = Omit<T, "metadata" | "status"> & {
+  readonly metadata: NewMeta;
+  readonly status?: unknown;
+};
 
 export interface ListMeta {
   readonly resourceVersion: string;
@@ -73,7 +76,9 @@ export interface ObjectKey {
   readonly name: string;
 }
 
-export function keyOf(object: { readonly metadata: { readonly name?: string; readonly namespace?: string } }): ObjectKey {
+export function keyOf(object: {
+  readonly metadata: { readonly name?: string; readonly namespace?: string };
+}): ObjectKey {
   return { namespace: object.metadata.namespace ?? "", name: object.metadata.name ?? "" };
 }
 
@@ -84,10 +89,16 @@ export function formatKey(key: ObjectKey): string {
 
 export function parseKey(text: string): ObjectKey {
   const slash = text.indexOf("/");
-  return slash < 0 ? { namespace: "", name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
+  return slash < 0
+    ? { namespace: "", name: text }
+    : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
 }
 
 export type WatchEvent<T extends KubeObject = AnyObject> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   /** All events up to this version were delivered; `initialEventsEnd` closes the initial part of a streaming list. */
-  | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEventsEnd: boolean };
+  | {
+      readonly type: "BOOKMARK";
+      readonly resourceVersion: string;
+      readonly initialEventsEnd: boolean;
+    };

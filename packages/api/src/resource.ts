@@ -16,24 +16,46 @@ export interface Resource<T extends KubeObject = AnyObject> {
 }
 
 /** `apps/v1`, or `v1` in the core group. */
-export function apiVersionOf(resource: { readonly group: string; readonly version: string }): string {
+export function apiVersionOf(resource: {
+  readonly group: string;
+  readonly version: string;
+}): string {
   return resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
 }
 
-export function parseApiVersion(apiVersion: string): { readonly group: string; readonly version: string } {
+export function parseApiVersion(apiVersion: string): {
+  readonly group: string;
+  readonly version: string;
+} {
   const slash = apiVersion.indexOf("/");
-  return slash < 0 ? { group: "", version: apiVersion } : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
+  return slash < 0
+    ? { group: "", version: apiVersion }
+    : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
 }
 
 /** `deployments.apps`, or `configmaps`: the way messages and CRD names write a resource. */
-export function qualifiedName(resource: { readonly group: string; readonly plural: string }): string {
+export function qualifiedName(resource: {
+  readonly group: string;
+  readonly plural: string;
+}): string {
   return resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
 /** The URL path of a collection, of one object, or of an object's subresource. */
-export function resourcePath(resource: Resource<KubeObject>, namespace: string, name = "", subresource = ""): string {
-  const root = resource.group === "" ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
-  const scope = resource.namespaced && namespace !== "" ? `/namespaces/${encodeURIComponent(namespace)}` : "";
-  const tail = (name === "" ? "" : `/${encodeURIComponent(name)}`) + (subresource === "" ? "" : `/${subresource}`);
+export function resourcePath(
+  resource: Resource<KubeObject>,
+  namespace: string,
+  name = "",
+  subresource = "",
+): string {
+  const root =
+    resource.group === ""
+      ? `/api/${resource.version}`
+      : `/apis/${resource.group}/${resource.version}`;
+  const scope =
+    resource.namespaced && namespace !== "" ? `/namespaces/${encodeURIComponent(namespace)}` : "";
+  const tail =
+    (name === "" ? "" : `/${encodeURIComponent(name)}`) +
+    (subresource === "" ? "" : `/${subresource}`);
   return `${root}${scope}/${resource.plural}${tail}`;
 }

@@ -44,7 +44,12 @@ export class Refused extends Error {
   }
 }
 
-export function failure(code: number, reason: string | undefined, message: string, details?: StatusDetails): Status {
+export function failure(
+  code: number,
+  reason: string | undefined,
+  message: string,
+  details?: StatusDetails,
+): Status {
   return {
     kind: "Status",
     apiVersion: "v1",
@@ -64,15 +69,33 @@ interface Named {
 }
 
 function detailsOf(resource: Named, name: string): StatusDetails {
-  return { name, ...(resource.group === "" ? {} : { group: resource.group }), kind: resource.plural };
+  return {
+    name,
+    ...(resource.group === "" ? {} : { group: resource.group }),
+    kind: resource.plural,
+  };
 }
 
 export function notFound(resource: Named, name: string): Refused {
-  return new Refused(failure(404, "NotFound", `${qualifiedName(resource)} "${name}" not found`, detailsOf(resource, name)));
+  return new Refused(
+    failure(
+      404,
+      "NotFound",
+      `${qualifiedName(resource)} "${name}" not found`,
+      detailsOf(resource, name),
+    ),
+  );
 }
 
 export function alreadyExists(resource: Named, name: string): Refused {
-  return new Refused(failure(409, "AlreadyExists", `${qualifiedName(resource)} "${name}" already exists`, detailsOf(resource, name)));
+  return new Refused(
+    failure(
+      409,
+      "AlreadyExists",
+      `${qualifiedName(resource)} "${name}" already exists`,
+      detailsOf(resource, name),
+    ),
+  );
 }
 
 export function conflict(resource: Named, name: string, detail: string): Refused {
@@ -80,13 +103,28 @@ export function conflict(resource: Named, name: string, detail: string): Refused
   return new Refused(failure(409, "Conflict", message, detailsOf(resource, name)));
 }
 
-export const STALE_VERSION = "the object has been modified; please apply your changes to the latest version and try again";
+export const STALE_VERSION =
+  "the object has been modified; please apply your changes to the latest version and try again";
 
-export function forbiddenBecause(resource: Named, name: string, detail: string, causes?: readonly StatusCause[]): Refused {
+export function forbiddenBecause(
+  resource: Named,
+  name: string,
+  detail: string,
+  causes?: readonly StatusCause[],
+): Refused {
   const subject = name === "" ? qualifiedName(resource) : `${qualifiedName(resource)} "${name}"`;
-  const details = { ...(name === "" ? {} : { name }), ...(resource.group === "" ? {} : { group: resource.group }), kind: resource.plural };
+  const details = {
+    ...(name === "" ? {} : { name }),
+    ...(resource.group === "" ? {} : { group: resource.group }),
+    kind: resource.plural,
+  };
   return new Refused(
-    failure(403, "Forbidden", `${subject} is forbidden: ${detail}`, causes === undefined ? details : { ...details, causes }),
+    failure(
+      403,
+      "Forbidden",
+      `${subject} is forbidden: ${detail}`,
+      causes === undefined ? details : { ...details, causes },
+    ),
   );
 }
 
@@ -95,20 +133,37 @@ export function badRequest(message: string): Refused {
 }
 
 export function internalError(message: string): Refused {
-  return new Refused(failure(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] }));
+  return new Refused(
+    failure(500, "InternalError", `Internal error occurred: ${message}`, { causes: [{ message }] }),
+  );
 }
 
 /** A 422 with one cause per field. `kind` is the Kind, not the plural: that is how servers write this one. */
-export function invalidObject(of: { readonly group: string; readonly kind: string }, name: string, errors: readonly FieldError[]): Refused {
+export function invalidObject(
+  of: { readonly group: string; readonly kind: string },
+  name: string,
+  errors: readonly FieldError[],
+): Refused {
   const subject = of.group === "" ? of.kind : `${of.kind}.${of.group}`;
   const sentences = errors.map((error) => `${error.field}: ${error.message}`);
   const message = `${subject} "${name}" is invalid: ${sentences.length === 1 ? sentences[0] : `[${sentences.join(", ")}]`}`;
-  const causes = errors.map((error) => ({ reason: error.reason, message: error.message, field: error.field }));
-  const details = { ...(name === "" ? {} : { name }), ...(of.group === "" ? {} : { group: of.group }), kind: of.kind, causes };
+  const causes = errors.map((error) => ({
+    reason: error.reason,
+    message: error.message,
+    field: error.field,
+  }));
+  const details = {
+    ...(name === "" ? {} : { name }),
+    ...(of.group === "" ? {} : { group: of.group }),
+    kind: of.kind,
+    causes,
+  };
   return new Refused(failure(422, "Invalid", message, details));
 }
 
 /** Whether an error is a refusal with this reason (or code, for the few answers that have no reason). */
 export function isRefused(error: unknown, reason: string | number): error is Refused {
-  return error instanceof Refused && (error.status.reason === reason || error.status.code === reason);
+  return (
+    error instanceof Refused && (error.status.reason === reason || error.status.code === reason)
+  );
 }

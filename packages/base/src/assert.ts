@@ -10,7 +10,11 @@ export class InvariantError extends Error {
 }
 
 /** States something that must hold. Assertions stay on in production. */
-export function assert(condition: boolean, message: string, fields?: Readonly<Record<string, unknown>>): asserts condition {
+export function assert(
+  condition: boolean,
+  message: string,
+  fields?: Readonly<Record<string, unknown>>,
+): asserts condition {
   if (!condition) throw new InvariantError(message, fields);
 }
 

@@ -1,6 +1,14 @@
 /** Go's text form of durations (`1h30m`, `250ms`), as flags and Kubernetes fields write them. */
 
-const UNIT_MS: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
 const PART = /^(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/;
 
 /** Milliseconds; `undefined` when the text is not a duration. A bare number has no unit and is refused, except `0`. */
@@ -29,7 +37,11 @@ export function formatDuration(milliseconds: number): string {
   const minutes = Math.floor(rest / 60_000);
   rest %= 60_000;
   const seconds = Math.floor(rest / 1000);
-  const parts = [hours > 0 ? `${hours}h` : "", minutes > 0 ? `${minutes}m` : "", seconds > 0 ? `${seconds}s` : ""];
+  const parts = [
+    hours > 0 ? `${hours}h` : "",
+    minutes > 0 ? `${minutes}m` : "",
+    seconds > 0 ? `${seconds}s` : "",
+  ];
   if (rest % 1000 > 0) parts.push(`${rest % 1000}ms`);
   return sign + parts.join("");
 }

@@ -44,7 +44,8 @@ export class Heap<T> {
     for (;;) {
       let child = 2 * at + 1;
       if (child >= items.length) break;
-      if (child + 1 < items.length && this.#compare(items[child + 1] as T, items[child] as T) < 0) child += 1;
+      if (child + 1 < items.length && this.#compare(items[child + 1] as T, items[child] as T) < 0)
+        child += 1;
       if (this.#compare(item, items[child] as T) <= 0) break;
       items[at] = items[child] as T;
       at = child;

@@ -20,7 +20,8 @@ export function createSeededIds(random: Random): Ids {
     return text;
   };
   return {
-    uid: () => `${pick(HEX, 8)}-${pick(HEX, 4)}-4${pick(HEX, 3)}-${pick("89ab", 1)}${pick(HEX, 3)}-${pick(HEX, 12)}`,
+    uid: () =>
+      `${pick(HEX, 8)}-${pick(HEX, 4)}-4${pick(HEX, 3)}-${pick("89ab", 1)}${pick(HEX, 3)}-${pick(HEX, 12)}`,
     nameSuffix: () => pick(SUFFIX_ALPHABET, 5),
   };
 }

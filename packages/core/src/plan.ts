@@ -37,6 +37,8 @@ export interface Plan<Command, Reason extends string> {
  *     export const reasons = defineReasons({ Placed: "Every replica has a cluster." });
  *     export type PlacementReason = keyof typeof reasons;
  */
-export function defineReasons<const Table extends Readonly<Record<string, string>>>(table: Table): Table {
+export function defineReasons<const Table extends Readonly<Record<string, string>>>(
+  table: Table,
+): Table {
   return Object.freeze(table);
 }

@@ -9,7 +9,17 @@
  * 3. Reads never answer `OutcomeUnknown`: a lost read is `NotSent`, because repeating it is always safe.
  * 4. A watch ends exactly once, by `end`, and no event comes after it.
  */
-import type { AnyObject, Json, KubeList, KubeObject, New, ObjectKey, Resource, Status, WatchEvent } from "@lifeboat/api";
+import type {
+  AnyObject,
+  Json,
+  KubeList,
+  KubeObject,
+  New,
+  ObjectKey,
+  Resource,
+  Status,
+  WatchEvent,
+} from "@lifeboat/api";
 
 /** The request never reached the server. */
 export class NotSent extends Error {
@@ -97,16 +107,44 @@ export interface Watch {
 }
 
 export interface Client {
-  get<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, options?: GetOptions): Promise<T>;
+  get<T extends KubeObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options?: GetOptions,
+  ): Promise<T>;
   list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<KubeList<T>>;
-  watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions, sink: WatchSink<T>): Watch;
-  create<T extends KubeObject>(resource: Resource<T>, object: New<T>, options?: WriteOptions): Promise<T>;
+  watch<T extends KubeObject>(
+    resource: Resource<T>,
+    options: WatchOptions,
+    sink: WatchSink<T>,
+  ): Watch;
+  create<T extends KubeObject>(
+    resource: Resource<T>,
+    object: New<T>,
+    options?: WriteOptions,
+  ): Promise<T>;
   /** Replaces the object named by its metadata; its resourceVersion, where present, is a precondition. */
-  update<T extends KubeObject>(resource: Resource<T>, object: T, options?: UpdateOptions): Promise<T>;
-  patch<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, patch: Patch, options?: UpdateOptions): Promise<T>;
+  update<T extends KubeObject>(
+    resource: Resource<T>,
+    object: T,
+    options?: UpdateOptions,
+  ): Promise<T>;
+  patch<T extends KubeObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    patch: Patch,
+    options?: UpdateOptions,
+  ): Promise<T>;
   /** Answers the object when finalizers or grace keep it, undefined when it is gone. */
-  delete<T extends KubeObject>(resource: Resource<T>, key: ObjectKey, options?: DeleteOptions): Promise<T | undefined>;
-  deleteCollection<T extends KubeObject>(resource: Resource<T>, options: Selection & DeleteOptions): Promise<KubeList<T>>;
+  delete<T extends KubeObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options?: DeleteOptions,
+  ): Promise<T | undefined>;
+  deleteCollection<T extends KubeObject>(
+    resource: Resource<T>,
+    options: Selection & DeleteOptions,
+  ): Promise<KubeList<T>>;
   /** GET of a path that is not a resource: `/version`, `/readyz`, discovery. JSON where the answer is JSON, else its text. */
   read(path: string, options?: CallOptions): Promise<Json>;
 }

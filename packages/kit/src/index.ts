@@ -15,3 +15,5 @@ export {
   type WatchSink,
   type WriteOptions,
 } from "./client.ts";
+export { type Log, type LogFields, silentLog } from "./log.ts";
+export type { Counter, Gauge, Histogram, Labels, MetricDefinition, Metrics } from "./metrics.ts";

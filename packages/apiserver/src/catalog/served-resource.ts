@@ -1,21 +1,5 @@
 /** What the server serves: one record per (group, version, plural), built-in or from a CRD. */
-import type { AnyObject, KindSchema, Resource } from "@lifeboat/api";
-
-/** A column of `kubectl get`. */
-export interface Column {
-  readonly name: string;
-  readonly type: "string" | "integer" | "number" | "boolean" | "date";
-  readonly format: string;
-  readonly description: string;
-  /** 0 is always shown, 1 only with `-o wide`. */
-  readonly priority: number;
-}
-
-/** How objects of a kind look in a table. `cells` answers as many values as there are columns. */
-export interface TablePrinter {
-  readonly columns: readonly Column[];
-  cells(object: AnyObject, now: number): readonly unknown[];
-}
+import type { AnyObject, KindSchema, Resource, TablePrinter } from "@lifeboat/api";
 
 /** Which fields a field selector may name beyond metadata.name and metadata.namespace. */
 export type SelectableFields = Readonly<Record<string, (object: AnyObject) => string>>;

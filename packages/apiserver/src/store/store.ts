@@ -87,7 +87,12 @@ export interface Store {
   /**
    * Writes one object if the head is still `expected` (undefined: absent), else throws HeadMoved at once. Resolves when durable.
    */
-  commit(table: string, key: string, expected: Entry | undefined, mutation: Mutation): Promise<Entry>;
+  commit(
+    table: string,
+    key: string,
+    expected: Entry | undefined,
+    mutation: Mutation,
+  ): Promise<Entry>;
   /** Resolves when this head is durable (at once when it already is), rejects when its group failed. For no-op writes. */
   durable(table: string, key: string): Promise<void>;
   /**

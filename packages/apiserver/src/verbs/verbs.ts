@@ -100,11 +100,22 @@ export interface WriteAnswer extends Found {
 }
 
 /** A removed object answers a Status; one that finalizers or grace keep answers itself. */
-export type DeleteAnswer = { readonly kind: "gone"; readonly status: Status } | ({ readonly kind: "kept" } & Found);
+export type DeleteAnswer =
+  | { readonly kind: "gone"; readonly status: Status }
+  | ({ readonly kind: "kept" } & Found);
 
 export type ServerWatchEvent =
-  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: AnyObject; readonly bytes?: Uint8Array; readonly entry?: Entry }
-  | { readonly type: "BOOKMARK"; readonly resourceVersion: string; readonly initialEventsEnd: boolean }
+  | {
+      readonly type: "ADDED" | "MODIFIED" | "DELETED";
+      readonly object: AnyObject;
+      readonly bytes?: Uint8Array;
+      readonly entry?: Entry;
+    }
+  | {
+      readonly type: "BOOKMARK";
+      readonly resourceVersion: string;
+      readonly initialEventsEnd: boolean;
+    }
   | { readonly type: "ERROR"; readonly status: Status };
 
 export interface ServerWatchSink {
@@ -121,10 +132,39 @@ export interface Verbs {
   get(context: RequestContext, target: Target, resourceVersion: string): Promise<Found>;
   list(context: RequestContext, target: Target, parameters: ListParameters): Promise<ListAnswer>;
   /** Rejects when refused before it began; 410 and the like come as an ERROR event, as on the wire. */
-  watch(context: RequestContext, target: Target, parameters: WatchParameters, sink: ServerWatchSink): Promise<ServerWatch>;
-  create(context: RequestContext, target: Target, body: Body, parameters: WriteParameters): Promise<WriteAnswer>;
-  update(context: RequestContext, target: Target, body: Body, parameters: WriteParameters): Promise<WriteAnswer>;
-  patch(context: RequestContext, target: Target, patch: PatchBody, parameters: PatchParameters): Promise<WriteAnswer>;
-  delete(context: RequestContext, target: Target, options: DeleteOptionsBody): Promise<DeleteAnswer>;
-  deleteCollection(context: RequestContext, target: Target, parameters: ListParameters, options: DeleteOptionsBody): Promise<ListAnswer>;
+  watch(
+    context: RequestContext,
+    target: Target,
+    parameters: WatchParameters,
+    sink: ServerWatchSink,
+  ): Promise<ServerWatch>;
+  create(
+    context: RequestContext,
+    target: Target,
+    body: Body,
+    parameters: WriteParameters,
+  ): Promise<WriteAnswer>;
+  update(
+    context: RequestContext,
+    target: Target,
+    body: Body,
+    parameters: WriteParameters,
+  ): Promise<WriteAnswer>;
+  patch(
+    context: RequestContext,
+    target: Target,
+    patch: PatchBody,
+    parameters: PatchParameters,
+  ): Promise<WriteAnswer>;
+  delete(
+    context: RequestContext,
+    target: Target,
+    options: DeleteOptionsBody,
+  ): Promise<DeleteAnswer>;
+  deleteCollection(
+    context: RequestContext,
+    target: Target,
+    parameters: ListParameters,
+    options: DeleteOptionsBody,
+  ): Promise<ListAnswer>;
 }
