@@ -54,3 +54,4 @@ export {
 } from "./status.ts";
 export type { Column, TablePrinter } from "./table.ts";
 export type { KindRules, KindRulesTable } from "./builtin/kind-rules.ts";
+export { ageOf, humanDuration } from "./builtin/rules/human-duration.ts";
