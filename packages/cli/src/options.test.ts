@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { UsageError } from "./failure.ts";
+import { describeOption, type OptionDefinition, resolveOptions } from "./options.ts";
+
+const table: readonly OptionDefinition[] = [
+  { name: "data-dir", type: "text", value: "DIR", default: "/data", help: "Where everything is kept" },
+  { name: "members", type: "integer", value: "N", min: 0, max: 9, help: "Simulated members" },
+  { name: "window", type: "duration", value: "TIME", default: "30s", min: 1, help: "How long" },
+  { name: "quiet", type: "switch", default: "false", help: "Say less" },
+];
+
+const none = { flags: {}, environment: {}, file: {} };
+
+describe("resolveOptions", () => {
+  it("takes a flag before the environment before the file before the default", () => {
+    const file = { "data-dir": "/file" };
+    const environment = { LIFEBOAT_DATA_DIR: "/env" };
+    const flags = { "data-dir": "/flag" };
+    expect(resolveOptions(table, { flags, environment, file }).get("data-dir")).toBe("/flag");
+    expect(resolveOptions(table, { ...none, environment, file }).get("data-dir")).toBe("/env");
+    expect(resolveOptions(table, { ...none, file }).get("data-dir")).toBe("/file");
+    expect(resolveOptions(table, none).get("data-dir")).toBe("/data");
+  });
+
+  it("leaves an option without value and default out", () => {
+    expect(resolveOptions(table, none).has("members")).toBe(false);
+  });
+
+  it("reads durations, numbers and switches in all their spellings", () => {
+    const file = { members: 3, window: "1m", quiet: true };
+    const resolved = resolveOptions(table, { ...none, file });
+    expect([...resolved]).toEqual([
+      ["data-dir", "/data"],
+      ["members", 3],
+      ["window", 60_000],
+      ["quiet", true],
+    ]);
+  });
+
+  it.each([
+    ["a number out of range", { flags: { members: "10" } }, '--members: "10" does not do: it must be at most 9'],
+    ["a text for a number", { environment: { LIFEBOAT_MEMBERS: "x" } }, 'LIFEBOAT_MEMBERS: "x" does not do: a whole number is needed'],
+    ["a duration without unit", { flags: { window: "30" } }, "a duration such as 30s is needed"],
+    ["an empty text", { flags: { "data-dir": "" } }, "a text is needed"],
+    ["an unknown key in the file", { file: { "dta-dir": "x" } }, 'unknown key "dta-dir"'],
+    ["an object where a number belongs", { file: { members: {} } }, "a whole number is needed"],
+  ])("refuses %s, naming where it came from", (_name, sources, message) => {
+    const resolve = (): unknown => resolveOptions(table, { ...none, ...sources });
+    expect(resolve).toThrow(UsageError);
+    expect(resolve).toThrow(message);
+  });
+
+  it("describes an option with range, default and variable", () => {
+    expect(describeOption(table[2] as OptionDefinition)).toBe(
+      "How long (1 to any) [default: 30s] [env: LIFEBOAT_WINDOW]",
+    );
+  });
+});

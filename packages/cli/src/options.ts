@@ -1,0 +1,129 @@
+/**
+ * The options of a command as one table, from which flags, environment variables (`LIFEBOAT_*`), keys of the
+ * configuration file (`--config FILE`), help and documentation all follow.
+ *
+ * 1. Precedence: flag, then environment, then file, then default.
+ * 2. A value that is out of its range or of the wrong type is refused at start, naming where it came from.
+ * 3. An unknown key in the file is refused: a misspelt setting must not be silently without effect.
+ */
+import { parseDuration } from "@lifeboat/base";
+import { UsageError } from "./failure.ts";
+
+export type OptionType = "text" | "switch" | "integer" | "duration";
+
+export interface OptionDefinition {
+  /** Kebab-case, without dashes: `data-dir`. */
+  readonly name: string;
+  readonly type: OptionType;
+  /** What stands for the value in help: `DIR`. Switches have none. */
+  readonly value?: string;
+  /** As it would be written on the command line. Absent: none. */
+  readonly default?: string;
+  readonly help: string;
+  readonly min?: number;
+  readonly max?: number;
+}
+
+export type OptionValue = string | number | boolean;
+
+/** Where values come from. Texts are as written; the file may also hold JSON numbers and booleans. */
+export interface OptionSources {
+  readonly flags: Readonly<Record<string, string | boolean | undefined>>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly file: Readonly<Record<string, unknown>>;
+}
+
+export function environmentName(option: string): string {
+  return `LIFEBOAT_${option.toUpperCase().replaceAll("-", "_")}`;
+}
+
+/** Resolves every option of the table; throws UsageError on the first one that is wrong. */
+export function resolveOptions(
+  table: readonly OptionDefinition[],
+  sources: OptionSources,
+): ReadonlyMap<string, OptionValue> {
+  refuseUnknownKeys(table, sources.file);
+  const resolved = new Map<string, OptionValue>();
+  for (const definition of table) {
+    const found = findRaw(definition, sources);
+    if (found === undefined) continue;
+    resolved.set(definition.name, parseValue(definition, found.raw, found.origin));
+  }
+  return resolved;
+}
+
+/** One line per option, for help and for docs/operations.md. */
+export function describeOption(definition: OptionDefinition): string {
+  const range =
+    definition.min === undefined ? "" : ` (${definition.min} to ${definition.max ?? "any"})`;
+  const fallback = definition.default === undefined ? "" : ` [default: ${definition.default}]`;
+  return `${definition.help}${range}${fallback} [env: ${environmentName(definition.name)}]`;
+}
+
+function refuseUnknownKeys(
+  table: readonly OptionDefinition[],
+  file: Readonly<Record<string, unknown>>,
+): void {
+  const known = new Set(table.map((definition) => definition.name));
+  for (const key of Object.keys(file)) {
+    if (known.has(key)) continue;
+    const list = [...known].sort().join(", ");
+    throw new UsageError(`the configuration file has an unknown key "${key}"; known are: ${list}`);
+  }
+}
+
+function findRaw(
+  definition: OptionDefinition,
+  sources: OptionSources,
+): { readonly raw: unknown; readonly origin: string } | undefined {
+  const flag = sources.flags[definition.name];
+  if (flag !== undefined) return { raw: flag, origin: `--${definition.name}` };
+  const variable = environmentName(definition.name);
+  const fromEnvironment = sources.environment[variable];
+  if (fromEnvironment !== undefined) return { raw: fromEnvironment, origin: variable };
+  if (Object.hasOwn(sources.file, definition.name)) {
+    const origin = `"${definition.name}" in the configuration file`;
+    return { raw: sources.file[definition.name], origin };
+  }
+  if (definition.default === undefined) return undefined;
+  return { raw: definition.default, origin: `the default of --${definition.name}` };
+}
+
+function parseValue(definition: OptionDefinition, raw: unknown, origin: string): OptionValue {
+  switch (definition.type) {
+    case "text":
+      if (typeof raw !== "string" || raw === "") throw wrong(origin, raw, "a text is needed");
+      return raw;
+    case "switch":
+      if (raw === true || raw === "true") return true;
+      if (raw === false || raw === "false") return false;
+      throw wrong(origin, raw, "true or false is needed");
+    case "integer":
+      return inRange(definition, origin, raw, /^-?\d+$/.test(String(raw)) ? Number(raw) : undefined);
+    case "duration":
+      return inRange(definition, origin, raw, parseDuration(String(raw)));
+  }
+}
+
+function inRange(
+  definition: OptionDefinition,
+  origin: string,
+  raw: unknown,
+  value: number | undefined,
+): number {
+  const example = definition.type === "duration" ? "a duration such as 30s" : "a whole number";
+  if (value === undefined || !Number.isSafeInteger(Math.round(value))) {
+    throw wrong(origin, raw, `${example} is needed`);
+  }
+  if (definition.min !== undefined && value < definition.min) {
+    throw wrong(origin, raw, `it must be at least ${definition.min}`);
+  }
+  if (definition.max !== undefined && value > definition.max) {
+    throw wrong(origin, raw, `it must be at most ${definition.max}`);
+  }
+  return value;
+}
+
+function wrong(origin: string, raw: unknown, need: string): UsageError {
+  return new UsageError(`${origin}: ${JSON.stringify(raw)} does not do: ${need}`);
+}
