@@ -40,6 +40,7 @@ export {
   alreadyExists,
   badRequest,
   conflict,
+  deleted,
   failure,
   forbiddenBecause,
   internalError,
@@ -51,7 +52,20 @@ export {
   type Status,
   type StatusCause,
   type StatusDetails,
+  type Success,
 } from "./status.ts";
 export type { Column, TablePrinter } from "./table.ts";
 export type { KindRules, KindRulesTable } from "./builtin/kind-rules.ts";
 export { ageOf, humanDuration } from "./builtin/rules/human-duration.ts";
+export {
+  addQuantities,
+  canonicalQuantity,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  type Quantity,
+  type QuantityFormat,
+  quantityMilliValue,
+  quantityValue,
+  subtractQuantities,
+} from "./quantity/quantity.ts";

@@ -33,6 +33,15 @@ export interface Status {
   readonly code: number;
 }
 
+/** What a deletion answers when the object is gone. Servers send no code in this one. */
+export interface Success {
+  readonly kind: "Status";
+  readonly apiVersion: "v1";
+  readonly metadata: { readonly continue?: string };
+  readonly status: "Success";
+  readonly details: StatusDetails;
+}
+
 /** The server understood the request and said no. Nothing was changed. */
 export class Refused extends Error {
   override readonly name = "Refused";
@@ -73,6 +82,17 @@ function detailsOf(resource: Named, name: string): StatusDetails {
     name,
     ...(resource.group === "" ? {} : { group: resource.group }),
     kind: resource.plural,
+  };
+}
+
+/** The answer to a deletion that removed the object. */
+export function deleted(resource: Named, name: string, uid: string): Success {
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Success",
+    details: { ...detailsOf(resource, name), uid },
   };
 }
 

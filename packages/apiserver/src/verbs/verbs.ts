@@ -2,7 +2,7 @@
  * The Verbs port: what the server does, without any transport. The HTTP layer and the in-process client both speak to
  * this and to nothing below it, so both pass the same authorization, admission and audit.
  */
-import type { AnyObject, JsonObject, Status } from "@lifeboat/api";
+import type { AnyObject, JsonObject, Status, Success } from "@lifeboat/api";
 import type { ServedResource } from "../catalog/served-resource.ts";
 import type { Entry } from "../store/store.ts";
 
@@ -101,7 +101,7 @@ export interface WriteAnswer extends Found {
 
 /** A removed object answers a Status; one that finalizers or grace keep answers itself. */
 export type DeleteAnswer =
-  | { readonly kind: "gone"; readonly status: Status }
+  | { readonly kind: "gone"; readonly status: Success }
   | ({ readonly kind: "kept" } & Found);
 
 export type ServerWatchEvent =
