@@ -1,0 +1,135 @@
+/**
+ * The repository's own rules, checked by reading it: what a linter cannot see because it lies between files.
+ */
+import { describe, expect, it } from "vitest";
+import { listFiles, readText } from "./repository.ts";
+
+const files = listFiles();
+const isGenerated = (file: string): boolean => /\/(generated|fixtures[^/]*)\//.test(file);
+const code = files.filter((file) => /\.(ts|js|mjs|sh|go)$/.test(file) && !isGenerated(file));
+const sources = code.filter((file) => /^packages\/[^/]+\/src\/.*\.ts$/.test(file));
+const production = sources.filter((file) => !/\.(test|suite|bench)\.ts$/.test(file));
+const packages = [...new Set(sources.map((file) => file.split("/").slice(0, 2).join("/")))];
+
+describe("packages", () => {
+  it.each([...packages, "testkit"])("%s has a README of about one page", (directory) => {
+    expect(files).toContain(`${directory}/README.md`);
+    const lines = readText(`${directory}/README.md`).split("\n").length;
+    expect(lines).toBeGreaterThan(10);
+    expect(lines).toBeLessThan(90);
+  });
+
+  it.each(packages)("%s has every dependency explained", (directory) => {
+    const manifest = JSON.parse(readText(`${directory}/package.json`));
+    const reasons = readText("docs/decisions/0002-dependencies.md");
+    const foreign = Object.keys(manifest.dependencies ?? {}).filter(
+      (name) => !name.startsWith("@lifeboat/"),
+    );
+    for (const name of foreign) expect(reasons, name).toContain(`| ${name} |`);
+  });
+
+  it("are pinned to exact versions", () => {
+    const manifests = ["package.json", ...packages.map((directory) => `${directory}/package.json`)];
+    for (const file of manifests) {
+      const { dependencies = {}, devDependencies = {} } = JSON.parse(readText(file));
+      for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
+        expect(version, `${name} in ${file}`).toMatch(/^\d/);
+      }
+    }
+  });
+});
+
+describe("sources", () => {
+  it("hold no leftover marks", () => {
+    const mark = new RegExp(
+      `\\b(${["FIX" + "ME", "XX" + "X", "HA" + "CK"].join("|")})\\b|TO` + "DO(?!\\(#)",
+    );
+    const marked = code.filter((file) => mark.test(readText(file)));
+    expect(marked).toEqual([]);
+  });
+
+  it("name no path of somebody's machine", () => {
+    const text = files.filter((file) => !/package-lock\.json|\.pb$|go\.sum$/.test(file));
+    const machine = new RegExp(["/ro" + "ot/", "/wo" + "rk/", "/ho" + "me/[a-z]"].join("|"));
+    expect(text.filter((file) => machine.test(readText(file)))).toEqual([]);
+  });
+
+  it("open with their purpose when they are not trivial", () => {
+    const bare = production.filter((file) => {
+      const text = readText(file);
+      const opens = /^(#!.*\n)?(\/\*\*|\/\/)/.test(text);
+      return text.split("\n").length > 60 && !opens && !file.endsWith("/index.ts");
+    });
+    expect(bare).toEqual([]);
+  });
+
+  it("are all reached from an entry file or a test", () => {
+    const imported = new Set<string>();
+    for (const file of files.filter((name) => /\.(ts|js)$/.test(name))) {
+      for (const [, target] of readText(file).matchAll(
+        /(?:from|import\(|new URL\()\s*"(\.[^"]+)"/g,
+      )) {
+        imported.add(new URL(target as string, `file:///${file}`).pathname.slice(1));
+      }
+    }
+    const entry = /(\/src\/(index|main)\.ts|\/adapters\/index\.ts)$/;
+    expect(production.filter((file) => !imported.has(file) && !entry.test(file))).toEqual([]);
+  });
+
+  it("skip no test and leave none alone", () => {
+    const alone = code.filter((file) =>
+      new RegExp("\\b(it|test|describe)\\.(skip|only|to" + "do)\\(").test(readText(file)),
+    );
+    expect(alone).toEqual([]);
+  });
+});
+
+describe("documentation", () => {
+  it("lists every metric", () => {
+    const documented = readText("docs/metrics.md");
+    const undocumented: string[] = [];
+    for (const file of production.filter((name) => name.endsWith("/metrics.ts"))) {
+      for (const [, name] of readText(file).matchAll(/name: "([a-z_:]+)"/g)) {
+        if (!documented.includes(`\`${name}\``)) undocumented.push(`${name} in ${file}`);
+      }
+    }
+    expect(undocumented).toEqual([]);
+  });
+
+  it("gives every reason a sentence", () => {
+    for (const file of production.filter((name) => name.endsWith("/reasons.ts"))) {
+      for (const [, reason, sentence] of readText(file).matchAll(/^ {2}(\w+): "([^"]*)"/gm)) {
+        expect(sentence, `${reason} in ${file}`).toMatch(/^[A-Z].*\.$/);
+      }
+    }
+  });
+
+  it("names only files that exist", () => {
+    const pages = files.filter((file) =>
+      /^(docs\/.*|[A-Z]+|packages\/[^/]+\/[A-Z]+)\.md$/.test(file),
+    );
+    const missing: string[] = [];
+    for (const page of pages) {
+      for (const [, target] of readText(page).matchAll(/\]\((?!http)([^)#]+)[^)]*\)/g)) {
+        const path = new URL(target as string, `file:///${page}`).pathname.slice(1);
+        const exists = files.some(
+          (file) => file === path || file.startsWith(path.replace(/\/?$/, "/")),
+        );
+        if (!exists) missing.push(`${target} in ${page}`);
+      }
+    }
+    expect(missing).toEqual([]);
+  });
+
+  it("promises nothing without a test that exists", () => {
+    const rows = readText("docs/promises.md")
+      .split("\n")
+      .filter((line) => /^\| [A-Z]/.test(line) && !line.startsWith("| Id"));
+    expect(rows.length).toBeGreaterThan(0);
+    for (const row of rows) {
+      const cited = [...row.matchAll(/`([^`]+\.ts)`/g)].map(([, file]) => file as string);
+      expect(cited.length, row).toBeGreaterThan(0);
+      for (const file of cited) expect(files, row).toContain(file);
+    }
+  });
+});
