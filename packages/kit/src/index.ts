@@ -16,4 +16,12 @@ export {
   type WriteOptions,
 } from "./client.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
-export type { Counter, Gauge, Histogram, Labels, MetricDefinition, Metrics } from "./metrics.ts";
+export {
+  type Counter,
+  type Gauge,
+  type Histogram,
+  type Labels,
+  type MetricDefinition,
+  type Metrics,
+  silentMetrics,
+} from "./metrics.ts";

@@ -30,3 +30,11 @@ export interface Metrics {
   /** The text exposition format. */
   expose(): Promise<string>;
 }
+
+/** Metrics that nobody reads, for tests. */
+export const silentMetrics: Metrics = Object.freeze({
+  counter: () => ({ add: () => undefined }),
+  gauge: () => ({ set: () => undefined, remove: () => undefined }),
+  histogram: () => ({ observe: () => undefined }),
+  expose: () => Promise.resolve(""),
+});

@@ -1,1 +1,2 @@
-export {};
+export { createPinoLog, type LogLevel, type PinoLogOptions } from "./pino-log.ts";
+export { createPromMetrics } from "./prom-metrics.ts";
