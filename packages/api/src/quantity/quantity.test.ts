@@ -1,5 +1,5 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { recordedCases } from "../decode/recorded.suite.ts";
 import {
   addQuantities,
   canonicalQuantity,
@@ -29,7 +29,10 @@ interface Answer {
   readonly difference?: string;
 }
 
-const cases = recordedCases<Question, Answer>("quantity/fixtures/quantity.json");
+/** Recorded from the real libraries: tools/api-fixtures. */
+const cases = JSON.parse(
+  readFileSync(new URL("fixtures/quantity.json", import.meta.url), "utf8"),
+) as { readonly question: Question; readonly answer: Answer }[];
 
 function quantity(text: string): Quantity {
   const parsed = parseQuantity(text);

@@ -227,9 +227,10 @@ function formatBinary(whole: bigint): string {
 }
 
 function formatDecimal(nanos: bigint, asExponent: boolean): string {
+  const largest = asExponent ? Infinity : 18;
   let value = nanos;
   let exponent = -9;
-  while ((asExponent || exponent < 18) && value % 1000n === 0n) {
+  while (exponent < largest && value % 1000n === 0n) {
     value /= 1000n;
     exponent += 3;
   }
