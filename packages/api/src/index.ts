@@ -69,3 +69,20 @@ export {
   quantityValue,
   subtractQuantities,
 } from "./quantity/quantity.ts";
+export {
+  builtinKinds,
+  builtinType,
+  type EmbeddedDescription,
+  type FieldDescription,
+  type FieldType,
+  type ScalarName,
+  type TypeDescription,
+  typeNamed,
+} from "./builtin/description.ts";
+export {
+  type BuiltinResource,
+  builtinResources,
+  type BuiltinScale,
+  type BuiltinSubresource,
+} from "./builtin/resources.ts";
+export { builtinSchema } from "./builtin/schema.ts";
