@@ -27,6 +27,8 @@ export interface StorageBatch {
   readonly trimHistoryBefore?: number;
   /** No revision above this one is given out before a batch with a higher ceiling is durable. */
   readonly revisionCeiling?: number;
+  /** This batch frees room or takes next to none, so it may use the room kept in reserve when the disk is full. */
+  readonly mayUseReserve?: boolean;
 }
 
 export interface ObjectRow {

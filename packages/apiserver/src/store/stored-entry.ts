@@ -1,0 +1,58 @@
+/**
+ * The Entry as the store keeps it, and the one place that turns objects into bytes and back.
+ *
+ * 1. Bytes begin with `{"kind":…,"apiVersion":…,`, whatever order the caller's object had.
+ * 2. `object` is frozen all the way down.
+ * 3. An entry that only history still holds may be `chilled`: it drops its parsed object, which is several times
+ *    larger than its bytes, and parses anew whenever it is asked. Nobody can tell but by the time it takes.
+ */
+import type { AnyObject, KubeObject } from "@lifeboat/api";
+import { deepFreeze } from "@lifeboat/base";
+import type { Entry } from "./store.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+export class StoredEntry implements Entry {
+  readonly key: string;
+  readonly revision: number;
+  readonly bytes: Uint8Array;
+  #object: AnyObject | undefined;
+
+  constructor(key: string, revision: number, bytes: Uint8Array, object: AnyObject | undefined) {
+    this.key = key;
+    this.revision = revision;
+    this.bytes = bytes;
+    this.#object = object;
+  }
+
+  get object(): AnyObject {
+    return this.#object ?? decodeObject(this.bytes);
+  }
+
+  /** Drops the parsed object; only for entries that are no longer the newest of their key. */
+  chill(): void {
+    this.#object = undefined;
+  }
+}
+
+/** An entry of an object that was just built. */
+export function entryOf(key: string, revision: number, built: KubeObject): StoredEntry {
+  const { kind, apiVersion, ...rest } = built;
+  const object = deepFreeze<AnyObject>({ kind, apiVersion, ...rest });
+  return new StoredEntry(key, revision, encoder.encode(JSON.stringify(object)), object);
+}
+
+/** An entry found on disk, parsed at once because it is the newest of its key. */
+export function warmEntry(key: string, revision: number, bytes: Uint8Array): StoredEntry {
+  return new StoredEntry(key, revision, bytes, decodeObject(bytes));
+}
+
+/** An entry found on disk that only history needs. */
+export function coldEntry(key: string, revision: number, bytes: Uint8Array): StoredEntry {
+  return new StoredEntry(key, revision, bytes, undefined);
+}
+
+function decodeObject(bytes: Uint8Array): AnyObject {
+  return deepFreeze(JSON.parse(decoder.decode(bytes)) as AnyObject);
+}

@@ -1,0 +1,110 @@
+/**
+ * The watchers of one table, and the delivery of changes to them.
+ *
+ * Watchers of the whole table and of one namespace (`prefix` is `namespace/`) are found by a lookup, so a change costs
+ * only those who want it; watchers with any other prefix are compared one by one.
+ *
+ * 1. A watcher gets a change only when its revision is above `seen`: nothing twice, also when watchers come and go while
+ *    changes are being delivered.
+ * 2. After `end` a watcher gets nothing more. A sink that throws or is slow ends only itself.
+ */
+import type { Log } from "@lifeboat/kit";
+import type { Change, ChangeSink } from "./store.ts";
+
+export class Watcher {
+  readonly prefix: string;
+  readonly #sink: ChangeSink;
+  readonly #log: Log;
+  #seen: number;
+  #open = true;
+
+  constructor(prefix: string, from: number, sink: ChangeSink, log: Log) {
+    this.prefix = prefix;
+    this.#seen = from;
+    this.#sink = sink;
+    this.#log = log;
+  }
+
+  get open(): boolean {
+    return this.#open;
+  }
+
+  deliver(change: Change): void {
+    if (!this.#open || change.revision <= this.#seen) return;
+    this.#seen = change.revision;
+    try {
+      if (!this.#sink.change(change)) this.end("slow");
+    } catch (error) {
+      this.#log.error("a watcher failed and was ended", { error });
+      this.end("stopped");
+    }
+  }
+
+  end(why: "slow" | "stopped" | "closing"): void {
+    if (!this.#open) return;
+    this.#open = false;
+    try {
+      this.#sink.end(why);
+    } catch (error) {
+      this.#log.error("a watcher failed at its end", { error });
+    }
+  }
+}
+
+export class WatcherSet {
+  readonly #whole = new Set<Watcher>();
+  readonly #byNamespace = new Map<string, Set<Watcher>>();
+  readonly #others = new Set<Watcher>();
+
+  add(watcher: Watcher): void {
+    const { prefix } = watcher;
+    if (prefix === "") {
+      this.#whole.add(watcher);
+    } else if (prefix.indexOf("/") === prefix.length - 1) {
+      const some = this.#byNamespace.get(prefix);
+      if (some === undefined) this.#byNamespace.set(prefix, new Set([watcher]));
+      else some.add(watcher);
+    } else {
+      this.#others.add(watcher);
+    }
+  }
+
+  remove(watcher: Watcher): void {
+    this.#whole.delete(watcher);
+    this.#others.delete(watcher);
+    const some = this.#byNamespace.get(watcher.prefix);
+    some?.delete(watcher);
+    if (some?.size === 0) this.#byNamespace.delete(watcher.prefix);
+  }
+
+  deliver(change: Change): void {
+    const { key } = change.entry;
+    if (this.#whole.size > 0) this.#deliverTo(this.#whole, change);
+    if (this.#byNamespace.size > 0) {
+      const some = this.#byNamespace.get(key.slice(0, key.indexOf("/") + 1));
+      if (some !== undefined) this.#deliverTo(some, change);
+    }
+    for (const watcher of this.#others) {
+      if (!key.startsWith(watcher.prefix)) continue;
+      watcher.deliver(change);
+      if (!watcher.open) this.remove(watcher);
+    }
+  }
+
+  endAll(why: "closing"): void {
+    const all = [...this.#whole, ...this.#others];
+    for (const some of this.#byNamespace.values()) all.push(...some);
+    for (const watcher of all) {
+      watcher.end(why);
+      this.remove(watcher);
+    }
+  }
+
+  /** A Set may be changed while it is walked: who leaves is skipped, who joins is met and has `seen` it already. */
+  #deliverTo(watchers: Set<Watcher>, change: Change): void {
+    for (const watcher of watchers) {
+      watcher.deliver(change);
+      if (!watcher.open) this.remove(watcher);
+    }
+  }
+}
