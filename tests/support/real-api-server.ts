@@ -1,0 +1,164 @@
+/** A real kube-apiserver on a real etcd, on loopback, with everything in a temporary directory. */
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import type { ApiEndpoint } from "./api-endpoint.ts";
+import { kubernetesBinary } from "./kubernetes-binaries.ts";
+import { freePort, removeDirectory, startProcess, temporaryDirectory } from "./processes.ts";
+
+const READY_TIMEOUT_MS = 60_000;
+
+export interface RealApiServer extends ApiEndpoint {
+  /** For benchmarks: the processes whose memory counts. */
+  readonly pids: { readonly etcd: number; readonly apiserver: number };
+  readonly certificates: { readonly ca: string; readonly cert: string; readonly key: string };
+}
+
+export async function startRealApiServer(): Promise<RealApiServer> {
+  const directory = temporaryDirectory("kube");
+  makeCertificates(directory);
+  const [clientPort, peerPort, port] = [await freePort(), await freePort(), await freePort()];
+  const etcd = startProcess(kubernetesBinary("etcd"), [
+    `--data-dir=${directory}/etcd`,
+    `--listen-client-urls=http://127.0.0.1:${clientPort}`,
+    `--advertise-client-urls=http://127.0.0.1:${clientPort}`,
+    `--listen-peer-urls=http://127.0.0.1:${peerPort}`,
+    "--log-level=error",
+  ]);
+  const file = (name: string): string => join(directory, name);
+  const apiserver = startProcess(kubernetesBinary("kube-apiserver"), [
+    `--etcd-servers=http://127.0.0.1:${clientPort}`,
+    `--secure-port=${port}`,
+    "--bind-address=127.0.0.1",
+    "--advertise-address=127.0.0.1",
+    `--cert-dir=${directory}`,
+    `--tls-cert-file=${file("server.crt")}`,
+    `--tls-private-key-file=${file("server.key")}`,
+    `--client-ca-file=${file("ca.crt")}`,
+    `--service-account-key-file=${file("server.key")}`,
+    `--service-account-signing-key-file=${file("server.key")}`,
+    "--service-account-issuer=https://kubernetes.default.svc",
+    "--authorization-mode=Node,RBAC",
+    "--service-cluster-ip-range=10.96.0.0/16",
+    "--endpoint-reconciler-type=none",
+    "--disable-admission-plugins=ServiceAccount",
+    "--max-requests-inflight=2000",
+    "--max-mutating-requests-inflight=1000",
+  ]);
+  const url = `https://127.0.0.1:${port}`;
+  const kubeconfig = file("admin.kubeconfig");
+  writeFileSync(kubeconfig, kubeconfigText(directory, url), { mode: 0o600 });
+  const stop = async (): Promise<void> => {
+    await apiserver.stop("SIGKILL");
+    await etcd.stop("SIGKILL");
+    removeDirectory(directory);
+  };
+  try {
+    await untilReady(directory, port, () => apiserver.output());
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const certificates = { ca: file("ca.crt"), cert: file("admin.crt"), key: file("admin.key") };
+  return {
+    url,
+    kubeconfig,
+    stop,
+    certificates,
+    pids: { etcd: etcd.pid, apiserver: apiserver.pid },
+  };
+}
+
+function makeCertificates(directory: string): void {
+  const openssl = (...args: string[]): void => {
+    execFileSync("openssl", args, { cwd: directory, stdio: "ignore" });
+  };
+  const newKey = ["req", "-newkey", "rsa:2048", "-nodes"];
+  openssl(
+    ...newKey,
+    "-x509",
+    "-days",
+    "30",
+    "-subj",
+    "/CN=test-ca",
+    "-keyout",
+    "ca.key",
+    "-out",
+    "ca.crt",
+  );
+  const leaf = (name: string, subject: string, extension: string): void => {
+    writeFileSync(join(directory, `${name}.ext`), extension);
+    openssl(...newKey, "-subj", subject, "-keyout", `${name}.key`, "-out", `${name}.csr`);
+    const ca = ["-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial"];
+    openssl(
+      "x509",
+      "-req",
+      "-days",
+      "30",
+      "-in",
+      `${name}.csr`,
+      ...ca,
+      "-extfile",
+      `${name}.ext`,
+      "-out",
+      `${name}.crt`,
+    );
+  };
+  leaf(
+    "server",
+    "/CN=kube-apiserver",
+    "subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=serverAuth",
+  );
+  leaf("admin", "/O=system:masters/CN=admin", "extendedKeyUsage=clientAuth");
+}
+
+function kubeconfigText(directory: string, server: string): string {
+  const base64 = (name: string): string => readFileSync(join(directory, name)).toString("base64");
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [
+      { name: "real", cluster: { server, "certificate-authority-data": base64("ca.crt") } },
+    ],
+    users: [
+      {
+        name: "admin",
+        user: {
+          "client-certificate-data": base64("admin.crt"),
+          "client-key-data": base64("admin.key"),
+        },
+      },
+    ],
+    contexts: [{ name: "real", context: { cluster: "real", user: "admin" } }],
+    "current-context": "real",
+  });
+}
+
+/** Waits for readiness and for the namespace `default`, which the server makes a moment later. */
+async function untilReady(directory: string, port: number, output: () => string): Promise<void> {
+  const tls = {
+    ca: readFileSync(join(directory, "ca.crt")),
+    cert: readFileSync(join(directory, "admin.crt")),
+    key: readFileSync(join(directory, "admin.key")),
+  };
+  const status = (path: string): Promise<number> =>
+    new Promise((resolve) => {
+      const call = request({ host: "127.0.0.1", port, path, ...tls }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      });
+      call.on("error", () => resolve(0));
+      call.end();
+    });
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  while (
+    (await status("/readyz")) !== 200 ||
+    (await status("/api/v1/namespaces/default")) !== 200
+  ) {
+    if (performance.now() > deadline)
+      throw new Error(`kube-apiserver is not ready:\n${output().slice(-4000)}`);
+    await wait(100);
+  }
+}
