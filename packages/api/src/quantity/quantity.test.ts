@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import recorded from "./fixtures/quantity.json" with { type: "json" };
 import {
   addQuantities,
   canonicalQuantity,
@@ -30,9 +30,7 @@ interface Answer {
 }
 
 /** Recorded from the real libraries: tools/api-fixtures. */
-const cases = JSON.parse(
-  readFileSync(new URL("fixtures/quantity.json", import.meta.url), "utf8"),
-) as { readonly question: Question; readonly answer: Answer }[];
+const cases = recorded as readonly { readonly question: Question; readonly answer: Answer }[];
 
 function quantity(text: string): Quantity {
   const parsed = parseQuantity(text);
