@@ -1,3 +1,4 @@
+export { Backoff, type BackoffOptions } from "./backoff.ts";
 export {
   type CallOptions,
   type Client,
@@ -15,7 +16,21 @@ export {
   type WatchSink,
   type WriteOptions,
 } from "./client.ts";
+export {
+  checkAgainAt,
+  type Controller,
+  type ControllerOptions,
+  type ControllerPorts,
+  type ControllerWatch,
+  createController,
+  done,
+  type Outcome,
+  ownKey,
+  watching,
+} from "./controller.ts";
+export { type ChangeHandler, compareVersions, Informer, type InformerOptions } from "./informer.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
+export { createManager, type ManagerOptions } from "./manager.ts";
 export {
   type Counter,
   type Gauge,
@@ -25,3 +40,6 @@ export {
   type Metrics,
   silentMetrics,
 } from "./metrics.ts";
+export type { IndexFunction } from "./object-index.ts";
+export type { KitPorts, Service } from "./ports.ts";
+export { WorkQueue } from "./work-queue.ts";

@@ -1,0 +1,199 @@
+/**
+ * A controller: keys from informers, a queue, a few workers, one function that looks at a key and does what is due.
+ *
+ * 1. Nothing is looked at before every informer it watches is synced, whatever was reported until then.
+ * 2. A key is looked at by one worker at a time, and once more after the last change that concerns it.
+ * 3. A look ends in `done`, in `checkAgainAt(t)`, or throws. What is thrown decides what follows:
+ *
+ *      Refused Conflict, AlreadyExists   the cache was behind: look again soon, no error
+ *      NotSent, OutcomeUnknown           the server is away: look again after a growing pause, a warning
+ *      InvariantError                    the program is wrong: the controller stops, and its run rejects
+ *      anything else                     look again after a growing pause, one error line
+ *
+ * 4. A look makes an older `checkAgainAt` of its key void: each look says anew when time alone matters.
+ *
+ * The pauses are the queue's: 5 ms doubling to 1000 s per key, and at least a server's Retry-After.
+ */
+import { formatKey, type KubeObject, type ObjectKey, parseKey, Refused } from "@lifeboat/api";
+import { type Clock, type Instant, InvariantError } from "@lifeboat/base";
+import { NotSent, OutcomeUnknown } from "./client.ts";
+import type { Informer } from "./informer.ts";
+import {
+  type ControllerMetrics,
+  declareControllerMetrics,
+  type ReconcileOutcome,
+} from "./kit-metrics.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Service } from "./ports.ts";
+import { WorkQueue } from "./work-queue.ts";
+
+export type Outcome =
+  | { readonly kind: "done" }
+  | { readonly kind: "checkAgainAt"; readonly at: Instant };
+
+/** Nothing is left to do until something changes. */
+export const done: Outcome = Object.freeze({ kind: "done" });
+
+/** Nothing is left to do until something changes or this time has come. */
+export function checkAgainAt(at: Instant): Outcome {
+  return { kind: "checkAgainAt", at };
+}
+
+/** One source of keys. Made by `watching`. */
+export interface ControllerWatch {
+  whenSynced(signal: AbortSignal): Promise<boolean>;
+  /** Calls `add` for the keys of everything that is there and of every change; the answer ends it. */
+  subscribe(add: (key: ObjectKey) => void): () => void;
+}
+
+/** Maps the changes of an informer to the keys they concern. `keys` must be pure and quick, and must not throw. */
+export function watching<T extends KubeObject>(
+  informer: Informer<T>,
+  keys: (old: T | undefined, now: T | undefined) => readonly ObjectKey[],
+): ControllerWatch {
+  return {
+    whenSynced: (signal) => informer.whenSynced(signal),
+    subscribe: (add) =>
+      informer.onChange((old, now) => {
+        for (const key of keys(old, now)) add(key);
+      }),
+  };
+}
+
+/** Maps an object to its own key: the usual watch of the kind a controller is for. */
+export function ownKey<T extends KubeObject>(
+  old: T | undefined,
+  now: T | undefined,
+): readonly ObjectKey[] {
+  const { namespace = "", name = "" } = (now ?? old)?.metadata ?? {};
+  return [{ namespace, name }];
+}
+
+export interface ControllerOptions {
+  /** In logs and metrics: kebab-case, the folder's name. */
+  readonly name: string;
+  /** How many keys are looked at at the same time. */
+  readonly concurrency: number;
+  readonly watches: readonly ControllerWatch[];
+  /** Looks at a key and does what is due. The signal aborts when the controller stops. */
+  reconcile(key: ObjectKey, signal: AbortSignal): Promise<Outcome>;
+}
+
+export interface Controller extends Service {
+  /** Asks for a look at a key for a reason that no informer reports. */
+  enqueue(key: ObjectKey): void;
+}
+
+export interface ControllerPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** Builds a controller; `run` starts it. It can be run again after it has ended. */
+export function createController(ports: ControllerPorts, options: ControllerOptions): Controller {
+  return new KeyedController(ports, options);
+}
+
+class KeyedController implements Controller {
+  readonly name: string;
+  readonly #ports: ControllerPorts;
+  readonly #options: ControllerOptions;
+  readonly #log: Log;
+  readonly #metrics: ControllerMetrics;
+  #queue: WorkQueue;
+
+  constructor(ports: ControllerPorts, options: ControllerOptions) {
+    this.name = options.name;
+    this.#ports = ports;
+    this.#options = options;
+    this.#log = ports.log.child({ controller: options.name });
+    this.#metrics = declareControllerMetrics(ports.metrics);
+    this.#queue = new WorkQueue(ports.clock);
+  }
+
+  enqueue(key: ObjectKey): void {
+    this.#queue.add(formatKey(key));
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { watches, concurrency } = this.#options;
+    const ready = await Promise.all(watches.map((watch) => watch.whenSynced(signal)));
+    if (signal.aborted || ready.includes(false)) return;
+    const stop = new AbortController();
+    const queue = this.#queue;
+    const onAbort = (): void => {
+      stop.abort();
+      void queue.shutDown({ drain: false });
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    const subscriptions = watches.map((watch) => watch.subscribe((key) => this.enqueue(key)));
+    const workers = Array.from({ length: concurrency }, () => this.#work(queue, stop.signal));
+    try {
+      await Promise.all(workers);
+    } finally {
+      for (const unsubscribe of subscriptions) unsubscribe();
+      signal.removeEventListener("abort", onAbort);
+      onAbort();
+      await Promise.allSettled(workers);
+      this.#queue = new WorkQueue(this.#ports.clock);
+      this.#metrics.depth.set(0, { controller: this.name });
+    }
+  }
+
+  async #work(queue: WorkQueue, signal: AbortSignal): Promise<void> {
+    for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+      this.#metrics.depth.set(queue.depth, { controller: this.name });
+      try {
+        await this.#look(queue, key, signal);
+      } finally {
+        queue.done(key);
+      }
+    }
+  }
+
+  async #look(queue: WorkQueue, key: string, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#ports;
+    const started = clock.monotonic();
+    queue.cancelDelay(key);
+    let outcome: ReconcileOutcome;
+    try {
+      const result = await this.#options.reconcile(parseKey(key), signal);
+      queue.forget(key);
+      outcome = result.kind === "done" ? "done" : "check_again";
+      if (result.kind === "checkAgainAt") queue.addAfter(key, result.at - clock.now());
+    } catch (error) {
+      if (error instanceof InvariantError) throw error;
+      if (signal.aborted) return;
+      outcome = this.#failed(queue, key, error);
+    }
+    this.#metrics.outcomes.add(1, { controller: this.name, outcome });
+    this.#metrics.duration.observe((clock.monotonic() - started) / 1000, {
+      controller: this.name,
+    });
+  }
+
+  #failed(queue: WorkQueue, key: string, error: unknown): ReconcileOutcome {
+    const retryAfter = error instanceof Refused ? error.status.details?.retryAfterSeconds : 0;
+    const pauseMs = queue.addAfterFailure(key, (retryAfter ?? 0) * 1000);
+    if (isOutdated(error)) {
+      this.#log.debug("the cache was behind, looking again", { key, pauseMs });
+      return "conflict";
+    }
+    if (error instanceof NotSent || error instanceof OutcomeUnknown) {
+      this.#log.warn("the server is away", { key, pauseMs, error });
+      return "unavailable";
+    }
+    this.#log.error("reconciling failed", { key, pauseMs, error });
+    return "error";
+  }
+}
+
+/** Whether a write was refused because it was decided on an old state. */
+function isOutdated(error: unknown): boolean {
+  return (
+    error instanceof Refused &&
+    (error.status.reason === "Conflict" || error.status.reason === "AlreadyExists")
+  );
+}

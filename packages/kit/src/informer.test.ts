@@ -1,0 +1,302 @@
+import { type AnyObject, failure, type Resource, Refused } from "@lifeboat/api";
+import { createRandom, instantOf, VirtualClock } from "@lifeboat/base";
+import { drainPromises } from "@lifeboat/base/adapters";
+import { expect, test } from "vitest";
+import { compareVersions, Informer, type InformerOptions } from "./informer.ts";
+import { silentLog } from "./log.ts";
+import { silentMetrics } from "./metrics.ts";
+import { ToyClient } from "./toy-client.suite.ts";
+
+const things: Resource = {
+  group: "",
+  version: "v1",
+  plural: "things",
+  kind: "Thing",
+  namespaced: true,
+};
+
+function thing(name: string, data: Record<string, unknown> = {}) {
+  return { apiVersion: "v1", kind: "Thing", metadata: { namespace: "ns", name }, ...data };
+}
+
+function setUp(options: InformerOptions<AnyObject> = {}) {
+  const clock = new VirtualClock(instantOf(0), drainPromises);
+  const client = new ToyClient(clock);
+  const ports = { clock, random: createRandom(1), log: silentLog, metrics: silentMetrics };
+  const informer = new Informer(ports, client, things, options);
+  const changes: string[] = [];
+  informer.onChange((old, now) => {
+    changes.push(`${old?.metadata.name ?? "-"}>${now?.metadata.name ?? "-"}`);
+  });
+  const stop = new AbortController();
+  const start = async (): Promise<Promise<void>> => {
+    const run = informer.run(stop.signal);
+    run.catch(() => undefined);
+    await clock.settle();
+    return run;
+  };
+  return { clock, client, informer, changes, stop, start, key: { namespace: "ns", name: "a" } };
+}
+
+const names = (informer: Informer<AnyObject>): string[] =>
+  informer
+    .list()
+    .map((object) => object.metadata.name)
+    .sort();
+
+test("it lists in pages, then follows every change", async () => {
+  const { clock, client, informer, changes, start } = setUp({ pageSize: 2 });
+  for (const name of ["a", "b", "c", "d", "e"]) await client.create(things, thing(name));
+  expect(informer.synced).toBe(false);
+  await start();
+  expect(informer.synced).toBe(true);
+  expect(names(informer)).toEqual(["a", "b", "c", "d", "e"]);
+  expect(client.calls.filter((call) => call.startsWith("list"))).toHaveLength(3);
+  const made = await client.create(things, thing("f"));
+  await client.update(things, { ...made, spec: 1 });
+  await client.delete(things, { namespace: "ns", name: "a" });
+  await clock.settle();
+  expect(names(informer)).toEqual(["b", "c", "d", "e", "f"]);
+  expect(changes.slice(5)).toEqual(["->f", "f>f", "a>-"]);
+});
+
+test("a handler that comes late hears of what is there", async () => {
+  const { client, informer, start } = setUp();
+  await client.create(things, thing("a"));
+  await start();
+  const seen: string[] = [];
+  informer.onChange((_, now) => seen.push(now?.metadata.name ?? "-"));
+  expect(seen).toEqual(["a"]);
+});
+
+test("a handler that left hears nothing", async () => {
+  const { clock, client, informer, start } = setUp();
+  await start();
+  let heard = 0;
+  informer.onChange(() => (heard += 1))();
+  await client.create(things, thing("a"));
+  await clock.settle();
+  expect(heard).toBe(0);
+});
+
+test("a lost watch resumes from the last version, without a list", async () => {
+  const { clock, client, informer, changes, start } = setUp();
+  await client.create(things, thing("a"));
+  await start();
+  await client.create(things, thing("b"));
+  await clock.settle();
+  const { version } = client;
+  client.endWatches({ kind: "lost", error: new Error("reset") });
+  await client.create(things, thing("c"));
+  await clock.advance(200);
+  expect(names(informer)).toEqual(["a", "b", "c"]);
+  expect(changes).toEqual(["->a", "->b", "->c"]);
+  expect(client.calls.filter((call) => call.startsWith("list"))).toHaveLength(1);
+  expect(client.calls).toContain(`watch things ${version}`);
+});
+
+test("after 410 it lists again and reports what vanished and what was made anew", async () => {
+  const { clock, client, informer, changes, start } = setUp();
+  for (const name of ["a", "b", "c"]) await client.create(things, thing(name));
+  await start();
+  client.endWatches({ kind: "lost", error: new Error("reset") });
+  await client.delete(things, { namespace: "ns", name: "a" });
+  await client.delete(things, { namespace: "ns", name: "b" });
+  await client.create(things, thing("b"));
+  client.forgetHistory();
+  changes.length = 0;
+  await clock.advance(1000);
+  expect(names(informer)).toEqual(["b", "c"]);
+  expect(changes).toEqual(["a>-", "b>-", "->b"]);
+});
+
+test("410 within a watch leads to a list as well", async () => {
+  const { clock, client, informer, start } = setUp();
+  await start();
+  await client.create(things, thing("a"));
+  client.endWatches({ kind: "refused", status: failure(410, "Expired", "too old") });
+  await clock.advance(1000);
+  expect(names(informer)).toEqual(["a"]);
+  expect(client.calls.filter((call) => call.startsWith("list"))).toHaveLength(2);
+});
+
+test("a streaming list gives the same copy with a single call", async () => {
+  const { clock, client, informer, changes, start } = setUp({ streamingList: true });
+  for (const name of ["a", "b"]) await client.create(things, thing(name));
+  await start();
+  expect(informer.synced).toBe(true);
+  await client.create(things, thing("c"));
+  await clock.settle();
+  expect(changes).toEqual(["->a", "->b", "->c"]);
+  expect(client.calls.filter((call) => call.startsWith("list"))).toEqual([]);
+});
+
+test("a server that refuses a streaming list is listed", async () => {
+  const { client, informer, start } = setUp({ streamingList: true });
+  client.refuseStreaming = true;
+  await client.create(things, thing("a"));
+  await start();
+  expect(informer.synced).toBe(true);
+  expect(names(informer)).toEqual(["a"]);
+});
+
+test.each([{ streamingList: false }, { streamingList: true }])(
+  "a list older than what was seen is asked for again (%o)",
+  async (options) => {
+    const { clock, client, informer, changes, start } = setUp(options);
+    await client.create(things, thing("a"));
+    const old = client.snapshot();
+    await client.create(things, thing("b"));
+    await start();
+    client.stale = old;
+    client.refuseStreaming = true;
+    client.endWatches({ kind: "refused", status: failure(410, "Expired", "too old") });
+    await clock.advance(5000);
+    expect(names(informer)).toEqual(["a", "b"]);
+    client.stale = undefined;
+    await client.create(things, thing("c"));
+    await clock.advance(60_000);
+    expect(names(informer)).toEqual(["a", "b", "c"]);
+    expect(changes).toEqual(["->a", "->b", "->c"]);
+  },
+);
+
+test("repeated and old events change nothing", async () => {
+  const { clock, client, informer, changes, start } = setUp();
+  const first = await client.create(things, thing("a"));
+  await client.update(things, { ...first, spec: 2 });
+  await start();
+  client.repeat({ type: "MODIFIED", object: first });
+  client.repeat({ type: "DELETED", object: first });
+  await clock.settle();
+  expect(changes).toEqual(["->a"]);
+  expect(informer.list()[0]?.["spec"]).toBe(2);
+});
+
+test("a bookmark moves the version to resume from", async () => {
+  const { clock, client, informer, start } = setUp();
+  await start();
+  const other = { ...things, plural: "others" };
+  await client.create(other, thing("x"));
+  client.repeat({ type: "BOOKMARK", resourceVersion: client.version, initialEventsEnd: false });
+  await clock.settle();
+  expect(informer.resourceVersion).toBe(client.version);
+});
+
+test("while the server is down the copy stays, and the pauses grow", async () => {
+  const { clock, client, informer, start } = setUp();
+  await client.create(things, thing("a"));
+  await start();
+  client.down = true;
+  client.endWatches({ kind: "lost", error: new Error("reset") });
+  const before = client.calls.length;
+  await clock.advance(10 * 60_000);
+  const attempts = client.calls.length - before;
+  expect(attempts).toBeGreaterThan(15);
+  expect(attempts).toBeLessThan(60);
+  expect(names(informer)).toEqual(["a"]);
+  client.down = false;
+  await client.create(things, thing("b"));
+  await clock.advance(31_000);
+  expect(names(informer)).toEqual(["a", "b"]);
+});
+
+test("a Retry-After is kept to", async () => {
+  const { clock, client, informer, start } = setUp();
+  client.listRefusals.push(
+    new Refused(failure(429, "TooManyRequests", "busy", { retryAfterSeconds: 7 })),
+  );
+  await start();
+  await clock.advance(6999);
+  expect(informer.synced).toBe(false);
+  await clock.advance(1);
+  expect(informer.synced).toBe(true);
+});
+
+test("indexes follow the objects", async () => {
+  const { clock, client, informer, start } = setUp({
+    indexes: { colour: (object) => (object["colours"] as string[] | undefined) ?? [] },
+  });
+  const a = await client.create(things, thing("a", { colours: ["red", "blue"] }));
+  await client.create(things, thing("b", { colours: ["red"] }));
+  await start();
+  const red = (): string[] => informer.byIndex("colour", "red").map((o) => o.metadata.name);
+  expect(red()).toEqual(["a", "b"]);
+  await client.update(things, { ...a, colours: ["blue"] });
+  await client.delete(things, { namespace: "ns", name: "b" });
+  await clock.settle();
+  expect(red()).toEqual([]);
+  expect(informer.byIndex("colour", "blue")).toHaveLength(1);
+  expect(() => informer.byIndex("shape", "round")).toThrow("not declared");
+});
+
+test("transformed objects are kept, and frozen", async () => {
+  const { client, informer, start, key } = setUp({
+    transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata, small: true }),
+  });
+  await client.create(things, thing("a", { spec: "large" }));
+  await start();
+  expect(informer.get(key)).toMatchObject({ small: true });
+  expect(informer.get(key)).not.toHaveProperty("spec");
+  expect(Object.isFrozen(informer.get(key))).toBe(true);
+});
+
+test("untransformed objects are the client's own", async () => {
+  const { client, informer, start, key } = setUp();
+  const made = await client.create(things, thing("a"));
+  await start();
+  expect(informer.get(key)).toBe(made);
+});
+
+test("waiting for the copy ends when it is there or when the wait is given up", async () => {
+  const { clock, informer, start } = setUp();
+  const impatient = new AbortController();
+  const given = informer.whenSynced(impatient.signal);
+  const patient = informer.whenSynced(new AbortController().signal);
+  impatient.abort();
+  expect(await given).toBe(false);
+  await start();
+  await clock.settle();
+  expect(await patient).toBe(true);
+  expect(await informer.whenSynced(impatient.signal)).toBe(true);
+});
+
+test("it stops when told, and stops its watch", async () => {
+  const { clock, client, start, stop } = setUp();
+  const run = await start();
+  expect(client.openWatches).toBe(1);
+  stop.abort();
+  await clock.settle();
+  await run;
+  expect(client.openWatches).toBe(0);
+});
+
+test("it stops while it waits for a server that is down", async () => {
+  const { clock, client, start, stop } = setUp();
+  client.down = true;
+  const run = await start();
+  stop.abort();
+  await clock.settle();
+  await run;
+});
+
+test("a handler that throws ends the run with its error", async () => {
+  const { client, clock, informer, start } = setUp();
+  const run = await start();
+  informer.onChange(() => {
+    throw new Error("bug");
+  });
+  await client.create(things, thing("a"));
+  await clock.settle();
+  await expect(run).rejects.toThrow("bug");
+  expect(client.openWatches).toBe(0);
+});
+
+test.each([
+  ["9", "10", -1],
+  ["10", "9", 1],
+  ["10", "10", 0],
+  ["99999999999999999998", "99999999999999999999", -1],
+])("version %s against %s", (a, b, want) => {
+  expect(Math.sign(compareVersions(a, b))).toBe(want);
+});

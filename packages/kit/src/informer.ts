@@ -1,0 +1,398 @@
+/**
+ * An informer keeps a copy of one collection, follows its changes and tells those who asked.
+ *
+ * It reads the collection once (a consistent list in pages, or a streaming list where asked for), then watches from the
+ * version of that list. A watch that ends is resumed from the last version seen; only when the server no longer knows
+ * that version (410) is the collection read again, and what vanished meanwhile is reported as gone.
+ *
+ * 1. Handlers see every object's states in order, never a state twice, and never one older than the last.
+ * 2. After a complete read the copy holds exactly what the server held at that version.
+ * 3. The copy never goes back in time: a list older than what was seen is not taken in but asked for again.
+ * 4. The informer owns its index; the objects are shared and frozen.
+ * 5. `synced` turns true after the first complete read and stays true; a broken connection leaves the copy as it is.
+ *
+ * Pauses after failures: base 100 ms, cap 30 s, jitter from Random; a Retry-After of the server is kept to.
+ */
+import {
+  formatKey,
+  keyOf,
+  type KubeObject,
+  type ObjectKey,
+  qualifiedName,
+  Refused,
+  type Resource,
+  type Status,
+  type WatchEvent,
+} from "@lifeboat/api";
+import { deepFreeze, sleep } from "@lifeboat/base";
+import { Backoff } from "./backoff.ts";
+import { type Client, NotSent, type Selection, type Watch, type WatchEnd } from "./client.ts";
+import { informerLists, informerObjects } from "./kit-metrics.ts";
+import type { Counter, Gauge } from "./metrics.ts";
+import { type IndexFunction, ObjectIndex } from "./object-index.ts";
+import type { KitPorts, Service } from "./ports.ts";
+
+export interface InformerOptions<T extends KubeObject> extends Selection {
+  readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
+  /** Makes objects smaller before they are kept. It must keep kind, apiVersion and the identity in metadata. */
+  readonly transform?: (object: T) => T;
+  /** Ask for a streaming list first; a server that refuses it is listed in pages. */
+  readonly streamingList?: boolean;
+  /** Objects per page of a list. */
+  readonly pageSize?: number;
+}
+
+/** Called after the copy changed. `old` is absent for an object that is new, `now` for one that is gone. */
+export type ChangeHandler<T extends KubeObject> = (old: T | undefined, now: T | undefined) => void;
+
+const BACKOFF = { baseMs: 100, capMs: 30_000 };
+const PAGE_SIZE = 1000;
+/** A watch is renewed after a random time between these, so that servers can be drained and load spreads. */
+const SHORTEST_WATCH_S = 300;
+const LONGEST_WATCH_S = 600;
+/** A watch that lived this long was a working one: the next pause is short again. */
+const STEADY_MS = 10_000;
+/** A watch that ended in order sooner than this without an event is taken for a failing server. */
+const TOO_SHORT_MS = 1000;
+
+/** What to do after a read or a watch has ended. */
+type Next = { readonly kind: "resume" | "relist"; readonly pauseMs: number };
+
+export class Informer<T extends KubeObject> implements Service {
+  readonly name: string;
+  readonly resource: Resource<T>;
+  readonly #ports: KitPorts;
+  readonly #client: Client;
+  readonly #options: InformerOptions<T>;
+  readonly #selection: Selection;
+  readonly #index: ObjectIndex<T>;
+  readonly #handlers = new Set<ChangeHandler<T>>();
+  readonly #backoff: Backoff;
+  readonly #lists: Counter<"resource">;
+  readonly #objects: Gauge<"resource">;
+  #streaming: boolean;
+  /** The version up to which everything was taken in; undefined: read the collection first. */
+  #version: string | undefined;
+  /** The newest version ever taken in, which outlives the loss of `#version`. */
+  #newest = "0";
+  #synced = false;
+  #onSynced: (() => void)[] = [];
+
+  constructor(
+    ports: KitPorts,
+    client: Client,
+    resource: Resource<T>,
+    options: InformerOptions<T> = {},
+  ) {
+    this.#ports = ports;
+    this.#client = client;
+    this.resource = resource;
+    this.name = `informer ${qualifiedName(resource)}`;
+    this.#options = options;
+    this.#selection = selectionOf(options);
+    this.#index = new ObjectIndex(options.indexes ?? {});
+    this.#streaming = options.streamingList ?? false;
+    this.#backoff = new Backoff(ports.random.fork(this.name), BACKOFF);
+    this.#lists = ports.metrics.counter(informerLists);
+    this.#objects = ports.metrics.gauge(informerObjects);
+  }
+
+  /** Whether the copy was complete once. */
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  /** The version up to which the copy is complete; undefined before the first list. */
+  get resourceVersion(): string | undefined {
+    return this.#synced ? this.#newest : undefined;
+  }
+
+  get size(): number {
+    return this.#index.size;
+  }
+
+  get(key: ObjectKey): T | undefined {
+    return this.#index.get(formatKey(key));
+  }
+
+  list(): readonly T[] {
+    return this.#index.list();
+  }
+
+  /** The objects for which the declared index function gave this value. */
+  byIndex(name: string, value: string): readonly T[] {
+    return this.#index.byIndex(name, value);
+  }
+
+  /** Reports what the copy holds now (as new), then every change. The answer ends it. A handler must not throw. */
+  onChange(handler: ChangeHandler<T>): () => void {
+    for (const object of this.#index.list()) handler(undefined, object);
+    this.#handlers.add(handler);
+    return () => {
+      this.#handlers.delete(handler);
+    };
+  }
+
+  /** Resolves true when the copy is complete, false when the signal aborts first. */
+  whenSynced(signal: AbortSignal): Promise<boolean> {
+    if (this.#synced) return Promise.resolve(true);
+    if (signal.aborted) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const onAbort = (): void => {
+        resolve(false);
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#onSynced.push(() => {
+        signal.removeEventListener("abort", onAbort);
+        resolve(true);
+      });
+    });
+  }
+
+  /** Follows the collection until the signal aborts. Rejects only when a handler threw. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const next = await this.#step(signal);
+      if (next.kind === "relist") this.#version = undefined;
+      if (next.pauseMs > 0) await sleep(this.#ports.clock, next.pauseMs, signal);
+    }
+  }
+
+  /** Reads the collection when that is due, else watches it until the watch ends. */
+  async #step(signal: AbortSignal): Promise<Next> {
+    try {
+      if (this.#version !== undefined) return await this.#watch(this.#version, signal);
+      if (this.#streaming) return await this.#watch(undefined, signal);
+      return await this.#readPages(signal);
+    } catch (error) {
+      if (signal.aborted) return { kind: "resume", pauseMs: 0 };
+      if (error instanceof Refused) return this.#refused(error.status);
+      if (error instanceof NotSent) return this.#failed("listing", error);
+      throw error;
+    }
+  }
+
+  async #readPages(signal: AbortSignal): Promise<Next> {
+    const items = new Map<string, T>();
+    const limit = this.#options.pageSize ?? PAGE_SIZE;
+    let page = await this.#client.list(this.resource, { ...this.#selection, limit, signal });
+    for (;;) {
+      for (const item of page.items) items.set(formatKey(keyOf(item)), this.#shape(item));
+      const token = page.metadata.continue ?? "";
+      if (token === "") break;
+      page = await this.#client.list(this.resource, {
+        ...this.#selection,
+        limit,
+        continue: token,
+        signal,
+      });
+    }
+    return this.#replace(items, page.metadata.resourceVersion);
+  }
+
+  /** Takes in a complete read, unless it is older than what is here already. */
+  #replace(items: ReadonlyMap<string, T>, version: string): Next {
+    if (compareVersions(version, this.#newest) < 0) {
+      this.#ports.log.warn("the server answered an older state than was seen, asking again", {
+        resource: qualifiedName(this.resource),
+        seen: this.#newest,
+        answered: version,
+      });
+      return { kind: "relist", pauseMs: this.#backoff.next() };
+    }
+    for (const key of [...this.#index.keys()]) if (!items.has(key)) this.#remove(key);
+    for (const [key, object] of items) this.#put(key, object);
+    this.#advance(version);
+    this.#lists.add(1, { resource: qualifiedName(this.resource) });
+    this.#objects.set(this.#index.size, { resource: qualifiedName(this.resource) });
+    if (!this.#synced) this.#announceSynced();
+    return { kind: "resume", pauseMs: 0 };
+  }
+
+  #announceSynced(): void {
+    this.#synced = true;
+    const waiting = this.#onSynced;
+    this.#onSynced = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  /** Watches from `version`; without one, as a streaming list that replaces the copy at its end. */
+  #watch(version: string | undefined, signal: AbortSignal): Promise<Next> {
+    const started = this.#ports.clock.monotonic();
+    let initial: Map<string, T> | undefined = version === undefined ? new Map() : undefined;
+    let events = 0;
+    return new Promise((resolve, reject) => {
+      let watch: Watch | undefined;
+      let failed = false;
+      /** Set by a streaming list that was too old, to override the end that stopping it brings. */
+      let overridden: Next | undefined;
+      const onAbort = (): void => watch?.stop();
+      const fail = (error: unknown): void => {
+        failed = true;
+        watch?.stop();
+        // oxlint-disable-next-line prefer-promise-reject-errors -- what a handler threw is passed on as it is
+        reject(error);
+      };
+      const event = (event: WatchEvent<T>): void => {
+        if (failed || overridden !== undefined || signal.aborted) return;
+        try {
+          events += 1;
+          if (initial === undefined) this.#take(event);
+          else if (event.type !== "BOOKMARK")
+            initial.set(formatKey(keyOf(event.object)), this.#shape(event.object));
+          else if (event.initialEventsEnd) {
+            const next = this.#replace(initial, event.resourceVersion);
+            initial = undefined;
+            if (next.kind === "relist") {
+              overridden = next;
+              watch?.stop();
+            }
+          }
+        } catch (error) {
+          fail(error);
+        }
+      };
+      const end = (why: WatchEnd): void => {
+        signal.removeEventListener("abort", onAbort);
+        if (overridden !== undefined) resolve(overridden);
+        else if (signal.aborted) resolve({ kind: "resume", pauseMs: 0 });
+        else resolve(this.#ended(why, this.#ports.clock.monotonic() - started, events));
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      watch = this.#client.watch(this.resource, this.#watchOptions(version), { event, end });
+      if (signal.aborted || failed) watch.stop();
+    });
+  }
+
+  #watchOptions(version: string | undefined) {
+    const spread = this.#ports.random.below(LONGEST_WATCH_S - SHORTEST_WATCH_S);
+    const common = {
+      ...this.#selection,
+      allowWatchBookmarks: true,
+      timeoutSeconds: SHORTEST_WATCH_S + spread,
+    };
+    return version === undefined
+      ? { ...common, sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" as const }
+      : { ...common, resourceVersion: version };
+  }
+
+  #take(event: WatchEvent<T>): void {
+    const version =
+      event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion;
+    // A repeated event says nothing new, and an old one would take the copy back in time.
+    if (compareVersions(version, this.#newest) <= 0) return;
+    if (event.type !== "BOOKMARK") {
+      const key = formatKey(keyOf(event.object));
+      if (event.type === "DELETED") this.#remove(key);
+      else this.#put(key, this.#shape(event.object));
+    }
+    this.#advance(version);
+  }
+
+  #ended(why: WatchEnd, livedMs: number, events: number): Next {
+    if (livedMs >= STEADY_MS) this.#backoff.reset();
+    this.#objects.set(this.#index.size, { resource: qualifiedName(this.resource) });
+    switch (why.kind) {
+      case "refused":
+        return this.#refused(why.status);
+      case "lost":
+        return this.#failed("watching", why.error);
+      case "closed":
+        return livedMs < TOO_SHORT_MS && events === 0
+          ? this.#failed("watching", new Error("the watch ended at once"))
+          : { kind: "resume", pauseMs: 0 };
+    }
+  }
+
+  #refused(status: Status): Next {
+    const { code, reason, message } = status;
+    const fields = { resource: qualifiedName(this.resource), code, reason, message };
+    if (code === 410) {
+      this.#ports.log.info("the version to resume from is gone, listing again", fields);
+      return { kind: "relist", pauseMs: this.#backoff.next() };
+    }
+    if (
+      this.#version === undefined &&
+      this.#streaming &&
+      code >= 400 &&
+      code < 500 &&
+      code !== 429
+    ) {
+      this.#ports.log.info("the server refuses a streaming list, listing in pages", fields);
+      this.#streaming = false;
+      return { kind: "relist", pauseMs: 0 };
+    }
+    this.#ports.log.warn("the server refuses to list or watch", fields);
+    const asked = (status.details?.retryAfterSeconds ?? 0) * 1000;
+    // 400 and 504 say that the server cannot make sense of the version; everything else leaves it good.
+    const kind = code === 400 || code === 504 ? "relist" : "resume";
+    return { kind, pauseMs: Math.max(asked, this.#backoff.next()) };
+  }
+
+  #failed(doing: string, error: Error): Next {
+    const pauseMs = this.#backoff.next();
+    this.#ports.log.debug("lost the server", {
+      resource: qualifiedName(this.resource),
+      doing,
+      pauseMs,
+      error: error.message,
+    });
+    return { kind: "resume", pauseMs };
+  }
+
+  #shape(object: T): T {
+    const { transform } = this.#options;
+    return transform === undefined ? object : deepFreeze(transform(object));
+  }
+
+  #put(key: string, object: T): void {
+    const old = this.#index.get(key);
+    if (old === undefined) {
+      this.#index.put(key, object);
+      this.#tell(undefined, object);
+      return;
+    }
+    if (old.metadata.uid !== object.metadata.uid) {
+      // Deleted and made anew while nobody looked: two changes, not one.
+      this.#remove(key);
+      this.#put(key, object);
+      return;
+    }
+    if (old.metadata.resourceVersion === object.metadata.resourceVersion) return;
+    this.#index.put(key, object);
+    this.#tell(old, object);
+  }
+
+  #remove(key: string): void {
+    const old = this.#index.get(key);
+    if (old === undefined) return;
+    this.#index.remove(key);
+    this.#tell(old, undefined);
+  }
+
+  #tell(old: T | undefined, now: T | undefined): void {
+    for (const handler of this.#handlers) handler(old, now);
+  }
+
+  #advance(version: string): void {
+    this.#version = version;
+    this.#newest = version;
+  }
+}
+
+/**
+ * Orders two resourceVersions of one server. They are decimal integers without leading zeros on every server whose
+ * versions may be compared at all; among others, a longer text counts as newer, which errs on the side of taking it in.
+ */
+export function compareVersions(a: string, b: string): number {
+  if (a.length !== b.length) return a.length - b.length;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function selectionOf(options: Selection): Selection {
+  return {
+    ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+    ...(options.labelSelector === undefined ? {} : { labelSelector: options.labelSelector }),
+    ...(options.fieldSelector === undefined ? {} : { fieldSelector: options.fieldSelector }),
+  };
+}
