@@ -1,0 +1,3 @@
+module lifeboat.dev/tools/bench-api/load
+
+go 1.26.0

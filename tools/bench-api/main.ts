@@ -1,0 +1,285 @@
+/**
+ * `npm run bench:api`: our API server beside kube-apiserver + etcd, one after the other in the same run, over TLS, with
+ * durable acknowledgement on both sides. The load comes from a Go program (load/), outside the servers' processes.
+ *
+ * Options: `--objects N` (default 10000), `--only lifeboat|kubernetes`, `--data-dir DIR` for where ours keeps its data.
+ */
+import { execFile, execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs, promisify } from "node:util";
+import { startLifeboat } from "../../tests/support/lifeboat.ts";
+import { removeDirectory, temporaryDirectory } from "../../tests/support/processes.ts";
+import { startRealApiServer } from "../../tests/support/real-api-server.ts";
+
+const { values } = parseArgs({
+  options: {
+    objects: { type: "string", default: "10000" },
+    only: { type: "string" },
+    connections: { type: "string", default: "32" },
+  },
+});
+const objects = Number(values.objects);
+
+interface Measured {
+  readonly operation: string;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly seconds: number;
+  readonly errors: number;
+  readonly firstError?: string;
+}
+
+/** A server under test: where it is and which processes are its memory. */
+interface Subject {
+  readonly url: string;
+  readonly kubeconfig: string;
+  readonly pids: readonly number[];
+  stop(): Promise<void>;
+}
+
+interface Report {
+  readonly rows: ReadonlyMap<string, Measured>;
+  readonly idleMb: number;
+  readonly loadedMb: number;
+}
+
+const directory = temporaryDirectory("bench");
+const generator = buildGenerator();
+const bodyFile = join(directory, "deployment.json");
+writeFileSync(bodyFile, benchDeployment());
+
+try {
+  await main();
+} finally {
+  removeDirectory(directory);
+}
+
+async function main(): Promise<void> {
+  print(
+    `${objects} Deployments of ${readFileSync(bodyFile).length} bytes, ${values.connections} connections, ${cpus().length} cores`,
+  );
+  const ours = values.only === "kubernetes" ? undefined : await measure("lifeboat", startOurs);
+  const theirs =
+    values.only === "lifeboat" ? undefined : await measure("kube-apiserver + etcd", startTheirs);
+  printTable(ours, theirs);
+}
+
+async function startOurs(): Promise<Subject> {
+  const running = await startLifeboat();
+  return { ...running, pids: [running.process.pid] };
+}
+
+async function startTheirs(): Promise<Subject> {
+  const running = await startRealApiServer();
+  return { ...running, pids: [running.pids.etcd, running.pids.apiserver] };
+}
+
+async function measure(name: string, start: () => Promise<Subject>): Promise<Report | undefined> {
+  let subject: Subject;
+  try {
+    subject = await start();
+  } catch (error) {
+    print(
+      `${name}: not measured, it cannot run here: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    return undefined;
+  }
+  try {
+    return await drive(name, subject);
+  } finally {
+    await subject.stop();
+  }
+}
+
+async function drive(name: string, subject: Subject): Promise<Report> {
+  const rows = new Map<string, Measured>();
+  const load = async (
+    operation: string,
+    count: number,
+    extra: readonly string[] = [],
+  ): Promise<void> => {
+    const measured = await runLoad(subject, operation, count, extra);
+    rows.set(operation, measured);
+    const trouble =
+      measured.errors > 0 ? `, ${measured.errors} errors: ${measured.firstError}` : "";
+    print(`${name}: ${operation} ${Math.round(measured.perSecond)}/s${trouble}`);
+  };
+  const idleMb = anonymousMb(subject.pids);
+  await load("create", objects, ["-body", bodyFile]);
+  const loadedMb = anonymousMb(subject.pids);
+  await load("get", objects * 2);
+  await load("patch", objects);
+  await load("list", 5);
+  await load("fanout", 200, ["-watchers", "500", "-c", "50"]);
+  return { rows, idleMb, loadedMb };
+}
+
+async function runLoad(
+  subject: Subject,
+  operation: string,
+  count: number,
+  extra: readonly string[],
+): Promise<Measured> {
+  const credentials = extractCredentials(subject.kubeconfig);
+  const url = `${subject.url}/apis/apps/v1/namespaces/default/deployments`;
+  const shared = [
+    "-op",
+    operation,
+    "-url",
+    url,
+    "-n",
+    String(count),
+    "-objects",
+    String(objects),
+    ...credentials,
+  ];
+  const { stdout } = await promisify(execFile)(generator, [
+    ...shared,
+    "-c",
+    values.connections,
+    ...extra,
+  ]);
+  return JSON.parse(stdout) as Measured;
+}
+
+function buildGenerator(): string {
+  const program = join(directory, "load");
+  try {
+    execFileSync("go", ["build", "-o", program, "."], {
+      cwd: fileURLToPath(new URL("load", import.meta.url)),
+    });
+  } catch (error) {
+    throw new Error("bench:api needs Go for its load generator", { cause: error });
+  }
+  return program;
+}
+
+/** Writes the certificates inside a kubeconfig to files, as flags for the generator. */
+function extractCredentials(kubeconfig: string): readonly string[] {
+  const text = readFileSync(kubeconfig, "utf8");
+  const flags: string[] = [];
+  const parts = [
+    ["-ca", "certificate-authority-data"],
+    ["-cert", "client-certificate-data"],
+    ["-key", "client-key-data"],
+  ] as const;
+  for (const [flag, field] of parts) {
+    const match = new RegExp(`${field}"?:\\s*"?([A-Za-z0-9+/=]+)`).exec(text);
+    if (match === null) throw new Error(`${kubeconfig} has no ${field}`);
+    const file = join(directory, `${field}.pem`);
+    writeFileSync(file, Buffer.from(match[1] ?? "", "base64"), { mode: 0o600 });
+    flags.push(flag, file);
+  }
+  return flags;
+}
+
+/** Memory that is the processes' own: neither files nor what other processes share. */
+function anonymousMb(pids: readonly number[]): number {
+  let kilobytes = 0;
+  for (const pid of pids) {
+    const match = /^Anonymous:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"));
+    kilobytes += Number(match?.[1] ?? 0);
+  }
+  return kilobytes / 1024;
+}
+
+function benchDeployment(): string {
+  const env = Array.from({ length: 14 }, (_, i) => ({
+    name: `SETTING_${i}`,
+    value: `value-of-setting-number-${i}`,
+  }));
+  const probe = {
+    httpGet: { path: "/healthz", port: 8080, scheme: "HTTP" },
+    timeoutSeconds: 1,
+    periodSeconds: 10,
+    successThreshold: 1,
+    failureThreshold: 3,
+  };
+  const labels = {
+    app: "bench",
+    tier: "backend",
+    team: "platform",
+    "app.kubernetes.io/name": "NAME",
+  };
+  return JSON.stringify({
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: {
+      name: "NAME",
+      namespace: "default",
+      labels,
+      annotations: { note: "x".repeat(900) },
+    },
+    spec: {
+      replicas: 3,
+      selector: { matchLabels: { app: "bench" } },
+      template: {
+        metadata: { labels },
+        spec: {
+          containers: [
+            {
+              name: "main",
+              image: "registry.example/team/bench:1.2.3",
+              args: ["--serve", "--port=8080"],
+              ports: [{ name: "http", containerPort: 8080, protocol: "TCP" }],
+              env,
+              resources: {
+                requests: { cpu: "250m", memory: "256Mi" },
+                limits: { cpu: "1", memory: "512Mi" },
+              },
+              livenessProbe: probe,
+              readinessProbe: probe,
+              volumeMounts: [{ name: "data", mountPath: "/data" }],
+            },
+          ],
+          volumes: [{ name: "data", emptyDir: {} }],
+        },
+      },
+    },
+  });
+}
+
+function printTable(ours: Report | undefined, theirs: Report | undefined): void {
+  const line = (label: string, mine: string, other: string, ratio: string, aim: string): void => {
+    print(
+      `${label.padEnd(34)}${mine.padStart(14)}${other.padStart(16)}${ratio.padStart(9)}${aim.padStart(8)}`,
+    );
+  };
+  print("");
+  line("", "lifeboat", "kube+etcd", "ratio", "aim");
+  const rate = (label: string, operation: string, aim: string): void => {
+    const mine = ours?.rows.get(operation)?.perSecond;
+    const other = theirs?.rows.get(operation)?.perSecond;
+    const ratio = mine === undefined || other === undefined ? "" : `${(mine / other).toFixed(1)}x`;
+    const show = (value: number | undefined): string =>
+      value === undefined ? "-" : value.toFixed(value < 100 ? 1 : 0);
+    line(label, show(mine), show(other), ratio, aim);
+  };
+  rate("creates/s (durable)", "create", ">= 3x");
+  rate("gets/s", "get", ">= 5x");
+  rate("patches/s (durable)", "patch", ">= 5x");
+  rate(`lists of ${objects} per second`, "list", ">= 2x");
+  rate("fan-out, deliveries/s to 500", "fanout", ">= 4x");
+  const p99 = (report: Report | undefined): string =>
+    report?.rows.get("create")?.p99Ms.toFixed(1) ?? "-";
+  line("create p99, ms", p99(ours), p99(theirs), "", "");
+  const memory = (label: string, pick: (report: Report) => number, aim: string): void => {
+    const show = (report: Report | undefined): string =>
+      report === undefined ? "-" : pick(report).toFixed(0);
+    const ratio =
+      ours === undefined || theirs === undefined
+        ? ""
+        : `${(pick(ours) / pick(theirs)).toFixed(2)}x`;
+    line(label, show(ours), show(theirs), ratio, aim);
+  };
+  memory("anonymous memory idle, MB", (report) => report.idleMb, "");
+  memory(`anonymous memory with ${objects}, MB`, (report) => report.loadedMb, "<= 0.25x");
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
