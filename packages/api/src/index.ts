@@ -86,3 +86,10 @@ export {
   type BuiltinSubresource,
 } from "./builtin/resources.ts";
 export { builtinSchema } from "./builtin/schema.ts";
+export {
+  DecodeError,
+  type Decoded,
+  decodeJson,
+  decodeUtf8,
+  unreadableBody,
+} from "./decode/json.ts";
