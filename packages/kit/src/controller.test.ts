@@ -68,7 +68,7 @@ function setUp(reconcile: (name: string, attempt: number) => Promise<Outcome>, c
     watches: [
       watching(informer, ownKey),
       watching(second, (old, now) => [
-        { namespace: "ns", name: String((now ?? old)?.["owner"] ?? "none") },
+        { namespace: "ns", name: (now ?? old)?.["owner"] as string },
       ]),
     ],
     reconcile: (key) => {

@@ -29,11 +29,11 @@ function setUp(options: InformerOptions<AnyObject> = {}) {
     changes.push(`${old?.metadata.name ?? "-"}>${now?.metadata.name ?? "-"}`);
   });
   const stop = new AbortController();
-  const start = async (): Promise<Promise<void>> => {
+  const start = async (): Promise<{ run: Promise<void> }> => {
     const run = informer.run(stop.signal);
     run.catch(() => undefined);
     await clock.settle();
-    return run;
+    return { run };
   };
   return { clock, client, informer, changes, stop, start, key: { namespace: "ns", name: "a" } };
 }
@@ -263,7 +263,7 @@ test("waiting for the copy ends when it is there or when the wait is given up", 
 
 test("it stops when told, and stops its watch", async () => {
   const { clock, client, start, stop } = setUp();
-  const run = await start();
+  const { run } = await start();
   expect(client.openWatches).toBe(1);
   stop.abort();
   await clock.settle();
@@ -274,7 +274,7 @@ test("it stops when told, and stops its watch", async () => {
 test("it stops while it waits for a server that is down", async () => {
   const { clock, client, start, stop } = setUp();
   client.down = true;
-  const run = await start();
+  const { run } = await start();
   stop.abort();
   await clock.settle();
   await run;
@@ -282,7 +282,7 @@ test("it stops while it waits for a server that is down", async () => {
 
 test("a handler that throws ends the run with its error", async () => {
   const { client, clock, informer, start } = setUp();
-  const run = await start();
+  const { run } = await start();
   informer.onChange(() => {
     throw new Error("bug");
   });

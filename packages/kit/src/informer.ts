@@ -24,7 +24,7 @@ import {
   type Status,
   type WatchEvent,
 } from "@lifeboat/api";
-import { deepFreeze, sleep } from "@lifeboat/base";
+import { deepFreeze, sleep, unreachable } from "@lifeboat/base";
 import { Backoff } from "./backoff.ts";
 import { type Client, NotSent, type Selection, type Watch, type WatchEnd } from "./client.ts";
 import { informerLists, informerObjects } from "./kit-metrics.ts";
@@ -200,7 +200,7 @@ export class Informer<T extends KubeObject> implements Service {
       });
       return { kind: "relist", pauseMs: this.#backoff.next() };
     }
-    for (const key of [...this.#index.keys()]) if (!items.has(key)) this.#remove(key);
+    for (const key of this.#index.keys()) if (!items.has(key)) this.#remove(key);
     for (const [key, object] of items) this.#put(key, object);
     this.#advance(version);
     this.#lists.add(1, { resource: qualifiedName(this.resource) });
@@ -301,6 +301,8 @@ export class Informer<T extends KubeObject> implements Service {
         return livedMs < TOO_SHORT_MS && events === 0
           ? this.#failed("watching", new Error("the watch ended at once"))
           : { kind: "resume", pauseMs: 0 };
+      default:
+        return unreachable(why);
     }
   }
 

@@ -57,7 +57,7 @@ async function runAll(
       running.push({ name: service.name, stop, ended });
     }
   });
-  for (const service of running.reverse()) await stopOne(ports, service, options.stopTimeoutMs);
+  for (const service of running.toReversed()) await stopOne(ports, service, options.stopTimeoutMs);
   if (broken.length > 0) throw broken[0];
 }
 

@@ -94,7 +94,7 @@ export class ToyClient implements Client {
 
   /** Ends all watches. */
   endWatches(why: WatchEnd): void {
-    for (const watch of [...this.#watches]) this.#end(watch, why);
+    for (const watch of this.#watches) this.#end(watch, why);
   }
 
   /** What `stale` may be set to. */
