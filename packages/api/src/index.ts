@@ -93,3 +93,27 @@ export {
   decodeUtf8,
   unreadableBody,
 } from "./decode/json.ts";
+export { type CompiledSchema, compileSchema } from "./schema/compile-schema.ts";
+export { applyCrdDefaults, prepareCrd } from "./schema/crd-defaults.ts";
+export {
+  crdWarnings,
+  hasUnenforcedRules,
+  validateCrd,
+  validateCrdUpdate,
+} from "./schema/crd-validation.ts";
+export {
+  asCrd,
+  type CrdColumn,
+  type CrdCondition,
+  type CrdNames,
+  type CrdScale,
+  type CrdStatus,
+  type CrdVersion,
+  crdVersion,
+  type CustomResourceDefinition,
+  hasCrdCondition,
+  storageVersionOf,
+} from "./schema/crd.ts";
+export { customKindSchema } from "./schema/custom-kind.ts";
+export { equalJson } from "./schema/equal-json.ts";
+export type { JsonSchema, SchemaMap } from "./schema/json-schema.ts";
