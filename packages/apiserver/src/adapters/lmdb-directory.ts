@@ -1,0 +1,166 @@
+/**
+ * The directory around an lmdb file: what it must look like before it may be opened, so that nothing foreign, newer or
+ * damaged is ever written to. Every refusal is a `DirectoryRefused` with a sentence for the person who started us.
+ *
+ *     format     {"kind":"lifeboat-store","format":1,"state":"creating"|"ready"}
+ *     data.mdb   the database (and data.mdb-lock beside it, which lmdb manages)
+ *
+ * 1. `format` is written before the database is created and says `ready` only after it was; so a directory whose
+ *    creation was interrupted is created anew, and a `ready` one whose database is gone is refused, not replaced.
+ * 2. The file's own header is looked at before it is mapped, because touching a page behind the end of a mapped file
+ *    kills the process.
+ */
+import {
+  chmodSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+
+/** The number of the newest layout this program reads and writes. */
+export const STORE_FORMAT = 1;
+const KIND = "lifeboat-store";
+const FORMAT_FILE = "format";
+const FORMAT_DRAFT = "format.new";
+const DATA_FILE = "data.mdb";
+const LOCK_FILE = "data.mdb-lock";
+
+/** The directory cannot be used as a store; the message says why, and what to do where something can be done. */
+export class DirectoryRefused extends Error {
+  override readonly name = "DirectoryRefused";
+}
+
+export function dataFileOf(directory: string): string {
+  return join(directory, DATA_FILE);
+}
+
+/** Makes the directory fit to be opened; answers whether it is `new` (call `finishDirectory` once the database exists). */
+export function prepareDirectory(directory: string): "new" | "existing" {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const files = readdirSync(directory).filter((name) => name !== FORMAT_DRAFT);
+  if (!files.includes(FORMAT_FILE)) {
+    if (files.length > 0)
+      throw new DirectoryRefused(
+        `${directory} is not a store of lifeboat and not empty (it holds ${files[0]}): choose an empty or new directory`,
+      );
+    writeFormat(directory, "creating");
+  }
+  chmodSync(directory, 0o700);
+  if (readFormat(directory) === "ready") {
+    checkDataFile(directory);
+    return "existing";
+  }
+  rmSync(join(directory, DATA_FILE), { force: true });
+  rmSync(join(directory, LOCK_FILE), { force: true });
+  return "new";
+}
+
+/** Records that the database was created and is durable. */
+export function finishDirectory(directory: string): void {
+  writeFormat(directory, "ready");
+}
+
+function readFormat(directory: string): "creating" | "ready" {
+  const file = join(directory, FORMAT_FILE);
+  const found = parseFormat(readFileSync(file, "utf8"));
+  if (found === undefined)
+    throw new DirectoryRefused(`${file} is damaged or not a format file of lifeboat`);
+  if (found.format > STORE_FORMAT)
+    throw new DirectoryRefused(
+      `${directory} was written by a newer lifeboat (format ${found.format}, this one knows ${STORE_FORMAT}): use the newer version`,
+    );
+  return found.state;
+}
+
+function parseFormat(
+  text: string,
+): { readonly format: number; readonly state: "creating" | "ready" } | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== "object" || value === null) return undefined;
+  const { kind, format, state } = value as Record<string, unknown>;
+  if (kind !== KIND || typeof format !== "number" || format < 1) return undefined;
+  if (format > STORE_FORMAT) return { format, state: "ready" };
+  return state === "creating" || state === "ready" ? { format, state } : undefined;
+}
+
+/** Replaced whole and synced, with the directory, so that a power cut leaves the old text or the new one. */
+function writeFormat(directory: string, state: "creating" | "ready"): void {
+  const draft = join(directory, FORMAT_DRAFT);
+  const file = openSync(draft, "w", 0o600);
+  writeSync(file, `${JSON.stringify({ kind: KIND, format: STORE_FORMAT, state })}\n`);
+  fsyncSync(file);
+  closeSync(file);
+  renameSync(draft, join(directory, FORMAT_FILE));
+  const folder = openSync(directory, "r");
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+const LMDB_MAGIC = 0xbeefc0de;
+const MAGIC_AT = 24;
+const PAGE_SIZE_AT = 48;
+const LAST_PAGE_AT = 144;
+const TRANSACTION_AT = 152;
+const HEADER_BYTES = 160;
+/** Pages at the end of the file that lmdb may have given out and never written. */
+const UNWRITTEN_PAGES = 64n;
+
+interface Header {
+  readonly pageSize: number;
+  readonly lastPage: bigint;
+  readonly transaction: bigint;
+}
+
+function checkDataFile(directory: string): void {
+  const path = dataFileOf(directory);
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (size === undefined)
+    throw new DirectoryRefused(`${path} is missing: restore the directory from a backup`);
+  const header = newestHeader(path);
+  if (header === undefined)
+    throw new DirectoryRefused(`${path} is damaged or not a database of lifeboat`);
+  const pages = BigInt(Math.floor(size / header.pageSize));
+  if (pages + UNWRITTEN_PAGES <= header.lastPage)
+    throw new DirectoryRefused(
+      `${path} is cut short (${pages} pages of ${header.lastPage + 1n}): restore the directory from a backup`,
+    );
+}
+
+/** lmdb keeps two headers in the first two pages and uses the newer one that is whole. */
+function newestHeader(path: string): Header | undefined {
+  const file = openSync(path, "r");
+  try {
+    const first = readHeader(file, 0);
+    const second = readHeader(file, first?.pageSize ?? 4096);
+    if (first === undefined || second === undefined) return first ?? second;
+    return first.transaction > second.transaction ? first : second;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readHeader(file: number, at: number): Header | undefined {
+  const bytes = Buffer.alloc(HEADER_BYTES);
+  if (readSync(file, bytes, 0, HEADER_BYTES, at) < HEADER_BYTES) return undefined;
+  const pageSize = bytes.readUInt32LE(PAGE_SIZE_AT);
+  if (bytes.readUInt32LE(MAGIC_AT) !== LMDB_MAGIC || pageSize < 512) return undefined;
+  return {
+    pageSize,
+    lastPage: bytes.readBigUInt64LE(LAST_PAGE_AT),
+    transaction: bytes.readBigUInt64LE(TRANSACTION_AT),
+  };
+}

@@ -1,0 +1,50 @@
+/**
+ * Who has a store directory open: the process's number, when it started and on which boot of the machine, so that a
+ * number that was given to another process later is not mistaken for the owner. Nothing needs cleaning up after kill -9.
+ *
+ * In another container processes cannot be seen; an owner from there counts as gone. It is then fenced off: see
+ * lmdb-storage.ts.
+ */
+import { readFileSync, readlinkSync } from "node:fs";
+
+export interface Owner {
+  readonly pid: number;
+  /** When the process started, in the machine's own counting; "" where the system does not say. */
+  readonly started: string;
+  /** The boot and the process namespace in which `pid` means something; "" where the system does not say. */
+  readonly world: string;
+}
+
+export function thisProcess(): Owner {
+  return { pid: process.pid, started: startOf(process.pid), world: thisWorld() };
+}
+
+export function isAlive(owner: Owner): boolean {
+  if (owner.world !== thisWorld()) return false;
+  try {
+    process.kill(owner.pid, 0);
+  } catch (error) {
+    // EPERM says: it is there, but belongs to somebody else.
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
+  }
+  return startOf(owner.pid) === owner.started;
+}
+
+/** The 22nd field of the process's status line; the name in parentheses before it may hold anything. */
+function startOf(pid: number): string {
+  const line = readOrEmpty(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
+  return line.slice(line.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+}
+
+function thisWorld(): string {
+  const boot = readOrEmpty(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8"));
+  return `${boot.trim()} ${readOrEmpty(() => readlinkSync("/proc/self/ns/pid"))}`;
+}
+
+function readOrEmpty(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return "";
+  }
+}

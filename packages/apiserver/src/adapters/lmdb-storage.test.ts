@@ -1,0 +1,223 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { ChangeRow, Storage } from "../store/storage.ts";
+import { storageSuite } from "../store/storage.suite.ts";
+import { DirectoryRefused } from "./lmdb-directory.ts";
+import { type LmdbStorageOptions, openLmdbStorage } from "./lmdb-storage.ts";
+
+/** Room enough, but so little that the storage looks it up before every batch. */
+const LITTLE_ROOM = 70 * 1024 * 1024;
+const folders: string[] = [];
+
+function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "lifeboat-lmdb-"));
+  folders.push(folder);
+  return folder;
+}
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Another process that takes every former owner for dead. */
+const usurper: LmdbStorageOptions = {
+  processes: { self: { pid: 1, started: "later", world: "elsewhere" }, isAlive: () => false },
+};
+
+storageSuite(() => {
+  const directory = join(freshFolder(), "store");
+  let room = LITTLE_ROOM;
+  const handles: Storage[] = [];
+  return Promise.resolve({
+    open: async () => {
+      const storage = await openLmdbStorage(directory, {
+        roomOf: () => Promise.resolve(room),
+        ...(handles.length > 1 && usurper),
+      });
+      handles.push(storage);
+      return storage;
+    },
+    fill: () => {
+      room = 0;
+    },
+    free: () => {
+      room = LITTLE_ROOM;
+    },
+    breakOpen: async () => {
+      handles.push(await openLmdbStorage(directory, usurper));
+    },
+    dispose: async () => {
+      for (const handle of handles) await handle.close().catch(() => undefined);
+    },
+  });
+});
+
+const row = (revision: number): ChangeRow => ({
+  revision,
+  type: "ADDED",
+  key: `/pods/a/x${revision}`,
+  bytes: Buffer.from(`{"number":${revision},"padding":"${"p".repeat(3000)}"}`),
+});
+
+/** A closed store directory with twenty objects. */
+async function filledFolder(): Promise<string> {
+  const directory = join(freshFolder(), "store");
+  const storage = await openLmdbStorage(directory);
+  const changes = Array.from({ length: 20 }, (_, i) => row(i + 1));
+  await storage.commit({ changes, revisionCeiling: 10_000 });
+  await storage.close();
+  return directory;
+}
+
+test("the directory is created for its owner alone", async () => {
+  const directory = join(freshFolder(), "deep", "store");
+  const storage = await openLmdbStorage(directory);
+  await storage.close();
+  expect(statSync(directory).mode & 0o777).toBe(0o700);
+});
+
+test("a second instance is refused by name of the first, which goes on", async () => {
+  const directory = join(freshFolder(), "store");
+  const first = await openLmdbStorage(directory);
+  await expect(openLmdbStorage(directory)).rejects.toThrow(
+    `${directory} is in use by process ${process.pid}: stop it first, or use another directory`,
+  );
+  await first.commit({ changes: [row(1)] });
+  await first.close();
+  await (await openLmdbStorage(directory)).close();
+});
+
+test("an owner that died without a word is succeeded, also when its number lives on", async () => {
+  const directory = join(freshFolder(), "store");
+  const gone = { pid: process.pid, started: "before", world: "elsewhere" };
+  await openLmdbStorage(directory, { processes: { self: gone, isAlive: () => false } });
+  const storage = await openLmdbStorage(directory);
+  await storage.commit({ changes: [row(1)] });
+  await storage.close();
+});
+
+for (const { name, prepare, want } of [
+  {
+    name: "a directory with somebody else's files",
+    prepare: (directory: string) => writeFileSync(join(directory, "thesis.tex"), "x"),
+    want: "is not a store of lifeboat and not empty (it holds thesis.tex): choose an empty or new directory",
+  },
+  {
+    name: "a directory of a newer format",
+    prepare: (directory: string) =>
+      writeFileSync(
+        join(directory, "format"),
+        '{"kind":"lifeboat-store","format":2,"state":"new in 2"}',
+      ),
+    want: "was written by a newer lifeboat (format 2, this one knows 1): use the newer version",
+  },
+  {
+    name: "a directory with a format file of something else",
+    prepare: (directory: string) => writeFileSync(join(directory, "format"), "qcow2"),
+    want: "format is damaged or not a format file of lifeboat",
+  },
+])
+  test(`${name} is refused and left as it is`, async () => {
+    const directory = freshFolder();
+    prepare(directory);
+    const before = snapshot(directory);
+    await expect(openLmdbStorage(directory)).rejects.toThrow(want);
+    expect(snapshot(directory)).toEqual(before);
+  });
+
+for (const { name, damage, want } of [
+  {
+    name: "whose database is gone",
+    damage: (file: string) => rmSync(file),
+    want: "is missing: restore the directory from a backup",
+  },
+  {
+    name: "whose database is empty",
+    damage: (file: string) => truncateSync(file, 0),
+    want: "is damaged or not a database of lifeboat",
+  },
+  {
+    name: "whose database is something else",
+    damage: (file: string) => writeFileSync(file, Buffer.alloc(100_000, "no database")),
+    want: "is damaged or not a database of lifeboat",
+  },
+])
+  test(`a store ${name} is refused and left as it is`, async () => {
+    const directory = await filledFolder();
+    damage(join(directory, "data.mdb"));
+    rmSync(join(directory, "data.mdb-lock"), { force: true });
+    const before = snapshot(directory);
+    const opening = openLmdbStorage(directory);
+    await expect(opening).rejects.toBeInstanceOf(DirectoryRefused);
+    await expect(opening).rejects.toThrow(want);
+    expect(snapshot(directory)).toEqual(before);
+  });
+
+test("a database that was cut short is refused before it is mapped", async () => {
+  const directory = join(freshFolder(), "store");
+  const storage = await openLmdbStorage(directory);
+  for (let i = 0; i < 200; i++) await storage.commit({ changes: [row(i + 1)] });
+  await storage.close();
+  truncateSync(join(directory, "data.mdb"), 40_960);
+  await expect(openLmdbStorage(directory)).rejects.toThrow("is cut short (10 pages of");
+});
+
+test("a flipped bit in any object stops the opening with a sentence", async () => {
+  const directory = await filledFolder();
+  const file = join(directory, "data.mdb");
+  const whole = readFileSync(file);
+  for (let i = 1; i <= 20; i++) {
+    const damaged = Buffer.from(whole);
+    const at = damaged.lastIndexOf(`{"number":${i},`);
+    expect(at).toBeGreaterThan(0);
+    const spot = at + 11 + i * 100;
+    damaged[spot] = (damaged[spot] ?? 0) ^ (1 << (i % 8));
+    writeFileSync(file, damaged);
+    const storage = await openLmdbStorage(directory);
+    await expect(readAll(storage)).rejects.toThrow(
+      "is damaged (a row does not match its checksum): restore the directory from a backup",
+    );
+    await storage.close();
+  }
+});
+
+test("a creation that was interrupted is done anew", async () => {
+  const directory = freshFolder();
+  const format = { kind: "lifeboat-store", format: 1, state: "creating" };
+  writeFileSync(join(directory, "format"), JSON.stringify(format));
+  writeFileSync(join(directory, "format.new"), "");
+  writeFileSync(join(directory, "data.mdb"), "half a page");
+  const storage = await openLmdbStorage(directory);
+  await storage.commit({ changes: [row(1)] });
+  await storage.close();
+  const again = await openLmdbStorage(directory);
+  expect(await readAll(again)).toBe(1);
+  await again.close();
+});
+
+async function readAll(storage: Storage): Promise<number> {
+  const loaded = await storage.load();
+  const count = [...loaded.objects].length;
+  for (const change of loaded.history) expect(change.bytes.length).toBeGreaterThan(0);
+  return count;
+}
+
+function snapshot(directory: string): Record<string, string> {
+  mkdirSync(directory, { recursive: true });
+  return Object.fromEntries(
+    readdirSync(directory)
+      .sort()
+      .map((name) => [name, readFileSync(join(directory, name)).toString("base64")]),
+  );
+}

@@ -1,0 +1,316 @@
+/**
+ * The Storage on a disk: one lmdb file with the tables `objects` (key → newest row), `history` (revision → row) and
+ * `meta` (`owner`, `ceiling`).
+ *
+ * 1. A batch is one lmdb transaction, committed with lmdb's own order of syncs (data, then header, both before the
+ *    promise resolves; `overlappingSync` would resolve earlier and is off).
+ * 2. One owner: opening writes an owner row with a new number, refusing when the former owner is alive. Every batch is
+ *    conditional on that number, so whoever is superseded, for whatever reason, can never write again.
+ * 3. Room: a batch that grows the store is refused as StorageFull while less than `reserveBytes` are free on the disk;
+ *    one that may use the reserve is tried. A write that met the end of the disk was not applied, because lmdb writes
+ *    its header last. Any other error leaves the state in doubt: StorageBroken, for good.
+ * 4. A row that does not match its checksum or its key, or a table with fewer rows than it counts, stops the opening.
+ */
+import { statfs } from "node:fs/promises";
+import { type Database, open, type RootDatabase } from "lmdb";
+import {
+  type ChangeRow,
+  type Loaded,
+  type ObjectRow,
+  type Storage,
+  type StorageBatch,
+  StorageBroken,
+  StorageFull,
+} from "../store/storage.ts";
+import {
+  dataFileOf,
+  DirectoryRefused,
+  finishDirectory,
+  prepareDirectory,
+} from "./lmdb-directory.ts";
+import { isAlive, type Owner, thisProcess } from "./lmdb-owner.ts";
+import { DamagedRow, decodeRow, encodeRow } from "./lmdb-row.ts";
+
+export interface LmdbStorageOptions {
+  /** Room on the disk that growing writes leave free. */
+  readonly reserveBytes?: number;
+  /** How many bytes the disk of a directory has left. */
+  readonly roomOf?: (directory: string) => Promise<number>;
+  readonly processes?: Processes;
+}
+
+/** What is known about processes, to tell whether a directory is in use. */
+export interface Processes {
+  readonly self: Owner;
+  isAlive(owner: Owner): boolean;
+}
+
+const MIB = 1024 * 1024;
+const DEFAULT_RESERVE_BYTES = 64 * MIB;
+/** Address space, not memory nor disk; lmdb maps anew when the file outgrows it. */
+const MAP_BYTES = 4096 * MIB;
+/** A batch trims at most so many rows: more would delay its writes. */
+const TRIM_AT_ONCE = 1024;
+/** The free room is looked up again after this many bytes were written or this many milliseconds have passed. */
+const ROOM_CHECK_BYTES = 8 * MIB;
+const ROOM_CHECK_MS = 1000;
+/** Two rows per change, and the pages of the tree that are copied along. */
+const BYTES_PER_CHANGE = 16_384;
+/** No space, quota, file size limit; lmdb's own "map full" when it cannot map more. */
+const FULL_CODES: ReadonlySet<unknown> = new Set([28, 122, 27, -30792]);
+
+const OWNER = Buffer.from("owner");
+const CEILING = Buffer.from("ceiling");
+const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
+
+/** Opens or creates a store directory. Throws DirectoryRefused, with a sentence, when it must not be used. */
+export async function openLmdbStorage(
+  directory: string,
+  options: LmdbStorageOptions = {},
+): Promise<Storage> {
+  const {
+    reserveBytes = DEFAULT_RESERVE_BYTES,
+    roomOf = freeBytesOf,
+    processes = { self: thisProcess(), isAlive },
+  } = options;
+  const found = prepareDirectory(directory);
+  const environment = openEnvironment(directory);
+  const tables = {
+    objects: environment.openDB<Buffer, Buffer>("objects", BINARY),
+    history: environment.openDB<Buffer, Buffer>("history", BINARY),
+    meta: environment.openDB<Buffer, Buffer>("meta", { ...BINARY, useVersions: true }),
+  };
+  try {
+    const term = claim(directory, tables.meta, processes);
+    if (found === "new") finishDirectory(directory);
+    return new LmdbStorage(directory, environment, tables, term, { reserveBytes, roomOf });
+  } catch (error) {
+    await environment.close();
+    throw error;
+  }
+}
+
+interface Room {
+  readonly reserveBytes: number;
+  roomOf(directory: string): Promise<number>;
+}
+
+interface Tables {
+  readonly objects: Database<Buffer, Buffer>;
+  readonly history: Database<Buffer, Buffer>;
+  readonly meta: Database<Buffer, Buffer>;
+}
+
+class LmdbStorage implements Storage {
+  readonly #directory: string;
+  readonly #environment: RootDatabase;
+  readonly #tables: Tables;
+  readonly #term: number;
+  readonly #reserve: Room;
+  #room = 0;
+  #roomKnownAt = Number.NEGATIVE_INFINITY;
+  #broken: StorageBroken | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(
+    directory: string,
+    environment: RootDatabase,
+    tables: Tables,
+    term: number,
+    reserve: Room,
+  ) {
+    this.#directory = directory;
+    this.#environment = environment;
+    this.#tables = tables;
+    this.#term = term;
+    this.#reserve = reserve;
+  }
+
+  load(): Promise<Loaded> {
+    const { objects, history, meta } = this.#tables;
+    const ceiling = meta.get(CEILING);
+    return Promise.resolve({
+      revisionCeiling: ceiling === undefined ? 0 : ceiling.readDoubleBE(0),
+      objects: this.#rows(objects, (row) => Buffer.from(row.key)),
+      history: this.#rows(history, (row) => historyKey(row.revision)),
+    });
+  }
+
+  async commit(batch: StorageBatch): Promise<void> {
+    if (this.#closed !== undefined) throw new StorageBroken(`${this.#directory} was closed`);
+    if (this.#broken !== undefined) throw this.#broken;
+    if (batch.mayUseReserve !== true) await this.#requireRoom(batch);
+    let applied: boolean;
+    try {
+      applied = await this.#tables.meta.ifVersion(OWNER, this.#term, () => this.#write(batch));
+    } catch (error) {
+      throw await this.#failure(error);
+    }
+    if (applied) return;
+    this.#broken = new StorageBroken(`${this.#directory} was taken over by another process`);
+    throw this.#broken;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  /** Gives the ownership back, so that the next process need not look whether this one is alive. */
+  async #close(): Promise<void> {
+    const { meta } = this.#tables;
+    if (this.#broken === undefined) {
+      const release = (): void => void meta.put(OWNER, ownerRow(undefined), this.#term);
+      await meta.ifVersion(OWNER, this.#term, release).catch(causeOf);
+    }
+    await this.#environment.close();
+  }
+
+  /** Puts inside the conditional block: they are one transaction, and their outcome is the block's. */
+  #write(batch: StorageBatch): void {
+    const { objects, history, meta } = this.#tables;
+    for (const change of batch.changes) {
+      const row = encodeRow(change);
+      const key = Buffer.from(change.key);
+      if (change.type === "DELETED") void objects.remove(key);
+      else void objects.put(key, row);
+      void history.put(historyKey(change.revision), row);
+    }
+    if (batch.trimHistoryBefore !== undefined) this.#trim(batch.trimHistoryBefore);
+    if (batch.revisionCeiling !== undefined) {
+      const ceiling = Buffer.alloc(8);
+      ceiling.writeDoubleBE(batch.revisionCeiling);
+      void meta.put(CEILING, ceiling, 0);
+    }
+  }
+
+  #trim(before: number): void {
+    const { history } = this.#tables;
+    const old = history.getKeys({ end: historyKey(before), limit: TRIM_AT_ONCE });
+    for (const key of old) void history.remove(key);
+  }
+
+  *#rows(
+    table: Database<Buffer, Buffer>,
+    keyOf: (row: ChangeRow) => Buffer,
+  ): Iterable<ObjectRow & ChangeRow> {
+    const { entryCount } = table.getStats() as { readonly entryCount: number };
+    let count = 0;
+    for (const { key, value } of table.getRange()) {
+      const row = this.#decode(value);
+      if (!keyOf(row).equals(key)) throw this.#damaged("a row lies under the key of another");
+      count += 1;
+      yield row;
+    }
+    if (count !== entryCount) throw this.#damaged(`${count} rows were found of ${entryCount}`);
+  }
+
+  #decode(value: Buffer): ChangeRow {
+    try {
+      return decodeRow(value);
+    } catch (error) {
+      throw error instanceof DamagedRow ? this.#damaged(error.message) : error;
+    }
+  }
+
+  #damaged(what: string): DirectoryRefused {
+    return new DirectoryRefused(
+      `${dataFileOf(this.#directory)} is damaged (${what}): restore the directory from a backup`,
+    );
+  }
+
+  async #requireRoom(batch: StorageBatch): Promise<void> {
+    const { reserveBytes, roomOf } = this.#reserve;
+    let wanted = 0;
+    for (const change of batch.changes) wanted += 2 * change.bytes.length + BYTES_PER_CHANGE;
+    const now = performance.now();
+    const isFresh = now - this.#roomKnownAt < ROOM_CHECK_MS;
+    if (!isFresh || this.#room - wanted < reserveBytes + ROOM_CHECK_BYTES) {
+      this.#room = await roomOf(this.#directory);
+      this.#roomKnownAt = now;
+    }
+    if (this.#room - wanted < reserveBytes)
+      throw new StorageFull(
+        `the disk of ${this.#directory} is full: ${Math.floor(this.#room / MIB)} MiB are left, ${Math.ceil(reserveBytes / MIB)} MiB are kept in reserve`,
+      );
+    this.#room -= wanted;
+  }
+
+  async #failure(error: unknown): Promise<Error> {
+    const cause = await causeOf(error);
+    const code = (cause as { readonly code?: unknown }).code;
+    if (FULL_CODES.has(code))
+      return new StorageFull(`the disk of ${this.#directory} is full`, { cause });
+    this.#broken = new StorageBroken(
+      `writing to ${this.#directory} failed, and what reached the disk is not known`,
+      { cause },
+    );
+    return this.#broken;
+  }
+}
+
+function openEnvironment(directory: string): RootDatabase {
+  try {
+    return open({
+      ...BINARY,
+      path: dataFileOf(directory),
+      noSubdir: true,
+      maxDbs: 3,
+      mapSize: MAP_BYTES,
+      overlappingSync: false,
+      eventTurnBatching: false,
+    });
+  } catch (cause) {
+    throw new DirectoryRefused(
+      `${dataFileOf(directory)} cannot be opened: ${(cause as Error).message}`,
+      { cause },
+    );
+  }
+}
+
+/** Makes this process the owner, in one synced transaction; answers the number that its writes are conditional on. */
+function claim(directory: string, meta: Database<Buffer, Buffer>, processes: Processes): number {
+  return meta.transactionSync(() => {
+    const found = meta.getEntry(OWNER);
+    const owner = found === undefined ? undefined : parseOwner(found.value);
+    if (owner !== undefined && processes.isAlive(owner))
+      throw new DirectoryRefused(
+        `${directory} is in use by process ${owner.pid}: stop it first, or use another directory`,
+      );
+    const term = (found?.version ?? 0) + 1;
+    meta.putSync(OWNER, ownerRow(processes.self), term);
+    return term;
+  });
+}
+
+function ownerRow(owner: Owner | undefined): Buffer {
+  return Buffer.from(owner === undefined ? "" : JSON.stringify(owner));
+}
+
+function parseOwner(row: Buffer): Owner | undefined {
+  return row.length === 0 ? undefined : (JSON.parse(row.toString()) as Owner);
+}
+
+async function freeBytesOf(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize;
+}
+
+/** Eight bytes, big endian: the order of keys is the order of revisions. */
+function historyKey(revision: number): Buffer {
+  const key = Buffer.alloc(8);
+  key.writeBigUInt64BE(BigInt(revision));
+  return key;
+}
+
+/** lmdb rejects a batch with a general error that carries the particular one as a promise. */
+async function causeOf(error: unknown): Promise<unknown> {
+  const { commitError } = error as { readonly commitError?: Promise<unknown> };
+  if (commitError === undefined) return error;
+  try {
+    await commitError;
+    return error;
+  } catch (cause) {
+    return cause;
+  }
+}
