@@ -117,3 +117,39 @@ export {
 export { customKindSchema } from "./schema/custom-kind.ts";
 export { equalJson } from "./schema/equal-json.ts";
 export type { JsonSchema, SchemaMap } from "./schema/json-schema.ts";
+export {
+  dns1035LabelProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelKeyProblems,
+  labelValueProblems,
+  nameProblems,
+  type NameRule,
+  pathSegmentProblems,
+  utf8Length,
+} from "./metadata/names.ts";
+export {
+  type CheckedMeta,
+  type MetadataRules,
+  validateLabels,
+  validateMetadata,
+  validateMetadataUpdate,
+} from "./metadata/validate-metadata.ts";
+export {
+  type FieldTerm,
+  formatFieldSelector,
+  matchesFields,
+  parseFieldSelector,
+} from "./selectors/field-selector.ts";
+export {
+  formatLabelSelector,
+  type LabelExpression,
+  type LabelOperator,
+  type LabelRequirement,
+  type Labels,
+  type LabelSelector,
+  labelSelectorFrom,
+  matchesLabels,
+  parseLabelSelector,
+  validateLabelSelector,
+} from "./selectors/label-selector.ts";
