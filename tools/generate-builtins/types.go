@@ -52,7 +52,6 @@ var special = map[reflect.Type]string{
 	reflect.TypeFor[resource.Quantity]():                            "quantity",
 	reflect.TypeFor[metav1.Time]():                                  "time",
 	reflect.TypeFor[metav1.MicroTime]():                             "microTime",
-	reflect.TypeFor[metav1.Duration]():                              "duration",
 	reflect.TypeFor[metav1.FieldsV1]():                              "fieldsV1",
 	reflect.TypeFor[intstr.IntOrString]():                           "intOrString",
 	reflect.TypeFor[runtime.RawExtension]():                         "rawExtension",

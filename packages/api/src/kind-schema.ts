@@ -9,7 +9,7 @@ import type { AnyObject } from "./object.ts";
 
 /** The answer of `normalize`. */
 export type Normalized =
-  /** `unknownFields` are paths such as `spec.x`, sorted; they are gone from `object`. */
+  /** `unknownFields` are paths such as `spec.x`, in the order the server reports them; they are gone from `object`. */
   | { readonly ok: true; readonly object: JsonObject; readonly unknownFields: readonly string[] }
   /** The body cannot be read as this kind at all; the message is what follows `cannot be handled as a Deployment: `. */
   | { readonly ok: false; readonly message: string };

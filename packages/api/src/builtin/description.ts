@@ -25,7 +25,6 @@ export type ScalarName =
   | "quantity"
   | "time"
   | "microTime"
-  | "duration"
   | "fieldsV1"
   | "intOrString"
   | "rawExtension"
@@ -237,7 +236,6 @@ const IMPLIED_GO_TYPES: Readonly<Record<ScalarName, string>> = {
   quantity: "resource.Quantity",
   time: "v1.Time",
   microTime: "v1.MicroTime",
-  duration: "v1.Duration",
   fieldsV1: "v1.FieldsV1",
   intOrString: "intstr.IntOrString",
   rawExtension: "runtime.RawExtension",

@@ -46,9 +46,6 @@ export interface BuiltinResource extends Resource {
   readonly virtual: boolean;
 }
 
-/** Groups and resources in the order of discovery, of several versions the preferred one first. */
-export const builtinResources: readonly BuiltinResource[] = readRows().map(resourceOf);
-
 interface SubresourceRow {
   readonly name: string;
   readonly group?: string;
@@ -166,3 +163,6 @@ const UPDATED_BY_VERSION_ONLY: ReadonlySet<string> = new Set([
   "ValidatingWebhookConfiguration",
   "VolumeAttachment",
 ]);
+
+/** Groups and resources in the order of discovery, of several versions the preferred one first. */
+export const builtinResources: readonly BuiltinResource[] = readRows().map(resourceOf);
