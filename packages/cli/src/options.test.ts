@@ -3,7 +3,13 @@ import { UsageError } from "./failure.ts";
 import { describeOption, type OptionDefinition, resolveOptions } from "./options.ts";
 
 const table: readonly OptionDefinition[] = [
-  { name: "data-dir", type: "text", value: "DIR", default: "/data", help: "Where everything is kept" },
+  {
+    name: "data-dir",
+    type: "text",
+    value: "DIR",
+    default: "/data",
+    help: "Where everything is kept",
+  },
   { name: "members", type: "integer", value: "N", min: 0, max: 9, help: "Simulated members" },
   { name: "window", type: "duration", value: "TIME", default: "30s", min: 1, help: "How long" },
   { name: "quiet", type: "switch", default: "false", help: "Say less" },
@@ -38,8 +44,16 @@ describe("resolveOptions", () => {
   });
 
   it.each([
-    ["a number out of range", { flags: { members: "10" } }, '--members: "10" does not do: it must be at most 9'],
-    ["a text for a number", { environment: { LIFEBOAT_MEMBERS: "x" } }, 'LIFEBOAT_MEMBERS: "x" does not do: a whole number is needed'],
+    [
+      "a number out of range",
+      { flags: { members: "10" } },
+      '--members: "10" does not do: it must be at most 9',
+    ],
+    [
+      "a text for a number",
+      { environment: { LIFEBOAT_MEMBERS: "x" } },
+      'LIFEBOAT_MEMBERS: "x" does not do: a whole number is needed',
+    ],
     ["a duration without unit", { flags: { window: "30" } }, "a duration such as 30s is needed"],
     ["an empty text", { flags: { "data-dir": "" } }, "a text is needed"],
     ["an unknown key in the file", { file: { "dta-dir": "x" } }, 'unknown key "dta-dir"'],

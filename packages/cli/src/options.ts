@@ -99,7 +99,12 @@ function parseValue(definition: OptionDefinition, raw: unknown, origin: string):
       if (raw === false || raw === "false") return false;
       throw wrong(origin, raw, "true or false is needed");
     case "integer":
-      return inRange(definition, origin, raw, /^-?\d+$/.test(String(raw)) ? Number(raw) : undefined);
+      return inRange(
+        definition,
+        origin,
+        raw,
+        /^-?\d+$/.test(String(raw)) ? Number(raw) : undefined,
+      );
     case "duration":
       return inRange(definition, origin, raw, parseDuration(String(raw)));
   }

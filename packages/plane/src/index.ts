@@ -1,1 +1,6 @@
-export {};
+export {
+  type ControlPlane,
+  type ControlPlaneOptions,
+  type ControlPlanePorts,
+  createControlPlane,
+} from "./control-plane.ts";

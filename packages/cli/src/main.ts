@@ -1,0 +1,39 @@
+/**
+ * The `lifeboat` command. One file per verb in commands/; this one knows which there are and how they end: exit code 0
+ * for done, 2 for a call that was wrong, 1 for one that could not be carried out.
+ */
+import { Command, CommanderError } from "commander";
+import { addUp } from "./commands/up.ts";
+import { CommandFailed, UsageError } from "./failure.ts";
+import { version } from "./version.ts";
+
+export async function main(args: readonly string[]): Promise<void> {
+  const program = new Command("lifeboat")
+    .description("Keeps workloads alive when whole Kubernetes clusters fail.")
+    .version(version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help")
+    .showHelpAfterError("(try --help)")
+    .exitOverride();
+  addUp(program);
+  try {
+    await program.parseAsync(args, { from: "user" });
+  } catch (error) {
+    process.exitCode = report(error);
+  }
+}
+
+/** Tells the person what went wrong; answers the exit code. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof UsageError) {
+    process.stderr.write(`lifeboat: ${error.message}\n`);
+    return 2;
+  }
+  if (error instanceof CommandFailed) {
+    process.stderr.write(`lifeboat: ${error.message}\n`);
+    return 1;
+  }
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`lifeboat: this is a bug, please report it: ${detail}\n`);
+  return 1;
+}

@@ -1,0 +1,71 @@
+/** Turns a table of options into flags of a command, and reads them back with environment and configuration file. */
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import { parse } from "yaml";
+import { UsageError } from "./failure.ts";
+import {
+  describeOption,
+  type OptionDefinition,
+  type OptionValue,
+  resolveOptions,
+} from "./options.ts";
+
+/** Declares the table's flags, and `--config`. */
+export function declareOptions(command: Command, table: readonly OptionDefinition[]): Command {
+  for (const definition of table) {
+    const flag = `--${definition.name}${definition.type === "switch" ? "" : ` <${definition.value ?? "VALUE"}>`}`;
+    command.option(flag, describeOption(definition));
+  }
+  return command.option(
+    "--config <FILE>",
+    "Read settings from a YAML file: the flags' names without dashes",
+  );
+}
+
+/** What a command works with: every option of its table, resolved and checked. */
+export class Settings {
+  readonly #values: ReadonlyMap<string, OptionValue>;
+
+  constructor(values: ReadonlyMap<string, OptionValue>) {
+    this.#values = values;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#values.get(name);
+    return value === undefined ? undefined : String(value);
+  }
+
+  requiredText(name: string): string {
+    const value = this.text(name);
+    if (value === undefined) throw new UsageError(`--${name} is needed`);
+    return value;
+  }
+}
+
+export function readSettings(command: Command, table: readonly OptionDefinition[]): Settings {
+  const given = command.opts<Record<string, string | boolean | undefined>>();
+  const flags: Record<string, string | boolean | undefined> = {};
+  for (const { name } of table) flags[name] = given[camelCase(name)];
+  const config = given["config"];
+  const file = typeof config === "string" ? readConfigFile(config) : {};
+  return new Settings(resolveOptions(table, { flags, environment: process.env, file }));
+}
+
+function readConfigFile(path: string): Readonly<Record<string, unknown>> {
+  let content: unknown;
+  try {
+    content = parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`--config ${path} cannot be read: ${why}`);
+  }
+  if (content === null) return {};
+  if (typeof content !== "object" || Array.isArray(content)) {
+    throw new UsageError(`--config ${path} must hold one mapping of names to values`);
+  }
+  return content as Record<string, unknown>;
+}
+
+function camelCase(name: string): string {
+  return name.replace(/-([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}

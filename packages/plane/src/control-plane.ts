@@ -1,0 +1,52 @@
+/**
+ * A control plane, composed on ports: the embedded API server and, as they come, the controllers that run on it. No
+ * process and no socket here; the command adds those, and the simulation adds its own.
+ */
+import {
+  allowMasters,
+  type ApiServer,
+  type ApiServerPorts,
+  createApiServer,
+  type User,
+} from "@lifeboat/apiserver";
+import { createManager } from "@lifeboat/kit";
+
+export type ControlPlanePorts = ApiServerPorts;
+
+export interface ControlPlaneOptions {
+  /** Of Lifeboat itself, such as `0.1.0`. */
+  readonly version: string;
+  readonly tokens: ReadonlyMap<string, User>;
+}
+
+export interface ControlPlane {
+  readonly server: ApiServer;
+  /** Everything that works by itself, until the signal aborts. Serving requests needs no run. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Ends watches in order, waits for writes under way, closes the storage. */
+  close(): Promise<void>;
+}
+
+/** The Kubernetes release whose API the embedded server speaks; clients read it from `/version`. */
+const KUBERNETES_VERSION = "v1.36.4";
+
+const HISTORY_MAX_EVENTS = 50_000;
+const HISTORY_MAX_BYTES = 128 * 1024 * 1024;
+
+/** Opens the storage and builds the plane; rejects with a sentence when the storage cannot be used. */
+export async function createControlPlane(
+  ports: ControlPlanePorts,
+  options: ControlPlaneOptions,
+): Promise<ControlPlane> {
+  const server = await createApiServer(ports, {
+    gitVersion: `${KUBERNETES_VERSION}+lifeboat.${options.version}`,
+    tokens: options.tokens,
+    authorizer: allowMasters,
+    admissionPlugins: [],
+    historyMaxEvents: HISTORY_MAX_EVENTS,
+    historyMaxBytes: HISTORY_MAX_BYTES,
+  });
+  const services = [{ name: "api-server", run: (signal: AbortSignal) => server.run(signal) }];
+  const manager = createManager(ports, services);
+  return { server, run: (signal) => manager.run(signal), close: () => server.close() };
+}
