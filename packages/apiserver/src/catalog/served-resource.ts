@@ -1,5 +1,5 @@
 /** What the server serves: one record per (group, version, plural), built-in or from a CRD. */
-import type { AnyObject, KindSchema, Resource, TablePrinter } from "@lifeboat/api";
+import type { AnyObject, JsonSchema, KindSchema, Resource, TablePrinter } from "@lifeboat/api";
 
 /** Which fields a field selector may name beyond metadata.name and metadata.namespace. */
 export type SelectableFields = Readonly<Record<string, (object: AnyObject) => string>>;
@@ -45,6 +45,8 @@ export interface ServedResource extends Resource {
   /** Between this version and the storage version, where they differ (events.k8s.io/v1 ↔ v1; a CRD's versions by apiVersion alone). */
   readonly fromStorage?: (object: AnyObject) => AnyObject;
   readonly toStorage?: (object: AnyObject) => AnyObject;
+  /** Custom resources: the schema as the CRD writes it, for OpenAPI. */
+  readonly openApiSchema?: JsonSchema;
   /** Sent as a Warning header on each request of a deprecated version. */
   readonly deprecationWarning?: string;
 }
