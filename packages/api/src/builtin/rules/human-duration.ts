@@ -29,7 +29,7 @@ const STEPS: readonly Step[] = [
 
 /** `15m`, `3d4h`, `0s`; `<invalid>` when it lies two seconds or more in the future, since clocks may differ by less. */
 export function humanDuration(milliseconds: number): string {
-  if (milliseconds <= -2 * SECOND) return "<invalid>";
+  if (!(milliseconds > -2 * SECOND)) return "<invalid>";
   if (milliseconds < 0) return "0s";
   for (const { below, unit, rest } of STEPS) {
     if (milliseconds >= below) continue;

@@ -1,5 +1,30 @@
 /** The hand-written rules of all built-in kinds, by `apiVersion/Kind`. */
-import type { KindRulesTable } from "../kind-rules.ts";
+import type { KindRules, KindRulesTable } from "../kind-rules.ts";
+import { defaults } from "./defaults.ts";
+import { printers } from "./printers.ts";
+import { selectableFields } from "./selectable-fields.ts";
 
-export const kindRules: KindRulesTable = {};
+/** Defaults, validation, table columns and selectable fields of every built-in kind that has any. */
+export const kindRules: KindRulesTable = joinRules();
+
+function joinRules(): KindRulesTable {
+  const names = new Set([
+    ...Object.keys(defaults),
+    ...Object.keys(printers),
+    ...Object.keys(selectableFields),
+  ]);
+  return Object.fromEntries([...names].map((name) => [name, rulesOf(name)]));
+}
+
+function rulesOf(name: string): KindRules {
+  const applyDefaults = defaults[name];
+  const printer = printers[name];
+  const fields = selectableFields[name];
+  return {
+    ...(applyDefaults === undefined ? {} : { applyDefaults }),
+    ...(printer === undefined ? {} : { printer }),
+    ...(fields === undefined ? {} : { selectableFields: fields }),
+  };
+}
+
 export { ageOf, humanDuration } from "./human-duration.ts";

@@ -1,0 +1,127 @@
+/**
+ * Reading of objects whose kind is known but whose TypeScript type is not, and the few field errors that the shared
+ * makers do not cover. Readers never throw: what is absent reads as empty.
+ */
+import { type FieldError, invalid, showValue } from "../../field-error.ts";
+import type { JsonObject } from "../../json.ts";
+
+const NOTHING: JsonObject = Object.freeze({});
+const NO_ITEMS: readonly never[] = Object.freeze([]);
+
+/** A string field; "" when absent. */
+export function text(of: JsonObject | undefined, name: string): string {
+  const value = of?.[name];
+  return typeof value === "string" ? value : "";
+}
+
+/** A number field; 0 when absent. */
+export function count(of: JsonObject | undefined, name: string): number {
+  const value = of?.[name];
+  return typeof value === "number" ? value : 0;
+}
+
+/** An object field; undefined when absent. */
+export function part(of: JsonObject | undefined, name: string): JsonObject | undefined {
+  const value = of?.[name];
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : undefined;
+}
+
+/** An object field; an empty object when absent. */
+export function partOf(of: JsonObject | undefined, name: string): JsonObject {
+  return part(of, name) ?? NOTHING;
+}
+
+/** A list of objects; empty when absent. */
+export function items(of: JsonObject | undefined, name: string): readonly JsonObject[] {
+  const value = of?.[name];
+  return Array.isArray(value) ? (value as readonly JsonObject[]) : NO_ITEMS;
+}
+
+/** A list of strings; empty when absent. */
+export function texts(of: JsonObject | undefined, name: string): readonly string[] {
+  const value = of?.[name];
+  return Array.isArray(value) ? (value as readonly string[]) : NO_ITEMS;
+}
+
+/** A map of strings; empty when absent. */
+export function textMap(
+  of: JsonObject | undefined,
+  name: string,
+): Readonly<Record<string, string>> {
+  return partOf(of, name) as Readonly<Record<string, string>>;
+}
+
+export function isEmpty(of: JsonObject | undefined): boolean {
+  for (const _ in of) return false;
+  return true;
+}
+
+/** What is wrong so far. Checks append to it, in the order a client should read it. */
+export type Problems = FieldError[];
+
+/** One `Invalid value` per message, as the checks of names answer several. */
+export function pushInvalid(
+  problems: Problems,
+  field: string,
+  value: unknown,
+  messages: readonly string[],
+): void {
+  for (const message of messages) problems.push(invalid(field, value, message));
+}
+
+export function notFoundField(field: string, value: unknown): FieldError {
+  return { reason: "FieldValueNotFound", field, message: `Not found: ${showValue(value)}` };
+}
+
+/** `Invalid value` without the value, where it would say nothing. */
+export function invalidWithoutValue(field: string, detail: string): FieldError {
+  return { reason: "FieldValueInvalid", field, message: `Invalid value: ${detail}` };
+}
+
+export function pushNonNegative(problems: Problems, field: string, value: unknown): void {
+  if (typeof value === "number" && value < 0) {
+    problems.push(invalid(field, value, "must be greater than or equal to 0"));
+  }
+}
+
+/** Whether two JSON values are the same, key order aside. */
+export function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, index) => same(item, b[index]));
+  }
+  const left = a as JsonObject;
+  const right = b as JsonObject;
+  const keys = Object.keys(left).filter((key) => left[key] !== undefined);
+  if (keys.length !== Object.keys(right).filter((key) => right[key] !== undefined).length) {
+    return false;
+  }
+  return keys.every((key) => Object.hasOwn(right, key) && same(left[key], right[key]));
+}
+
+/** `same`, where an absent value and an empty list or map are the same, as they are to the server. */
+export function sameOrEmpty(a: unknown, b: unknown): boolean {
+  return same(a, b) || (isHollow(a) && isHollow(b));
+}
+
+function isHollow(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+/** Maps a list, keeping the list itself when no item changed. */
+export function mapShared<T>(list: readonly T[], change: (item: T) => T): readonly T[] {
+  let changed: T[] | undefined;
+  for (let index = 0; index < list.length; index += 1) {
+    const item = list[index] as T;
+    const next = change(item);
+    if (changed === undefined && next === item) continue;
+    changed ??= list.slice(0, index);
+    changed.push(next);
+  }
+  return changed ?? list;
+}

@@ -1,0 +1,95 @@
+/**
+ * Replays what a real API server was recorded to do (tools/record-fixtures) through our schemas: the same defaults, the
+ * same refusals in the same words and order, the same table rows.
+ */
+import { instantOf } from "@lifeboat/base";
+import { describe, expect, it } from "vitest";
+import columns from "../../../fixtures/columns.json" with { type: "json" };
+import core from "../../../fixtures/core.json" with { type: "json" };
+import others from "../../../fixtures/others.json" with { type: "json" };
+import pods from "../../../fixtures/pods.json" with { type: "json" };
+import workloads from "../../../fixtures/workloads.json" with { type: "json" };
+import type { JsonObject } from "../../json.ts";
+import type { AnyObject } from "../../object.ts";
+import { builtinSchema } from "../schema.ts";
+import { kindRules } from "./index.ts";
+
+interface Recorded {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly case: string;
+  readonly verb: string;
+  readonly input?: JsonObject;
+  readonly old?: JsonObject;
+  readonly object?: JsonObject;
+  readonly code?: number;
+  readonly output?: JsonObject;
+  readonly refused?: { readonly details?: { readonly causes?: readonly JsonObject[] } };
+  readonly cells?: readonly unknown[];
+}
+
+const all = [...pods, ...core, ...workloads, ...others] as unknown as readonly Recorded[];
+/** The year the fixtures speak of; ages in them are counted in years. */
+const NOW = instantOf(Date.parse("2026-11-15T00:00:00Z"));
+
+function named(recorded: Recorded): string {
+  return `${recorded.apiVersion}/${recorded.kind} ${recorded.verb}: ${recorded.case}`;
+}
+
+function schemaOf(recorded: Recorded) {
+  const schema = builtinSchema(recorded.apiVersion, recorded.kind);
+  if (schema === undefined) throw new Error(`no schema for ${recorded.kind}`);
+  return schema;
+}
+
+function normalized(recorded: Recorded, body: JsonObject): JsonObject {
+  const result = schemaOf(recorded).normalize(body);
+  if (!result.ok) throw new Error(result.message);
+  return result.object;
+}
+
+function prepared(recorded: Recorded, body: JsonObject): AnyObject {
+  const namespace = recorded.output?.["metadata"] as JsonObject | undefined;
+  const object = schemaOf(recorded).applyDefaults(normalized(recorded, body));
+  const metadata = { namespace: namespace?.["namespace"] ?? "default", ...(object["metadata"] as JsonObject) };
+  return { ...object, metadata } as unknown as AnyObject;
+}
+
+/** What the schema is answerable for: everything but the metadata that the server itself writes. */
+function comparable(object: JsonObject): JsonObject {
+  const { labels } = (object["metadata"] ?? {}) as JsonObject;
+  return { ...object, metadata: { labels } };
+}
+
+describe("defaults", () => {
+  const accepted = all.filter(({ verb, output }) => verb === "create" && output !== undefined);
+  it.each(accepted.map((recorded) => ({ name: named(recorded), recorded })))("$name", ({ recorded }) => {
+    const ours = prepared(recorded, recorded.input ?? {}) as unknown as JsonObject;
+    expect(comparable(ours)).toEqual(comparable(recorded.output ?? {}));
+  });
+
+  it("change nothing when applied again", () => {
+    for (const recorded of accepted) {
+      const { applyDefaults } = schemaOf(recorded);
+      const once = applyDefaults(normalized(recorded, recorded.input ?? {}));
+      expect(applyDefaults(once), named(recorded)).toBe(once);
+    }
+  });
+});
+
+describe("table rows", () => {
+  const printed = all.filter(({ cells }) => cells !== undefined);
+  it.each(printed.map((recorded) => ({ name: named(recorded), recorded })))("$name", ({ recorded }) => {
+    const printer = kindRules[`${recorded.apiVersion}/${recorded.kind}`]?.printer;
+    const object = (recorded.object ?? recorded.output) as unknown as AnyObject;
+    const cells = printer?.cells(object, NOW).map((cell, index) => (printer.columns[index]?.name === "Age" ? "<age>" : cell));
+    expect(cells).toEqual(recorded.cells);
+  });
+});
+
+describe("table columns", () => {
+  it.each(columns.map(([name, want]) => ({ name: name as string, want })))("of $name", ({ name, want }) => {
+    const ours = kindRules[name]?.printer?.columns.map(({ description: _none, ...column }) => column);
+    expect(ours).toEqual(want);
+  });
+});
