@@ -1,1 +1,1 @@
-export {};
+export { createWorld, type World, type WorldOptions } from "./world.ts";

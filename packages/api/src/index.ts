@@ -153,3 +153,4 @@ export {
   parseLabelSelector,
   validateLabelSelector,
 } from "./selectors/label-selector.ts";
+export { kindRules } from "./builtin/rules/index.ts";

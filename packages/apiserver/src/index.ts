@@ -6,3 +6,10 @@ export { createStore, StoreClosed, type StoreOptions } from "./store/create-stor
 export { createMemoryStorage, type MemoryStorage } from "./store/memory-storage.ts";
 export { type Storage, StorageBroken, StorageFull } from "./store/storage.ts";
 export type { User } from "./verbs/verbs.ts";
+export { allowMasters } from "./authorization/allow-masters.ts";
+export {
+  type ApiServer,
+  type ApiServerOptions,
+  type ApiServerPorts,
+  createApiServer,
+} from "./server.ts";

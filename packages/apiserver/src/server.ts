@@ -1,11 +1,27 @@
-/** The API server as its users see it: composed from store, catalog, verbs, HTTP handling and housekeeping. */
+/**
+ * The API server as its users see it: composed from store, catalog, verbs, HTTP handling and housekeeping.
+ *
+ * 1. `createApiServer` resolves when everything stored is loaded, the catalog knows the stored CRDs and the first
+ *    namespaces exist: from then on every request is answered.
+ * 2. Nothing runs by itself but timers of open watches: housekeeping runs while `run` does.
+ */
 import type { Clock, Ids, Random } from "@lifeboat/base";
+import { isRefused, type New, type Resource, type AnyObject } from "@lifeboat/api";
 import type { Client, Log, Metrics } from "@lifeboat/kit";
 import type { AdmissionPlugin } from "./admission/admission.ts";
+import { createAdmissionChain } from "./admission/chain.ts";
+import { createClusterIpAllocator } from "./admission/cluster-ip.ts";
+import { createNamespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import type { Authorizer } from "./authorization/authorizer.ts";
+import { EVENTS_TABLE, servedBuiltins } from "./catalog/builtins.ts";
+import { createCatalog } from "./catalog/catalog.ts";
 import type { Catalog } from "./catalog/served-resource.ts";
+import { createInProcessClient } from "./client/in-process-client.ts";
 import type { Handle } from "./http/exchange.ts";
+import { createHandle } from "./http/handle.ts";
+import { createStore } from "./store/create-store.ts";
 import type { Storage } from "./store/storage.ts";
+import { createVerbs } from "./verbs/create-verbs.ts";
 import type { User } from "./verbs/verbs.ts";
 
 export interface ApiServerPorts {
@@ -39,4 +55,95 @@ export interface ApiServer {
   run(signal: AbortSignal): Promise<void>;
   /** Ends watches in order, waits for writes under way, closes the storage. */
   close(): Promise<void>;
+}
+
+const FIRST_NAMESPACES: readonly string[] = [
+  "default",
+  "kube-node-lease",
+  "kube-public",
+  "kube-system",
+];
+/** The server's own user, for what it does by itself. */
+const SERVER_USER: User = { name: "system:apiserver", groups: ["system:masters"] };
+const NAMESPACES: Resource = {
+  group: "",
+  version: "v1",
+  plural: "namespaces",
+  kind: "Namespace",
+  namespaced: false,
+};
+/** More than a burst that one turn of the event loop brings; see watch-queue.ts. */
+const WATCH_QUEUE_LIMIT = 100_000;
+
+/** Opens the storage and builds the server on it; rejects when the storage cannot be opened. */
+export async function createApiServer(
+  ports: ApiServerPorts,
+  options: ApiServerOptions,
+): Promise<ApiServer> {
+  const { clock, log, storage, metrics, ids } = ports;
+  const store = await createStore({ clock, log }, storage, {
+    volatileTables: new Set([EVENTS_TABLE]),
+    historyMaxEvents: options.historyMaxEvents,
+    historyMaxBytes: options.historyMaxBytes,
+  });
+  const catalog = createCatalog(servedBuiltins());
+  const admission = createAdmissionChain([
+    createNamespaceLifecycle(store),
+    createClusterIpAllocator(clock, store),
+    ...options.admissionPlugins,
+  ]);
+  const { authorizer, tokens, gitVersion } = options;
+  const verbs = createVerbs(ports, { store, catalog, admission, authorizer }, { tokens });
+  let closing = false;
+  const handle = createHandle({
+    clock,
+    ids,
+    log,
+    metrics,
+    verbs,
+    catalog,
+    authorizer,
+    openApi: {
+      index: () => ({ status: 404, headers: {}, body: new Uint8Array() }),
+      document: () => undefined,
+    },
+    health: {
+      live: [{ name: "ping", check: () => undefined }],
+      ready: [
+        { name: "ping", check: () => undefined },
+        { name: "shutdown", check: () => (closing ? "the server is shutting down" : undefined) },
+      ],
+    },
+    tokens,
+    gitVersion,
+  });
+  const client = (user: User): Client =>
+    createInProcessClient({ verbs, catalog, handle }, { user, watchQueueLimit: WATCH_QUEUE_LIMIT });
+  await createFirstNamespaces(client(SERVER_USER));
+  return {
+    catalog,
+    handle,
+    client,
+    run: (signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      }),
+    close: async () => {
+      closing = true;
+      await store.close();
+    },
+  };
+}
+
+async function createFirstNamespaces(client: Client): Promise<void> {
+  await Promise.all(FIRST_NAMESPACES.map((name) => createNamespace(client, name)));
+}
+
+async function createNamespace(client: Client, name: string): Promise<void> {
+  const namespace: New<AnyObject> = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+  try {
+    await client.create(NAMESPACES, namespace);
+  } catch (error) {
+    if (!isRefused(error, "AlreadyExists")) throw error;
+  }
 }

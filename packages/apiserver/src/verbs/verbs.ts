@@ -119,7 +119,10 @@ export type ServerWatchEvent =
   | { readonly type: "ERROR"; readonly status: Status };
 
 export interface ServerWatchSink {
-  /** False says: full. The watch is then cut off. */
+  /**
+   * False says: full. The watch is then cut off. Events that come before `watch` has resolved (the existing objects, the
+   * changes since the version asked for) are shared with the store and bounded by it: they are always to be taken.
+   */
   event(event: ServerWatchEvent): boolean;
   end(): void;
 }

@@ -1,0 +1,52 @@
+/** The Verbs, put together. */
+import type { Clock, Ids, Random } from "@lifeboat/base";
+import type { AdmissionChain } from "../admission/chain.ts";
+import type { Authorizer } from "../authorization/authorizer.ts";
+import type { Catalog } from "../catalog/served-resource.ts";
+import type { Store } from "../store/store.ts";
+import { create } from "./create.ts";
+import { deleteCollection, deleteOne } from "./delete.ts";
+import type { VerbDeps } from "./deps.ts";
+import { get } from "./get.ts";
+import { list } from "./list.ts";
+import { patch } from "./patch.ts";
+import { update } from "./update.ts";
+import type { User, Verbs } from "./verbs.ts";
+import { Views } from "./views.ts";
+import { watch } from "./watch.ts";
+
+export interface VerbPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+}
+
+export interface VerbOptions {
+  /** Static bearer tokens, for TokenReview. */
+  readonly tokens: ReadonlyMap<string, User>;
+}
+
+export function createVerbs(
+  ports: VerbPorts,
+  parts: {
+    readonly store: Store;
+    readonly catalog: Catalog;
+    readonly admission: AdmissionChain;
+    readonly authorizer: Authorizer;
+  },
+  options: VerbOptions,
+): Verbs {
+  const { clock, ids } = ports;
+  const random = ports.random.fork("verbs");
+  const deps: VerbDeps = { clock, ids, random, ...parts, ...options, views: new Views() };
+  return {
+    get: (...request) => get(deps, ...request),
+    list: (...request) => list(deps, ...request),
+    watch: (...request) => watch(deps, ...request),
+    create: (...request) => create(deps, ...request),
+    update: (...request) => update(deps, ...request),
+    patch: (...request) => patch(deps, ...request),
+    delete: (...request) => deleteOne(deps, ...request),
+    deleteCollection: (...request) => deleteCollection(deps, ...request),
+  };
+}

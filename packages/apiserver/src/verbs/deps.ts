@@ -1,0 +1,21 @@
+/** What the verbs work with. Built once by createVerbs; every verb is a function of this and of its request. */
+import type { Clock, Ids, Random } from "@lifeboat/base";
+import type { AdmissionChain } from "../admission/chain.ts";
+import type { Authorizer } from "../authorization/authorizer.ts";
+import type { Catalog } from "../catalog/served-resource.ts";
+import type { Store } from "../store/store.ts";
+import type { User } from "./verbs.ts";
+import type { Views } from "./views.ts";
+
+export interface VerbDeps {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+  readonly store: Store;
+  readonly catalog: Catalog;
+  readonly admission: AdmissionChain;
+  readonly authorizer: Authorizer;
+  /** Static bearer tokens, for TokenReview. */
+  readonly tokens: ReadonlyMap<string, User>;
+  readonly views: Views;
+}

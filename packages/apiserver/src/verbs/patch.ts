@@ -1,0 +1,105 @@
+/**
+ * PATCH: JSON patch, merge patch and strategic merge patch, of objects and of their subresources.
+ *
+ * The patch is applied to the object in the served version and its result goes the way of an update. When another
+ * write comes between, it is applied again to the new state; a resourceVersion inside the patch makes that a conflict.
+ * Server-side apply is refused with 415 until it exists: clients then fall back or say so.
+ */
+import {
+  type AnyObject,
+  forbidden,
+  invalid,
+  type Json,
+  type JsonObject,
+  isJsonObject,
+  invalidObject,
+} from "@lifeboat/api";
+import type { ServedResource } from "../catalog/served-resource.ts";
+import { applyJsonPatch, applyMergePatch, applyStrategicMerge } from "./temporary-patches.ts";
+import { authorize } from "./authorize.ts";
+import { complaintsAbout } from "./decode-body.ts";
+import type { VerbDeps } from "./deps.ts";
+import { invalidOptions, methodNotAllowed, unsupportedMediaType } from "./refusals.ts";
+import { replace } from "./replace.ts";
+import { patchScale } from "./scale.ts";
+import { isServedSubresource } from "./subresources.ts";
+import type { PatchBody, PatchParameters, RequestContext, Target, WriteAnswer } from "./verbs.ts";
+
+const JSON_PATCH = "application/json-patch+json";
+const MERGE_PATCH = "application/merge-patch+json";
+const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
+
+export async function patch(
+  deps: VerbDeps,
+  context: RequestContext,
+  target: Target,
+  body: PatchBody,
+  parameters: PatchParameters,
+): Promise<WriteAnswer> {
+  authorize(deps, context, "patch", target);
+  if (!isServedSubresource(target) || target.subresource === "finalize")
+    throw methodNotAllowed("the server does not allow this method on the requested resource");
+  if (body.type !== "apply" && parameters.force === true)
+    throw invalidOptions("PatchOptions", [
+      forbidden("force", "may not be specified for non-apply patch"),
+    ]);
+  refuseType(target, body);
+  if (target.subresource === "scale") return patchScale(deps, context, target, body, parameters);
+  const next = (current: AnyObject): JsonObject => {
+    const patched = applyPatch(current as unknown as JsonObject, body, target.resource);
+    return decodePatched(context, target.resource, patched, body, parameters);
+  };
+  return replace(deps, context, target, parameters, { next });
+}
+
+/** The document after the patch, as it came out: not normalized. */
+export function applyPatch(
+  document: JsonObject,
+  body: PatchBody,
+  of: Pick<ServedResource, "schema">,
+): Json {
+  switch (body.type) {
+    case "json":
+      return applyJsonPatch(document, body.operations);
+    case "strategic":
+      if (of.schema.mergeShape !== undefined)
+        return applyStrategicMerge(document, body.body.object, of.schema.mergeShape);
+      return applyMergePatch(document, body.body.object);
+    case "merge":
+    case "apply":
+      return applyMergePatch(document, body.body.object);
+  }
+}
+
+function refuseType(target: Target, body: PatchBody): void {
+  const strategic =
+    target.resource.schema.mergeShape !== undefined || target.subresource === "scale";
+  if (body.type !== "apply" && (body.type !== "strategic" || strategic)) return;
+  throw unsupportedMediaType(
+    strategic ? [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH] : [JSON_PATCH, MERGE_PATCH],
+  );
+}
+
+/** The patched document in the shape of its kind. What is wrong with it is said of the patch. */
+function decodePatched(
+  context: RequestContext,
+  resource: ServedResource,
+  patched: Json,
+  body: PatchBody,
+  parameters: PatchParameters,
+): JsonObject {
+  if (!isJsonObject(patched)) throw badPatch(body, "the patched document is not an object");
+  const normalized = resource.schema.normalize(patched);
+  if (!normalized.ok) throw badPatch(body, normalized.message);
+  const duplicates = body.type === "json" ? [] : (body.body.duplicateFields ?? []);
+  const complaints = complaintsAbout(duplicates, normalized.unknownFields);
+  if (complaints.length > 0 && parameters.fieldValidation === "Strict")
+    throw badPatch(body, `strict decoding error: ${complaints.join(", ")}`);
+  if (parameters.fieldValidation === "Warn") complaints.forEach((text) => context.warn(text));
+  return normalized.object;
+}
+
+function badPatch(body: PatchBody, detail: string): Error {
+  const text = JSON.stringify(body.type === "json" ? body.operations : body.body.object);
+  return invalidObject({ group: "", kind: "" }, "", [invalid("patch", text, detail)]);
+}

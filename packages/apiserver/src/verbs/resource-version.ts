@@ -1,0 +1,50 @@
+/** Reading the resourceVersion of a request, and waiting for the server to get there. */
+import { sleep } from "@lifeboat/base";
+import { badRequest } from "@lifeboat/api";
+import type { VerbDeps } from "./deps.ts";
+import { serverError, versionTooLarge } from "./refusals.ts";
+
+const WAIT_MS = 3000;
+const WAIT_STEP_MS = 50;
+
+/** The number in a resourceVersion; undefined when it is not one. "" is 0. */
+export function parseVersion(text: string): number | undefined {
+  if (text === "") return 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 48 || code > 57) return undefined;
+  }
+  const version = Number(text);
+  return Number.isSafeInteger(version) ? version : undefined;
+}
+
+/** As reads refuse what is no version. */
+export function readVersion(text: string): number {
+  const version = parseVersion(text);
+  if (version !== undefined) return version;
+  throw badRequest(`invalid resource version: ${notAVersion(text)}`);
+}
+
+/** As watches refuse it: with another code and no reason. */
+export function watchVersion(text: string): number {
+  const version = parseVersion(text);
+  if (version !== undefined) return version;
+  throw serverError(notAVersion(text));
+}
+
+function notAVersion(text: string): string {
+  const shown = JSON.stringify(text);
+  return `resourceVersion: Invalid value: ${shown}: strconv.ParseUint: parsing ${shown}: invalid syntax`;
+}
+
+/** Waits a little until the server has seen this version, else refuses with 504. */
+export async function waitForVersion(
+  deps: VerbDeps,
+  version: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  for (let waited = 0; deps.store.revision < version; waited += WAIT_STEP_MS) {
+    if (waited >= WAIT_MS || !(await sleep(deps.clock, WAIT_STEP_MS, signal)))
+      throw versionTooLarge(version, deps.store.revision);
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * What creates and updates have in common: validation in the server's order, the limit on size, the commit and its
+ * mapping of storage failures.
+ */
+import {
+  type AnyObject,
+  failure,
+  type FieldError,
+  invalidObject,
+  Refused,
+  validateMetadata,
+  validateMetadataUpdate,
+} from "@lifeboat/api";
+import type { ServedResource } from "../catalog/served-resource.ts";
+import { StorageFull } from "../store/storage.ts";
+import type { Entry, Mutation, Store } from "../store/store.ts";
+import { nameRuleOf } from "./name-rules.ts";
+import { objectTooLarge } from "./refusals.ts";
+import type { Target } from "./verbs.ts";
+
+/** What etcd takes by default; larger objects could never move to a real server. */
+export const OBJECT_SIZE_LIMIT = 1_572_864;
+
+/** The key of an object in its table. */
+export function storeKey(target: { readonly namespace: string; readonly name: string }): string {
+  return `${target.namespace}/${target.name}`;
+}
+
+export function validateNew(resource: ServedResource, object: AnyObject): void {
+  const errors = [...metadataErrors(resource, object), ...resource.schema.validateCreate(object)];
+  refuseInvalid(resource, object, errors);
+}
+
+export function validateUpdated(
+  resource: ServedResource,
+  subresource: string,
+  object: AnyObject,
+  old: AnyObject,
+): void {
+  const kindErrors =
+    subresource === "status"
+      ? resource.schema.validateStatusUpdate(object, old)
+      : resource.schema.validateUpdate(object, old);
+  const errors = [
+    ...metadataErrors(resource, object),
+    ...validateMetadataUpdate(object.metadata, old.metadata),
+    ...kindErrors,
+  ];
+  refuseInvalid(resource, object, errors);
+}
+
+function metadataErrors(resource: ServedResource, object: AnyObject): readonly FieldError[] {
+  return validateMetadata(object.metadata, {
+    namespaced: resource.namespaced,
+    nameRule: nameRuleOf(resource),
+    requireName: true,
+  });
+}
+
+function refuseInvalid(
+  resource: ServedResource,
+  object: AnyObject,
+  errors: readonly FieldError[],
+): void {
+  if (errors.length > 0) throw invalidObject(resource, object.metadata.name, errors);
+}
+
+/** Writes `stored` under the revision the commit gets. Throws HeadMoved when somebody else was first. */
+export function put(
+  store: Store,
+  target: Target,
+  expected: Entry | undefined,
+  stored: AnyObject,
+): Promise<Entry> {
+  refuseTooLarge(stored);
+  return commit(store, target, expected, {
+    kind: "put",
+    build: (revision) => withVersion(stored, revision),
+  });
+}
+
+/** Removes what is at the head. Watchers see its last stored state under the revision of the removal. */
+export function remove(store: Store, target: Target, expected: Entry): Promise<Entry> {
+  return commit(store, target, expected, {
+    kind: "remove",
+    build: (revision) => withVersion(expected.object, revision),
+  });
+}
+
+function withVersion(object: AnyObject, revision: number): AnyObject {
+  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
+}
+
+async function commit(
+  store: Store,
+  target: Target,
+  expected: Entry | undefined,
+  mutation: Mutation,
+): Promise<Entry> {
+  try {
+    return await store.commit(target.resource.table, storeKey(target), expected, mutation);
+  } catch (error) {
+    if (error instanceof StorageFull) throw diskFull();
+    throw error;
+  }
+}
+
+function diskFull(): Refused {
+  return new Refused(
+    failure(507, "InsufficientStorage", "the disk of this server is full: nothing was written"),
+  );
+}
+
+/**
+ * Waits until what stands at the head is on disk, or has been taken back because its group failed. Either way the
+ * head can then be looked at again: an answer never tells of a write that might still vanish.
+ */
+export async function settle(store: Store, target: Target): Promise<void> {
+  try {
+    await store.durable(target.resource.table, storeKey(target));
+  } catch {
+    // The group failed and the head is what it was before; its writers get the error.
+  }
+}
+
+function refuseTooLarge(object: AnyObject): void {
+  if (leastSize(object) * 2 <= OBJECT_SIZE_LIMIT) return;
+  const size = new TextEncoder().encode(JSON.stringify(object)).length;
+  if (size > OBJECT_SIZE_LIMIT) throw objectTooLarge(size, OBJECT_SIZE_LIMIT);
+}
+
+/** A quick lower bound of the length of a value's JSON, so that the common small object is not encoded twice. */
+function leastSize(value: unknown): number {
+  if (typeof value === "string") return value.length + 2;
+  if (typeof value !== "object" || value === null) return 1;
+  let size = 2;
+  if (Array.isArray(value)) {
+    for (const item of value) size += leastSize(item);
+    return size;
+  }
+  const record = value as Readonly<Record<string, unknown>>;
+  for (const key in record) size += key.length + 3 + leastSize(record[key]);
+  return size;
+}
