@@ -29,6 +29,17 @@ export {
   watching,
 } from "./controller.ts";
 export { type ChangeHandler, compareVersions, Informer, type InformerOptions } from "./informer.ts";
+export {
+  type Access,
+  type ClusterEntry,
+  inClusterAccess,
+  type Kubeconfig,
+  KubeconfigError,
+  mergeKubeconfigs,
+  parseKubeconfig,
+  resolveAccess,
+  type UserEntry,
+} from "./kubeconfig.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { createManager, type ManagerOptions } from "./manager.ts";
 export {

@@ -1,2 +1,17 @@
+export {
+  createCredentialSource,
+  type Credential,
+  type CredentialPorts,
+  type CredentialSource,
+  fixedCredential,
+} from "./credentials.ts";
+export { createHttpClient, type HttpClient, type HttpClientConfig } from "./http-client.ts";
+export {
+  defaultKubeconfigPaths,
+  httpConfigOf,
+  type KubeconfigSource,
+  loadInCluster,
+  loadKubeconfig,
+} from "./load-kubeconfig.ts";
 export { createPinoLog, type LogLevel, type PinoLogOptions } from "./pino-log.ts";
 export { createPromMetrics } from "./prom-metrics.ts";

@@ -1,0 +1,437 @@
+/** The HTTP adapter against scripted servers: what each kind of failure becomes, and what is repeated. */
+import * as http from "node:http";
+import * as net from "node:net";
+import type { AddressInfo } from "node:net";
+import { type AnyObject, Refused, type Resource, type WatchEvent } from "@lifeboat/api";
+import { afterEach, expect, test } from "vitest";
+import { NotSent, OutcomeUnknown, type WatchEnd } from "../client.ts";
+import { type CredentialSource, fixedCredential } from "./credentials.ts";
+import { createHttpClient, type HttpClientConfig } from "./http-client.ts";
+
+const things: Resource = {
+  group: "ex.io",
+  version: "v1",
+  plural: "things",
+  kind: "Thing",
+  namespaced: true,
+};
+const key = { namespace: "ns", name: "a" };
+const thing = { apiVersion: "ex.io/v1", kind: "Thing", metadata: { namespace: "ns", name: "a" } };
+
+const cleanUps: (() => void)[] = [];
+afterEach(() => {
+  for (const cleanUp of cleanUps.splice(0)) cleanUp();
+});
+
+type Answer = (request: http.IncomingMessage, response: http.ServerResponse, body: string) => void;
+
+async function listen(server: net.Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+async function serve(answer: Answer) {
+  const requests: string[] = [];
+  const server = http.createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      requests.push(`${request.method} ${request.url}`);
+      answer(request, response, Buffer.concat(chunks).toString("utf8"));
+    });
+  });
+  const port = await listen(server);
+  cleanUps.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { server: `http://127.0.0.1:${port}`, requests };
+}
+
+function connect(server: string, options: Partial<HttpClientConfig> = {}) {
+  const client = createHttpClient({
+    server,
+    credentials: fixedCredential({ headers: {} }),
+    userAgent: "test/1",
+    callTimeoutMs: 2000,
+    ...options,
+  });
+  cleanUps.push(() => client.close());
+  return client;
+}
+
+function sendJson(response: http.ServerResponse, code: number, body: unknown, headers = {}): void {
+  response.writeHead(code, { "content-type": "application/json", ...headers });
+  response.end(JSON.stringify(body));
+}
+
+/** Collects a watch: its events, and its end when it comes. */
+function collect() {
+  const events: WatchEvent[] = [];
+  const ends: WatchEnd[] = [];
+  let ended: () => void;
+  const end = new Promise<void>((resolve) => (ended = resolve));
+  const sink = {
+    event: (event: WatchEvent) => void events.push(event),
+    end: (why: WatchEnd) => {
+      ends.push(why);
+      ended();
+    },
+  };
+  return { events, ends, end, sink };
+}
+
+test("each verb is the request Kubernetes expects", async () => {
+  const bodies: [string | undefined, unknown][] = [];
+  const { server, requests } = await serve((request, response, body) => {
+    if (body !== "") bodies.push([request.headers["content-type"], JSON.parse(body)]);
+    sendJson(response, 200, { ...thing, items: [] });
+  });
+  const client = connect(`${server}/prefix/`);
+  await client.get(things, key, { subresource: "status", resourceVersion: "0" });
+  await client.list(things, { labelSelector: "a in (b,c)", limit: 5, continue: "tok" });
+  await client.list(things, { namespace: "ns" });
+  await client.create(things, thing, { dryRun: true, fieldManager: "m" });
+  await client.update(things, thing as AnyObject, { subresource: "status" });
+  await client.patch(things, key, { type: "apply", body: {}, force: true }, { fieldManager: "m" });
+  await client.patch(things, key, { type: "json", body: [] });
+  await client.delete(things, key, { propagationPolicy: "Orphan", preconditions: { uid: "u" } });
+  await client.deleteCollection(things, { namespace: "ns", fieldSelector: "x=y" });
+  expect(requests.map((line) => line.replace("/prefix/apis/ex.io/v1", ""))).toEqual([
+    "GET /namespaces/ns/things/a/status?resourceVersion=0",
+    "GET /things?labelSelector=a+in+%28b%2Cc%29&limit=5&continue=tok",
+    "GET /namespaces/ns/things",
+    "POST /namespaces/ns/things?dryRun=All&fieldManager=m",
+    "PUT /namespaces/ns/things/a/status",
+    "PATCH /namespaces/ns/things/a?fieldManager=m&force=true",
+    "PATCH /namespaces/ns/things/a",
+    "DELETE /namespaces/ns/things/a",
+    "DELETE /namespaces/ns/things?fieldSelector=x%3Dy",
+  ]);
+  expect(bodies.map(([type]) => type)).toEqual([
+    "application/json",
+    "application/json",
+    "application/apply-patch+yaml",
+    "application/json-patch+json",
+    "application/json",
+    "application/json",
+  ]);
+  expect(bodies[4]?.[1]).toMatchObject({
+    kind: "DeleteOptions",
+    propagationPolicy: "Orphan",
+    preconditions: { uid: "u" },
+  });
+});
+
+test("items get kind and apiVersion, lose managedFields, and are frozen", async () => {
+  const { server } = await serve((_, response) => {
+    const items = [{ metadata: { name: "a", managedFields: [{}] }, spec: { x: 1 } }];
+    sendJson(response, 200, { kind: "ThingList", metadata: { resourceVersion: "7" }, items });
+  });
+  const list = await connect(server).list(things);
+  expect(list).toEqual({
+    apiVersion: "ex.io/v1",
+    kind: "ThingList",
+    metadata: { resourceVersion: "7" },
+    items: [{ apiVersion: "ex.io/v1", kind: "Thing", metadata: { name: "a" }, spec: { x: 1 } }],
+  });
+  expect(Object.isFrozen(list.items[0]?.["spec"])).toBe(true);
+});
+
+test("a Status is a refusal with its details, and Retry-After joins them", async () => {
+  const { server, requests } = await serve((_, response) =>
+    sendJson(
+      response,
+      429,
+      { kind: "Status", apiVersion: "v1", reason: "TooManyRequests", message: "slow", code: 429 },
+      { "retry-after": "3" },
+    ),
+  );
+  const error = await connect(server)
+    .create(things, thing)
+    .catch((e: unknown) => e);
+  expect(error).toBeInstanceOf(Refused);
+  expect((error as Refused).status).toMatchObject({
+    reason: "TooManyRequests",
+    details: { retryAfterSeconds: 3 },
+  });
+  expect(requests).toHaveLength(1);
+});
+
+test("a refusal without Status gets one", async () => {
+  const { server } = await serve((_, response) => {
+    response.writeHead(404, { "content-type": "text/plain" });
+    response.end("404 page not found\n");
+  });
+  const error = await connect(server)
+    .get(things, key)
+    .catch((e: unknown) => e);
+  expect((error as Refused).status).toMatchObject({
+    kind: "Status",
+    code: 404,
+    reason: "NotFound",
+    message: "404 page not found",
+  });
+  expect((error as Refused).status.details).toBeUndefined();
+});
+
+test.each([
+  { code: 502, message: "bad gateway", write: OutcomeUnknown },
+  { code: 504, message: "Timeout: request did not complete", write: OutcomeUnknown },
+  { code: 500, message: "etcdserver: request timed out", write: OutcomeUnknown },
+  { code: 500, message: "resourceVersion should not be set", write: Refused },
+  { code: 503, message: "not ready", write: Refused },
+  { code: 409, message: "already exists", write: Refused },
+])(
+  "$code ($message) on a write is $write.name, on a read Refused",
+  async ({ code, message, write }) => {
+    const { server } = await serve((_, response) => {
+      response.writeHead(code, { "content-type": "text/plain" });
+      response.end(message);
+    });
+    const client = connect(server);
+    await expect(client.create(things, thing)).rejects.toBeInstanceOf(write);
+    await expect(client.get(things, key)).rejects.toBeInstanceOf(Refused);
+  },
+);
+
+test("a refused connection is NotSent, also for a write", async () => {
+  const server = net.createServer();
+  const port = await listen(server);
+  await new Promise((resolve) => server.close(resolve));
+  const client = connect(`http://127.0.0.1:${port}`);
+  await expect(client.create(things, thing)).rejects.toBeInstanceOf(NotSent);
+  await expect(client.get(things, key)).rejects.toBeInstanceOf(NotSent);
+});
+
+test("an unknown host is NotSent", async () => {
+  const client = connect("http://nowhere.invalid:1");
+  await expect(client.create(things, thing)).rejects.toBeInstanceOf(NotSent);
+});
+
+test("a failed TLS handshake is NotSent", async () => {
+  const { server, requests } = await serve((_, response) => sendJson(response, 200, thing));
+  const client = connect(server.replace("http:", "https:"));
+  await expect(client.create(things, thing)).rejects.toBeInstanceOf(NotSent);
+  expect(requests).toEqual([]);
+});
+
+test("a connection lost after a write was sent is OutcomeUnknown, after a read NotSent", async () => {
+  const { server } = await serve((request) => request.socket.destroy());
+  const client = connect(server);
+  await expect(client.create(things, thing)).rejects.toBeInstanceOf(OutcomeUnknown);
+  await expect(client.delete(things, key)).rejects.toBeInstanceOf(OutcomeUnknown);
+  await expect(client.get(things, key)).rejects.toBeInstanceOf(NotSent);
+});
+
+test("an answer that breaks off is OutcomeUnknown for a write, NotSent for a read", async () => {
+  const { server } = await serve((request, response) => {
+    response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
+    response.write('{"kind":', () => request.socket.destroy());
+  });
+  const client = connect(server);
+  await expect(client.create(things, thing)).rejects.toBeInstanceOf(OutcomeUnknown);
+  await expect(client.get(things, key)).rejects.toBeInstanceOf(NotSent);
+});
+
+test("an answer that is not JSON is OutcomeUnknown for a write, NotSent for a read", async () => {
+  const { server } = await serve((_, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end("<html>");
+  });
+  const client = connect(server);
+  await expect(client.create(things, thing)).rejects.toBeInstanceOf(OutcomeUnknown);
+  await expect(client.get(things, key)).rejects.toBeInstanceOf(NotSent);
+});
+
+test("a call that takes too long ends", async () => {
+  const { server } = await serve(() => undefined);
+  const client = connect(server, { callTimeoutMs: 50 });
+  await expect(client.create(things, thing)).rejects.toBeInstanceOf(OutcomeUnknown);
+  await expect(client.get(things, key)).rejects.toBeInstanceOf(NotSent);
+});
+
+test("a call that was given up ends, and one given up before it began is never sent", async () => {
+  const { server, requests } = await serve(() => stop.abort());
+  const stop = new AbortController();
+  const client = connect(server);
+  await expect(client.create(things, thing, { signal: stop.signal })).rejects.toBeInstanceOf(
+    OutcomeUnknown,
+  );
+  await expect(client.create(things, thing, { signal: stop.signal })).rejects.toBeInstanceOf(
+    NotSent,
+  );
+  expect(requests).toHaveLength(1);
+});
+
+test("an answer that is too large is cut off", async () => {
+  const { server } = await serve((_, response) => sendJson(response, 200, { x: "x".repeat(5000) }));
+  const client = connect(server, { maxAnswerBytes: 1000 });
+  await expect(client.get(things, key)).rejects.toThrow("larger than 1000 bytes");
+});
+
+test("a read on a kept-alive connection that died is sent again; a write is not", async () => {
+  let calls = 0;
+  const { server, requests } = await serve((request, response) => {
+    calls += 1;
+    if (calls === 2 || calls === 4) request.socket.resetAndDestroy();
+    else sendJson(response, 200, thing);
+  });
+  const client = connect(server, { maxConnections: 1 });
+  await client.get(things, key);
+  await client.get(things, key);
+  expect(requests).toHaveLength(3);
+  await expect(client.create(things, thing)).rejects.toBeInstanceOf(OutcomeUnknown);
+  expect(requests).toHaveLength(4);
+});
+
+test("a 401 leads to one fresh credential and one more attempt, for writes too", async () => {
+  let token = "old";
+  const credentials: CredentialSource = {
+    current: async () => ({ headers: { authorization: `Bearer ${token}` } }),
+    refresh: async () => {
+      const changed = token !== "new";
+      token = "new";
+      return changed;
+    },
+  };
+  let wanted = "Bearer new";
+  const { server, requests } = await serve((request, response) => {
+    if (request.headers.authorization === wanted) sendJson(response, 201, thing);
+    else sendJson(response, 401, { kind: "Status", apiVersion: "v1", code: 401 });
+  });
+  const client = connect(server, { credentials });
+  await client.create(things, thing);
+  expect(requests).toHaveLength(2);
+  wanted = "Bearer other";
+  await expect(client.create(things, thing)).rejects.toBeInstanceOf(Refused);
+  expect(requests).toHaveLength(3);
+});
+
+test("credentials that cannot be had are NotSent", async () => {
+  const credentials: CredentialSource = {
+    current: () => Promise.reject(new Error("no plugin")),
+    refresh: () => Promise.resolve(false),
+  };
+  const client = connect("http://127.0.0.1:1", { credentials });
+  await expect(client.create(things, thing)).rejects.toBeInstanceOf(NotSent);
+});
+
+test("a watch is cut at newlines, wherever the chunks break, also within a character", async () => {
+  const lines =
+    `${JSON.stringify({ type: "ADDED", object: { ...thing, text: "gr\u00fc\u00df \u{1F6DF}" } })}\n` +
+    `${JSON.stringify({ type: "DELETED", object: thing })}\n` +
+    `${JSON.stringify({ type: "BOOKMARK", object: { metadata: { resourceVersion: "9", annotations: { "k8s.io/initial-events-end": "true" } } } })}\n`;
+  const bytes = Buffer.from(lines);
+  const { server } = await serve((_, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    const send = (at: number): void => {
+      if (at >= bytes.length) response.end();
+      else response.write(bytes.subarray(at, at + 3), () => send(at + 3));
+    };
+    send(0);
+  });
+  const { events, ends, end, sink } = collect();
+  connect(server).watch(things, {}, sink);
+  await end;
+  expect(events).toEqual([
+    { type: "ADDED", object: { ...thing, text: "gr\u00fc\u00df \u{1F6DF}" } },
+    { type: "DELETED", object: thing },
+    { type: "BOOKMARK", resourceVersion: "9", initialEventsEnd: true },
+  ]);
+  expect(Object.isFrozen(events[0])).toBe(false);
+  expect(Object.isFrozen((events[0] as { object: object }).object)).toBe(true);
+  expect(ends).toEqual([{ kind: "closed" }]);
+});
+
+test.each([
+  {
+    name: "an ERROR event",
+    answer: (_: http.IncomingMessage, response: http.ServerResponse) => {
+      const object = { kind: "Status", apiVersion: "v1", code: 410, reason: "Expired" };
+      response.write(`${JSON.stringify({ type: "ERROR", object })}\n{"type":"ADDED"`);
+    },
+    want: { kind: "refused", status: { code: 410, reason: "Expired" } },
+  },
+  {
+    name: "a refusal",
+    answer: (_: http.IncomingMessage, response: http.ServerResponse) =>
+      sendJson(response, 403, { kind: "Status", apiVersion: "v1", reason: "Forbidden", code: 403 }),
+    want: { kind: "refused", status: { code: 403 } },
+  },
+  {
+    name: "a broken connection",
+    answer: (request: http.IncomingMessage, response: http.ServerResponse) => {
+      response.write("{", () => request.socket.destroy());
+    },
+    want: { kind: "lost" },
+  },
+  {
+    name: "a line that is not JSON",
+    answer: (_: http.IncomingMessage, response: http.ServerResponse) => void response.write("{{\n"),
+    want: { kind: "lost" },
+  },
+  {
+    name: "a line without object",
+    answer: (_: http.IncomingMessage, response: http.ServerResponse) => void response.write("{}\n"),
+    want: { kind: "lost" },
+  },
+  {
+    name: "an unknown type",
+    answer: (_: http.IncomingMessage, response: http.ServerResponse) =>
+      void response.write('{"type":"FROB","object":{}}\n'),
+    want: { kind: "lost" },
+  },
+  {
+    name: "an endless line",
+    answer: (_: http.IncomingMessage, response: http.ServerResponse) =>
+      void response.write("x".repeat(5000)),
+    want: { kind: "lost" },
+  },
+  {
+    name: "a server that does not answer",
+    answer: () => undefined,
+    want: { kind: "lost" },
+  },
+])("a watch ends once: $name", async ({ answer, want }) => {
+  const { server } = await serve(answer);
+  const { events, ends, end, sink } = collect();
+  connect(server, { maxAnswerBytes: 1000, callTimeoutMs: 200 }).watch(things, {}, sink);
+  await end;
+  await new Promise(setImmediate);
+  expect(events).toEqual([]);
+  expect(ends).toMatchObject([want]);
+});
+
+test("a watch that is stopped ends once as closed, and stopping it again does nothing", async () => {
+  const { server } = await serve((_, response) => {
+    response.write(`${JSON.stringify({ type: "ADDED", object: thing })}\n`);
+  });
+  const { ends, end, sink } = collect();
+  const watch = connect(server).watch(things, {}, { event: () => watch.stop(), end: sink.end });
+  await end;
+  watch.stop();
+  await new Promise(setImmediate);
+  expect(ends).toEqual([{ kind: "closed" }]);
+});
+
+test("a watch that is stopped before it was sent is never sent", async () => {
+  const { server, requests } = await serve(() => undefined);
+  const { ends, end, sink } = collect();
+  connect(server).watch(things, {}, sink).stop();
+  expect(ends).toEqual([]);
+  await end;
+  await new Promise(setImmediate);
+  expect(requests).toEqual([]);
+});
+
+test("paths are read as JSON or text", async () => {
+  const { server, requests } = await serve((request, response) => {
+    if (request.url?.startsWith("/version") === true) sendJson(response, 200, { major: "1" });
+    else response.end("ok");
+  });
+  const client = connect(server);
+  expect(await client.read("/version?timeout=5s")).toEqual({ major: "1" });
+  expect(await client.read("/readyz")).toBe("ok");
+  expect(requests[0]).toBe("GET /version?timeout=5s");
+});

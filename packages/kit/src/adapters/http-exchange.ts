@@ -1,0 +1,173 @@
+/**
+ * One HTTP request and what became of it, in the words of the Client port: an answer, or an error that says whether the
+ * request can have had an effect.
+ *
+ * 1. `sent` turns true when the connection is up (TLS included) and the request may have left. What fails before is
+ *    NotSent. What fails after is NotSent for a read, OutcomeUnknown for a write.
+ * 2. The answer is bounded in size and in time.
+ * 3. A read whose kept-alive connection turns out dead is sent once more on a fresh one; a write never is.
+ */
+import * as http from "node:http";
+import * as https from "node:https";
+import type { Socket } from "node:net";
+import { NotSent, OutcomeUnknown } from "../client.ts";
+
+export interface HttpCall {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: http.OutgoingHttpHeaders;
+  readonly body?: string;
+  readonly agent: http.Agent;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface HttpAnswer {
+  readonly code: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** Whether repeating the request is always safe. */
+function isRead(call: HttpCall): boolean {
+  return call.method === "GET";
+}
+
+/** Sends the request and reads the whole answer. Rejects with NotSent or OutcomeUnknown only. */
+export async function exchange(call: HttpCall): Promise<HttpAnswer> {
+  const first = await attempt(call);
+  if (first instanceof StaleConnection && isRead(call)) {
+    const second = await attempt(call);
+    if (!(second instanceof Error)) return second;
+    throw second.error;
+  }
+  if (first instanceof StaleConnection) throw first.error;
+  return first;
+}
+
+/** A kept-alive connection that the server had closed already. */
+class StaleConnection extends Error {
+  readonly error: Error;
+
+  constructor(error: Error) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+function attempt(call: HttpCall): Promise<HttpAnswer | StaleConnection> {
+  return new Promise((resolve, reject) => {
+    let finished = false;
+    const opened = open(call, {
+      response: (response) => collect(response),
+      failed: (error, sent) => {
+        const mapped = inWords(call, error, sent);
+        if (opened.reused() && isReset(error)) finish(() => resolve(new StaleConnection(mapped)));
+        else finish(() => reject(mapped));
+      },
+    });
+    const timer = setTimeout(() => {
+      opened.fail(new Error(`no answer within ${call.timeoutMs} ms`));
+    }, call.timeoutMs);
+    const onAbort = (): void => opened.fail(new Error("the call was given up"));
+    call.signal?.addEventListener("abort", onAbort, { once: true });
+    if (call.signal?.aborted === true) onAbort();
+
+    function finish(settle: () => void): void {
+      if (finished) return;
+      finished = true;
+      clearTimeout(timer);
+      call.signal?.removeEventListener("abort", onAbort);
+      settle();
+    }
+
+    function collect(response: http.IncomingMessage): void {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      response.on("data", (chunk: Buffer) => {
+        size += chunk.length;
+        chunks.push(chunk);
+        if (size > call.maxBytes)
+          opened.fail(new Error(`the answer is larger than ${call.maxBytes} bytes`));
+      });
+      response.on("end", () => {
+        if (!response.complete) {
+          opened.fail(new Error("the answer ended too soon"));
+          return;
+        }
+        const { statusCode = 0, headers } = response;
+        finish(() => resolve({ code: statusCode, headers, body: Buffer.concat(chunks, size) }));
+      });
+      response.on("error", (error) => opened.fail(error));
+      response.on("close", () => opened.fail(new Error("the connection was lost")));
+    }
+  });
+}
+
+export interface Opened {
+  /** Ends it with an error, unless it has ended already. */
+  fail(error: Error): void;
+  /** Whether the request went out on a kept-alive connection. */
+  reused(): boolean;
+}
+
+export interface OpenHandlers {
+  response(response: http.IncomingMessage): void;
+  /** Called at most once; `sent` says whether the request may have left. */
+  failed(error: Error, sent: boolean): void;
+}
+
+/** Sends a request and hands its answer on as it comes. */
+export function open(call: HttpCall, handlers: OpenHandlers): Opened {
+  let sent = false;
+  let failed = false;
+  const secure = call.url.protocol === "https:";
+  const request = (secure ? https : http).request(call.url, {
+    method: call.method,
+    headers: call.headers,
+    agent: call.agent,
+  });
+  const fail = (error: Error): void => {
+    if (failed) return;
+    failed = true;
+    request.destroy();
+    handlers.failed(error, sent && !isHandshakeAlert(error));
+  };
+  request.on("socket", (socket) => {
+    if (isUp(socket)) sent = true;
+    else
+      socket.once(secure ? "secureConnect" : "connect", () => {
+        sent = true;
+      });
+  });
+  request.on("response", (response) => {
+    if (!failed) handlers.response(response);
+  });
+  request.on("error", fail);
+  request.end(call.body);
+  return { fail, reused: () => request.reusedSocket };
+}
+
+/** A kept-alive connection is up when it is handed over; `secureConnecting` is Node's own note, not in its types. */
+function isUp(socket: Socket & { readonly secureConnecting?: boolean }): boolean {
+  return !socket.connecting && socket.secureConnecting !== true;
+}
+
+/** With TLS 1.3 a server refuses a client's certificate after the client thinks the handshake is over. */
+function isHandshakeAlert(error: Error): boolean {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  return code.startsWith("ERR_SSL_") && code.includes("ALERT");
+}
+
+function isReset(error: Error): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ECONNRESET" || code === "EPIPE";
+}
+
+function inWords(call: HttpCall, error: Error, sent: boolean): Error {
+  const text = `${call.method} ${call.url.host}${call.url.pathname}: ${error.message}`;
+  return sent && !isRead(call)
+    ? new OutcomeUnknown(text, { cause: error })
+    : new NotSent(text, { cause: error });
+}

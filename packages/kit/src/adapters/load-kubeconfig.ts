@@ -1,0 +1,76 @@
+/** From files and environment to what an HTTP client needs. */
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import {
+  type Access,
+  inClusterAccess,
+  KubeconfigError,
+  mergeKubeconfigs,
+  parseKubeconfig,
+  resolveAccess,
+} from "../kubeconfig.ts";
+import { createCredentialSource, type CredentialPorts, readText } from "./credentials.ts";
+import type { HttpClientConfig } from "./http-client.ts";
+
+export interface KubeconfigSource {
+  /** Paths in order of precedence. */
+  readonly paths: readonly string[];
+  readonly context?: string;
+}
+
+/** Where kubectl would look: `$KUBECONFIG` (several, by colon), else `~/.kube/config`. */
+export function defaultKubeconfigPaths(
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const named = (environment["KUBECONFIG"] ?? "").split(":").filter((path) => path !== "");
+  return named.length > 0 ? named : [join(environment["HOME"] ?? "", ".kube", "config")];
+}
+
+/** Reads the files and answers what the chosen context says. */
+export async function loadKubeconfig(source: KubeconfigSource): Promise<Access> {
+  const texts = await Promise.all(source.paths.map(readIfThere));
+  const configs = texts.flatMap((text, i) => {
+    const path = source.paths[i] as string;
+    return text === undefined ? [] : [parseKubeconfig(text, dirname(path), path)];
+  });
+  if (configs.length === 0)
+    throw new KubeconfigError(`there is no kubeconfig at ${source.paths.join(" or ")}`);
+  return resolveAccess(mergeKubeconfigs(configs), source.context);
+}
+
+/** The access of the pod this runs in. */
+export function loadInCluster(environment: Readonly<Record<string, string | undefined>>): Access {
+  const access = inClusterAccess(environment);
+  if (access === undefined)
+    throw new KubeconfigError(
+      "this is not a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set",
+    );
+  return access;
+}
+
+/** What an access comes to for `createHttpClient`; certificates and tokens are followed as they rotate. */
+export async function httpConfigOf(
+  ports: CredentialPorts,
+  access: Access,
+  userAgent: string,
+): Promise<HttpClientConfig> {
+  const { cluster } = access;
+  const authority = await readText(cluster.certificateAuthority);
+  return {
+    server: cluster.server,
+    credentials: createCredentialSource(ports, cluster, access.user),
+    userAgent,
+    ...(authority === undefined ? {} : { certificateAuthority: authority }),
+    ...(cluster.insecureSkipTlsVerify ? { insecureSkipTlsVerify: true } : {}),
+    ...(cluster.tlsServerName === undefined ? {} : { tlsServerName: cluster.tlsServerName }),
+  };
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new KubeconfigError(`cannot read ${path}: ${(error as Error).message}`);
+  }
+}
