@@ -12,6 +12,8 @@ export interface HttpRequest {
   readonly bodyTooLarge?: boolean;
   /** From the client certificate, when there was a valid one. */
   readonly certificateUser?: User;
+  /** There was a client certificate, and it is not valid here: expired, of another authority, not for clients. */
+  readonly certificateRefused?: boolean;
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
 }
@@ -26,12 +28,14 @@ export interface HttpStream {
 export interface HttpStreamSink {
   /** False says: the transport's buffer is full; `onDrain` is called when it is not. Nothing is dropped. */
   write(chunk: Uint8Array): boolean;
+  /** The callback is called every time a full buffer has become empty again. */
   onDrain(callback: () => void): void;
   end(): void;
 }
 
 export interface HttpResponse {
   readonly status: number;
+  /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Uint8Array | readonly Uint8Array[] | HttpStream;
 }

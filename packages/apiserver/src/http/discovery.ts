@@ -1,0 +1,227 @@
+/**
+ * Discovery: what the server serves, told in the two ways clients ask for. The legacy way is one document for the groups,
+ * one per group and one per version; the aggregated way is one document for everything, with an ETag. Documents are
+ * made when asked for and kept until the catalog changes.
+ */
+import { createHash } from "node:crypto";
+import { apiVersionOf } from "@lifeboat/api";
+import type { Catalog, ServedResource } from "../catalog/served-resource.ts";
+import { type MediaType, notAcceptable, parseAccept } from "./media-type.ts";
+
+export interface DiscoveryDocument {
+  readonly contentType: string;
+  readonly body: Uint8Array;
+  /** Aggregated documents only. */
+  readonly etag?: string;
+}
+
+export interface Discovery {
+  /** `/api` and `/apis`; the Accept header chooses between legacy and aggregated. */
+  root(root: "api" | "apis", accept: string | undefined): DiscoveryDocument;
+  /** `/apis/{group}`; undefined when the group is not served. */
+  group(group: string): DiscoveryDocument | undefined;
+  /** `/api/{version}` and `/apis/{group}/{version}`; undefined when it is not served. */
+  version(group: string, version: string): DiscoveryDocument | undefined;
+}
+
+type AggregatedVersion = "v2" | "v2beta1";
+
+const JSON_TYPE = "application/json";
+const AGGREGATED_GROUP = "apidiscovery.k8s.io";
+const AGGREGATED_KIND = "APIGroupDiscoveryList";
+const SUBRESOURCE_VERBS = {
+  finalize: ["update"],
+  scale: ["get", "patch", "update"],
+  status: ["get", "patch", "update"],
+} as const;
+
+type SubresourceName = keyof typeof SUBRESOURCE_VERBS;
+
+export function createDiscovery(catalog: Catalog): Discovery {
+  const cache = new Map<string, DiscoveryDocument | undefined>();
+  let revision = catalog.revision;
+  const cached = (
+    key: string,
+    make: () => DiscoveryDocument | undefined,
+  ): DiscoveryDocument | undefined => {
+    if (revision !== catalog.revision) {
+      cache.clear();
+      revision = catalog.revision;
+    }
+    let document = cache.get(key);
+    if (document === undefined) {
+      document = make();
+      // Only what exists is kept: the names of what does not exist are the client's to choose, without bound.
+      if (document !== undefined) cache.set(key, document);
+    }
+    return document;
+  };
+  return {
+    root(root, accept) {
+      const aggregated = negotiateRoot(accept);
+      const document = cached(`/${root} ${aggregated ?? ""}`, () =>
+        aggregated === undefined
+          ? legacyRoot(catalog, root)
+          : aggregatedRoot(catalog, root, aggregated),
+      );
+      return document as DiscoveryDocument;
+    },
+    group: (group) => cached(`/apis/${group}`, () => legacyGroup(catalog, group)),
+    version: (group, version) =>
+      cached(`/apis/${group}/${version}`, () => legacyVersion(catalog, group, version)),
+  };
+}
+
+/** The aggregated version asked for, undefined for legacy; the first alternative that can be served decides. */
+function negotiateRoot(accept: string | undefined): AggregatedVersion | undefined {
+  if (accept === undefined || accept === "") return undefined;
+  for (const type of parseAccept(accept)) {
+    if (type.name !== JSON_TYPE && !type.name.endsWith("/*")) continue;
+    const parameters = new Map(type.parameters);
+    const kind = parameters.get("as");
+    if (kind === undefined) return undefined;
+    const version = parameters.get("v");
+    if (isAggregated(type, kind) && (version === "v2" || version === "v2beta1")) return version;
+  }
+  throw notAcceptable("only the following media types are accepted: application/json");
+}
+
+function isAggregated(type: MediaType, kind: string): boolean {
+  return (
+    kind === AGGREGATED_KIND &&
+    type.parameters.some(([name, value]) => name === "g" && value === AGGREGATED_GROUP)
+  );
+}
+
+function document(value: object): DiscoveryDocument {
+  return { contentType: JSON_TYPE, body: Buffer.from(`${JSON.stringify(value)}\n`) };
+}
+
+function legacyRoot(catalog: Catalog, root: "api" | "apis"): DiscoveryDocument {
+  if (root === "apis") {
+    const groups = namedGroups(catalog).map(legacyGroupValue);
+    return document({ kind: "APIGroupList", apiVersion: "v1", groups });
+  }
+  const core = catalog.groups().find((group) => group.name === "");
+  return document({
+    kind: "APIVersions",
+    versions: core?.versions ?? [],
+    serverAddressByClientCIDRs: [],
+  });
+}
+
+interface Group {
+  readonly name: string;
+  readonly versions: readonly string[];
+}
+
+function namedGroups(catalog: Catalog): readonly Group[] {
+  return catalog.groups().filter((group) => group.name !== "");
+}
+
+function legacyGroupValue({ name, versions }: Group): object {
+  const all = versions.map((version) => ({ groupVersion: `${name}/${version}`, version }));
+  return { name, versions: all, preferredVersion: all[0] };
+}
+
+function legacyGroup(catalog: Catalog, name: string): DiscoveryDocument | undefined {
+  const group = namedGroups(catalog).find((candidate) => candidate.name === name);
+  if (group === undefined) return undefined;
+  return document({ kind: "APIGroup", apiVersion: "v1", ...legacyGroupValue(group) });
+}
+
+function legacyVersion(
+  catalog: Catalog,
+  group: string,
+  version: string,
+): DiscoveryDocument | undefined {
+  const served = catalog.resources(group, version);
+  if (served.length === 0) return undefined;
+  return document({
+    kind: "APIResourceList",
+    // The real server leaves apiVersion out for the core group alone.
+    ...(group === "" ? {} : { apiVersion: "v1" }),
+    groupVersion: apiVersionOf({ group, version }),
+    resources: inOrder(served).flatMap(legacyResources),
+  });
+}
+
+/** By name, as the real server lists its own; discovery must not depend on the order of registration. */
+function inOrder(served: readonly ServedResource[]): readonly ServedResource[] {
+  return [...served].sort((a, b) => (a.plural < b.plural ? -1 : a.plural > b.plural ? 1 : 0));
+}
+
+function legacyResources(resource: ServedResource): readonly object[] {
+  const { plural, namespaced, kind } = resource;
+  const own = {
+    name: plural,
+    singularName: resource.singular,
+    namespaced,
+    kind,
+    verbs: resource.verbs,
+    ...(resource.shortNames.length > 0 ? { shortNames: resource.shortNames } : {}),
+    ...(resource.categories.length > 0 ? { categories: resource.categories } : {}),
+  };
+  const subresources = subresourcesOf(resource).map((name) => ({
+    name: `${plural}/${name}`,
+    singularName: "",
+    namespaced,
+    ...(name === "scale" ? { group: "autoscaling", version: "v1", kind: "Scale" } : { kind }),
+    verbs: SUBRESOURCE_VERBS[name],
+  }));
+  return [own, ...subresources];
+}
+
+function subresourcesOf(resource: ServedResource): readonly SubresourceName[] {
+  const { finalize, scale, status } = resource.subresources;
+  const names: SubresourceName[] = [];
+  if (finalize === true) names.push("finalize");
+  if (scale !== undefined) names.push("scale");
+  if (status === true) names.push("status");
+  return names;
+}
+
+function aggregatedRoot(
+  catalog: Catalog,
+  root: "api" | "apis",
+  version: AggregatedVersion,
+): DiscoveryDocument {
+  const groups =
+    root === "api" ? catalog.groups().filter((group) => group.name === "") : namedGroups(catalog);
+  const items = groups.map((group) => ({
+    metadata: group.name === "" ? {} : { name: group.name },
+    versions: group.versions.map((served) => ({
+      version: served,
+      resources: inOrder(catalog.resources(group.name, served)).map(aggregatedResource),
+      freshness: "Current",
+    })),
+  }));
+  const apiVersion = `${AGGREGATED_GROUP}/${version}`;
+  const text = JSON.stringify({ kind: AGGREGATED_KIND, apiVersion, metadata: {}, items });
+  const hash = createHash("sha512").update(text).digest("hex").toUpperCase();
+  return {
+    // Clients compare this text with the one they sent, in this order of parameters.
+    contentType: `${JSON_TYPE};g=${AGGREGATED_GROUP};v=${version};as=${AGGREGATED_KIND}`,
+    body: Buffer.from(`${text}\n`),
+    etag: `"${hash}"`,
+  };
+}
+
+function aggregatedResource(resource: ServedResource): object {
+  const own = { group: "", version: "", kind: resource.kind };
+  const subresources = subresourcesOf(resource).map((name) => ({
+    subresource: name,
+    responseKind: name === "scale" ? { group: "autoscaling", version: "v1", kind: "Scale" } : own,
+    verbs: SUBRESOURCE_VERBS[name],
+  }));
+  return {
+    resource: resource.plural,
+    responseKind: own,
+    scope: resource.namespaced ? "Namespaced" : "Cluster",
+    singularResource: resource.singular,
+    verbs: resource.verbs,
+    ...(resource.shortNames.length > 0 ? { shortNames: resource.shortNames } : {}),
+    ...(resource.categories.length > 0 ? { categories: resource.categories } : {}),
+    ...(subresources.length > 0 ? { subresources } : {}),
+  };
+}
