@@ -1,7 +1,8 @@
 // Command generate-builtins writes what the API server has to know about Kubernetes' built-in kinds.
 //
 //	go run .                    describes the Go types: packages/api/src/generated/builtin-types.ts
-//	go run . samples            writes protobuf bodies with their JSON: packages/api/src/builtin/protobuf/fixtures/
+//	go run . samples            writes what Go makes of bodies and objects: packages/api/src/builtin/fixtures/
+//	go run . samples FILE       the same for every kind, many times, for checking by hand
 //	go run . resources FILE...  reads recorded discovery documents: packages/api/src/generated/builtin-resources.ts
 //
 // See README.md.
@@ -15,7 +16,7 @@ import (
 const (
 	typesFile     = "../../packages/api/src/generated/builtin-types.ts"
 	resourcesFile = "../../packages/api/src/generated/builtin-resources.ts"
-	samplesDir    = "../../packages/api/src/builtin/protobuf/fixtures"
+	samplesDir    = "../../packages/api/src/builtin/fixtures"
 )
 
 func main() {
@@ -31,8 +32,10 @@ func run(args []string) error {
 		return writeTypes(typesFile)
 	case args[0] == "samples" && len(args) == 1:
 		return writeSamples(samplesDir)
+	case args[0] == "samples" && len(args) == 2:
+		return writeManySamples(args[1])
 	case args[0] == "resources" && len(args) > 1:
 		return writeResources(args[1:], resourcesFile)
 	}
-	return fmt.Errorf("usage: go run . [samples | resources FILE...]")
+	return fmt.Errorf("usage: go run . [samples [FILE] | resources FILE...]")
 }

@@ -16,6 +16,8 @@ export interface ListPlan {
   readonly kind: "list";
   readonly element: ValuePlan;
   readonly goType: string;
+  /** A message in storage, so that an empty list stays one. */
+  readonly wrapped: boolean;
 }
 
 export interface MapPlan {
@@ -78,7 +80,7 @@ export function planOf(type: FieldType): ValuePlan {
     case "object":
       return new ObjectPlan(type);
     case "list":
-      return { kind: "list", element: planOf(type.element), goType };
+      return { kind: "list", element: planOf(type.element), goType, wrapped: type.wrapped };
     case "map":
       return { kind: "map", element: planOf(type.element), goType };
     default:
@@ -89,8 +91,11 @@ export function planOf(type: FieldType): ValuePlan {
 /** What null stands for as an element of a list or a value of a map. */
 export function zeroElement(plan: ValuePlan): Json {
   if (plan.kind === "scalar") return plan.scalar === "bytes" ? "" : ZEROS[plan.scalar];
+  if (plan.kind === "list" && plan.wrapped) return EMPTY;
   return plan.kind === "object" ? plan.zero : null;
 }
+
+const EMPTY: readonly Json[] = Object.freeze([]);
 
 const fieldsByType = new WeakMap<TypeDescription, ReadonlyMap<string, FieldPlan>>();
 

@@ -184,7 +184,7 @@ class Pass {
   #readList(plan: ListPlan, value: Json): readonly Json[] | null | undefined {
     if (!Array.isArray(value)) return this.#fail(value, plan.goType);
     const list: readonly Json[] = value;
-    if (list.length === 0) return null;
+    if (list.length === 0) return plan.wrapped ? list : null;
     let copy: Json[] | undefined;
     for (let i = 0; i < list.length; i++) {
       const item = list[i] ?? null;
@@ -275,9 +275,15 @@ class Pass {
       this.#mismatch ??= base64.message;
       return undefined;
     }
-    // Go also reads a list of numbers as bytes.
-    if (Array.isArray(value) && value.every(isByte)) return encodeBase64(Uint8Array.from(value));
-    return this.#fail(value, plan.goType);
+    return Array.isArray(value) ? this.#readByteList(value) : this.#fail(value, plan.goType);
+  }
+
+  /** Go also reads a list of numbers as bytes. */
+  #readByteList(list: readonly Json[]): string | undefined {
+    for (const item of list) {
+      if (item !== null && !isByte(item)) return this.#failNumber(item, "uint8");
+    }
+    return encodeBase64(Uint8Array.from(list, (item) => Number(item)));
   }
 
   /** The places in a CRD's schema where a schema may stand, or something simpler. */
@@ -288,6 +294,7 @@ class Pass {
     if (what === "schemaOrBool" && typeof value === "boolean") return value;
     if (!isJsonObject(value) && what === "schemaOrBool")
       return this.#refuse("boolean or JSON schema expected");
+    // Go takes anything else for nothing, and writes null, which it reads as absent.
     if (typeof value !== "object") return null;
     this.#silent += 1;
     const before = this.#mismatch;
@@ -343,10 +350,16 @@ const STRINGS: ListPlan = {
   kind: "list",
   element: { kind: "scalar", scalar: "string", goType: "string" },
   goType: "[]string",
+  wrapped: false,
 };
 
 const SCHEMA = new ObjectPlan({ type: schemaType(), goType: "v1.JSONSchemaProps" });
-const SCHEMAS: ListPlan = { kind: "list", element: SCHEMA, goType: "[]v1.JSONSchemaProps" };
+const SCHEMAS: ListPlan = {
+  kind: "list",
+  element: SCHEMA,
+  goType: "[]v1.JSONSchemaProps",
+  wrapped: false,
+};
 
 function schemaType(): TypeDescription {
   const type = typeNamed("apiextensions.v1.JSONSchemaProps");
@@ -366,7 +379,7 @@ function isInt64(value: Json): value is number {
   );
 }
 
-function isByte(value: unknown): value is number {
+function isByte(value: Json): boolean {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 255;
 }
 
