@@ -17,7 +17,7 @@ import { DirectoryRefused } from "./lmdb-directory.ts";
 import { type LmdbStorageOptions, openLmdbStorage } from "./lmdb-storage.ts";
 
 /** Room enough, but so little that the storage looks it up before every batch. */
-const LITTLE_ROOM = 70 * 1024 * 1024;
+const LITTLE_ROOM = 1024 ** 3;
 const folders: string[] = [];
 
 function freshFolder(): string {

@@ -51,11 +51,11 @@ const DEFAULT_RESERVE_BYTES = 64 * MIB;
 const MAP_BYTES = 4096 * MIB;
 /** A batch trims at most so many rows: more would delay its writes. */
 const TRIM_AT_ONCE = 1024;
-/** The free room is looked up again after this many bytes were written or this many milliseconds have passed. */
-const ROOM_CHECK_BYTES = 8 * MIB;
+/** While more than this is left the room is looked up once a second, which is less than a disk fills in that time. */
+const PLENTY_OF_ROOM = 2048 * MIB;
 const ROOM_CHECK_MS = 1000;
-/** Two rows per change, and the pages of the tree that are copied along. */
-const BYTES_PER_CHANGE = 16_384;
+/** What a change costs beyond its two rows: the rest of their pages, and pages of the tree. */
+const BYTES_PER_CHANGE = 8192;
 /** No space, quota, file size limit; lmdb's own "map full" when it cannot map more. */
 const FULL_CODES: ReadonlySet<unknown> = new Set([28, 122, 27, -30792]);
 
@@ -221,19 +221,16 @@ class LmdbStorage implements Storage {
 
   async #requireRoom(batch: StorageBatch): Promise<void> {
     const { reserveBytes, roomOf } = this.#reserve;
+    const now = performance.now();
+    if (this.#room > PLENTY_OF_ROOM && now - this.#roomKnownAt < ROOM_CHECK_MS) return;
+    this.#room = await roomOf(this.#directory);
+    this.#roomKnownAt = now;
     let wanted = 0;
     for (const change of batch.changes) wanted += 2 * change.bytes.length + BYTES_PER_CHANGE;
-    const now = performance.now();
-    const isFresh = now - this.#roomKnownAt < ROOM_CHECK_MS;
-    if (!isFresh || this.#room - wanted < reserveBytes + ROOM_CHECK_BYTES) {
-      this.#room = await roomOf(this.#directory);
-      this.#roomKnownAt = now;
-    }
     if (this.#room - wanted < reserveBytes)
       throw new StorageFull(
         `the disk of ${this.#directory} is full: ${Math.floor(this.#room / MIB)} MiB are left, ${Math.ceil(reserveBytes / MIB)} MiB are kept in reserve`,
       );
-    this.#room -= wanted;
   }
 
   async #failure(error: unknown): Promise<Error> {
