@@ -11,7 +11,7 @@ export interface HttpRequest {
   readonly body: Uint8Array;
   readonly bodyTooLarge?: boolean;
   /** From the client certificate, when there was a valid one. */
-  readonly certificateUser?: User;
+  readonly certificateUser?: User | undefined;
   /** There was a client certificate, and it is not valid here: expired, of another authority, not for clients. */
   readonly certificateRefused?: boolean;
   /** Aborts when the client goes away. */

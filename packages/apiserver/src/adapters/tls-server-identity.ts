@@ -1,0 +1,45 @@
+/** Who a TLS client is, by its certificate: the common name is the user, the organizations are the groups. */
+import type { TLSSocket } from "node:tls";
+import type { User } from "../verbs/verbs.ts";
+
+export interface ClientIdentity {
+  readonly user: User | undefined;
+  /** There is a certificate, and it does not count. */
+  readonly isRefused: boolean;
+  /** Milliseconds since the epoch. */
+  readonly validUntil: number;
+}
+
+/** A client without a certificate. */
+export const NO_IDENTITY: ClientIdentity = Object.freeze({
+  user: undefined,
+  isRefused: false,
+  validUntil: Infinity,
+});
+
+const REFUSED: ClientIdentity = Object.freeze({ ...NO_IDENTITY, isRefused: true });
+
+/** Reads the certificate of a connection whose handshake is over. TLS itself has checked chain, dates and purpose. */
+export function identityOf(socket: TLSSocket): ClientIdentity {
+  const certificate = socket.getPeerCertificate();
+  if (certificate === null || Object.keys(certificate).length === 0) return NO_IDENTITY;
+  if (!socket.authorized) return REFUSED;
+  const name: unknown = certificate.subject.CN;
+  if (typeof name !== "string" || name === "") return REFUSED;
+  const fingerprint = certificate.fingerprint256.replaceAll(":", "").toLowerCase();
+  return {
+    user: {
+      name,
+      groups: groupsOf(certificate.subject.O),
+      extra: { "authentication.kubernetes.io/credential-id": [`X509SHA256=${fingerprint}`] },
+    },
+    isRefused: false,
+    validUntil: Date.parse(certificate.valid_to),
+  };
+}
+
+/** Node gives one organization as a text, several as a list. */
+function groupsOf(organizations: unknown): readonly string[] {
+  const all: unknown[] = Array.isArray(organizations) ? organizations : [organizations];
+  return all.filter((group): group is string => typeof group === "string" && group !== "");
+}
