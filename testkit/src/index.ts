@@ -1,1 +1,3 @@
+export { configMap, deployment, namespace, newObject, resources, widgetCrd } from "./objects.ts";
 export { createWorld, type World, type WorldOptions } from "./world.ts";
+export { refusalOf } from "./refusal.ts";

@@ -11,10 +11,12 @@ import type { Client, Log, Metrics } from "@lifeboat/kit";
 import type { AdmissionPlugin } from "./admission/admission.ts";
 import { createAdmissionChain } from "./admission/chain.ts";
 import { createClusterIpAllocator } from "./admission/cluster-ip.ts";
+import { crdAdmission } from "./admission/crd-admission.ts";
 import { createNamespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import type { Authorizer } from "./authorization/authorizer.ts";
 import { EVENTS_TABLE, servedBuiltins } from "./catalog/builtins.ts";
 import { createCatalog } from "./catalog/catalog.ts";
+import { followCrds } from "./catalog/follow-crds.ts";
 import type { Catalog } from "./catalog/served-resource.ts";
 import { createInProcessClient } from "./client/in-process-client.ts";
 import type { Handle } from "./http/exchange.ts";
@@ -87,9 +89,11 @@ export async function createApiServer(
     historyMaxBytes: options.historyMaxBytes,
   });
   const catalog = createCatalog(servedBuiltins());
+  followCrds(log, store, catalog);
   const admission = createAdmissionChain([
     createNamespaceLifecycle(store),
     createClusterIpAllocator(clock, store),
+    crdAdmission,
     ...options.admissionPlugins,
   ]);
   const { authorizer, tokens, gitVersion } = options;

@@ -4,7 +4,12 @@
  * The catalog is brought up to date before the write that changed the CRD is answered, because the store tells its
  * watchers first: whoever sees a CRD established can use it.
  */
-import { asCrd, hasCrdCondition, type AnyObject } from "@lifeboat/api";
+import {
+  type AnyObject,
+  asCrd,
+  type CustomResourceDefinition,
+  hasCrdCondition,
+} from "@lifeboat/api";
 import type { Log } from "@lifeboat/kit";
 import type { Store, StoreWatch } from "../store/store.ts";
 import type { MutableCatalog } from "./catalog.ts";
@@ -14,14 +19,14 @@ const TABLE = "apiextensions.k8s.io/customresourcedefinitions";
 
 /** Loads the stored CRDs into the catalog and follows them until the store closes. */
 export function followCrds(log: Log, store: Store, catalog: MutableCatalog): StoreWatch {
-  const specs = new Map<string, unknown>();
+  const shown = new Map<string, string>();
   const show = (object: AnyObject): void => {
     const crd = asCrd(object);
     const { name } = crd.metadata;
-    if (!hasCrdCondition(crd, "Established")) return;
-    // A status alone changes nothing that is served; new resources would only empty caches.
-    if (specs.get(name) === JSON.stringify(crd.spec)) return;
-    specs.set(name, JSON.stringify(crd.spec));
+    // Most writes change nothing of what is served, and new resources would only empty caches.
+    const looks = appearanceOf(crd);
+    if (shown.get(name) === looks) return;
+    shown.set(name, looks);
     try {
       catalog.setCustom(name, servedFromCrd(crd));
     } catch (error) {
@@ -36,7 +41,7 @@ export function followCrds(log: Log, store: Store, catalog: MutableCatalog): Sto
       change: ({ type, entry }) => {
         if (type !== "DELETED") show(entry.object);
         else {
-          specs.delete(entry.object.metadata.name);
+          shown.delete(entry.object.metadata.name);
           catalog.removeCustom(entry.object.metadata.name);
         }
         return true;
@@ -44,4 +49,11 @@ export function followCrds(log: Log, store: Store, catalog: MutableCatalog): Sto
       end: () => undefined,
     },
   );
+}
+
+/** Everything about a CRD that what is served depends on. */
+function appearanceOf(crd: CustomResourceDefinition): string {
+  const established = hasCrdCondition(crd, "Established");
+  const terminating = hasCrdCondition(crd, "Terminating");
+  return JSON.stringify([established, terminating, crd.status?.acceptedNames, crd.spec]);
 }

@@ -36,7 +36,11 @@ export async function create(
   if (target.resource.virtual === true)
     return answerReview(deps, context, target, body, parameters);
   if (target.subresource !== "" || !target.resource.verbs.includes("create"))
-    throw methodNotAllowed("the server does not allow this method on the requested resource");
+    throw methodNotAllowed(
+      target.resource.custom
+        ? "create not allowed while custom resource definition is terminating"
+        : "the server does not allow this method on the requested resource",
+    );
   const decoded = decodeNew(context, target, body, parameters);
   return createDecoded(deps, context, target, decoded, parameters);
 }

@@ -2,7 +2,8 @@
  * What the server does to objects of a few built-in kinds beyond their schema: the fields that are its own, how long
  * a deletion waits, what becomes of dependents by default. Keyed by the store's table.
  */
-import type { AnyObject } from "@lifeboat/api";
+import { type AnyObject, asCrd } from "@lifeboat/api";
+import { markCrdDeleted } from "../catalog/crd-status.ts";
 import type { DeleteOptionsBody } from "./verbs.ts";
 
 export interface KindStrategy {
@@ -42,6 +43,14 @@ const strategies: ReadonlyMap<string, KindStrategy> = new Map<string, KindStrate
         ...withoutGrace(namespace),
         status: { ...(namespace["status"] as object), phase: "Terminating" },
       }),
+    },
+  ],
+  [
+    "apiextensions.k8s.io/customresourcedefinitions",
+    {
+      // A CRD is never removed at once: its objects go first, and the finalizer it gets says so.
+      isHeld: (crd) => crd.metadata.deletionTimestamp === undefined,
+      markDeleted: (crd) => markCrdDeleted(asCrd(crd)),
     },
   ],
   ["/pods", { graceSeconds: podGraceSeconds }],
