@@ -297,7 +297,6 @@ export const claims = casesOf(
       ...goodClaim,
       selector: { matchExpressions: [{ key: "a", operator: "In" }] },
     }),
-    "empty data source is dropped": claim({ ...goodClaim, dataSource: { kind: "", name: "" } }),
   },
   {
     bound: {

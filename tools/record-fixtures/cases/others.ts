@@ -1019,11 +1019,3 @@ export const signingRequests = casesOf(
     },
   },
 );
-
-export const runtimeClasses = casesOf(
-  "node.k8s.io/v1",
-  "RuntimeClass",
-  "runtimeclasses",
-  "cluster",
-  { minimal: { handler: "h" }, "refused: empty": { handler: "" } },
-);

@@ -6,6 +6,8 @@ import type { TablePrinter } from "../table.ts";
 
 export interface KindRules {
   readonly applyDefaults?: (object: JsonObject) => JsonObject;
+  /** What the server writes into an object that it creates, once it has a uid; after defaults, before validation. */
+  readonly prepareCreate?: (object: AnyObject) => AnyObject;
   readonly validateCreate?: (object: AnyObject) => readonly FieldError[];
   /** Beyond `validateCreate`, which an update must satisfy too: what may not change. */
   readonly validateUpdate?: (object: AnyObject, old: AnyObject) => readonly FieldError[];

@@ -7,7 +7,7 @@
  */
 import { encodeBase64 } from "../base64.ts";
 import type { Json, JsonObject } from "../../json.ts";
-import { items, part, partOf, text, textMap, texts } from "./fields.ts";
+import { isAbsent, items, part, partOf, text, textMap, texts } from "./fields.ts";
 import {
   changeList,
   changePart,
@@ -31,7 +31,7 @@ function fill(object: JsonObject, values: JsonObject): JsonObject {
   let next: Record<string, Json | undefined> | undefined;
   for (const name in values) {
     const value = object[name];
-    if (value !== undefined && value !== "") continue;
+    if (!isAbsent(value) && value !== "") continue;
     next ??= { ...object };
     next[name] = values[name];
   }
@@ -74,7 +74,7 @@ function defaultDeployment(spec: JsonObject): JsonObject {
 function fillAbsent(object: JsonObject, values: JsonObject): JsonObject {
   let next: Record<string, Json | undefined> | undefined;
   for (const name in values) {
-    if (object[name] !== undefined) continue;
+    if (!isAbsent(object[name])) continue;
     next ??= { ...object };
     next[name] = values[name];
   }
@@ -104,12 +104,10 @@ function defaultStatefulSet(spec: JsonObject): JsonObject {
   next = ensurePart(next, "persistentVolumeClaimRetentionPolicy", (policy) =>
     fill(policy, { whenDeleted: "Retain", whenScaled: "Retain" }),
   );
-  next = changeList(next, "volumeClaimTemplates", (template) => ({
-    // A claim inside a set is written out as a whole object.
-    kind: "PersistentVolumeClaim",
-    apiVersion: "v1",
-    ...defaultClaim(template),
-  }));
+  // A claim inside a set is written out as a whole object.
+  next = changeList(next, "volumeClaimTemplates", (template) =>
+    fill(defaultClaim(template), { kind: "PersistentVolumeClaim", apiVersion: "v1" }),
+  );
   return fill(next, {
     podManagementPolicy: "OrderedReady",
     replicas: 1,
@@ -367,6 +365,13 @@ function defaultAutoscaler(spec: JsonObject): JsonObject {
 const defaultAutoscalerV1: Defaults = (spec) =>
   fill(spec, { minReplicas: 1, targetCPUUtilizationPercentage: 80 });
 
+/** Fields of a leader election that is switched off in the server we follow are not kept. */
+function defaultLease(spec: JsonObject): JsonObject {
+  if (spec["strategy"] === undefined && spec["preferredHolder"] === undefined) return spec;
+  const { strategy: _off, preferredHolder: _alsoOff, ...rest } = spec;
+  return rest;
+}
+
 const defaultEndpointSlice: Defaults = (slice) =>
   changeList(slice, "ports", (port) =>
     fill(fillAbsent(port, { name: "" }), { protocol: "TCP" }),
@@ -471,6 +476,7 @@ export const defaults: Readonly<Record<string, Defaults>> = {
   "rbac.authorization.k8s.io/v1/ClusterRoleBinding": defaultBinding,
   "autoscaling/v1/HorizontalPodAutoscaler": withSpec(defaultAutoscalerV1),
   "autoscaling/v2/HorizontalPodAutoscaler": withSpec(defaultAutoscaler),
+  "coordination.k8s.io/v1/Lease": withSpec(defaultLease),
   "discovery.k8s.io/v1/EndpointSlice": defaultEndpointSlice,
   "storage.k8s.io/v1/StorageClass": (object) =>
     fill(object, { reclaimPolicy: "Delete", volumeBindingMode: "Immediate" }),

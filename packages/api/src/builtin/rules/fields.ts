@@ -53,6 +53,11 @@ export function textMap(
   return partOf(of, name) as Readonly<Record<string, string>>;
 }
 
+/** Whether a field has no value. Where Go writes a missing pointer out, normalized objects hold null. */
+export function isAbsent(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
+}
+
 export function isEmpty(of: JsonObject | undefined): boolean {
   for (const _ in of) return false;
   return true;

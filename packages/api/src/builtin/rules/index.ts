@@ -1,6 +1,7 @@
 /** The hand-written rules of all built-in kinds, by `apiVersion/Kind`. */
 import type { KindRules, KindRulesTable } from "../kind-rules.ts";
 import { defaults } from "./defaults.ts";
+import { generateJobSelector } from "./job-selector.ts";
 import { printers } from "./printers.ts";
 import { selectableFields } from "./selectable-fields.ts";
 
@@ -22,6 +23,7 @@ function rulesOf(name: string): KindRules {
   const fields = selectableFields[name];
   return {
     ...(applyDefaults === undefined ? {} : { applyDefaults }),
+    ...(name === "batch/v1/Job" ? { prepareCreate: generateJobSelector } : {}),
     ...(printer === undefined ? {} : { printer }),
     ...(fields === undefined ? {} : { selectableFields: fields }),
   };

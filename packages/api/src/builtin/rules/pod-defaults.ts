@@ -12,7 +12,7 @@ import {
   type Quantity,
 } from "../../quantity/quantity.ts";
 import type { Json, JsonObject } from "../../json.ts";
-import { count, items, mapShared, part, partOf, text } from "./fields.ts";
+import { count, isAbsent, items, mapShared, part, partOf, text } from "./fields.ts";
 
 /** Defaults of a pod itself: its template part, and what only real pods get. */
 export function defaultPod(pod: JsonObject): JsonObject {
@@ -168,7 +168,7 @@ function defaultProbe(probe: JsonObject): JsonObject {
 }
 
 function defaultGrpc(action: JsonObject): JsonObject {
-  return action["service"] === undefined ? { ...action, service: "" } : action;
+  return isAbsent(action["service"]) ? { ...action, service: "" } : action;
 }
 
 function defaultHttpGet(action: JsonObject): JsonObject {
@@ -308,7 +308,7 @@ export function defaultRbd(source: JsonObject): JsonObject {
 
 export function defaultAzureDisk(source: JsonObject): JsonObject {
   const { cachingMode, kind, fsType, readOnly } = source;
-  if (cachingMode !== undefined && kind !== undefined && fsType !== undefined && readOnly !== undefined) {
+  if (!isAbsent(cachingMode) && !isAbsent(kind) && !isAbsent(fsType) && !isAbsent(readOnly)) {
     return source;
   }
   return {

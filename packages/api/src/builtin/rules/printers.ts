@@ -891,7 +891,6 @@ export const printers: Readonly<Record<string, TablePrinter>> = {
     text(object, "driverName"),
   ),
   "scheduling.k8s.io/v1/PriorityClass": priorityClass,
-  "node.k8s.io/v1/RuntimeClass": textPrinter("Handler", (object) => text(object, "handler")),
   "admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration": webhooks,
   "admissionregistration.k8s.io/v1/MutatingWebhookConfiguration": webhooks,
   "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy": policyPrinter(

@@ -48,17 +48,30 @@ function normalized(recorded: Recorded, body: JsonObject): JsonObject {
   return result.object;
 }
 
+const NO_UID = "00000000-0000-0000-0000-000000000000";
+
+/** The object as it stands before validation. */
 function prepared(recorded: Recorded, body: JsonObject): AnyObject {
-  const namespace = recorded.output?.["metadata"] as JsonObject | undefined;
   const object = schemaOf(recorded).applyDefaults(normalized(recorded, body));
-  const metadata = { namespace: namespace?.["namespace"] ?? "default", ...(object["metadata"] as JsonObject) };
-  return { ...object, metadata } as unknown as AnyObject;
+  const metadata = { namespace: "default", uid: NO_UID, ...(object["metadata"] as JsonObject) };
+  const complete = { ...object, metadata } as unknown as AnyObject;
+  const { prepareCreate } = kindRules[`${recorded.apiVersion}/${recorded.kind}`] ?? {};
+  return prepareCreate?.(complete) ?? complete;
 }
+
+/** What the server decides with knowledge that a schema has not: what is allocated, and the time. */
+const ALLOCATED = new Set(["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "nodePort"]);
+const BY_OTHERS = new Set(["CustomResourceDefinition", "APIService"]);
 
 /** What the schema is answerable for: everything but the metadata that the server itself writes. */
 function comparable(object: JsonObject): JsonObject {
   const { labels } = (object["metadata"] ?? {}) as JsonObject;
-  return { ...object, metadata: { labels } };
+  const { status, ...rest } = object;
+  const service = object["kind"] === "Service";
+  const text = JSON.stringify({ ...rest, metadata: { labels }, status: BY_OTHERS.has(object["kind"] as string) ? {} : status }, (key, value: unknown) =>
+    (service && ALLOCATED.has(key)) || key === "lastPhaseTransitionTime" ? undefined : value,
+  );
+  return JSON.parse(text) as JsonObject;
 }
 
 describe("defaults", () => {
