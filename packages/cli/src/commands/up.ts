@@ -15,7 +15,6 @@ import {
   DirectoryRefused,
   openLmdbStorage,
   openPki,
-  type Pki,
   type TlsServer,
   writeKubeconfig,
 } from "@lifeboat/apiserver/adapters";
@@ -65,26 +64,34 @@ export function addUp(program: Command): void {
 
 async function up(settings: Settings): Promise<void> {
   const dataDirectory = settings.text("data-dir") ?? defaultDataDirectory();
+  const kubeconfigDirectory = settings.text("kubeconfig-dir") ?? dataDirectory;
   const listen = parseListen(settings.requiredText("listen"));
+  const level = parseLogLevel(settings.requiredText("log-level"));
+  makeDirectory(dataDirectory);
+  makeDirectory(kubeconfigDirectory);
   const ports = {
     clock: createRealClock(),
     random: createRandom(seedFromProcess()),
     ids: createRealIds(),
-    log: createPinoLog({ level: parseLogLevel(settings.requiredText("log-level")) }),
+    log: createPinoLog({ level }),
     metrics: createPromMetrics(),
+    storage: await openStorage(join(dataDirectory, "store")),
   };
-  makeDirectory(dataDirectory);
-  const storage = await openStorage(join(dataDirectory, "store"));
-  const pki = await openPki(join(dataDirectory, "pki"), { hosts: [listen.host] });
-  const plane = await createControlPlane({ ...ports, storage }, { version, tokens: new Map() });
-  const tls = await serve(plane, pki, listen, ports);
-
-  const kubeconfigDirectory = settings.text("kubeconfig-dir") ?? dataDirectory;
-  makeDirectory(kubeconfigDirectory);
-  const url = `https://${urlHost(listen.host)}:${tls.port}`;
+  const pki = await openPki(ports.clock, join(dataDirectory, "pki"));
+  const plane = await createControlPlane(ports, { version, tokens: new Map() });
+  const tls = createTlsServer({
+    handle: plane.server.handle,
+    ...(await pki.server([listen.host])),
+    clientCa: pki.ca,
+    ...listen,
+    log: ports.log,
+  });
+  const { port } = await listenOn(tls, listen, plane);
+  const server = `https://${urlHost(listen.host)}:${port}`;
   const kubeconfig = join(kubeconfigDirectory, "lifeboat.kubeconfig");
-  writeKubeconfig(kubeconfig, { url, pki });
-  announce(url, kubeconfig);
+  const client = await pki.client("admin", ["system:masters"]);
+  await writeKubeconfig(kubeconfig, { name: "lifeboat", server, ca: pki.ca, client });
+  announce(server, kubeconfig);
   await untilStopped(plane, tls);
 }
 
@@ -111,21 +118,13 @@ async function openStorage(directory: string): ReturnType<typeof openLmdbStorage
   }
 }
 
-async function serve(
-  plane: ControlPlane,
-  pki: Pki,
+async function listenOn(
+  tls: TlsServer,
   listen: Listen,
-  ports: Parameters<typeof createControlPlane>[0] extends infer P ? Omit<P, "storage"> : never,
-): Promise<TlsServer> {
+  plane: ControlPlane,
+): Promise<{ readonly port: number }> {
   try {
-    return await createTlsServer({
-      handle: plane.server.handle,
-      cert: pki.serverCertificate,
-      key: pki.serverKey,
-      clientCa: pki.caCertificate,
-      listen,
-      log: ports.log,
-    });
+    return await tls.listen();
   } catch (error) {
     await plane.close();
     const why = error instanceof Error ? error.message : String(error);
@@ -147,10 +146,13 @@ async function untilStopped(plane: ControlPlane, tls: TlsServer): Promise<void> 
     running.catch(reject);
   });
   stop.abort();
-  await tls.close();
+  await tls.close(SHUTDOWN_MS);
   await running;
   await plane.close();
 }
+
+/** How long requests under way may take when the plane is told to stop. */
+const SHUTDOWN_MS = 10_000;
 
 interface Listen {
   readonly host: string;
