@@ -67,6 +67,17 @@ func newFiller(seed int64) *randfill.Filler {
 				t.Time = time.UnixMicro(c.Int63n(4e15))
 			}
 		},
+		// A pointer to the zero time would be written as null and read as absent.
+		func(t **metav1.Time, c randfill.Continue) {
+			if c.Bool() {
+				*t = &metav1.Time{Time: time.Unix(c.Int63n(4e9), 0)}
+			}
+		},
+		func(t **metav1.MicroTime, c randfill.Continue) {
+			if c.Bool() {
+				*t = &metav1.MicroTime{Time: time.UnixMicro(c.Int63n(4e15))}
+			}
+		},
 		func(q *resource.Quantity, c randfill.Continue) {
 			formats := []resource.Format{resource.DecimalSI, resource.BinarySI}
 			*q = *resource.NewQuantity(c.Int63n(1e12), formats[c.Intn(2)])

@@ -64,6 +64,8 @@ var special = map[reflect.Type]string{
 // also named here because nothing but the special types above refers to it.
 var schemaProps = reflect.TypeFor[apiextensionsv1.JSONSchemaProps]()
 
+var objectMeta = reflect.TypeFor[metav1.ObjectMeta]()
+
 type describer struct {
 	rows        map[string]typeRow
 	packages    map[string]string
@@ -97,12 +99,15 @@ func writeTypes(file string) error {
 	return os.WriteFile(file, d.render(kinds), 0o644)
 }
 
-// isServedKind leaves out lists and the query parameters that are registered as kinds.
+// isServedKind leaves out lists, query parameters and discovery documents, which are registered as kinds too.
 func isServedKind(kind string, t reflect.Type) bool {
+	if t.PkgPath() == objectMeta.PkgPath() {
+		return false
+	}
 	if _, isList := t.FieldByName("Items"); isList && strings.HasSuffix(kind, "List") {
 		return false
 	}
-	return !strings.HasSuffix(kind, "Options") && kind != "WatchEvent" && kind != "List"
+	return !strings.HasSuffix(kind, "Options") && kind != "List"
 }
 
 // ref answers the short name of a struct and makes sure it is described.
@@ -165,6 +170,9 @@ func (d describer) field(owner reflect.Type, f reflect.StructField) (fieldRow, b
 		t = t.Elem()
 	}
 	row.Type = d.typeName(t)
+	if strings.HasPrefix(row.Type, "[=]") {
+		panic("the decoder knows lists with a message of their own as values of maps only: " + owner.String())
+	}
 	if goType := t.String(); goType != impliedGoType(row.Type) {
 		row.GoType = goType
 	}

@@ -154,3 +154,5 @@ export {
   validateLabelSelector,
 } from "./selectors/label-selector.ts";
 export { kindRules } from "./builtin/rules/index.ts";
+export { decodeProtobuf, type DecodedProtobuf } from "./builtin/protobuf/decode.ts";
+export { ProtobufError } from "./builtin/protobuf/reader.ts";

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import recorded from "./fixtures/normalize.json" with { type: "json" };
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import { builtinType } from "./description.ts";
 import { createNormalizer } from "./normalize.ts";
@@ -13,9 +13,7 @@ interface Sample {
   readonly message?: string;
 }
 
-const samples = JSON.parse(
-  readFileSync(new URL("fixtures/normalize.json", import.meta.url), "utf8"),
-) as readonly Sample[];
+const samples = recorded as unknown as readonly Sample[];
 
 function normalize(body: JsonObject) {
   const type = builtinType(String(body["apiVersion"]), String(body["kind"]));
