@@ -77,7 +77,7 @@ export function tooLong(field: string, maxBytes: number): FieldError {
   return {
     reason: "FieldValueTooLong",
     field,
-    message: `Too long: may not be more than ${maxBytes} bytes`,
+    message: `Too long: may not be more than ${maxBytes} ${maxBytes === 1 ? "byte" : "bytes"}`,
   };
 }
 
@@ -85,6 +85,6 @@ export function tooMany(field: string, actual: number, max: number): FieldError 
   return {
     reason: "FieldValueTooMany",
     field,
-    message: `Too many: ${actual}: must have at most ${max} items`,
+    message: `Too many: ${actual}: must have at most ${max} ${max === 1 ? "item" : "items"}`,
   };
 }

@@ -15,6 +15,7 @@ import {
   required,
   tooMany,
 } from "../field-error.ts";
+import { dns1035LabelProblems, dnsSubdomainProblems } from "../metadata/names.ts";
 import type {
   CrdColumn,
   CrdConversion,
@@ -27,7 +28,6 @@ import { hasCrdCondition } from "./crd.ts";
 import { equalJson } from "./equal-json.ts";
 import { isKnownFormat } from "./formats.ts";
 import { additionalOf, type JsonSchema, someSchema } from "./json-schema.ts";
-import { dns1035LabelErrors, dns1123SubdomainErrors } from "./names.ts";
 import { validateSchema } from "./schema-rules.ts";
 
 export function validateCrd(crd: CustomResourceDefinition): readonly FieldError[] {
@@ -128,7 +128,7 @@ function specErrors(crd: CustomResourceDefinition): readonly FieldError[] {
 
 function groupErrors(group: string): readonly FieldError[] {
   if (group === "") return [required("spec.group")];
-  const errors = dns1123SubdomainErrors(group);
+  const errors = dnsSubdomainProblems(group);
   if (errors.length > 0) return [invalid("spec.group", group, errors.join(","))];
   if (group.includes(".")) return [];
   return [invalid("spec.group", group, "should be a domain with at least one dot")];
@@ -166,7 +166,7 @@ function sharedParts(versions: readonly CrdVersion[]): Shared {
 function versionErrors(version: CrdVersion, i: number, shared: Shared): readonly FieldError[] {
   const at = `spec.versions[${i}]`;
   const name = version.name ?? "";
-  const wrongName = dns1035LabelErrors(name);
+  const wrongName = dns1035LabelProblems(name);
   const schema = version.schema?.openAPIV3Schema;
   const hasStatus = version.subresources?.status !== undefined;
   return [
@@ -232,25 +232,29 @@ function unprintableAt(text: string): number {
 
 function versionListErrors(versions: readonly CrdVersion[]): readonly FieldError[] {
   const errors: FieldError[] = [];
-  const shown = versions.length === 0 ? undefined : versions;
   const names = new Set(versions.map((version) => version.name));
   if (names.size < versions.length)
-    errors.push(invalid("spec.versions", shown, "must contain unique version names"));
+    errors.push(invalid("spec.versions", versions, "must contain unique version names"));
   if (versions.filter((version) => version.storage === true).length !== 1)
     errors.push(
-      invalid("spec.versions", shown, "must have exactly one version marked as storage version"),
+      invalid("spec.versions", versions, "must have exactly one version marked as storage version"),
     );
+  // The server's internal form repeats the name of the first version.
+  const first = versions[0]?.name ?? "";
+  const wrongName = dns1035LabelProblems(first);
+  if (versions.length > 0 && wrongName.length > 0)
+    errors.push(invalid("spec.version", first, wrongName.join(",")));
   return errors;
 }
 
 function namesErrors(names: CrdNames, at: string): readonly FieldError[] {
   const errors: FieldError[] = [];
   const label = (field: string, value: string): void => {
-    const wrong = dns1035LabelErrors(value);
+    const wrong = dns1035LabelProblems(value);
     if (wrong.length > 0) errors.push(invalid(`${at}.${field}`, value, wrong.join(",")));
   };
   const mixedCase = (field: string, value: string): void => {
-    const wrong = dns1035LabelErrors(value.toLowerCase());
+    const wrong = dns1035LabelProblems(value.toLowerCase());
     if (value === "" || wrong.length === 0) return;
     const detail = `may have mixed case, but should otherwise match: ${wrong.join(",")}`;
     errors.push(invalid(`${at}.${field}`, value, detail));
@@ -410,7 +414,7 @@ function reviewVersionErrors(versions: readonly string[], at: string): readonly 
       return;
     }
     seen.add(version);
-    for (const detail of dns1035LabelErrors(version))
+    for (const detail of dns1035LabelProblems(version))
       errors.push(invalid(`${at}[${i}]`, version, detail));
   });
   if (!seen.has("v1") && !seen.has("v1beta1"))

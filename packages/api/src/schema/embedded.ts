@@ -3,9 +3,10 @@
  * of a real object, so their metadata is brought into shape and checked as such.
  */
 import { type FieldError, invalid, required } from "../field-error.ts";
-import type { Json, JsonObject } from "../json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { dns1035LabelProblems } from "../metadata/names.ts";
+import { type CheckedMeta, validateMetadata } from "../metadata/validate-metadata.ts";
 import { showJson } from "./go-text.ts";
-import { dns1035LabelErrors } from "./names.ts";
 import { normalizeObjectMeta } from "./object-meta.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { setField } from "./set-field.ts";
@@ -115,6 +116,18 @@ function checkResource(object: JsonObject, path: string, errors: FieldError[]): 
   if (kind === undefined) errors.push(required(at("kind")));
   if (apiVersion !== undefined) errors.push(...checkApiVersion(apiVersion, at("apiVersion")));
   if (kind !== undefined) errors.push(...checkKind(kind, at("kind")));
+  const { metadata } = object;
+  if (isJsonObject(metadata)) errors.push(...checkMetadata(metadata, path));
+}
+
+/** As of any object, but that it needs no name and may have one that is good for a path. */
+function checkMetadata(metadata: JsonObject, path: string): readonly FieldError[] {
+  const meta = metadata as CheckedMeta;
+  return validateMetadata(meta, {
+    namespaced: (meta.namespace ?? "") !== "",
+    nameRule: "pathSegment",
+    requireName: false,
+  }).map((error) => ({ ...error, field: child(path, error.field) }));
 }
 
 function checkApiVersion(value: Json, field: string): readonly FieldError[] {
@@ -127,7 +140,7 @@ function checkApiVersion(value: Json, field: string): readonly FieldError[] {
 function checkKind(value: Json, field: string): readonly FieldError[] {
   if (typeof value !== "string") return [invalid(field, value, "must be a string")];
   if (value === "") return [invalid(field, value, "must not be empty")];
-  const errors = dns1035LabelErrors(value.toLowerCase());
+  const errors = dns1035LabelProblems(value.toLowerCase());
   if (errors.length === 0) return [];
   const detail = `may have mixed case, but should otherwise match: ${errors.join(",")}`;
   return [invalid(field, value, detail)];

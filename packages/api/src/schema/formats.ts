@@ -54,7 +54,7 @@ const CHECKS: ReadonlyMap<string, FormatCheck> = new Map<string, FormatCheck>([
   ["isbn10", isIsbn10],
   ["isbn13", isIsbn13],
   ["creditcard", isCreditCard],
-  ["ssn", (text) => /^\d{3}[- ]?\d{2}[- ]?\d{4}$/.test(text)],
+  ["ssn", (text) => /^\d{3}[- ]\d{2}[- ]\d{4}$/.test(text)],
   ["hexcolor", (text) => /^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/.test(text)],
   ["rgbcolor", (text) => text.length <= 64 && RGB.test(text)],
   ["byte", (text) => text !== "" && text.length % 4 === 0 && BASE64.test(text)],
@@ -137,19 +137,15 @@ function isCidr(text: string): boolean {
   return isIpv4(address) && Number(size) <= 32;
 }
 
+/** 6, 8 or 20 bytes: two digits each between colons or dashes, four between dots, or all in a row. */
 function isMac(text: string): boolean {
-  const bytes = "(?:[0-9a-fA-F]{2}SEP){N}[0-9a-fA-F]{2}";
-  const groups = "(?:[0-9a-fA-F]{4}\\.){N}[0-9a-fA-F]{4}";
-  return MAC_SIZES.some(
-    (size) =>
-      [":", "-"].some((separator) =>
-        new RegExp(`^${bytes.replace("SEP", separator).replace("N", String(size - 1))}$`).test(
-          text,
-        ),
-      ) || new RegExp(`^${groups.replace("N", String(size / 2 - 1))}$`).test(text),
-  );
+  const separator = /[:.-]/.exec(text)?.[0] ?? "";
+  const parts = separator === "" ? (text.match(/../g) ?? []) : text.split(separator);
+  const digits = separator === "." ? 4 : 2;
+  const wellFormed = parts.every((part) => part.length === digits && /^[0-9a-fA-F]+$/.test(part));
+  return wellFormed && text.length <= 60 && MAC_SIZES.includes((parts.length * digits) / 2);
 }
-const MAC_SIZES = [6, 8, 20];
+const MAC_SIZES: readonly number[] = [6, 8, 20];
 
 /** Letters, digits, symbols and dashes in labels of at most 63 characters. */
 function isHostname(text: string): boolean {
@@ -159,22 +155,25 @@ function isHostname(text: string): boolean {
 const HOSTNAME =
   /^(?:[a-zA-Z0-9\p{S}\p{L}](?:-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?|(?:[a-zA-Z0-9\p{S}\p{L}](?:[a-zA-Z0-9\-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?\.)+[a-zA-Z\p{L}]{2,63})$/u;
 
-/** `user@host`, alone or as `Some Name <user@host>`. */
+/** `user@host`, alone or as `Some Name <user@host>`; the user may be quoted. */
 function isEmail(text: string): boolean {
   if (text.length > 1024) return false;
   const open = text.lastIndexOf("<");
   const address = open >= 0 && text.endsWith(">") ? text.slice(open + 1, -1) : text;
   const at = address.lastIndexOf("@");
   if (at <= 0) return false;
-  return /^[^\s@<>(),;:\\"[\]]+$/.test(address.slice(0, at)) && isMailHost(address.slice(at + 1));
+  const user = address.slice(0, at);
+  return (isMailName(user) || /^"[^"\\\r\n]+"$/.test(user)) && isMailName(address.slice(at + 1));
 }
 
-function isMailHost(host: string): boolean {
-  return /^[^\s@<>(),;:\\"[\]]+$/.test(host) && !host.startsWith(".") && !host.endsWith(".");
+/** Words between single dots. */
+function isMailName(text: string): boolean {
+  return text.split(".").every((word) => /^[^\s@<>(),;:\\"[\].]+$/.test(word));
 }
 
 /** An absolute path or a URI with a scheme, without control characters. */
 function isRequestUri(text: string): boolean {
+  if (text === "*") return true;
   if (!/^(?:\/|[a-zA-Z][a-zA-Z0-9+.-]*:)/.test(text)) return false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);

@@ -6,7 +6,32 @@ import type { Json } from "../json.ts";
 /** A value inside `Invalid value: …`: strings quoted, numbers as Go's `%v`, the rest as JSON with sorted keys. */
 export function showJson(value: Json | undefined): string {
   if (typeof value === "number") return formatFloat(value);
+  if (typeof value === "string") return quote(value);
   return sortedJson(value ?? null);
+}
+
+const SHORT_ESCAPES: Readonly<Record<string, string>> = {
+  "\u0007": "\\a",
+  "\b": "\\b",
+  "\f": "\\f",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t",
+  "\v": "\\v",
+};
+
+/** Go's `%q`. */
+function quote(text: string): string {
+  const escaped = text.replace(/["\\]/g, "\\$&").replace(/\p{Cc}/gu, (char) => {
+    const code = char.charCodeAt(0).toString(16);
+    return (
+      SHORT_ESCAPES[char] ??
+      (code.length < 3 && char < "\u0080"
+        ? `\\x${code.padStart(2, "0")}`
+        : `\\u${code.padStart(4, "0")}`)
+    );
+  });
+  return `"${escaped}"`;
 }
 
 /** A number as Go's `%v` prints it. */
