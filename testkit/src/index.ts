@@ -1,3 +1,12 @@
 export { configMap, deployment, namespace, newObject, resources, widgetCrd } from "./objects.ts";
 export { createWorld, type World, type WorldOptions } from "./world.ts";
 export { refusalOf } from "./refusal.ts";
+export {
+  type ConfigMap,
+  configMaps,
+  createMirror,
+  driveOriginals,
+  expectedContent,
+  type Mirror,
+  readContent,
+} from "./mirror-controller.ts";
