@@ -34,6 +34,7 @@ function serve(resource: BuiltinResource): ServedResource {
     printer,
     selectableFields: rules?.selectableFields ?? {},
     custom: false,
+    ...(rules?.prepareCreate !== undefined && { prepareCreate: rules.prepareCreate }),
     ...storageOf(resource),
   };
 }

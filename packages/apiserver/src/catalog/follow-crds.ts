@@ -28,7 +28,9 @@ export function followCrds(log: Log, store: Store, catalog: MutableCatalog): Sto
     if (shown.get(name) === looks) return;
     shown.set(name, looks);
     try {
-      catalog.setCustom(name, servedFromCrd(crd));
+      const resources = servedFromCrd(crd);
+      if (resources.length === 0) catalog.removeCustom(name);
+      else catalog.setCustom(name, resources);
     } catch (error) {
       log.error("a stored CRD cannot be served", { crd: name, error });
     }

@@ -42,6 +42,8 @@ export interface ServedResource extends Resource {
   readonly unconditionalUpdate: boolean;
   /** Review kinds (TokenReview, SubjectAccessReview …) are answered and never stored. */
   readonly virtual?: boolean;
+  /** What the server writes into a new object of this kind, once it has a uid; after defaults, before admission. */
+  readonly prepareCreate?: (object: AnyObject) => AnyObject;
   /** Between this version and the storage version, where they differ (events.k8s.io/v1 ↔ v1; a CRD's versions by apiVersion alone). */
   readonly fromStorage?: (object: AnyObject) => AnyObject;
   readonly toStorage?: (object: AnyObject) => AnyObject;

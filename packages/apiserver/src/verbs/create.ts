@@ -149,7 +149,8 @@ function prepareNew(
   const metadata = newMetadata(deps, resource, target.namespace, given);
   const filled = { ...decoded, metadata } as unknown as JsonObject;
   const defaulted = resource.schema.applyDefaults(filled) as unknown as AnyObject;
-  return strategyOf(resource.table).prepareCreate?.(defaulted) ?? defaulted;
+  const prepared = resource.prepareCreate?.(defaulted) ?? defaulted;
+  return strategyOf(resource.table).prepareCreate?.(prepared) ?? prepared;
 }
 
 function refuseVersion(given: GivenMeta): void {

@@ -7,6 +7,9 @@
  */
 import {
   type AnyObject,
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMerge,
   forbidden,
   invalid,
   type Json,
@@ -15,7 +18,6 @@ import {
   invalidObject,
 } from "@lifeboat/api";
 import type { ServedResource } from "../catalog/served-resource.ts";
-import { applyJsonPatch, applyMergePatch, applyStrategicMerge } from "./temporary-patches.ts";
 import { authorize } from "./authorize.ts";
 import { complaintsAbout } from "./decode-body.ts";
 import type { VerbDeps } from "./deps.ts";
