@@ -16,7 +16,8 @@ interface Sample {
 const samples = recorded as unknown as readonly Sample[];
 
 function normalize(body: JsonObject) {
-  const type = builtinType(String(body["apiVersion"]), String(body["kind"]));
+  const { apiVersion, kind } = body as { readonly apiVersion: string; readonly kind: string };
+  const type = builtinType(apiVersion, kind);
   if (type === undefined) throw new Error(`no type for ${JSON.stringify(body)}`);
   return createNormalizer(type)(body);
 }
