@@ -6,12 +6,24 @@
  * 1. Files are readable by their owner only (0600, directory 0700) and replaced whole, never in part.
  * 2. A broken authority is never replaced silently: all clients trust it. Leaf certificates are, because they can be.
  */
-import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from "node:crypto";
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  X509Certificate,
+} from "node:crypto";
 import { chmod, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
-import * as x509 from "@peculiar/x509";
 import type { Clock } from "@lifeboat/base";
+import {
+  type DistinguishedName,
+  type Issuer,
+  makeCertificate,
+  PURPOSES,
+} from "./pki-certificate.ts";
 
 export interface CertifiedKey {
   /** PEM. */
@@ -38,16 +50,16 @@ export async function openPki(clock: Clock, directory: string): Promise<Pki> {
     server: (hosts) =>
       leaf(clock, directory, authority, {
         file: "server",
-        subject: [{ CN: ["lifeboat"] }],
+        use: "server",
+        subject: [["CN", "lifeboat"]],
         hosts: [...new Set([...LOOPBACK_HOSTS, ...hosts])],
-        usage: x509.ExtendedKeyUsage.serverAuth,
       }),
     client: (user, groups) =>
       leaf(clock, directory, authority, {
         file: `client-${encodeURIComponent(user)}`,
-        subject: [...groups.map((group) => ({ O: [group] })), { CN: [user] }],
+        use: "client",
+        subject: [...groups.map((group) => ["O", group] as const), ["CN", user]],
         hosts: [],
-        usage: x509.ExtendedKeyUsage.clientAuth,
       }),
   };
 }
@@ -92,7 +104,7 @@ export function writeKubeconfig(path: string, entry: KubeconfigEntry): Promise<v
 }
 
 const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "::1"];
-const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+const AUTHORITY_NAME: DistinguishedName = [["CN", "lifeboat-ca"]];
 const DAY_MS = 24 * 60 * 60 * 1000;
 const AUTHORITY_DAYS = 3650;
 const LEAF_DAYS = 365;
@@ -107,16 +119,21 @@ interface Authority extends CertifiedKey {
 
 interface LeafRequest {
   readonly file: string;
-  readonly subject: x509.JsonName;
+  readonly use: "server" | "client";
+  readonly subject: DistinguishedName;
   readonly hosts: readonly string[];
-  readonly usage: string;
 }
 
 async function openAuthority(clock: Clock, directory: string): Promise<Authority> {
   const found = await readPair(directory, "ca");
   if (found === undefined) return writeAuthority(clock, directory);
   const parsed = parseCertificate(found.certificate);
-  if (parsed === undefined || !parsed.ca || !keyFits(parsed, found.key))
+  if (
+    parsed === undefined ||
+    !parsed.ca ||
+    !keyFits(parsed, found.key) ||
+    !isNamed(parsed, AUTHORITY_NAME)
+  )
     throw new Error(
       `the certificate authority in ${directory} cannot be used: ca.crt and ca.key are damaged or do not belong together; restore them, or remove both to begin with a new authority that clients do not know yet`,
     );
@@ -125,26 +142,20 @@ async function openAuthority(clock: Clock, directory: string): Promise<Authority
 }
 
 async function writeAuthority(clock: Clock, directory: string): Promise<Authority> {
-  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
-  const name = [{ CN: ["lifeboat-ca"] }];
-  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    serialNumber: serialNumber(),
-    name,
-    ...validity(clock, AUTHORITY_DAYS),
-    signingAlgorithm: ALGORITHM,
-    keys,
-    extensions: [
-      new x509.BasicConstraintsExtension(true, 0, true),
-      new x509.KeyUsagesExtension(
-        x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign,
-        true,
-      ),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-    ],
-  });
-  const pair = { certificate: certificate.toString("pem"), key: await keyToPem(keys.privateKey) };
+  const { publicKey, privateKey } = generateKeys();
+  const certificate = makeCertificate(
+    {
+      subject: AUTHORITY_NAME,
+      publicKey,
+      ...validity(clock, AUTHORITY_DAYS),
+      use: "authority",
+      hosts: [],
+    },
+    { name: AUTHORITY_NAME, publicKey, privateKey },
+  );
+  const pair = { certificate, key: keyToPem(privateKey) };
   await writePair(directory, "ca", pair);
-  return { ...pair, parsed: new X509Certificate(pair.certificate) };
+  return { ...pair, parsed: new X509Certificate(certificate) };
 }
 
 async function leaf(
@@ -155,7 +166,7 @@ async function leaf(
 ): Promise<CertifiedKey> {
   const found = await readPair(directory, request.file);
   if (found !== undefined && isStillGood(clock, authority, request, found)) return found;
-  const made = await makeLeaf(clock, authority, request);
+  const made = makeLeaf(clock, authority, request);
   await writePair(directory, request.file, made);
   return made;
 }
@@ -170,9 +181,8 @@ function isStillGood(
   if (certificate === undefined || !keyFits(certificate, pair.key)) return false;
   if (!certificate.verify(authority.parsed.publicKey)) return false;
   if (isNearItsEnd(clock, certificate)) return false;
-  if (certificate.keyUsage?.includes(request.usage) !== true) return false;
-  const wanted = new x509.Name(request.subject).toString();
-  if (new x509.X509Certificate(pair.certificate).subject !== wanted) return false;
+  if (certificate.keyUsage?.includes(PURPOSES[request.use]) !== true) return false;
+  if (!isNamed(certificate, request.subject)) return false;
   return request.hosts.every((host) =>
     isIP(host) > 0
       ? certificate.checkIP(host) !== undefined
@@ -180,47 +190,28 @@ function isStillGood(
   );
 }
 
-async function makeLeaf(
-  clock: Clock,
-  authority: Authority,
-  request: LeafRequest,
-): Promise<CertifiedKey> {
-  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
-  const issuer = new x509.X509Certificate(authority.certificate);
-  const names = request.hosts.map((host): x509.JsonGeneralName => ({
-    type: isIP(host) > 0 ? "ip" : "dns",
-    value: host,
-  }));
-  const certificate = await x509.X509CertificateGenerator.create({
-    serialNumber: serialNumber(),
-    subject: request.subject,
-    issuer: issuer.subject,
-    ...validity(clock, LEAF_DAYS),
-    signingAlgorithm: ALGORITHM,
-    publicKey: keys.publicKey,
-    signingKey: await keyFromPem(authority.key),
-    extensions: [
-      new x509.BasicConstraintsExtension(false, undefined, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([request.usage]),
-      await x509.AuthorityKeyIdentifierExtension.create(issuer),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-      ...(names.length > 0 ? [new x509.SubjectAlternativeNameExtension(names)] : []),
-    ],
-  });
-  return { certificate: certificate.toString("pem"), key: await keyToPem(keys.privateKey) };
+function makeLeaf(clock: Clock, authority: Authority, request: LeafRequest): CertifiedKey {
+  const { publicKey, privateKey } = generateKeys();
+  const issuer: Issuer = {
+    name: AUTHORITY_NAME,
+    publicKey: createPublicKey(authority.certificate),
+    privateKey: createPrivateKey(authority.key),
+  };
+  const { subject, use, hosts } = request;
+  const certificate = makeCertificate(
+    { subject, publicKey, ...validity(clock, LEAF_DAYS), use, hosts },
+    issuer,
+  );
+  return { certificate, key: keyToPem(privateKey) };
+}
+
+function generateKeys(): { readonly publicKey: KeyObject; readonly privateKey: KeyObject } {
+  return generateKeyPairSync("ec", { namedCurve: "P-256" });
 }
 
 function validity(clock: Clock, days: number): { notBefore: Date; notAfter: Date } {
   const now = clock.now();
   return { notBefore: new Date(now - SKEW_MS), notAfter: new Date(now + days * DAY_MS) };
-}
-
-/** Positive and unguessable, as browsers and Go want serial numbers. */
-function serialNumber(): string {
-  const bytes = randomBytes(16);
-  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
-  return bytes.toString("hex");
 }
 
 function isNearItsEnd(clock: Clock, certificate: X509Certificate): boolean {
@@ -244,15 +235,18 @@ function keyFits(certificate: X509Certificate, key: string): boolean {
   }
 }
 
-async function keyToPem(key: webcrypto.CryptoKey): Promise<string> {
-  const der = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", key));
-  const lines = der.toString("base64").match(/.{1,64}/g) ?? [];
-  return `-----BEGIN PRIVATE KEY-----\n${lines.join("\n")}\n-----END PRIVATE KEY-----\n`;
+function keyToPem(key: KeyObject): string {
+  return key.export({ type: "pkcs8", format: "pem" }).toString();
 }
 
-function keyFromPem(pem: string): Promise<webcrypto.CryptoKey> {
-  const der = createPrivateKey(pem).export({ type: "pkcs8", format: "der" });
-  return webcrypto.subtle.importKey("pkcs8", der, ALGORITHM, false, ["sign"]);
+/** Whether the subject is this name, attribute by attribute. */
+function isNamed(certificate: X509Certificate, wanted: DistinguishedName): boolean {
+  const subject = certificate.toLegacyObject().subject as unknown as Record<string, unknown>;
+  return (["CN", "O"] as const).every((type) => {
+    const found = [subject[type] ?? []].flat();
+    const values = wanted.filter((attribute) => attribute[0] === type).map(([, value]) => value);
+    return found.length === values.length && values.every((value, i) => value === found[i]);
+  });
 }
 
 function base64(text: string): string {
