@@ -156,3 +156,8 @@ export {
 export { kindRules } from "./builtin/rules/index.ts";
 export { decodeProtobuf, type DecodedProtobuf } from "./builtin/protobuf/decode.ts";
 export { ProtobufError } from "./builtin/protobuf/reader.ts";
+export { applyJsonPatch, MAX_OPERATIONS } from "./patch/json-patch.ts";
+export { applyMergePatch } from "./patch/merge-patch.ts";
+export { sameJson } from "./patch/same-json.ts";
+export { applyStrategicMerge } from "./patch/strategic-merge.ts";
+export { exceedsDepth, MAX_DEPTH } from "./decode/depth.ts";

@@ -13,6 +13,7 @@
  */
 import { badRequest, type Refused } from "../status.ts";
 import type { Json } from "../json.ts";
+import { MAX_DEPTH } from "./depth.ts";
 import { inspectJson } from "./inspect-json.ts";
 
 /** The body cannot be read; the message says where it breaks. */
@@ -25,8 +26,6 @@ export interface Decoded {
   /** Paths such as `spec.containers[0].name`, in the order of the text, each once; the last value won. */
   readonly duplicateFields: readonly string[];
 }
-
-export const MAX_DEPTH = 256;
 
 const NO_DUPLICATES: readonly string[] = [];
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
