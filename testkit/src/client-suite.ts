@@ -732,10 +732,10 @@ async function establishKind(context: Context): Promise<Resource> {
   });
   await context.eventually("the kind is established", async () => {
     const crd = await client.get(crds, { namespace: "", name });
-    const { conditions = [] } = (crd["status"] ?? {}) as {
-      conditions?: { type: string; status: string }[];
+    const { conditions } = (crd["status"] ?? {}) as {
+      conditions?: { type: string; status: string }[] | null;
     };
-    return conditions.some(({ type, status }) => type === "Established" && status === "True");
+    return (conditions ?? []).some(({ type, status }) => type === "Established" && status === "True");
   });
   await context.eventually("the kind is served", async () => {
     try {

@@ -1,0 +1,35 @@
+/**
+ * What an API server does by itself: garbage collection, emptying of namespaces, care of CRDs, expiry of Events.
+ *
+ * These are controllers over a Client like any other and would run unchanged against any API server. They share one
+ * informer per collection; in process those hold the store's own objects.
+ */
+import { type Client, createManager, type KitPorts, type Service } from "@lifeboat/kit";
+import type { Catalog } from "../catalog/served-resource.ts";
+import { createCrdLifecycle } from "./crd-lifecycle.ts";
+import { createEventExpiry, EVENT_EXPIRY, type EventExpiryOptions } from "./event-expiry.ts";
+import { createGarbageCollector } from "./garbage-collector.ts";
+import { InformerSet } from "./informer-set.ts";
+import { createNamespaceDeletion } from "./namespace-deletion.ts";
+
+export interface HousekeepingOptions {
+  readonly events: EventExpiryOptions;
+}
+
+/** Builds the housekeeping; `run` keeps it going until the signal aborts. The client must be allowed everything. */
+export function createHousekeeping(
+  ports: KitPorts,
+  client: Client,
+  catalog: Catalog,
+  options: HousekeepingOptions = { events: EVENT_EXPIRY },
+): Service {
+  const objects = new InformerSet(ports, client, catalog);
+  const manager = createManager(ports, [
+    objects,
+    createCrdLifecycle(ports, client, catalog, objects),
+    createNamespaceDeletion(ports, client, catalog, objects),
+    createGarbageCollector(ports, client, catalog, objects),
+    ...createEventExpiry(ports, client, options.events),
+  ]);
+  return { name: "housekeeping", run: (signal) => manager.run(signal) };
+}
