@@ -5,8 +5,7 @@ function core(plural: string, kind: string, namespaced = true): Resource {
   return { group: "", version: "v1", plural, kind, namespaced };
 }
 
-/** The resources tests use most. */
-export const resources = {
+const table = {
   configMaps: core("configmaps", "ConfigMap"),
   crds: {
     group: "apiextensions.k8s.io",
@@ -42,7 +41,10 @@ export const resources = {
   secrets: core("secrets", "Secret"),
   services: core("services", "Service"),
   widgets: { group: "ex.io", version: "v1", plural: "widgets", kind: "Widget", namespaced: true },
-} as const satisfies Readonly<Record<string, Resource>>;
+} as const;
+
+/** The resources tests use most. */
+export const resources: Readonly<Record<keyof typeof table, Resource>> = table;
 
 /** An object to be created, in the namespace default unless `metadata` says otherwise. */
 export function newObject(

@@ -19,6 +19,7 @@ import { createCatalog } from "./catalog/catalog.ts";
 import { followCrds } from "./catalog/follow-crds.ts";
 import type { Catalog } from "./catalog/served-resource.ts";
 import { createInProcessClient } from "./client/in-process-client.ts";
+import { createHousekeeping } from "./housekeeping/housekeeping.ts";
 import type { Handle } from "./http/exchange.ts";
 import { createHandle } from "./http/handle.ts";
 import { createStore } from "./store/create-store.ts";
@@ -124,14 +125,12 @@ export async function createApiServer(
   const client = (user: User): Client =>
     createInProcessClient({ verbs, catalog, handle }, { user, watchQueueLimit: WATCH_QUEUE_LIMIT });
   await createFirstNamespaces(client(SERVER_USER));
+  const housekeeping = createHousekeeping(ports, client(SERVER_USER), catalog);
   return {
     catalog,
     handle,
     client,
-    run: (signal) =>
-      new Promise((resolve) => {
-        signal.addEventListener("abort", () => resolve(), { once: true });
-      }),
+    run: (signal) => housekeeping.run(signal),
     close: async () => {
       closing = true;
       await store.close();

@@ -141,7 +141,7 @@ class Addresses {
 }
 
 function specOf(service: AnyObject): ServiceSpec {
-  return (service["spec"] ?? {}) as ServiceSpec;
+  return service["spec"] ?? {};
 }
 
 function format(address: number): string {

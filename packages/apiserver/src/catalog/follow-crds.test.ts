@@ -108,7 +108,7 @@ test("an update without a version and a strategic patch are refused", async () =
   const world = await createWorld({ housekeeping: false });
   await establish(world);
   await world.client.create(widgets, widget("w", {}));
-  const blind = widget("w", { color: "green" }) as unknown as AnyObject;
+  const blind = widget("w", { color: "green" }) as AnyObject;
   expect(await refusalOf(world.client.update(widgets, blind))).toMatchObject({
     code: 422,
     message:
@@ -157,7 +157,7 @@ test("a CRD that is wrong is refused", async () => {
   const wrong = newObject(
     crds,
     { name: "wrong.ex.io" },
-    { spec: (widgetCrd() as unknown as AnyObject)["spec"] },
+    { spec: (widgetCrd() as AnyObject)["spec"] },
   );
   expect(await refusalOf(world.client.create(crds, wrong))).toMatchObject({
     code: 422,

@@ -8,7 +8,6 @@
  */
 import { deepFreeze } from "@lifeboat/base";
 import {
-  type AnyObject,
   apiVersionOf,
   failure,
   type Json,
@@ -83,7 +82,7 @@ class InProcessClient implements Client {
     this.#read(options.signal, async (context) => {
       const target = this.#target(resource, key, options.subresource);
       const found = await this.#verbs.get(context, target, options.resourceVersion ?? "");
-      return typed(found);
+      return typed(resource, found);
     });
 
   list: Client["list"] = (resource, options = {}) =>
@@ -107,6 +106,7 @@ class InProcessClient implements Client {
         name: "",
       });
       return typed(
+        resource,
         await this.#verbs.create(context, target, { object: body }, parametersOf(options)),
       );
     });
@@ -117,6 +117,7 @@ class InProcessClient implements Client {
       const { namespace = "", name } = object.metadata;
       const target = this.#target(resource, { namespace, name }, options.subresource);
       return typed(
+        resource,
         await this.#verbs.update(context, target, { object: body }, parametersOf(options)),
       );
     });
@@ -128,7 +129,10 @@ class InProcessClient implements Client {
         ...parametersOf(options),
         ...(patch.type === "apply" && patch.force !== undefined && { force: patch.force }),
       };
-      return typed(await this.#verbs.patch(context, target, patchBody(patch), parameters));
+      return typed(
+        resource,
+        await this.#verbs.patch(context, target, patchBody(patch), parameters),
+      );
     });
 
   delete<T extends KubeObject>(
@@ -139,7 +143,7 @@ class InProcessClient implements Client {
     return this.#write(options.signal, async (context) => {
       const target = this.#target(resource, key);
       const answer = await this.#verbs.delete(context, target, deleteBody(options));
-      return answer.kind === "kept" ? typed<T>(answer) : undefined;
+      return answer.kind === "kept" ? typed(resource, answer) : undefined;
     });
   }
 
@@ -240,7 +244,8 @@ class InProcessClient implements Client {
   }
 }
 
-function typed<T extends KubeObject>(found: Found): T {
+/** The server's object as the type its resource carries, which nothing checks: that is the port's promise. */
+function typed<T extends KubeObject>(_resource: Resource<T>, found: Found): T {
   return deepFreeze(found.object) as unknown as T;
 }
 
@@ -254,7 +259,7 @@ function listOf<T extends KubeObject>(resource: ServedResource, answer: ListAnsw
       ...(answer.continue !== undefined && { continue: answer.continue }),
       ...(remainingItemCount !== undefined && { remainingItemCount }),
     }),
-    items: Object.freeze(answer.items.map((item) => item.object as AnyObject as unknown as T)),
+    items: Object.freeze(answer.items.map((item) => item.object as unknown as T)),
   });
 }
 

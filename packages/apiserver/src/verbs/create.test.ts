@@ -122,8 +122,8 @@ interface Refusal {
   readonly want: object;
 }
 
-const bad = (metadata: object, fields: object = {}): New<AnyObject> =>
-  newObject(configMaps, metadata, fields as Record<string, unknown>);
+const bad = (metadata: object, fields: Readonly<Record<string, unknown>> = {}): New<AnyObject> =>
+  newObject(configMaps, metadata, fields);
 
 const refusals: readonly Refusal[] = [
   {

@@ -13,7 +13,7 @@ import {
 import type { ServedResource } from "../catalog/served-resource.ts";
 import { type Entry, HeadMoved } from "../store/store.ts";
 import { authorize } from "./authorize.ts";
-import { decideDeletion } from "./deletion.ts";
+import { decideDeletion, type Deletion } from "./deletion.ts";
 import type { VerbDeps } from "./deps.ts";
 import { listUnchecked } from "./list.ts";
 import { invalidOptions, methodNotAllowed } from "./refusals.ts";
@@ -128,29 +128,40 @@ async function deleteHead(
   });
   if (validated instanceof Promise) await validated;
 
-  const deletion = decideDeletion(resource, head.object, options, deps.clock.now());
-  const gone = (): DeleteAnswer => ({
-    kind: "gone",
-    status: deleted(resource, target.name, head.object.metadata.uid),
-  });
   try {
-    switch (deletion.kind) {
-      case "keep":
-        await settle(deps.store, target);
-        if (deps.store.head(resource.table, storeKey(target))?.revision !== head.revision)
-          return "look again";
-        return kept(deps.views.of(resource, head));
-      case "mark":
-        if (dryRun) return kept({ object: deepFreeze(fromStorage(resource, deletion.object)) });
-        return kept(deps.views.of(resource, await put(deps.store, target, head, deletion.object)));
-      case "remove":
-        if (!dryRun) await remove(deps.store, target, head);
-        return gone();
-    }
+    return await carryOut(
+      deps,
+      target,
+      head,
+      decideDeletion(resource, head.object, options, deps.clock.now()),
+      dryRun,
+    );
   } catch (error) {
     if (error instanceof HeadMoved) return "look again";
     throw error;
   }
+}
+
+async function carryOut(
+  deps: VerbDeps,
+  target: Target,
+  head: Entry,
+  deletion: Deletion,
+  dryRun: boolean,
+): Promise<DeleteAnswer | "look again"> {
+  const { resource } = target;
+  if (deletion.kind === "remove") {
+    if (!dryRun) await remove(deps.store, target, head);
+    return { kind: "gone", status: deleted(resource, target.name, head.object.metadata.uid) };
+  }
+  if (deletion.kind === "mark") {
+    if (dryRun) return kept({ object: deepFreeze(fromStorage(resource, deletion.object)) });
+    return kept(deps.views.of(resource, await put(deps.store, target, head, deletion.object)));
+  }
+  await settle(deps.store, target);
+  if (deps.store.head(resource.table, storeKey(target))?.revision !== head.revision)
+    return "look again";
+  return kept(deps.views.of(resource, head));
 }
 
 function kept(found: Found): DeleteAnswer {

@@ -56,15 +56,10 @@ function collectionFinalizer(
   orphansByDefault: boolean,
 ): string | undefined {
   if (options.orphanDependents !== undefined) return options.orphanDependents ? ORPHAN : undefined;
-  switch (options.propagationPolicy) {
-    case "Orphan":
-      return ORPHAN;
-    case "Foreground":
-      return FOREGROUND;
-    case "Background":
-      return undefined;
-    default:
-  }
+  const { propagationPolicy: policy } = options;
+  if (policy === "Orphan") return ORPHAN;
+  if (policy === "Foreground") return FOREGROUND;
+  if (policy === "Background") return undefined;
   if (present.includes(ORPHAN)) return ORPHAN;
   if (present.includes(FOREGROUND)) return FOREGROUND;
   return orphansByDefault ? ORPHAN : undefined;

@@ -7,9 +7,6 @@
  */
 import {
   type AnyObject,
-  applyJsonPatch,
-  applyMergePatch,
-  applyStrategicMerge,
   forbidden,
   invalid,
   type Json,
@@ -18,6 +15,7 @@ import {
   invalidObject,
 } from "@lifeboat/api";
 import type { ServedResource } from "../catalog/served-resource.ts";
+import { applyPatch } from "./apply-patch.ts";
 import { authorize } from "./authorize.ts";
 import { complaintsAbout } from "./decode-body.ts";
 import type { VerbDeps } from "./deps.ts";
@@ -48,29 +46,10 @@ export async function patch(
   refuseType(target, body);
   if (target.subresource === "scale") return patchScale(deps, context, target, body, parameters);
   const next = (current: AnyObject): JsonObject => {
-    const patched = applyPatch(current as unknown as JsonObject, body, target.resource);
+    const patched = applyPatch(current as unknown as JsonObject, body, target.resource.schema);
     return decodePatched(context, target.resource, patched, body, parameters);
   };
   return replace(deps, context, target, parameters, { next });
-}
-
-/** The document after the patch, as it came out: not normalized. */
-export function applyPatch(
-  document: JsonObject,
-  body: PatchBody,
-  of: Pick<ServedResource, "schema">,
-): Json {
-  switch (body.type) {
-    case "json":
-      return applyJsonPatch(document, body.operations);
-    case "strategic":
-      if (of.schema.mergeShape !== undefined)
-        return applyStrategicMerge(document, body.body.object, of.schema.mergeShape);
-      return applyMergePatch(document, body.body.object);
-    case "merge":
-    case "apply":
-      return applyMergePatch(document, body.body.object);
-  }
 }
 
 function refuseType(target: Target, body: PatchBody): void {

@@ -15,7 +15,7 @@ import {
 import type { ScaleSubresource, ServedResource } from "../catalog/served-resource.ts";
 import type { VerbDeps } from "./deps.ts";
 import { givenMetaOf } from "./metadata.ts";
-import { applyPatch } from "./patch.ts";
+import { applyPatch } from "./apply-patch.ts";
 import { serverError } from "./refusals.ts";
 import { replace } from "./replace.ts";
 import { scaleSchema } from "./scale-schema.ts";
@@ -75,7 +75,7 @@ export function patchScale(
 ): Promise<WriteAnswer> {
   return writeScale(deps, context, target, parameters, (current) => {
     const scale = scaleOf(target.resource, current) as unknown as JsonObject;
-    const patched = applyPatch(scale, body, { schema: scaleSchema() });
+    const patched = applyPatch(scale, body, scaleSchema());
     return decodeScale(isJsonObject(patched) ? patched : {});
   });
 }

@@ -53,7 +53,7 @@ test("a stale version is a conflict and changes nothing", async () => {
 test("an update without a version wins on kinds that allow it", async () => {
   const { client } = await createWorld();
   await client.create(configMaps, configMap("a", { x: "1" }));
-  const sent = configMap("a", { x: "9" }) as unknown as AnyObject;
+  const sent = configMap("a", { x: "9" }) as AnyObject;
   expect((await client.update(configMaps, sent))["data"]).toEqual({ x: "9" });
 });
 
@@ -61,7 +61,7 @@ test("an update without a version is refused on kinds that do not allow it", asy
   const { client } = await createWorld();
   await client.create(leases, newObject(leases, { name: "l" }, { spec: {} }));
   const sent = newObject(leases, { name: "l" }, { spec: { holderIdentity: "x" } });
-  expect(await refusalOf(client.update(leases, sent as unknown as AnyObject))).toMatchObject({
+  expect(await refusalOf(client.update(leases, sent as AnyObject))).toMatchObject({
     code: 422,
     message:
       'leases.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
@@ -86,13 +86,13 @@ test("another uid is a conflict", async () => {
 
 test("an absent object is not found, except on kinds that a PUT creates", async () => {
   const { client } = await createWorld();
-  const absent = configMap("none") as unknown as AnyObject;
+  const absent = configMap("none") as AnyObject;
   expect(await refusalOf(client.update(configMaps, absent))).toMatchObject({
     code: 404,
     message: 'configmaps "none" not found',
   });
   const lease = newObject(leases, { name: "new" }, { spec: { holderIdentity: "x" } });
-  const created = await client.update(leases, lease as unknown as AnyObject);
+  const created = await client.update(leases, lease as AnyObject);
   expect(created).toMatchObject({ metadata: { name: "new" }, spec: { holderIdentity: "x" } });
 });
 
@@ -108,7 +108,7 @@ test("a write that changes nothing takes no version and wakes no watcher", async
   await world.settle();
   expect(await world.client.update(deployments, created)).toBe(created);
   expect(await world.client.update(deployments, structuredClone(created))).toBe(created);
-  const same = deployment("d") as unknown as AnyObject;
+  const same = deployment("d") as AnyObject;
   expect(await world.client.update(deployments, same)).toBe(created);
   await world.settle();
   expect(seen).toEqual([]);
