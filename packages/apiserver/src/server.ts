@@ -22,6 +22,7 @@ import { createInProcessClient } from "./client/in-process-client.ts";
 import { createHousekeeping } from "./housekeeping/housekeeping.ts";
 import type { Handle } from "./http/exchange.ts";
 import { createHandle } from "./http/handle.ts";
+import { createOpenApi } from "./openapi/create-openapi.ts";
 import { createStore } from "./store/create-store.ts";
 import type { Storage } from "./store/storage.ts";
 import { createVerbs } from "./verbs/create-verbs.ts";
@@ -108,10 +109,7 @@ export async function createApiServer(
     verbs,
     catalog,
     authorizer,
-    openApi: {
-      index: () => ({ status: 404, headers: {}, body: new Uint8Array() }),
-      document: () => undefined,
-    },
+    openApi: createOpenApi(catalog, clock),
     health: {
       live: [{ name: "ping", check: () => undefined }],
       ready: [
