@@ -2,3 +2,19 @@ export { DirectoryRefused } from "./lmdb-directory.ts";
 export { type LmdbStorageOptions, openLmdbStorage } from "./lmdb-storage.ts";
 export { type Pki, openPki, writeKubeconfig } from "./pki.ts";
 export { createTlsServer, type TlsServer, type TlsServerOptions } from "./tls-server.ts";
+export {
+  type CertifiedKey,
+  kubeconfigText,
+  type KubeconfigEntry,
+  openPki,
+  type Pki,
+  writeKubeconfig,
+} from "./pki.ts";
+export {
+  createTlsServer,
+  DEFAULT_TLS_SERVER_LIMITS,
+  type TlsMaterial,
+  type TlsServer,
+  type TlsServerLimits,
+  type TlsServerOptions,
+} from "./tls-server.ts";

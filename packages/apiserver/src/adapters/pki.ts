@@ -181,7 +181,8 @@ function isStillGood(
   if (certificate === undefined || !keyFits(certificate, pair.key)) return false;
   if (!certificate.verify(authority.parsed.publicKey)) return false;
   if (isNearItsEnd(clock, certificate)) return false;
-  if (certificate.keyUsage?.includes(PURPOSES[request.use]) !== true) return false;
+  const purposes: readonly string[] = certificate.keyUsage ?? [];
+  if (!purposes.includes(PURPOSES[request.use])) return false;
   if (!isNamed(certificate, request.subject)) return false;
   return request.hosts.every((host) =>
     isIP(host) > 0

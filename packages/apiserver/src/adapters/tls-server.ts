@@ -148,6 +148,7 @@ class Server implements TlsServer {
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
       keepAliveTimeout: limits.idleTimeoutMs,
+      connectionsCheckingInterval: Math.min(5000, limits.headersTimeoutMs),
     });
     server.on("request", (request, response) => {
       this.#onHttp1(request as unknown as IncomingMessage, response as unknown as ServerResponse);
@@ -370,7 +371,8 @@ class Server implements TlsServer {
 
   async #close(deadlineMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    for (const shutDown of [...this.#streaming]) shutDown();
+    // A set may lose entries while it is walked; each `shutDown` takes itself out.
+    for (const shutDown of this.#streaming) shutDown();
     for (const session of this.#sessions.keys()) session.close();
     for (const [socket, state] of this.#sockets)
       if (state.requests === 0 && socket.alpnProtocol !== "h2") socket.end();

@@ -2,7 +2,7 @@
 import type { User } from "../verbs/verbs.ts";
 import type { Handle, HttpRequest, HttpResponse, HttpStream, HttpStreamSink } from "./exchange.ts";
 
-export const ADMIN: User = { name: "admin", groups: ["system:masters"] };
+const ADMIN: User = { name: "admin", groups: ["system:masters"] };
 
 export interface Sent {
   readonly status: number;

@@ -2,7 +2,7 @@
 import { createWorld, type World, widgetCrd, resources } from "@lifeboat/testkit";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { User } from "../verbs/verbs.ts";
-import { ADMIN, send, type SendOptions, type Sent } from "./exchange.suite.ts";
+import { send, type SendOptions, type Sent } from "./exchange.suite.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const TABLE = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
@@ -618,7 +618,7 @@ describe("other paths", () => {
         "content-type": accept,
         vary: "Accept",
         "cache-control": "public",
-        etag: expect.stringMatching(/^"[0-9A-F]{128}"$/) as string,
+        etag: expect.stringMatching(/^"[0-9A-F]{32}"$/) as string,
       });
       expect(first.json).toMatchObject({
         kind: "APIGroupDiscoveryList",
@@ -673,8 +673,4 @@ test("a collection is deleted with what matched", async () => {
   const gone = await ask("DELETE", `${where}?labelSelector=g%3D1`);
   expect(gone.json).toMatchObject({ kind: "ConfigMapList", items: [{ metadata: { name: "a" } }] });
   expect((await ask("GET", where)).json["items"]).toMatchObject([{ metadata: { name: "b" } }]);
-});
-
-test("the admin of these tests is a master", () => {
-  expect(ADMIN.groups).toContain("system:masters");
 });

@@ -2,7 +2,7 @@ import { Refused } from "@lifeboat/api";
 import { describe, expect, test } from "vitest";
 import { createNegotiator, type Endpoint, parseAccept } from "./media-type.ts";
 
-const { negotiate, negotiateStatus } = createNegotiator();
+const negotiator = createNegotiator();
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const GO_CLIENT = `${PROTOBUF},application/json`;
@@ -58,7 +58,7 @@ describe("what an Accept header gets", () => {
       want: { media: "json" },
     },
   ])("$name", ({ accept, want }) => {
-    expect(negotiate(accept, "list")).toMatchObject(want);
+    expect(negotiator.negotiate(accept, "list")).toMatchObject(want);
   });
 });
 
@@ -103,7 +103,7 @@ describe("what is not acceptable", () => {
       details: false,
     },
   ])("$name", ({ accept, endpoint, message, details }) => {
-    const asked = (): unknown => negotiate(accept, endpoint);
+    const asked = (): unknown => negotiator.negotiate(accept, endpoint);
     expect(asked).toThrow(Refused);
     // Twice: the second answer comes from memory.
     for (let i = 0; i < 2; i++) {
@@ -119,14 +119,14 @@ describe("what is not acceptable", () => {
 });
 
 test("a Status is YAML only for those who ask for YAML first", () => {
-  expect(negotiateStatus("application/yaml").media).toBe("yaml");
-  expect(negotiateStatus("application/json, application/yaml").media).toBe("json");
-  expect(negotiateStatus("text/xml").media).toBe("json");
-  expect(negotiateStatus(undefined).media).toBe("json");
+  expect(negotiator.negotiateStatus("application/yaml").media).toBe("yaml");
+  expect(negotiator.negotiateStatus("application/json, application/yaml").media).toBe("json");
+  expect(negotiator.negotiateStatus("text/xml").media).toBe("json");
+  expect(negotiator.negotiateStatus(undefined).media).toBe("json");
 });
 
 test("hostile headers are bounded", () => {
   expect(parseAccept(",".repeat(100_000))).toEqual([]);
   expect(parseAccept("a/b,".repeat(100_000)).length).toBeLessThanOrEqual(64);
-  for (let i = 0; i < 2000; i++) negotiate(`application/json;x=${i}`, "list");
+  for (let i = 0; i < 2000; i++) negotiator.negotiate(`application/json;x=${i}`, "list");
 });

@@ -68,7 +68,8 @@ function routeOf(
   segments: readonly string[],
   query: Query,
 ): Route | undefined {
-  const [first, ...rest] = segments;
+  const first = segments[0] ?? "";
+  const rest = segments.slice(1);
   switch (first) {
     case "api":
     case "apis":

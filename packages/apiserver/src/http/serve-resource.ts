@@ -1,6 +1,6 @@
 /** Requests on resources: reads parameters and body, calls the verb, writes its answer in the form asked for. */
 import { type AnyObject, apiVersionOf } from "@lifeboat/api";
-import type { Clock } from "@lifeboat/base";
+import { type Clock, unreachable } from "@lifeboat/base";
 import type { ServedResource } from "../catalog/served-resource.ts";
 import type {
   Found,
@@ -91,6 +91,8 @@ class ResourceServer {
         return this.#delete(request);
       case "deletecollection":
         return this.#deleteCollection(request);
+      default:
+        return unreachable(verb);
     }
   }
 

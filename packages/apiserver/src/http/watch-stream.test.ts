@@ -194,8 +194,8 @@ describe("a stream", () => {
 
 describe("frames", () => {
   test("a bookmark and an error have the real server's form", async () => {
-    const { objectFrames, metadataFrames } = createWatchStreams(silentLog, LIMITS);
-    const encode = objectFrames({ kind: "ConfigMap", apiVersion: "v1" });
+    const streams = createWatchStreams(silentLog, LIMITS);
+    const encode = streams.objectFrames({ kind: "ConfigMap", apiVersion: "v1" });
     const bookmark: ServerWatchEvent = {
       type: "BOOKMARK",
       resourceVersion: "1362",
@@ -204,19 +204,19 @@ describe("frames", () => {
     expect(String(encode(bookmark))).toBe(
       '{"type":"BOOKMARK","object":{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"1362","annotations":{"k8s.io/initial-events-end":"true"}}}}\n',
     );
-    expect(String(metadataFrames("v1")({ ...bookmark, initialEventsEnd: false }))).toBe(
+    expect(String(streams.metadataFrames("v1")({ ...bookmark, initialEventsEnd: false }))).toBe(
       '{"type":"BOOKMARK","object":{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1362"}}}\n',
     );
   });
 
   test("a table's columns come with the first event", () => {
-    const { tableFrames } = createWatchStreams(silentLog, LIMITS);
+    const streams = createWatchStreams(silentLog, LIMITS);
     const printer = {
       columns: [{ name: "Name", type: "string", format: "name", description: "", priority: 0 }],
       cells: (object: AnyObject) => [object.metadata.name],
     } as const;
     const form = { printer, includeObject: "None", metaVersion: "v1" } as const;
-    const encode = tableFrames(form, () => instantOf(0));
+    const encode = streams.tableFrames(form, () => instantOf(0));
     const first = JSON.parse(String(encode(added("a")))) as { object: Record<string, unknown> };
     const second = JSON.parse(String(encode(added("b")))) as { object: Record<string, unknown> };
     expect(first.object["columnDefinitions"]).toHaveLength(1);

@@ -265,7 +265,7 @@ class WatchStream implements HttpStream, ServerWatchSink {
 
   start(out: HttpStreamSink): void {
     this.#out = out;
-    this.#initial.reverse();
+    this.#initial = this.#initial.toReversed();
     out.onDrain(() => {
       this.#isBlocked = false;
       this.flush();
@@ -310,7 +310,7 @@ class WatchStream implements HttpStream, ServerWatchSink {
 
   #hasInitial(): boolean {
     if (this.#initial.length === 0 && this.#backlog.length > 0) {
-      this.#initial = this.#backlog.reverse();
+      this.#initial = this.#backlog.toReversed();
       this.#backlog = [];
     }
     return this.#initial.length > 0;
