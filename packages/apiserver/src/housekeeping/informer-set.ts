@@ -116,9 +116,9 @@ export class InformerSet implements Service {
 
   /** Resolves true when every collection that is served now was read once, false when the signal aborts first. */
   async whenSynced(signal: AbortSignal): Promise<boolean> {
-    const members = [...this.#members.values()];
-    const synced = await Promise.all(members.map(({ informer }) => informer.whenSynced(signal)));
-    return !synced.includes(false);
+    for (const { informer } of this.#members.values())
+      if (!(await informer.whenSynced(signal))) return false;
+    return true;
   }
 
   async run(signal: AbortSignal): Promise<void> {

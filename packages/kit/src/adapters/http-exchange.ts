@@ -7,6 +7,7 @@
  * 2. The answer is bounded in size and in time.
  * 3. A read whose kept-alive connection turns out dead is sent once more on a fresh one; a write never is.
  */
+import { setMaxListeners } from "node:events";
 import * as http from "node:http";
 import * as https from "node:https";
 import type { Socket } from "node:net";
@@ -71,6 +72,8 @@ function attempt(call: HttpCall): Promise<HttpAnswer | StaleConnection> {
       opened.fail(new Error(`no answer within ${call.timeoutMs} ms`));
     }, call.timeoutMs);
     const onAbort = (): void => opened.fail(new Error("the call was given up"));
+    // A controller's signal is listened to by all its calls under way; Node takes more than ten for a leak.
+    if (call.signal !== undefined) setMaxListeners(0, call.signal);
     call.signal?.addEventListener("abort", onAbort, { once: true });
     if (call.signal?.aborted === true) onAbort();
 

@@ -1,0 +1,170 @@
+import type { AnyObject, Resource } from "@lifeboat/api";
+import { createRandom, createSeededIds, instantOf, sleep, VirtualClock } from "@lifeboat/base";
+import { drainPromises } from "@lifeboat/base/adapters";
+import { expect, test } from "vitest";
+import { createLeaderElection, LEADER_ELECTION_TIMES } from "./leader-election.ts";
+import { silentLog } from "./log.ts";
+import { silentMetrics } from "./metrics.ts";
+import { ToyClient } from "./toy-client.suite.ts";
+
+const leases: Resource = {
+  group: "coordination.k8s.io",
+  version: "v1",
+  plural: "leases",
+  kind: "Lease",
+  namespaced: true,
+};
+const lease = { namespace: "kube-system", name: "manager" };
+
+function setUp() {
+  const clock = new VirtualClock(instantOf(1_700_000_000_123), drainPromises);
+  const server = new ToyClient(clock);
+  const random = createRandom(7);
+  const leading: string[] = [];
+  const candidate = (name: string, client = server) => {
+    const stop = new AbortController();
+    const ids = createSeededIds(random.fork(name));
+    const ports = { clock, random: random.fork(name), ids, log: silentLog, metrics: silentMetrics };
+    const election = createLeaderElection(ports, client, {
+      ...LEADER_ELECTION_TIMES,
+      lease,
+      identity: name,
+      lead: async (signal) => {
+        leading.push(name);
+        await sleep(clock, 1e12, signal);
+        leading.splice(leading.indexOf(name), 1);
+      },
+    });
+    const ended = election.run(stop.signal);
+    return { stop, ended };
+  };
+  const read = (): Promise<AnyObject> => server.get(leases, lease);
+  return { clock, server, leading, candidate, read };
+}
+
+test("one of two leads, and the lease says who, in micro time", async () => {
+  const { clock, leading, candidate, read } = setUp();
+  candidate("a");
+  await clock.settle();
+  candidate("b");
+  await clock.advance(60_000);
+  expect(leading).toEqual(["a"]);
+  const { spec } = await read();
+  expect(spec).toMatchObject({ leaseDurationSeconds: 15, leaseTransitions: 0 });
+  expect((spec as { holderIdentity: string }).holderIdentity).toMatch(/^a_[0-9a-f-]{36}$/);
+  expect((spec as { acquireTime: string }).acquireTime).toBe("2023-11-14T22:13:20.123000Z");
+});
+
+test("a leader that stops in order hands over within a retry period", async () => {
+  const { clock, leading, candidate, read } = setUp();
+  const a = candidate("a");
+  await clock.settle();
+  candidate("b");
+  await clock.advance(5000);
+  a.stop.abort();
+  await clock.settle();
+  await a.ended;
+  expect(leading).toEqual([]);
+  await clock.advance(2500);
+  expect(leading).toEqual(["b"]);
+  expect((await read())["spec"]).toMatchObject({ leaseTransitions: 1 });
+});
+
+test("a leader cut off from the server stops before another begins", async () => {
+  const { clock, server, leading, candidate } = setUp();
+  const cutOff = new Proxy(server, {
+    get: (target, name, receiver) => {
+      if (isolated && (name === "get" || name === "update" || name === "create"))
+        return () => new Promise(() => undefined);
+      const value: unknown = Reflect.get(target, name, target);
+      void receiver;
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+  let isolated = false;
+  candidate("a", cutOff);
+  await clock.settle();
+  candidate("b");
+  await clock.advance(20_000);
+  expect(leading).toEqual(["a"]);
+  isolated = true;
+  let most = 0;
+  let gap = false;
+  for (let i = 0; i < 40_000 && leading[0] !== "b"; i += 100) {
+    await clock.advance(100);
+    most = Math.max(most, leading.length);
+    gap ||= leading.length === 0;
+  }
+  expect(leading).toEqual(["b"]);
+  expect(most).toBe(1);
+  expect(gap).toBe(true);
+});
+
+test("a holder that vanished is followed after the lease's own duration, if that is longer", async () => {
+  const { clock, server, leading, candidate } = setUp();
+  await server.create(leases, {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: lease,
+    spec: {
+      holderIdentity: "dead",
+      leaseDurationSeconds: 40,
+      renewTime: "1999-01-01T00:00:00.000000Z",
+    },
+  });
+  candidate("a");
+  await clock.advance(39_000);
+  expect(leading).toEqual([]);
+  await clock.advance(5000);
+  expect(leading).toEqual(["a"]);
+});
+
+test("a renewal with unknown outcome is not counted, and leading goes on", async () => {
+  const { clock, server, leading, candidate } = setUp();
+  candidate("a");
+  await clock.settle();
+  server.writeFaults.push("lost after", "lost before", "not sent");
+  await clock.advance(60_000);
+  expect(leading).toEqual(["a"]);
+  expect(server.writeFaults).toEqual([]);
+});
+
+test("work that ends by itself releases the lease, and it is competed for again", async () => {
+  const { clock, server } = setUp();
+  const random = createRandom(1);
+  const ports = {
+    clock,
+    random,
+    ids: createSeededIds(random),
+    log: silentLog,
+    metrics: silentMetrics,
+  };
+  let terms = 0;
+  void createLeaderElection(ports, server, {
+    ...LEADER_ELECTION_TIMES,
+    lease,
+    identity: "a",
+    lead: async () => void (terms += 1),
+  }).run(new AbortController().signal);
+  await clock.advance(10_000);
+  expect(terms).toBeGreaterThan(1);
+});
+
+test("times that cannot work are refused", () => {
+  const { clock, server } = setUp();
+  const random = createRandom(1);
+  const ports = {
+    clock,
+    random,
+    ids: createSeededIds(random),
+    log: silentLog,
+    metrics: silentMetrics,
+  };
+  const options = { ...LEADER_ELECTION_TIMES, lease, identity: "a", lead: () => Promise.resolve() };
+  expect(() =>
+    createLeaderElection(ports, server, { ...options, renewDeadlineMs: 15_000 }),
+  ).toThrow("leaseDuration");
+  expect(() => createLeaderElection(ports, server, { ...options, renewDeadlineMs: 2000 })).toThrow(
+    "retryPeriod",
+  );
+});
