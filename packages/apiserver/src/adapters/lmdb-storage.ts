@@ -1,6 +1,6 @@
 /**
  * The Storage on a disk: one lmdb file with the tables `objects` (key → newest row), `history` (revision → row) and
- * `meta` (`owner`, `ceiling`).
+ * `meta` (`owner`, `ceiling`, `history`: where history begins).
  *
  * 1. A batch is one lmdb transaction, committed with lmdb's own order of syncs (data, then header, both before the
  *    promise resolves; `overlappingSync` would resolve earlier and is off).
@@ -61,6 +61,7 @@ const FULL_CODES: ReadonlySet<unknown> = new Set([28, 122, 27, -30792]);
 
 const OWNER = Buffer.from("owner");
 const CEILING = Buffer.from("ceiling");
+const HISTORY_START = Buffer.from("history");
 const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
 
 /** Opens or creates a store directory. Throws DirectoryRefused, with a sentence, when it must not be used. */
@@ -92,7 +93,7 @@ export async function openLmdbStorage(
 
 interface Room {
   readonly reserveBytes: number;
-  roomOf(directory: string): Promise<number>;
+  readonly roomOf: (directory: string) => Promise<number>;
 }
 
 interface Tables {
@@ -128,9 +129,9 @@ class LmdbStorage implements Storage {
 
   load(): Promise<Loaded> {
     const { objects, history, meta } = this.#tables;
-    const ceiling = meta.get(CEILING);
     return Promise.resolve({
-      revisionCeiling: ceiling === undefined ? 0 : ceiling.readDoubleBE(0),
+      revisionCeiling: readNumber(meta, CEILING),
+      historyStart: readNumber(meta, HISTORY_START),
       objects: this.#rows(objects, (row) => Buffer.from(row.key)),
       history: this.#rows(history, (row) => historyKey(row.revision)),
     });
@@ -177,15 +178,12 @@ class LmdbStorage implements Storage {
       void history.put(historyKey(change.revision), row);
     }
     if (batch.trimHistoryBefore !== undefined) this.#trim(batch.trimHistoryBefore);
-    if (batch.revisionCeiling !== undefined) {
-      const ceiling = Buffer.alloc(8);
-      ceiling.writeDoubleBE(batch.revisionCeiling);
-      void meta.put(CEILING, ceiling, 0);
-    }
+    if (batch.revisionCeiling !== undefined) writeNumber(meta, CEILING, batch.revisionCeiling);
   }
 
   #trim(before: number): void {
-    const { history } = this.#tables;
+    const { history, meta } = this.#tables;
+    writeNumber(meta, HISTORY_START, before);
     const old = history.getKeys({ end: historyKey(before), limit: TRIM_AT_ONCE });
     for (const key of old) void history.remove(key);
   }
@@ -286,6 +284,16 @@ function ownerRow(owner: Owner | undefined): Buffer {
 
 function parseOwner(row: Buffer): Owner | undefined {
   return row.length === 0 ? undefined : (JSON.parse(row.toString()) as Owner);
+}
+
+function readNumber(meta: Database<Buffer, Buffer>, key: Buffer): number {
+  return meta.get(key)?.readDoubleBE(0) ?? 0;
+}
+
+function writeNumber(meta: Database<Buffer, Buffer>, key: Buffer, value: number): void {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleBE(value);
+  void meta.put(key, bytes, 0);
 }
 
 async function freeBytesOf(directory: string): Promise<number> {

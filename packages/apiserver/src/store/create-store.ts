@@ -12,7 +12,9 @@
  *    storage's reserve, so that deletions go on.
  * 3. Storage broken: everything on its way is refused, and every later write, until the store is opened anew.
  * 4. A group of volatile changes below the revision ceiling is not sent to the storage at all.
- * 5. History holds every change of the last `historyMaxEvents` or `historyMaxBytes`, whichever is less, and at least one.
+ * 5. The ceiling that covers a revision is durable before anybody sees the revision. One that nobody saw, because its
+ *    group was lost in a crash together with the ceiling, may be given out again in the next life.
+ * 6. History holds every change of the last `historyMaxEvents` or `historyMaxBytes`, whichever is less, and at least one.
  */
 import { assert, type Clock } from "@lifeboat/base";
 import type { Log } from "@lifeboat/kit";
@@ -55,6 +57,8 @@ export interface StoreOptions {
   readonly historyMaxBytes?: number;
   readonly groupMaxChanges?: number;
   readonly groupMaxBytes?: number;
+  /** The disk is told to trim only when this many changes can go, so that most groups do not trim. */
+  readonly trimChunk?: number;
 }
 
 /** The store was closed; the write was not done. */
@@ -68,11 +72,10 @@ const DEFAULTS = {
   historyMaxBytes: 128 * MIB,
   groupMaxChanges: 1024,
   groupMaxBytes: 8 * MIB,
+  trimChunk: 256,
 } as const;
-/** How far ahead of the revisions the ceiling is raised. */
+/** How far ahead of the revisions the ceiling is raised; it is raised again when half of them are given out. */
 const CEILING_STEP = 10_000;
-/** The disk is told to trim only when this many changes can go, so that most groups do not trim. */
-const TRIM_CHUNK = 256;
 /** Changes of the last so many revisions keep the parsed object of the state before them. */
 const WARM_CHANGES = 2048;
 /** A write that makes an object larger by more than this counts as growing when the storage is full. */
@@ -153,7 +156,7 @@ class MemoryStore implements Store {
     this.#openedAt = loaded.revisionCeiling;
     this.#revision = loaded.revisionCeiling;
     this.#lastGivenOut = loaded.revisionCeiling;
-    this.#oldestRevision = loaded.revisionCeiling;
+    this.#oldestRevision = Math.max(loaded.historyStart - 1, 0);
     this.#loadObjects(loaded);
     this.#loadHistory(loaded);
   }
@@ -292,9 +295,7 @@ class MemoryStore implements Store {
   /** A change's `previous` is the change of the same key before it, when that is still in history. */
   #loadHistory(loaded: Loaded): void {
     const last = new Map<string, StoredEntry>();
-    let first: number | undefined;
     for (const row of loaded.history) {
-      first ??= row.revision;
       const { table: name, key } = splitStorageKey(row.key);
       const table = this.#table(name);
       if (table.volatile) continue;
@@ -304,9 +305,9 @@ class MemoryStore implements Store {
       const previous = row.type === "ADDED" ? undefined : last.get(row.key);
       if (row.type === "DELETED") last.delete(row.key);
       else last.set(row.key, entry);
-      this.#remember(table, changeOf(row.type, entry, previous));
+      if (row.revision >= loaded.historyStart)
+        this.#remember(table, changeOf(row.type, entry, previous));
     }
-    if (first !== undefined) this.#oldestRevision = Math.max(first - 1, 0);
     this.#warmFrom = this.#history.size;
     this.#forgetOld();
   }
@@ -374,14 +375,15 @@ class MemoryStore implements Store {
       const key = storageKeyOf(table.name, entry.key);
       changes.push({ revision: entry.revision, type, key, bytes: entry.bytes });
     }
-    const last = group.at(-1)?.entry.revision ?? 0;
+    const last = this.#lastGivenOut;
     const raise = last > this.#ceiling - CEILING_STEP / 2;
     if (changes.length === 0 && !raise) return undefined;
     const oldest = this.#history.at(0)?.revision;
     return {
       changes,
       ...(raise && { revisionCeiling: last + CEILING_STEP }),
-      ...(this.#untrimmed >= TRIM_CHUNK && oldest !== undefined && { trimHistoryBefore: oldest }),
+      ...(this.#untrimmed >= this.#options.trimChunk &&
+        oldest !== undefined && { trimHistoryBefore: oldest }),
       ...(this.#full && !group.some(isGrowing) && { mayUseReserve: true }),
     };
   }

@@ -48,6 +48,7 @@ class Disk {
   readonly objects = new Map<string, ObjectRow>();
   history: ChangeRow[] = [];
   ceiling = 0;
+  historyStart = 0;
   full = false;
 
   apply(batch: StorageBatch): void {
@@ -57,8 +58,10 @@ class Disk {
       else this.objects.set(row.key, { key: row.key, revision: row.revision, bytes: row.bytes });
     }
     const { trimHistoryBefore, revisionCeiling } = batch;
-    if (trimHistoryBefore !== undefined)
+    if (trimHistoryBefore !== undefined) {
+      this.historyStart = Math.max(this.historyStart, trimHistoryBefore);
       this.history = this.history.filter((row) => row.revision >= trimHistoryBefore);
+    }
     if (revisionCeiling !== undefined) this.ceiling = Math.max(this.ceiling, revisionCeiling);
   }
 }
@@ -81,9 +84,10 @@ class Handle implements MemoryStorage {
   load(): Promise<Loaded> {
     assert(this.#state === "new", "a storage is loaded once");
     this.#state = "open";
-    const { ceiling, objects, history } = this.#disk;
+    const { ceiling, historyStart, objects, history } = this.#disk;
     return Promise.resolve({
       revisionCeiling: ceiling,
+      historyStart,
       objects: [...objects.values()],
       history: [...history],
     });

@@ -22,6 +22,7 @@ export interface StorageUnderTest {
 
 interface Found {
   readonly ceiling: number;
+  readonly historyStart: number;
   readonly objects: readonly string[];
   readonly history: readonly string[];
 }
@@ -39,7 +40,12 @@ export function storageSuite(create: () => Promise<StorageUnderTest>): void {
   };
 
   withDisk("a fresh storage is empty and has given out no revision", async (disk) => {
-    expect(await found(await disk.open())).toEqual({ ceiling: 0, objects: [], history: [] });
+    expect(await found(await disk.open())).toEqual({
+      ceiling: 0,
+      historyStart: 0,
+      objects: [],
+      history: [],
+    });
   });
 
   withDisk("what was committed is found after reopening, in order", async (disk) => {
@@ -103,6 +109,7 @@ export function storageSuite(create: () => Promise<StorageUnderTest>): void {
       await storage.commit({ changes: [change(5, "ADDED", "/pods/a/x5")], trimHistoryBefore: 4 });
     });
     const after = await found(await disk.open());
+    expect(after.historyStart).toBe(4);
     expect(after.objects).toHaveLength(5);
     expect(after.history.map((line) => line[0])).toEqual(["4", "5"]);
   });
@@ -205,6 +212,7 @@ async function found(storage: Storage): Promise<Found> {
   const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
   return {
     ceiling: loaded.revisionCeiling,
+    historyStart: loaded.historyStart,
     objects: Array.from(
       loaded.objects,
       (row) => `${row.key}@${row.revision} of ${text(row.bytes)}`,

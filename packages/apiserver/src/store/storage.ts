@@ -41,8 +41,10 @@ export interface ObjectRow {
 export interface Loaded {
   /** The highest ceiling ever committed, 0 on a fresh directory: every revision ever given out is at or below it. */
   readonly revisionCeiling: number;
+  /** History holds every change from this revision on: the highest `trimHistoryBefore` ever committed, or 0. */
+  readonly historyStart: number;
   readonly objects: Iterable<ObjectRow>;
-  /** In order of revision. */
+  /** In order of revision; it may begin with some older changes. */
   readonly history: Iterable<ChangeRow>;
 }
 

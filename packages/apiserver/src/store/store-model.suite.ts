@@ -1,0 +1,380 @@
+/**
+ * A model of the store for property tests: random operations on the real store over the simulated disk, under the virtual
+ * clock, with crashes, a full disk and a failing one. What is checked, after every operation:
+ *
+ * 1. One watcher that resumes after every restart sees each change once, in order: its record is the truth.
+ * 2. Every acknowledged write is in the truth, every write refused for lack of room is not, and of those that nobody
+ *    answered before a crash a beginning (in order of revision) is in it.
+ * 3. The store's state, now and at past revisions, is the truth replayed; `previous` is the state before.
+ * 4. No revision is given out twice in one life, nor at or below one that was seen in an earlier life.
+ * 5. A write on the head is never refused as moved; one on anything else always is.
+ */
+import fc from "fast-check";
+import { expect } from "vitest";
+import type { KubeObject } from "@lifeboat/api";
+import { createRandom, instantOf, type Random, VirtualClock } from "@lifeboat/base";
+import { drainPromises } from "@lifeboat/base/adapters";
+import { silentLog } from "@lifeboat/kit";
+import { createStore } from "./create-store.ts";
+import { createMemoryStorage, type MemoryStorage } from "./memory-storage.ts";
+import { type ChangeType, StorageBroken, StorageFull } from "./storage.ts";
+import { type Change, type Entry, HeadMoved, HistoryGone, type Store } from "./store.ts";
+
+const TABLE = "/configmaps";
+const VOLATILE = "/events";
+const SYNC_MS = 3;
+const KEYS = ["a/x", "a/y", "b/x", "/n"];
+
+type Operation =
+  | { readonly do: "put"; readonly key: string; readonly size: number }
+  | { readonly do: "put stale"; readonly key: string }
+  | { readonly do: "remove"; readonly key: string }
+  | { readonly do: "event" }
+  | { readonly do: "advance"; readonly ms: number }
+  | { readonly do: "crash" | "close" | "fill" | "free" | "fail" }
+  | { readonly do: "watch"; readonly prefix: string; readonly back: number }
+  | { readonly do: "read at"; readonly prefix: string; readonly back: number };
+
+const key = fc.constantFrom(...KEYS);
+const prefix = fc.constantFrom("", "a/", "b/", "a/x", "/");
+const back = fc.nat(30);
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      do: fc.constant("put" as const),
+      key,
+      size: fc.constantFrom(1, 1, 1, 900),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("put stale" as const), key }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant("remove" as const), key }) },
+  { weight: 2, arbitrary: fc.constant<Operation>({ do: "event" }) },
+  {
+    weight: 10,
+    arbitrary: fc.record({ do: fc.constant("advance" as const), ms: fc.nat(2 * SYNC_MS) }),
+  },
+  { weight: 2, arbitrary: fc.constant<Operation>({ do: "crash" }) },
+  { weight: 1, arbitrary: fc.constant<Operation>({ do: "close" }) },
+  { weight: 1, arbitrary: fc.constant<Operation>({ do: "fill" }) },
+  { weight: 2, arbitrary: fc.constant<Operation>({ do: "free" }) },
+  { weight: 1, arbitrary: fc.constant<Operation>({ do: "fail" }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("watch" as const), prefix, back }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant("read at" as const), prefix, back }) },
+);
+
+/** Runs `numRuns` random histories; a failure prints the seed and the shortest history that fails. */
+export async function checkStoreModel(numRuns: number): Promise<void> {
+  const histories = fc.array(operation, { maxLength: 60, size: "max" });
+  await fc.assert(
+    fc.asyncProperty(histories, fc.nat(), async (operations, seed) => {
+      const world = new World(createRandom(seed));
+      await world.open();
+      for (const next of operations) {
+        await world.perform(next);
+        world.check();
+      }
+      await world.finish();
+    }),
+    { numRuns },
+  );
+}
+
+interface Seen {
+  readonly revision: number;
+  readonly type: ChangeType;
+  readonly key: string;
+  readonly value: string;
+  readonly previous: string | undefined;
+}
+
+interface Attempt {
+  readonly revision: number;
+  readonly key: string;
+  readonly value: string;
+  outcome: "waiting" | "acknowledged" | "refused" | "in doubt";
+}
+
+interface SideWatch {
+  readonly from: number;
+  readonly prefix: string;
+  readonly seen: Seen[];
+}
+
+class World {
+  readonly #random: Random;
+  readonly #clock = new VirtualClock(instantOf(0), drainPromises);
+  #storage: MemoryStorage = createMemoryStorage(this.#clock, { syncDelayMs: SYNC_MS });
+  #store!: Store;
+  readonly #truth: Seen[] = [];
+  readonly #attempts: Attempt[] = [];
+  #inDoubt: Attempt[][] = [];
+  #sideWatches: SideWatch[] = [];
+  /** The highest revision given out in this life, and the highest that anybody saw in any. */
+  #highest = 0;
+  #highestSeen = 0;
+  #writes = 0;
+  #restarted = false;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  async open(): Promise<void> {
+    this.#store = await createStore({ clock: this.#clock, log: silentLog }, this.#storage, {
+      volatileTables: new Set([VOLATILE]),
+      historyMaxEvents: 40,
+      groupMaxChanges: 8,
+      trimChunk: 4,
+    });
+    expect(this.#store.revision).toBeGreaterThanOrEqual(this.#highestSeen);
+    this.#highest = this.#highestSeen;
+    const from = this.#truth.at(-1)?.revision ?? 0;
+    const sink = {
+      change: (change: Change) => this.#truth.push(seenOf(change)) > 0,
+      end: () => undefined,
+    };
+    this.#store.watch(TABLE, { from, needsPrevious: false }, sink);
+  }
+
+  async perform(operation: Operation): Promise<void> {
+    switch (operation.do) {
+      case "put":
+        return this.#put(operation.key, operation.size);
+      case "put stale":
+        return this.#putStale(operation.key);
+      case "remove":
+        return this.#remove(operation.key);
+      case "event":
+        return this.#putEvent();
+      case "advance":
+        return this.#clock.advance(operation.ms);
+      case "crash":
+        return this.#crash();
+      case "close":
+        return this.#close();
+      case "fill":
+        return this.#storage.fill();
+      case "free":
+        return this.#storage.free();
+      case "fail":
+        return this.#storage.fail(this.#random);
+      case "watch":
+        return this.#watch(operation.prefix, operation.back);
+      case "read at":
+        return this.#readAt(operation.prefix, operation.back);
+    }
+  }
+
+  /** Everything comes to rest, and one last restart finds what was promised. */
+  async finish(): Promise<void> {
+    this.#storage.free();
+    await this.#clock.advance(100 * SYNC_MS);
+    this.check();
+    await this.#crash();
+    this.check();
+  }
+
+  check(): void {
+    this.#highestSeen = Math.max(this.#highestSeen, this.#store.revision);
+    const revisions = this.#truth.map((seen) => seen.revision);
+    for (let i = 1; i < revisions.length; i++)
+      expect(revisions[i]).toBeGreaterThan(revisions[i - 1] ?? 0);
+    const seen = new Set(this.#truth.map(nameOf));
+    for (const attempt of this.#attempts) {
+      if (attempt.outcome === "acknowledged") expect(seen).toContain(nameOf(attempt));
+      if (attempt.outcome === "refused") expect(seen).not.toContain(nameOf(attempt));
+    }
+    for (const group of this.#inDoubt) {
+      const kept = group.map((attempt) => seen.has(nameOf(attempt)));
+      expect(kept.lastIndexOf(true)).toBeLessThan(firstOf(kept.indexOf(false), kept.length));
+    }
+    expect(this.#list("", undefined)).toEqual(replay(this.#truth, "", Number.POSITIVE_INFINITY));
+    expect(this.#store.count(TABLE, {})).toBe(this.#list("", undefined).length);
+    for (const side of this.#sideWatches)
+      expect(side.seen).toEqual(
+        this.#truth.filter(
+          (change) => change.revision > side.from && change.key.startsWith(side.prefix),
+        ),
+      );
+  }
+
+  async #put(key: string, size: number): Promise<void> {
+    const value = `${this.#writes++} ${"x".repeat(size)}`;
+    await this.#attempt(key, value, "put");
+  }
+
+  async #remove(key: string): Promise<void> {
+    if (this.#store.head(TABLE, key) === undefined) return;
+    await this.#attempt(key, `removed by ${this.#writes++}`, "remove");
+  }
+
+  /** Begins a write on the head and notes its outcome whenever that comes. */
+  async #attempt(key: string, value: string, kind: "put" | "remove"): Promise<void> {
+    const before = this.#store.head(TABLE, key);
+    let attempt: Attempt | undefined;
+    const build = (revision: number): KubeObject => {
+      expect(revision).toBeGreaterThan(this.#highest);
+      this.#highest = revision;
+      attempt = { revision, key, value, outcome: "waiting" };
+      this.#attempts.push(attempt);
+      return objectOf(key, revision, value);
+    };
+    const note = (outcome: Attempt["outcome"]): void => {
+      if (attempt?.outcome === "waiting") attempt.outcome = outcome;
+    };
+    this.#store.commit(TABLE, key, before, { kind, build }).then(
+      () => note("acknowledged"),
+      (error: unknown) => {
+        expect(error).not.toBeInstanceOf(HeadMoved);
+        if (error instanceof StorageFull) note("refused");
+        else if (!(error instanceof StorageBroken)) throw error;
+      },
+    );
+    await Promise.resolve();
+    const head = this.#store.head(TABLE, key);
+    if (attempt !== undefined)
+      expect(head?.revision).toBe(kind === "put" ? attempt.revision : undefined);
+  }
+
+  async #putStale(key: string): Promise<void> {
+    const head = this.#store.head(TABLE, key);
+    const stale = { key, revision: (head?.revision ?? 1) - 1 } as Entry;
+    const build = (revision: number): KubeObject => objectOf(key, revision, "never");
+    const done = this.#store.commit(TABLE, key, stale, { kind: "put", build });
+    const error: unknown = await done.catch((refusal: unknown) => refusal);
+    expect(error instanceof HeadMoved || error instanceof StorageBroken).toBe(true);
+  }
+
+  async #putEvent(): Promise<void> {
+    const head = this.#store.head(VOLATILE, "a/e");
+    const build = (revision: number): KubeObject => {
+      expect(revision).toBeGreaterThan(this.#highest);
+      this.#highest = revision;
+      return objectOf("a/e", revision, "event");
+    };
+    this.#store.commit(VOLATILE, "a/e", head, { kind: "put", build }).catch(() => undefined);
+    await Promise.resolve();
+  }
+
+  async #crash(): Promise<void> {
+    // What was answered before the crash has been noted; the rest is in doubt, in this order.
+    await this.#clock.settle();
+    const doubtful = this.#attempts.filter((attempt) => attempt.outcome === "waiting");
+    for (const attempt of doubtful) attempt.outcome = "in doubt";
+    this.#inDoubt.push(doubtful);
+    this.#storage.crash({ lose: "unsynced", random: this.#random });
+    await this.#reopen();
+  }
+
+  async #close(): Promise<void> {
+    const closing = this.#store.close();
+    await this.#clock.advance(100 * SYNC_MS);
+    await closing;
+    const doubtful = this.#attempts.filter((attempt) => attempt.outcome === "waiting");
+    for (const attempt of doubtful) attempt.outcome = "in doubt";
+    this.#inDoubt.push(doubtful);
+    await this.#reopen();
+  }
+
+  async #reopen(): Promise<void> {
+    this.#restarted = true;
+    this.#sideWatches = [];
+    this.#storage = this.#storage.reopen();
+    await this.open();
+  }
+
+  #watch(prefix: string, back: number): void {
+    const from = Math.max(this.#store.revision - back, 0);
+    const side: SideWatch = { from, prefix, seen: [] };
+    const sink = {
+      change: (change: Change) => side.seen.push(seenOf(change)) > 0,
+      end: () => undefined,
+    };
+    try {
+      this.#store.watch(TABLE, { from, prefix, needsPrevious: true }, sink);
+      this.#sideWatches.push(side);
+    } catch (error) {
+      this.#expectGone(error, from);
+    }
+  }
+
+  #readAt(prefix: string, back: number): void {
+    const at = Math.max(this.#store.revision - back, 0);
+    try {
+      expect(this.#list(prefix, at)).toEqual(replay(this.#truth, prefix, at));
+      expect(this.#store.count(TABLE, { prefix, at })).toBe(this.#list(prefix, at).length);
+    } catch (error) {
+      this.#expectGone(error, at);
+    }
+  }
+
+  #expectGone(error: unknown, from: number): void {
+    if (!(error instanceof HistoryGone)) throw error;
+    expect(from < this.#store.oldestRevision || this.#restarted).toBe(true);
+  }
+
+  #list(prefix: string, at: number | undefined): string[] {
+    const options = { prefix, ...(at !== undefined && { at }) };
+    return Array.from(
+      this.#store.range(TABLE, options),
+      (entry) => `${entry.key}@${entry.revision}=${valueOf(entry)}`,
+    );
+  }
+}
+
+/** Values are never written twice, so this names one write. */
+function nameOf(write: Pick<Attempt, "revision" | "key" | "value">): string {
+  return `${write.revision} ${write.key} ${write.value}`;
+}
+
+function firstOf(index: number, otherwise: number): number {
+  return index < 0 ? otherwise : index;
+}
+
+function replay(truth: readonly Seen[], prefix: string, at: number): string[] {
+  const state = new Map<string, string>();
+  const values = new Map<string, string>();
+  for (const { revision, type, key, value, previous } of truth) {
+    if (revision > at) break;
+    if (type === "ADDED") expect(values.has(key)).toBe(false);
+    else expect(values.has(key)).toBe(true);
+    if (previous !== undefined) expect(previous).toBe(values.get(key));
+    if (type === "DELETED") {
+      state.delete(key);
+      values.delete(key);
+    } else {
+      state.set(key, `${key}@${revision}=${value}`);
+      values.set(key, value);
+    }
+  }
+  return [...state.keys()]
+    .filter((key) => key.startsWith(prefix))
+    .sort()
+    .map((key) => state.get(key) ?? "");
+}
+
+function seenOf({ revision, type, entry, previous }: Change): Seen {
+  return {
+    revision,
+    type,
+    key: entry.key,
+    value: valueOf(entry),
+    previous: previous === undefined ? undefined : valueOf(previous),
+  };
+}
+
+const valueOf = (entry: Entry): string =>
+  (entry.object["data"] as { readonly value: string }).value;
+
+function objectOf(key: string, revision: number, value: string): KubeObject {
+  const [namespace = "", name = ""] = key.split("/");
+  const metadata = {
+    name,
+    namespace,
+    uid: "u",
+    resourceVersion: String(revision),
+    creationTimestamp: "2026-01-01T00:00:00Z",
+  };
+  return { kind: "ConfigMap", apiVersion: "v1", metadata, data: { value } } as KubeObject;
+}
