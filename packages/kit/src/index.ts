@@ -28,6 +28,14 @@ export {
   ownKey,
   watching,
 } from "./controller.ts";
+export {
+  createEventRecorder,
+  type EventRecorder,
+  type EventRecorderOptions,
+  type EventRecorderPorts,
+  type Involved,
+  type RecordedEvent,
+} from "./event-recorder.ts";
 export { type ChangeHandler, compareVersions, Informer, type InformerOptions } from "./informer.ts";
 export {
   type Access,
@@ -40,6 +48,11 @@ export {
   resolveAccess,
   type UserEntry,
 } from "./kubeconfig.ts";
+export {
+  createLeaderElection,
+  LEADER_ELECTION_TIMES,
+  type LeaderElectionOptions,
+} from "./leader-election.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { createManager, type ManagerOptions } from "./manager.ts";
 export {

@@ -1,0 +1,167 @@
+import type { AnyObject, Resource } from "@lifeboat/api";
+import { createRandom, createSeededIds, instantOf, VirtualClock } from "@lifeboat/base";
+import { drainPromises } from "@lifeboat/base/adapters";
+import { expect, test } from "vitest";
+import { createPromMetrics } from "./adapters/prom-metrics.ts";
+import { createEventRecorder, type Involved } from "./event-recorder.ts";
+import { silentLog } from "./log.ts";
+import { RecentMap } from "./recent-map.ts";
+import { ToyClient } from "./toy-client.suite.ts";
+
+const events: Resource = {
+  group: "",
+  version: "v1",
+  plural: "events",
+  kind: "Event",
+  namespaced: true,
+};
+
+function setUp() {
+  const clock = new VirtualClock(instantOf(1_700_000_000_000), drainPromises);
+  const client = new ToyClient(clock);
+  const metrics = createPromMetrics();
+  const ids = createSeededIds(createRandom(1));
+  const recorder = createEventRecorder({ clock, ids, log: silentLog, metrics }, client, {
+    component: "tester",
+    instance: "host-1",
+  });
+  const stop = new AbortController();
+  const ended = recorder.run(stop.signal);
+  const list = async (): Promise<readonly AnyObject[]> => {
+    await clock.settle();
+    return (await client.list(events)).items;
+  };
+  return { clock, client, metrics, recorder, stop, ended, list };
+}
+
+const web: Involved = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { namespace: "ns", name: "web", uid: "u1", resourceVersion: "5" },
+};
+const moved = { type: "Normal", reason: "Moved", message: "moved to eu-2" } as const;
+
+test("an Event tells what, about what, by whom and when", async () => {
+  const { recorder, list } = setUp();
+  recorder.record(web, moved);
+  const [event] = await list();
+  expect(event).toMatchObject({
+    metadata: { namespace: "ns", name: expect.stringMatching(/^web\.[0-9a-f]{16}$/) as string },
+    involvedObject: {
+      kind: "Deployment",
+      namespace: "ns",
+      name: "web",
+      uid: "u1",
+      resourceVersion: "5",
+    },
+    type: "Normal",
+    reason: "Moved",
+    message: "moved to eu-2",
+    source: { component: "tester", host: "host-1" },
+    count: 1,
+    firstTimestamp: "2023-11-14T22:13:20Z",
+    lastTimestamp: "2023-11-14T22:13:20Z",
+  });
+});
+
+test("the same Event again counts up", async () => {
+  const { clock, recorder, list } = setUp();
+  recorder.record(web, moved);
+  await clock.advance(60_000);
+  recorder.record(web, moved);
+  recorder.record(web, moved);
+  const all = await list();
+  expect(all).toHaveLength(1);
+  expect(all[0]).toMatchObject({ count: 3, lastTimestamp: "2023-11-14T22:14:20Z" });
+});
+
+test("an Event about a cluster-scoped object is in default", async () => {
+  const { recorder, list } = setUp();
+  recorder.record({ apiVersion: "v1", kind: "Node", metadata: { name: "n1", uid: "u" } }, moved);
+  expect((await list())[0]?.metadata.namespace).toBe("default");
+});
+
+test("a flood of similar messages becomes one Event", async () => {
+  const { recorder, list } = setUp();
+  for (let i = 0; i < 20; i++) recorder.record(web, { ...moved, message: `attempt ${i}` });
+  const all = await list();
+  expect(all).toHaveLength(11);
+  expect(all[10]).toMatchObject({
+    count: 10,
+    message: "(combined from similar events): attempt 19",
+  });
+});
+
+test("one object may not speak without end, and others still may", async () => {
+  const { clock, metrics, recorder, list } = setUp();
+  for (let i = 0; i < 100; i++) recorder.record(web, moved);
+  recorder.record({ ...web, metadata: { ...web.metadata, name: "other", uid: "u2" } }, moved);
+  expect((await list()).map((event) => event["count"])).toEqual([25, 1]);
+  expect(await metrics.expose()).toContain('kit_events_total{outcome="dropped"} 75');
+  await clock.advance(300_000);
+  recorder.record(web, moved);
+  recorder.record(web, moved);
+  expect((await list())[0]).toMatchObject({ count: 26 });
+});
+
+test("a series whose object expired goes on in a new object", async () => {
+  const { clock, client, recorder, list } = setUp();
+  recorder.record(web, moved);
+  const [first] = await list();
+  await client.delete(events, { namespace: "ns", name: first?.metadata.name ?? "" });
+  await clock.advance(1000);
+  recorder.record(web, moved);
+  const [second] = await list();
+  expect(second).toMatchObject({ count: 2, firstTimestamp: "2023-11-14T22:13:20Z" });
+  expect(second?.metadata.name).not.toBe(first?.metadata.name);
+});
+
+test("what cannot be written is dropped, and recording goes on", async () => {
+  const { client, metrics, recorder, list } = setUp();
+  client.writeFaults.push("not sent", "lost after");
+  recorder.record(web, moved);
+  recorder.record(web, { ...moved, reason: "Other" });
+  recorder.record(web, { ...moved, reason: "Third" });
+  const reasons = (await list()).map((event) => event["reason"]);
+  expect(reasons).toEqual(["Other", "Third"]);
+  expect(await metrics.expose()).toContain('kit_events_total{outcome="dropped"} 2');
+});
+
+test("while the server does not answer, a bounded number waits", async () => {
+  const { clock, client, metrics, recorder } = setUp();
+  client.create = () => new Promise(() => undefined);
+  for (let i = 0; i < 5000; i++)
+    recorder.record({ ...web, metadata: { ...web.metadata, name: `w${i}`, uid: `u${i}` } }, moved);
+  await clock.settle();
+  expect(await metrics.expose()).toContain('kit_events_total{outcome="dropped"} 4000');
+});
+
+test("long messages and names are cut, between characters", async () => {
+  const { recorder, list } = setUp();
+  const name = "n".repeat(252);
+  recorder.record(
+    { ...web, metadata: { ...web.metadata, name } },
+    { ...moved, message: `${"x".repeat(1022)}\u{1F6DF}\u{1F6DF}` },
+  );
+  const [event] = await list();
+  expect(event?.metadata.name.length).toBeLessThanOrEqual(253);
+  expect(event?.["message"]).toBe(`${"x".repeat(1022)}…`);
+});
+
+test("it ends when told", async () => {
+  const { clock, recorder, stop, ended } = setUp();
+  recorder.record(web, moved);
+  await clock.settle();
+  stop.abort();
+  await clock.settle();
+  await ended;
+});
+
+test("a recent map forgets what was not used for longest", () => {
+  const map = new RecentMap<number>(2);
+  map.set("a", 1);
+  map.set("b", 2);
+  map.get("a");
+  map.set("c", 3);
+  expect([map.get("a"), map.get("b"), map.get("c"), map.size]).toEqual([1, undefined, 3, 2]);
+});

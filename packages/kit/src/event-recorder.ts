@@ -1,0 +1,281 @@
+/**
+ * Records Events (core/v1) about objects, for people: aggregated, bounded, and never in anybody's way.
+ *
+ *   record ──▶ rate (per object) ──▶ flood (per object and reason) ──▶ repetition ──▶ queue ──▶ create, or count up
+ *
+ * 1. `record` never waits, never throws, and keeps a bounded number of Events and of memories.
+ * 2. The same Event again is one object whose `count` goes up; more than ten different messages of one reason about one
+ *    object within ten minutes become one object with the latest message.
+ * 3. About one object at most 25 Events come in a burst, then one in five minutes.
+ * 4. A write that fails drops the Event: Events are hints, and retrying them would harm what matters.
+ */
+import {
+  formatKey,
+  isRefused,
+  type ObjectKey,
+  type ObjectMeta,
+  type Resource,
+} from "@lifeboat/api";
+import { type Clock, formatTime, type Ids, InvariantError } from "@lifeboat/base";
+import type { Client } from "./client.ts";
+import { eventsRecorded } from "./kit-metrics.ts";
+import type { Log } from "./log.ts";
+import type { Counter, Metrics } from "./metrics.ts";
+import type { Service } from "./ports.ts";
+import { RecentMap } from "./recent-map.ts";
+
+/** What happened, in the words of a plan. */
+export interface RecordedEvent {
+  readonly type: "Normal" | "Warning";
+  /** One word in CamelCase, from a closed set. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What an Event is about. */
+export interface Involved {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: Pick<ObjectMeta, "name" | "uid"> & {
+    readonly namespace?: string;
+    readonly resourceVersion?: string;
+  };
+}
+
+export interface EventRecorder extends Service {
+  /** Records that something happened to an object. */
+  record(involved: Involved, event: RecordedEvent): void;
+}
+
+export interface EventRecorderOptions {
+  /** Who reports: the controller's name. */
+  readonly component: string;
+  /** Which of several: the host's or pod's name. */
+  readonly instance: string;
+}
+
+export interface EventRecorderPorts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+const QUEUE_LIMIT = 1000;
+const MEMORY_LIMIT = 4096;
+const BURST = 25;
+const REFILL_MS = 300_000;
+const FLOOD_MESSAGES = 10;
+const FLOOD_WINDOW_MS = 600_000;
+const MAX_MESSAGE = 1024;
+const MAX_NAME = 253;
+
+const EVENTS: Resource = {
+  group: "",
+  version: "v1",
+  plural: "events",
+  kind: "Event",
+  namespaced: true,
+};
+
+/** An Event that was written before and may be counted up. */
+interface Series {
+  readonly key: ObjectKey;
+  readonly firstTimestamp: string;
+  count: number;
+}
+
+interface Pending {
+  readonly involved: Involved;
+  readonly event: RecordedEvent;
+  readonly series: string;
+  readonly time: string;
+}
+
+/** Builds a recorder; what is recorded is written while it runs. */
+export function createEventRecorder(
+  ports: EventRecorderPorts,
+  client: Client,
+  options: EventRecorderOptions,
+): EventRecorder {
+  return new AggregatingRecorder(ports, client, options);
+}
+
+class AggregatingRecorder implements EventRecorder {
+  readonly name: string;
+  readonly #ports: EventRecorderPorts;
+  readonly #client: Client;
+  readonly #options: EventRecorderOptions;
+  readonly #outcomes: Counter<"outcome">;
+  readonly #budgets = new RecentMap<{ left: number; at: number }>(MEMORY_LIMIT);
+  readonly #floods = new RecentMap<{ messages: Set<string>; since: number }>(MEMORY_LIMIT);
+  readonly #series = new RecentMap<Series>(MEMORY_LIMIT);
+  #queue: Pending[] = [];
+  #wake: (() => void) | undefined;
+
+  constructor(ports: EventRecorderPorts, client: Client, options: EventRecorderOptions) {
+    this.name = `events of ${options.component}`;
+    this.#ports = ports;
+    this.#client = client;
+    this.#options = options;
+    this.#outcomes = ports.metrics.counter(eventsRecorded);
+  }
+
+  record(involved: Involved, event: RecordedEvent): void {
+    const subject = subjectOf(involved);
+    if (!this.#hasBudget(subject) || this.#queue.length >= QUEUE_LIMIT) {
+      this.#outcomes.add(1, { outcome: "dropped" });
+      return;
+    }
+    const message = shorten(event.message);
+    const flooded = this.#isFlood(`${subject} ${event.type} ${event.reason}`, message);
+    const shown = flooded ? `(combined from similar events): ${message}` : message;
+    this.#queue.push({
+      involved,
+      event: { ...event, message: shorten(shown) },
+      series: `${subject} ${event.type} ${event.reason} ${flooded ? "" : message}`,
+      time: formatTime(this.#ports.clock.now()),
+    });
+    this.#wake?.();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const onAbort = (): void => this.#wake?.();
+    signal.addEventListener("abort", onAbort, { once: true });
+    while (!signal.aborted) {
+      const batch = this.#queue;
+      this.#queue = [];
+      for (const pending of batch) await this.#write(pending, signal);
+      if (this.#queue.length > 0 || signal.aborted) continue;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = undefined;
+    }
+  }
+
+  async #write(pending: Pending, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    try {
+      await this.#countUpOrCreate(pending, signal);
+      this.#outcomes.add(1, { outcome: "written" });
+    } catch (error) {
+      if (error instanceof InvariantError) throw error;
+      this.#series.delete(pending.series);
+      this.#outcomes.add(1, { outcome: "dropped" });
+      this.#ports.log.debug("an Event was not written", {
+        involved: formatKey(keyOfInvolved(pending.involved)),
+        reason: pending.event.reason,
+        error,
+      });
+    }
+  }
+
+  async #countUpOrCreate(pending: Pending, signal: AbortSignal): Promise<void> {
+    const known = this.#series.get(pending.series);
+    if (known === undefined) {
+      await this.#create(pending, 1, pending.time, signal);
+      return;
+    }
+    const count = known.count + 1;
+    const body = { count, lastTimestamp: pending.time, message: pending.event.message };
+    try {
+      await this.#client.patch(EVENTS, known.key, { type: "merge", body }, { signal });
+      known.count = count;
+    } catch (error) {
+      // It has expired: the series goes on in a new object.
+      if (!isRefused(error, "NotFound")) throw error;
+      await this.#create(pending, count, known.firstTimestamp, signal);
+    }
+  }
+
+  async #create(
+    { involved, event, series, time }: Pending,
+    count: number,
+    firstTimestamp: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { apiVersion, kind, metadata } = involved;
+    const { component, instance } = this.#options;
+    const key = this.#newKey(involved);
+    await this.#client.create(
+      EVENTS,
+      {
+        apiVersion: "v1",
+        kind: "Event",
+        metadata: { ...key },
+        involvedObject: {
+          apiVersion,
+          kind,
+          name: metadata.name,
+          uid: metadata.uid,
+          ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+          ...(metadata.resourceVersion === undefined
+            ? {}
+            : { resourceVersion: metadata.resourceVersion }),
+        },
+        type: event.type,
+        reason: event.reason,
+        message: event.message,
+        source: { component, host: instance },
+        reportingComponent: component,
+        reportingInstance: instance,
+        count,
+        firstTimestamp,
+        lastTimestamp: time,
+      },
+      { signal },
+    );
+    this.#series.set(series, { key, firstTimestamp, count });
+  }
+
+  /** Events about objects at cluster scope are kept in `default`, as Kubernetes does. */
+  #newKey(involved: Involved): ObjectKey {
+    const suffix = this.#ports.ids.uid().replaceAll("-", "").slice(0, 16);
+    const name = involved.metadata.name.slice(0, MAX_NAME - suffix.length - 1);
+    return {
+      namespace: involved.metadata.namespace ?? "default",
+      name: `${name.replace(/[^a-z0-9]+$/, "")}.${suffix}`,
+    };
+  }
+
+  /** A bucket of tokens per object: full at first, refilled slowly. */
+  #hasBudget(subject: string): boolean {
+    const now = this.#ports.clock.monotonic();
+    const budget = this.#budgets.get(subject) ?? { left: BURST, at: now };
+    const left = Math.min(BURST, budget.left + (now - budget.at) / REFILL_MS);
+    this.#budgets.set(subject, { left: left >= 1 ? left - 1 : left, at: now });
+    return left >= 1;
+  }
+
+  #isFlood(kind: string, message: string): boolean {
+    const now = this.#ports.clock.monotonic();
+    let flood = this.#floods.get(kind);
+    if (flood === undefined || now - flood.since > FLOOD_WINDOW_MS) {
+      flood = { messages: new Set(), since: now };
+      this.#floods.set(kind, flood);
+    }
+    if (flood.messages.has(message)) return false;
+    if (flood.messages.size >= FLOOD_MESSAGES) return true;
+    flood.messages.add(message);
+    return false;
+  }
+}
+
+function subjectOf(involved: Involved): string {
+  const { apiVersion, kind, metadata } = involved;
+  return `${apiVersion} ${kind} ${formatKey(keyOfInvolved(involved))} ${metadata.uid}`;
+}
+
+function keyOfInvolved({ metadata }: Involved): ObjectKey {
+  return { namespace: metadata.namespace ?? "", name: metadata.name };
+}
+
+/** Cut between characters, not within one. */
+function shorten(message: string): string {
+  if (message.length <= MAX_MESSAGE) return message;
+  const cut = message.slice(0, MAX_MESSAGE - 1);
+  const last = cut.charCodeAt(cut.length - 1);
+  const whole = last >= 0xd800 && last <= 0xdbff ? cut.slice(0, -1) : cut;
+  return `${whole}…`;
+}
