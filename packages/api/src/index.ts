@@ -161,3 +161,13 @@ export { applyMergePatch } from "./patch/merge-patch.ts";
 export { sameJson } from "./patch/same-json.ts";
 export { applyStrategicMerge } from "./patch/strategic-merge.ts";
 export { exceedsDepth, MAX_DEPTH } from "./decode/depth.ts";
+export { formatLikeGo } from "./patch/go-format.ts";
+export {
+  compileColumnPath,
+  compileJsonPath,
+  formatJsonPathResults,
+  type JsonPath,
+  JsonPathError,
+  type JsonPathOptions,
+  relaxJsonPath,
+} from "./jsonpath/jsonpath.ts";

@@ -175,7 +175,7 @@ export function invalidObject(
   const details = {
     ...(name === "" ? {} : { name }),
     ...(of.group === "" ? {} : { group: of.group }),
-    kind: of.kind,
+    ...(of.kind === "" ? {} : { kind: of.kind }),
     causes,
   };
   return new Refused(failure(422, "Invalid", message, details));
