@@ -218,7 +218,7 @@ const refusals: readonly Refusal[] = [
     name: "no namespace for a namespaced kind",
     call: ({ client }) =>
       client.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x" } }),
-    want: { code: 400, message: "an empty namespace may not be set during creation" },
+    want: { code: 405, reason: "MethodNotAllowed" },
   },
   {
     name: "an object beyond the size limit",

@@ -4,13 +4,7 @@
  * A name made from generateName that turns out to be taken is drawn again a few times, as a real server does.
  */
 import { deepFreeze } from "@lifeboat/base";
-import {
-  alreadyExists,
-  type AnyObject,
-  badRequest,
-  isRefused,
-  type JsonObject,
-} from "@lifeboat/api";
+import { alreadyExists, type AnyObject, isRefused, type JsonObject } from "@lifeboat/api";
 import { HeadMoved } from "../store/store.ts";
 import { authorize } from "./authorize.ts";
 import { decodeBody } from "./decode-body.ts";
@@ -56,7 +50,7 @@ export async function createDecoded(
   const given = givenMetaOf(decoded);
   checkNamespace(target, given);
   if (target.resource.namespaced && target.namespace === "")
-    throw badRequest("an empty namespace may not be set during creation");
+    throw methodNotAllowed("the server does not allow this method on the requested resource");
   const generated = (given.name ?? "") === "" && (given.generateName ?? "") !== "";
   for (let attempt = 1; ; attempt++) {
     try {

@@ -2,7 +2,13 @@
  * From a decoded body to an object in the shape of its kind: checks apiVersion and kind, normalizes, and reports what
  * the field validation of the request asks for.
  */
-import { apiVersionOf, badRequest, type JsonObject } from "@lifeboat/api";
+import {
+  apiVersionOf,
+  badRequest,
+  builtinSchema,
+  type JsonObject,
+  parseApiVersion,
+} from "@lifeboat/api";
 import type { ServedResource } from "../catalog/served-resource.ts";
 import type { Body, RequestContext, WriteParameters } from "./verbs.ts";
 
@@ -51,21 +57,35 @@ function withType(resource: ServedResource, object: JsonObject): JsonObject {
   const expected = apiVersionOf(resource);
   const { apiVersion, kind } = object;
   if (apiVersion === expected && kind === resource.kind) return object;
-  if (kind !== undefined && kind !== "" && kind !== resource.kind) {
-    const reason = `converting (${resource.version}.${textOf(kind)}) to (${groupWord(resource)}.${resource.kind}): unknown conversion`;
-    throw cannotBeHandled(resource, textOf(kind), reason);
-  }
-  if (apiVersion !== undefined && apiVersion !== "" && apiVersion !== expected) {
-    throw badRequest(
-      `the API version in the data (${textOf(apiVersion)}) does not match the expected API version (${expected})`,
-    );
-  }
-  return { ...object, kind: resource.kind, apiVersion: expected };
+  const givenVersion =
+    apiVersion === undefined || apiVersion === "" ? expected : textOf(apiVersion);
+  const givenKind = kind === undefined || kind === "" ? resource.kind : textOf(kind);
+  if (givenVersion === expected && givenKind === resource.kind)
+    return { ...object, kind: resource.kind, apiVersion: expected };
+  throw wrongType(resource, givenVersion, givenKind);
 }
 
-function cannotBeHandled(resource: ServedResource, kind: string, message: string): Error {
+function wrongType(resource: ServedResource, apiVersion: string, kind: string): Error {
+  if (resource.custom && kind === resource.kind)
+    return badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${apiVersionOf(resource)})`,
+    );
+  const { version } = parseApiVersion(apiVersion);
+  const known = builtinSchema(apiVersion, kind) !== undefined;
+  const reason = known
+    ? `converting (${version}.${kind}) to (${groupWord(resource)}.${resource.kind}): unknown conversion`
+    : `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
+  return cannotBeHandled(resource, kind, reason, version);
+}
+
+function cannotBeHandled(
+  resource: ServedResource,
+  kind: string,
+  message: string,
+  version = resource.version,
+): Error {
   return badRequest(
-    `${kind} in version "${resource.version}" cannot be handled as a ${resource.kind}: ${message}`,
+    `${kind} in version "${version}" cannot be handled as a ${resource.kind}: ${message}`,
   );
 }
 

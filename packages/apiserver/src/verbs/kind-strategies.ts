@@ -18,6 +18,8 @@ export interface KindStrategy {
   markDeleted?(object: AnyObject): AnyObject;
   /** What happens to dependents when the request does not say. */
   readonly orphansByDefault?: boolean;
+  /** The metadata that a write of the status cannot change. */
+  readonly keptByStatus?: "labels" | "ownerReferences";
   /** Whether a change of annotations counts as a new generation. */
   readonly annotationsCount?: boolean;
 }
@@ -53,10 +55,10 @@ const strategies: ReadonlyMap<string, KindStrategy> = new Map<string, KindStrate
       markDeleted: (crd) => markCrdDeleted(asCrd(crd)),
     },
   ],
-  ["/pods", { graceSeconds: podGraceSeconds }],
+  ["/pods", { graceSeconds: podGraceSeconds, keptByStatus: "ownerReferences" }],
   ["/replicationcontrollers", { orphansByDefault: true }],
   ["batch/jobs", { orphansByDefault: true }],
-  ["apps/deployments", { annotationsCount: true }],
+  ["apps/deployments", { annotationsCount: true, keptByStatus: "labels" }],
 ]);
 
 const NONE: KindStrategy = Object.freeze({});

@@ -42,7 +42,10 @@ export function checkNamespace(target: Target, given: GivenMeta): void {
 export function checkName(target: Target, given: GivenMeta): void {
   const name = given.name ?? "";
   if (name === target.name) return;
-  if (name === "") throw badRequest("name must be provided");
+  if (name === "")
+    throw badRequest(
+      `the name of the object (${target.name} based on URL) was undeterminable: name must be provided`,
+    );
   throw badRequest(
     `the name of the object (${name}) does not match the name on the URL (${target.name})`,
   );

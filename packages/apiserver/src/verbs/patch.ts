@@ -8,6 +8,7 @@
 import {
   type AnyObject,
   forbidden,
+  formatLikeGo,
   invalid,
   type Json,
   type JsonObject,
@@ -69,18 +70,19 @@ function decodePatched(
   body: PatchBody,
   parameters: PatchParameters,
 ): JsonObject {
-  if (!isJsonObject(patched)) throw badPatch(body, "the patched document is not an object");
+  if (!isJsonObject(patched)) throw badPatch(body, patched, "the document is no object any more");
   const normalized = resource.schema.normalize(patched);
-  if (!normalized.ok) throw badPatch(body, normalized.message);
+  if (!normalized.ok) throw badPatch(body, patched, normalized.message);
   const duplicates = body.type === "json" ? [] : (body.body.duplicateFields ?? []);
   const complaints = complaintsAbout(duplicates, normalized.unknownFields);
   if (complaints.length > 0 && parameters.fieldValidation === "Strict")
-    throw badPatch(body, `strict decoding error: ${complaints.join(", ")}`);
+    throw badPatch(body, patched, `strict decoding error: ${complaints.join(", ")}`);
   if (parameters.fieldValidation === "Warn") complaints.forEach((text) => context.warn(text));
   return normalized.object;
 }
 
-function badPatch(body: PatchBody, detail: string): Error {
-  const text = JSON.stringify(body.type === "json" ? body.operations : body.body.object);
+/** Servers show the patch itself when it was strategic, and what became of the object otherwise. */
+function badPatch(body: PatchBody, patched: Json, detail: string): Error {
+  const text = body.type === "strategic" ? formatLikeGo(body.body.object) : JSON.stringify(patched);
   return invalidObject({ group: "", kind: "" }, "", [invalid("patch", text, detail)]);
 }

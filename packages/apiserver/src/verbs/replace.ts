@@ -32,6 +32,8 @@ import {
   givenMetaOf,
   updatedMetadata,
 } from "./metadata.ts";
+import { serverError } from "./refusals.ts";
+import { parseVersion } from "./resource-version.ts";
 import type { Found, RequestContext, Target, WriteAnswer, WriteParameters } from "./verbs.ts";
 import { fromStorage, toStorage } from "./views.ts";
 import { put, remove, settle, storeKey, validateUpdated } from "./write-object.ts";
@@ -161,6 +163,8 @@ function checkVersion(
   if (given.uid !== undefined && given.uid !== "" && given.uid !== current.uid)
     throw conflict(resource, target.name, uidMismatch(target, given.uid, current.uid));
   const version = given.resourceVersion ?? "";
+  if (parseVersion(version) === undefined)
+    throw serverError(`strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
   if (version !== "" && version !== "0") {
     if (version !== current.resourceVersion) throw conflict(resource, target.name, STALE_VERSION);
     return;
@@ -189,7 +193,7 @@ function prepareUpdate(
   current: AnyObject,
 ): AnyObject {
   const { resource, subresource } = target;
-  if (subresource === "status") return withField(current, "status", decoded["status"]);
+  if (subresource === "status") return withStatus(resource, decoded, given, current);
   if (subresource === "finalize") return withField(current, "spec", decoded["spec"]);
   const metadata = updatedMetadata(given, current.metadata);
   const merged = { ...decoded, metadata } as unknown as AnyObject;
@@ -198,6 +202,26 @@ function prepareUpdate(
   const defaulted = resource.schema.applyDefaults(object as unknown as JsonObject);
   const filled = defaulted as unknown as AnyObject;
   return strategyOf(resource.table).prepareUpdate?.(filled, current) ?? filled;
+}
+
+/** Of custom resources the status alone is taken; built-in kinds take metadata too, but for what each keeps back. */
+function withStatus(
+  resource: ServedResource,
+  decoded: JsonObject,
+  given: GivenMeta,
+  current: AnyObject,
+): AnyObject {
+  const object = withField(current, "status", decoded["status"]);
+  if (resource.custom) return object;
+  const updated = updatedMetadata(given, current.metadata);
+  const field = strategyOf(resource.table).keptByStatus;
+  if (field === undefined) return { ...object, metadata: updated };
+  const { [field]: _, ...metadata } = updated;
+  const kept = current.metadata[field];
+  return {
+    ...object,
+    metadata: kept === undefined ? metadata : { ...metadata, [field]: kept },
+  };
 }
 
 function withField(object: AnyObject, field: string, value: unknown): AnyObject {

@@ -5,10 +5,10 @@
 import { deepFreeze, formatTime } from "@lifeboat/base";
 import {
   type AnyObject,
+  invalid,
   invalidObject,
   isJsonObject,
   type JsonObject,
-  required,
 } from "@lifeboat/api";
 import { failure, Refused } from "@lifeboat/api";
 import type { Attributes } from "../authorization/authorizer.ts";
@@ -55,10 +55,14 @@ function reviewSubject(deps: VerbDeps, _context: RequestContext, review: JsonObj
   const groups = (spec["groups"] ?? []) as readonly string[];
   const name = textOf(spec["user"]);
   if (name === "" && groups.length === 0)
-    throw invalidObject({ group: "authorization.k8s.io", kind: textOf(review["kind"]) }, "", [
-      required("spec.user", "at least one of user or group must be specified"),
-    ]);
+    throw invalidReview("spec.user", "", "at least one of user or group must be specified");
   return accessStatus(deps, { name, groups }, spec);
+}
+
+/** As servers write it: about no kind. */
+function invalidReview(field: string, value: unknown, detail: string): Error {
+  const of = { group: "authorization.k8s.io", kind: "" };
+  return invalidObject(of, "", [invalid(field, value, detail)]);
 }
 
 function accessStatus(deps: VerbDeps, user: User, spec: JsonObject): JsonObject {
@@ -67,6 +71,12 @@ function accessStatus(deps: VerbDeps, user: User, spec: JsonObject): JsonObject 
 
 function attributesOf(user: User, spec: JsonObject): Attributes {
   const path = spec["nonResourceAttributes"];
+  if (isJsonObject(path) === isJsonObject(spec["resourceAttributes"]))
+    throw invalidReview(
+      "spec.resourceAttributes",
+      spec["resourceAttributes"] ?? null,
+      "exactly one of nonResourceAttributes or resourceAttributes must be specified",
+    );
   if (isJsonObject(path))
     return { kind: "path", user, verb: textOf(path["verb"]), path: textOf(path["path"]) };
   const asked = spec["resourceAttributes"];
@@ -114,7 +124,7 @@ function rulesStatus(deps: VerbDeps, { user }: RequestContext): JsonObject {
 
 function reviewToken(deps: VerbDeps, _context: RequestContext, review: JsonObject): JsonObject {
   const user = deps.tokens.get(textOf(specOf(review)["token"]));
-  if (user === undefined) return { user: {}, error: "[invalid bearer token]" };
+  if (user === undefined) return { user: {}, error: "invalid bearer token" };
   return { authenticated: true, user: userInfo(user), audiences: [AUDIENCE] };
 }
 

@@ -147,7 +147,7 @@ const questions: readonly {
     name: "a token is not known",
     resource: token,
     object: newObject(token, {}, { spec: { token: "guess" } }),
-    want: { user: {}, error: "[invalid bearer token]" },
+    want: { user: {}, error: "invalid bearer token" },
   },
   {
     name: "a master's rules",

@@ -121,12 +121,14 @@ test("the status is left alone by an update, and the rest by an update of the st
   const sent = { ...withSpec(created, { replicas: 9 }), status };
   const afterStatus = await client.update(
     deployments,
-    { ...sent, metadata: { ...sent.metadata, labels: { other: "x" } } },
+    { ...sent, metadata: { ...sent.metadata, labels: { other: "x" }, annotations: { a: "b" } } },
     { subresource: "status" },
   );
   expect(afterStatus["spec"]).toEqual(created["spec"]);
   expect(afterStatus["status"]).toEqual({ observedGeneration: 1, replicas: 2 });
+  // As real servers have it: a Deployment's status write keeps labels and takes annotations.
   expect(afterStatus.metadata.labels).toEqual({ app: "d" });
+  expect(afterStatus.metadata.annotations).toEqual({ a: "b" });
   expect(afterStatus.metadata.generation).toBe(1);
 
   const afterSpec = await client.update(deployments, {
@@ -164,6 +166,34 @@ test("the generation rises exactly when something but metadata and status change
     { numRuns: 25 },
   );
 });
+
+test("a change of annotations is a new generation of a Deployment, and of nothing else", async () => {
+  const { client } = await createWorld();
+  const created = await client.create(deployments, deployment("d"));
+  const annotated = { ...created, metadata: { ...created.metadata, annotations: { a: "b" } } };
+  expect((await client.update(deployments, annotated)).metadata.generation).toBe(2);
+});
+
+const unreadable = [
+  {
+    name: "a version that is no number",
+    metadata: { name: "a", resourceVersion: "abc" },
+    want: { code: 500, message: 'strconv.ParseUint: parsing "abc": invalid syntax' },
+  },
+  {
+    name: "a version of the future",
+    metadata: { name: "a", resourceVersion: "99999999" },
+    want: { code: 409, reason: "Conflict" },
+  },
+];
+for (const { name, metadata, want } of unreadable) {
+  test(`update refuses ${name}`, async () => {
+    const { client } = await createWorld();
+    await client.create(configMaps, configMap("a"));
+    const sent = newObject(configMaps, metadata) as AnyObject;
+    expect(await refusalOf(client.update(configMaps, sent))).toMatchObject(want);
+  });
+}
 
 test("immutable metadata cannot be changed", async () => {
   const { client } = await createWorld();

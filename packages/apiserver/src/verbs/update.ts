@@ -1,4 +1,5 @@
 /** PUT: of the object, its status, its scale, or a namespace's finalizers. */
+import type { JsonObject } from "@lifeboat/api";
 import { authorize } from "./authorize.ts";
 import { createDecoded, decodeNew } from "./create.ts";
 import { decodeBody } from "./decode-body.ts";
@@ -29,7 +30,10 @@ export async function update(
   const ifAbsent = (): Promise<WriteAnswer> => {
     authorize(deps, context, "create", target);
     const quiet = { ...parameters, fieldValidation: "Ignore" } as const;
-    const created = decodeNew(context, target, body, quiet);
+    // A version of an object that is gone means nothing to the one that takes its place.
+    const { resourceVersion: _, ...metadata } = givenMetaOf(body.object);
+    const fresh = { ...body.object, metadata } as unknown as JsonObject;
+    const created = decodeNew(context, target, { object: fresh }, quiet);
     return createDecoded(deps, context, target, created, parameters);
   };
   return replace(deps, context, target, parameters, { next, ifAbsent });
