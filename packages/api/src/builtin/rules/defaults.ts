@@ -53,9 +53,7 @@ const withSpec =
 const withTemplate =
   (change: Defaults): Defaults =>
   (object) =>
-    ensurePart(object, "spec", (spec) =>
-      change(ensurePart(spec, "template", defaultPodTemplate)),
-    );
+    ensurePart(object, "spec", (spec) => change(ensurePart(spec, "template", defaultPodTemplate)));
 
 const QUARTER = "25%";
 
@@ -286,7 +284,11 @@ const defaultEndpoints: Defaults = (object) =>
 
 function defaultNode(node: JsonObject): JsonObject {
   return changePart(node, "status", (status) => {
-    const rounded = changePart(changePart(status, "capacity", roundQuantities), "allocatable", roundQuantities);
+    const rounded = changePart(
+      changePart(status, "capacity", roundQuantities),
+      "allocatable",
+      roundQuantities,
+    );
     const capacity = part(rounded, "capacity");
     if (capacity === undefined || rounded["allocatable"] !== undefined) return rounded;
     return { ...rounded, allocatable: capacity };
@@ -373,9 +375,7 @@ function defaultLease(spec: JsonObject): JsonObject {
 }
 
 const defaultEndpointSlice: Defaults = (slice) =>
-  changeList(slice, "ports", (port) =>
-    fill(fillAbsent(port, { name: "" }), { protocol: "TCP" }),
-  );
+  changeList(slice, "ports", (port) => fill(fillAbsent(port, { name: "" }), { protocol: "TCP" }));
 
 const CSI_DRIVER: JsonObject = {
   attachRequired: true,
@@ -488,10 +488,11 @@ export const defaults: Readonly<Record<string, Defaults>> = {
     reinvocationPolicy: "Never",
   }),
   "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy": withSpec(defaultAdmissionPolicy),
-  "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding": withSpec(defaultAdmissionBinding),
+  "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding":
+    withSpec(defaultAdmissionBinding),
   "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy": withSpec(defaultAdmissionPolicy),
-  "admissionregistration.k8s.io/v1/MutatingAdmissionPolicyBinding": withSpec(defaultAdmissionBinding),
+  "admissionregistration.k8s.io/v1/MutatingAdmissionPolicyBinding":
+    withSpec(defaultAdmissionBinding),
   "apiextensions.k8s.io/v1/CustomResourceDefinition": withSpec(defaultDefinition),
   "apiregistration.k8s.io/v1/APIService": withSpec(defaultApiService),
 };
-

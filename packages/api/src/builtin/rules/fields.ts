@@ -2,7 +2,7 @@
  * Reading of objects whose kind is known but whose TypeScript type is not, and the few field errors that the shared
  * makers do not cover. Readers never throw: what is absent reads as empty.
  */
-import { type FieldError, invalid, showValue } from "../../field-error.ts";
+import { type FieldError, invalid, notSupported, required, showValue } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
 
 const NOTHING: JsonObject = Object.freeze({});
@@ -85,6 +85,11 @@ export function invalidWithoutValue(field: string, detail: string): FieldError {
   return { reason: "FieldValueInvalid", field, message: `Invalid value: ${detail}` };
 }
 
+/** `Invalid value` without saying why. */
+export function invalidAlone(field: string, value: unknown): FieldError {
+  return { reason: "FieldValueInvalid", field, message: `Invalid value: ${showValue(value)}` };
+}
+
 export function pushNonNegative(problems: Problems, field: string, value: unknown): void {
   if (typeof value === "number" && value < 0) {
     problems.push(invalid(field, value, "must be greater than or equal to 0"));
@@ -129,4 +134,40 @@ export function mapShared<T>(list: readonly T[], change: (item: T) => T): readon
     changed.push(next);
   }
   return changed ?? list;
+}
+
+/** One of the values, or `Unsupported value`. */
+export function pushUnsupported(
+  problems: Problems,
+  field: string,
+  value: unknown,
+  supported: readonly string[],
+): void {
+  if (typeof value !== "string" || !supported.includes(value)) {
+    problems.push(notSupported(field, value ?? "", supported));
+  }
+}
+
+/** Present, and as the check wants it. */
+export function pushRequiredName(
+  problems: Problems,
+  field: string,
+  value: string,
+  check: (value: string) => readonly string[],
+): void {
+  if (value === "") problems.push(required(field));
+  else pushInvalid(problems, field, value, check(value));
+}
+
+export function pushRequired(problems: Problems, field: string, value: string): void {
+  if (value === "") problems.push(required(field));
+}
+
+export function pushImmutable(
+  problems: Problems,
+  field: string,
+  value: unknown,
+  old: unknown,
+): void {
+  if (!sameOrEmpty(value, old)) problems.push(invalid(field, value ?? null, "field is immutable"));
 }

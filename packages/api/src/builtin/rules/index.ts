@@ -4,6 +4,7 @@ import { defaults } from "./defaults.ts";
 import { generateJobSelector } from "./job-selector.ts";
 import { printers } from "./printers.ts";
 import { selectableFields } from "./selectable-fields.ts";
+import { validation } from "./validation.ts";
 
 /** Defaults, validation, table columns and selectable fields of every built-in kind that has any. */
 export const kindRules: KindRulesTable = joinRules();
@@ -13,6 +14,7 @@ function joinRules(): KindRulesTable {
     ...Object.keys(defaults),
     ...Object.keys(printers),
     ...Object.keys(selectableFields),
+    ...Object.keys(validation),
   ]);
   return Object.fromEntries([...names].map((name) => [name, rulesOf(name)]));
 }
@@ -24,6 +26,7 @@ function rulesOf(name: string): KindRules {
   return {
     ...(applyDefaults === undefined ? {} : { applyDefaults }),
     ...(name === "batch/v1/Job" ? { prepareCreate: generateJobSelector } : {}),
+    ...validation[name],
     ...(printer === undefined ? {} : { printer }),
     ...(fields === undefined ? {} : { selectableFields: fields }),
   };

@@ -48,7 +48,12 @@ function checked(value: string, max: number, pattern: RegExp, rule: string): rea
 }
 
 export function dnsLabel(value: string): readonly string[] {
-  return checked(value, 63, LABEL, LABEL_TEXT);
+  const problems = checked(value, 63, LABEL, LABEL_TEXT);
+  // A fine subdomain that is no label has dots, and saying so helps more than the whole rule.
+  if (problems.length === 1 && problems[0] === LABEL_TEXT && SUBDOMAIN.test(value)) {
+    return ["must not contain dots"];
+  }
+  return problems;
 }
 
 export function dnsLabel1035(value: string): readonly string[] {

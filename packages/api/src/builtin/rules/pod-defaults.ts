@@ -261,7 +261,9 @@ function defaultProjection(source: JsonObject): JsonObject {
   const next = changePart(source, "serviceAccountToken", (token) =>
     token["expirationSeconds"] === undefined ? { ...token, expirationSeconds: 3600 } : token,
   );
-  return changePart(next, "downwardAPI", (files) => changeList(files, "items", defaultDownwardFile));
+  return changePart(next, "downwardAPI", (files) =>
+    changeList(files, "items", defaultDownwardFile),
+  );
 }
 
 export function defaultHostPath(source: JsonObject): JsonObject {
@@ -291,9 +293,7 @@ function mirrorDataSource(spec: JsonObject): JsonObject {
 }
 
 export function defaultIscsi(source: JsonObject): JsonObject {
-  return text(source, "iscsiInterface") === ""
-    ? { ...source, iscsiInterface: "default" }
-    : source;
+  return text(source, "iscsiInterface") === "" ? { ...source, iscsiInterface: "default" } : source;
 }
 
 export function defaultRbd(source: JsonObject): JsonObject {
@@ -341,7 +341,9 @@ function requestLimits(container: JsonObject): JsonObject {
     next ??= { ...requests };
     next[name] = limits[name];
   }
-  return next === undefined ? container : { ...container, resources: { ...resources, requests: next } };
+  return next === undefined
+    ? container
+    : { ...container, resources: { ...resources, requests: next } };
 }
 
 function openHostPorts(container: JsonObject, hostNetwork: boolean): JsonObject {
@@ -424,7 +426,12 @@ function defaultPodStatus(status: JsonObject, spec: JsonObject): JsonObject {
 /** Guaranteed when every container requests exactly its limits of cpu and memory, best effort when none asks for any. */
 export function serviceClassOf(spec: JsonObject): "Guaranteed" | "Burstable" | "BestEffort" {
   const pod = part(spec, "resources");
-  const holders = pod === undefined ? [...items(spec, "containers"), ...items(spec, "initContainers")].map((container) => partOf(container, "resources")) : [pod];
+  const holders =
+    pod === undefined
+      ? [...items(spec, "containers"), ...items(spec, "initContainers")].map((container) =>
+          partOf(container, "resources"),
+        )
+      : [pod];
   let any = false;
   let guaranteed = true;
   for (const resources of holders) {
@@ -432,7 +439,8 @@ export function serviceClassOf(spec: JsonObject): "Guaranteed" | "Burstable" | "
       const request = quantityOf(partOf(resources, "requests"), name);
       const limit = quantityOf(partOf(resources, "limits"), name);
       any ||= request !== undefined || limit !== undefined;
-      guaranteed &&= limit !== undefined && (request === undefined || compareQuantities(request, limit) === 0);
+      guaranteed &&=
+        limit !== undefined && (request === undefined || compareQuantities(request, limit) === 0);
     }
   }
   if (!any) return "BestEffort";

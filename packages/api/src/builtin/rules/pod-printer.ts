@@ -81,7 +81,10 @@ function observeInitContainers(
   sideRestarts: Observed,
 ): boolean {
   const total = items(partOf(pod, "spec"), "initContainers").length;
-  for (const [index, container] of items(partOf(pod, "status"), "initContainerStatuses").entries()) {
+  for (const [index, container] of items(
+    partOf(pod, "status"),
+    "initContainerStatuses",
+  ).entries()) {
     countRestarts(container, seen);
     const side = sides.has(text(container, "name"));
     if (side) countRestarts(container, sideRestarts);

@@ -45,7 +45,14 @@ const deployment = printer(
 /** ReplicaSets and ReplicationControllers differ in the shape of their selector only. */
 function replicaPrinter(selectorText: (spec: JsonObject) => string): TablePrinter {
   return printer(
-    ["Name:name", "Desired:integer", "Current:integer", "Ready:integer", "Age", ...TEMPLATE_COLUMNS],
+    [
+      "Name:name",
+      "Desired:integer",
+      "Current:integer",
+      "Ready:integer",
+      "Age",
+      ...TEMPLATE_COLUMNS,
+    ],
     (object, now) => {
       const spec = partOf(object, "spec");
       const status = partOf(object, "status");
@@ -316,7 +323,9 @@ const endpointSlice = printer(
       if (typeof port["port"] === "number") return String(port["port"]);
       return typeof port["name"] === "string" ? port["name"] : "*";
     });
-    const addresses = items(object, "endpoints").flatMap((endpoint) => texts(endpoint, "addresses"));
+    const addresses = items(object, "endpoints").flatMap((endpoint) =>
+      texts(endpoint, "addresses"),
+    );
     return [
       nameOf(object),
       text(object, "addressType"),
@@ -735,18 +744,15 @@ function policyPrinter(column: string, field: string): TablePrinter {
   });
 }
 
-const policyBinding = printer(
-  ["Name:name", "PolicyName", "ParamRef", "Age"],
-  (object, now) => {
-    const spec = partOf(object, "spec");
-    return [
-      nameOf(object),
-      text(spec, "policyName"),
-      parameterText(part(spec, "paramRef")),
-      objectAge(object, now),
-    ];
-  },
-);
+const policyBinding = printer(["Name:name", "PolicyName", "ParamRef", "Age"], (object, now) => {
+  const spec = partOf(object, "spec");
+  return [
+    nameOf(object),
+    text(spec, "policyName"),
+    parameterText(part(spec, "paramRef")),
+    objectAge(object, now),
+  ];
+});
 
 function parameterText(reference: JsonObject | undefined): string {
   if (reference === undefined) return "<unset>";
@@ -898,7 +904,10 @@ export const printers: Readonly<Record<string, TablePrinter>> = {
     "validations",
   ),
   "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicyBinding": policyBinding,
-  "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy": policyPrinter("Mutations", "mutations"),
+  "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy": policyPrinter(
+    "Mutations",
+    "mutations",
+  ),
   "admissionregistration.k8s.io/v1/MutatingAdmissionPolicyBinding": policyBinding,
   "apiextensions.k8s.io/v1/CustomResourceDefinition": plainPrinter,
   "apiregistration.k8s.io/v1/APIService": apiService,

@@ -27,8 +27,7 @@ function numberIn(section: string, field: string): Select {
 }
 
 function flagIn(section: string, field: string): Select {
-  return (object) =>
-    String(partOf(object as unknown as JsonObject, section)[field] === true);
+  return (object) => String(partOf(object as unknown as JsonObject, section)[field] === true);
 }
 
 const events: Selectable = {
@@ -44,7 +43,9 @@ const events: Selectable = {
     "reportingComponent",
     "type",
   ),
-  source: (object) => textAt("source.component")(object) || text(object as unknown as JsonObject, "reportingComponent"),
+  source: (object) =>
+    textAt("source.component")(object) ||
+    text(object as unknown as JsonObject, "reportingComponent"),
 };
 
 const newEvents: Selectable = {
