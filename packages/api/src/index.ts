@@ -171,3 +171,12 @@ export {
   type JsonPathOptions,
   relaxJsonPath,
 } from "./jsonpath/jsonpath.ts";
+export {
+  type Condition,
+  type ConditionStatus,
+  findCondition,
+  hasCondition,
+  type NewCondition,
+  removeCondition,
+  setCondition,
+} from "./conditions/conditions.ts";
