@@ -48,13 +48,13 @@ contexts:
   context: {cluster: c2, user: ghost}
 `;
 
-const full = parseKubeconfig(FULL, "/home/u/.kube", "config");
+const full = parseKubeconfig(FULL, "/etc/lifeboat", "config");
 
 test("the current context gives cluster, user and namespace; relative paths start at the file", () => {
   expect(resolveAccess(full)).toEqual({
     cluster: {
       server: "https://10.0.0.1:6443",
-      certificateAuthority: { kind: "file", path: "/home/u/.kube/pki/ca.crt" },
+      certificateAuthority: { kind: "file", path: "/etc/lifeboat/pki/ca.crt" },
       insecureSkipTlsVerify: false,
       tlsServerName: "api.internal",
     },

@@ -141,6 +141,6 @@ test("a kubeconfig that is nowhere is an error that says where was looked", asyn
 });
 
 test("the kubeconfig is found where kubectl finds it", () => {
-  expect(defaultKubeconfigPaths({ HOME: "/home/u" })).toEqual(["/home/u/.kube/config"]);
+  expect(defaultKubeconfigPaths({ HOME: "/nobody" })).toEqual(["/nobody/.kube/config"]);
   expect(defaultKubeconfigPaths({ KUBECONFIG: "/a::/b" })).toEqual(["/a", "/b"]);
 });
