@@ -21,6 +21,7 @@ import {
 } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
 import {
+  type AdmissionPlugin,
   allowMasters,
   type ApiServer,
   type Authorizer,
@@ -41,6 +42,8 @@ export interface WorldOptions {
   /** Who may do what; absent: masters may everything. */
   readonly authorizer?: Authorizer;
   readonly tokens?: ReadonlyMap<string, User>;
+  /** After the server's own; none when absent. */
+  readonly admissionPlugins?: readonly AdmissionPlugin[];
   /** How many changes watches can resume from. */
   readonly historyMaxEvents?: number;
 }
@@ -126,7 +129,7 @@ class RunningWorld implements World {
         gitVersion: "v1.36.4+lifeboat.0.1.0",
         tokens: this.#options.tokens ?? new Map(),
         authorizer: this.#options.authorizer ?? allowMasters,
-        admissionPlugins: [],
+        admissionPlugins: this.#options.admissionPlugins ?? [],
         historyMaxEvents: this.#options.historyMaxEvents ?? HISTORY_MAX_EVENTS,
         historyMaxBytes: HISTORY_MAX_BYTES,
       },
