@@ -82,7 +82,7 @@ test("items of built-in lists leave out kind and apiVersion", async () => {
     items: [{ metadata: { name: "a" } }],
   });
   const [item] = (list.body as { items: object[] }).items;
-  expect(Object.keys(item as object)).toEqual(["metadata"]);
+  expect(Object.keys(item ?? {})).toEqual(["metadata"]);
 });
 
 test("what Warn validation notices comes as a header", async () => {
