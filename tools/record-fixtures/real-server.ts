@@ -53,7 +53,7 @@ export async function startRealServer(): Promise<RealServer> {
     },
   ).trim();
   const directory = mkdtempSync(join(tmpdir(), "record-fixtures-"));
-  const [client, peer, secure] = await freePorts(3);
+  const [client = 0, peer = 0, secure = 0] = await freePorts(3);
   const token = randomBytes(16).toString("hex");
   writeFileSync(join(directory, "tokens.csv"), `${token},recorder,recorder,system:masters\n`, {
     mode: 0o600,
@@ -108,7 +108,7 @@ export async function startRealServer(): Promise<RealServer> {
       ca: await readWhenThere(join(directory, "certificates", "apiserver.crt")),
     });
     const call: RealServer["call"] = (method, path, body, headers = {}) =>
-      send(agent, secure as number, token, { method, path, body, headers });
+      send(agent, secure, token, { method, path, body, headers });
     await untilReady(call, server);
     return { call, stop };
   } catch (error) {

@@ -350,8 +350,7 @@ function checkTimeZone(problems: Problems, zone: unknown): void {
 function isTimeZone(zone: string): boolean {
   if (zone.length > 64 || !/^[A-Za-z][A-Za-z0-9._+/-]*$/.test(zone)) return false;
   try {
-    new Intl.DateTimeFormat("en-US", { timeZone: zone });
-    return true;
+    return new Intl.DateTimeFormat("en-US", { timeZone: zone }) !== undefined;
   } catch {
     return false;
   }

@@ -2,8 +2,8 @@
  * The defaults of the built-in kinds, by `apiVersion/Kind`. The same two promises as in pod-defaults.ts hold: unchanged
  * parts are shared, and a second application changes nothing.
  *
- * Some things the server fills in when it creates an object rather than when it decodes one (a pod's phase, a
- * namespace's finalizer) are here too: they depend on nothing but the object.
+ * Some things the server fills in when it creates an object rather than when it decodes one (a pod's phase and
+ * service class) are here too: they depend on nothing but the object.
  */
 import { encodeBase64 } from "../base64.ts";
 import type { Json, JsonObject } from "../../json.ts";
@@ -251,11 +251,6 @@ function defaultNamespace(namespace: JsonObject): JsonObject {
   if (name !== "" && labels[METADATA_NAME] !== name) {
     next = { ...next, metadata: { ...metadata, labels: { ...labels, [METADATA_NAME]: name } } };
   }
-  next = ensurePart(next, "spec", (spec) =>
-    texts(spec, "finalizers").length > 0 || text(metadata, "deletionTimestamp") !== ""
-      ? spec
-      : { ...spec, finalizers: ["kubernetes"] },
-  );
   return ensurePart(next, "status", (status) => fill(status, { phase: "Active" }));
 }
 

@@ -36,7 +36,7 @@ export function generateJobSelector(job: AnyObject): AnyObject {
     ...job,
     metadata: shared ? { ...job.metadata, labels } : job.metadata,
     spec: prepared,
-  } as AnyObject;
+  };
 }
 
 /** A Job without labels of its own was given those of its template, and keeps step with them. */

@@ -143,7 +143,7 @@ export function percent(value: string): readonly string[] {
 /** `example.com/name`, as controllers and signers are named. */
 export function domainPrefixedPath(value: string): readonly string[] {
   const slash = value.indexOf("/");
-  if (slash < 0 || slash === 0 || slash === value.length - 1) {
+  if (slash <= 0 || slash === value.length - 1) {
     return ['must be a domain-prefixed path (such as "acme.io/foo")'];
   }
   const host = dnsSubdomain(value.slice(0, slash));

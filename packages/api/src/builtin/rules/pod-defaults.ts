@@ -22,13 +22,8 @@ export function defaultPod(pod: JsonObject): JsonObject {
     openHostPorts(requestLimits(container), hostNetwork);
   const containers = mapShared(items(spec, "containers"), complete);
   const initContainers = mapShared(items(spec, "initContainers"), complete);
-  let next = withField(spec, "containers", containers as Json, spec["containers"] !== undefined);
-  next = withField(
-    next,
-    "initContainers",
-    initContainers as Json,
-    spec["initContainers"] !== undefined,
-  );
+  let next = withField(spec, "containers", containers, spec["containers"] !== undefined);
+  next = withField(next, "initContainers", initContainers, spec["initContainers"] !== undefined);
   next = defaultPodResources(next);
   if (next["enableServiceLinks"] === undefined) next = { ...next, enableServiceLinks: true };
   const status = defaultPodStatus(partOf(pod, "status"), next);
@@ -74,7 +69,7 @@ function withLists(spec: JsonObject): JsonObject {
     const list = next[name];
     if (list === undefined) continue;
     const changed = mapShared(items(next, name), change);
-    if (changed !== list) next = { ...next, [name]: changed as Json };
+    if (changed !== list) next = { ...next, [name]: changed };
   }
   const overhead = part(next, "overhead");
   const rounded = overhead === undefined ? undefined : roundQuantities(overhead);
@@ -473,7 +468,7 @@ export function changeList(
   const list = of[name];
   if (!Array.isArray(list)) return of;
   const next = mapShared(list as readonly JsonObject[], change);
-  return next === list ? of : { ...of, [name]: next as Json };
+  return next === list ? of : { ...of, [name]: next };
 }
 
 function withField(of: JsonObject, name: string, value: Json, present: boolean): JsonObject {
