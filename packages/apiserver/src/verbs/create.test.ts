@@ -125,6 +125,13 @@ interface Refusal {
 const bad = (metadata: object, fields: Readonly<Record<string, unknown>> = {}): New<AnyObject> =>
   newObject(configMaps, metadata, fields);
 
+/** Nothing but the limit on all objects speaks against it. */
+function huge(): New<AnyObject> {
+  const containers = [{ name: "c", image: "i", args: ["y".repeat(1_600_000)] }];
+  const template = { metadata: { labels: { app: "big" } }, spec: { containers } };
+  return deployment("big", { template });
+}
+
 const refusals: readonly Refusal[] = [
   {
     name: "an object that exists",
@@ -222,7 +229,7 @@ const refusals: readonly Refusal[] = [
   },
   {
     name: "an object beyond the size limit",
-    call: ({ client }) => client.create(configMaps, configMap("big", { x: "y".repeat(1_600_000) })),
+    call: ({ client }) => client.create(deployments, huge()),
     want: { code: 413, reason: "RequestEntityTooLarge" },
   },
   {
