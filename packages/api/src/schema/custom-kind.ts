@@ -10,9 +10,9 @@ import type { FieldError } from "../field-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import type { KindSchema, Normalized } from "../kind-schema.ts";
 import type { AnyObject } from "../object.ts";
+import { formatLikeGo, goTypeOf } from "../patch/go-format.ts";
 import { type CompiledSchema, compileSchema } from "./compile-schema.ts";
 import { type CrdScale, type CustomResourceDefinition, crdVersion } from "./crd.ts";
-import { goTypeOf, showGoValue } from "./go-text.ts";
 import { normalizeObjectMeta } from "./object-meta.ts";
 import { MAX_ERRORS, validateChangedValue } from "./validate.ts";
 
@@ -202,5 +202,5 @@ function scaleError(path: FieldPath, value: string, detail: string): FieldError 
 
 function accessorError(path: string, value: Json, wanted: string): string {
   const at = path.startsWith(".") ? path : `.${path}`;
-  return `${at} accessor error: ${showGoValue(value)} is of the type ${goTypeOf(value)}, expected ${wanted}`;
+  return `${at} accessor error: ${formatLikeGo(value)} is of the type ${goTypeOf(value)}, expected ${wanted}`;
 }

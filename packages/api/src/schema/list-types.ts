@@ -6,7 +6,8 @@
  */
 import type { FieldError } from "../field-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
-import { showJson, sortedJson } from "./go-text.ts";
+import { formatJsonLikeGo } from "../jsonpath/format.ts";
+import { showJson } from "./go-text.ts";
 import type { SchemaNode } from "./schema-node.ts";
 
 export function validateListTypes(node: SchemaNode, value: Json): readonly FieldError[] {
@@ -109,8 +110,8 @@ function reportRepeated(
 }
 
 /** Scalars stand for themselves; lists and objects for their text, marked so that no string can look like it. */
-function identityOf(value: Json | undefined): Json | undefined {
-  return typeof value === "object" && value !== null ? `\0${sortedJson(value)}` : value;
+export function identityOf(value: Json | undefined): Json | undefined {
+  return typeof value === "object" && value !== null ? `\0${formatJsonLikeGo(value)}` : value;
 }
 
 function fieldOf(element: JsonObject | null, name: string): Json | undefined {

@@ -11,8 +11,10 @@
  */
 import { type FieldError, notSupported, required, tooLong, tooMany } from "../field-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { formatJsonLikeGo } from "../jsonpath/format.ts";
 import { equalJson } from "./equal-json.ts";
-import { formatFloat, showJson, sortedJson } from "./go-text.ts";
+import { showJson } from "./go-text.ts";
+import { identityOf } from "./list-types.ts";
 import { formatPath } from "./prune.ts";
 import {
   ARRAY,
@@ -266,11 +268,11 @@ function checkNumber(c: Checker, limits: NumberLimits, value: number): void {
   const { minimum, maximum } = limits;
   if (minimum !== undefined && (limits.exclusiveMinimum ? value <= minimum : value < minimum)) {
     const relation = limits.exclusiveMinimum ? "greater than" : "greater than or equal to";
-    addInvalid(c, value, `should be ${relation} ${formatFloat(minimum)}`);
+    addInvalid(c, value, `should be ${relation} ${showJson(minimum)}`);
   }
   if (maximum !== undefined && (limits.exclusiveMaximum ? value >= maximum : value > maximum)) {
     const relation = limits.exclusiveMaximum ? "less than" : "less than or equal to";
-    addInvalid(c, value, `should be ${relation} ${formatFloat(maximum)}`);
+    addInvalid(c, value, `should be ${relation} ${showJson(maximum)}`);
   }
 }
 
@@ -285,12 +287,12 @@ function fitsRange(limits: NumberLimits, value: number): boolean {
 function checkMultiple(c: Checker, factor: number | undefined, value: number): void {
   if (factor === undefined) return;
   if (factor <= 0) {
-    addInvalid(c, factor, `factor MultipleOf declared must be positive: ${formatFloat(factor)}`);
+    addInvalid(c, factor, `factor MultipleOf declared must be positive: ${showJson(factor)}`);
     return;
   }
   const quotient = factor < 1 ? (1 / factor) * value : value / factor;
   if (!Number.isInteger(quotient))
-    addInvalid(c, value, `should be a multiple of ${formatFloat(factor)}`);
+    addInvalid(c, value, `should be a multiple of ${showJson(factor)}`);
 }
 
 function checkEnumeration(c: Checker, enumeration: Enumeration, value: Json): void {
@@ -326,7 +328,7 @@ function checkList(
 }
 
 function hasDuplicates(list: readonly Json[]): boolean {
-  return new Set(list.map(sortedJson)).size < list.length;
+  return new Set(list.map(identityOf)).size < list.length;
 }
 
 /** Elements of lists that are maps can be recognised again; those of other lists cannot. */
@@ -337,7 +339,7 @@ function elementsByKey(node: SchemaNode, old: Json): ReadonlyMap<string, Json> |
 
 function keyText(node: SchemaNode, element: Json): string {
   if (!isJsonObject(element)) return "";
-  return sortedJson(node.mapKeys.map((key) => element[key] ?? null));
+  return formatJsonLikeGo(node.mapKeys.map((key) => element[key] ?? null));
 }
 
 function checkObject(

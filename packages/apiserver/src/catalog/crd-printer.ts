@@ -5,13 +5,16 @@
 import {
   type AnyObject,
   type Column,
+  compileColumnPath,
   type CrdColumn,
+  formatJsonPathResults,
   humanDuration,
   type Json,
+  type JsonObject,
+  JsonPathError,
   type TablePrinter,
 } from "@lifeboat/api";
 import { type Instant, parseTime } from "@lifeboat/base";
-import { simplePath } from "./crd-path.ts";
 
 const NAME: Column = { name: "Name", type: "string", format: "name", description: "", priority: 0 };
 const AGE: CrdColumn = {
@@ -54,7 +57,14 @@ function compileCell(column: CrdColumn): Cell {
 
 /** The first value a path finds; undefined when it finds none or is no path. */
 function compilePath(path: string): (object: AnyObject) => Json | undefined {
-  return simplePath(path);
+  try {
+    const read = compileColumnPath(path);
+    return (object) => read(object as JsonObject);
+  } catch (error) {
+    // The rules of CRDs ask for little more than a leading dot.
+    if (error instanceof JsonPathError) return () => undefined;
+    throw error;
+  }
 }
 
 function cellOf(type: string, value: Json | undefined, now: Instant): unknown {
@@ -69,7 +79,7 @@ function cellOf(type: string, value: Json | undefined, now: Instant): unknown {
     case "date":
       return typeof value === "string" ? age(value, now) : null;
     default:
-      return typeof value === "object" ? JSON.stringify(value) : String(value);
+      return formatJsonPathResults([[value]]);
   }
 }
 

@@ -9,6 +9,7 @@
  */
 import {
   type AnyObject,
+  compileColumnPath,
   type CrdVersion,
   customKindSchema,
   type CustomResourceDefinition,
@@ -19,7 +20,6 @@ import {
 } from "@lifeboat/api";
 import { customPrinter } from "./crd-printer.ts";
 import type { SelectableFields, ServedResource, Subresources } from "./served-resource.ts";
-import { simplePath } from "./crd-path.ts";
 import { compareVersions } from "./version-order.ts";
 
 /** In the order discovery shows them. */
@@ -100,9 +100,9 @@ function subresourcesOf(version: CrdVersion): Subresources {
 function selectableFields(version: CrdVersion): SelectableFields {
   const fields: Record<string, (object: AnyObject) => string> = {};
   for (const { jsonPath = "" } of version.selectableFields ?? []) {
-    const read = simplePath(jsonPath);
+    const read = compileColumnPath(jsonPath);
     fields[jsonPath.replace(/^\./, "")] = (object) => {
-      const value = read(object);
+      const value = read(object as JsonObject);
       return typeof value === "object" || value === undefined ? "" : String(value);
     };
   }
