@@ -193,8 +193,8 @@ const configMaps: Scenario = {
     run("label", "cm", "settings", ...inShop, "bad key=x"),
     { args: ["replace", "-f", "-"], input: configMap({ z: "26" }) },
     run("get", "cm", "settings", ...inShop, "-o", "jsonpath={.data}"),
-    { args: ["edit", "cm", "settings", ...inShop], environment: sedEditor("s/26/27/") },
-    { args: ["edit", "cm", "settings", ...inShop], environment: sedEditor("s/27/27/") },
+    { args: ["edit", "cm", "settings", ...inShop], environment: sedEditor('s/z:.*/z:\\ "27"/') },
+    { args: ["edit", "cm", "settings", ...inShop], environment: sedEditor('s/z:.*/z:\\ "27"/') },
     run("get", "cm", "settings", ...inShop, "-o", "jsonpath={.data.z}"),
     run("delete", "cm", "settings", "typed", ...inShop),
     run("delete", "cm", "settings", ...inShop),
@@ -443,7 +443,6 @@ const discovery: Scenario = {
     run("get", "--raw", "/nowhere"),
     run("auth", "can-i", "create", "deployments"),
     run("auth", "whoami", "-o", "jsonpath={.status.userInfo.groups}"),
-    run("delete", "namespace", "shop", "--timeout=30s"),
   ],
 };
 

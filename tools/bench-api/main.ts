@@ -38,6 +38,8 @@ interface Subject {
   readonly url: string;
   readonly kubeconfig: string;
   readonly pids: readonly number[];
+  /** What it printed, for when it does not behave. */
+  output(): string;
   stop(): Promise<void>;
 }
 
@@ -70,12 +72,12 @@ async function main(): Promise<void> {
 
 async function startOurs(): Promise<Subject> {
   const running = await startLifeboat();
-  return { ...running, pids: [running.process.pid] };
+  return { ...running, pids: [running.process.pid], output: () => running.process.output() };
 }
 
 async function startTheirs(): Promise<Subject> {
   const running = await startRealApiServer();
-  return { ...running, pids: [running.pids.etcd, running.pids.apiserver] };
+  return { ...running, pids: [running.pids.etcd, running.pids.apiserver], output: () => "" };
 }
 
 async function measure(name: string, start: () => Promise<Subject>): Promise<Report | undefined> {
@@ -90,6 +92,9 @@ async function measure(name: string, start: () => Promise<Subject>): Promise<Rep
   }
   try {
     return await drive(name, subject);
+  } catch (error) {
+    print(subject.output());
+    throw error;
   } finally {
     await subject.stop();
   }
@@ -107,6 +112,7 @@ async function drive(name: string, subject: Subject): Promise<Report> {
     const trouble =
       measured.errors > 0 ? `, ${measured.errors} errors: ${measured.firstError}` : "";
     print(`${name}: ${operation} ${Math.round(measured.perSecond)}/s${trouble}`);
+    if (measured.errors > 0) throw new Error(`${name} failed under load`);
   };
   const idleMb = anonymousMb(subject.pids);
   await load("create", objects, ["-body", bodyFile]);
