@@ -7,7 +7,18 @@
  */
 import { encodeBase64 } from "../base64.ts";
 import type { Json, JsonObject } from "../../json.ts";
-import { isAbsent, items, part, partOf, text, textMap, texts } from "./fields.ts";
+import {
+  copyOf,
+  isAbsent,
+  items,
+  part,
+  partOf,
+  text,
+  textMap,
+  texts,
+  withValue,
+  withValues,
+} from "./fields.ts";
 import {
   changeList,
   changePart,
@@ -32,7 +43,7 @@ function fill(object: JsonObject, values: JsonObject): JsonObject {
   for (const name in values) {
     const value = object[name];
     if (!isAbsent(value) && value !== "") continue;
-    next ??= { ...object };
+    next ??= copyOf(object);
     next[name] = values[name];
   }
   return next ?? object;
@@ -42,7 +53,7 @@ function fill(object: JsonObject, values: JsonObject): JsonObject {
 function ensurePart(object: JsonObject, name: string, change: Defaults): JsonObject {
   const value = partOf(object, name);
   const next = change(value);
-  return next === object[name] ? object : { ...object, [name]: next };
+  return next === object[name] ? object : withValue(object, name, next);
 }
 
 const withSpec =
@@ -73,7 +84,7 @@ function fillAbsent(object: JsonObject, values: JsonObject): JsonObject {
   let next: Record<string, Json | undefined> | undefined;
   for (const name in values) {
     if (!isAbsent(object[name])) continue;
-    next ??= { ...object };
+    next ??= copyOf(object);
     next[name] = values[name];
   }
   return next ?? object;
@@ -94,7 +105,10 @@ function defaultStatefulSet(spec: JsonObject): JsonObject {
   let next = ensurePart(spec, "updateStrategy", (strategy) => {
     const typed =
       text(strategy, "type") === ""
-        ? { ...strategy, type: "RollingUpdate", rollingUpdate: partOf(strategy, "rollingUpdate") }
+        ? withValues(strategy, {
+            type: "RollingUpdate",
+            rollingUpdate: partOf(strategy, "rollingUpdate"),
+          })
         : strategy;
     if (typed["type"] !== "RollingUpdate") return typed;
     return changePart(typed, "rollingUpdate", (update) => fillAbsent(update, { partition: 0 }));
@@ -121,7 +135,7 @@ function defaultReplicationController(controller: JsonObject): JsonObject {
   const labels = part(partOf(partOf(spec, "template"), "metadata"), "labels");
   if (labels === undefined) return withPart(controller, "spec", nextSpec);
   if (Object.keys(partOf(spec, "selector")).length === 0) {
-    nextSpec = { ...nextSpec, selector: labels };
+    nextSpec = withValues(nextSpec, { selector: labels });
   }
   return adoptLabels(withPart(controller, "spec", nextSpec), labels);
 }
@@ -130,11 +144,11 @@ function defaultReplicationController(controller: JsonObject): JsonObject {
 function adoptLabels(object: JsonObject, labels: JsonObject): JsonObject {
   const metadata = partOf(object, "metadata");
   if (Object.keys(partOf(metadata, "labels")).length > 0) return object;
-  return { ...object, metadata: { ...metadata, labels } };
+  return withValues(object, { metadata: { ...metadata, labels } });
 }
 
 function withPart(object: JsonObject, name: string, value: JsonObject): JsonObject {
-  return object[name] === value ? object : { ...object, [name]: value };
+  return object[name] === value ? object : withValue(object, name, value);
 }
 
 function defaultJob(job: JsonObject): JsonObject {
@@ -159,7 +173,7 @@ function defaultJobSpec(spec: JsonObject, whole: boolean): JsonObject {
   }
   if (!whole) return next;
   if (next["completions"] === undefined && next["parallelism"] === undefined) {
-    next = { ...next, completions: 1, parallelism: 1 };
+    next = withValues(next, { completions: 1, parallelism: 1 });
   }
   return fill(next, {
     parallelism: 1,
@@ -221,14 +235,16 @@ function defaultAffinity(spec: JsonObject): JsonObject {
   }
   const timeout = part(config, "clientIP")?.["timeoutSeconds"];
   if (affinity !== "ClientIP" || timeout !== undefined) return spec;
-  return { ...spec, sessionAffinityConfig: { clientIP: { timeoutSeconds: 10_800 } } };
+  return withValue(spec, "sessionAffinityConfig", { clientIP: { timeoutSeconds: 10_800 } });
 }
 
 function defaultServicePort(port: JsonObject): JsonObject {
   const next = fill(port, { protocol: "TCP" });
   const target = next["targetPort"];
   const unset = target === undefined || target === 0 || target === "";
-  return unset && target !== next["port"] ? { ...next, targetPort: next["port"] ?? 0 } : next;
+  return unset && target !== next["port"]
+    ? withValues(next, { targetPort: next["port"] ?? 0 })
+    : next;
 }
 
 function defaultSecret(secret: JsonObject): JsonObject {
@@ -249,7 +265,9 @@ function defaultNamespace(namespace: JsonObject): JsonObject {
   const labels = textMap(metadata, "labels");
   let next = namespace;
   if (name !== "" && labels[METADATA_NAME] !== name) {
-    next = { ...next, metadata: { ...metadata, labels: { ...labels, [METADATA_NAME]: name } } };
+    next = withValues(next, {
+      metadata: { ...metadata, labels: withValue(labels, METADATA_NAME, name) },
+    });
   }
   return ensurePart(next, "status", (status) => fill(status, { phase: "Active" }));
 }
@@ -286,7 +304,7 @@ function defaultNode(node: JsonObject): JsonObject {
     );
     const capacity = part(rounded, "capacity");
     if (capacity === undefined || rounded["allocatable"] !== undefined) return rounded;
-    return { ...rounded, allocatable: capacity };
+    return withValues(rounded, { allocatable: capacity });
   });
 }
 
@@ -324,7 +342,7 @@ function defaultNetworkPolicy(spec: JsonObject): JsonObject {
     changeList(rule, "ports", (port) => fill(port, { protocol: "TCP" }));
   const next = changeList(changeList(spec, "ingress", ports), "egress", ports);
   const types = items(next, "egress").length > 0 ? ["Ingress", "Egress"] : ["Ingress"];
-  return texts(next, "policyTypes").length > 0 ? next : { ...next, policyTypes: types };
+  return texts(next, "policyTypes").length > 0 ? next : withValues(next, { policyTypes: types });
 }
 
 const defaultIngressClass: Defaults = (spec) =>
@@ -351,7 +369,7 @@ const SCALE_DOWN: JsonObject = {
 
 function defaultAutoscaler(spec: JsonObject): JsonObject {
   let next = fill(spec, { minReplicas: 1 });
-  if (items(next, "metrics").length === 0) next = { ...next, metrics: [DEFAULT_METRIC] };
+  if (items(next, "metrics").length === 0) next = withValues(next, { metrics: [DEFAULT_METRIC] });
   return changePart(next, "behavior", (behavior) => {
     const up = ensurePart(behavior, "scaleUp", (rules) => fill(rules, SCALE_UP));
     return ensurePart(up, "scaleDown", (rules) => fill(rules, SCALE_DOWN));
@@ -385,7 +403,7 @@ function defaultCsiDriver(spec: JsonObject): JsonObject {
   const next = fill(spec, CSI_DRIVER);
   return texts(next, "volumeLifecycleModes").length > 0
     ? next
-    : { ...next, volumeLifecycleModes: ["Persistent"] };
+    : withValues(next, { volumeLifecycleModes: ["Persistent"] });
 }
 
 const WEBHOOK: JsonObject = {

@@ -3,7 +3,7 @@
  * makers do not cover. Readers never throw: what is absent reads as empty.
  */
 import { type FieldError, invalid, notSupported, required, showValue } from "../../field-error.ts";
-import type { JsonObject } from "../../json.ts";
+import type { Json, JsonObject } from "../../json.ts";
 
 const NOTHING: JsonObject = Object.freeze({});
 const NO_ITEMS: readonly never[] = Object.freeze([]);
@@ -121,6 +121,30 @@ export function sameOrEmpty(a: unknown, b: unknown): boolean {
 function isHollow(value: unknown): boolean {
   if (value === undefined || value === null) return true;
   return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+/**
+ * A copy to add fields to. It is made field by field, because engines are twenty times slower at adding a field to a
+ * copy made by spreading.
+ */
+export function copyOf(of: JsonObject): Record<string, Json | undefined> {
+  const copy: Record<string, Json | undefined> = {};
+  for (const name in of) copy[name] = of[name];
+  return copy;
+}
+
+/** The object with these values set. */
+export function withValues(of: JsonObject, values: JsonObject): JsonObject {
+  const copy = copyOf(of);
+  for (const name in values) copy[name] = values[name];
+  return copy;
+}
+
+/** The object with this value set. */
+export function withValue(of: JsonObject, name: string, value: Json | undefined): JsonObject {
+  const copy = copyOf(of);
+  copy[name] = value;
+  return copy;
 }
 
 /** Maps a list, keeping the list itself when no item changed. */

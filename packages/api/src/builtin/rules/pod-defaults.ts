@@ -12,7 +12,17 @@ import {
   type Quantity,
 } from "../../quantity/quantity.ts";
 import type { Json, JsonObject } from "../../json.ts";
-import { count, isAbsent, items, mapShared, part, partOf, text } from "./fields.ts";
+import {
+  count,
+  isAbsent,
+  items,
+  mapShared,
+  part,
+  partOf,
+  text,
+  withValue,
+  withValues,
+} from "./fields.ts";
 
 /** Defaults of a pod itself: its template part, and what only real pods get. */
 export function defaultPod(pod: JsonObject): JsonObject {
@@ -25,16 +35,17 @@ export function defaultPod(pod: JsonObject): JsonObject {
   let next = withField(spec, "containers", containers, spec["containers"] !== undefined);
   next = withField(next, "initContainers", initContainers, spec["initContainers"] !== undefined);
   next = defaultPodResources(next);
-  if (next["enableServiceLinks"] === undefined) next = { ...next, enableServiceLinks: true };
+  if (next["enableServiceLinks"] === undefined)
+    next = withValues(next, { enableServiceLinks: true });
   const status = defaultPodStatus(partOf(pod, "status"), next);
   if (next === pod["spec"] && status === pod["status"]) return pod;
-  return { ...pod, spec: next, status };
+  return withValues(pod, { spec: next, status });
 }
 
 /** Defaults of `template`, as workloads hold it. */
 export function defaultPodTemplate(template: JsonObject): JsonObject {
   const spec = defaultPodSpec(partOf(template, "spec"));
-  return spec === template["spec"] ? template : { ...template, spec };
+  return spec === template["spec"] ? template : withValue(template, "spec", spec);
 }
 
 /** Defaults of a pod spec, in a pod or in a template. */
@@ -47,18 +58,17 @@ export function defaultPodSpec(spec: JsonObject): JsonObject {
     next["securityContext"] === undefined ||
     !text(next, "schedulerName")
   ) {
-    next = {
-      ...next,
+    next = withValues(next, {
       restartPolicy: text(next, "restartPolicy") || "Always",
       terminationGracePeriodSeconds: next["terminationGracePeriodSeconds"] ?? 30,
       dnsPolicy: text(next, "dnsPolicy") || "ClusterFirst",
       securityContext: next["securityContext"] ?? {},
       schedulerName: text(next, "schedulerName") || "default-scheduler",
-    };
+    });
   }
   const account = text(next, "serviceAccountName") || text(next, "serviceAccount");
   if (account !== text(next, "serviceAccountName") || account !== text(next, "serviceAccount")) {
-    next = { ...next, serviceAccountName: account, serviceAccount: account };
+    next = withValues(next, { serviceAccountName: account, serviceAccount: account });
   }
   return next;
 }
@@ -69,11 +79,11 @@ function withLists(spec: JsonObject): JsonObject {
     const list = next[name];
     if (list === undefined) continue;
     const changed = mapShared(items(next, name), change);
-    if (changed !== list) next = { ...next, [name]: changed };
+    if (changed !== list) next = withValue(next, name, changed);
   }
   const overhead = part(next, "overhead");
   const rounded = overhead === undefined ? undefined : roundQuantities(overhead);
-  return rounded === overhead ? next : { ...next, overhead: rounded };
+  return rounded === overhead ? next : withValues(next, { overhead: rounded });
 }
 
 const LISTS: readonly (readonly [string, (item: JsonObject) => JsonObject])[] = [
@@ -90,12 +100,11 @@ export function defaultContainer(container: JsonObject): JsonObject {
     !text(next, "terminationMessagePath") ||
     !text(next, "terminationMessagePolicy")
   ) {
-    next = {
-      ...next,
+    next = withValues(next, {
       terminationMessagePath: text(next, "terminationMessagePath") || "/dev/termination-log",
       terminationMessagePolicy: text(next, "terminationMessagePolicy") || "File",
       imagePullPolicy: text(next, "imagePullPolicy") || pullPolicyOf(text(next, "image")),
-    };
+    });
   }
   next = changeList(next, "ports", defaultPort);
   next = changeList(next, "env", defaultEnv);
@@ -121,7 +130,7 @@ function tagOf(image: string): string {
 }
 
 function defaultPort(port: JsonObject): JsonObject {
-  return text(port, "protocol") === "" ? { ...port, protocol: "TCP" } : port;
+  return text(port, "protocol") === "" ? withValues(port, { protocol: "TCP" }) : port;
 }
 
 function defaultEnv(variable: JsonObject): JsonObject {
@@ -134,12 +143,14 @@ function defaultValueFrom(source: JsonObject): JsonObject {
 }
 
 function defaultFieldRef(reference: JsonObject): JsonObject {
-  return text(reference, "apiVersion") === "" ? { apiVersion: "v1", ...reference } : reference;
+  return text(reference, "apiVersion") === ""
+    ? withValues(reference, { apiVersion: "v1" })
+    : reference;
 }
 
 /** The divisor is not optional on the wire. */
 function defaultResourceFieldRef(reference: JsonObject): JsonObject {
-  return reference["divisor"] === undefined ? { ...reference, divisor: "0" } : reference;
+  return reference["divisor"] === undefined ? withValues(reference, { divisor: "0" }) : reference;
 }
 
 function defaultProbe(probe: JsonObject): JsonObject {
@@ -153,26 +164,24 @@ function defaultProbe(probe: JsonObject): JsonObject {
   ) {
     return withService;
   }
-  return {
-    ...withService,
+  return withValues(withService, {
     timeoutSeconds: count(next, "timeoutSeconds") || 1,
     periodSeconds: count(next, "periodSeconds") || 10,
     successThreshold: count(next, "successThreshold") || 1,
     failureThreshold: count(next, "failureThreshold") || 3,
-  };
+  });
 }
 
 function defaultGrpc(action: JsonObject): JsonObject {
-  return isAbsent(action["service"]) ? { ...action, service: "" } : action;
+  return isAbsent(action["service"]) ? withValues(action, { service: "" }) : action;
 }
 
 function defaultHttpGet(action: JsonObject): JsonObject {
   if (text(action, "path") !== "" && text(action, "scheme") !== "") return action;
-  return {
-    ...action,
+  return withValues(action, {
     path: text(action, "path") || "/",
     scheme: text(action, "scheme") || "HTTP",
-  };
+  });
 }
 
 function defaultLifecycle(lifecycle: JsonObject): JsonObject {
@@ -224,7 +233,7 @@ const VOLUME_PARTS: Readonly<Record<string, (source: JsonObject) => JsonObject>>
   ephemeral: (source) => changePart(source, "volumeClaimTemplate", defaultClaimTemplate),
   image: (source) =>
     text(source, "pullPolicy") === ""
-      ? { ...source, pullPolicy: pullPolicyOf(text(source, "reference")) }
+      ? withValues(source, { pullPolicy: pullPolicyOf(text(source, "reference")) })
       : source,
   iscsi: defaultIscsi,
   rbd: defaultRbd,
@@ -241,11 +250,11 @@ function defaultVolume(volume: JsonObject): JsonObject {
     const change = Object.hasOwn(VOLUME_PARTS, name) ? VOLUME_PARTS[name] : undefined;
     if (change !== undefined) next = changePart(next, name, change);
   }
-  return sources === 0 ? { ...volume, emptyDir: {} } : next;
+  return sources === 0 ? withValues(volume, { emptyDir: {} }) : next;
 }
 
 function defaultMode(source: JsonObject): JsonObject {
-  return source["defaultMode"] === undefined ? { ...source, defaultMode: 420 } : source;
+  return source["defaultMode"] === undefined ? withValues(source, { defaultMode: 420 }) : source;
 }
 
 function defaultDownwardFile(file: JsonObject): JsonObject {
@@ -254,7 +263,9 @@ function defaultDownwardFile(file: JsonObject): JsonObject {
 
 function defaultProjection(source: JsonObject): JsonObject {
   const next = changePart(source, "serviceAccountToken", (token) =>
-    token["expirationSeconds"] === undefined ? { ...token, expirationSeconds: 3600 } : token,
+    token["expirationSeconds"] === undefined
+      ? withValues(token, { expirationSeconds: 3600 })
+      : token,
   );
   return changePart(next, "downwardAPI", (files) =>
     changeList(files, "items", defaultDownwardFile),
@@ -262,7 +273,7 @@ function defaultProjection(source: JsonObject): JsonObject {
 }
 
 export function defaultHostPath(source: JsonObject): JsonObject {
-  return source["type"] === undefined ? { ...source, type: "" } : source;
+  return source["type"] === undefined ? withValues(source, { type: "" }) : source;
 }
 
 function defaultClaimTemplate(template: JsonObject): JsonObject {
@@ -274,7 +285,7 @@ export function defaultClaimSpec(spec: JsonObject): JsonObject {
   const next = changePart(spec, "resources", defaultResources);
   const mirrored = mirrorDataSource(next);
   return mirrored["volumeMode"] === undefined
-    ? { ...mirrored, volumeMode: "Filesystem" }
+    ? withValues(mirrored, { volumeMode: "Filesystem" })
     : mirrored;
 }
 
@@ -282,23 +293,25 @@ export function defaultClaimSpec(spec: JsonObject): JsonObject {
 function mirrorDataSource(spec: JsonObject): JsonObject {
   const source = part(spec, "dataSource");
   const reference = part(spec, "dataSourceRef");
-  if (source !== undefined && reference === undefined) return { ...spec, dataSourceRef: source };
+  if (source !== undefined && reference === undefined)
+    return withValues(spec, { dataSourceRef: source });
   if (source !== undefined || reference === undefined) return spec;
-  return reference["namespace"] === undefined ? { ...spec, dataSource: reference } : spec;
+  return reference["namespace"] === undefined ? withValues(spec, { dataSource: reference }) : spec;
 }
 
 export function defaultIscsi(source: JsonObject): JsonObject {
-  return text(source, "iscsiInterface") === "" ? { ...source, iscsiInterface: "default" } : source;
+  return text(source, "iscsiInterface") === ""
+    ? withValues(source, { iscsiInterface: "default" })
+    : source;
 }
 
 export function defaultRbd(source: JsonObject): JsonObject {
   if (text(source, "pool") && text(source, "user") && text(source, "keyring")) return source;
-  return {
-    ...source,
+  return withValues(source, {
     pool: text(source, "pool") || "rbd",
     user: text(source, "user") || "admin",
     keyring: text(source, "keyring") || "/etc/ceph/keyring",
-  };
+  });
 }
 
 export function defaultAzureDisk(source: JsonObject): JsonObject {
@@ -306,22 +319,20 @@ export function defaultAzureDisk(source: JsonObject): JsonObject {
   if (!isAbsent(cachingMode) && !isAbsent(kind) && !isAbsent(fsType) && !isAbsent(readOnly)) {
     return source;
   }
-  return {
-    ...source,
+  return withValues(source, {
     cachingMode: cachingMode ?? "ReadWrite",
     fsType: fsType ?? "ext4",
     readOnly: readOnly ?? false,
     kind: kind ?? "Shared",
-  };
+  });
 }
 
 export function defaultScaleIo(source: JsonObject): JsonObject {
   if (text(source, "storageMode") !== "" && text(source, "fsType") !== "") return source;
-  return {
-    ...source,
+  return withValues(source, {
     storageMode: text(source, "storageMode") || "ThinProvisioned",
     fsType: text(source, "fsType") || "xfs",
-  };
+  });
 }
 
 /** A limit without a request is a request too. */
@@ -338,14 +349,14 @@ function requestLimits(container: JsonObject): JsonObject {
   }
   return next === undefined
     ? container
-    : { ...container, resources: { ...resources, requests: next } };
+    : withValues(container, { resources: { ...resources, requests: next } });
 }
 
 function openHostPorts(container: JsonObject, hostNetwork: boolean): JsonObject {
   if (!hostNetwork) return container;
   return changeList(container, "ports", (port) =>
     count(port, "hostPort") === 0 && count(port, "containerPort") !== 0
-      ? { ...port, hostPort: port["containerPort"] }
+      ? withValues(port, { hostPort: port["containerPort"] })
       : port,
   );
 }
@@ -367,7 +378,7 @@ function defaultPodResources(spec: JsonObject): JsonObject {
     if (supported && !Object.hasOwn(requests, name)) requests[name] = limits[name];
   }
   if (Object.keys(requests).length === before) return spec;
-  return { ...spec, resources: { ...resources, requests } };
+  return withValues(spec, { resources: { ...resources, requests } });
 }
 
 /** Containers add up; init containers run one after another and count by their maximum. */
@@ -411,11 +422,10 @@ function raise(sums: Map<string, Quantity>, other: ReadonlyMap<string, Quantity>
 /** A pod begins as pending, in the service class its resources put it in. */
 function defaultPodStatus(status: JsonObject, spec: JsonObject): JsonObject {
   if (text(status, "phase") !== "" && text(status, "qosClass") !== "") return status;
-  return {
-    ...status,
+  return withValues(status, {
     phase: text(status, "phase") || "Pending",
     qosClass: text(status, "qosClass") || serviceClassOf(spec),
-  };
+  });
 }
 
 /** Guaranteed when every container requests exactly its limits of cpu and memory, best effort when none asks for any. */
@@ -456,7 +466,7 @@ export function changePart(
   const value = part(of, name);
   if (value === undefined) return of;
   const next = change(value);
-  return next === value ? of : { ...of, [name]: next };
+  return next === value ? of : withValue(of, name, next);
 }
 
 /** Replaces a list by its changed form, if it is there and changes. */
@@ -468,9 +478,9 @@ export function changeList(
   const list = of[name];
   if (!Array.isArray(list)) return of;
   const next = mapShared(list as readonly JsonObject[], change);
-  return next === list ? of : { ...of, [name]: next };
+  return next === list ? of : withValue(of, name, next);
 }
 
 function withField(of: JsonObject, name: string, value: Json, present: boolean): JsonObject {
-  return !present || of[name] === value ? of : { ...of, [name]: value };
+  return !present || of[name] === value ? of : withValue(of, name, value);
 }
