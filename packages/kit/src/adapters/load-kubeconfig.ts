@@ -1,6 +1,7 @@
 /** From files and environment to what an HTTP client needs. */
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { createRealClock } from "@lifeboat/base/adapters";
 import {
   type Access,
   inClusterAccess,
@@ -10,7 +11,7 @@ import {
   resolveAccess,
 } from "../kubeconfig.ts";
 import { createCredentialSource, type CredentialPorts, readText } from "./credentials.ts";
-import type { HttpClientConfig } from "./http-client.ts";
+import { createHttpClient, type HttpClient, type HttpClientConfig } from "./http-client.ts";
 
 export interface KubeconfigSource {
   /** Paths in order of precedence. */
@@ -64,6 +65,15 @@ export async function httpConfigOf(
     ...(cluster.insecureSkipTlsVerify ? { insecureSkipTlsVerify: true } : {}),
     ...(cluster.tlsServerName === undefined ? {} : { tlsServerName: cluster.tlsServerName }),
   };
+}
+
+/** A client for what the kubeconfig's context names, on the machine's clock and environment. */
+export async function connectByKubeconfig(
+  source: KubeconfigSource,
+  userAgent = "lifeboat",
+): Promise<HttpClient> {
+  const ports = { clock: createRealClock(), environment: process.env };
+  return createHttpClient(await httpConfigOf(ports, await loadKubeconfig(source), userAgent));
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {
