@@ -180,3 +180,5 @@ export {
   removeCondition,
   setCondition,
 } from "./conditions/conditions.ts";
+export { encodeYaml } from "./decode/encode-yaml.ts";
+export { decodeYaml } from "./decode/yaml.ts";
