@@ -10,9 +10,9 @@ import { isRefused, type New, type Resource, type AnyObject } from "@lifeboat/ap
 import type { Client, Log, Metrics } from "@lifeboat/kit";
 import type { AdmissionPlugin } from "./admission/admission.ts";
 import { createAdmissionChain } from "./admission/chain.ts";
-import { createClusterIpAllocator } from "./admission/cluster-ip.ts";
 import { crdAdmission } from "./admission/crd-admission.ts";
 import { createNamespaceLifecycle } from "./admission/namespace-lifecycle.ts";
+import { createServiceAllocation } from "./admission/service-allocation.ts";
 import type { Authorizer } from "./authorization/authorizer.ts";
 import { EVENTS_TABLE, servedBuiltins } from "./catalog/builtins.ts";
 import { createCatalog } from "./catalog/catalog.ts";
@@ -94,7 +94,7 @@ export async function createApiServer(
   followCrds(log, store, catalog);
   const admission = createAdmissionChain([
     createNamespaceLifecycle(store),
-    createClusterIpAllocator(clock, store),
+    createServiceAllocation(clock, store),
     crdAdmission,
     ...options.admissionPlugins,
   ]);

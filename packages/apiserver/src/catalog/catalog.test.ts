@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { assert } from "@lifeboat/base";
 import { servedBuiltins } from "./builtins.ts";
 import { createCatalog } from "./catalog.ts";
 import type { ServedResource } from "./served-resource.ts";
@@ -6,7 +7,8 @@ import type { ServedResource } from "./served-resource.ts";
 const builtins = servedBuiltins();
 
 function custom(group: string, version: string, plural: string): ServedResource {
-  const model = builtins[0] as ServedResource;
+  const [model] = builtins;
+  assert(model !== undefined, "there are built-ins");
   return {
     ...model,
     group,

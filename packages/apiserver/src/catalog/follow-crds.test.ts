@@ -138,7 +138,9 @@ test("a CRD under deletion still shows its objects and takes no new ones", async
   expect(deleting?.metadata.finalizers).toEqual(["customresourcecleanup.apiextensions.k8s.io"]);
   expect((await world.client.list(widgets)).items).toHaveLength(1);
   expect(await refusalOf(world.client.create(widgets, widget("x", {})))).toMatchObject({
-    code: 405,
+    code: 403,
+    message:
+      'widgets.ex.io "x" is forbidden: create not allowed while custom resource definition is terminating',
   });
   await world.client.delete(widgets, key("w"));
   await world.client.patch(

@@ -1,6 +1,6 @@
 /** How calls end when the disk fails or the server is closed, and what a watch does when its queue is full. */
 import { expect, test } from "vitest";
-import { type AnyObject, type Resource, Refused } from "@lifeboat/api";
+import { type AnyObject, Refused, type Resource } from "@lifeboat/api";
 import { createRandom } from "@lifeboat/base";
 import { NotSent, OutcomeUnknown, type WatchEnd } from "@lifeboat/kit";
 import { configMap, createWorld, refusalOf, resources } from "@lifeboat/testkit";
@@ -46,7 +46,7 @@ test("fields that are undefined do not reach the server", async () => {
   expect(Object.keys(created)).not.toContain("immutable");
   const clean = { a: [1, { b: "x" }], c: null };
   expect(dropUndefined(clean)).toBe(clean);
-  expect(dropUndefined({ a: [{ b: undefined, c: 1 }], d: undefined } as never)).toEqual({
+  expect(dropUndefined({ a: [{ b: undefined, c: 1 }], d: undefined })).toEqual({
     a: [{ c: 1 }],
   });
 });

@@ -4,7 +4,13 @@
  * A name made from generateName that turns out to be taken is drawn again a few times, as a real server does.
  */
 import { deepFreeze } from "@lifeboat/base";
-import { alreadyExists, type AnyObject, isRefused, type JsonObject } from "@lifeboat/api";
+import {
+  alreadyExists,
+  type AnyObject,
+  forbiddenBecause,
+  isRefused,
+  type JsonObject,
+} from "@lifeboat/api";
 import { HeadMoved } from "../store/store.ts";
 import { authorize } from "./authorize.ts";
 import { decodeBody } from "./decode-body.ts";
@@ -29,12 +35,11 @@ export async function create(
   authorize(deps, context, "create", target);
   if (target.resource.virtual === true)
     return answerReview(deps, context, target, body, parameters);
-  if (target.subresource !== "" || !target.resource.verbs.includes("create"))
-    throw methodNotAllowed(
-      target.resource.custom
-        ? "create not allowed while custom resource definition is terminating"
-        : "the server does not allow this method on the requested resource",
-    );
+  if (
+    target.subresource !== "" ||
+    (!target.resource.custom && !target.resource.verbs.includes("create"))
+  )
+    throw methodNotAllowed("the server does not allow this method on the requested resource");
   const decoded = decodeNew(context, target, body, parameters);
   return createDecoded(deps, context, target, decoded, parameters);
 }
@@ -49,6 +54,12 @@ export async function createDecoded(
 ): Promise<WriteAnswer> {
   const given = givenMetaOf(decoded);
   checkNamespace(target, given);
+  if (!target.resource.verbs.includes("create"))
+    throw forbiddenBecause(
+      target.resource,
+      given.name ?? "",
+      "create not allowed while custom resource definition is terminating",
+    );
   if (target.resource.namespaced && target.namespace === "")
     throw methodNotAllowed("the server does not allow this method on the requested resource");
   const generated = (given.name ?? "") === "" && (given.generateName ?? "") !== "";

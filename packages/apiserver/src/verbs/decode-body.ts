@@ -6,6 +6,8 @@ import {
   apiVersionOf,
   badRequest,
   builtinSchema,
+  invalid,
+  invalidObject,
   type JsonObject,
   parseApiVersion,
 } from "@lifeboat/api";
@@ -62,20 +64,39 @@ function withType(resource: ServedResource, object: JsonObject): JsonObject {
   const givenKind = kind === undefined || kind === "" ? resource.kind : textOf(kind);
   if (givenVersion === expected && givenKind === resource.kind)
     return { ...object, kind: resource.kind, apiVersion: expected };
-  throw wrongType(resource, givenVersion, givenKind);
+  if (!resource.custom) {
+    const { version } = parseApiVersion(givenVersion);
+    throw cannotBeHandled(
+      resource,
+      givenKind,
+      wrongType(resource, givenVersion, givenKind),
+      version,
+    );
+  }
+  if (givenKind !== resource.kind) throw wrongCustomType(resource, object);
+  throw badRequest(
+    `the API version in the data (${givenVersion}) does not match the expected API version (${expected})`,
+  );
 }
 
-function wrongType(resource: ServedResource, apiVersion: string, kind: string): Error {
-  if (resource.custom && kind === resource.kind)
-    return badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${apiVersionOf(resource)})`,
-    );
+/** Why an object of this type cannot be one of a built-in resource. */
+export function wrongType(resource: ServedResource, apiVersion: string, kind: string): string {
   const { version } = parseApiVersion(apiVersion);
-  const known = builtinSchema(apiVersion, kind) !== undefined;
-  const reason = known
-    ? `converting (${version}.${kind}) to (${groupWord(resource)}.${resource.kind}): unknown conversion`
-    : `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;
-  return cannotBeHandled(resource, kind, reason, version);
+  return builtinSchema(apiVersion, kind) === undefined
+    ? `no kind "${kind}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`
+    : `converting (${version}.${kind}) to (${groupWord(resource)}.${resource.kind}): unknown conversion`;
+}
+
+/** The 422 about a custom resource's kind or apiVersion. It speaks of the kind that was given. */
+export function wrongCustomType(resource: ServedResource, object: JsonObject): Error {
+  const expected = apiVersionOf(resource);
+  const { apiVersion, kind } = object;
+  const error =
+    kind === resource.kind
+      ? invalid("apiVersion", apiVersion, `must be ${expected}`)
+      : invalid("kind", kind, `must be ${resource.kind}`);
+  const name = (object["metadata"] as { readonly name?: unknown } | undefined)?.name;
+  return invalidObject({ group: resource.group, kind: textOf(kind) }, textOf(name ?? ""), [error]);
 }
 
 function cannotBeHandled(

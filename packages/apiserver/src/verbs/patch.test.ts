@@ -90,6 +90,17 @@ const refusals: readonly { readonly name: string; readonly patch: Patch; readonl
       want: { code: 409, reason: "Conflict", details: { name: "a", kind: "configmaps" } },
     },
     {
+      name: "another kind",
+      patch: { type: "merge", body: { kind: "Secret" } },
+      want: {
+        code: 422,
+        reason: "Invalid",
+        message: expect.stringMatching(
+          /^ "" is invalid: patch: .*: converting \(v1.Secret\) to \(core.ConfigMap\): unknown conversion$/,
+        ) as string,
+      },
+    },
+    {
       name: "another name",
       patch: { type: "merge", body: { metadata: { name: "x" } } },
       want: {

@@ -7,6 +7,7 @@
  */
 import {
   type AnyObject,
+  apiVersionOf,
   forbidden,
   formatLikeGo,
   invalid,
@@ -18,7 +19,7 @@ import {
 import type { ServedResource } from "../catalog/served-resource.ts";
 import { applyPatch } from "./apply-patch.ts";
 import { authorize } from "./authorize.ts";
-import { complaintsAbout } from "./decode-body.ts";
+import { complaintsAbout, wrongCustomType, wrongType } from "./decode-body.ts";
 import type { VerbDeps } from "./deps.ts";
 import { invalidOptions, methodNotAllowed, unsupportedMediaType } from "./refusals.ts";
 import { replace } from "./replace.ts";
@@ -71,6 +72,7 @@ function decodePatched(
   parameters: PatchParameters,
 ): JsonObject {
   if (!isJsonObject(patched)) throw badPatch(body, patched, "the document is no object any more");
+  checkType(resource, patched, body);
   const normalized = resource.schema.normalize(patched);
   if (!normalized.ok) throw badPatch(body, patched, normalized.message);
   const duplicates = body.type === "json" ? [] : (body.body.duplicateFields ?? []);
@@ -79,6 +81,18 @@ function decodePatched(
     throw badPatch(body, patched, `strict decoding error: ${complaints.join(", ")}`);
   if (parameters.fieldValidation === "Warn") complaints.forEach((text) => context.warn(text));
   return normalized.object;
+}
+
+/** A patch cannot make an object one of another kind. */
+function checkType(resource: ServedResource, patched: JsonObject, body: PatchBody): void {
+  const { apiVersion, kind } = patched;
+  if (apiVersion === apiVersionOf(resource) && kind === resource.kind) return;
+  if (resource.custom) throw wrongCustomType(resource, patched);
+  throw badPatch(body, patched, wrongType(resource, showType(apiVersion), showType(kind)));
+}
+
+function showType(value: Json | undefined): string {
+  return typeof value === "string" ? value : JSON.stringify(value ?? "");
 }
 
 /** Servers show the patch itself when it was strategic, and what became of the object otherwise. */
