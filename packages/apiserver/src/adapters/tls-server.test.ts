@@ -163,6 +163,7 @@ describe.each(PROTOCOLS)("$name", ({ ask }) => {
   test("a request reaches the handler whole, and the answer comes back whole", async () => {
     const { port } = await start(echo);
     const answer = await ask(port, {
+      client: admin,
       method: "POST",
       path: "/a/b?c=%2F",
       body: Buffer.alloc(100_000),
@@ -219,18 +220,40 @@ describe.each(PROTOCOLS)("$name", ({ ask }) => {
   });
 
   test("a body above the limit is not read further", async () => {
-    const { port } = await start(echo, { maxBodyBytes: 50_000 });
-    const exact = await ask(port, { method: "POST", body: Buffer.alloc(50_000) });
+    const { port } = await start(echo, { maxBodyBytes: 50_000, maxAnonymousBodyBytes: 10 });
+    const nobody = await ask(port, { method: "POST", body: Buffer.alloc(11) });
+    expect(JSON.parse(nobody.text)).toMatchObject({ size: 0, tooLarge: true });
+    const client = admin;
+    const exact = await ask(port, { client, method: "POST", body: Buffer.alloc(50_000) });
     expect(JSON.parse(exact.text)).toMatchObject({ size: 50_000, tooLarge: false });
-    const large = await ask(port, { method: "POST", body: Buffer.alloc(60_000) });
+    const large = await ask(port, { client, method: "POST", body: Buffer.alloc(60_000) });
     expect(large.status).toBe(413);
     expect(JSON.parse(large.text)).toMatchObject({ size: 0, tooLarge: true });
     const announced = await ask(port, {
+      client,
       method: "POST",
       body: Buffer.alloc(60_000),
       headers: { "content-length": "60000" },
     });
     expect(announced.status).toBe(413);
+  });
+
+  test("bodies of all requests together are bounded, and what was answered no longer counts", async () => {
+    const { port } = await start(echo, { maxPendingBodyBytes: 100_000 });
+    for (let i = 0; i < 5; i++) {
+      const fits = await ask(port, { client: admin, method: "POST", body: Buffer.alloc(90_000) });
+      expect(fits.status).toBe(200);
+    }
+    const outcome = await ask(port, {
+      client: admin,
+      method: "POST",
+      body: Buffer.alloc(110_000),
+    }).then(
+      (answer) => answer.status,
+      () => "lost",
+    );
+    expect(outcome).not.toBe(200);
+    expect((await ask(port, { method: "POST", body: Buffer.alloc(1000) })).status).toBe(200);
   });
 
   test("a handler that fails costs its request alone", async () => {

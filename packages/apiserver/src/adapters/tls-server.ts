@@ -38,6 +38,10 @@ export interface TlsMaterial {
 
 export interface TlsServerLimits {
   readonly maxBodyBytes: number;
+  /** For clients that show neither a good certificate nor a token: they may not write, so nothing of theirs is kept. */
+  readonly maxAnonymousBodyBytes: number;
+  /** Of all requests together, until they are answered. */
+  readonly maxPendingBodyBytes: number;
   readonly handshakeTimeoutMs: number;
   /** Until a request with its body has arrived. */
   readonly requestTimeoutMs: number;
@@ -52,6 +56,8 @@ export interface TlsServerLimits {
 
 export const DEFAULT_TLS_SERVER_LIMITS: TlsServerLimits = Object.freeze({
   maxBodyBytes: 3 * 1024 * 1024,
+  maxAnonymousBodyBytes: 64 * 1024,
+  maxPendingBodyBytes: 512 * 1024 * 1024,
   handshakeTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
   headersTimeoutMs: 15_000,
@@ -97,6 +103,7 @@ class Server implements TlsServer {
   readonly #sessions = new Map<ServerHttp2Session, SessionState>();
   readonly #sockets = new Map<TLSSocket, SocketState>();
   readonly #streaming = new Set<() => void>();
+  #pendingBodyBytes = 0;
   #closing: Promise<void> | undefined;
 
   constructor(options: TlsServerOptions) {
@@ -253,7 +260,10 @@ class Server implements TlsServer {
     answer: () => void,
     giveUp: () => void,
   ): void {
-    const { maxBodyBytes, requestTimeoutMs } = this.#limits;
+    const { maxAnonymousBodyBytes, maxPendingBodyBytes, requestTimeoutMs } = this.#limits;
+    const maxBodyBytes = request.hasCredentials
+      ? this.#limits.maxBodyBytes
+      : Math.min(maxAnonymousBodyBytes, this.#limits.maxBodyBytes);
     if (announced !== undefined && Number(announced) > maxBodyBytes) {
       request.bodyTooLarge = true;
       source.resume();
@@ -264,9 +274,17 @@ class Server implements TlsServer {
     let size = 0;
     const timer = setTimeout(giveUp, requestTimeoutMs);
     source.once("close", () => clearTimeout(timer));
+    request.onAbandon(() => {
+      this.#pendingBodyBytes -= size;
+    });
     source.on("data", (chunk: Buffer) => {
-      if (request.bodyTooLarge) return;
+      if (request.bodyTooLarge || request.isAbandoned) return;
       size += chunk.length;
+      this.#pendingBodyBytes += chunk.length;
+      if (this.#pendingBodyBytes > maxPendingBodyBytes) {
+        giveUp();
+        return;
+      }
       if (size <= maxBodyBytes) {
         chunks.push(chunk);
         return;
@@ -310,6 +328,7 @@ class Server implements TlsServer {
       return;
     }
     const bytes = body instanceof Uint8Array ? body : Buffer.concat(body);
+    request.isAnswered = true;
     reply.whole(status, headers, bytes);
     // What is left of a body above the limit is not read: without this the client would go on sending it.
     if (request.bodyTooLarge) reply.refuseMore();
@@ -361,6 +380,7 @@ class Server implements TlsServer {
       end: () => {
         if (isOver) return;
         over();
+        request.isAnswered = true;
         reply.end();
         // The rest may be in a full buffer of a client that takes nothing more.
         watchdog.alarm();
@@ -431,6 +451,8 @@ class Request implements HttpRequest {
   body: Uint8Array = NOTHING;
   bodyTooLarge = false;
   isAbandoned = false;
+  /** The whole answer is on its way: the end of the connection is no news any more. */
+  isAnswered = false;
   readonly #identity: ClientIdentity;
   #controller: AbortController | undefined;
   #listeners: (() => void)[] = [];
@@ -451,21 +473,25 @@ class Request implements HttpRequest {
     return this.#current().user;
   }
 
+  get hasCredentials(): boolean {
+    return this.certificateUser !== undefined || this.headers["authorization"] !== undefined;
+  }
+
   get certificateRefused(): boolean {
     return this.#current().isRefused;
   }
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.isAbandoned) this.#controller.abort();
+    if (this.isAbandoned && !this.isAnswered) this.#controller.abort();
     return this.#controller.signal;
   }
 
-  /** The client is gone, or everything was sent: nobody waits for this request any more. */
+  /** Nobody waits for this request any more: everything was sent, or the client is gone, which aborts the signal. */
   abandon(): void {
     if (this.isAbandoned) return;
     this.isAbandoned = true;
-    this.#controller?.abort();
+    if (!this.isAnswered) this.#controller?.abort();
     for (const listener of this.#listeners) listener();
     this.#listeners = [];
   }
@@ -559,7 +585,8 @@ class Http2Reply implements Reply {
   }
 
   abort(): void {
-    if (!this.#stream.destroyed) this.#stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    // Not `close`: that would wait for what the client does not take.
+    this.#stream.destroy(new Error("cut off"));
   }
 
   refuseMore(): void {

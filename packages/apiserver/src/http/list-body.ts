@@ -27,12 +27,12 @@ export function bodyOfPieces(pieces: Iterator<Uint8Array, undefined>): HttpRespo
   return new PieceStream(first.value, second.value, pieces);
 }
 
-/** The list itself, as JSON. */
+/** The list itself, as JSON. `prefix` is the resource's `itemPrefix`. */
 export function* listPieces(
   resource: ServedResource,
+  prefix: Uint8Array,
   answer: ListAnswer,
 ): Generator<Uint8Array, undefined> {
-  const prefix = itemPrefix(resource);
   const cut = resource.custom ? 0 : prefix.length;
   const [head, tail] = listFrame(resource, answer);
   let batch: Uint8Array[] = [];
@@ -103,7 +103,7 @@ export function listMeta(answer: ListAnswer): TableMeta {
 }
 
 /** What the bytes of every stored object of this resource begin with. */
-function itemPrefix(resource: ServedResource): Uint8Array {
+export function itemPrefix(resource: ServedResource): Uint8Array {
   const kind = JSON.stringify(resource.kind);
   return Buffer.from(`{"kind":${kind},"apiVersion":${JSON.stringify(apiVersionOf(resource))},`);
 }

@@ -14,6 +14,7 @@ import { patchTypeOf, readDeleteOptions, readObject, readPatch } from "./body.ts
 import type { HttpRequest } from "./exchange.ts";
 import {
   bodyOfPieces,
+  itemPrefix,
   listMeta,
   listPieces,
   listValue,
@@ -67,6 +68,7 @@ export function createResourceServer(deps: ResourceServerDeps): ServeResource {
 
 class ResourceServer {
   readonly #deps: ResourceServerDeps;
+  readonly #prefixes = new WeakMap<ServedResource, Uint8Array>();
   #openWatches = 0;
 
   constructor(deps: ResourceServerDeps) {
@@ -242,7 +244,16 @@ class ResourceServer {
     if (format.as === "table")
       return tablePieces(tableForm(request, format), answer, this.#deps.clock.now());
     if (format.as === "metadataList") return metadataPieces(format.metaVersion, answer);
-    return listPieces(request.resource, answer);
+    return listPieces(request.resource, this.#prefixOf(request.resource), answer);
+  }
+
+  #prefixOf(resource: ServedResource): Uint8Array {
+    let prefix = this.#prefixes.get(resource);
+    if (prefix === undefined) {
+      prefix = itemPrefix(resource);
+      this.#prefixes.set(resource, prefix);
+    }
+    return prefix;
   }
 
   /** Lists in forms that must be written as a whole. */
