@@ -7,7 +7,7 @@
  * 2. Nodes are made once per version of a CRD and never change.
  */
 import { deepFreeze } from "@lifeboat/base";
-import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import type { Json } from "../json.ts";
 import { fillDefaults } from "./fill-defaults.ts";
 import { type FormatCheck, isNumericFormat, stringFormat } from "./formats.ts";
 import { isSchema, type JsonSchema, MAX_SCHEMA_DEPTH } from "./json-schema.ts";
@@ -273,9 +273,4 @@ function listOf<T>(value: readonly T[] | undefined): readonly T[] {
 
 function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
-}
-
-/** A value that is an object, for walkers; undefined otherwise. */
-export function objectOf(value: Json | undefined): JsonObject | undefined {
-  return isJsonObject(value) ? value : undefined;
 }
