@@ -5,7 +5,7 @@
 import { createRandom } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { type Client, type KitPorts, silentLog } from "@lifeboat/kit";
-import { createHttpClient, createPromMetrics } from "@lifeboat/kit/adapters";
+import { connectByKubeconfig, createPromMetrics } from "@lifeboat/kit/adapters";
 import {
   configMaps,
   createMirror,
@@ -34,7 +34,7 @@ it.each(servers)("the mirror converges on %s", async (_name, start) => {
   const endpoint = await start();
   const stop = new AbortController();
   try {
-    const client = await createHttpClient({ kubeconfig: endpoint.kubeconfig });
+    const client = await connectByKubeconfig({ paths: [endpoint.kubeconfig] });
     const mirror = createMirror(ports(), client, "default");
     const running = mirror.run(stop.signal);
     await driveOriginals(client, "default");
