@@ -141,6 +141,43 @@ for (const { name, patch, want } of refusals) {
   });
 }
 
+const strategicErrors = [
+  {
+    body: { spec: { replicas: "many" } },
+    want: '"map[spec:map[replicas:many]]": unrecognized type: int32',
+  },
+  {
+    body: { spec: { foo: 1 } },
+    want: '"map[spec:map[foo:1]]": strict decoding error: unknown field "spec.foo"',
+  },
+  {
+    body: {
+      spec: {
+        template: {
+          spec: {
+            "$setElementOrder/containers": [{ name: "c" }],
+            containers: [{ name: "c", bogus: true }],
+          },
+        },
+      },
+    },
+    want: '"map[spec:map[template:map[spec:map[]]]]": strict decoding error: unknown field "spec.template.spec.containers[0].bogus"',
+  },
+];
+for (const { body, want } of strategicErrors) {
+  test(`a strategic patch ${JSON.stringify(body)} is refused as a real server does`, async () => {
+    const { client } = await createWorld();
+    await client.create(deployments, deployment("a"));
+    const options = { fieldValidation: "Strict" } as const;
+    const patched = client.patch(deployments, key, { type: "strategic", body }, options);
+    expect(await refusalOf(patched)).toMatchObject({
+      code: 422,
+      message: ` "" is invalid: patch: Invalid value: ${want}`,
+      details: { causes: [{ reason: "FieldValueInvalid", field: "patch" }] },
+    });
+  });
+}
+
 test("an absent object is not found, whatever the patch", async () => {
   const { world } = await worldWithMap();
   const absent = { namespace: "default", name: "nope" };

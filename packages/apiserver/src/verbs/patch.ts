@@ -9,18 +9,16 @@ import {
   type AnyObject,
   apiVersionOf,
   forbidden,
-  formatLikeGo,
-  invalid,
   type Json,
   type JsonObject,
   isJsonObject,
-  invalidObject,
 } from "@lifeboat/api";
 import type { ServedResource } from "../catalog/served-resource.ts";
 import { applyPatch } from "./apply-patch.ts";
 import { authorize } from "./authorize.ts";
 import { complaintsAbout, wrongCustomType, wrongType } from "./decode-body.ts";
 import type { VerbDeps } from "./deps.ts";
+import { badPatch } from "./patch-errors.ts";
 import { invalidOptions, methodNotAllowed, unsupportedMediaType } from "./refusals.ts";
 import { replace } from "./replace.ts";
 import { patchScale } from "./scale.ts";
@@ -93,10 +91,4 @@ function checkType(resource: ServedResource, patched: JsonObject, body: PatchBod
 
 function showType(value: Json | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value ?? "");
-}
-
-/** Servers show the patch itself when it was strategic, and what became of the object otherwise. */
-function badPatch(body: PatchBody, patched: Json, detail: string): Error {
-  const text = body.type === "strategic" ? formatLikeGo(body.body.object) : JSON.stringify(patched);
-  return invalidObject({ group: "", kind: "" }, "", [invalid("patch", text, detail)]);
 }
