@@ -2,8 +2,8 @@ import { X509Certificate } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { decodeYaml } from "@lifeboat/api";
 import { instantOf, VirtualClock } from "@lifeboat/base";
-import { parse } from "yaml";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { kubeconfigText, openPki, writeKubeconfig } from "./pki.ts";
 
@@ -90,7 +90,7 @@ test("a kubeconfig embeds everything and is for its owner alone", async () => {
   const pki = await openPki(clock, directory);
   const client = await pki.client("admin", ["system:masters"]);
   const entry = { name: 'life"boat', server: "https://127.0.0.1:6443", ca: pki.ca, client };
-  const config = parse(kubeconfigText(entry)) as {
+  const config = decodeYaml(kubeconfigText(entry)).value as unknown as {
     clusters: { cluster: Record<string, string> }[];
     users: { user: Record<string, string> }[];
     contexts: unknown[];

@@ -1,5 +1,5 @@
 /** How answers are put together: status, headers that every answer has, bodies as bytes. */
-import { encodeYaml, type Status } from "@lifeboat/api";
+import { encodeYaml, type Json, type Status } from "@lifeboat/api";
 import type { HttpResponse } from "./exchange.ts";
 import type { Format } from "./media-type.ts";
 
@@ -25,7 +25,7 @@ export function contentType(format: Format): string {
 
 /** A value in the media type asked for. */
 export function encodeValue(value: unknown, format: Format): Uint8Array {
-  if (format.media === "yaml") return Buffer.from(encodeYaml(value as never));
+  if (format.media === "yaml") return Buffer.from(encodeYaml(value as Json));
   return Buffer.from(`${format.pretty ? JSON.stringify(value, null, 2) : JSON.stringify(value)}\n`);
 }
 

@@ -59,7 +59,7 @@ export type ServeResource = (request: ResourceRequest, verb: ResourceVerb) => Pr
 /** Longer lists are not indented. */
 const MAX_PRETTY_ITEMS = 5000;
 /** Longer lists are not written as YAML, which is slow: the client is told to page. */
-const MAX_YAML_ITEMS = 2000;
+const MAX_YAML_ITEMS = 500;
 
 export function createResourceServer(deps: ResourceServerDeps): ServeResource {
   const server = new ResourceServer(deps);
