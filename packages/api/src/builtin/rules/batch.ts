@@ -350,7 +350,7 @@ function checkTimeZone(problems: Problems, zone: unknown): void {
 function isTimeZone(zone: string): boolean {
   if (zone.length > 64 || !/^[A-Za-z][A-Za-z0-9._+/-]*$/.test(zone)) return false;
   try {
-    return new Intl.DateTimeFormat("en-US", { timeZone: zone }) !== undefined;
+    return new Intl.DateTimeFormat("en-US", { timeZone: zone }).resolvedOptions().timeZone !== "";
   } catch {
     return false;
   }

@@ -34,7 +34,7 @@ const mutated: fc.Arbitrary<JsonObject> = fc
     fc.array(fc.tuple(fc.nat(1000), oddValues), { minLength: 0, maxLength: 4 }),
   )
   .map(([index, changes]) => {
-    let object = seeds[index] as JsonObject;
+    let object: JsonObject = seeds[index] ?? {};
     for (const [place, value] of changes) object = replaceAt(object, place, value);
     return object;
   });
