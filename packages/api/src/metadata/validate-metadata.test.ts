@@ -56,3 +56,16 @@ test.each([
   expect(errors).toHaveLength(problems);
   if (problems > 0) expect(errors[0]?.message).toBe("Too long: may not be more than 262144 bytes");
 });
+
+test("built-in kinds refuse finalizers without a domain", () => {
+  const meta = { name: "a", namespace: "b", finalizers: ["mine", "a.b/c", "orphan", "kubernetes"] };
+  expect(validateMetadata(meta, RULES)).toEqual([]);
+  expect(validateMetadata(meta, { ...RULES, qualifiedFinalizers: true })).toEqual([
+    {
+      reason: "FieldValueInvalid",
+      field: "metadata.finalizers[0]",
+      message:
+        'Invalid value: "mine": name is neither a standard finalizer name nor is it fully qualified',
+    },
+  ]);
+});

@@ -20,6 +20,8 @@ export interface MetadataRules {
   readonly nameRule: NameRule;
   /** False where the name is generated later. */
   readonly requireName?: boolean;
+  /** Built-in kinds refuse finalizers without a domain, apart from the three of Kubernetes itself. */
+  readonly qualifiedFinalizers?: boolean;
 }
 
 /** Metadata of an object that is being checked: what the server sets may be there or not. */
@@ -28,6 +30,7 @@ export type CheckedMeta = NewMeta & Partial<ObjectMeta>;
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 const ORPHAN = "orphan";
 const FOREGROUND = "foregroundDeletion";
+const STANDARD_FINALIZERS = ["kubernetes", ORPHAN, FOREGROUND];
 
 /** Everything that is wrong with the metadata of an object to be stored. */
 export function validateMetadata(meta: CheckedMeta, rules: MetadataRules): FieldError[] {
@@ -39,6 +42,7 @@ export function validateMetadata(meta: CheckedMeta, rules: MetadataRules): Field
     ...validateAnnotations(meta.annotations),
     ...validateOwnerReferences(meta.ownerReferences),
     ...validateFinalizers(meta.finalizers),
+    ...(rules.qualifiedFinalizers === true ? validateQualifiedFinalizers(meta.finalizers) : []),
   ];
 }
 
@@ -198,6 +202,21 @@ function validateFinalizers(finalizers: readonly string[] | undefined): FieldErr
     errors.push(
       invalid(field, finalizers, `finalizer ${ORPHAN} and ${FOREGROUND} cannot be both set`),
     );
+  return errors;
+}
+
+function validateQualifiedFinalizers(finalizers: readonly string[] | undefined): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [i, finalizer] of (finalizers ?? []).entries()) {
+    if (finalizer.includes("/") || STANDARD_FINALIZERS.includes(finalizer)) continue;
+    errors.push(
+      invalid(
+        `metadata.finalizers[${i}]`,
+        finalizer,
+        "name is neither a standard finalizer name nor is it fully qualified",
+      ),
+    );
+  }
   return errors;
 }
 

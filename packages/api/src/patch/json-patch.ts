@@ -52,7 +52,7 @@ function checkOperations(operations: unknown): readonly Operation[] {
       failure(
         413,
         "RequestEntityTooLarge",
-        `Request entity is too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`,
+        `Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`,
       ),
     );
   return operations as readonly Operation[];

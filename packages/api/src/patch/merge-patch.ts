@@ -9,7 +9,7 @@ import { badRequest } from "../status.ts";
 
 /** The merged document; throws Refused (400) when the patch is no object. */
 export function applyMergePatch(document: JsonObject, patch: unknown): JsonObject {
-  if (!isJsonObject(patch)) throw badRequest(`error decoding patch: ${wrongType(patch)}`);
+  if (!isJsonObject(patch)) throw badRequest(wrongType(patch));
   return mergeObjects(document, patch);
 }
 
@@ -18,7 +18,7 @@ function wrongType(patch: unknown): string {
   if (Array.isArray(patch)) kind = "array";
   if (kind === "boolean") kind = "bool";
   if (patch === null) return "Invalid JSON Patch";
-  return `json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;
+  return `error decoding patch: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;
 }
 
 function mergeObjects(document: JsonObject, patch: JsonObject): JsonObject {

@@ -103,7 +103,7 @@ describe("what is no JSON patch", () => {
       code: 413,
       reason: "RequestEntityTooLarge",
       message:
-        "Request entity is too large: The allowed maximum operations in a JSON patch is 10000, got 10001",
+        "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001",
     });
     expect(applyJsonPatch({}, operations.slice(1))).toEqual({});
   });
@@ -176,4 +176,8 @@ describe("unchanged parts are shared", () => {
 
 test.each([[[]], ["x"], [1], [true], [null]])("the merge patch %j is refused", (patch) => {
   expect(refusalOf(() => applyMergePatch({}, patch)).code).toBe(400);
+});
+
+test("a null merge patch has a message of its own", () => {
+  expect(refusalOf(() => applyMergePatch({}, null)).message).toBe("Invalid JSON Patch");
 });
