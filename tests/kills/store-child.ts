@@ -43,7 +43,10 @@ async function perform(command: Command): Promise<unknown> {
   return performOn(opened, command);
 }
 
-function performOn(store: Store, command: Exclude<Command, { readonly do: "open" }>): unknown {
+function performOn(
+  store: Store,
+  command: Exclude<Command, { readonly do: "open" }>,
+): Promise<number | string> | object | string {
   switch (command.do) {
     case "put":
       return put(store, command.key, command.value);

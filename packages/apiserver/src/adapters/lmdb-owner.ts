@@ -16,7 +16,7 @@ export interface Owner {
 }
 
 export function thisProcess(): Owner {
-  return { pid: process.pid, started: startOf(process.pid), world: thisWorld() };
+  return { pid: process.pid, started: statusOf(process.pid).started, world: thisWorld() };
 }
 
 export function isAlive(owner: Owner): boolean {
@@ -27,13 +27,18 @@ export function isAlive(owner: Owner): boolean {
     // EPERM says: it is there, but belongs to somebody else.
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
-  return startOf(owner.pid) === owner.started;
+  const { state, started } = statusOf(owner.pid);
+  return started === owner.started && !DEAD_STATES.has(state);
 }
 
-/** The 22nd field of the process's status line; the name in parentheses before it may hold anything. */
-function startOf(pid: number): string {
+/** A zombie, which only waits for its parent to notice, and a process being taken apart: they will not write again. */
+const DEAD_STATES: ReadonlySet<string> = new Set(["Z", "X"]);
+
+/** The third and the 22nd field of the status line; the name in parentheses before them may hold anything. */
+function statusOf(pid: number): { readonly state: string; readonly started: string } {
   const line = readOrEmpty(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
-  return line.slice(line.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+  const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
+  return { state: fields[0] ?? "", started: fields[19] ?? "" };
 }
 
 function thisWorld(): string {
