@@ -65,7 +65,7 @@ describe("resolveOptions", () => {
   });
 
   it("describes an option with range, default and variable", () => {
-    expect(describeOption(table[2] as OptionDefinition)).toBe(
+    expect(table.map(describeOption)[2]).toBe(
       "How long (1 to any) [default: 30s] [env: LIFEBOAT_WINDOW]",
     );
   });
