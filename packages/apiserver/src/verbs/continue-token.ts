@@ -23,10 +23,12 @@ export function encodeContinue({ revision, after }: ContinueToken): string {
 export function decodeContinue(token: string): ContinueToken {
   const fields = parse(token);
   const { v, rv, start } = fields;
-  if (v !== VERSION) throw invalidToken("server does not recognize this encoded version");
+  if (v !== VERSION)
+    throw invalidToken(`server does not recognize this encoded version ${showVersion(v)}`);
   if (typeof rv !== "number" || !Number.isSafeInteger(rv) || rv < -1 || rv === 0)
-    throw invalidToken("incorrect encoded start resourceVersion");
-  if (typeof start !== "string" || start === "") throw invalidToken("encoded start key empty");
+    throw invalidToken(`incorrect encoded start resourceVersion (version ${VERSION})`);
+  if (typeof start !== "string" || start === "")
+    throw invalidToken(`encoded start key empty (version ${VERSION})`);
   const after = start.endsWith("\0") ? start.slice(0, -1) : start;
   // Other servers begin the key with a slash; the keys of namespaced lists never do.
   return { revision: rv, after: after.startsWith("/") ? after.slice(1) : after };
@@ -45,6 +47,10 @@ function parse(token: string): Readonly<Record<string, unknown>> {
   if (typeof parsed !== "object" || parsed === null)
     throw invalidToken("not a token of this server");
   return parsed as Readonly<Record<string, unknown>>;
+}
+
+function showVersion(version: unknown): string {
+  return typeof version === "string" ? version : "";
 }
 
 function invalidToken(detail: string): Error {

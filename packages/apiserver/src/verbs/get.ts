@@ -3,7 +3,7 @@ import { notFound } from "@lifeboat/api";
 import { authorize } from "./authorize.ts";
 import type { VerbDeps } from "./deps.ts";
 import { methodNotAllowed } from "./refusals.ts";
-import { readVersion, waitForVersion } from "./resource-version.ts";
+import { plainVersion, waitForVersion } from "./resource-version.ts";
 import { scaleOf } from "./scale.ts";
 import { isServedSubresource } from "./subresources.ts";
 import type { Found, RequestContext, Target } from "./verbs.ts";
@@ -19,7 +19,7 @@ export async function get(
   if (!isServedSubresource(target) || target.subresource === "finalize")
     throw methodNotAllowed("the server does not allow this method on the requested resource");
   if (resourceVersion !== "" && resourceVersion !== "0")
-    await waitForVersion(deps, readVersion(resourceVersion), context.signal);
+    await waitForVersion(deps, plainVersion(resourceVersion), context.signal);
   const entry = deps.store.get(target.resource.table, storeKey(target));
   if (entry === undefined) throw notFound(target.resource, target.name);
   const found = deps.views.of(target.resource, entry);

@@ -11,7 +11,7 @@ import { authorize } from "./authorize.ts";
 import { type ContinueToken, decodeContinue, encodeContinue } from "./continue-token.ts";
 import type { VerbDeps } from "./deps.ts";
 import { expired, invalidOptions, methodNotAllowed } from "./refusals.ts";
-import { readVersion, waitForVersion } from "./resource-version.ts";
+import { listVersion, waitForVersion } from "./resource-version.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 import type { Found, ListAnswer, ListParameters, RequestContext, Target } from "./verbs.ts";
 
@@ -80,7 +80,7 @@ interface ListPlan {
 function planOf(parameters: ListParameters): ListPlan {
   if (parameters.continue !== "")
     return continuedPlan(parameters, decodeContinue(parameters.continue));
-  const revision = readVersion(parameters.resourceVersion);
+  const revision = listVersion(parameters.resourceVersion);
   return {
     revision,
     exact: parameters.resourceVersionMatch === "Exact",

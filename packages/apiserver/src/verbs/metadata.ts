@@ -83,7 +83,7 @@ export function updatedMetadata(given: GivenMeta, old: ObjectMeta): ObjectMeta {
     uid: old.uid,
     resourceVersion: old.resourceVersion,
     ...(old.generation === undefined ? {} : { generation: old.generation }),
-    creationTimestamp: given.creationTimestamp ?? old.creationTimestamp,
+    creationTimestamp: old.creationTimestamp,
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     ...(grace === undefined ? {} : { deletionGracePeriodSeconds: grace }),
     ...userMetadata(given),

@@ -185,7 +185,7 @@ function uidMismatch(target: Target, asked: string, actual: string): string {
   );
 }
 
-/** What the update may change: everything but the status, the status alone, or the namespace's finalizers alone. */
+/** What the update may change: everything but the status, mostly the status alone, or metadata and spec.finalizers. */
 function prepareUpdate(
   target: Target,
   decoded: JsonObject,
@@ -194,8 +194,13 @@ function prepareUpdate(
 ): AnyObject {
   const { resource, subresource } = target;
   if (subresource === "status") return withStatus(resource, decoded, given, current);
-  if (subresource === "finalize") return withField(current, "spec", decoded["spec"]);
   const metadata = updatedMetadata(given, current.metadata);
+  if (subresource === "finalize") {
+    const finalized = withField({ ...current, metadata }, "spec", decoded["spec"]);
+    return resource.schema.applyDefaults(
+      finalized as unknown as JsonObject,
+    ) as unknown as AnyObject;
+  }
   const merged = { ...decoded, metadata } as unknown as AnyObject;
   const object =
     resource.subresources.status === true ? withField(merged, "status", current["status"]) : merged;

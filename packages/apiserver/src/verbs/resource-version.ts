@@ -18,15 +18,15 @@ export function parseVersion(text: string): number | undefined {
   return Number.isSafeInteger(version) ? version : undefined;
 }
 
-/** As reads refuse what is no version. */
-export function readVersion(text: string): number {
+/** As lists refuse what is no version. */
+export function listVersion(text: string): number {
   const version = parseVersion(text);
   if (version !== undefined) return version;
   throw badRequest(`invalid resource version: ${notAVersion(text)}`);
 }
 
-/** As watches refuse it: with another code and no reason. */
-export function watchVersion(text: string): number {
+/** As watches and reads of one object refuse it: with another code and no reason. */
+export function plainVersion(text: string): number {
   const version = parseVersion(text);
   if (version !== undefined) return version;
   throw serverError(notAVersion(text));

@@ -200,12 +200,24 @@ test("immutable metadata cannot be changed", async () => {
   const created = await client.create(configMaps, configMap("a"));
   const sent = {
     ...created,
-    metadata: { ...created.metadata, creationTimestamp: "2001-01-01T00:00:00Z" },
+    metadata: { ...created.metadata, deletionTimestamp: "2001-01-01T00:00:00Z" },
   };
   expect(await refusalOf(client.update(configMaps, sent))).toMatchObject({
     code: 422,
-    details: { causes: [{ field: "metadata.creationTimestamp" }] },
+    message:
+      'ConfigMap "a" is invalid: metadata.deletionTimestamp: Invalid value: "2001-01-01T00:00:00Z": field is immutable',
   });
+});
+
+test("times and generations that a client makes up are ignored", async () => {
+  const { client } = await createWorld();
+  const created = await client.create(configMaps, configMap("a"));
+  const metadata = {
+    ...created.metadata,
+    creationTimestamp: "2001-01-01T00:00:00Z",
+    generation: 7,
+  };
+  expect(await client.update(configMaps, { ...created, metadata })).toBe(created);
 });
 
 test("a namespace keeps its finalizers until they are removed by finalize, which removes it", async () => {

@@ -23,7 +23,7 @@ import {
 import { authorize } from "./authorize.ts";
 import type { VerbDeps } from "./deps.ts";
 import { invalidOptions, methodNotAllowed } from "./refusals.ts";
-import { waitForVersion, watchVersion } from "./resource-version.ts";
+import { waitForVersion, plainVersion } from "./resource-version.ts";
 import { type Selection, selectionOf } from "./selection.ts";
 import type {
   RequestContext,
@@ -49,7 +49,7 @@ export async function watch(
   if (!target.resource.verbs.includes("watch"))
     throw methodNotAllowed("the server does not allow this method on the requested resource");
   checkParameters(parameters);
-  const asked = watchVersion(parameters.resourceVersion);
+  const asked = plainVersion(parameters.resourceVersion);
   const selection = withName(selectionOf(target.resource, parameters), target.name);
   const initial = parameters.sendInitialEvents ?? asked === 0;
   if (initial && asked > deps.store.revision) await waitForVersion(deps, asked, context.signal);
