@@ -3,7 +3,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { bundleChild } from "./bundle-child.ts";
+import { bundleChild } from "../durability/bundle-child.ts";
 import type { ListedItem, SeenEvent } from "./history-checker.ts";
 import type { KillablePlane, StartPlane } from "./plane.ts";
 
@@ -17,7 +17,7 @@ interface Message {
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 
 export function storePlanes(directory: string): { start: StartPlane; dispose(): void } {
-  const script = bundleChild("store-child.ts");
+  const script = bundleChild(new URL("store-child.ts", import.meta.url));
   let next = spawnChild(script);
   return {
     start: async () => {

@@ -8,7 +8,7 @@
  *    conditional on that number, so whoever is superseded, for whatever reason, can never write again.
  * 3. Room: a batch that grows the store is refused as StorageFull while less than `reserveBytes` are free on the disk;
  *    one that may use the reserve is tried. A write that met the end of the disk was not applied, because lmdb writes
- *    its header last. Any other error leaves the state in doubt: StorageBroken, for good.
+ *    its header last, over bytes the disk already has. Any other error leaves the state in doubt: StorageBroken.
  * 4. A row that does not match its checksum or its key, or a table with fewer rows than it counts, stops the opening.
  */
 import { statfs } from "node:fs/promises";
@@ -58,6 +58,10 @@ const ROOM_CHECK_MS = 1000;
 const BYTES_PER_CHANGE = 8192;
 /** No space, quota, file size limit; lmdb's own "map full" when it cannot map more. */
 const FULL_CODES: ReadonlySet<unknown> = new Set([28, 122, 27, -30792]);
+
+const INPUT_OUTPUT_ERROR = 5;
+/** With less than this left beside what a batch wants, a failed write is taken for one that met the end of the disk. */
+const SHORT_OF_ROOM = MIB;
 
 const OWNER = Buffer.from("owner");
 const CEILING = Buffer.from("ceiling");
@@ -145,7 +149,7 @@ class LmdbStorage implements Storage {
     try {
       applied = await this.#tables.meta.ifVersion(OWNER, this.#term, () => this.#write(batch));
     } catch (error) {
-      throw await this.#failure(error);
+      throw await this.#failure(error, batch);
     }
     if (applied) return;
     this.#broken = new StorageBroken(`${this.#directory} was taken over by another process`);
@@ -223,18 +227,20 @@ class LmdbStorage implements Storage {
     if (this.#room > PLENTY_OF_ROOM && now - this.#roomKnownAt < ROOM_CHECK_MS) return;
     this.#room = await roomOf(this.#directory);
     this.#roomKnownAt = now;
-    let wanted = 0;
-    for (const change of batch.changes) wanted += 2 * change.bytes.length + BYTES_PER_CHANGE;
-    if (this.#room - wanted < reserveBytes)
+    if (this.#room - bytesWanted(batch) < reserveBytes)
       throw new StorageFull(
         `the disk of ${this.#directory} is full: ${Math.floor(this.#room / MIB)} MiB are left, ${Math.ceil(reserveBytes / MIB)} MiB are kept in reserve`,
       );
   }
 
-  async #failure(error: unknown): Promise<Error> {
+  /** lmdb tells a write that was cut short by the end of the disk as an I/O error; the room left tells which it was. */
+  async #failure(error: unknown, batch: StorageBatch): Promise<Error> {
     const cause = await causeOf(error);
     const code = (cause as { readonly code?: unknown }).code;
-    if (FULL_CODES.has(code))
+    const isShort =
+      code === INPUT_OUTPUT_ERROR &&
+      (await freeBytesOf(this.#directory)) < bytesWanted(batch) + SHORT_OF_ROOM;
+    if (isShort || FULL_CODES.has(code))
       return new StorageFull(`the disk of ${this.#directory} is full`, { cause });
     this.#broken = new StorageBroken(
       `writing to ${this.#directory} failed, and what reached the disk is not known`,
@@ -294,6 +300,12 @@ function writeNumber(meta: Database<Buffer, Buffer>, key: Buffer, value: number)
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleBE(value);
   void meta.put(key, bytes, 0);
+}
+
+function bytesWanted(batch: StorageBatch): number {
+  let wanted = 0;
+  for (const change of batch.changes) wanted += 2 * change.bytes.length + BYTES_PER_CHANGE;
+  return wanted;
 }
 
 async function freeBytesOf(directory: string): Promise<number> {

@@ -10,7 +10,6 @@
  * 5. A write on the head is never refused as moved; one on anything else always is.
  */
 import fc from "fast-check";
-import { expect } from "vitest";
 import type { KubeObject } from "@lifeboat/api";
 import { createRandom, instantOf, type Random, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
@@ -127,7 +126,11 @@ class World {
       groupMaxChanges: 8,
       trimChunk: 4,
     });
-    expect(this.#store.revision).toBeGreaterThanOrEqual(this.#highestSeen);
+    ensure(
+      this.#store.revision >= this.#highestSeen,
+      "revisions grow over restarts",
+      this.#highestSeen,
+    );
     this.#highest = this.#highestSeen;
     const from = this.#truth.at(-1)?.revision ?? 0;
     const sink = {
@@ -177,26 +180,34 @@ class World {
 
   check(): void {
     this.#highestSeen = Math.max(this.#highestSeen, this.#store.revision);
-    const revisions = this.#truth.map((seen) => seen.revision);
-    for (let i = 1; i < revisions.length; i++)
-      expect(revisions[i]).toBeGreaterThan(revisions[i - 1] ?? 0);
-    const seen = new Set(this.#truth.map(nameOf));
+    const seen = new Set<string>();
+    let last = 0;
+    for (const change of this.#truth) {
+      ensure(change.revision > last, "changes come in order and once", change);
+      last = change.revision;
+      seen.add(nameOf(change));
+    }
     for (const attempt of this.#attempts) {
-      if (attempt.outcome === "acknowledged") expect(seen).toContain(nameOf(attempt));
-      if (attempt.outcome === "refused") expect(seen).not.toContain(nameOf(attempt));
+      const isSeen = seen.has(nameOf(attempt));
+      if (attempt.outcome === "acknowledged")
+        ensure(isSeen, "no acknowledged write is lost", attempt);
+      if (attempt.outcome === "refused") ensure(!isSeen, "no refused write happened", attempt);
     }
     for (const group of this.#inDoubt) {
       const kept = group.map((attempt) => seen.has(nameOf(attempt)));
-      expect(kept.lastIndexOf(true)).toBeLessThan(firstOf(kept.indexOf(false), kept.length));
+      const firstLost = kept.indexOf(false);
+      const isBeginning = firstLost < 0 || kept.lastIndexOf(true) < firstLost;
+      ensure(isBeginning, "of the writes in doubt a beginning happened", group);
     }
-    expect(this.#list("", undefined)).toEqual(replay(this.#truth, "", Number.POSITIVE_INFINITY));
-    expect(this.#store.count(TABLE, {})).toBe(this.#list("", undefined).length);
-    for (const side of this.#sideWatches)
-      expect(side.seen).toEqual(
-        this.#truth.filter(
-          (change) => change.revision > side.from && change.key.startsWith(side.prefix),
-        ),
+    const now = this.#list("", undefined);
+    ensureSame(now, replay(this.#truth, "", Number.POSITIVE_INFINITY), "the state is the truth");
+    ensure(this.#store.count(TABLE, {}) === now.length, "count counts the state", now);
+    for (const { from, prefix, seen: sideSeen } of this.#sideWatches) {
+      const wanted = this.#truth.filter(
+        (change) => change.revision > from && change.key.startsWith(prefix),
       );
+      ensureSame(sideSeen.map(textOf), wanted.map(textOf), "every watcher sees the truth");
+    }
   }
 
   async #put(key: string, size: number): Promise<void> {
@@ -214,7 +225,7 @@ class World {
     const before = this.#store.head(TABLE, key);
     let attempt: Attempt | undefined;
     const build = (revision: number): KubeObject => {
-      expect(revision).toBeGreaterThan(this.#highest);
+      ensure(revision > this.#highest, "revisions grow", revision);
       this.#highest = revision;
       attempt = { revision, key, value, outcome: "waiting" };
       this.#attempts.push(attempt);
@@ -226,15 +237,19 @@ class World {
     this.#store.commit(TABLE, key, before, { kind, build }).then(
       () => note("acknowledged"),
       (error: unknown) => {
-        expect(error).not.toBeInstanceOf(HeadMoved);
+        ensure(!(error instanceof HeadMoved), "a write on the head is not refused as moved", key);
         if (error instanceof StorageFull) note("refused");
         else if (!(error instanceof StorageBroken)) throw error;
       },
     );
     await Promise.resolve();
-    const head = this.#store.head(TABLE, key);
-    if (attempt !== undefined)
-      expect(head?.revision).toBe(kind === "put" ? attempt.revision : undefined);
+    if (attempt === undefined) return;
+    const wanted = kind === "put" ? attempt.revision : undefined;
+    ensure(
+      this.#store.head(TABLE, key)?.revision === wanted,
+      "a write is the head at once",
+      attempt,
+    );
   }
 
   async #putStale(key: string): Promise<void> {
@@ -243,13 +258,14 @@ class World {
     const build = (revision: number): KubeObject => objectOf(key, revision, "never");
     const done = this.#store.commit(TABLE, key, stale, { kind: "put", build });
     const error: unknown = await done.catch((refusal: unknown) => refusal);
-    expect(error instanceof HeadMoved || error instanceof StorageBroken).toBe(true);
+    const isRefused = error instanceof HeadMoved || error instanceof StorageBroken;
+    ensure(isRefused, "a write on anything but the head is refused", error);
   }
 
   async #putEvent(): Promise<void> {
     const head = this.#store.head(VOLATILE, "a/e");
     const build = (revision: number): KubeObject => {
-      expect(revision).toBeGreaterThan(this.#highest);
+      ensure(revision > this.#highest, "revisions grow", revision);
       this.#highest = revision;
       return objectOf("a/e", revision, "event");
     };
@@ -302,8 +318,9 @@ class World {
   #readAt(prefix: string, back: number): void {
     const at = Math.max(this.#store.revision - back, 0);
     try {
-      expect(this.#list(prefix, at)).toEqual(replay(this.#truth, prefix, at));
-      expect(this.#store.count(TABLE, { prefix, at })).toBe(this.#list(prefix, at).length);
+      const then = this.#list(prefix, at);
+      ensureSame(then, replay(this.#truth, prefix, at), "the past is the truth");
+      ensure(this.#store.count(TABLE, { prefix, at }) === then.length, "count counts the past", at);
     } catch (error) {
       this.#expectGone(error, at);
     }
@@ -311,7 +328,8 @@ class World {
 
   #expectGone(error: unknown, from: number): void {
     if (!(error instanceof HistoryGone)) throw error;
-    expect(from < this.#store.oldestRevision || this.#restarted).toBe(true);
+    const isOld = from < this.#store.oldestRevision || this.#restarted;
+    ensure(isOld, "only what is old is gone", from);
   }
 
   #list(prefix: string, at: number | undefined): string[] {
@@ -328,8 +346,15 @@ function nameOf(write: Pick<Attempt, "revision" | "key" | "value">): string {
   return `${write.revision} ${write.key} ${write.value}`;
 }
 
-function firstOf(index: number, otherwise: number): number {
-  return index < 0 ? otherwise : index;
+const textOf = (seen: Seen): string => JSON.stringify(seen);
+
+/** A plain check: the assertions of the test runner are too slow for millions of them. */
+function ensure(condition: boolean, promise: string, about: unknown): void {
+  if (!condition) throw new Error(`broken promise: ${promise}: ${JSON.stringify(about)}`);
+}
+
+function ensureSame(found: readonly string[], wanted: readonly string[], promise: string): void {
+  ensure(found.join("\n") === wanted.join("\n"), promise, { found, wanted });
 }
 
 function replay(truth: readonly Seen[], prefix: string, at: number): string[] {
@@ -337,9 +362,9 @@ function replay(truth: readonly Seen[], prefix: string, at: number): string[] {
   const values = new Map<string, string>();
   for (const { revision, type, key, value, previous } of truth) {
     if (revision > at) break;
-    if (type === "ADDED") expect(values.has(key)).toBe(false);
-    else expect(values.has(key)).toBe(true);
-    if (previous !== undefined) expect(previous).toBe(values.get(key));
+    ensure(values.has(key) === (type !== "ADDED"), "a change has the type of what it did", key);
+    if (previous !== undefined)
+      ensure(previous === values.get(key), "previous is the state before", key);
     if (type === "DELETED") {
       state.delete(key);
       values.delete(key);

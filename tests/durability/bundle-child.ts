@@ -1,5 +1,6 @@
 /** Makes one plain JavaScript file of a TypeScript program, because a child that compiles itself starts five times slower. */
 import { createRequire } from "node:module";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
 interface Bundler {
@@ -14,11 +15,11 @@ interface Bundler {
   }): unknown;
 }
 
-/** The bundle is written beside the program's dependencies, where Node finds the native ones that stay outside. */
-export function bundleChild(name: string): string {
-  const entry = fileURLToPath(new URL(name, import.meta.url));
+/** The bundle is written below node_modules, where Node finds the native packages that stay outside of it. */
+export function bundleChild(program: URL): string {
+  const entry = fileURLToPath(program);
   const outfile = fileURLToPath(
-    new URL(`../../node_modules/.cache/lifeboat/${name}.mjs`, import.meta.url),
+    new URL(`../../node_modules/.cache/lifeboat/${basename(entry)}.mjs`, import.meta.url),
   );
   // esbuild is tsx's own dependency, so it is asked for from there.
   const requireFromTsx = createRequire(createRequire(import.meta.url).resolve("tsx/package.json"));
