@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { createKubectl } from "../support/kubectl.ts";
+import { kubernetesBinary } from "../support/kubernetes-binaries.ts";
 import { lifeboatCommand, type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
 import { removeDirectory, startProcess, temporaryDirectory } from "../support/processes.ts";
 
@@ -119,10 +120,12 @@ describe("stopping", () => {
   it("ends a watch in order, so that kubectl ends without an error", async () => {
     const first = await start(ownDirectory());
     const kubectl = createKubectl(first);
-    const watching = kubectl.run(["get", "configmaps", "-w", "--output-watch-events"]);
+    const args = ["--kubeconfig", first.kubeconfig, "get", "cm", "-w", "--output-watch-events"];
+    const watching = startProcess(kubernetesBinary("kubectl"), args);
     await kubectl.run(["create", "configmap", "seen"]);
+    await watching.printed(/ADDED +seen/);
     expect(await first.process.stop("SIGTERM")).toBe(0);
-    expect(await watching).toMatchObject({ code: 0 });
+    expect(await watching.ended).toBe(0);
     kubectl.close();
   });
 });

@@ -57,6 +57,8 @@ export interface ApiServer {
   client(user: User): Client;
   /** Housekeeping (garbage collection, namespaces, CRDs, expiry) until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
+  /** From now on `/readyz` fails, so that nobody sends new work; everything is still served. */
+  beginShutdown(): void;
   /** Ends watches in order, waits for writes under way, closes the storage. */
   close(): Promise<void>;
 }
@@ -100,7 +102,7 @@ export async function createApiServer(
   ]);
   const { authorizer, tokens, gitVersion } = options;
   const verbs = createVerbs(ports, { store, catalog, admission, authorizer }, { tokens });
-  let closing = false;
+  let shuttingDown = false;
   const handle = createHandle({
     clock,
     ids,
@@ -114,7 +116,10 @@ export async function createApiServer(
       live: [{ name: "ping", check: () => undefined }],
       ready: [
         { name: "ping", check: () => undefined },
-        { name: "shutdown", check: () => (closing ? "the server is shutting down" : undefined) },
+        {
+          name: "shutdown",
+          check: () => (shuttingDown ? "the server is shutting down" : undefined),
+        },
       ],
     },
     tokens,
@@ -129,9 +134,12 @@ export async function createApiServer(
     handle,
     client,
     run: (signal) => housekeeping.run(signal),
-    close: async () => {
-      closing = true;
-      await store.close();
+    beginShutdown: () => {
+      shuttingDown = true;
+    },
+    close: () => {
+      shuttingDown = true;
+      return store.close();
     },
   };
 }

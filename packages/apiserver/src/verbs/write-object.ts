@@ -54,6 +54,7 @@ function metadataErrors(resource: ServedResource, object: AnyObject): readonly F
     namespaced: resource.namespaced,
     nameRule: nameRuleOf(resource),
     requireName: true,
+    qualifiedFinalizers: !resource.custom && resource.group !== "apiextensions.k8s.io",
   });
 }
 

@@ -145,6 +145,7 @@ async function untilStopped(plane: ControlPlane, tls: TlsServer): Promise<void> 
     }
     running.catch(reject);
   });
+  plane.server.beginShutdown();
   stop.abort();
   await tls.close(SHUTDOWN_MS);
   await running;
