@@ -262,16 +262,19 @@ describe("a storage that fails", () => {
   });
 
   test("full: a kept removal is the head again when what was built on it is refused", async () => {
+    await restart({ groupMaxChanges: 1 });
     await put("ns/a", "1");
     storage.fill();
     const grown = begin("ns/z", "1");
-    await clock.settle();
     const removed = beginRemove("ns/a");
     const recreated = begin("ns/a", "2");
-    await settled(removed);
+    await clock.settle();
     await expect(grown).rejects.toBeInstanceOf(StorageFull);
     await expect(recreated).rejects.toBeInstanceOf(StorageFull);
+    expect(store.get(TABLE, "ns/a")).toBeDefined();
     expect(store.head(TABLE, "ns/a")).toBeUndefined();
+    await settled(removed);
+    expect(list()).toEqual([]);
   });
 
   test("full: watchers saw exactly what a restart finds", async () => {
@@ -552,6 +555,30 @@ describe("restarting", () => {
     const sink = recorder();
     watch(sink, { from: oldestRevision });
     expect(sink.seen).toEqual(["2 ADDED ns/b=1", "3 MODIFIED ns/a=2 was 1"]);
+  });
+
+  test("history begins where the disk was trimmed, whatever older rows it still has", async () => {
+    const rows = [3, 4, 6].map((revision) => ({
+      revision,
+      type: revision === 3 ? ("ADDED" as const) : ("MODIFIED" as const),
+      key: `${TABLE}/ns/a`,
+      bytes: new TextEncoder().encode(JSON.stringify(objectOf("ns/a", revision, `${revision}`))),
+    }));
+    const loaded = { revisionCeiling: 10, historyStart: 6, objects: rows.slice(2), history: rows };
+    store = await createStore(
+      { clock, log: silentLog },
+      {
+        load: () => Promise.resolve(loaded),
+        commit: () => Promise.resolve(),
+        close: () => Promise.resolve(),
+      },
+      { volatileTables: new Set() },
+    );
+    expect(store.oldestRevision).toBe(5);
+    expect(() => watch(recorder(), { from: 4 })).toThrow(HistoryGone);
+    const sink = recorder();
+    watch(sink, { from: 5, needsPrevious: true });
+    expect(sink.seen).toEqual(["6 MODIFIED ns/a=6 was 4"]);
   });
 
   test("what the disk no longer knows is refused only where it matters", async () => {
