@@ -29,8 +29,11 @@ interface Measured {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly seconds: number;
+  readonly requests: number;
   readonly errors: number;
   readonly firstError?: string;
+  /** CPU time of the server per request: steadier than wall time on a busy machine. */
+  readonly cpuMicroseconds: number;
 }
 
 /** A server under test: where it is and which processes are its memory. */
@@ -107,7 +110,10 @@ async function drive(name: string, subject: Subject): Promise<Report> {
     count: number,
     extra: readonly string[] = [],
   ): Promise<void> => {
-    const measured = await runLoad(subject, operation, count, extra);
+    const before = cpuSeconds(subject.pids);
+    const answered = await runLoad(subject, operation, count, extra);
+    const cpu = cpuSeconds(subject.pids) - before;
+    const measured = { ...answered, cpuMicroseconds: (cpu / answered.requests) * 1e6 };
     rows.set(operation, measured);
     const trouble =
       measured.errors > 0 ? `, ${measured.errors} errors: ${measured.firstError}` : "";
@@ -129,7 +135,7 @@ async function runLoad(
   operation: string,
   count: number,
   extra: readonly string[],
-): Promise<Measured> {
+): Promise<Omit<Measured, "cpuMicroseconds">> {
   const credentials = extractCredentials(subject.kubeconfig);
   const url = `${subject.url}/apis/apps/v1/namespaces/default/deployments`;
   const shared = [
@@ -149,7 +155,7 @@ async function runLoad(
     values.connections,
     ...extra,
   ]);
-  return JSON.parse(stdout) as Measured;
+  return JSON.parse(stdout) as Omit<Measured, "cpuMicroseconds">;
 }
 
 function buildGenerator(): string {
@@ -181,6 +187,17 @@ function extractCredentials(kubeconfig: string): readonly string[] {
     flags.push(flag, file);
   }
   return flags;
+}
+
+/** User and system time of the processes so far. The kernel counts in hundredths of a second. */
+function cpuSeconds(pids: readonly number[]): number {
+  let ticks = 0;
+  for (const pid of pids) {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    ticks += Number(fields[11]) + Number(fields[12]);
+  }
+  return ticks / 100;
 }
 
 /** Memory that is the processes' own: neither files nor what other processes share. */
@@ -270,6 +287,15 @@ function printTable(ours: Report | undefined, theirs: Report | undefined): void 
   rate("patches/s (durable)", "patch", ">= 5x");
   rate(`lists of ${objects} per second`, "list", ">= 2x");
   rate("fan-out, deliveries/s to 500", "fanout", ">= 4x");
+  const cpu = (label: string, operation: string): void => {
+    const show = (report: Report | undefined): string =>
+      report?.rows.get(operation)?.cpuMicroseconds.toFixed(0) ?? "-";
+    line(`server CPU per ${label}, us`, show(ours), show(theirs), "", "");
+  };
+  cpu("create", "create");
+  cpu("get", "get");
+  cpu("patch", "patch");
+  cpu("delivery", "fanout");
   const p99 = (report: Report | undefined): string =>
     report?.rows.get("create")?.p99Ms.toFixed(1) ?? "-";
   line("create p99, ms", p99(ours), p99(theirs), "", "");

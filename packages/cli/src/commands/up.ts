@@ -24,6 +24,7 @@ import type { Command } from "commander";
 import { CommandFailed, UsageError } from "../failure.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { readTokenFile } from "../token-file.ts";
 import { version } from "../version.ts";
 
 export const upOptions: readonly OptionDefinition[] = [
@@ -47,6 +48,12 @@ export const upOptions: readonly OptionDefinition[] = [
     help: "Where lifeboat.kubeconfig is written; default the data directory",
   },
   {
+    name: "token-auth-file",
+    type: "text",
+    value: "FILE",
+    help: 'Static bearer tokens, one line each: token,user,uid,"group1,group2"',
+  },
+  {
     name: "log-level",
     type: "text",
     value: "LEVEL",
@@ -66,6 +73,8 @@ async function up(settings: Settings): Promise<void> {
   const dataDirectory = settings.text("data-dir") ?? defaultDataDirectory();
   const kubeconfigDirectory = settings.text("kubeconfig-dir") ?? dataDirectory;
   const listen = parseListen(settings.requiredText("listen"));
+  const tokenFile = settings.text("token-auth-file");
+  const tokens = tokenFile === undefined ? new Map() : readTokenFile(tokenFile);
   const level = parseLogLevel(settings.requiredText("log-level"));
   makeDirectory(dataDirectory);
   makeDirectory(kubeconfigDirectory);
@@ -78,7 +87,7 @@ async function up(settings: Settings): Promise<void> {
     storage: await openStorage(join(dataDirectory, "store")),
   };
   const pki = await openPki(ports.clock, join(dataDirectory, "pki"));
-  const plane = await createControlPlane(ports, { version, tokens: new Map() });
+  const plane = await createControlPlane(ports, { version, tokens });
   const tls = createTlsServer({
     handle: plane.server.handle,
     ...(await pki.server([listen.host])),
