@@ -2,6 +2,7 @@
  * What is wrong with one field, in the words of a Kubernetes API server. A list of these becomes the `causes` and
  * the message of a 422 answer (see status.ts).
  */
+import { showJson } from "./go-text.ts";
 
 export type FieldErrorReason =
   | "FieldValueRequired"
@@ -23,8 +24,9 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** A value as the server shows it in messages: strings quoted, the rest as JSON. */
+/** A value as the server shows it in messages: texts quoted, the rest as JSON with the fields in their own order. */
 export function showValue(value: unknown): string {
+  if (typeof value === "string" || typeof value === "number") return showJson(value);
   return value === undefined ? "null" : JSON.stringify(value);
 }
 

@@ -115,7 +115,7 @@ export {
   storageVersionOf,
 } from "./schema/crd.ts";
 export { customKindSchema } from "./schema/custom-kind.ts";
-export { equalJson } from "./schema/equal-json.ts";
+export { equalJson } from "./equal-json.ts";
 export type { JsonSchema, SchemaMap } from "./schema/json-schema.ts";
 export {
   dns1035LabelProblems,
@@ -158,10 +158,9 @@ export { decodeProtobuf, type DecodedProtobuf } from "./builtin/protobuf/decode.
 export { ProtobufError } from "./builtin/protobuf/reader.ts";
 export { applyJsonPatch, MAX_OPERATIONS } from "./patch/json-patch.ts";
 export { applyMergePatch } from "./patch/merge-patch.ts";
-export { sameJson } from "./patch/same-json.ts";
 export { applyStrategicMerge } from "./patch/strategic-merge.ts";
 export { exceedsDepth, MAX_DEPTH } from "./decode/depth.ts";
-export { formatLikeGo } from "./patch/go-format.ts";
+export { formatLikeGo } from "./go-text.ts";
 export {
   compileColumnPath,
   compileJsonPath,

@@ -4,6 +4,7 @@
  * It reads the text once, character by character, with a stack of its own, so a hostile text costs time in
  * proportion to its length and no call stack. It runs only when the quick way (json.ts) found something.
  */
+import { quoteSignLikeGo } from "../go-text.ts";
 
 export interface Inspection {
   /** Why the text is refused; absent when it is acceptable JSON. */
@@ -240,26 +241,8 @@ function isInsideToken(context: string): boolean {
 /** A character as Go shows it: the first of its UTF-8 bytes, taken for a character. */
 function quote(sign: string): string {
   if (sign === "") return "' '";
-  if (sign === "'") return String.raw`'\''`;
-  if (sign === '"') return `'"'`;
-  const byte = firstUtf8Byte(sign.charCodeAt(0));
-  const short = SHORT_ESCAPES[String.fromCharCode(byte)];
-  if (short !== undefined) return `'${short}'`;
-  if (byte < 0x20 || byte === 0x7f) return `'\\x${byte.toString(16).padStart(2, "0")}'`;
-  if (byte >= 0x80 && byte < 0xa1) return `'\\u00${byte.toString(16)}'`;
-  return `'${String.fromCharCode(byte)}'`;
+  return quoteSignLikeGo(String.fromCharCode(firstUtf8Byte(sign.charCodeAt(0))));
 }
-
-const SHORT_ESCAPES: Readonly<Record<string, string>> = {
-  "\u0007": "\\a",
-  "\b": "\\b",
-  "\f": "\\f",
-  "\n": "\\n",
-  "\r": "\\r",
-  "\t": "\\t",
-  "\v": "\\v",
-  "\\": "\\\\",
-};
 
 function firstUtf8Byte(code: number): number {
   if (code < 0x80) return code;

@@ -11,7 +11,7 @@
  *    template; Go then goes through the rest once more.
  */
 import { type Json, isJsonObject } from "../json.ts";
-import { formatJsonLikeGo } from "./format.ts";
+import { formatJsonLikeGo } from "../go-text.ts";
 import { JsonPathError, parseTemplate, type Piece, type Step } from "./parse.ts";
 
 export { JsonPathError } from "./parse.ts";

@@ -9,8 +9,6 @@ export class JsonPathError extends Error {
   override readonly name = "JsonPathError";
 }
 
-export type Comparison = "==" | "!=" | "<" | "<=" | ">" | ">=";
-
 export type Step =
   | { readonly kind: "field"; readonly name: string }
   | { readonly kind: "wildcard" }

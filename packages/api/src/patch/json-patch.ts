@@ -12,7 +12,7 @@
 import { type Json, isJsonObject, type JsonObject } from "../json.ts";
 import { badRequest, failure, Refused } from "../status.ts";
 import { exceedsDepth, MAX_DEPTH } from "../decode/depth.ts";
-import { sameJson } from "./same-json.ts";
+import { equalJson } from "../equal-json.ts";
 
 export const MAX_OPERATIONS = 10_000;
 /** How much `copy` may add in all, so that a small patch cannot double a document again and again. */
@@ -149,7 +149,7 @@ class Draft {
 
   #test(path: string, value: Json): void {
     const found = path === "" ? this.root : this.#get(path);
-    if (!sameJson(found ?? null, value)) throw unprocessable();
+    if (!equalJson(found ?? null, value)) throw unprocessable();
   }
 
   #move(from: unknown, path: string): void {

@@ -6,7 +6,7 @@
  */
 import { type Json, isJsonObject } from "../json.ts";
 import { failure, Refused } from "../status.ts";
-import { formatLikeGo, goTypeOf } from "./go-format.ts";
+import { formatLikeGo, goTypeOf } from "../go-text.ts";
 
 export type List = readonly Json[];
 

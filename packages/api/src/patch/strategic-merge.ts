@@ -16,7 +16,7 @@
  */
 import { type Json, isJsonObject, type JsonObject } from "../json.ts";
 import { badRequest, failure, Refused } from "../status.ts";
-import { formatLikeGo, goTypeOf } from "./go-format.ts";
+import { formatLikeGo, goTypeOf } from "../go-text.ts";
 import type { FieldShape, MergeShape } from "./merge-shape.ts";
 import {
   checkSetOrder,

@@ -25,7 +25,7 @@ import type {
   CustomResourceDefinition,
 } from "./crd.ts";
 import { hasCrdCondition } from "./crd.ts";
-import { equalJson } from "./equal-json.ts";
+import { equalJson } from "../equal-json.ts";
 import { isKnownFormat } from "./formats.ts";
 import { additionalOf, type JsonSchema, someSchema } from "./json-schema.ts";
 import { validateSchema } from "./schema-rules.ts";
@@ -204,7 +204,13 @@ function sharedErrors(versions: readonly CrdVersion[], shared: Shared): readonly
 function deprecationErrors(version: CrdVersion, at: string): readonly FieldError[] {
   const warning = version.deprecationWarning;
   if (warning === undefined) return [];
-  const wrong = (detail: string): FieldError => invalid(at, warning, detail);
+  // The field is a pointer in Go, which shows what pointers point to as JSON.
+  const shown = JSON.stringify(warning);
+  const wrong = (detail: string): FieldError => ({
+    reason: "FieldValueInvalid",
+    field: at,
+    message: `Invalid value: ${shown}: ${detail}`,
+  });
   if (version.deprecated !== true) return [wrong("can only be set for deprecated versions")];
   const errors: FieldError[] = [];
   if (new TextEncoder().encode(warning).length > 256)

@@ -10,7 +10,7 @@ import type { FieldError } from "../field-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import type { KindSchema, Normalized } from "../kind-schema.ts";
 import type { AnyObject } from "../object.ts";
-import { formatLikeGo, goTypeOf } from "../patch/go-format.ts";
+import { formatLikeGo, goTypeOf } from "../go-text.ts";
 import { type CompiledSchema, compileSchema } from "./compile-schema.ts";
 import { type CrdScale, type CustomResourceDefinition, crdVersion } from "./crd.ts";
 import { normalizeObjectMeta } from "./object-meta.ts";

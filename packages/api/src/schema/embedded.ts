@@ -2,11 +2,11 @@
  * Resources embedded in custom resources (`x-kubernetes-embedded-resource`): their apiVersion, kind and metadata are those
  * of a real object, so their metadata is brought into shape and checked as such.
  */
+import { showJson } from "../go-text.ts";
 import { type FieldError, invalid, required } from "../field-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import { dns1035LabelProblems } from "../metadata/names.ts";
 import { type CheckedMeta, validateMetadata } from "../metadata/validate-metadata.ts";
-import { showJson } from "./go-text.ts";
 import { normalizeObjectMeta } from "./object-meta.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { setField } from "./set-field.ts";

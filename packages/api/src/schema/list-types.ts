@@ -4,10 +4,9 @@
  *
  * The good case must be quick: no path and no key is written as text before something is wrong.
  */
+import { formatJsonLikeGo, showJson } from "../go-text.ts";
 import type { FieldError } from "../field-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
-import { formatJsonLikeGo } from "../jsonpath/format.ts";
-import { showJson } from "./go-text.ts";
 import type { SchemaNode } from "./schema-node.ts";
 
 export function validateListTypes(node: SchemaNode, value: Json): readonly FieldError[] {

@@ -4,7 +4,7 @@
  */
 import { type FieldError, forbidden, invalid, notSupported, required } from "../field-error.ts";
 import type { Json } from "../json.ts";
-import { equalJson } from "./equal-json.ts";
+import { equalJson } from "../equal-json.ts";
 import {
   additionalOf,
   isSchema,

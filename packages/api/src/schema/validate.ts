@@ -9,11 +9,10 @@
  * 4. On updates a part that is the same as before is not an error, however wrong it is (`ratchet`): otherwise nobody could
  *    change an object after its schema became stricter.
  */
+import { formatJsonLikeGo, showJson } from "../go-text.ts";
 import { type FieldError, notSupported, required, tooLong, tooMany } from "../field-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
-import { formatJsonLikeGo } from "../jsonpath/format.ts";
-import { equalJson } from "./equal-json.ts";
-import { showJson } from "./go-text.ts";
+import { equalJson } from "../equal-json.ts";
 import { identityOf } from "./list-types.ts";
 import { formatPath } from "./prune.ts";
 import {
