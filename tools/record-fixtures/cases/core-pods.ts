@@ -185,6 +185,21 @@ export const pods = casesOf(
     "refused: dns policy none without servers": {
       spec: { containers: [container], dnsPolicy: "None" },
     },
+    "refused: key with two slashes": {
+      spec: { containers: [container], nodeSelector: { "a/b/c": "x" } },
+    },
+    "refused: long key": {
+      spec: {
+        containers: [container],
+        nodeSelector: { [`${"a".repeat(254)}/${"b".repeat(64)}`]: "x" },
+      },
+    },
+    "refused: long value": {
+      spec: { containers: [container], nodeSelector: { disk: "é".repeat(32) } },
+    },
+    "refused: characters that do not print": {
+      spec: { containers: [container], hostname: 'a\u0001\u200b"' },
+    },
     "refused: ports": bad({
       ports: [
         { containerPort: 0 },

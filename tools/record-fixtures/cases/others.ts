@@ -67,6 +67,13 @@ export const ingresses = casesOf(
     "refused: host": ingress({
       rules: [{ host: "Bad_Host" }, { host: "*.*.example.com" }, { host: "1.2.3.4" }],
     }),
+    "refused: long hosts": ingress({
+      rules: [
+        { host: "a".repeat(254) },
+        { host: `*.${"a".repeat(252)}` },
+        { host: "*".repeat(254) },
+      ],
+    }),
     "refused: tls": ingress({
       defaultBackend: backend,
       tls: [{ hosts: ["Bad_Host"], secretName: "Bad_Name" }],

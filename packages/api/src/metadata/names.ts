@@ -25,6 +25,10 @@ const SUBDOMAIN_TEXT =
 const DNS1035_TEXT =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, " +
   `and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '${DNS1035_PATTERN}')`;
+const WILDCARD_TEXT =
+  "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of " +
+  "lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', " +
+  `regex used for validation is '\\*\\.${SUBDOMAIN_PATTERN}')`;
 const KEY_TEXT =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character " +
   `(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${KEY_PATTERN}')`;
@@ -64,6 +68,16 @@ function subdomainProblems(value: string, unit: "bytes" | "characters"): readonl
   return problems;
 }
 
+/** A subdomain behind `*.`, as hosts of an Ingress may be. */
+export function wildcardSubdomainProblems(value: string): readonly string[] {
+  const tooLong = utf8Length(value) > 253;
+  const wellFormed = value.startsWith("*.") && isDnsSubdomain(value.slice(2));
+  if (!tooLong && wellFormed) return NONE;
+  const problems = tooLong ? [maxLength(253, "characters")] : [];
+  if (!wellFormed) problems.push(WILDCARD_TEXT);
+  return problems;
+}
+
 /** A label that starts with a letter, as Services are named. */
 export function dns1035LabelProblems(value: string): readonly string[] {
   const tooLong = utf8Length(value) > 63;
@@ -83,7 +97,7 @@ export function pathSegmentProblems(name: string, isPrefix = false): readonly st
   return problems.length === 0 ? NONE : problems;
 }
 
-/** A label key, annotation key or finalizer: `name` or `example.com/name`. */
+/** What Kubernetes also calls a qualified name: label keys, finalizers, resource names. `name` or `example.com/name`. */
 export function labelKeyProblems(key: string): readonly string[] {
   const slash = key.indexOf("/");
   if (slash !== key.lastIndexOf("/"))

@@ -27,7 +27,7 @@ export type LabelOperator =
 export interface LabelRequirement {
   readonly key: string;
   readonly operator: LabelOperator;
-  /** Without repetitions, sorted. */
+  /** Sorted. */
   readonly values: readonly string[];
 }
 
@@ -71,12 +71,14 @@ export function labelSelectorFrom(selector: LabelSelector): LabelRequirement[] {
   const requirements: LabelRequirement[] = [];
   for (const [key, value] of Object.entries(selector.matchLabels ?? {}))
     requirements.push({ key, operator: "=", values: [value] });
-  for (const { key, operator, values = [] } of selector.matchExpressions ?? [])
-    requirements.push({
-      key,
-      operator: OPERATORS.get(operator) ?? "in",
-      values: sortedSet(values),
-    });
+  for (const { key, operator: name, values = [] } of selector.matchExpressions ?? []) {
+    const operator = OPERATORS.get(name);
+    requirements.push(
+      operator === undefined
+        ? { key, operator: "in", values: [] }
+        : { key, operator, values: values.toSorted() },
+    );
+  }
   return requirements.sort(byKey);
 }
 
@@ -84,7 +86,7 @@ export function labelSelectorFrom(selector: LabelSelector): LabelRequirement[] {
 export function validateLabelSelector(selector: LabelSelector, field: string): FieldError[] {
   const errors = validateLabels(selector.matchLabels, `${field}.matchLabels`);
   for (const [i, expression] of (selector.matchExpressions ?? []).entries())
-    errors.push(...validateExpression(expression, `${field}.matchExpressions[${i}]`));
+    validateExpression(errors, expression, `${field}.matchExpressions[${i}]`);
   return errors;
 }
 
@@ -100,9 +102,13 @@ const OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
   ["DoesNotExist", "!"],
 ]);
 
-function validateExpression(expression: LabelExpression, field: string): FieldError[] {
-  const { key, operator, values = [] } = expression;
-  const errors: FieldError[] = [];
+/** Appends, because an expression can be wrong in more ways than a call can have arguments. */
+function validateExpression(
+  errors: FieldError[],
+  expression: LabelExpression,
+  field: string,
+): void {
+  const { key = "", operator = "", values = [] } = expression as Partial<LabelExpression>;
   if (operator === "In" || operator === "NotIn") {
     if (values.length === 0)
       errors.push(
@@ -124,7 +130,6 @@ function validateExpression(expression: LabelExpression, field: string): FieldEr
     for (const problem of labelValueProblems(value))
       errors.push(invalid(`${field}.values[${i}]`, value, problem));
   }
-  return errors;
 }
 
 function matchesRequirement(requirement: LabelRequirement, labels: Labels | undefined): boolean {

@@ -1,6 +1,8 @@
 /** Validation of roles and bindings, and of leases and disruption budgets. */
+import { equalJson } from "../../equal-json.ts";
 import { invalid, notSupported, required } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
+import { dnsSubdomainProblems, pathSegmentProblems } from "../../metadata/names.ts";
 import {
   isAbsent,
   items,
@@ -10,12 +12,10 @@ import {
   pushInvalid,
   pushNonNegative,
   pushUnsupported,
-  same,
   text,
   texts,
 } from "./fields.ts";
 import { checkLabelSelector, isSoundSelector } from "./label-selector.ts";
-import { dnsSubdomain, pathSegment } from "./names.ts";
 import { checkAtMostAll, checkIntOrPercent } from "./workloads.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
@@ -107,7 +107,7 @@ function checkBinding(
   pushUnsupported(problems, "roleRef.kind", text(role, "kind"), kinds);
   const name = text(role, "name");
   if (name === "") problems.push(required("roleRef.name"));
-  else pushInvalid(problems, "roleRef.name", name, pathSegment(name));
+  else pushInvalid(problems, "roleRef.name", name, pathSegmentProblems(name));
   for (const [index, subject] of items(binding, "subjects").entries()) {
     checkSubject(problems, `subjects[${index}]`, subject, namespaced);
   }
@@ -124,7 +124,7 @@ function checkSubject(
   const group = text(subject, "apiGroup");
   if (name === "") problems.push(required(`${field}.name`));
   if (kind === "ServiceAccount") {
-    if (name !== "") pushInvalid(problems, `${field}.name`, name, dnsSubdomain(name));
+    if (name !== "") pushInvalid(problems, `${field}.name`, name, dnsSubdomainProblems(name));
     if (group !== "") problems.push(notSupported(`${field}.apiGroup`, group, [""]));
     if (!namespaced && text(subject, "namespace") === "") {
       problems.push(required(`${field}.namespace`));
@@ -139,7 +139,7 @@ function checkSubject(
 /** A binding to another role is another binding. */
 export function checkBindingUpdate(problems: Problems, binding: JsonObject, old: JsonObject): void {
   const role = partOf(binding, "roleRef");
-  if (same(role, partOf(old, "roleRef"))) return;
+  if (equalJson(role, partOf(old, "roleRef"))) return;
   problems.push(
     invalid(
       "roleRef",

@@ -2,6 +2,7 @@
 import { forbidden, invalid, notSupported, required } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
 import { parseQuantity } from "../../quantity/quantity.ts";
+import { pathSegmentProblems } from "../../metadata/names.ts";
 import {
   count,
   isAbsent,
@@ -14,7 +15,6 @@ import {
   text,
 } from "./fields.ts";
 import { checkLabelSelector } from "./label-selector.ts";
-import { pathSegment } from "./names.ts";
 
 const METRIC_TYPES = ["ContainerResource", "External", "Object", "Pods", "Resource"];
 const METRIC_FIELDS: Readonly<Record<string, string>> = {
@@ -76,8 +76,8 @@ function checkReference(
   reference: JsonObject,
   needsGroup: boolean,
 ): void {
-  pushRequiredName(problems, `${field}.kind`, text(reference, "kind"), pathSegment);
-  pushRequiredName(problems, `${field}.name`, text(reference, "name"), pathSegment);
+  pushRequiredName(problems, `${field}.kind`, text(reference, "kind"), pathSegmentProblems);
+  pushRequiredName(problems, `${field}.name`, text(reference, "name"), pathSegmentProblems);
   const version = text(reference, "apiVersion");
   if (needsGroup && !version.includes("/") && text(reference, "kind") !== "ReplicationController") {
     problems.push(invalid(`${field}.apiVersion`, version, "apiVersion must specify API group"));

@@ -1,6 +1,7 @@
 /** Validation of Jobs and CronJobs. */
 import { invalid, notSupported, required, tooLong } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
+import { dnsLabelProblems, labelKeyProblems } from "../../metadata/names.ts";
 import { scheduleProblem } from "./cron-schedule.ts";
 import {
   count,
@@ -18,7 +19,7 @@ import {
   text,
 } from "./fields.ts";
 import { checkLabelSelector, isSoundSelector, selectorMatches } from "./label-selector.ts";
-import { dnsLabel, domainPrefixedPath, qualifiedName } from "./names.ts";
+import { domainPrefixedPathProblems } from "./field-texts.ts";
 import { checkPodTemplate } from "./pod-validation.ts";
 
 const UID_LABEL = "batch.kubernetes.io/controller-uid";
@@ -77,7 +78,7 @@ function checkIndexedNames(problems: Problems, job: JsonObject, spec: JsonObject
   if (text(spec, "completionMode") !== "Indexed" || completions <= 0) return;
   const name = text(partOf(job, "metadata"), "name");
   const last = `${name}-${completions - 1}`;
-  if (dnsLabel(last).length === 0) return;
+  if (dnsLabelProblems(last).length === 0) return;
   problems.push(
     invalid("metadata.name", name, `will not able to create pod with invalid DNS label: ${last}`),
   );
@@ -120,7 +121,7 @@ function checkJobSpec(problems: Problems, field: string, spec: JsonObject): void
 
 function checkManagedBy(problems: Problems, field: string, managedBy: unknown): void {
   if (typeof managedBy !== "string") return;
-  pushInvalid(problems, field, managedBy, domainPrefixedPath(managedBy));
+  pushInvalid(problems, field, managedBy, domainPrefixedPathProblems(managedBy));
   if (managedBy.length > 63) problems.push(tooLong(field, 63));
 }
 
@@ -195,7 +196,7 @@ function checkFailureRule(
   for (const [index, condition] of conditions.entries()) {
     const at = `${field}.onPodConditions[${index}]`;
     const type = text(condition, "type");
-    pushInvalid(problems, `${at}.type`, type, qualifiedName(type));
+    pushInvalid(problems, `${at}.type`, type, labelKeyProblems(type));
     pushUnsupported(problems, `${at}.status`, text(condition, "status"), [
       "False",
       "True",

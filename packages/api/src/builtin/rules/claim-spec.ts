@@ -2,9 +2,9 @@
 import { forbidden, invalid, notSupported, required } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
 import { parseQuantity } from "../../quantity/quantity.ts";
+import { dnsSubdomainProblems } from "../../metadata/names.ts";
 import { part, partOf, type Problems, pushInvalid, pushRequired, text, texts } from "./fields.ts";
 import { checkLabelSelector } from "./label-selector.ts";
-import { dnsSubdomain } from "./names.ts";
 
 const ACCESS_MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 const VOLUME_MODES = ["Block", "Filesystem"];
@@ -43,7 +43,7 @@ export function checkAccessModes(
 }
 
 export function checkClassName(problems: Problems, field: string, name: string): void {
-  if (name !== "") pushInvalid(problems, field, name, dnsSubdomain(name));
+  if (name !== "") pushInvalid(problems, field, name, dnsSubdomainProblems(name));
 }
 
 export function checkVolumeMode(problems: Problems, field: string, mode: unknown): void {

@@ -3,6 +3,11 @@ import { duplicate, forbidden, invalid, required } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
 import { parseQuantity } from "../../quantity/quantity.ts";
 import {
+  dns1035LabelProblems,
+  dnsSubdomainProblems,
+  labelKeyProblems,
+} from "../../metadata/names.ts";
+import {
   count,
   isAbsent,
   isEmpty,
@@ -19,12 +24,13 @@ import {
   texts,
 } from "./fields.ts";
 import { checkLabelSelector } from "./label-selector.ts";
-import { dnsLabel1035, dnsSubdomain, portNumber, qualifiedName } from "./names.ts";
+import { portNumberProblems } from "./field-texts.ts";
 
 export function checkStorageClass(problems: Problems, object: JsonObject): void {
   const provisioner = text(object, "provisioner");
   if (provisioner === "") problems.push(required("provisioner"));
-  else pushInvalid(problems, "provisioner", provisioner, qualifiedName(provisioner.toLowerCase()));
+  else
+    pushInvalid(problems, "provisioner", provisioner, labelKeyProblems(provisioner.toLowerCase()));
   checkParameters(problems, object);
   const reclaim = object["reclaimPolicy"];
   if (!isAbsent(reclaim)) {
@@ -114,10 +120,10 @@ export function checkCsiNode(problems: Problems, object: JsonObject): void {
     const at = `spec.drivers[${index}]`;
     const name = text(driver, "name");
     if (name === "") problems.push(required(`${at}.name`));
-    else pushInvalid(problems, `${at}.name`, name, dnsSubdomain(name.toLowerCase()));
+    else pushInvalid(problems, `${at}.name`, name, dnsSubdomainProblems(name.toLowerCase()));
     pushRequired(problems, `${at}.nodeID`, text(driver, "nodeID"));
     for (const key of texts(driver, "topologyKeys")) {
-      pushInvalid(problems, at, key, qualifiedName(key));
+      pushInvalid(problems, at, key, labelKeyProblems(key));
     }
     if (names.has(name)) problems.push(duplicate(`${at}.name`, name));
     names.add(name);
@@ -127,7 +133,7 @@ export function checkCsiNode(problems: Problems, object: JsonObject): void {
 export function checkCsiCapacity(problems: Problems, object: JsonObject): void {
   checkLabelSelector(problems, "nodeTopology", part(object, "nodeTopology"));
   const name = text(object, "storageClassName");
-  pushInvalid(problems, "storageClassName", name, dnsSubdomain(name));
+  pushInvalid(problems, "storageClassName", name, dnsSubdomainProblems(name));
   for (const field of ["capacity", "maximumVolumeSize"]) {
     const quantity = parseQuantity(text(object, field));
     if (quantity === undefined || quantity.nanos >= 0n) continue;
@@ -155,7 +161,7 @@ export function checkVolumeAttachment(problems: Problems, object: JsonObject): v
     );
   }
   const node = text(spec, "nodeName");
-  pushInvalid(problems, "spec.nodeName", node, dnsSubdomain(node));
+  pushInvalid(problems, "spec.nodeName", node, dnsSubdomainProblems(node));
 }
 
 export function checkAttributesClass(problems: Problems, object: JsonObject): void {
@@ -268,7 +274,7 @@ function checkQualifiedDomain(problems: Problems, field: string, name: string): 
     problems.push(required(field));
     return;
   }
-  const wrong = dnsSubdomain(name);
+  const wrong = dnsSubdomainProblems(name);
   pushInvalid(problems, field, name, wrong);
   if (wrong.length === 0 && name.split(".").length < 3) {
     problems.push(
@@ -287,7 +293,7 @@ function checkReviewVersions(problems: Problems, field: string, webhook: JsonObj
     if (versions.indexOf(version) < index) {
       problems.push(invalid(`${field}[${index}]`, version, "duplicate version"));
     } else {
-      pushInvalid(problems, `${field}[${index}]`, version, dnsLabel1035(version));
+      pushInvalid(problems, `${field}[${index}]`, version, dns1035LabelProblems(version));
     }
   }
   if (versions.some((version) => REVIEW_VERSIONS.includes(version))) return;
@@ -362,8 +368,8 @@ function checkClient(problems: Problems, field: string, client: JsonObject): voi
 }
 
 function checkServicePort(problems: Problems, field: string, port: unknown): void {
-  if (typeof port !== "number" || portNumber(port).length === 0) return;
-  problems.push(invalid(field, port, `port is not valid: ${portNumber(port)[0]}`));
+  if (typeof port !== "number" || portNumberProblems(port).length === 0) return;
+  problems.push(invalid(field, port, `port is not valid: ${portNumberProblems(port)[0]}`));
 }
 
 function checkServicePath(problems: Problems, field: string, path: string): void {
@@ -373,7 +379,7 @@ function checkServicePath(problems: Problems, field: string, path: string): void
     if (step === "") {
       problems.push(invalid(field, path, `segment[${index}] may not be empty`));
     } else {
-      pushInvalid(problems, field, path, dnsSubdomain(step));
+      pushInvalid(problems, field, path, dnsSubdomainProblems(step));
     }
   }
 }
@@ -435,9 +441,9 @@ export function checkApiService(problems: Problems, object: JsonObject): void {
       );
     }
   } else {
-    pushInvalid(problems, "spec.group", group, dnsSubdomain(group));
+    pushInvalid(problems, "spec.group", group, dnsSubdomainProblems(group));
   }
-  pushInvalid(problems, "spec.version", version, dnsLabel1035(version));
+  pushInvalid(problems, "spec.version", version, dns1035LabelProblems(version));
   checkPriority(problems, "spec.groupPriorityMinimum", count(spec, "groupPriorityMinimum"), 20_000);
   checkPriority(problems, "spec.versionPriority", count(spec, "versionPriority"), 1000);
   const service = part(spec, "service");

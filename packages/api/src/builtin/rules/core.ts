@@ -1,4 +1,5 @@
 /** Validation of the smaller kinds of the core group. */
+import { equalJson } from "../../equal-json.ts";
 import {
   duplicate,
   forbidden,
@@ -9,6 +10,7 @@ import {
 } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
 import { compareQuantities, parseQuantity } from "../../quantity/quantity.ts";
+import { dnsLabelProblems, labelKeyProblems, labelValueProblems } from "../../metadata/names.ts";
 import {
   checkAccessModes,
   checkClaimSpec,
@@ -27,14 +29,13 @@ import {
   pushInvalid,
   pushRequired,
   pushUnsupported,
-  same,
   sameOrEmpty,
   text,
   textMap,
   texts,
 } from "./fields.ts";
 import { CIDR_TEXT, IP_TEXT, parseCidr, parseIp, specialAddressProblems } from "./ip.ts";
-import { configKey, dnsLabel, labelValue, portNumber, qualifiedName } from "./names.ts";
+import { configKeyProblems, portNumberProblems } from "./field-texts.ts";
 import { checkNodeSelector, checkTaintEffect } from "./pod-scheduling.ts";
 import { checkHostPath, checkNfs } from "./pod-volumes.ts";
 import {
@@ -64,14 +65,14 @@ export function checkConfigMap(problems: Problems, object: JsonObject): void {
   const binary = textMap(object, "binaryData");
   let size = 0;
   for (const key of Object.keys(data).toSorted()) {
-    pushInvalid(problems, `data[${key}]`, key, configKey(key));
+    pushInvalid(problems, `data[${key}]`, key, configKeyProblems(key));
     if (Object.hasOwn(binary, key)) {
       problems.push(invalid(`data[${key}]`, key, "duplicate of key present in binaryData"));
     }
     size += byteLength(data[key] as string);
   }
   for (const key of Object.keys(binary).toSorted()) {
-    pushInvalid(problems, `binaryData[${key}]`, key, configKey(key));
+    pushInvalid(problems, `binaryData[${key}]`, key, configKeyProblems(key));
     size += base64Length(binary[key] as string);
   }
   if (size > MAX_DATA) problems.push(tooLong("", MAX_DATA));
@@ -112,7 +113,7 @@ export function checkSecret(problems: Problems, object: JsonObject): void {
   const data = textMap(object, "data");
   let size = 0;
   for (const key of Object.keys(data).toSorted()) {
-    pushInvalid(problems, `data[${key}]`, key, configKey(key));
+    pushInvalid(problems, `data[${key}]`, key, configKeyProblems(key));
     size += base64Length(data[key] as string);
   }
   if (size > MAX_DATA) problems.push(tooLong("data", MAX_DATA));
@@ -166,7 +167,7 @@ export function checkClaimUpdate(
   if (isAbsent(old["storageClassName"])) next["storageClassName"] = old["storageClassName"];
   next["volumeAttributesClassName"] = old["volumeAttributesClassName"];
   if (bound) next["resources"] = old["resources"];
-  if (!same(next, old)) {
+  if (!equalJson(next, old)) {
     problems.push(
       forbidden(
         "spec",
@@ -263,7 +264,7 @@ export function checkVolumeUpdate(
   const old = partOf(oldObject, "spec");
   const sourcesOf = (of: JsonObject): JsonObject =>
     Object.fromEntries(Object.entries(of).filter(([name]) => !VOLUME_FIELDS.has(name)));
-  if (!same(sourcesOf(spec), sourcesOf(old))) {
+  if (!equalJson(sourcesOf(spec), sourcesOf(old))) {
     problems.push(
       forbidden(
         "spec.persistentvolumesource",
@@ -292,8 +293,8 @@ function checkTaints(problems: Problems, taints: readonly JsonObject[]): void {
     const key = text(taint, "key");
     const value = text(taint, "value");
     const effect = text(taint, "effect");
-    pushInvalid(problems, `${at}.key`, key, qualifiedName(key));
-    pushInvalid(problems, `${at}.value`, value, labelValue(value));
+    pushInvalid(problems, `${at}.key`, key, labelKeyProblems(key));
+    pushInvalid(problems, `${at}.value`, value, labelValueProblems(value));
     checkTaintEffect(problems, `${at}.effect`, effect);
     const pair = `${key}:${effect}`;
     if (seen.has(pair)) {
@@ -349,7 +350,8 @@ function checkAddresses(problems: Problems, field: string, addresses: readonly J
     const parsed = parseIp(ip);
     const hostname = text(address, "hostname");
     if (parsed === undefined) problems.push(invalid(`${at}.ip`, ip, IP_TEXT));
-    if (hostname !== "") pushInvalid(problems, `${at}.hostname`, hostname, dnsLabel(hostname));
+    if (hostname !== "")
+      pushInvalid(problems, `${at}.hostname`, hostname, dnsLabelProblems(hostname));
     // The server asks twice whether it is an address.
     if (parsed === undefined) problems.push(invalid(`${at}.ip`, ip, "must be a valid IP address"));
     else pushInvalid(problems, `${at}.ip`, ip, specialAddressProblems(parsed));
@@ -363,10 +365,10 @@ function checkEndpointPort(
   named: boolean,
 ): void {
   const name = text(port, "name");
-  if (name !== "") pushInvalid(problems, `${field}.name`, name, dnsLabel(name));
+  if (name !== "") pushInvalid(problems, `${field}.name`, name, dnsLabelProblems(name));
   else if (named) problems.push(required(`${field}.name`));
   const number = count(port, "port");
-  pushInvalid(problems, `${field}.port`, number, portNumber(number));
+  pushInvalid(problems, `${field}.port`, number, portNumberProblems(number));
   pushUnsupported(problems, `${field}.protocol`, text(port, "protocol"), ["SCTP", "TCP", "UDP"]);
 }
 
@@ -375,7 +377,7 @@ export function checkLimitRange(problems: Problems, object: JsonObject): void {
   for (const [index, limit] of items(partOf(object, "spec"), "limits").entries()) {
     const at = `spec.limits[${index}]`;
     const type = text(limit, "type");
-    pushInvalid(problems, `${at}.type`, type, qualifiedName(type));
+    pushInvalid(problems, `${at}.type`, type, labelKeyProblems(type));
     if (types.has(type)) problems.push(duplicate(`${at}.type`, type));
     types.add(type);
     checkLimit(problems, at, limit, type);
@@ -526,7 +528,7 @@ export function checkResourceQuotaUpdate(
 ): void {
   const scopes = texts(partOf(object, "spec"), "scopes").toSorted();
   const old = texts(partOf(oldObject, "spec"), "scopes").toSorted();
-  if (same(scopes, old)) return;
+  if (equalJson(scopes, old)) return;
   problems.push(
     invalid("spec.scopes", texts(partOf(object, "spec"), "scopes"), "field is immutable"),
   );

@@ -2,8 +2,8 @@
 import { invalid, notSupported, required } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
 import { parseQuantity } from "../../quantity/quantity.ts";
+import { labelKeyProblems } from "../../metadata/names.ts";
 import { type Problems, pushInvalid, text } from "./fields.ts";
-import { qualifiedName } from "./names.ts";
 
 export const ENV_FIELDS = [
   "metadata.name",
@@ -70,7 +70,7 @@ export function checkFieldRef(
   if (subscripted !== null) {
     const key = subscripted[2] ?? "";
     const name = subscripted[1] === "metadata.annotations" ? key.toLowerCase() : key;
-    pushInvalid(problems, field, name, qualifiedName(name));
+    pushInvalid(problems, field, name, labelKeyProblems(name));
   } else if (!allowed.includes(path)) {
     problems.push(notSupported(`${field}.fieldPath`, path, allowed));
   }

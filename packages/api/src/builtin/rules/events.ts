@@ -1,8 +1,8 @@
 /** Validation of events, in the old form and the new. The two are one kind in two groups. */
 import { invalid, required } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
+import { labelKeyProblems } from "../../metadata/names.ts";
 import { count, isAbsent, part, partOf, type Problems, pushInvalid, text } from "./fields.ts";
-import { qualifiedName } from "./names.ts";
 
 /** What the two groups call the same field. */
 interface Words {
@@ -56,7 +56,7 @@ function isInItsNamespace(event: JsonObject, words: Words, reported: boolean): b
 function checkReport(problems: Problems, event: JsonObject, words: Words): void {
   const reporter = text(event, words.reporter);
   if (reporter === "") problems.push(required(words.reporter));
-  pushInvalid(problems, words.reporter, reporter, qualifiedName(reporter));
+  pushInvalid(problems, words.reporter, reporter, labelKeyProblems(reporter));
   for (const field of ["reportingInstance", "action", "reason"]) {
     if (text(event, field) === "") problems.push(required(field));
     else checkLength(problems, field, text(event, field), 128);

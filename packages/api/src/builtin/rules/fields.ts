@@ -2,6 +2,7 @@
  * Reading of objects whose kind is known but whose TypeScript type is not, and the few field errors that the shared
  * makers do not cover. Readers never throw: what is absent reads as empty.
  */
+import { equalJson } from "../../equal-json.ts";
 import { type FieldError, invalid, notSupported, required, showValue } from "../../field-error.ts";
 import type { Json, JsonObject } from "../../json.ts";
 
@@ -96,26 +97,9 @@ export function pushNonNegative(problems: Problems, field: string, value: unknow
   }
 }
 
-/** Whether two JSON values are the same, key order aside. */
-export function same(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-    return a.every((item, index) => same(item, b[index]));
-  }
-  const left = a as JsonObject;
-  const right = b as JsonObject;
-  const keys = Object.keys(left).filter((key) => left[key] !== undefined);
-  if (keys.length !== Object.keys(right).filter((key) => right[key] !== undefined).length) {
-    return false;
-  }
-  return keys.every((key) => Object.hasOwn(right, key) && same(left[key], right[key]));
-}
-
-/** `same`, where an absent value and an empty list or map are the same, as they are to the server. */
+/** `equalJson`, where an absent value and an empty list or map are the same, as they are to the server. */
 export function sameOrEmpty(a: unknown, b: unknown): boolean {
-  return same(a, b) || (isHollow(a) && isHollow(b));
+  return equalJson(a, b) || (isHollow(a) && isHollow(b));
 }
 
 function isHollow(value: unknown): boolean {

@@ -31,5 +31,3 @@ function rulesOf(name: string): KindRules {
     ...(fields === undefined ? {} : { selectableFields: fields }),
   };
 }
-
-export { ageOf, humanDuration } from "./human-duration.ts";

@@ -2,6 +2,12 @@
 import { duplicate, forbidden, invalid, notSupported, required } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
 import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  pathSegmentProblems,
+  wildcardSubdomainProblems,
+} from "../../metadata/names.ts";
+import {
   count,
   isAbsent,
   items,
@@ -24,14 +30,7 @@ import {
   specialAddressProblems,
 } from "./ip.ts";
 import { checkLabelSelector } from "./label-selector.ts";
-import {
-  dnsLabel,
-  dnsSubdomain,
-  domainPrefixedPath,
-  pathSegment,
-  portNumber,
-  wildcardSubdomain,
-} from "./names.ts";
+import { domainPrefixedPathProblems, portNumberProblems } from "./field-texts.ts";
 import { checkPort } from "./pod-containers.ts";
 
 const PATH_TYPES = ["Exact", "ImplementationSpecific", "Prefix"];
@@ -55,17 +54,17 @@ export function checkIngress(problems: Problems, ingress: JsonObject): void {
     }
     const secret = text(tls, "secretName");
     if (secret !== "") {
-      pushInvalid(problems, `spec.tls[${index}].secretName`, secret, dnsSubdomain(secret));
+      pushInvalid(problems, `spec.tls[${index}].secretName`, secret, dnsSubdomainProblems(secret));
     }
   }
   const className = spec["ingressClassName"];
   if (typeof className === "string") {
-    pushInvalid(problems, "spec.ingressClassName", className, dnsSubdomain(className));
+    pushInvalid(problems, "spec.ingressClassName", className, dnsSubdomainProblems(className));
   }
 }
 
 function hostProblems(host: string): readonly string[] {
-  return host.includes("*") ? wildcardSubdomain(host) : dnsSubdomain(host);
+  return host.includes("*") ? wildcardSubdomainProblems(host) : dnsSubdomainProblems(host);
 }
 
 function checkRule(problems: Problems, field: string, rule: JsonObject): void {
@@ -118,8 +117,18 @@ function checkBackend(problems: Problems, field: string, backend: JsonObject): v
   if (resource !== undefined && service !== undefined) {
     problems.push(invalid(field, "", "cannot set both resource and service backends"));
   } else if (resource !== undefined) {
-    pushRequiredName(problems, `${field}.resource.kind`, text(resource, "kind"), pathSegment);
-    pushRequiredName(problems, `${field}.resource.name`, text(resource, "name"), pathSegment);
+    pushRequiredName(
+      problems,
+      `${field}.resource.kind`,
+      text(resource, "kind"),
+      pathSegmentProblems,
+    );
+    pushRequiredName(
+      problems,
+      `${field}.resource.name`,
+      text(resource, "name"),
+      pathSegmentProblems,
+    );
   } else if (service === undefined) {
     problems.push(invalid(field, "", "resource or service backend is required"));
   } else {
@@ -128,7 +137,7 @@ function checkBackend(problems: Problems, field: string, backend: JsonObject): v
 }
 
 function checkServiceBackend(problems: Problems, field: string, service: JsonObject): void {
-  pushRequiredName(problems, `${field}.service.name`, text(service, "name"), dnsLabel);
+  pushRequiredName(problems, `${field}.service.name`, text(service, "name"), dnsLabelProblems);
   const port = partOf(service, "port");
   const name = text(port, "name");
   const number = count(port, "number");
@@ -139,7 +148,7 @@ function checkServiceBackend(problems: Problems, field: string, service: JsonObj
   } else if (number === 0) {
     problems.push(required(field, "port name or number is required"));
   } else {
-    pushInvalid(problems, `${field}.service.port.number`, number, portNumber(number));
+    pushInvalid(problems, `${field}.service.port.number`, number, portNumberProblems(number));
   }
 }
 
@@ -149,12 +158,12 @@ export function checkIngressClass(problems: Problems, object: JsonObject): void 
   if (controller.length > 250) {
     problems.push(invalid("spec.controller", controller, "must be no more than 250 characters"));
   }
-  pushRequiredName(problems, "spec.controller", controller, domainPrefixedPath);
+  pushRequiredName(problems, "spec.controller", controller, domainPrefixedPathProblems);
   const parameters = part(spec, "parameters");
   if (parameters === undefined) return;
   const field = "spec.parameters";
-  pushRequiredName(problems, `${field}.kind`, text(parameters, "kind"), pathSegment);
-  pushRequiredName(problems, `${field}.name`, text(parameters, "name"), pathSegment);
+  pushRequiredName(problems, `${field}.kind`, text(parameters, "kind"), pathSegmentProblems);
+  pushRequiredName(problems, `${field}.name`, text(parameters, "name"), pathSegmentProblems);
   const scope = text(parameters, "scope");
   const namespace = parameters["namespace"];
   if (scope !== "Cluster" && scope !== "Namespace") {
@@ -283,7 +292,7 @@ export function checkEndpointSlice(problems: Problems, object: JsonObject): void
   for (const [index, port] of items(object, "ports").entries()) {
     const at = `ports[${index}]`;
     const name = text(port, "name");
-    if (name !== "") pushInvalid(problems, `${at}.name`, name, dnsLabel(name));
+    if (name !== "") pushInvalid(problems, `${at}.name`, name, dnsLabelProblems(name));
     if (names.has(name)) problems.push(duplicate(`${at}.name`, name));
     names.add(name);
     pushUnsupported(problems, `${at}.protocol`, port["protocol"], ["SCTP", "TCP", "UDP"]);
@@ -303,7 +312,7 @@ function checkEndpoint(
   for (const [index, address] of addresses.entries()) {
     const at = `${field}.addresses[${index}]`;
     if (type === "FQDN") {
-      pushInvalid(problems, at, address, dnsSubdomain(address));
+      pushInvalid(problems, at, address, dnsSubdomainProblems(address));
       continue;
     }
     if (type !== "IPv4" && type !== "IPv6") continue;
@@ -318,7 +327,7 @@ function checkEndpoint(
   }
   const hostname = endpoint["hostname"];
   if (typeof hostname === "string") {
-    pushInvalid(problems, `${field}.hostname`, hostname, dnsLabel(hostname));
+    pushInvalid(problems, `${field}.hostname`, hostname, dnsLabelProblems(hostname));
   }
 }
 

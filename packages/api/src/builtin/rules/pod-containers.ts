@@ -1,6 +1,7 @@
 /** Validation of the containers of a pod: one list at a time, in the order the server checks them. */
 import { duplicate, forbidden, invalid, notSupported, required } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
+import { dnsLabelProblems, dnsSubdomainProblems } from "../../metadata/names.ts";
 import { checkFieldRef, checkResourceFieldRef, ENV_FIELDS } from "./downward-api.ts";
 import {
   count,
@@ -17,14 +18,12 @@ import {
   texts,
 } from "./fields.ts";
 import {
-  configKey,
-  dnsLabel,
-  dnsSubdomain,
-  envName,
-  headerName,
-  portName,
-  portNumber,
-} from "./names.ts";
+  configKeyProblems,
+  envNameProblems,
+  headerNameProblems,
+  portNameProblems,
+  portNumberProblems,
+} from "./field-texts.ts";
 import { checkSecurityContext } from "./pod-security.ts";
 import { checkDescendingPath, hasBacksteps } from "./pod-volumes.ts";
 import { checkResources } from "./resource-lists.ts";
@@ -96,7 +95,7 @@ function checkContainer(
   container: JsonObject,
   volumes: Volumes,
 ): void {
-  pushRequiredName(problems, `${field}.name`, text(container, "name"), dnsLabel);
+  pushRequiredName(problems, `${field}.name`, text(container, "name"), dnsLabelProblems);
   if (text(container, "image") === "") problems.push(required(`${field}.image`));
   pushUnsupported(
     problems,
@@ -133,16 +132,17 @@ function checkPorts(problems: Problems, field: string, ports: readonly JsonObjec
     const at = `${field}.ports[${index}]`;
     const name = text(port, "name");
     if (name !== "") {
-      const wrong = portName(name);
+      const wrong = portNameProblems(name);
       pushInvalid(problems, `${at}.name`, name, wrong);
       if (wrong.length === 0 && names.has(name)) problems.push(duplicate(`${at}.name`, name));
       if (wrong.length === 0) names.add(name);
     }
     const number = count(port, "containerPort");
     if (number === 0) problems.push(required(`${at}.containerPort`));
-    else pushInvalid(problems, `${at}.containerPort`, number, portNumber(number));
+    else pushInvalid(problems, `${at}.containerPort`, number, portNumberProblems(number));
     const hostPort = count(port, "hostPort");
-    if (hostPort !== 0) pushInvalid(problems, `${at}.hostPort`, hostPort, portNumber(hostPort));
+    if (hostPort !== 0)
+      pushInvalid(problems, `${at}.hostPort`, hostPort, portNumberProblems(hostPort));
     pushUnsupported(problems, `${at}.protocol`, port["protocol"], PROTOCOLS);
   }
 }
@@ -171,7 +171,7 @@ function checkEnv(problems: Problems, field: string, variables: readonly JsonObj
   for (let index = 0; index < variables.length; index += 1) {
     const variable = variables[index] as JsonObject;
     const at = `${field}.env[${index}]`;
-    pushRequiredName(problems, `${at}.name`, text(variable, "name"), envName);
+    pushRequiredName(problems, `${at}.name`, text(variable, "name"), envNameProblems);
     const source = part(variable, "valueFrom");
     if (source !== undefined) checkValueFrom(problems, `${at}.valueFrom`, source, variable);
   }
@@ -199,8 +199,8 @@ function checkValueFrom(
     if (reference === undefined) continue;
     sources += 1;
     const of = text(reference, "name");
-    pushInvalid(problems, `${field}.${name}.name`, of, dnsSubdomain(of));
-    pushRequiredName(problems, `${field}.${name}.key`, text(reference, "key"), configKey);
+    pushInvalid(problems, `${field}.${name}.name`, of, dnsSubdomainProblems(of));
+    pushRequiredName(problems, `${field}.${name}.key`, text(reference, "key"), configKeyProblems);
   }
   if (part(source, "fileKeyRef") !== undefined) sources += 1;
   if (sources === 0) {
@@ -222,13 +222,18 @@ function checkEnvFrom(problems: Problems, field: string, sources: readonly JsonO
   for (const [index, source] of sources.entries()) {
     const at = `${field}.envFrom[${index}]`;
     const prefix = text(source, "prefix");
-    if (prefix !== "") pushInvalid(problems, `${at}.prefix`, prefix, envName(prefix));
+    if (prefix !== "") pushInvalid(problems, `${at}.prefix`, prefix, envNameProblems(prefix));
     let given = 0;
     for (const name of ["configMapRef", "secretRef"]) {
       const reference = part(source, name);
       if (reference === undefined) continue;
       given += 1;
-      pushRequiredName(problems, `${at}.${name}.name`, text(reference, "name"), dnsSubdomain);
+      pushRequiredName(
+        problems,
+        `${at}.${name}.name`,
+        text(reference, "name"),
+        dnsSubdomainProblems,
+      );
     }
     if (given === 1) continue;
     problems.push(
@@ -459,12 +464,18 @@ function checkHttpGet(problems: Problems, field: string, action: JsonObject): vo
   }
   for (const header of items(action, "httpHeaders")) {
     const name = text(header, "name");
-    pushInvalid(problems, `${field}.httpHeaders`, name, headerName(name));
+    pushInvalid(problems, `${field}.httpHeaders`, name, headerNameProblems(name));
   }
 }
 
 /** A port by number or by name. */
 export function checkPort(problems: Problems, field: string, port: unknown): void {
-  if (typeof port === "string") pushInvalid(problems, field, port, portName(port));
-  else pushInvalid(problems, field, port ?? 0, portNumber(typeof port === "number" ? port : 0));
+  if (typeof port === "string") pushInvalid(problems, field, port, portNameProblems(port));
+  else
+    pushInvalid(
+      problems,
+      field,
+      port ?? 0,
+      portNumberProblems(typeof port === "number" ? port : 0),
+    );
 }

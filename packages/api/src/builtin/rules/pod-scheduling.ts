@@ -1,6 +1,7 @@
 /** Validation of where a pod may run: affinity, tolerations, spreading. */
 import { duplicate, forbidden, invalid, notSupported, required } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
+import { dnsLabelProblems, labelKeyProblems, labelValueProblems } from "../../metadata/names.ts";
 import {
   count,
   isAbsent,
@@ -13,7 +14,6 @@ import {
   texts,
 } from "./fields.ts";
 import { checkLabelSelector } from "./label-selector.ts";
-import { dnsLabel, labelValue, qualifiedName } from "./names.ts";
 
 const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -113,7 +113,7 @@ function checkNodeExpression(problems: Problems, field: string, expression: Json
       problems.push(invalid(`${field}.operator`, operator, "not a valid selector operator"));
   }
   const key = text(expression, "key");
-  pushInvalid(problems, `${field}.key`, key, qualifiedName(key));
+  pushInvalid(problems, `${field}.key`, key, labelKeyProblems(key));
 }
 
 function checkNodeField(problems: Problems, field: string, expression: JsonObject): void {
@@ -149,11 +149,11 @@ function checkPodTerm(problems: Problems, field: string, term: JsonObject | unde
   checkLabelSelector(problems, `${field}.labelSelector`, part(term, "labelSelector"));
   checkLabelSelector(problems, `${field}.namespaceSelector`, part(term, "namespaceSelector"));
   for (const namespace of texts(term, "namespaces")) {
-    pushInvalid(problems, `${field}.namespace`, namespace, dnsLabel(namespace));
+    pushInvalid(problems, `${field}.namespace`, namespace, dnsLabelProblems(namespace));
   }
   const key = text(term, "topologyKey");
   if (key === "") problems.push(required(`${field}.topologyKey`, "can not be empty"));
-  pushInvalid(problems, `${field}.topologyKey`, key, qualifiedName(key));
+  pushInvalid(problems, `${field}.topologyKey`, key, labelKeyProblems(key));
 }
 
 export function checkTolerations(
@@ -171,7 +171,7 @@ function checkToleration(problems: Problems, field: string, toleration: JsonObje
   const operator = text(toleration, "operator");
   const value = text(toleration, "value");
   const effect = text(toleration, "effect");
-  if (key !== "") pushInvalid(problems, `${field}.key`, key, qualifiedName(key));
+  if (key !== "") pushInvalid(problems, `${field}.key`, key, labelKeyProblems(key));
   if (key === "" && operator !== "Exists") {
     problems.push(
       invalid(
@@ -191,7 +191,7 @@ function checkToleration(problems: Problems, field: string, toleration: JsonObje
     );
   }
   if (operator === "Equal" || operator === "") {
-    pushInvalid(problems, `${field}.operator`, value, labelValue(value));
+    pushInvalid(problems, `${field}.operator`, value, labelValueProblems(value));
   } else if (operator !== "Exists") {
     problems.push(notSupported(`${field}.operator`, operator, ["Equal", "Exists"]));
   } else if (value !== "") {

@@ -1,6 +1,8 @@
 /** Validation of pods and pod templates. */
+import { equalJson } from "../../equal-json.ts";
 import { duplicate, forbidden, invalid, required } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems } from "../../metadata/names.ts";
 import {
   count,
   isAbsent,
@@ -10,7 +12,6 @@ import {
   type Problems,
   pushInvalid,
   pushUnsupported,
-  same,
   sameOrEmpty,
   text,
   textMap,
@@ -18,7 +19,6 @@ import {
 } from "./fields.ts";
 import { IP_TEXT, parseIp } from "./ip.ts";
 import { checkLabels } from "./label-selector.ts";
-import { dnsLabel, dnsSubdomain, qualifiedName } from "./names.ts";
 import { checkContainers, checkInitContainers } from "./pod-containers.ts";
 import { checkAffinity, checkSpreading, checkTolerations } from "./pod-scheduling.ts";
 import { checkPodSecurity } from "./pod-security.ts";
@@ -73,7 +73,7 @@ export function checkPodTemplate(problems: Problems, field: string, template: Js
   checkLabels(problems, `${field}.labels`, textMap(partOf(template, "metadata"), "labels"));
   const annotations = textMap(partOf(template, "metadata"), "annotations");
   for (const key in annotations) {
-    pushInvalid(problems, `${field}.annotations`, key, qualifiedName(key.toLowerCase()));
+    pushInvalid(problems, `${field}.annotations`, key, labelKeyProblems(key.toLowerCase()));
   }
   const spec = partOf(template, "spec");
   checkPodSpec(problems, `${field}.spec`, spec, false);
@@ -117,7 +117,7 @@ export function checkPodSpec(
       problems,
       `${field}.readinessGates[${index}].conditionType`,
       type,
-      qualifiedName(type),
+      labelKeyProblems(type),
     );
   }
   checkSchedulingGates(problems, `${field}.schedulingGates`, items(spec, "schedulingGates"));
@@ -201,15 +201,20 @@ function checkSchedulingGates(
   const names = new Set<string>();
   for (const [index, gate] of gates.entries()) {
     const name = text(gate, "name");
-    pushInvalid(problems, `${field}[${index}]`, name, qualifiedName(name));
+    pushInvalid(problems, `${field}[${index}]`, name, labelKeyProblems(name));
     if (names.has(name)) problems.push(duplicate(`${field}[${index}]`, name));
     names.add(name);
   }
 }
 
 function checkNames(problems: Problems, field: string, spec: JsonObject): void {
-  checkName(problems, `${field}.serviceAccountName`, spec["serviceAccountName"], dnsSubdomain);
-  checkName(problems, `${field}.nodeName`, spec["nodeName"], dnsSubdomain);
+  checkName(
+    problems,
+    `${field}.serviceAccountName`,
+    spec["serviceAccountName"],
+    dnsSubdomainProblems,
+  );
+  checkName(problems, `${field}.nodeName`, spec["nodeName"], dnsSubdomainProblems);
   const deadline = spec["activeDeadlineSeconds"];
   if (typeof deadline === "number" && (deadline < 1 || deadline > MAX_INT32)) {
     problems.push(
@@ -220,8 +225,8 @@ function checkNames(problems: Problems, field: string, spec: JsonObject): void {
       ),
     );
   }
-  checkName(problems, `${field}.hostname`, spec["hostname"], dnsLabel);
-  checkName(problems, `${field}.subdomain`, spec["subdomain"], dnsLabel);
+  checkName(problems, `${field}.hostname`, spec["hostname"], dnsLabelProblems);
+  checkName(problems, `${field}.subdomain`, spec["subdomain"], dnsLabelProblems);
   checkTolerations(problems, `${field}.tolerations`, items(spec, "tolerations"));
   for (const [index, alias] of items(spec, "hostAliases").entries()) {
     const ip = text(alias, "ip");
@@ -233,12 +238,17 @@ function checkNames(problems: Problems, field: string, spec: JsonObject): void {
         problems,
         `${field}.hostAliases[${index}].hostnames[${at}]`,
         host,
-        dnsSubdomain(host),
+        dnsSubdomainProblems(host),
       );
     }
   }
-  checkName(problems, `${field}.priorityClassName`, spec["priorityClassName"], dnsSubdomain);
-  checkName(problems, `${field}.runtimeClassName`, spec["runtimeClassName"], dnsSubdomain);
+  checkName(
+    problems,
+    `${field}.priorityClassName`,
+    spec["priorityClassName"],
+    dnsSubdomainProblems,
+  );
+  checkName(problems, `${field}.runtimeClassName`, spec["runtimeClassName"], dnsSubdomainProblems);
   const preemption = spec["preemptionPolicy"];
   if (!isAbsent(preemption)) {
     pushUnsupported(problems, `${field}.preemptionPolicy`, preemption, [
@@ -302,7 +312,7 @@ export function checkPodUpdate(problems: Problems, pod: JsonObject, oldPod: Json
       ),
     );
   }
-  if (!same(fixedPart(spec, old), old)) {
+  if (!equalJson(fixedPart(spec, old), old)) {
     problems.push(forbidden("spec", `pod updates may not change fields other than ${UPDATABLE}`));
   }
 }

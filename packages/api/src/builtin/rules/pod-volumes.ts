@@ -2,6 +2,7 @@
 import { duplicate, forbidden, invalid, notSupported, required } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
 import { parseQuantity } from "../../quantity/quantity.ts";
+import { dnsLabelProblems } from "../../metadata/names.ts";
 import { checkClaimSpec } from "./claim-spec.ts";
 import { checkFieldRef, checkResourceFieldRef, VOLUME_FIELDS } from "./downward-api.ts";
 import {
@@ -15,7 +16,6 @@ import {
   pushRequired,
   text,
 } from "./fields.ts";
-import { dnsLabel } from "./names.ts";
 
 const MODE_TEXT = "must be a number between 0 and 0777 (octal), both inclusive";
 const HOST_PATH_TYPES = [
@@ -42,7 +42,7 @@ export function checkVolumes(
     const name = text(volume, "name");
     checkSource(problems, at, volume);
     if (name === "") problems.push(required(`${at}.name`));
-    else pushInvalid(problems, `${at}.name`, name, dnsLabel(name));
+    else pushInvalid(problems, `${at}.name`, name, dnsLabelProblems(name));
     if (fine.has(name)) problems.push(duplicate(`${at}.name`, name));
     if (problems.length === before) fine.set(name, volume);
   }

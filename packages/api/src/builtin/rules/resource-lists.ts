@@ -2,8 +2,8 @@
 import { forbidden, invalid, required } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
 import { compareQuantities, parseQuantity, type Quantity } from "../../quantity/quantity.ts";
+import { labelKeyProblems } from "../../metadata/names.ts";
 import { part, partOf, type Problems, pushInvalid, text } from "./fields.ts";
-import { qualifiedName } from "./names.ts";
 
 const CONTAINER = new Set(["cpu", "memory", "ephemeral-storage"]);
 const COUNTED = new Set([
@@ -48,7 +48,7 @@ function isExtended(name: string): boolean {
   return (
     !isNative(name) &&
     !name.startsWith("requests.") &&
-    qualifiedName(`requests.${name}`).length === 0
+    labelKeyProblems(`requests.${name}`).length === 0
   );
 }
 
@@ -61,7 +61,7 @@ function mayOvercommit(name: string): boolean {
 }
 
 export function checkResourceName(problems: Problems, field: string, name: string): void {
-  const wrong = qualifiedName(name);
+  const wrong = labelKeyProblems(name);
   pushInvalid(problems, field, name, wrong);
   if (wrong.length > 0 || name.includes("/")) return;
   if (!STANDARD.has(name) && !isHugePages(name)) {

@@ -1,6 +1,7 @@
 /** Validation of Services. The addresses themselves are given out by admission, not here. */
 import { duplicate, forbidden, invalid, notSupported, required } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems } from "../../metadata/names.ts";
 import {
   count,
   isAbsent,
@@ -16,7 +17,7 @@ import {
 } from "./fields.ts";
 import { CIDR_TEXT, IP_TEXT, parseCidr, parseIp, specialAddressProblems } from "./ip.ts";
 import { checkLabels } from "./label-selector.ts";
-import { dnsLabel, dnsSubdomain, portName, portNumber, qualifiedName } from "./names.ts";
+import { portNameProblems, portNumberProblems } from "./field-texts.ts";
 
 const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const POLICIES = ["Cluster", "Local"];
@@ -65,7 +66,7 @@ function checkTypeFields(problems: Problems, spec: JsonObject): void {
   const name = text(spec, "externalName");
   const plain = name.endsWith(".") ? name.slice(0, -1) : name;
   if (plain === "") problems.push(required("spec.externalName"));
-  else pushInvalid(problems, "spec.externalName", name, dnsSubdomain(plain));
+  else pushInvalid(problems, "spec.externalName", name, dnsSubdomainProblems(plain));
 }
 
 function checkPorts(problems: Problems, ports: readonly JsonObject[], headless: boolean): void {
@@ -76,19 +77,19 @@ function checkPorts(problems: Problems, ports: readonly JsonObject[], headless: 
     if (name === "") {
       if (ports.length > 1) problems.push(required(`${at}.name`));
     } else {
-      pushInvalid(problems, `${at}.name`, name, dnsLabel(name));
+      pushInvalid(problems, `${at}.name`, name, dnsLabelProblems(name));
       if (names.has(name)) problems.push(duplicate(`${at}.name`, name));
       names.add(name);
     }
     const number = count(port, "port");
-    pushInvalid(problems, `${at}.port`, number, portNumber(number));
+    pushInvalid(problems, `${at}.port`, number, portNumberProblems(number));
     const protocol = text(port, "protocol");
     if (protocol === "") problems.push(required(`${at}.protocol`));
     else pushUnsupported(problems, `${at}.protocol`, protocol, PROTOCOLS);
     checkTarget(problems, `${at}.targetPort`, port["targetPort"]);
     const application = port["appProtocol"];
     if (typeof application === "string") {
-      pushInvalid(problems, `${at}.appProtocol`, application, qualifiedName(application));
+      pushInvalid(problems, `${at}.appProtocol`, application, labelKeyProblems(application));
     }
     // Headless services have no proxy that could translate ports, but old ones may say so.
     if (headless) continue;
@@ -96,8 +97,9 @@ function checkPorts(problems: Problems, ports: readonly JsonObject[], headless: 
 }
 
 function checkTarget(problems: Problems, field: string, target: unknown): void {
-  if (typeof target === "string") pushInvalid(problems, field, target, portName(target));
-  else if (typeof target === "number") pushInvalid(problems, field, target, portNumber(target));
+  if (typeof target === "string") pushInvalid(problems, field, target, portNameProblems(target));
+  else if (typeof target === "number")
+    pushInvalid(problems, field, target, portNumberProblems(target));
 }
 
 function checkAffinity(problems: Problems, spec: JsonObject): void {
@@ -208,7 +210,7 @@ function checkBalancerFields(problems: Problems, spec: JsonObject): void {
   }
   const name = spec["loadBalancerClass"];
   if (typeof name !== "string") return;
-  if (balanced) pushInvalid(problems, "spec.loadBalancerClass", name, qualifiedName(name));
+  if (balanced) pushInvalid(problems, "spec.loadBalancerClass", name, labelKeyProblems(name));
   else {
     problems.push(
       forbidden("spec.loadBalancerClass", "may only be used when `type` is 'LoadBalancer'"),

@@ -1,6 +1,8 @@
 /** Validation of the kinds that make pods and keep them running. */
+import { equalJson } from "../../equal-json.ts";
 import { forbidden, invalid, notSupported, required } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
+import { dnsLabelProblems } from "../../metadata/names.ts";
 import { checkClaimSpec } from "./claim-spec.ts";
 import {
   count,
@@ -14,12 +16,11 @@ import {
   pushImmutable,
   pushInvalid,
   pushNonNegative,
-  same,
   text,
   textMap,
 } from "./fields.ts";
 import { checkLabelSelector, isSoundSelector, selectorMatches } from "./label-selector.ts";
-import { dnsLabel, percent } from "./names.ts";
+import { percentProblems } from "./field-texts.ts";
 import { checkPodTemplate } from "./pod-validation.ts";
 
 export function checkDeployment(problems: Problems, object: JsonObject): void {
@@ -164,12 +165,13 @@ function checkRollingUpdate(problems: Problems, field: string, update: JsonObjec
 
 /** A whole number or a percentage, not negative. */
 export function checkIntOrPercent(problems: Problems, field: string, value: unknown): void {
-  if (typeof value === "string") pushInvalid(problems, field, value, percent(value));
+  if (typeof value === "string") pushInvalid(problems, field, value, percentProblems(value));
   else pushNonNegative(problems, field, value);
 }
 
 export function checkAtMostAll(problems: Problems, field: string, value: unknown): void {
-  if (typeof value !== "string" || percent(value).length > 0 || amountOf(value) <= 100) return;
+  if (typeof value !== "string" || percentProblems(value).length > 0 || amountOf(value) <= 100)
+    return;
   problems.push(invalid(field, value, "must not be greater than 100%"));
 }
 
@@ -177,7 +179,7 @@ export function checkAtMostAll(problems: Problems, field: string, value: unknown
 function amountOf(value: unknown): number {
   if (typeof value === "number") return value;
   if (typeof value !== "string") return 0;
-  return percent(value).length === 0 ? Number(value.slice(0, -1)) : 0;
+  return percentProblems(value).length === 0 ? Number(value.slice(0, -1)) : 0;
 }
 
 export function checkDaemonSet(problems: Problems, object: JsonObject): void {
@@ -230,7 +232,7 @@ export function checkStatefulSet(problems: Problems, object: JsonObject): void {
   pushNonNegative(problems, "spec.minReadySeconds", spec["minReadySeconds"]);
   pushNonNegative(problems, "spec.ordinals.start", part(spec, "ordinals")?.["start"]);
   const service = text(spec, "serviceName");
-  if (service !== "") pushInvalid(problems, "spec.serviceName", service, dnsLabel(service));
+  if (service !== "") pushInvalid(problems, "spec.serviceName", service, dnsLabelProblems(service));
   const selector = part(spec, "selector");
   if (selector === undefined) {
     problems.push(required("spec.selector"));
@@ -335,7 +337,7 @@ export function checkStatefulSetUpdate(
   const old = partOf(oldObject, "spec");
   const next: Record<string, JsonObject[string]> = { ...partOf(object, "spec") };
   for (const name of CHANGEABLE) next[name] = old[name];
-  if (same(next, old)) return;
+  if (equalJson(next, old)) return;
   problems.push(
     forbidden(
       "spec",
