@@ -1,22 +1,49 @@
 /** A real kube-apiserver on a real etcd, on loopback, with everything in a temporary directory. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { request } from "node:https";
+import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ApiEndpoint } from "./api-endpoint.ts";
 import { kubernetesBinary } from "./kubernetes-binaries.ts";
-import { freePort, removeDirectory, startProcess, temporaryDirectory } from "./processes.ts";
+import {
+  freePort,
+  removeDirectory,
+  type RunningProcess,
+  startProcess,
+  temporaryDirectory,
+} from "./processes.ts";
 
 const READY_TIMEOUT_MS = 60_000;
 
 export interface RealApiServer extends ApiEndpoint {
   /** For benchmarks: the processes whose memory counts. */
   readonly pids: { readonly etcd: number; readonly apiserver: number };
-  readonly certificates: { readonly ca: string; readonly cert: string; readonly key: string };
+  /** One request with full rights. A body is sent as JSON, unless the headers say otherwise. */
+  readonly call: Call;
 }
 
-export async function startRealApiServer(): Promise<RealApiServer> {
+export interface Answer {
+  readonly code: number;
+  /** Parsed where it is JSON, the text where it is not. */
+  readonly body: unknown;
+}
+
+export type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<Answer>;
+
+export interface RealApiServerOptions {
+  /** More flags for kube-apiserver; values of flags that take a list are added to those given here. */
+  readonly flags?: readonly string[];
+}
+
+export async function startRealApiServer(
+  options: RealApiServerOptions = {},
+): Promise<RealApiServer> {
   const directory = temporaryDirectory("kube");
   makeCertificates(directory);
   const [clientPort, peerPort, port] = [await freePort(), await freePort(), await freePort()];
@@ -46,29 +73,32 @@ export async function startRealApiServer(): Promise<RealApiServer> {
     "--disable-admission-plugins=ServiceAccount",
     "--max-requests-inflight=2000",
     "--max-mutating-requests-inflight=1000",
+    ...(options.flags ?? []),
   ]);
   const url = `https://127.0.0.1:${port}`;
   const kubeconfig = file("admin.kubeconfig");
   writeFileSync(kubeconfig, kubeconfigText(directory, url), { mode: 0o600 });
+  const agent = new Agent({
+    keepAlive: true,
+    ca: readFileSync(file("ca.crt")),
+    cert: readFileSync(file("admin.crt")),
+    key: readFileSync(file("admin.key")),
+  });
   const stop = async (): Promise<void> => {
+    agent.destroy();
     await apiserver.stop("SIGKILL");
     await etcd.stop("SIGKILL");
     removeDirectory(directory);
   };
+  const call: Call = (method, path, body, headers = {}) =>
+    send(agent, port, { method, path, body, headers });
   try {
-    await untilReady(directory, port, () => apiserver.output());
+    await untilReady(apiserver, call);
   } catch (error) {
     await stop();
     throw error;
   }
-  const certificates = { ca: file("ca.crt"), cert: file("admin.crt"), key: file("admin.key") };
-  return {
-    url,
-    kubeconfig,
-    stop,
-    certificates,
-    pids: { etcd: etcd.pid, apiserver: apiserver.pid },
-  };
+  return { url, kubeconfig, stop, call, pids: { etcd: etcd.pid, apiserver: apiserver.pid } };
 }
 
 function makeCertificates(directory: string): void {
@@ -137,28 +167,54 @@ function kubeconfigText(directory: string, server: string): string {
 }
 
 /** Waits for readiness and for the namespace `default`, which the server makes a moment later. */
-async function untilReady(directory: string, port: number, output: () => string): Promise<void> {
-  const tls = {
-    ca: readFileSync(join(directory, "ca.crt")),
-    cert: readFileSync(join(directory, "admin.crt")),
-    key: readFileSync(join(directory, "admin.key")),
-  };
-  const status = (path: string): Promise<number> =>
-    new Promise((resolve) => {
-      const call = request({ host: "127.0.0.1", port, path, ...tls }, (response) => {
-        response.resume();
-        resolve(response.statusCode ?? 0);
-      });
-      call.on("error", () => resolve(0));
-      call.end();
-    });
+async function untilReady(apiserver: RunningProcess, call: Call): Promise<void> {
+  let ended = false;
+  void apiserver.ended.then(() => (ended = true));
+  const isThere = (path: string): Promise<boolean> =>
+    call("GET", path).then(
+      ({ code }) => code === 200,
+      () => false,
+    );
   const deadline = performance.now() + READY_TIMEOUT_MS;
-  while (
-    (await status("/readyz")) !== 200 ||
-    (await status("/api/v1/namespaces/default")) !== 200
-  ) {
-    if (performance.now() > deadline)
-      throw new Error(`kube-apiserver is not ready:\n${output().slice(-4000)}`);
+  while (!(await isThere("/readyz")) || !(await isThere("/api/v1/namespaces/default"))) {
+    if (ended || performance.now() > deadline)
+      throw new Error(`kube-apiserver is not ready:\n${apiserver.output().slice(-4000)}`);
     await wait(100);
+  }
+}
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function send(agent: Agent, port: number, sent: Sent): Promise<Answer> {
+  const { method, path, body } = sent;
+  const headers = { "content-type": "application/json", ...sent.headers };
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      { agent, host: "127.0.0.1", port, method, path, headers },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+        incoming.once("error", reject);
+        incoming.once("end", () =>
+          resolve({ code: incoming.statusCode ?? 0, body: read(Buffer.concat(chunks)) }),
+        );
+      },
+    );
+    outgoing.once("error", reject);
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+function read(bytes: Buffer): unknown {
+  const text = bytes.toString("utf8");
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
   }
 }

@@ -11,7 +11,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Json, JsonObject } from "../record-fixtures/case.ts";
-import { type Answer, type RealServer, startRealServer } from "../record-fixtures/real-server.ts";
+import type { Answer, RealApiServer } from "../../tests/support/real-api-server.ts";
+import { startRecordingServer } from "../record-fixtures/recording-server.ts";
 import { crdCases, crdUpdates } from "./crd-cases.ts";
 import { type SchemaCase, schemaCases, tightening } from "./schema-cases.ts";
 
@@ -26,7 +27,7 @@ type Outcome =
 
 async function main(): Promise<void> {
   mkdirSync(DIRECTORY, { recursive: true });
-  const server = await startRealServer();
+  const server = await startRecordingServer();
   try {
     write("crds", await recordCrds(server));
     write("crd-updates", await recordCrdUpdates(server));
@@ -41,7 +42,7 @@ function write(name: string, value: unknown): void {
   writeFileSync(join(DIRECTORY, `${name}.json`), `${JSON.stringify(value, null, 2)}\n`);
 }
 
-async function recordCrds(server: RealServer): Promise<unknown> {
+async function recordCrds(server: RealApiServer): Promise<unknown> {
   const recorded = [];
   for (const [name, crd] of Object.entries(crdCases)) {
     const answer = await server.call("POST", `${CRDS}?dryRun=All`, crd);
@@ -50,7 +51,7 @@ async function recordCrds(server: RealServer): Promise<unknown> {
   return recorded;
 }
 
-async function recordCrdUpdates(server: RealServer): Promise<unknown> {
+async function recordCrdUpdates(server: RealApiServer): Promise<unknown> {
   const first = crdUpdates["nothing"];
   const name = "things.rec.example.com";
   await server.call("POST", CRDS, first);
@@ -67,7 +68,7 @@ async function recordCrdUpdates(server: RealServer): Promise<unknown> {
   return recorded;
 }
 
-async function recordSchemas(server: RealServer): Promise<unknown> {
+async function recordSchemas(server: RealApiServer): Promise<unknown> {
   const recorded = [];
   for (const [name, schemaCase] of Object.entries(schemaCases)) {
     const crd = crdFor(name, schemaCase);
@@ -105,7 +106,7 @@ async function recordSchemas(server: RealServer): Promise<unknown> {
   return recorded;
 }
 
-async function recordTightening(server: RealServer): Promise<unknown> {
+async function recordTightening(server: RealApiServer): Promise<unknown> {
   const name = "tightening";
   const loose = crdFor(name, { spec: tightening.before, creates: {} });
   const tight = crdFor(name, { spec: tightening.after, creates: {} });
@@ -127,7 +128,7 @@ async function recordTightening(server: RealServer): Promise<unknown> {
   return { crd: tight, stored: tightening.stored, changes: recorded };
 }
 
-async function untilTight(server: RealServer, path: string, object: Json): Promise<void> {
+async function untilTight(server: RealApiServer, path: string, object: Json): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt++) {
     if ((await server.call("POST", path, object)).code === 422) return;
     await sleep(100);
@@ -185,7 +186,7 @@ function complete(name: string, fields: JsonObject): JsonObject {
   };
 }
 
-async function create(server: RealServer, crd: JsonObject): Promise<void> {
+async function create(server: RealApiServer, crd: JsonObject): Promise<void> {
   const answer = await server.call("POST", CRDS, crd);
   if (answer.code !== 201) throw new Error(`creating a CRD: ${JSON.stringify(answer.body)}`);
   const { name } = crd["metadata"] as { name: string };
@@ -199,7 +200,7 @@ async function create(server: RealServer, crd: JsonObject): Promise<void> {
   throw new Error(`waiting for ${name}: it is not served`);
 }
 
-async function untilEstablished(server: RealServer, name: string): Promise<void> {
+async function untilEstablished(server: RealApiServer, name: string): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const { body } = await server.call("GET", `${CRDS}/${name}`);
     const conditions = (body as { status?: { conditions?: { type: string; status: string }[] } })

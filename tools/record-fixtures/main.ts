@@ -10,7 +10,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { CreateCase, JsonObject, KindCases, StoredCase } from "./case.ts";
 import { suites } from "./cases/index.ts";
-import { type Answer, type RealServer, startRealServer } from "./real-server.ts";
+import type { Answer, RealApiServer } from "../../tests/support/real-api-server.ts";
+import { startRecordingServer } from "./recording-server.ts";
 
 const TARGET = fileURLToPath(new URL("../../packages/api/fixtures/", import.meta.url));
 const TABLE = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
@@ -29,7 +30,7 @@ interface Recorded {
 }
 
 const chosen = process.argv.slice(2);
-const server = await startRealServer();
+const server = await startRecordingServer();
 try {
   mkdirSync(TARGET, { recursive: true });
   const columns: Record<string, unknown> = {};
@@ -48,14 +49,18 @@ try {
   await server.stop();
 }
 
-async function recordKind(to: RealServer, kind: KindCases): Promise<readonly Recorded[]> {
+async function recordKind(to: RealApiServer, kind: KindCases): Promise<readonly Recorded[]> {
   const lines: Recorded[] = [];
   for (const entry of kind.creates) lines.push(await recordCreate(to, kind, entry));
   for (const entry of kind.stored) lines.push(...(await recordStored(to, kind, entry)));
   return lines;
 }
 
-async function recordCreate(to: RealServer, kind: KindCases, entry: CreateCase): Promise<Recorded> {
+async function recordCreate(
+  to: RealApiServer,
+  kind: KindCases,
+  entry: CreateCase,
+): Promise<Recorded> {
   const path = `${collection(kind)}?dryRun=All`;
   const answer = await to.call("POST", path, entry.object);
   expectSense(kind, entry, answer);
@@ -66,7 +71,7 @@ async function recordCreate(to: RealServer, kind: KindCases, entry: CreateCase):
 }
 
 async function recordStored(
-  to: RealServer,
+  to: RealApiServer,
   kind: KindCases,
   entry: StoredCase,
 ): Promise<readonly Recorded[]> {
@@ -102,14 +107,14 @@ async function recordStored(
   }
 }
 
-async function giveStatus(to: RealServer, path: string, entry: StoredCase): Promise<void> {
+async function giveStatus(to: RealApiServer, path: string, entry: StoredCase): Promise<void> {
   const headers = { "content-type": "application/merge-patch+json" };
   const answer = await to.call("PATCH", `${path}/status`, { status: entry.status }, headers);
   if (answer.code !== 200)
     throw new Error(`giving a status for "${entry.name}": ${JSON.stringify(answer.body)}`);
 }
 
-async function recordColumns(to: RealServer, kind: KindCases): Promise<unknown> {
+async function recordColumns(to: RealApiServer, kind: KindCases): Promise<unknown> {
   const answer = await to.call("GET", collection(kind), undefined, TABLE);
   const { columnDefinitions } = answer.body as {
     columnDefinitions: readonly Record<string, unknown>[];
