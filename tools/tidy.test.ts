@@ -65,10 +65,8 @@ describe("sources", () => {
   it("are all reached from an entry file or a test", () => {
     const imported = new Set<string>();
     for (const file of files.filter((name) => /\.(ts|js)$/.test(name))) {
-      for (const [, target] of readText(file).matchAll(
-        /(?:from|import\(|new URL\()\s*"(\.[^"]+)"/g,
-      )) {
-        imported.add(new URL(String(target), `file:///${file}`).pathname.slice(1));
+      for (const match of readText(file).matchAll(/(?:from|import\(|new URL\()\s*"(\.[^"]+)"/g)) {
+        imported.add(new URL(match[1] ?? "", `file:///${file}`).pathname.slice(1));
       }
     }
     const entry = /(\/src\/(index|main)\.ts|\/adapters\/index\.ts)$/;
@@ -107,8 +105,9 @@ describe("documentation", () => {
     );
     const missing: string[] = [];
     for (const page of pages) {
-      for (const [, target] of readText(page).matchAll(/\]\((?!http)([^)#]+)[^)]*\)/g)) {
-        const path = new URL(String(target), `file:///${page}`).pathname.slice(1);
+      for (const match of readText(page).matchAll(/\]\((?!http)([^)#]+)[^)]*\)/g)) {
+        const target = match[1] ?? "";
+        const path = new URL(target, `file:///${page}`).pathname.slice(1);
         const exists = files.some(
           (file) => file === path || file.startsWith(path.replace(/\/?$/, "/")),
         );
@@ -124,7 +123,7 @@ describe("documentation", () => {
       .filter((line) => /^\| [A-Z]/.test(line) && !line.startsWith("| Id"));
     expect(rows.length).toBeGreaterThan(0);
     for (const row of rows) {
-      const cited = [...row.matchAll(/`([^`]+\.ts)`/g)].map(([, file]) => String(file));
+      const cited = [...row.matchAll(/`([^`]+\.ts)`/g)].map((match) => match[1] ?? "");
       expect(cited.length, row).toBeGreaterThan(0);
       for (const file of cited) expect(files, row).toContain(file);
     }

@@ -31,7 +31,7 @@ type protobufSample struct {
 	Object   json.RawMessage `json:"object"`
 }
 
-// writeSamples answers the bodies of bodies.json, and fills objects of the kinds in sampledKinds at random.
+// writeSamples answers the bodies of fixtures/bodies.json, and fills objects of the kinds in sampledKinds at random.
 func writeSamples(dir string) error {
 	scheme, err := newScheme()
 	if err != nil {
@@ -40,7 +40,7 @@ func writeSamples(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	normalized, err := normalizeBodies(scheme, "bodies.json")
+	normalized, err := normalizeBodies(scheme, "fixtures/bodies.json")
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ interface Case {
 
 function record(file: string): void {
   const cases = JSON.parse(readFileSync(file, "utf8")) as Case[];
+  const strange = cases.findIndex((item) => item.question === undefined);
+  if (strange >= 0) throw new Error(`${file}: case ${strange} has no question`);
   const input = cases.map((item) => `${JSON.stringify(item.question)}\n`).join("");
   const output = execFileSync("go", ["run", "."], {
     cwd: import.meta.dirname,
