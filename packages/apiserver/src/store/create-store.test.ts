@@ -13,6 +13,7 @@ import {
   HeadMoved,
   HistoryGone,
   type Store,
+  type WatchRange,
 } from "./store.ts";
 
 const TABLE = "/configmaps";
@@ -111,10 +112,10 @@ function recorder(accept: (change: Change) => boolean = () => true): Recorded {
 
 const watch = (
   sink: ChangeSink,
-  options: { from?: number; prefix?: string; needsPrevious?: boolean; table?: string } = {},
+  options: Partial<WatchRange> & { table?: string } = {},
 ): ReturnType<Store["watch"]> => {
-  const { from = store.revision, needsPrevious = false, table = TABLE, prefix } = options;
-  return store.watch(table, { from, needsPrevious, ...(prefix !== undefined && { prefix }) }, sink);
+  const { from = store.revision, needsPrevious = false, table = TABLE, ...rest } = options;
+  return store.watch(table, { from, needsPrevious, ...rest }, sink);
 };
 
 describe("writing", () => {
@@ -379,25 +380,31 @@ describe("watching", () => {
     expect(sink.seen.slice(2)).toEqual(["4 ADDED ns/a=3"]);
   });
 
-  test.each([
-    { name: "the whole table", prefix: "", want: ["a/x", "ab/x", "/node", "a/xx"] },
-    { name: "a namespace", prefix: "a/", want: ["a/x", "a/xx"] },
-    { name: "cluster scope", prefix: "/", want: ["/node"] },
-    { name: "the beginning of a name", prefix: "a/xx", want: ["a/xx"] },
-    { name: "the beginning of a namespace", prefix: "a", want: ["a/x", "ab/x", "a/xx"] },
-  ])("a watch of $name sees its keys only, live and past", async ({ prefix, want }) => {
+  test.each<{ name: string; range: Partial<WatchRange>; want: string[] }>([
+    { name: "the whole table", range: {}, want: ["a/x", "ab/x", "/node", "a/xx"] },
+    { name: "a namespace", range: { prefix: "a/" }, want: ["a/x", "a/xx"] },
+    { name: "cluster scope", range: { prefix: "/" }, want: ["/node"] },
+    { name: "the beginning of a name", range: { prefix: "a/xx" }, want: ["a/xx"] },
+    { name: "the beginning of a namespace", range: { prefix: "a" }, want: ["a/x", "ab/x", "a/xx"] },
+    { name: "one key", range: { key: "a/x" }, want: ["a/x"] },
+    { name: "one key and its namespace", range: { prefix: "a/", key: "a/xx" }, want: ["a/xx"] },
+  ])("a watch of $name sees its keys only, live and past", async ({ range, want }) => {
     const live: string[] = [];
     const past: string[] = [];
     const into = (seen: string[]): ChangeSink => ({
       change: ({ entry }) => seen.push(entry.key) > 0,
       end: () => undefined,
     });
-    watch(into(live), { prefix });
+    const stops = [watch(into(live), range)];
     for (const key of ["a/x", "ab/x", "/node", "a/xx"]) await put(key, "1");
     await put("a/x", "1", { table: "apps/deployments" });
-    watch(into(past), { prefix, from: 0 });
+    stops.push(watch(into(past), { ...range, from: 0 }));
     expect(live).toEqual(want);
     expect(past).toEqual(want);
+    for (const { stop } of stops) stop();
+    await put("a/x", "2");
+    await put("a/xx", "2");
+    expect(live).toEqual(want);
   });
 
   test("a slow watcher is cut off, live or during the past, and delays nobody", async () => {

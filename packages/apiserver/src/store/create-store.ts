@@ -40,6 +40,7 @@ import {
   type RangeOptions,
   type Store,
   type StoreWatch,
+  type WatchRange,
 } from "./store.ts";
 import { coldEntry, entryOf, StoredEntry, warmEntry } from "./stored-entry.ts";
 import { Watcher, WatcherSet } from "./watcher-set.ts";
@@ -229,23 +230,19 @@ class MemoryStore implements Store {
     await this.#tables.get(table)?.pending.get(key)?.durable;
   }
 
-  watch(
-    tableName: string,
-    options: { readonly from: number; readonly prefix?: string; readonly needsPrevious: boolean },
-    sink: ChangeSink,
-  ): StoreWatch {
+  watch(tableName: string, options: WatchRange, sink: ChangeSink): StoreWatch {
     const table = this.#table(tableName);
-    const { from, prefix = "" } = options;
+    const { from } = options;
     this.#requireHistory(table, from);
+    const watcher = new Watcher(options, sink, this.#log);
     const first = table.history.indexAfter(from);
-    if (options.needsPrevious) requirePrevious(table.history, first, prefix);
+    if (options.needsPrevious) requirePrevious(table.history, first, watcher);
 
-    const watcher = new Watcher(prefix, from, sink, this.#log);
     if (this.#closed !== undefined) watcher.end("closing");
     const end = table.history.size;
     for (let i = first; i < end && watcher.open; i++) {
       const change = table.history.at(i);
-      if (change?.entry.key.startsWith(prefix) === true) watcher.deliver(change);
+      if (change !== undefined && watcher.wants(change.entry.key)) watcher.deliver(change);
     }
     if (watcher.open) table.watchers.add(watcher);
     return {
@@ -554,11 +551,11 @@ function isRemovalOfDurable({ table, type, entry, previous }: PendingWrite): boo
   return type === "DELETED" && table.entries.get(entry.key) === previous;
 }
 
-function requirePrevious(history: ChangeLog<Change>, first: number, prefix: string): void {
+function requirePrevious(history: ChangeLog<Change>, first: number, watcher: Watcher): void {
   for (let i = first; i < history.size; i++) {
     const change = history.at(i);
     if (change === undefined || change.type === "ADDED" || change.previous !== undefined) continue;
-    if (change.entry.key.startsWith(prefix))
+    if (watcher.wants(change.entry.key))
       throw new HistoryGone(`the state before revision ${change.revision} is no longer retained`);
   }
 }

@@ -50,6 +50,17 @@ export interface RangeOptions {
   readonly at?: number;
 }
 
+/** Which changes a watch is for. */
+export interface WatchRange {
+  /** Changes after this revision. */
+  readonly from: number;
+  /** Only keys that begin with this text. */
+  readonly prefix?: string;
+  /** Only this key; found by a lookup, so it costs nothing while others change. */
+  readonly key?: string;
+  readonly needsPrevious: boolean;
+}
+
 /** Signals, in order: `change`* then one `end`. */
 export interface ChangeSink {
   /** False says: my queue is full. The store then ends this watcher with `slow`. */
@@ -99,10 +110,6 @@ export interface Store {
    * Changes of a table after `from`, then live ones, to `sink`. Past changes are delivered before `watch` returns. With
    * `needsPrevious`, throws HistoryGone also when a change in between has lost its `previous`.
    */
-  watch(
-    table: string,
-    options: { readonly from: number; readonly prefix?: string; readonly needsPrevious: boolean },
-    sink: ChangeSink,
-  ): StoreWatch;
+  watch(table: string, options: WatchRange, sink: ChangeSink): StoreWatch;
   close(): Promise<void>;
 }

@@ -25,6 +25,7 @@ import type { VerbDeps } from "./deps.ts";
 import { invalidOptions, methodNotAllowed } from "./refusals.ts";
 import { waitForVersion, plainVersion } from "./resource-version.ts";
 import { type Selection, selectionOf } from "./selection.ts";
+import { storeKey } from "./write-object.ts";
 import type {
   RequestContext,
   ServerWatch,
@@ -106,10 +107,9 @@ class RunningWatch implements ServerWatch, ChangeSink {
   /** Everything that exists as ADDED, a bookmark that closes this part, then what follows. */
   startWithState(): void {
     const { store, views } = this.#deps;
-    const { resource, namespace } = this.#target;
+    const { resource } = this.#target;
     const revision = store.revision;
-    const prefix = namespace === "" ? {} : { prefix: `${namespace}/` };
-    for (const entry of store.range(resource.table, prefix)) {
+    for (const entry of this.#present()) {
       const view = views.of(resource, entry);
       if (this.#selection.matches?.(view.object) === false) continue;
       if (!this.#send(eventOf("ADDED", resource, view.object, entry, view.bytes))) return;
@@ -121,9 +121,11 @@ class RunningWatch implements ServerWatch, ChangeSink {
   startAfter(revision: number): void {
     const { resource, namespace } = this.#target;
     this.#started = revision;
+    const key = this.#onlyKey();
     const options = {
       from: revision,
       ...(namespace !== "" && { prefix: `${namespace}/` }),
+      ...(key !== undefined && { key }),
       needsPrevious: !this.#selection.onlyIdentity,
     };
     try {
@@ -166,11 +168,35 @@ class RunningWatch implements ServerWatch, ChangeSink {
       const view = this.#deps.views.of(resource, entry);
       return this.#send(eventOf(type, resource, view.object, entry, view.bytes));
     }
-    return this.#selected(change, this.#selection.matches);
+    const { name, onlyIdentity, matches } = this.#selection;
+    // By the key alone first: reading an old object may mean parsing it again.
+    if (name !== undefined && !entry.key.endsWith(`/${name}`)) return true;
+    if (!onlyIdentity) return this.#selected(change, matches);
+    const view = this.#deps.views.of(resource, entry);
+    if (!matches(view.object)) return true;
+    return this.#send(eventOf(type, resource, view.object, entry, view.bytes));
   }
 
   end(): void {
     this.stop();
+  }
+
+  /** The one key that can match, when selector and URL leave only one. */
+  #onlyKey(): string | undefined {
+    const { resource, namespace } = this.#target;
+    const { name } = this.#selection;
+    if (name === undefined || (namespace === "" && resource.namespaced)) return undefined;
+    return storeKey({ namespace, name });
+  }
+
+  #present(): Iterable<Entry> {
+    const { store } = this.#deps;
+    const { resource, namespace } = this.#target;
+    const key = this.#onlyKey();
+    if (key === undefined)
+      return store.range(resource.table, namespace === "" ? {} : { prefix: `${namespace}/` });
+    const entry = store.get(resource.table, key);
+    return entry === undefined ? [] : [entry];
   }
 
   #selected(change: Change, matches: (object: AnyObject) => boolean): boolean {
