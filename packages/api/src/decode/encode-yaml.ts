@@ -7,10 +7,11 @@ import { isAmbiguousScalar } from "./yaml-scalars.ts";
 
 /** The YAML of a value, ending in a newline. */
 export function encodeYaml(value: Json): string {
-  return `${encode(value, "", false).trimStart()}\n`;
+  // Not trimmed: a text may begin with a space that YAML takes for a letter.
+  return `${encode(value, "", false).slice(1)}\n`;
 }
 
-/** The text of a value; it begins with a newline or a space unless it may stand directly behind its dash. */
+/** The text of a value; it begins with one newline or space of its own unless it may stand directly behind its dash. */
 function encode(value: Json | undefined, indent: string, behindDash: boolean): string {
   if (Array.isArray(value) && value.length > 0) return encodeList(value, indent, behindDash);
   if (isJsonObject(value) && Object.keys(value).length > 0)
