@@ -9,7 +9,9 @@
  * 2. Nothing waits for a client for ever: handshake, headers, body, a full send buffer and idle connections have limits.
  * 3. Bytes that are not HTTP harm only their own connection.
  * 4. A response stream is stopped exactly once, when it has ended, its client is gone, or the server closes.
- * 5. `close` stops listening, tells clients to go elsewhere (GOAWAY, `connection: close`), ends response streams in
+ * 5. An HTTP/2 client that ends its side gets nothing more. Node would shut TLS down and let the session write on, and
+ *    the second such write ends the whole process (an assertion in TLSWrap::DoWrite).
+ * 6. `close` stops listening, tells clients to go elsewhere (GOAWAY, `connection: close`), ends response streams in
  *    order, lets other requests finish, and cuts what is left at the deadline.
  */
 import { constants as cryptoConstants } from "node:crypto";
@@ -177,6 +179,7 @@ class Server implements TlsServer {
     this.#sockets.set(socket, { requests: 0, identity: undefined });
     socket.once("close", () => this.#sockets.delete(socket));
     socket.on("error", () => undefined);
+    if (socket.alpnProtocol === "h2") socket.once("end", () => socket.destroy());
     if (this.#closing !== undefined) socket.destroy();
   }
 
