@@ -23,14 +23,16 @@ export async function startChild(
     directory,
     `${reserveBytes}`,
   ];
-  const child = spawn(command, rest, { stdio: ["pipe", "pipe", "ignore"] });
+  const child = spawn(command, rest, { stdio: ["pipe", "pipe", "pipe"] });
+  child.stderr.resume();
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const hear = async (): Promise<string> => {
     const { value, done } = (await lines.next()) as IteratorResult<string, undefined>;
     if (done === true) throw new Error("the child has ended");
     return value;
   };
-  const exited = once(child, "exit");
+  // Not its exit: the program it runs under may hold its standard error for longer.
+  const closed = once(child, "close");
   if ((await hear()) !== "ready") throw new Error("the child did not say ready first");
   return {
     tell: (line) => {
@@ -39,7 +41,7 @@ export async function startChild(
     },
     end: async () => {
       child.stdin.end();
-      await exited;
+      await closed;
     },
   };
 }

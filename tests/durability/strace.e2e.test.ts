@@ -2,31 +2,22 @@
  * Aim: no write is answered before it is on the disk. Method: the system calls of a process that commits are traced, and
  * the trace must show data, sync, header and only then the answer, for every single write.
  */
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startChild } from "./child.ts";
+import { requireStrace, straceInto } from "./strace.ts";
 import { judgeTrace } from "./sync-trace.ts";
 
 const WRITES = 30;
-const CALLS = "openat,write,writev,pwrite64,pwritev,pwritev2,fsync,fdatasync,msync,sync_file_range";
-const hasStrace = spawnSync("strace", ["-V"]).status === 0;
-const mayMiss = process.env["LIFEBOAT_ALLOW_MISSING"] === "1";
 
 test("no write is answered before it is synced", async ({ skip }) => {
-  if (!hasStrace && mayMiss) skip("strace is not installed, and LIFEBOAT_ALLOW_MISSING=1");
-  expect(
-    hasStrace,
-    "strace is not installed (Debian: strace); LIFEBOAT_ALLOW_MISSING=1 skips",
-  ).toBe(true);
+  requireStrace(skip);
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "lifeboat-strace-")));
   const trace = join(folder, "trace");
   try {
-    const child = await startChild(join(folder, "store"), {
-      under: ["strace", "-f", "-y", "-s", "16", "-o", trace, "-e", `trace=${CALLS}`],
-    });
+    const child = await startChild(join(folder, "store"), { under: straceInto(trace) });
     for (let i = 0; i < WRITES; i++)
       expect(await child.tell(`put ns/name-${i % 7} ${(i * 700) % 9000}`)).toMatch(/^ack \d+$/);
     await child.end();

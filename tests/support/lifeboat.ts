@@ -24,11 +24,14 @@ export async function startLifeboat(
     readonly dataDirectory?: string;
     readonly port?: number;
     readonly args?: readonly string[];
+    /** A program and its arguments that runs the command given after them, as the process it was started as. */
+    readonly under?: readonly string[];
   } = {},
 ): Promise<RunningLifeboat> {
   const dataDirectory = options.dataDirectory ?? temporaryDirectory("up");
   const listen = `127.0.0.1:${options.port ?? 0}`;
-  const args = [
+  const [command = "", ...args] = [
+    ...(options.under ?? []),
     lifeboatCommand,
     "up",
     "--data-dir",
@@ -37,7 +40,7 @@ export async function startLifeboat(
     listen,
     ...(options.args ?? []),
   ];
-  const running = startProcess(process.execPath, args);
+  const running = startProcess(command, args);
   await running.printed(/^ready$/m);
   const [, port] = await running.printed(/https:\/\/127\.0\.0\.1:(\d+)/);
   return {
