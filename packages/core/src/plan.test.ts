@@ -1,7 +1,10 @@
 import { expect, it } from "vitest";
 import { defineReasons, type Plan } from "./plan.ts";
 
-const reasons = defineReasons({ Quiet: "Nothing is to be done.", Moved: "The workload was moved." });
+const reasons = defineReasons({
+  Quiet: "Nothing is to be done.",
+  Moved: "The workload was moved.",
+});
 type Reason = keyof typeof reasons;
 
 it("closes the set of reasons, at run time too", () => {
