@@ -8,14 +8,7 @@ import { fileURLToPath } from "node:url";
 
 const command = fileURLToPath(new URL("../packages/cli/bin/lifeboat.js", import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), "lifeboat-smoke-"));
-const child = spawn(process.execPath, [
-  command,
-  "up",
-  "--data-dir",
-  directory,
-  "--listen",
-  "127.0.0.1:0",
-]);
+const child = spawn(command, ["up", "--data-dir", directory, "--listen", "127.0.0.1:0"]);
 
 let output = "";
 child.stderr.pipe(process.stderr);

@@ -289,17 +289,16 @@ function describeWrites(context: Context): void {
     const namespace = await context.namespace();
     const made = await client.create(configMaps, configMap(namespace, "a"));
     await client.delete(configMaps, { namespace, name: "a" });
-    for (const call of [
+    const key = { namespace, name: "a" };
+    const calls = [
       client.update(configMaps, made),
-      client.get(configMaps, { namespace, name: "a" }),
-      client.delete(configMaps, { namespace, name: "a" }),
-      client.patch(configMaps, { namespace, name: "a" }, { type: "merge", body: {} }),
-    ])
-      expect(await refusal(call)).toMatchObject({
-        code: 404,
-        reason: "NotFound",
-        details: { name: "a", kind: "configmaps" },
-      });
+      client.get(configMaps, key),
+      client.delete(configMaps, key),
+      client.patch(configMaps, key, { type: "merge", body: {} }),
+    ];
+    const details = { name: "a", kind: "configmaps" };
+    for (const refused of await Promise.all(calls.map(refusal)))
+      expect(refused).toMatchObject({ code: 404, reason: "NotFound", details });
   });
 
   test("the generation counts changes of the spec, not of the metadata", async () => {
@@ -735,7 +734,9 @@ async function establishKind(context: Context): Promise<Resource> {
     const { conditions } = (crd["status"] ?? {}) as {
       conditions?: { type: string; status: string }[] | null;
     };
-    return (conditions ?? []).some(({ type, status }) => type === "Established" && status === "True");
+    return (conditions ?? []).some(
+      ({ type, status }) => type === "Established" && status === "True",
+    );
   });
   await context.eventually("the kind is served", async () => {
     try {

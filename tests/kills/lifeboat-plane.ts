@@ -7,7 +7,6 @@ import {
   formatKey,
   isRefused,
   keyOf,
-  type New,
   parseKey,
   type Resource,
 } from "@lifeboat/api";
@@ -115,7 +114,7 @@ class LifeboatPlane implements KillablePlane {
       return await this.#client.update(configMaps, object as unknown as AnyObject);
     } catch (error) {
       if (!isRefused(error, "NotFound")) throw error;
-      return this.#client.create(configMaps, object as New<AnyObject>);
+      return this.#client.create(configMaps, object);
     }
   }
 }

@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 function lifeboat(...args: string[]): ReturnType<typeof startProcess> {
-  return startProcess(process.execPath, [lifeboatCommand, ...args]);
+  return startProcess(lifeboatCommand, args);
 }
 
 describe("starting", () => {

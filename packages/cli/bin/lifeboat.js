@@ -1,5 +1,6 @@
-#!/usr/bin/env node
-// A committed file, because npm links commands before anything is built.
+#!/usr/bin/env -S node --max-semi-space-size=4
+// A committed file, because npm links commands before anything is built. A small nursery of the garbage collector costs
+// no speed that could be measured here, and a sixth less memory.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

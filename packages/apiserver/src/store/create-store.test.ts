@@ -401,7 +401,7 @@ describe("watching", () => {
     stops.push(watch(into(past), { ...range, from: 0 }));
     expect(live).toEqual(want);
     expect(past).toEqual(want);
-    for (const { stop } of stops) stop();
+    for (const watching of stops) watching.stop();
     await put("a/x", "2");
     await put("a/xx", "2");
     expect(live).toEqual(want);

@@ -13,6 +13,7 @@ import { deepFreeze } from "@lifeboat/base";
 import {
   type AnyObject,
   conflict,
+  equalJson,
   invalid,
   invalidObject,
   type JsonObject,
@@ -23,7 +24,7 @@ import {
 import type { ServedResource } from "../catalog/served-resource.ts";
 import { type Entry, HeadMoved } from "../store/store.ts";
 import type { VerbDeps } from "./deps.ts";
-import { equalExcept, jsonEqual } from "./equality.ts";
+import { equalExcept } from "./equality.ts";
 import { strategyOf } from "./kind-strategies.ts";
 import {
   checkName,
@@ -91,7 +92,7 @@ async function replaceHead(
   const admitted = admitting instanceof Promise ? await admitting : admitting;
   const object = withGeneration(resource, target.subresource, admitted, current);
   const stored = toStorage(resource, object);
-  if (jsonEqual(stored, head.object)) return unchanged(deps, target, head);
+  if (equalJson(stored, head.object)) return unchanged(deps, target, head);
   if (parameters.dryRun) return { object: deepFreeze(object), created: false };
   try {
     if (isReleased(resource, stored)) {
@@ -261,7 +262,7 @@ function countsAsNewGeneration(
   const hasOwnStatus = !resource.custom || resource.subresources.status === true;
   if (!equalExcept(object, old, hasOwnStatus ? WITHOUT_STATUS : WITH_STATUS)) return true;
   if (strategyOf(resource.table).annotationsCount !== true) return false;
-  return !jsonEqual(object.metadata.annotations, old.metadata.annotations);
+  return !equalJson(object.metadata.annotations, old.metadata.annotations);
 }
 
 /** Whether nothing keeps an object under deletion any longer. */

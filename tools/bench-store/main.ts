@@ -1,7 +1,6 @@
 /**
- * How fast the store is on this machine's disk: `npx tsx --conditions=@lifeboat/source tools/bench-store/bench-store.ts
- * [directory]`. Prints durable writes per second for several numbers of concurrent writers, the cost of fan-out, and how
- * long opening takes.
+ * How fast the store is on this machine's disk: `npm run bench:store -- [directory]`. Prints durable writes per second
+ * for several numbers of concurrent writers, the cost of fan-out, and how long opening takes.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
