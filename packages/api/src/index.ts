@@ -181,3 +181,66 @@ export {
 } from "./conditions/conditions.ts";
 export { encodeYaml } from "./decode/encode-yaml.ts";
 export { decodeYaml } from "./decode/yaml.ts";
+export {
+  controlPlaneKinds,
+  defaultKind,
+  kindDeclaration,
+  validateKind,
+} from "./kinds/control-plane-kinds.ts";
+export { crdOf, type NewCrd } from "./kinds/builder/crd-of.ts";
+export type { KindDeclaration, WriteContext } from "./kinds/builder/kind-declaration.ts";
+export { type Cluster, clusters } from "./kinds/cluster.ts";
+export {
+  clusterPropagationPolicies,
+  type ClusterPropagationPolicy,
+  propagationPolicies,
+  type PropagationPolicy,
+} from "./kinds/propagation-policy.ts";
+export {
+  clusterOverridePolicies,
+  type ClusterOverridePolicy,
+  overridePolicies,
+  type OverridePolicy,
+} from "./kinds/override-policy.ts";
+export { clusterTaintPolicies, type ClusterTaintPolicy } from "./kinds/cluster-taint-policy.ts";
+export {
+  type BindingSpec,
+  type BindingStatus,
+  type ClusterResourceBinding,
+  clusterResourceBindings,
+  type EvictionTask,
+  type ResourceBinding,
+  resourceBindings,
+} from "./kinds/binding.ts";
+export { type Work, works } from "./kinds/work.ts";
+export {
+  type ResourceInterpreterCustomization,
+  resourceInterpreterCustomizations,
+} from "./kinds/resource-interpreter-customization.ts";
+export { type WorkloadRebalancer, workloadRebalancers } from "./kinds/workload-rebalancer.ts";
+export { remedies, type Remedy } from "./kinds/remedy.ts";
+export { multiClusterIngresses, type MultiClusterIngress } from "./kinds/multi-cluster-ingress.ts";
+export { type MultiClusterService, multiClusterServices } from "./kinds/multi-cluster-service.ts";
+export {
+  type Evacuation,
+  EVACUATION_PHASES,
+  evacuationBudgets,
+  type EvacuationBudget,
+  type EvacuationEntry,
+  type EvacuationPhase,
+  evacuations,
+  evacuationSlices,
+  type EvacuationSlice,
+  type EvacuationStatus,
+  FLEET_BUDGET,
+} from "./kinds/evacuation.ts";
+export {
+  FAULT_MODES,
+  type SimulatedFault,
+  type SimulatedMember,
+  simulatedMembers,
+} from "./kinds/simulated-member.ts";
+export type { ClusterAffinity, ResourceSelector } from "./kinds/shared/affinity.ts";
+export type { Failover } from "./kinds/shared/failover.ts";
+export type { Placement } from "./kinds/shared/placement.ts";
+export { EVICTING_EFFECTS, TAINT_EFFECTS, type Toleration } from "./kinds/shared/taints.ts";

@@ -13,3 +13,5 @@ export {
   type ApiServerPorts,
   createApiServer,
 } from "./server.ts";
+export { createKindsAdmission, type KindsAdmissionPorts } from "./admission/kinds-admission.ts";
+export { decideCrdStatus } from "./catalog/crd-status.ts";
