@@ -5,19 +5,22 @@
  */
 import type { TracedCall } from "./trace-calls.ts";
 
-export interface StoreStep {
-  readonly kind: "data written" | "data synced" | "header written" | "call failed";
-  readonly begun: number;
-  readonly ended: number;
-}
-
 const LETTERS = {
   "data written": "d",
   "data synced": "s",
   "header written": "h",
+  "header written without a sync": "u",
   "call failed": "x",
 } as const;
+/** The store's pages are written whole; less is a header. */
+const PAGE_BYTES = 4096;
 const COMMITS = /^(?:d+sh)+$/;
+
+export interface StoreStep {
+  readonly kind: keyof typeof LETTERS;
+  readonly begun: number;
+  readonly ended: number;
+}
 
 export function storeSteps(calls: readonly TracedCall[], dataFile: string): readonly StoreStep[] {
   const synchronous = new Set<string>();
@@ -39,7 +42,10 @@ function kindOf(call: TracedCall, synchronous: ReadonlySet<string>): StoreStep["
   // One that did not return is not failed yet: that it never ended is what its judge will see.
   if (result !== undefined && result < 0) return "call failed";
   if (isSync) return "data synced";
-  return synchronous.has(descriptor) ? "header written" : "data written";
+  if (synchronous.has(descriptor)) return "header written";
+  return result !== undefined && result % PAGE_BYTES !== 0
+    ? "header written without a sync"
+    : "data written";
 }
 
 export function stepsBegunBetween(

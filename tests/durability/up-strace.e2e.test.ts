@@ -244,7 +244,13 @@ const badTraces: readonly (SeededTrace & { readonly says: RegExp })[] = [
     name: "a header that is not written synchronously",
     calls: [REQUEST, DATA, SYNC, HEADER.replace("20<", "19<"), ANSWER],
     effects: [W],
-    says: /saw \[data written, data synced, data written\]/,
+    says: /saw \[data written, data synced, header written without a sync\]/,
+  },
+  {
+    name: "a header that is written before the sync and once more after it",
+    calls: [REQUEST, DATA, HEADER.replace("20<", "19<"), SYNC, HEADER, ANSWER],
+    effects: [W],
+    says: /saw \[data written, header written without a sync, data synced, header written\]/,
   },
   {
     name: "a sync that failed",
