@@ -5,7 +5,8 @@
  *    another never shadows it.
  * 2. All versions share one table of the store and are converted by apiVersion alone. Each version prunes what its own
  *    schema does not know, on the way in and on the way out; the answer is the object itself when nothing was to prune.
- * 3. While the CRD is being deleted its objects can be read and deleted, not written.
+ * 3. While the CRD is being deleted its objects can be read and deleted, not written; a CRD that serves no version
+ *    serves its storage version then, or its objects would stay behind and come back with the next CRD of its name.
  */
 import {
   type AnyObject,
@@ -26,15 +27,22 @@ import { compareVersions } from "./version-order.ts";
 const VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 const TERMINATING_VERBS = ["delete", "deletecollection", "get", "list", "watch"];
 
-/** Every served version of a CRD; none before it is established. */
+/** What is served of a CRD, by version; nothing before it is established. */
 export function servedFromCrd(crd: CustomResourceDefinition): readonly ServedResource[] {
   if (!hasCrdCondition(crd, "Established")) return [];
   const storage = storageVersionOf(crd);
   if (storage === undefined) return [];
   const stored = customKindSchema(crd, storage);
-  return (crd.spec.versions ?? [])
-    .filter((version) => version.served === true)
-    .map((version) => serve(crd, version, { version: storage, schema: stored }));
+  return versionsToServe(crd, storage).map((version) =>
+    serve(crd, version, { version: storage, schema: stored }),
+  );
+}
+
+function versionsToServe(crd: CustomResourceDefinition, storage: string): readonly CrdVersion[] {
+  const versions = crd.spec.versions ?? [];
+  const served = versions.filter((version) => version.served === true);
+  if (served.length > 0 || !hasCrdCondition(crd, "Terminating")) return served;
+  return versions.filter((version) => version.name === storage);
 }
 
 /** The version objects are stored in, and its schema. */

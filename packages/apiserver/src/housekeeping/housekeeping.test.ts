@@ -363,6 +363,38 @@ describe("CRDs", () => {
     expect(await names(widgets)).toEqual([]);
   });
 
+  const unserve = () =>
+    world.client.patch(
+      crds,
+      { namespace: "", name: "widgets.ex.io" },
+      { type: "json", body: [{ op: "replace", path: "/spec/versions/0/served", value: false }] },
+    );
+
+  test("a deleted CRD that serves no version takes its objects along too", async () => {
+    await world.client.create(crds, crd("widgets", "Widget"));
+    await world.advance(100);
+    await world.client.create(widgets, widget("a"));
+    await unserve();
+    expect(isRefused(await names(widgets).catch((error: unknown) => error), 404)).toBe(true);
+    await world.client.delete(crds, { namespace: "", name: "widgets.ex.io" });
+    await world.advance(1000);
+    expect(await names(crds)).toEqual([]);
+    await world.client.create(crds, crd("widgets", "Widget"));
+    await world.advance(1000);
+    expect(await names(widgets)).toEqual([]);
+  });
+
+  test("dependents of objects that are only not served any more stay", async () => {
+    await world.client.create(crds, crd("widgets", "Widget"));
+    await world.advance(100);
+    const owner = await world.client.create(widgets, widget("owner"));
+    await make("child", [{ of: owner }]);
+    await world.advance(1000);
+    await unserve();
+    await world.advance(60_000);
+    expect(await names(configMaps)).toEqual(["child"]);
+  });
+
   test("a CRD whose kind is taken waits until it is free", async () => {
     await world.client.create(crds, crd("widgets", "Widget"));
     await world.advance(100);
