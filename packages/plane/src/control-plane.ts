@@ -7,9 +7,11 @@ import {
   type ApiServer,
   type ApiServerPorts,
   createApiServer,
+  createKindsAdmission,
   type User,
 } from "@lifeboat/apiserver";
 import { createManager } from "@lifeboat/kit";
+import { establishKinds, installKinds } from "./install-kinds.ts";
 
 export type ControlPlanePorts = ApiServerPorts;
 
@@ -33,7 +35,13 @@ const KUBERNETES_VERSION = "v1.36.4";
 const HISTORY_MAX_EVENTS = 50_000;
 const HISTORY_MAX_BYTES = 128 * 1024 * 1024;
 
-/** Opens the storage and builds the plane; rejects with a sentence when the storage cannot be used. */
+/** Who installs the kinds. */
+const PLANE_USER: User = { name: "system:lifeboat", groups: ["system:masters"] };
+
+/**
+ * Opens the storage and builds the plane; rejects with a sentence when the storage cannot be used. From then on the kinds
+ * of the control plane are served.
+ */
 export async function createControlPlane(
   ports: ControlPlanePorts,
   options: ControlPlaneOptions,
@@ -42,11 +50,22 @@ export async function createControlPlane(
     gitVersion: `${KUBERNETES_VERSION}+lifeboat.${options.version}`,
     tokens: options.tokens,
     authorizer: allowMasters,
-    admissionPlugins: [],
+    admissionPlugins: [createKindsAdmission(ports)],
     historyMaxEvents: HISTORY_MAX_EVENTS,
     historyMaxBytes: HISTORY_MAX_BYTES,
   });
+  try {
+    await serveKinds(ports, server);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
   const services = [{ name: "api-server", run: (signal: AbortSignal) => server.run(signal) }];
   const manager = createManager(ports, services);
   return { server, run: (signal) => manager.run(signal), close: () => server.close() };
+}
+
+async function serveKinds({ clock }: ControlPlanePorts, server: ApiServer): Promise<void> {
+  const client = server.client(PLANE_USER);
+  await establishKinds(clock, client, await installKinds(client));
 }

@@ -4,3 +4,4 @@ export {
   type ControlPlanePorts,
   createControlPlane,
 } from "./control-plane.ts";
+export { establishKinds, installKinds } from "./install-kinds.ts";
