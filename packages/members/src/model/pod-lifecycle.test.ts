@@ -1,0 +1,116 @@
+import fc from "fast-check";
+import { addMs, deepFreeze } from "@lifeboat/base";
+import { describe, expect, it } from "vitest";
+import type { Pod } from "../kinds.ts";
+import { NOW, type PodState, pod } from "./objects.suite.ts";
+import { decidePod, type PodTrouble, type PodView, stageOf } from "./pod-lifecycle.ts";
+import { isReady } from "./pods.ts";
+import { saysNew } from "./status.ts";
+
+const DELAYS = { startDelayMs: 3000, stopDelayMs: 2000, runMs: 5000 };
+
+function view(subject: Pod, trouble: PodTrouble = { kind: "none" }): PodView {
+  return { pod: subject, since: NOW, ...DELAYS, trouble };
+}
+
+function after(subject: Pod, ms: number, trouble?: PodTrouble): Pod {
+  const plan = decidePod(view(subject, trouble), addMs(NOW, ms));
+  return plan.kind === "report" ? deepFreeze({ ...subject, status: plan.status }) : subject;
+}
+
+function withPolicy(subject: Pod, restartPolicy: string): Pod {
+  return { ...subject, spec: { ...subject.spec, restartPolicy } };
+}
+
+describe("a pod", () => {
+  it("without a node waits", () => {
+    expect(decidePod(view(pod("p", "unplaced")), addMs(NOW, 1e9))).toEqual({ kind: "wait" });
+  });
+
+  it("starts after the start delay, not before", () => {
+    const starting = pod("p", "pending");
+    expect(decidePod(view(starting), addMs(NOW, 2999))).toEqual({
+      kind: "wait",
+      checkAgainAt: addMs(NOW, 3000),
+    });
+    const running = after(starting, 3000);
+    expect(running.status).toMatchObject({ phase: "Running", startTime: "2026-01-01T00:00:03Z" });
+    expect(isReady(running)).toBe(true);
+  });
+
+  it("runs for ever unless it is meant to end", () => {
+    const running = after(pod("p", "pending"), 3000);
+    expect(decidePod(view(running), addMs(NOW, 1e9))).toEqual({ kind: "wait" });
+    const ended = after(withPolicy(running, "OnFailure"), 5000);
+    expect(ended.status?.phase).toBe("Succeeded");
+    expect(decidePod(view(ended), addMs(NOW, 1e9))).toEqual({ kind: "wait" });
+  });
+
+  it("stops after the stop delay, or sooner when its grace is shorter", () => {
+    const leaving = pod("p", "leaving");
+    expect(decidePod(view(leaving), addMs(NOW, 1999))).toEqual({
+      kind: "wait",
+      checkAgainAt: addMs(NOW, 2000),
+    });
+    expect(decidePod(view(leaving), addMs(NOW, 2000))).toEqual({ kind: "remove" });
+    const hasty = { ...leaving, metadata: { ...leaving.metadata, deletionGracePeriodSeconds: 1 } };
+    expect(decidePod(view(hasty), addMs(NOW, 1000))).toEqual({ kind: "remove" });
+    const held = { ...leaving, metadata: { ...leaving.metadata, deletionGracePeriodSeconds: 0 } };
+    expect(decidePod(view(held), addMs(NOW, 1e9))).toEqual({ kind: "wait" });
+  });
+});
+
+describe("trouble", () => {
+  it("that keeps a pod from being ready leaves it running", () => {
+    const sick = after(pod("p", "pending"), 3000, { kind: "not-ready" });
+    expect([sick.status?.phase, isReady(sick)]).toEqual(["Running", false]);
+    expect(isReady(after(sick, 9000))).toBe(true);
+  });
+
+  it("that makes pods late adds to the start delay", () => {
+    const late = { kind: "late", delayMs: 1000 } as const;
+    expect(after(pod("p", "pending"), 3999, late).status?.phase).toBe("Pending");
+    expect(after(pod("p", "pending"), 4000, late).status?.phase).toBe("Running");
+  });
+
+  it("that crashes pods restarts them, or fails those that are not restarted", () => {
+    const running = after(pod("p", "pending"), 3000);
+    const crashed = after(running, 4000, { kind: "crash" });
+    expect(crashed.status?.containerStatuses?.[0]).toMatchObject({
+      restartCount: 1,
+      ready: false,
+      state: { waiting: { reason: "CrashLoopBackOff" } },
+    });
+    expect(stageOf(crashed)).toBe("crashed");
+    expect(after(crashed, 9000, { kind: "crash" })).toBe(crashed);
+    expect(isReady(after(crashed, 9000))).toBe(true);
+    expect(after(withPolicy(running, "Never"), 4000, { kind: "crash" }).status?.phase).toBe(
+      "Failed",
+    );
+  });
+});
+
+it("says nothing twice: after a report the next look at the same time reports nothing", () => {
+  const state = fc.constantFrom<PodState>(
+    "unplaced",
+    "pending",
+    "unready",
+    "ready",
+    "leaving",
+    "failed",
+  );
+  const trouble = fc.constantFrom<PodTrouble>(
+    { kind: "none" },
+    { kind: "not-ready" },
+    { kind: "late", delayMs: 500 },
+    { kind: "crash" },
+  );
+  const policy = fc.constantFrom("Always", "OnFailure", "Never");
+  fc.assert(
+    fc.property(state, trouble, policy, fc.nat(4900), (...[from, what, restart, ms]) => {
+      const first = after(withPolicy(pod("p", from), restart), ms, what);
+      const second = after(first, ms, what);
+      expect(saysNew(first.status, second.status)).toBe(false);
+    }),
+  );
+});
