@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import {
   alreadyExists,
   type AnyObject,
@@ -8,7 +9,14 @@ import {
   type Resource,
   STALE_VERSION,
 } from "@lifeboat/api";
-import { addMs, createRandom, instantOf, InvariantError, VirtualClock } from "@lifeboat/base";
+import {
+  addMs,
+  createRandom,
+  instantOf,
+  InvariantError,
+  sleep,
+  VirtualClock,
+} from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
 import { expect, test } from "vitest";
 import { createPromMetrics } from "./adapters/prom-metrics.ts";
@@ -259,4 +267,39 @@ test("a controller can be run again after it ended, and sees everything again", 
   void controller.run(new AbortController().signal);
   await clock.settle();
   expect(looks).toEqual(["0 ns/a", "0 ns/a"]);
+});
+
+test("no signal gets a listener for each watch or for each reconcile under way", async () => {
+  const clock = new VirtualClock(instantOf(1_000_000), drainPromises);
+  const ports = {
+    clock,
+    random: createRandom(1),
+    log: recordingLog([]),
+    metrics: createPromMetrics(),
+  };
+  const client = new ToyClient(clock);
+  const informer = new Informer(ports, client, things);
+  const stop = new AbortController();
+  const seen = new Set<AbortSignal>();
+  const controller = createController(ports, {
+    name: "test",
+    concurrency: 20,
+    watches: Array.from({ length: 20 }, () => watching(informer, ownKey)),
+    reconcile: async (_key, signal) => {
+      seen.add(signal);
+      await sleep(clock, 1000, signal);
+      return done;
+    },
+  });
+  for (let i = 0; i < 20; i++) await client.create(things, thing(`t${i}`));
+  const running = controller.run(stop.signal);
+  expect(getEventListeners(stop.signal, "abort")).toHaveLength(1);
+  void informer.run(new AbortController().signal);
+  await clock.advance(100);
+  expect(seen.size).toBe(20);
+  expect(getEventListeners(stop.signal, "abort")).toHaveLength(1);
+  for (const signal of seen) expect(getEventListeners(signal, "abort")).toHaveLength(1);
+  stop.abort();
+  await running;
+  for (const signal of seen) expect(signal.aborted).toBe(true);
 });

@@ -119,17 +119,19 @@ class KeyedController implements Controller {
 
   async run(signal: AbortSignal): Promise<void> {
     const { watches, concurrency } = this.#options;
-    const ready = await Promise.all(watches.map((watch) => watch.whenSynced(signal)));
-    if (signal.aborted || ready.includes(false)) return;
-    const stop = new AbortController();
+    // One after another: a signal with many listeners at a time makes Node warn of a leak.
+    for (const watch of watches) if (!(await watch.whenSynced(signal))) return;
+    if (signal.aborted) return;
+    // A signal for each worker, for the same reason: every call of a reconcile listens to it.
+    const stops = Array.from({ length: concurrency }, () => new AbortController());
     const queue = this.#queue;
     const onAbort = (): void => {
-      stop.abort();
+      for (const stop of stops) stop.abort();
       void queue.shutDown({ drain: false });
     };
     signal.addEventListener("abort", onAbort, { once: true });
     const subscriptions = watches.map((watch) => watch.subscribe((key) => this.enqueue(key)));
-    const workers = Array.from({ length: concurrency }, () => this.#work(queue, stop.signal));
+    const workers = stops.map((stop) => this.#work(queue, stop.signal));
     try {
       await Promise.all(workers);
     } finally {
