@@ -52,6 +52,27 @@ describe("lists and watches", () => {
     expect(watchParameters(new Query(""))).not.toHaveProperty("sendInitialEvents");
   });
 
+  test.each(["sendInitialEvents=true", "sendInitialEvents=0&resourceVersion=5"])(
+    "a list refuses %s, as only watches send initial events",
+    (text) => {
+      const { code, details } = refusalOf(() => listParameters(new Query(text)));
+      expect(code).toBe(422);
+      expect(details?.causes).toMatchObject([{ field: "sendInitialEvents" }]);
+    },
+  );
+
+  test.each([
+    ["continue=abc", 422],
+    ["continue=abc&resourceVersion=0", 422],
+    ["continue=abc&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", 422],
+    ["continue=abc&resourceVersion=1", undefined],
+    ["continue=", undefined],
+  ])("a watch with %s is refused with %s", (text, code) => {
+    const watch = () => watchParameters(new Query(text));
+    if (code === undefined) expect(watch).not.toThrow();
+    else expect(refusalOf(watch).code).toBe(code);
+  });
+
   test.each([
     ["watch", true],
     ["watch=1", true],

@@ -24,6 +24,8 @@ import type {
 } from "../verbs/verbs.ts";
 import type { Query } from "./query.ts";
 
+const INITIAL = "sendInitialEvents";
+const MATCH = "resourceVersionMatch";
 const OPTIONS_GROUP = "meta.k8s.io";
 const FIELD_VALIDATIONS = ["", "Ignore", "Strict", "Warn"];
 const PROPAGATION_POLICIES = ["Foreground", "Background", "Orphan", "nil"];
@@ -35,6 +37,8 @@ export function isWatch(query: Query): boolean {
 
 export function listParameters(query: Query): ListParameters {
   intOf(query, "timeoutSeconds");
+  if (boolOf(query, INITIAL) !== undefined)
+    throw invalidOptions("ListOptions", [forbidden(INITIAL, `${INITIAL} is forbidden for list`)]);
   return {
     labelSelector: query.text("labelSelector"),
     fieldSelector: query.text("fieldSelector"),
@@ -47,7 +51,8 @@ export function listParameters(query: Query): ListParameters {
 
 export function watchParameters(query: Query): WatchParameters {
   intOf(query, "limit");
-  const sendInitialEvents = boolOf(query, "sendInitialEvents");
+  const sendInitialEvents = boolOf(query, INITIAL);
+  refuseContinuedWatch(query, sendInitialEvents);
   return {
     labelSelector: query.text("labelSelector"),
     fieldSelector: query.text("fieldSelector"),
@@ -57,6 +62,16 @@ export function watchParameters(query: Query): WatchParameters {
     ...(sendInitialEvents === undefined ? {} : { sendInitialEvents }),
     timeoutSeconds: Math.max(0, intOf(query, "timeoutSeconds") ?? 0),
   };
+}
+
+/** A watch that begins with what exists cannot go on with a list. From a version on, a token is ignored. */
+function refuseContinuedWatch(query: Query, sendInitialEvents: boolean | undefined): void {
+  if (query.text("continue") === "") return;
+  const version = query.text("resourceVersion");
+  const fromState = sendInitialEvents === undefined && (version === "" || version === "0");
+  if (!fromState && query.text(MATCH) === "") return;
+  const error = forbidden(MATCH, `${MATCH} is forbidden when continue is provided`);
+  throw invalidOptions("ListOptions", [error]);
 }
 
 export function writeParameters(
