@@ -1,0 +1,3 @@
+import { describePropagation } from "./propagation-model.suite.ts";
+
+describePropagation(100);
