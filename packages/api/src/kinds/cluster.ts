@@ -1,10 +1,11 @@
 /**
  * Cluster: a member of the fleet, how to reach it, its taints, and what was last observed of it.
  */
+import { equalJson } from "../equal-json.ts";
 import { type FieldError, forbidden, invalid } from "../field-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import { dnsLabelProblems, labelValueProblems } from "../metadata/names.ts";
-import { eachIn, isEmpty, isList, objectsOf, setTo, within } from "./builder/changes.ts";
+import { eachIn, isEmpty, objectsOf, setTo, within } from "./builder/changes.ts";
 import {
   conditionColumn,
   declareKind,
@@ -157,13 +158,16 @@ function prepareCluster(cluster: JsonObject, context: WriteContext): JsonObject 
   );
 }
 
-/** A lone `zone` becomes the one entry of `zones`. */
+/**
+ * A lone `zone` becomes the one entry of `zones`. A client that applies its manifest again names the zone that is there
+ * already.
+ */
 function moveZone(given: JsonObject): JsonObject {
   const { zone, ...rest } = given;
   if (typeof zone !== "string" || zone === "") return given;
   const { zones } = rest;
-  if (isList(zones) ? zones.length > 0 : !isEmpty(zones)) return given;
-  return { ...rest, zones: [zone] };
+  const isFree = isEmpty(zones) || equalJson(zones, []) || equalJson(zones, [zone]);
+  return isFree ? { ...rest, zones: [zone] } : given;
 }
 
 /** The time a taint was added: as given, as it was (a client that writes the taint again did not add it), or now. */

@@ -48,6 +48,8 @@ describe("Cluster", () => {
     const spec = accepted("Cluster", { syncMode: "Push", zone: "a" });
     expect(spec["zones"]).toEqual(["a"]);
     expect(spec).not.toHaveProperty("zone");
+    const again = { syncMode: "Push", zone: "a", zones: ["a"] };
+    expect(accepted("Cluster", again)).toEqual(spec);
   });
 
   it("gets nine grades when it is created without any, and none on update", () => {
