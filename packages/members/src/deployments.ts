@@ -42,7 +42,11 @@ export function createDeployments(member: Member): Controller {
       const wrote = (set: kinds.ReplicaSet | undefined): void => {
         if (set !== undefined) fence.wrote(formatKey(key), set);
       };
-      if (plan.create !== undefined) wrote(await client.create(kinds.replicaSets, plan.create));
+      if (plan.create !== undefined) {
+        wrote(await client.create(kinds.replicaSets, plan.create));
+        // Its event brings the next look, which has something to report.
+        return done;
+      }
       for (const set of plan.update)
         wrote(await ignoringAbsence(client.update(kinds.replicaSets, set)));
       for (const set of plan.remove) wrote(await member.remove(kinds.replicaSets, set));

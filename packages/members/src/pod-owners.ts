@@ -1,6 +1,7 @@
 /**
  * The controllers of the kinds that own pods: ReplicaSets, StatefulSets, DaemonSets and Jobs. They differ in what they
- * decide; what is done about it is the same: pods are deleted, then created, then the status is written.
+ * decide; what is done about it is the same: pods are deleted, then created, and when nothing is left to do the status
+ * is written.
  *
  * A pod whose node is known at its birth is created with it, which saves the write of a binding.
  */
@@ -110,8 +111,10 @@ function podOwner<T extends PodOwner>(member: Member, kind: OwnerKind<T>): Contr
         await kind.before?.(owner, pod);
         fence.wrote(text, await createPod(member, pod));
       }
+      // What was just done is not counted yet: its events bring the look that reports it, in one write.
+      const isQuiet = plan.create.length === 0 && plan.remove.length === 0;
       if (plan.expired === true) await member.remove(resource, owner);
-      else await member.report(resource, owner, plan.status);
+      else if (isQuiet) await member.report(resource, owner, plan.status);
       return plan.checkAgainAt === undefined ? done : checkAgainAt(plan.checkAgainAt);
     },
   });
