@@ -41,7 +41,7 @@ describe("decideApply", () => {
       commands: [{ kind: "create", object: desired }],
       conditions: [{ type: "Applied", status: "True", reason: "AppliedSuccessful" }],
     });
-    expect(decide(undefined, { applied: { desired, version: "gen:1" } })).toMatchObject({
+    expect(decide(undefined, { applied: { desired, answer: inMember() } })).toMatchObject({
       reason: "Recreated",
       commands: [{ kind: "create" }],
       conditions: [{ reason: "ReCreateSuccessful" }],
@@ -104,8 +104,11 @@ describe("decideApply", () => {
   it("does not write twice for what a member fills in", () => {
     const filled = inMember({}, { spec: { replicas: 2, filledIn: 1 } });
     expect(decide(filled).reason).toBe("Updated");
-    const applied = { desired, version: versionOf(filled) };
+    const applied = { desired, answer: filled };
     expect(decide(filled, { applied }).reason).toBe("UpToDate");
+    const rewritten = inMember({ annotations: { ...marks, note: "rewritten by the member" } });
+    expect(decide(rewritten).reason).toBe("Updated");
+    expect(decide(rewritten, { applied: { desired, answer: rewritten } }).reason).toBe("UpToDate");
     const edited = inMember({ generation: 2 }, { spec: { replicas: 2, filledIn: 2 } });
     expect(decide(edited, { applied }).reason).toBe("Updated");
     const changed = { ...desired, spec: { replicas: 3 } };

@@ -4,9 +4,8 @@
  * 1. An object that is not ours is never written, unless the manifest says `overwrite`.
  * 2. An update carries the uid and the resourceVersion it was decided on.
  * 3. An object that is being deleted is left to go, and made again afterwards.
- * 4. No write when nothing differs. Different is: another label or annotation than we want; or, when the object is not
- *    known to be just as the member answered our last write of the same manifest, any other field that is not as we want
- *    it. So a member that fills in fields of its own costs one write after a restart, and none from then on.
+ * 4. No write when the object is as we want it, or as the member answered our last write of the same manifest. So a
+ *    member that fills in fields of its own costs one write after a restart, and none from then on.
  */
 import { deepFreeze } from "@lifeboat/base";
 import { equalJson } from "@lifeboat/api";
@@ -23,13 +22,14 @@ export interface ApplyView {
   readonly desired: Fields;
   /** The object in the member; absent when it does not exist there. */
   readonly observed?: Fields | undefined;
-  /** The last write of this process that succeeded: what was desired, and `versionOf` the member's answer. */
+  /** The last write of this process that succeeded; after a restart there is none. */
   readonly applied?: AppliedRecord | undefined;
 }
 
 export interface AppliedRecord {
   readonly desired: Fields;
-  readonly version: string;
+  /** The object as the member answered the write. */
+  readonly answer: Fields;
 }
 
 export type ApplyCommand =
@@ -67,18 +67,23 @@ export function versionOf(object: Fields): string {
 }
 
 function isDifferent(wanted: Fields, observed: Fields, view: ApplyView): boolean {
-  for (const field of ["labels", "annotations"])
-    if (!equalJson(textsAt(wanted, "metadata", field), textsAt(observed, "metadata", field)))
-      return true;
   if (isAsAnswered(observed, view)) return false;
-  return !equalJson(bodyOf(wanted), bodyOf(observed));
+  return !hasSameMarks(wanted, observed) || !equalJson(bodyOf(wanted), bodyOf(observed));
 }
 
+/** Labels and annotations are compared on their own: no generation counts them. */
 function isAsAnswered(observed: Fields, { desired, applied }: ApplyView): boolean {
   return (
     applied !== undefined &&
-    applied.version === versionOf(observed) &&
+    versionOf(applied.answer) === versionOf(observed) &&
+    hasSameMarks(applied.answer, observed) &&
     equalJson(applied.desired, desired)
+  );
+}
+
+function hasSameMarks(a: Fields, b: Fields): boolean {
+  return ["labels", "annotations"].every((field) =>
+    equalJson(textsAt(a, "metadata", field), textsAt(b, "metadata", field)),
   );
 }
 

@@ -53,18 +53,28 @@ it.each([
     { metadata: { annotations: { a: "1" } } },
   ],
   [
+    "the counter of a DaemonSet",
+    "apps/v1",
+    "DaemonSet",
+    { metadata: { annotations: { "deprecated.daemonset.template.generation": "3" } } },
+    { metadata: { annotations: {} } },
+  ],
+  [
     "the generated selector of a Job",
     "batch/v1",
     "Job",
     {
-      metadata: {},
+      metadata: { labels: jobLabels },
       spec: {
         ttlSecondsAfterFinished: 5,
         selector: { matchLabels: {} },
         template: { metadata: { labels: jobLabels } },
       },
     },
-    { metadata: {}, spec: { template: { metadata: { labels: { app: "a" } } } } },
+    {
+      metadata: { labels: { app: "a" } },
+      spec: { template: { metadata: { labels: { app: "a" } } } },
+    },
   ],
   [
     "no selector that is a person's",

@@ -43,6 +43,11 @@ const RULES: ReadonlyMap<string, (object: Fields) => Fields> = new Map([
     "apps/v1 Deployment",
     (object: Fields) => withoutAnnotation(object, "deployment.kubernetes.io/revision"),
   ],
+  [
+    "apps/v1 DaemonSet",
+    // Counted anew by every server.
+    (object: Fields) => withoutAnnotation(object, "deprecated.daemonset.template.generation"),
+  ],
   ["batch/v1 Job", pruneJob],
   ["v1 ServiceAccount", pruneServiceAccount],
   ["v1 Secret", pruneSecret],
@@ -61,14 +66,19 @@ export function prune(object: Fields): Fields {
   return rule === undefined ? pruned : rule(pruned);
 }
 
+/** The labels of the pods also stand on the Job itself, because servers copy them there. */
 function pruneJob(object: Fields): Fields {
   const bare = withValue(object, ["spec", "ttlSecondsAfterFinished"], undefined);
   if (valueAt(object, "spec", "manualSelector") === true) return bare;
-  const unselected = withValue(bare, ["spec", "selector"], undefined);
-  const labels = valueAt(object, "spec", "template", "metadata", "labels");
-  if (!isFields(labels)) return unselected;
-  const kept = without(labels, ...JOB_LABELS);
-  return withValue(unselected, ["spec", "template", "metadata", "labels"], kept);
+  let pruned = withValue(bare, ["spec", "selector"], undefined);
+  for (const path of [
+    ["metadata", "labels"],
+    ["spec", "template", "metadata", "labels"],
+  ]) {
+    const labels = valueAt(pruned, ...path);
+    if (isFields(labels)) pruned = withValue(pruned, path, without(labels, ...JOB_LABELS));
+  }
+  return pruned;
 }
 
 function pruneServiceAccount(object: Fields): Fields {

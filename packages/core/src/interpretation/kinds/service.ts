@@ -1,5 +1,5 @@
 /** Service (v1): members give addresses and ports; only load balancers have a status worth reporting. */
-import { countAt, type Fields, fieldsAt, textAt, valueAt, withValue } from "../../fields.ts";
+import { type Fields, fieldsAt, textAt, valueAt, withValue } from "../../fields.ts";
 import type { KindHooks } from "../interpreter.ts";
 import { aggregateAddresses, hasAddress } from "../load-balancers.ts";
 
@@ -18,14 +18,21 @@ function isLoadBalancer(object: Fields): boolean {
   return valueAt(object, "spec", "type") === "LoadBalancer";
 }
 
+/** A health check port cannot change while it is in use, whatever port the template was given. */
 function retain(desired: Fields, observed: Fields): Fields {
   let retained = desired;
-  const type = valueAt(desired, "spec", "type");
-  if (type !== "ExternalName" && textAt(desired, "spec", "clusterIP") === "")
+  if (
+    valueAt(desired, "spec", "type") !== "ExternalName" &&
+    textAt(desired, "spec", "clusterIP") === ""
+  )
     for (const name of ["clusterIP", "clusterIPs"]) retained = keep(retained, observed, name);
-  if (type === "LoadBalancer" && countAt(desired, "spec", "healthCheckNodePort") === 0)
+  if (usesHealthCheckPort(desired) && usesHealthCheckPort(observed))
     retained = keep(retained, observed, "healthCheckNodePort");
   return retained;
+}
+
+function usesHealthCheckPort(object: Fields): boolean {
+  return isLoadBalancer(object) && valueAt(object, "spec", "externalTrafficPolicy") === "Local";
 }
 
 function keep(desired: Fields, observed: Fields, name: string): Fields {
