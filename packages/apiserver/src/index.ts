@@ -15,3 +15,4 @@ export {
 } from "./server.ts";
 export { createKindsAdmission, type KindsAdmissionPorts } from "./admission/kinds-admission.ts";
 export { decideCrdStatus } from "./catalog/crd-status.ts";
+export { deletionProtection } from "./admission/kinds-deletion-protection.ts";

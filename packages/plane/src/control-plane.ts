@@ -8,6 +8,7 @@ import {
   type ApiServerPorts,
   createApiServer,
   createKindsAdmission,
+  deletionProtection,
   type User,
 } from "@lifeboat/apiserver";
 import { createManager } from "@lifeboat/kit";
@@ -50,7 +51,7 @@ export async function createControlPlane(
     gitVersion: `${KUBERNETES_VERSION}+lifeboat.${options.version}`,
     tokens: options.tokens,
     authorizer: allowMasters,
-    admissionPlugins: [createKindsAdmission(ports)],
+    admissionPlugins: [createKindsAdmission(ports), deletionProtection],
     historyMaxEvents: HISTORY_MAX_EVENTS,
     historyMaxBytes: HISTORY_MAX_BYTES,
   });

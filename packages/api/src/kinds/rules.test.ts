@@ -1,5 +1,6 @@
 /** Every rule of every kind, broken once: what is refused, and the path of the field that is named. */
 import { describe, expect, it } from "vitest";
+import { equalJson } from "../equal-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import { accept, admit, body } from "./admit.suite.ts";
 
@@ -797,16 +798,23 @@ describe("filling in", () => {
     body("ResourceBinding", { resource: selector }),
   ];
 
-  it.each(full)("takes any JSON without failing: $kind", (given) => {
-    for (const one of spoiled(given["spec"] ?? null)) admit({ ...given, spec: one }, undefined);
-    for (const labels of junk) {
-      const metadata = { ...(given["metadata"] as JsonObject), labels };
-      try {
-        admit({ ...given, metadata });
-      } catch (error) {
-        // Metadata that cannot be read at all is refused before a kind is asked.
-        expect(String(error)).toMatch(/cannot|unrecognized|accessor|unmarshal/i);
+  it.each(full)(
+    "takes any JSON without failing, and does nothing the second time: $kind",
+    (given) => {
+      for (const spec of spoiled(given["spec"] ?? null)) {
+        const { object } = admit({ ...given, spec });
+        const again = admit(object as unknown as JsonObject).object;
+        if (!equalJson(again, object)) expect(again).toEqual(object);
       }
-    }
-  });
+      for (const labels of junk) {
+        const metadata = { ...(given["metadata"] as JsonObject), labels };
+        try {
+          admit({ ...given, metadata });
+        } catch (error) {
+          // Metadata that cannot be read at all is refused before a kind is asked.
+          expect(String(error)).toMatch(/cannot|unrecognized|accessor|unmarshal/i);
+        }
+      }
+    },
+  );
 });

@@ -92,12 +92,6 @@ export function quantity(description: string): Shape<string | number> {
   };
 }
 
-/** A number or a text: ports. */
-export function integerOrText(description: string): Shape<string | number> {
-  const anyOf = [{ type: "integer" }, { type: "string" }];
-  return { schema: { description, anyOf, "x-kubernetes-int-or-string": true } };
-}
-
 export function list<T>(
   description: string,
   item: Shape<T>,
