@@ -5,6 +5,7 @@ import * as kinds from "./kinds.ts";
 import {
   createMemberWorld,
   type Death,
+  type Loss,
   type MemberWorld,
   newOf,
   template,
@@ -66,8 +67,8 @@ export interface Run {
   readonly hash: number;
 }
 
-export async function run(seed: number, death?: Death): Promise<Run> {
-  const member = await createMemberWorld({ startJitterMs: 900 }, seed, death);
+export async function run(seed: number, trouble?: Death | Loss): Promise<Run> {
+  const member = await createMemberWorld({ startJitterMs: 900 }, seed, trouble);
   await drive(member);
   const [writes, hash] = [member.writes(), member.hash()];
   const result = { content: await content(member), writes, hash };

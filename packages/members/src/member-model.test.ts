@@ -1,4 +1,5 @@
 import type { JsonObject, KubeObject, Resource } from "@lifeboat/api";
+import { namespace, resources } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it } from "vitest";
 import * as kinds from "./kinds.ts";
 import type { MemberOptions } from "./member-options.ts";
@@ -454,6 +455,29 @@ describe("faults", () => {
     expect(await available()).toBe(1);
     expect((await deployment("other")).status?.availableReplicas ?? 0).toBe(0);
   });
+});
+
+it("a namespace that is deleted goes with all its workloads", async () => {
+  const { world, client } = await start();
+  await client.create(resources.namespaces, namespace("shop"));
+  for (const resource of [kinds.deployments, kinds.statefulSets, kinds.daemonSets] as const) {
+    const { kind, plural } = resource;
+    const selector = { matchLabels: { app: plural } };
+    const named = kind === "StatefulSet" ? { serviceName: plural } : {};
+    const spec = { selector, template: template(plural), ...named };
+    const resourceOf = resource as unknown as typeof resources.pods;
+    const metadata = { name: plural, namespace: "shop" };
+    await client.create(resourceOf, newOf(resourceOf, metadata, { spec }));
+  }
+  await world.advance("5s");
+  expect((await client.list(kinds.pods, { namespace: "shop" })).items).toHaveLength(3);
+  await client.delete(resources.namespaces, { namespace: "", name: "shop" });
+  await world.advance("10s");
+  expect((await client.list(kinds.pods, { namespace: "shop" })).items).toEqual([]);
+  const names = (await client.list(resources.namespaces)).items.map(
+    ({ metadata }) => metadata.name,
+  );
+  expect(names).not.toContain("shop");
 });
 
 it("writes nothing while nothing changes", async () => {

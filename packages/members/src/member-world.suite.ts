@@ -11,7 +11,7 @@ import {
   type Resource,
 } from "@lifeboat/api";
 import { createRandom, hashText } from "@lifeboat/base";
-import { type Client, silentLog, silentMetrics } from "@lifeboat/kit";
+import { type Client, NotSent, OutcomeUnknown, silentLog, silentMetrics } from "@lifeboat/kit";
 import { createWorld, type World } from "@lifeboat/testkit";
 import * as kinds from "./kinds.ts";
 import { createMemberModel, type MemberModel } from "./member-model.ts";
@@ -21,6 +21,11 @@ import { MEMBER_DEFAULTS, type MemberOptions } from "./member-options.ts";
 export interface Death {
   readonly write: number;
   readonly moment: "before" | "after";
+}
+
+/** Which share of the model's writes is lost, half of them only after they took effect. */
+export interface Loss {
+  readonly share: number;
 }
 
 export interface MemberWorld {
@@ -37,7 +42,7 @@ export interface MemberWorld {
 export async function createMemberWorld(
   options: Partial<MemberOptions> = {},
   seed = 1,
-  death?: Death,
+  trouble?: Death | Loss,
 ): Promise<MemberWorld> {
   const world = await createWorld({ seed });
   const ports = {
@@ -48,13 +53,23 @@ export async function createMemberWorld(
   };
   const resolved = { ...MEMBER_DEFAULTS, startDelayMs: 3000, stopDelayMs: 2000, ...options };
   let [writes, hash] = [0, 0];
+  const chance = createRandom(seed).fork("loss");
+  const lose = async ({ share }: Loss, write: () => Promise<unknown>): Promise<unknown> => {
+    const drawn = chance.next();
+    if (drawn >= share) return write();
+    if (drawn >= share / 2) throw new NotSent("lost on the way");
+    await write();
+    throw new OutcomeUnknown("lost on the way back");
+  };
   const watched = onWrites(world.client, async (what, write) => {
     writes += 1;
     hash = hashText(`${world.clock.now()} ${what}`, hash);
-    if (death === undefined || writes < death.write) return write();
-    if (writes === death.write) {
+    if (trouble === undefined) return write();
+    if ("share" in trouble) return lose(trouble, write);
+    if (writes < trouble.write) return write();
+    if (writes === trouble.write) {
       world.clock.after(1000, startAgain);
-      if (death.moment === "after") await write();
+      if (trouble.moment === "after") await write();
     }
     return new Promise<never>(() => undefined);
   });
