@@ -53,8 +53,9 @@ export function decideApply(view: ApplyView): ApplyPlan {
   const ours = isOurs(observed, desired);
   if (!ours && textAt(desired, "metadata", "annotations", CONFLICT_RESOLUTION) !== "overwrite")
     return refuse("ForeignObject", foreignMessage(view));
+  if (isAsAnswered(observed, view)) return success("UpToDate", []);
   const object = retainMember(desired, observed);
-  if (!isDifferent(object, observed, view)) return success("UpToDate", []);
+  if (isSame(object, observed)) return success("UpToDate", []);
   return write(ours ? "Updated" : "TakenOver", { kind: "update", object });
 }
 
@@ -66,9 +67,8 @@ export function versionOf(object: Fields): string {
     : `rv:${textAt(object, "metadata", "resourceVersion")}`;
 }
 
-function isDifferent(wanted: Fields, observed: Fields, view: ApplyView): boolean {
-  if (isAsAnswered(observed, view)) return false;
-  return !hasSameMarks(wanted, observed) || !equalJson(bodyOf(wanted), bodyOf(observed));
+function isSame(wanted: Fields, observed: Fields): boolean {
+  return hasSameMarks(wanted, observed) && equalJson(bodyOf(wanted), bodyOf(observed));
 }
 
 /** Labels and annotations are compared on their own: no generation counts them. */

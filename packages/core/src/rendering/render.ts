@@ -9,6 +9,7 @@
  * 3. Nothing throws: what cannot be rendered is `failed`, for this cluster only, with a reason and a message.
  * 4. The marks are written last, so neither a template nor a policy can forge them.
  */
+import type { ObjectKey } from "@lifeboat/api";
 import { deepFreeze } from "@lifeboat/base";
 import {
   compareText,
@@ -97,8 +98,13 @@ export function renderWork(view: RenderView): Rendered {
   }
   if (!isSameObject(template, copy))
     return failed("IdentityOverridden", "an override changes apiVersion, kind, name or namespace");
-  const manifest = manifestOf(view, copy);
-  const work = workOf(view, manifest, clusterOverrides, overrides);
+  const key = workKeyOf(view);
+  const manifest = manifestOf(view, copy, key);
+  const annotations = {
+    ...recordOf(APPLIED_OVERRIDES, overrides),
+    ...recordOf(APPLIED_CLUSTER_OVERRIDES, clusterOverrides),
+  };
+  const work = workOf(view, manifest, key, annotations);
   const hasOverrides = clusterOverrides.length + overrides.length > 0;
   return deepFreeze({ outcome: "rendered", reason: "Rendered", work, manifest, hasOverrides });
 }
@@ -129,9 +135,8 @@ function isSameObject(template: Fields, copy: Fields): boolean {
   );
 }
 
-function manifestOf(view: RenderView, copy: Fields): Fields {
+function manifestOf(view: RenderView, copy: Fields, key: ObjectKey): Fields {
   const { template, binding, cluster } = view;
-  const key = workKeyOf(view);
   const carried = prune(injectState(copy, binding, textAt(cluster, "metadata", "name")));
   const labels = merged(textsAt(carried, "metadata", "labels"), {
     ...bindingIdOf(binding),
@@ -159,25 +164,19 @@ function manifestOf(view: RenderView, copy: Fields): Fields {
   });
 }
 
-function workOf(
-  view: RenderView,
-  manifest: Fields,
-  clusterOverrides: readonly AppliedOverride[],
-  overrides: readonly AppliedOverride[],
-): Fields {
+function workOf(view: RenderView, manifest: Fields, key: ObjectKey, annotations: Texts): Fields {
   const { template, binding } = view;
   const cluster = textAt(view.cluster, "metadata", "name");
   return {
     apiVersion: "work.karmada.io/v1alpha1",
     kind: "Work",
     metadata: {
-      ...workKeyOf(view),
+      ...key,
       labels: { ...bindingIdOf(binding), [WORK_ID]: view.workId },
       annotations: {
         ...bindingReferenceOf(binding),
         [CONFLICT_RESOLUTION]: conflictResolutionOf(template, binding),
-        ...recordOf(APPLIED_OVERRIDES, overrides),
-        ...recordOf(APPLIED_CLUSTER_OVERRIDES, clusterOverrides),
+        ...annotations,
       },
       finalizers: [EXECUTION_FINALIZER],
     },
@@ -189,7 +188,7 @@ function workOf(
   };
 }
 
-function workKeyOf({ template, cluster }: RenderView): { namespace: string; name: string } {
+function workKeyOf({ template, cluster }: RenderView): ObjectKey {
   const kind = textAt(template, "kind");
   const name = textAt(template, "metadata", "name");
   const namespace = textAt(template, "metadata", "namespace");
