@@ -36,10 +36,11 @@ export function matchesFields(
   return true;
 }
 
-/** The text form of terms. */
+/** The text form of terms, in a fixed order: parsing it again gives the same text. */
 export function formatFieldSelector(terms: readonly FieldTerm[]): string {
   return terms
     .map(({ field, operator, value }) => `${field}${operator}${escapeValue(value)}`)
+    .sort()
     .join(",");
 }
 
