@@ -69,6 +69,16 @@ describe("replicas", () => {
     expect(interpreterOf(job).reviseReplicas(job, 5)).toMatchObject({ spec: { parallelism: 5 } });
   });
 
+  it("of a Pod ask for an init container together with the sidecars started before it", () => {
+    const ask = (cpu: string) => ({ resources: { requests: { cpu } } });
+    const spec = { initContainers: [{ ...ask("1"), restartPolicy: "Always" }, ask("3")] };
+    const pod = object("v1", "Pod", { spec });
+    expect(interpreterOf(pod).replicas(pod)).toEqual({
+      replicas: 1,
+      requirements: { resourceRequest: { cpu: "4" } },
+    });
+  });
+
   it("of a Pod are always one, and stay so", () => {
     const pod = object("v1", "Pod", { spec: {} });
     expect(interpreterOf(pod).replicas(pod)).toEqual({ replicas: 1 });

@@ -66,7 +66,6 @@ function amountsOf(podSpec: Fields): Amounts {
     const request = requestOf(container);
     if (valueAt(container, "restartPolicy") === "Always") {
       add(running, request);
-      raise(starting, running);
     } else {
       add(request, running);
       raise(starting, request);

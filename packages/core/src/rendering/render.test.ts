@@ -281,6 +281,13 @@ it("divides the completions of a Job by the replicas of its clusters", () => {
     cluster: { metadata: { name: "m2" } },
   });
   expect(manifest["spec"]).toEqual({ parallelism: 3, completions: 3 });
+  const listedTwice = bindingWith({
+    placement,
+    clusters: [...clusters, { name: "m1", replicas: 1 }],
+  });
+  expect(completionsByCluster(template, listedTwice)).toEqual(
+    completionsByCluster(template, divided),
+  );
   const duplicated = bindingWith({ clusters });
   expect(completionsByCluster(template, duplicated)).toBeUndefined();
   expect(completionsByCluster(deployment, divided)).toBeUndefined();
