@@ -16,14 +16,8 @@ export async function startChild(
 ): Promise<CommitChild> {
   const script = bundleChild(new URL("commit-child.ts", import.meta.url));
   const { reserveBytes = 0, under = [] } = options;
-  const [command = "", ...rest] = [
-    ...under,
-    process.execPath,
-    script,
-    directory,
-    `${reserveBytes}`,
-  ];
-  const child = spawn(command, rest, { stdio: ["pipe", "pipe", "pipe"] });
+  const words = [...under, process.execPath, script, directory, `${reserveBytes}`];
+  const child = spawn(words[0] ?? "", words.slice(1), { stdio: ["pipe", "pipe", "pipe"] });
   child.stderr.resume();
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const hear = async (): Promise<string> => {
