@@ -7,6 +7,9 @@ const source = {
   ssr: { resolve: { conditions: ["@lifeboat/source", "node", "import", "default"] } },
 };
 
+/** Property and fuzz tests draw from one seed, so that a run can be repeated; see the file. */
+const setupFiles = ["tools/seed-properties.ts"];
+
 export default defineConfig({
   ...source,
   test: {
@@ -15,6 +18,7 @@ export default defineConfig({
         ...source,
         test: {
           name: "unit",
+          setupFiles,
           include: [
             "packages/*/src/**/*.test.ts",
             "testkit/src/**/*.test.ts",
@@ -25,7 +29,12 @@ export default defineConfig({
       },
       {
         ...source,
-        test: { name: "fuzz", include: ["packages/*/src/**/*.fuzz.test.ts"], testTimeout: 300_000 },
+        test: {
+          name: "fuzz",
+          setupFiles,
+          include: ["packages/*/src/**/*.fuzz.test.ts"],
+          testTimeout: 300_000,
+        },
       },
       {
         ...source,

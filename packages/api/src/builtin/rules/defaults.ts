@@ -43,6 +43,8 @@ function fill(object: JsonObject, values: JsonObject): JsonObject {
   for (const name in values) {
     const value = object[name];
     if (!isAbsent(value) && value !== "") continue;
+    // An empty text is filled with an empty one when what it is made from is empty: nothing changes then.
+    if (value === values[name]) continue;
     next ??= copyOf(object);
     next[name] = values[name];
   }
