@@ -1,6 +1,5 @@
-#!/usr/bin/env -S node --max-semi-space-size=4
-// A committed file, because npm links commands before anything is built. A small nursery of the garbage collector costs
-// no speed that could be measured here, and a sixth less memory.
+#!/usr/bin/env node
+// A committed file, because npm links commands before anything is built.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
