@@ -1,11 +1,25 @@
 /** Test kinds are projects: `unit` is what `npm test` runs; the others run one after another in .ci/run. */
 import { defineConfig } from "vitest/config";
+import { FAULT_VARIABLE, seededFaults } from "./tools/seeded-faults/faults.ts";
 
 /** Packages resolve to their sources, so that tests need no build. */
 const source = {
   resolve: { conditions: ["@lifeboat/source", "node", "import", "default"] },
   ssr: { resolve: { conditions: ["@lifeboat/source", "node", "import", "default"] } },
 };
+
+const fault = seededFaults[Number(process.env[FAULT_VARIABLE] || Number.NaN)];
+
+/** Puts a seeded fault into its file while it is loaded; without one it does nothing. */
+const seededFault = {
+  name: "seeded-fault",
+  enforce: "pre",
+  transform(code: string, id: string): string | undefined {
+    if (fault === undefined || !id.endsWith(`/${fault.file}`)) return undefined;
+    if (code.split(fault.find).length !== 2) throw new Error(`does not fit: ${fault.breaks}`);
+    return code.replace(fault.find, fault.replace);
+  },
+} as const;
 
 /** Property and fuzz tests draw from one seed, so that a run can be repeated; see the file. */
 const setupFiles = ["tools/seed-properties.ts"];
@@ -16,6 +30,7 @@ export default defineConfig({
     projects: [
       {
         ...source,
+        plugins: [seededFault],
         test: {
           name: "unit",
           setupFiles,

@@ -2,8 +2,8 @@
  * The Storage on a disk: one lmdb file with the tables `objects` (key → newest row), `history` (revision → row) and
  * `meta` (`owner`, `ceiling`, `history`: where history begins).
  *
- * 1. A batch is one lmdb transaction, committed with lmdb's own order of syncs (data, then header, both before the
- *    promise resolves; `overlappingSync` would resolve earlier and is off).
+ * 1. A batch is one lmdb transaction, committed with lmdb's own order of syncs: data, then header, both before the promise
+ *    resolves. `overlappingSync` is off because with it the header is also written before the data is synced.
  * 2. One owner: opening writes an owner row with a new number, refusing when the former owner is alive. Every batch is
  *    conditional on that number, so whoever is superseded, for whatever reason, can never write again.
  * 3. Room: a batch that grows the store is refused as StorageFull while less than `reserveBytes` are free on the disk;

@@ -1,0 +1,77 @@
+/**
+ * Small faults, each of which breaks one promise of docs/promises.md. `npm run seeded-faults` puts them in one at a time, by a
+ * transform at test time, and shows that the named tests fail. `find` must stand in the file exactly once: a fault that no
+ * longer fits is an error, not a pass.
+ */
+export interface SeededFault {
+  /** The row of docs/promises.md. */
+  readonly promise: string;
+  readonly breaks: string;
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+  /** Paths of unit tests of which at least one must fail. */
+  readonly caughtBy: readonly string[];
+}
+
+export const seededFaults: readonly SeededFault[] = [
+  {
+    promise: "K2",
+    breaks: "a watcher that joins during a delivery gets the change again",
+    file: "packages/apiserver/src/store/watcher-set.ts",
+    find: "if (!this.#open || change.revision <= this.#seen) return;",
+    replace: "if (!this.#open) return;",
+    caughtBy: ["packages/apiserver/src/store/create-store.test.ts"],
+  },
+  {
+    promise: "K3",
+    breaks: "a write does not notice that the head has moved",
+    file: "packages/apiserver/src/store/create-store.ts",
+    find: "if (previous?.revision !== expected?.revision)",
+    replace: "if (previous?.revision !== previous?.revision)",
+    caughtBy: ["packages/apiserver/src/store/create-store.test.ts"],
+  },
+  {
+    promise: "K3",
+    breaks: "an update with a stale version is taken",
+    file: "packages/apiserver/src/verbs/replace.ts",
+    find: "if (version !== current.resourceVersion) throw",
+    replace: "if (version === undefined) throw",
+    caughtBy: ["testkit/src/client-suite.test.ts"],
+  },
+  {
+    promise: "K4",
+    breaks: "an object with finalizers is removed at once",
+    file: "packages/apiserver/src/verbs/deletion.ts",
+    find: "const held = finalizers.length > 0 || strategy.isHeld?.(object) === true;",
+    replace: "const held = strategy.isHeld?.(object) === true;",
+    caughtBy: ["testkit/src/client-suite.test.ts"],
+  },
+  {
+    promise: "K10",
+    breaks: "the queue of a watcher has no bound",
+    file: "packages/apiserver/src/http/watch-stream.ts",
+    find: "if (this.#frames.length <= maxQueuedFrames && this.#bytes <= maxQueuedBytes) return true;",
+    replace: "if (maxQueuedFrames + maxQueuedBytes >= 0) return true;",
+    caughtBy: ["packages/apiserver/src/http/watch-stream.test.ts"],
+  },
+  {
+    promise: "D20",
+    breaks: "a controller begins before its informers are synced",
+    file: "packages/kit/src/controller.ts",
+    find: "for (const watch of watches) if (!(await watch.whenSynced(signal))) return;",
+    replace: "void watches;",
+    caughtBy: ["packages/kit/src/controller.test.ts"],
+  },
+  {
+    promise: "—",
+    breaks: "a world does not draw from its seed",
+    file: "testkit/src/world.ts",
+    find: "createRandom(options.seed ?? 1)",
+    replace: "createRandom(1)",
+    caughtBy: ["testkit/src/mirror-controller.test.ts"],
+  },
+];
+
+/** Which fault a test run carries; absent: none. Set by main.ts, read by vitest.config.ts. */
+export const FAULT_VARIABLE = "LIFEBOAT_SEEDED_FAULT";
