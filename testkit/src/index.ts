@@ -10,3 +10,6 @@ export {
   type Mirror,
   readContent,
 } from "./mirror-controller.ts";
+export { createFleet, type Fleet, type FleetMember, type FleetOptions } from "./fleet.ts";
+export { newCluster, newClusterSecret, newNamespace } from "./fleet-objects.ts";
+export { type Link, linked, type LinkFault, openLink } from "./link.ts";

@@ -14,8 +14,8 @@ import {
   createRandom,
   createSeededIds,
   type Instant,
+  instantOf,
   parseDuration,
-  parseTime,
   type Random,
   VirtualClock,
 } from "@lifeboat/base";
@@ -33,6 +33,8 @@ import {
 import { type Client, silentLog, silentMetrics } from "@lifeboat/kit";
 
 export interface WorldOptions {
+  /** A clock shared with other worlds; absent: one of its own. */
+  readonly clock?: VirtualClock;
   /** 1 when absent. */
   readonly seed?: number;
   /** Where the server keeps its objects; absent: a fresh disk that syncs at once. */
@@ -68,14 +70,15 @@ export interface World {
   close(): Promise<void>;
 }
 
-const START = "2026-01-01T00:00:00Z";
+/** When every test begins. */
+export const START_TIME: Instant = instantOf(Date.UTC(2026, 0, 1));
 const MASTER: User = { name: "admin", groups: ["system:masters", "system:authenticated"] };
 const HISTORY_MAX_EVENTS = 50_000;
 const HISTORY_MAX_BYTES = 128 * 1024 * 1024;
 
 /** Builds a world; its server is ready when the promise resolves. */
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
-  const clock = new VirtualClock(startTime(), drainPromises);
+  const clock = options.clock ?? new VirtualClock(START_TIME, drainPromises);
   const random = createRandom(options.seed ?? 1);
   const storage = options.storage ?? createMemoryStorage(clock, { syncDelayMs: 0 });
   const world = new RunningWorld(clock, random, storage, options);
@@ -170,10 +173,4 @@ class RunningWorld implements World {
     this.#housekeeping.abort();
     await this.server.close();
   }
-}
-
-function startTime(): Instant {
-  const start = parseTime(START);
-  assert(start !== undefined, "the start is a time");
-  return start;
 }

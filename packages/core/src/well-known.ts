@@ -4,11 +4,21 @@
  */
 export const BINDING_ID = "resourcebinding.karmada.io/permanent-id";
 export const CLUSTER_BINDING_ID = "clusterresourcebinding.karmada.io/permanent-id";
+/** The id of the policy that claims a template: on the policy, the template and the binding. */
+export const POLICY_ID = "propagationpolicy.karmada.io/permanent-id";
+export const CLUSTER_POLICY_ID = "clusterpropagationpolicy.karmada.io/permanent-id";
 export const WORK_ID = "work.karmada.io/permanent-id";
 
 /** The ownership mark of objects in members: label, value `true`. */
 export const MANAGED = "karmada.io/managed";
 export const RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas";
+
+/** On templates and bindings: the name of the policy that claims them. */
+export const POLICY_NAMESPACE = "propagationpolicy.karmada.io/namespace";
+export const POLICY_NAME = "propagationpolicy.karmada.io/name";
+export const CLUSTER_POLICY_NAME = "clusterpropagationpolicy.karmada.io/name";
+/** On a binding: JSON of the placement that was last carried out. */
+export const APPLIED_PLACEMENT = "policy.karmada.io/applied-placement";
 
 export const BINDING_NAMESPACE = "resourcebinding.karmada.io/namespace";
 export const BINDING_NAME = "resourcebinding.karmada.io/name";
@@ -28,6 +38,22 @@ export const APPLIED_CLUSTER_OVERRIDES = "policy.karmada.io/applied-cluster-over
 /** On a binding: the state saved by the last failover, written with the eviction (see rendering/preserved-state.ts). */
 export const PRESERVED_STATE = "lifeboat.dev/preserved-state";
 
+/**
+ * On a Work, set before it is deleted for an eviction in mode Directly (value `Directly`): the copy and its pods must be
+ * gone before the Work is.
+ */
+export const PURGE_MODE = "lifeboat.dev/purge-mode";
+
+export const CLUSTER_FINALIZER = "karmada.io/cluster-controller";
+export const BINDING_FINALIZER = "karmada.io/binding-controller";
+export const CLUSTER_BINDING_FINALIZER = "karmada.io/cluster-resource-binding-controller";
+export const DEPENDENCIES_FINALIZER = "karmada.io/binding-dependencies-distributor";
+export const POLICY_FINALIZER = "karmada.io/propagation-policy-controller";
+export const CLUSTER_POLICY_FINALIZER = "karmada.io/cluster-propagation-policy-controller";
 export const EXECUTION_FINALIZER = "karmada.io/execution-controller";
+/** The namespace of clusters' Secrets, here and in members. */
+export const CLUSTER_NAMESPACE = "karmada-cluster";
+/** Label of execution namespaces and of what joining makes, value `true`. */
+export const SYSTEM = "karmada.io/system";
 export const EXECUTION_NAMESPACE_PREFIX = "karmada-es-";
 export const DEPENDED_BY_PREFIX = "resourcebinding.karmada.io/depended-by-";

@@ -1,0 +1,1 @@
+export { connectMemberOverHttp } from "./connect-member.ts";

@@ -1,0 +1,18 @@
+/** What every controller of the control plane is built from. Constructing starts nothing. */
+import type { Ids } from "@lifeboat/base";
+import type { Client, EventRecorder, KitPorts } from "@lifeboat/kit";
+import type { PlaneInformers } from "./informers.ts";
+import type { Interpretation } from "./interpretation.ts";
+import type { MemberConnections } from "./member-connections.ts";
+import type { Templates } from "./templates.ts";
+
+export interface PlaneContext extends KitPorts {
+  readonly ids: Ids;
+  /** The control plane's API, embedded or real. */
+  readonly plane: Client;
+  readonly events: EventRecorder;
+  readonly informers: PlaneInformers;
+  readonly templates: Templates;
+  readonly connections: MemberConnections;
+  readonly interpretation: Interpretation;
+}

@@ -1,0 +1,89 @@
+/**
+ * Reading an API's discovery: which kinds there are, by whom they are served, what can be done with them.
+ *
+ * 1. Groups that cannot be read are named in `failed`; the others are still answered.
+ * 2. Nothing throws on a malformed document: what cannot be understood is left out.
+ */
+import { isJsonObject, type Json, type Resource } from "@lifeboat/api";
+import type { CallOptions, Client } from "@lifeboat/kit";
+
+export interface DiscoveredResource extends Resource {
+  readonly verbs: readonly string[];
+  /** Whether this is the version its group prefers. */
+  readonly preferred: boolean;
+}
+
+export interface Discovered {
+  /** Without subresources. */
+  readonly resources: readonly DiscoveredResource[];
+  /** `group/version` of what could not be read. */
+  readonly failed: readonly string[];
+}
+
+/** Reads the discovery of an API; rejects only when the list of groups itself cannot be read. */
+export async function discover(client: Client, options: CallOptions = {}): Promise<Discovered> {
+  const groups = await client.read("/apis", options);
+  const versions = [{ path: "/api/v1", group: "", version: "v1", preferred: true }];
+  for (const group of listAt(groups, "groups")) {
+    const preferred = textAt(fieldAt(group, "preferredVersion"), "groupVersion");
+    for (const entry of listAt(group, "versions")) {
+      const groupVersion = textAt(entry, "groupVersion");
+      const name = textAt(group, "name");
+      const version = textAt(entry, "version");
+      if (groupVersion === "" || name === "" || version === "") continue;
+      versions.push({
+        path: `/apis/${groupVersion}`,
+        group: name,
+        version,
+        preferred: groupVersion === preferred,
+      });
+    }
+  }
+  const read = await Promise.all(
+    versions.map(async (entry) => {
+      try {
+        return { ...entry, document: await client.read(entry.path, options) };
+      } catch (error) {
+        if (options.signal?.aborted === true) throw error;
+        return { ...entry, document: undefined };
+      }
+    }),
+  );
+  const failed = read.flatMap(({ document, group, version }) =>
+    document === undefined ? [group === "" ? version : `${group}/${version}`] : [],
+  );
+  const resources = read.flatMap(({ document, group, version, preferred }) =>
+    document === undefined ? [] : resourcesOf(document, group, version, preferred),
+  );
+  return { resources, failed };
+}
+
+function resourcesOf(
+  document: Json,
+  group: string,
+  version: string,
+  preferred: boolean,
+): readonly DiscoveredResource[] {
+  return listAt(document, "resources").flatMap((entry) => {
+    const plural = textAt(entry, "name");
+    const kind = textAt(entry, "kind");
+    if (plural === "" || kind === "" || plural.includes("/")) return [];
+    const verbs = listAt(entry, "verbs").filter((verb) => typeof verb === "string");
+    const namespaced = fieldAt(entry, "namespaced") === true;
+    return [{ group, version, plural, kind, namespaced, verbs, preferred }];
+  });
+}
+
+function fieldAt(value: Json | undefined, key: string): Json | undefined {
+  return isJsonObject(value) ? value[key] : undefined;
+}
+
+function listAt(value: Json, key: string): readonly Json[] {
+  const list = fieldAt(value, key);
+  return Array.isArray(list) ? (list as readonly Json[]) : [];
+}
+
+function textAt(value: Json | undefined, key: string): string {
+  const text = fieldAt(value, key);
+  return typeof text === "string" ? text : "";
+}

@@ -1,0 +1,112 @@
+/**
+ * The control plane's own kinds, each watched once for all controllers, with the indexes that lookups need: work is
+ * proportional to what changed, so no controller walks a whole collection per event.
+ */
+import {
+  type Cluster,
+  type ClusterOverridePolicy,
+  clusterOverridePolicies,
+  type ClusterPropagationPolicy,
+  clusterPropagationPolicies,
+  type ClusterResourceBinding,
+  clusterResourceBindings,
+  clusters,
+  type ClusterTaintPolicy,
+  clusterTaintPolicies,
+  type Evacuation,
+  type EvacuationBudget,
+  evacuationBudgets,
+  evacuations,
+  type EvacuationSlice,
+  evacuationSlices,
+  type KubeObject,
+  type OverridePolicy,
+  overridePolicies,
+  type PropagationPolicy,
+  propagationPolicies,
+  type Resource,
+  type ResourceBinding,
+  resourceBindings,
+  type ResourceInterpreterCustomization,
+  resourceInterpreterCustomizations,
+  type Work,
+  type WorkloadRebalancer,
+  workloadRebalancers,
+  works,
+} from "@lifeboat/api";
+import { wellKnown } from "@lifeboat/core";
+import { type Client, type IndexFunction, Informer, type KitPorts } from "@lifeboat/kit";
+
+/** `cluster`: where copies run, leave, or are needed. `id`: the permanent id. `policy`: the claiming policy's id. */
+export type BindingIndex = "cluster" | "id" | "policy";
+/** `binding`: the permanent id of the Work's binding. `cluster`: the execution namespace. */
+export type WorkIndex = "binding" | "cluster";
+
+export interface PlaneInformers {
+  readonly clusters: Informer<Cluster>;
+  readonly propagationPolicies: Informer<PropagationPolicy>;
+  readonly clusterPropagationPolicies: Informer<ClusterPropagationPolicy>;
+  readonly overridePolicies: Informer<OverridePolicy>;
+  readonly clusterOverridePolicies: Informer<ClusterOverridePolicy>;
+  readonly clusterTaintPolicies: Informer<ClusterTaintPolicy>;
+  readonly resourceBindings: Informer<ResourceBinding>;
+  readonly clusterResourceBindings: Informer<ClusterResourceBinding>;
+  readonly works: Informer<Work>;
+  readonly customizations: Informer<ResourceInterpreterCustomization>;
+  readonly workloadRebalancers: Informer<WorkloadRebalancer>;
+  readonly evacuations: Informer<Evacuation>;
+  readonly evacuationSlices: Informer<EvacuationSlice>;
+  readonly evacuationBudgets: Informer<EvacuationBudget>;
+}
+
+/** Builds the informers; each is a service of its own that has to run. */
+export function createPlaneInformers(ports: KitPorts, plane: Client): PlaneInformers {
+  const informer = <T extends KubeObject>(
+    resource: Resource<T>,
+    indexes: Readonly<Record<string, IndexFunction<T>>> = {},
+  ): Informer<T> => new Informer<T>(ports, plane, resource, { indexes });
+  return Object.freeze({
+    clusters: informer(clusters),
+    propagationPolicies: informer(propagationPolicies),
+    clusterPropagationPolicies: informer(clusterPropagationPolicies),
+    overridePolicies: informer(overridePolicies),
+    clusterOverridePolicies: informer(clusterOverridePolicies),
+    clusterTaintPolicies: informer(clusterTaintPolicies),
+    resourceBindings: informer(resourceBindings, bindingIndexes),
+    clusterResourceBindings: informer(clusterResourceBindings, bindingIndexes),
+    works: informer(works, workIndexes),
+    customizations: informer(resourceInterpreterCustomizations),
+    workloadRebalancers: informer(workloadRebalancers),
+    evacuations: informer(evacuations),
+    evacuationSlices: informer(evacuationSlices),
+    evacuationBudgets: informer(evacuationBudgets),
+  });
+}
+
+const bindingIndexes: Readonly<Record<BindingIndex, IndexFunction<ResourceBinding>>> = {
+  cluster: clustersOf,
+  id: labelValues(wellKnown.BINDING_ID, wellKnown.CLUSTER_BINDING_ID),
+  policy: labelValues(wellKnown.POLICY_ID, wellKnown.CLUSTER_POLICY_ID),
+};
+
+const workIndexes: Readonly<Record<WorkIndex, IndexFunction<Work>>> = {
+  binding: labelValues(wellKnown.BINDING_ID, wellKnown.CLUSTER_BINDING_ID),
+  cluster: (work) => [work.metadata.namespace ?? ""],
+};
+
+function clustersOf({ spec }: ResourceBinding): readonly string[] {
+  const names = new Set<string>();
+  for (const { name } of spec.clusters ?? []) names.add(name);
+  for (const { fromCluster } of spec.gracefulEvictionTasks ?? []) names.add(fromCluster);
+  for (const { clusters: needed } of spec.requiredBy ?? [])
+    for (const { name } of needed ?? []) names.add(name);
+  return [...names];
+}
+
+function labelValues(...keys: readonly string[]): IndexFunction<KubeObject> {
+  return ({ metadata }) =>
+    keys.flatMap((key) => {
+      const value = metadata.labels?.[key];
+      return value === undefined ? [] : [value];
+    });
+}

@@ -1,0 +1,46 @@
+/**
+ * How members are reached: what a Cluster and its Secret say, turned into a Client.
+ *
+ * 1. A connection is replaced when, and only when, the endpoint or the credentials changed; nothing needs a restart.
+ * 2. Asking never waits. A cluster whose Secret is missing or broken is `unusable` with the reason, and only it.
+ */
+import type { Client, Service } from "@lifeboat/kit";
+
+/** What a Cluster and its Secret say about reaching it. */
+export interface MemberAccess {
+  readonly cluster: string;
+  /** `https://host:port`, without a slash at the end. */
+  readonly endpoint: string;
+  readonly token: string;
+  /** PEM; absent: the system's authorities. */
+  readonly caBundle?: string;
+  readonly insecureSkipTlsVerification: boolean;
+  readonly proxyUrl?: string;
+  readonly proxyHeaders?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The port: opens a connection. Nothing is sent before the first call. */
+export interface ConnectMember {
+  (access: MemberAccess): MemberClient;
+}
+
+export interface MemberClient {
+  readonly client: Client;
+  /** Ends what is under way and frees what it holds. */
+  close(): void;
+}
+
+export type MemberConnection =
+  | { readonly kind: "connected"; readonly client: Client; readonly access: MemberAccess }
+  /** Push, but it cannot be reached with what is written down. */
+  | { readonly kind: "unusable"; readonly message: string }
+  /** No Cluster of this name, or one that comes to us by itself (Pull). */
+  | { readonly kind: "none" };
+
+export interface MemberConnections extends Service {
+  whenSynced(signal: AbortSignal): Promise<boolean>;
+  /** The same object until the connection changes, so that it can be compared by identity. */
+  of(cluster: string): MemberConnection;
+  /** Called with the cluster's name after its connection changed. The answer ends it. */
+  onChange(handler: (cluster: string) => void): () => void;
+}
