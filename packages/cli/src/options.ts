@@ -9,7 +9,7 @@
 import { parseDuration } from "@lifeboat/base";
 import { UsageError } from "./failure.ts";
 
-export type OptionType = "text" | "switch" | "integer" | "duration";
+export type OptionType = "text" | "switch" | "integer" | "number" | "duration";
 
 export interface OptionDefinition {
   /** Kebab-case, without dashes: `data-dir`. */
@@ -105,10 +105,25 @@ function parseValue(definition: OptionDefinition, raw: unknown, origin: string):
         raw,
         /^-?\d+$/.test(String(raw)) ? Number(raw) : undefined,
       );
+    case "number":
+      return inRange(
+        definition,
+        origin,
+        raw,
+        /^-?\d+(\.\d+)?$/.test(String(raw)) ? Number(raw) : undefined,
+      );
     case "duration":
       return inRange(definition, origin, raw, parseDuration(String(raw)));
   }
 }
+
+const EXAMPLES: Readonly<Record<OptionType, string>> = {
+  text: "a text",
+  switch: "true or false",
+  integer: "a whole number",
+  number: "a number such as 0.5",
+  duration: "a duration such as 30s",
+};
 
 function inRange(
   definition: OptionDefinition,
@@ -116,9 +131,8 @@ function inRange(
   raw: unknown,
   value: number | undefined,
 ): number {
-  const example = definition.type === "duration" ? "a duration such as 30s" : "a whole number";
   if (value === undefined || !Number.isSafeInteger(Math.round(value))) {
-    throw wrong(origin, raw, `${example} is needed`);
+    throw wrong(origin, raw, `${EXAMPLES[definition.type]} is needed`);
   }
   if (definition.min !== undefined && value < definition.min) {
     throw wrong(origin, raw, `it must be at least ${definition.min}`);

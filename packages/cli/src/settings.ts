@@ -35,6 +35,18 @@ export class Settings {
     return value === undefined ? undefined : String(value);
   }
 
+  /** A number, or a duration in milliseconds; for options that have a default. */
+  number(name: string): number {
+    const value = this.#values.get(name);
+    if (typeof value !== "number") throw new UsageError(`--${name} is needed`);
+    return value;
+  }
+
+  /** Whether a switch is on. */
+  isOn(name: string): boolean {
+    return this.#values.get(name) === true;
+  }
+
   requiredText(name: string): string {
     const value = this.text(name);
     if (value === undefined) throw new UsageError(`--${name} is needed`);
