@@ -19,6 +19,7 @@ import {
   evacuations,
   type EvacuationSlice,
   evacuationSlices,
+  formatKey,
   type KubeObject,
   type OverridePolicy,
   overridePolicies,
@@ -34,13 +35,23 @@ import {
   workloadRebalancers,
   works,
 } from "@lifeboat/api";
-import { wellKnown } from "@lifeboat/core";
+import { dependentOverridesOf, wellKnown } from "@lifeboat/core";
 import { type Client, type IndexFunction, Informer, type KitPorts } from "@lifeboat/kit";
 
 /** `cluster`: where copies run, leave, or are needed. `id`: the permanent id. `policy`: the claiming policy's id. */
 export type BindingIndex = "cluster" | "id" | "policy";
 /** `binding`: the permanent id of the Work's binding. `cluster`: the execution namespace. */
 export type WorkIndex = "binding" | "cluster";
+/**
+ * `override`: an override policy it depends on, as a key of its own scope. `selects`: a kind it selects, see
+ * `selectsIndex`.
+ */
+export type PolicyIndex = "override" | "selects";
+
+/** The value of a policy's `selects` index: where (a namespace, or "" for cluster policies) and what it selects. */
+export function selectsIndex(namespace: string, apiVersion: string, kind: string): string {
+  return `${namespace} ${apiVersion} ${kind}`;
+}
 
 export interface PlaneInformers {
   readonly clusters: Informer<Cluster>;
@@ -67,8 +78,8 @@ export function createPlaneInformers(ports: KitPorts, plane: Client): PlaneInfor
   ): Informer<T> => new Informer<T>(ports, plane, resource, { indexes });
   return Object.freeze({
     clusters: informer(clusters),
-    propagationPolicies: informer(propagationPolicies),
-    clusterPropagationPolicies: informer(clusterPropagationPolicies),
+    propagationPolicies: informer(propagationPolicies, policyIndexes),
+    clusterPropagationPolicies: informer(clusterPropagationPolicies, policyIndexes),
     overridePolicies: informer(overridePolicies),
     clusterOverridePolicies: informer(clusterOverridePolicies),
     clusterTaintPolicies: informer(clusterTaintPolicies),
@@ -84,9 +95,20 @@ export function createPlaneInformers(ports: KitPorts, plane: Client): PlaneInfor
 }
 
 const bindingIndexes: Readonly<Record<BindingIndex, IndexFunction<ResourceBinding>>> = {
-  cluster: clustersOf,
+  cluster: bindingClusters,
   id: labelValues(wellKnown.BINDING_ID, wellKnown.CLUSTER_BINDING_ID),
   policy: labelValues(wellKnown.POLICY_ID, wellKnown.CLUSTER_POLICY_ID),
+};
+
+const policyIndexes: Readonly<Record<PolicyIndex, IndexFunction<PropagationPolicy>>> = {
+  override: (policy) => dependentOverridesOf(policy).map(formatKey),
+  selects: ({ metadata, spec }) => [
+    ...new Set(
+      spec.resourceSelectors.map(({ apiVersion, kind }) =>
+        selectsIndex(metadata.namespace ?? "", apiVersion, kind),
+      ),
+    ),
+  ],
 };
 
 const workIndexes: Readonly<Record<WorkIndex, IndexFunction<Work>>> = {
@@ -94,7 +116,8 @@ const workIndexes: Readonly<Record<WorkIndex, IndexFunction<Work>>> = {
   cluster: (work) => [work.metadata.namespace ?? ""],
 };
 
-function clustersOf({ spec }: ResourceBinding): readonly string[] {
+/** The clusters where a binding's copies run, leave, or are needed by others. */
+export function bindingClusters({ spec }: ResourceBinding): readonly string[] {
   const names = new Set<string>();
   for (const { name } of spec.clusters ?? []) names.add(name);
   for (const { fromCluster } of spec.gracefulEvictionTasks ?? []) names.add(fromCluster);

@@ -30,6 +30,8 @@ export interface Templates extends Service {
   get(reference: TemplateReference): AnyObject | undefined;
   /** All objects of a kind, or those of one namespace. */
   list(apiVersion: string, kind: string, namespace?: string): readonly AnyObject[];
+  /** The objects of every kind that bear the permanent id of this policy. */
+  claimedBy(policyId: string): readonly AnyObject[];
   /** Reports what is there now (as new), then every change. The answer ends it. */
   onChange(handler: TemplateHandler): () => void;
 }

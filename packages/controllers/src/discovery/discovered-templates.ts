@@ -7,6 +7,7 @@
  */
 import { type AnyObject, apiVersionOf, qualifiedName, type Resource } from "@lifeboat/api";
 import { sleep } from "@lifeboat/base";
+import { claimIdsOf } from "@lifeboat/core";
 import { type Client, Informer, type KitPorts } from "@lifeboat/kit";
 import type { TemplateHandler, TemplateReference, Templates } from "../templates.ts";
 import { type DiscoveredResource, discover } from "./discovered.ts";
@@ -18,6 +19,8 @@ export interface TemplatesOptions {
 
 const AGAIN_MS = 300_000;
 const RETRY_MS = 1000;
+/** How long a kind that cannot be listed is waited for before the others go ahead without it. */
+const PATIENCE_MS = 10_000;
 
 const CRDS: Resource = {
   group: "apiextensions.k8s.io",
@@ -82,17 +85,25 @@ class DiscoveredTemplates implements Templates {
   }
 
   async whenSynced(signal: AbortSignal): Promise<boolean> {
-    if (!this.#discovered) {
+    if (!(await this.#whenDiscovered(signal))) return false;
+    const patience = new AbortController();
+    const stop = (): void => patience.abort();
+    signal.addEventListener("abort", stop, { once: true });
+    void sleep(this.#ports.clock, PATIENCE_MS, patience.signal).then(stop);
+    for (const { informer } of this.#followed.values()) await informer.whenSynced(patience.signal);
+    signal.removeEventListener("abort", stop);
+    stop();
+    return !signal.aborted;
+  }
+
+  async #whenDiscovered(signal: AbortSignal): Promise<boolean> {
+    if (!this.#discovered && !signal.aborted) {
       await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
         this.#waiting.push(resolve);
         signal.addEventListener("abort", () => resolve(), { once: true });
       });
     }
-    if (signal.aborted) return false;
-    for (const { informer } of this.#followed.values())
-      if (!(await informer.whenSynced(signal))) return false;
-    return true;
+    return !signal.aborted;
   }
 
   resourceOf(apiVersion: string, kind: string): Resource | undefined {
@@ -109,6 +120,12 @@ class DiscoveredTemplates implements Templates {
     const informer = this.#followed.get(`${apiVersion} ${kind}`)?.informer;
     if (informer === undefined) return [];
     return namespace === undefined ? informer.list() : informer.byIndex("namespace", namespace);
+  }
+
+  claimedBy(policyId: string): readonly AnyObject[] {
+    return [...this.#followed.values()].flatMap(({ informer }) =>
+      informer.byIndex("claim", policyId),
+    );
   }
 
   onChange(handler: TemplateHandler): () => void {
@@ -176,10 +193,11 @@ class DiscoveredTemplates implements Templates {
     for (const resource of resources)
       if (isTemplateKind(resource) && !this.#options.skips(resource))
         wanted.set(`${apiVersionOf(resource)} ${resource.kind}`, resource);
-    for (const [kind, { informer }] of this.#followed)
+    for (const [kind, { informer }] of this.#followed) {
       // A group that could not be read says nothing about its kinds.
-      if (!wanted.has(kind) && !failed.includes(apiVersionOf(informer.resource)))
-        await this.#unfollow(kind);
+      if (failed.includes(apiVersionOf(informer.resource))) continue;
+      if (!isSameCollection(informer.resource, wanted.get(kind))) await this.#unfollow(kind);
+    }
     for (const [kind, resource] of wanted)
       if (!this.#followed.has(kind)) this.#start(kind, resource);
   }
@@ -190,7 +208,7 @@ class DiscoveredTemplates implements Templates {
       this.#ports,
       this.#plane,
       Object.freeze({ group, version, plural, kind: resource.kind, namespaced }),
-      { indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ""] } },
+      { indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ""], claim: claimIdsOf } },
     );
     const stop = new AbortController();
     const unsubscribe = informer.onChange((old, now) => {
@@ -222,6 +240,11 @@ function isTemplateKind({ group, kind, verbs, preferred }: DiscoveredResource): 
     !(group === "" && kind === "Event") &&
     NEEDED_VERBS.every((verb) => verbs.includes(verb))
   );
+}
+
+/** Whether a kind is still found where it was: a definition made anew may move it. */
+function isSameCollection(followed: Resource, wanted: Resource | undefined): boolean {
+  return wanted?.plural === followed.plural && wanted.namespaced === followed.namespaced;
 }
 
 /** Whether a CustomResourceDefinition serves something else than before; its mere bookkeeping does not count. */
