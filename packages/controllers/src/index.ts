@@ -34,3 +34,4 @@ export {
 export { createMemberConnections } from "./connections/create-connections.ts";
 export { type Discovered, discover, type DiscoveredResource } from "./discovery/discovered.ts";
 export { createTemplates, type TemplatesOptions } from "./discovery/discovered-templates.ts";
+export { createClusterController } from "./cluster/create-cluster-controller.ts";

@@ -19,7 +19,7 @@ export interface MemberAccess {
   readonly proxyHeaders?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The port: opens a connection. Nothing is sent before the first call. */
+/** The port: opens a connection. Nothing is sent before the first call. Throws an Error with a sentence when it cannot. */
 export interface ConnectMember {
   (access: MemberAccess): MemberClient;
 }

@@ -44,6 +44,16 @@ export const PRESERVED_STATE = "lifeboat.dev/preserved-state";
  */
 export const PURGE_MODE = "lifeboat.dev/purge-mode";
 
+/** On a Cluster, value `true`: when it is deleted, it goes without waiting for what is on it. */
+export const FORCE_REMOVAL = "lifeboat.dev/force-removal";
+
+/** On a binding: the digest of the template it was made from (see matching/digest.ts). */
+export const TEMPLATE_DIGEST = "lifeboat.dev/template-digest";
+/** On a template that a lazy policy claimed: its digest at that time. While it is the same, nothing is propagated. */
+export const LAZY_SINCE = "lifeboat.dev/lazy-since";
+/** Label of objects that something else takes care of: policies leave them alone. */
+export const CLAIMED_BY = "resourcetemplate.karmada.io/claimed-by";
+
 export const CLUSTER_FINALIZER = "karmada.io/cluster-controller";
 export const BINDING_FINALIZER = "karmada.io/binding-controller";
 export const CLUSTER_BINDING_FINALIZER = "karmada.io/cluster-resource-binding-controller";
@@ -57,3 +67,11 @@ export const CLUSTER_NAMESPACE = "karmada-cluster";
 export const SYSTEM = "karmada.io/system";
 export const EXECUTION_NAMESPACE_PREFIX = "karmada-es-";
 export const DEPENDED_BY_PREFIX = "resourcebinding.karmada.io/depended-by-";
+/** On a workload's binding: JSON of what follows it (see dependencies/recorded.ts). */
+export const DEPENDENCIES = "resourcebinding.karmada.io/dependencies";
+/** On a workload, value `true`: the Services that select its pods follow it. */
+export const PROPAGATE_SERVICES = "lifeboat.dev/propagate-services";
+/** On a Namespace, value `true` in any case: it is not made in members by itself. */
+export const SKIP_AUTO_PROPAGATION = "namespace.karmada.io/skip-auto-propagation";
+/** Namespaces of the control plane itself. */
+export const SYSTEM_NAMESPACES: readonly string[] = ["karmada-system", "lifeboat-system"];

@@ -1,6 +1,7 @@
 /** The connection to a member over HTTP, by the token and authority of its Secret. */
+import { X509Certificate } from "node:crypto";
 import { createHttpClient, fixedCredential } from "@lifeboat/kit/adapters";
-import type { ConnectMember } from "../member-connections.ts";
+import type { ConnectMember, MemberAccess } from "../member-connections.ts";
 
 /** A member that hangs must not hold a look for longer than this. */
 const CALL_TIMEOUT_MS = 32_000;
@@ -8,14 +9,40 @@ const CALL_TIMEOUT_MS = 32_000;
 /** Opens connections to members; `userAgent` names the control plane in their logs. */
 export function connectMemberOverHttp(userAgent: string): ConnectMember {
   return (access) => {
+    const why = problemOf(access);
+    if (why !== undefined) throw new Error(why);
     const client = createHttpClient({
       server: access.endpoint,
       credentials: fixedCredential({ headers: { authorization: `Bearer ${access.token}` } }),
-      ...(access.caBundle === undefined ? {} : { certificateAuthority: access.caBundle }),
+      ...(access.caBundle === undefined || access.insecureSkipTlsVerification
+        ? {}
+        : { certificateAuthority: access.caBundle }),
       insecureSkipTlsVerify: access.insecureSkipTlsVerification,
       userAgent,
       callTimeoutMs: CALL_TIMEOUT_MS,
     });
     return { client, close: () => client.close() };
   };
+}
+
+/** What makes an access useless before anything is sent, in one sentence. */
+function problemOf({ endpoint, token, caBundle, proxyUrl }: MemberAccess): string | undefined {
+  if (!/^https?:\/\/[^/]/.test(endpoint) || !URL.canParse(endpoint))
+    return `the apiEndpoint "${endpoint}" is not an http or https URL`;
+  // Never go round a proxy that somebody asked for: the way past it may be closed on purpose.
+  if (proxyUrl !== undefined)
+    return "the Cluster has a proxyURL, and members cannot be reached through a proxy: remove it and give an apiEndpoint that the control plane reaches itself";
+  if (!/^[\u0021-\u007e]+$/.test(token)) return "the token holds characters that no token has";
+  if (caBundle !== undefined && !isCertificate(caBundle))
+    return "the caBundle does not begin with a PEM certificate";
+  return undefined;
+}
+
+/** Node takes an unreadable authority without a word and then trusts nobody, so it is read here once. */
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).subject !== undefined;
+  } catch {
+    return false;
+  }
 }

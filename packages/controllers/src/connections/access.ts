@@ -7,22 +7,25 @@ export function accessOf(
   { metadata, spec }: Cluster,
   secretOf: (key: ObjectKey) => AnyObject | undefined,
 ): MemberAccess | string {
-  const { apiEndpoint = "", secretRef } = spec;
+  const { apiEndpoint = "", secretRef, proxyURL = "" } = spec;
   if (apiEndpoint === "") return "the Cluster has no apiEndpoint";
   if (secretRef === undefined) return "the Cluster has no secretRef";
   const where = `${secretRef.namespace}/${secretRef.name}`;
   const secret = secretOf(secretRef);
   if (secret === undefined) return `the Secret ${where} does not exist`;
   const token = decoded(secret, "token");
-  if (token === undefined || token === "") return `the Secret ${where} has no token`;
+  if (token?.trim() === "") return `the Secret ${where} has no token`;
+  if (token === undefined) return `the token of the Secret ${where} is not base64`;
   const caBundle = decoded(secret, "caBundle");
+  if (caBundle === undefined) return `the caBundle of the Secret ${where} is not base64`;
   return Object.freeze({
     cluster: metadata.name,
     endpoint: apiEndpoint.replace(/\/+$/, ""),
-    token,
-    ...(caBundle === undefined || caBundle === "" ? {} : { caBundle }),
+    // A token that came from a file often ends in a newline.
+    token: token.trim(),
+    ...(caBundle === "" ? {} : { caBundle }),
     insecureSkipTlsVerification: spec.insecureSkipTLSVerification ?? false,
-    ...(spec.proxyURL === undefined ? {} : { proxyUrl: spec.proxyURL }),
+    ...(proxyURL === "" ? {} : { proxyUrl: proxyURL }),
     ...(spec.proxyHeader === undefined ? {} : { proxyHeaders: headersOf(spec.proxyHeader) }),
   });
 }
@@ -33,9 +36,10 @@ function headersOf(
   return Object.fromEntries(Object.entries(headers).map(([name, all]) => [name, all.split(",")]));
 }
 
+/** What a key of the Secret holds: "" where it is absent, undefined where it cannot be read. */
 function decoded(secret: AnyObject, key: string): string | undefined {
   const data = secret["data"] as Readonly<Record<string, unknown>> | undefined;
-  const value = data?.[key];
+  const value = data?.[key] ?? "";
   if (typeof value !== "string") return undefined;
   try {
     return new TextDecoder().decode(Uint8Array.from(atob(value), (char) => char.charCodeAt(0)));

@@ -2,12 +2,17 @@
  * Keeps a connection to each Push cluster as its Cluster object and its Secret say; see member-connections.ts.
  *
  * 1. What is compared is the access, not the objects: a label or a heartbeat on the Cluster changes no connection.
- * 2. An old connection is closed after the new one is in place, so that nobody finds none in between.
+ * 2. A new connection is in place before the old one is closed, and calls under way on the old one may finish: a rotated
+ *    credential is no failure of the member.
+ * 3. `whenSynced` answers only once every connection is built: nobody takes "not looked at yet" for "none".
+ * 4. What goes wrong with one cluster's access makes that cluster unusable, and nothing else.
  */
 import { type AnyObject, type Cluster, equalJson, formatKey, type Resource } from "@lifeboat/api";
+import type { Cancel } from "@lifeboat/base";
 import { type Client, Informer, type KitPorts } from "@lifeboat/kit";
 import type {
   ConnectMember,
+  MemberAccess,
   MemberClient,
   MemberConnection,
   MemberConnections,
@@ -23,6 +28,9 @@ const SECRETS: Resource = {
 };
 
 const NONE: MemberConnection = Object.freeze({ kind: "none" });
+
+/** How long calls on a replaced connection may go on: as long as a call can take, and a little. */
+const RETIREMENT_MS = 35_000;
 
 interface Kept {
   readonly connection: MemberConnection;
@@ -41,20 +49,39 @@ export function createMemberConnections(
 
 class FollowedConnections implements MemberConnections {
   readonly name = "member-connections";
+  readonly #ports: KitPorts;
   readonly #secrets: Informer<AnyObject>;
   readonly #clusters: Informer<Cluster>;
   readonly #connect: ConnectMember;
   readonly #kept = new Map<string, Kept>();
+  /** The clusters that name a Secret, by the Secret's key, and the other way round. */
+  readonly #users = new Map<string, Set<string>>();
+  readonly #secretOf = new Map<string, string>();
+  /** Connections that were replaced and are about to be closed. */
+  readonly #retired = new Map<MemberClient, Cancel>();
   readonly #handlers = new Set<(cluster: string) => void>();
+  readonly #waiting = new Set<() => void>();
+  #ready = false;
 
   constructor(ports: KitPorts, plane: Client, clusters: Informer<Cluster>, connect: ConnectMember) {
+    this.#ports = ports;
     this.#secrets = new Informer(ports, plane, SECRETS, {});
     this.#clusters = clusters;
     this.#connect = connect;
   }
 
-  async whenSynced(signal: AbortSignal): Promise<boolean> {
-    return (await this.#clusters.whenSynced(signal)) && (await this.#secrets.whenSynced(signal));
+  whenSynced(signal: AbortSignal): Promise<boolean> {
+    if (this.#ready) return Promise.resolve(true);
+    if (signal.aborted) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        this.#waiting.delete(finish);
+        signal.removeEventListener("abort", finish);
+        resolve(this.#ready);
+      };
+      this.#waiting.add(finish);
+      signal.addEventListener("abort", finish, { once: true });
+    });
   }
 
   of(cluster: string): MemberConnection {
@@ -72,58 +99,100 @@ class FollowedConnections implements MemberConnections {
       await this.#secrets.run(signal);
     } finally {
       for (const stop of await following) stop();
-      for (const name of this.#kept.keys()) this.#put(name, { connection: NONE });
-      this.#kept.clear();
+      for (const [member, cancel] of this.#retired) {
+        cancel();
+        member.close();
+      }
+      this.#retired.clear();
+      for (const name of [...this.#kept.keys()]) this.#put(name, { connection: NONE });
     }
   }
 
   async #follow(signal: AbortSignal): Promise<readonly (() => void)[]> {
-    if (!(await this.whenSynced(signal))) return [];
-    return [
+    const synced =
+      (await this.#clusters.whenSynced(signal)) && (await this.#secrets.whenSynced(signal));
+    if (!synced) return [];
+    const stops = [
       this.#clusters.onChange((old, now) => this.#look((now ?? old)?.metadata.name ?? "")),
       this.#secrets.onChange((old, now) => {
-        const secret = now ?? old;
-        if (secret !== undefined) this.#secretChanged(formatKey(secretKey(secret)));
+        const { namespace = "", name = "" } = (now ?? old)?.metadata ?? {};
+        const users = this.#users.get(formatKey({ namespace, name })) ?? [];
+        for (const cluster of [...users]) this.#look(cluster);
       }),
     ];
-  }
-
-  #secretChanged(key: string): void {
-    for (const { metadata, spec } of this.#clusters.list())
-      if (spec.secretRef !== undefined && formatKey(spec.secretRef) === key)
-        this.#look(metadata.name);
+    this.#ready = true;
+    for (const finish of [...this.#waiting]) finish();
+    return stops;
   }
 
   #look(name: string): void {
     const cluster = this.#clusters.get({ namespace: "", name });
+    this.#noteSecret(name, cluster);
     const old = this.of(name);
     if (cluster === undefined || cluster.spec.syncMode !== "Push") {
       if (old !== NONE) this.#put(name, { connection: NONE });
       return;
     }
     const found = accessOf(cluster, (key) => this.#secrets.get(key));
-    if (typeof found === "string") {
-      if (old.kind === "unusable" && old.message === found) return;
-      this.#put(name, { connection: { kind: "unusable", message: found } });
+    if (typeof found === "string") this.#putUnusable(name, found);
+    else if (old.kind !== "connected" || !equalJson(old.access, found)) this.#open(name, found);
+  }
+
+  #open(name: string, access: MemberAccess): void {
+    let member: MemberClient;
+    try {
+      member = this.#connect(access);
+    } catch (error) {
+      this.#putUnusable(name, error instanceof Error ? error.message : String(error));
       return;
     }
-    if (old.kind === "connected" && equalJson(old.access, found)) return;
-    const member = this.#connect(found);
-    this.#put(name, {
-      connection: { kind: "connected", client: member.client, access: found },
-      member,
-    });
+    const { client } = member;
+    this.#put(name, { connection: Object.freeze({ kind: "connected", client, access }), member });
+  }
+
+  #putUnusable(name: string, message: string): void {
+    const old = this.of(name);
+    if (old.kind === "unusable" && old.message === message) return;
+    this.#put(name, { connection: Object.freeze({ kind: "unusable", message }) });
   }
 
   #put(name: string, kept: Kept): void {
     const old = this.#kept.get(name);
     if (kept.connection === NONE) this.#kept.delete(name);
     else this.#kept.set(name, kept);
-    old?.member?.close();
+    if (old?.member !== undefined)
+      if (kept.member === undefined) old.member.close();
+      else this.#retire(old.member);
     for (const handler of this.#handlers) handler(name);
   }
-}
 
-function secretKey({ metadata }: AnyObject): { readonly namespace: string; readonly name: string } {
-  return { namespace: metadata.namespace ?? "", name: metadata.name };
+  #retire(member: MemberClient): void {
+    const cancel = this.#ports.clock.after(RETIREMENT_MS, () => {
+      this.#retired.delete(member);
+      member.close();
+    });
+    this.#retired.set(member, cancel);
+  }
+
+  #noteSecret(name: string, cluster: Cluster | undefined): void {
+    const reference = cluster?.spec.secretRef;
+    const now = reference === undefined ? undefined : formatKey(reference);
+    const before = this.#secretOf.get(name);
+    if (now === before) return;
+    if (before !== undefined) this.#forgetUser(before, name);
+    if (now === undefined) {
+      this.#secretOf.delete(name);
+      return;
+    }
+    this.#secretOf.set(name, now);
+    const users = this.#users.get(now);
+    if (users === undefined) this.#users.set(now, new Set([name]));
+    else users.add(name);
+  }
+
+  #forgetUser(secret: string, cluster: string): void {
+    const users = this.#users.get(secret);
+    users?.delete(cluster);
+    if (users?.size === 0) this.#users.delete(secret);
+  }
 }
