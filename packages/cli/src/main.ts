@@ -3,6 +3,7 @@
  * for done, 2 for a call that was wrong, 1 for one that could not be carried out.
  */
 import { Command, CommanderError } from "commander";
+import { addMembers } from "./commands/members.ts";
 import { addUp } from "./commands/up.ts";
 import { CommandFailed, UsageError } from "./failure.ts";
 import { version } from "./version.ts";
@@ -15,6 +16,7 @@ export async function main(args: readonly string[]): Promise<void> {
     .showHelpAfterError("(try --help)")
     .exitOverride();
   addUp(program);
+  addMembers(program);
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {

@@ -13,6 +13,7 @@ import {
 } from "@lifeboat/apiserver";
 import { createManager } from "@lifeboat/kit";
 import { establishKinds, installKinds } from "./install-kinds.ts";
+import { KUBERNETES_VERSION } from "./kubernetes-version.ts";
 
 export type ControlPlanePorts = ApiServerPorts;
 
@@ -29,9 +30,6 @@ export interface ControlPlane {
   /** Ends watches in order, waits for writes under way, closes the storage. */
   close(): Promise<void>;
 }
-
-/** The Kubernetes release whose API the embedded server speaks; clients read it from `/version`. */
-const KUBERNETES_VERSION = "v1.36.4";
 
 const HISTORY_MAX_EVENTS = 50_000;
 const HISTORY_MAX_BYTES = 128 * 1024 * 1024;

@@ -5,3 +5,13 @@ export {
   createControlPlane,
 } from "./control-plane.ts";
 export { establishKinds, installKinds } from "./install-kinds.ts";
+export { CutOff } from "./simulated-member/fault-gate.ts";
+export type { SimulatedAccess } from "./simulated-member/join-simulated.ts";
+export { createMemberHost, type HostedMember } from "./simulated-member/member-host.ts";
+export { modelOptions, type SimulatedMemberSpec } from "./simulated-member/member-spec.ts";
+export {
+  createSimulatedMember,
+  type ServingListener,
+  type SimulatedMember,
+  type SimulatedMemberOptions,
+} from "./simulated-member/simulated-member.ts";

@@ -1,4 +1,5 @@
 export { DirectoryRefused } from "./lmdb-directory.ts";
+export { isAlive, type Owner, thisProcess } from "./lmdb-owner.ts";
 export { type LmdbStorageOptions, openLmdbStorage } from "./lmdb-storage.ts";
 export {
   type CertifiedKey,

@@ -4,10 +4,11 @@
  * Standard output says `ready` alone on a line when the plane serves. SIGTERM and SIGINT end it in order: readiness
  * fails first, watches end, writes under way are finished, the storage is closed. A second signal ends it at once; so
  * does `kill -9`, and nothing acknowledged is lost by it.
+ *
+ * With `--members N` a process of its own runs simulated members (members/supervise-members.ts); `members ready` follows
+ * when all have joined.
  */
-import { mkdirSync } from "node:fs";
-import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { createRandom } from "@lifeboat/base";
 import { createRealClock, createRealIds } from "@lifeboat/base/adapters";
 import {
@@ -18,14 +19,28 @@ import {
   type TlsServer,
   writeKubeconfig,
 } from "@lifeboat/apiserver/adapters";
+import type { KitPorts } from "@lifeboat/kit";
 import { createPinoLog, createPromMetrics } from "@lifeboat/kit/adapters";
 import { type ControlPlane, createControlPlane } from "@lifeboat/plane";
 import type { Command } from "commander";
+import {
+  defaultDataDirectory,
+  makeDirectory,
+  parseLogLevel,
+  seedFromProcess,
+} from "../environment.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
+import {
+  MAX_MEMBERS,
+  membersDirectory,
+  type MembersSettings,
+} from "../members/member-directory.ts";
+import { stopMembers, superviseMembers, untilJoined } from "../members/supervise-members.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { readTokenFile } from "../token-file.ts";
 import { version } from "../version.ts";
+import { memberSizeOptions } from "./members.ts";
 
 export const upOptions: readonly OptionDefinition[] = [
   {
@@ -53,6 +68,16 @@ export const upOptions: readonly OptionDefinition[] = [
     value: "FILE",
     help: 'Static bearer tokens, one line each: token,user,uid,"group1,group2"',
   },
+  {
+    name: "members",
+    type: "integer",
+    value: "N",
+    default: "0",
+    min: 0,
+    max: MAX_MEMBERS,
+    help: "Start so many simulated member clusters in a process of their own and join them",
+  },
+  ...memberSizeOptions,
   {
     name: "log-level",
     type: "text",
@@ -101,8 +126,44 @@ async function up(settings: Settings): Promise<void> {
   const client = await pki.client("admin", ["system:masters"]);
   await writeKubeconfig(kubeconfig, { name: "lifeboat", server, ca: pki.ca, client });
   announce(server, kubeconfig);
-  await untilStopped(plane, tls);
+  const settled = {
+    members: settings.number("members"),
+    nodes: settings.number("member-nodes"),
+    startDelaySeconds: Math.ceil(settings.number("member-start-delay") / 1000),
+    kubeconfigDirectory: resolve(kubeconfigDirectory),
+    planeKubeconfig: resolve(kubeconfig),
+  };
+  const members = (signal: AbortSignal): Promise<void> =>
+    runMembers(ports, plane, resolve(dataDirectory), settled, signal);
+  await untilStopped(plane, tls, members);
 }
+
+/** Looks after the simulated members, where there shall be any, and says when they have joined. */
+async function runMembers(
+  ports: KitPorts,
+  plane: ControlPlane,
+  dataDirectory: string,
+  settings: MembersSettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const directory = membersDirectory(dataDirectory);
+  if (settings.members === 0) {
+    // Those of an earlier run would end by themselves; nobody asked for them any more.
+    await stopMembers(ports.clock, directory);
+    return;
+  }
+  makeDirectory(directory);
+  const client = plane.server.client(UP_USER);
+  const joined = untilJoined(ports, client, directory, settings.members, signal).then(
+    (areReady) => {
+      if (areReady) process.stdout.write("members ready\n");
+    },
+  );
+  await Promise.all([joined, superviseMembers(ports, directory, settings, dataDirectory, signal)]);
+}
+
+/** As whom this process itself reads the API. */
+const UP_USER = { name: "system:lifeboat", groups: ["system:masters"] } as const;
 
 function announce(url: string, kubeconfig: string): void {
   process.stdout.write(
@@ -142,9 +203,13 @@ async function listenOn(
 }
 
 /** Runs the plane until a signal comes, then ends everything in order. */
-async function untilStopped(plane: ControlPlane, tls: TlsServer): Promise<void> {
+async function untilStopped(
+  plane: ControlPlane,
+  tls: TlsServer,
+  members: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   const stop = new AbortController();
-  const running = plane.run(stop.signal);
+  const running = Promise.all([plane.run(stop.signal), members(stop.signal)]);
   await new Promise<void>((resolve, reject) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       process.once(signal, () => {
@@ -184,35 +249,4 @@ export function parseListen(text: string): Listen {
 function urlHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;
-}
-
-const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
-
-function parseLogLevel(text: string): (typeof LOG_LEVELS)[number] {
-  const level = LOG_LEVELS.find((name) => name === text);
-  if (level === undefined) {
-    throw new UsageError(
-      `--log-level: "${text}" does not do: one of ${LOG_LEVELS.join(", ")} is needed`,
-    );
-  }
-  return level;
-}
-
-function defaultDataDirectory(): string {
-  const base = process.env["XDG_DATA_HOME"] ?? join(homedir(), ".local", "share");
-  return join(base, "lifeboat");
-}
-
-function makeDirectory(directory: string): void {
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CommandFailed(`cannot make the directory ${directory}: ${why}`);
-  }
-}
-
-/** Jitter must differ from process to process; nothing secret comes from it. */
-function seedFromProcess(): number {
-  return (process.pid * 2_654_435_761 + Math.floor(performance.timeOrigin)) >>> 0;
 }

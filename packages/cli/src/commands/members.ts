@@ -1,0 +1,244 @@
+/**
+ * `lifeboat members`: simulated member clusters in a process of their own, reached over TLS like any push member. Started
+ * by `lifeboat up --members N`; by hand it serves any control plane that a kubeconfig leads to.
+ *
+ * 1. One process per data directory.
+ * 2. The control plane may come, go and move: its kubeconfig is read again when it changes, and members run meanwhile.
+ * 3. SIGTERM and SIGINT end it in order. So does the end of the `lifeboat up` it runs for, after `--orphan-timeout`.
+ */
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { DirectoryRefused, thisProcess } from "@lifeboat/apiserver/adapters";
+import { createRandom, sleep } from "@lifeboat/base";
+import { createRealClock, createRealIds } from "@lifeboat/base/adapters";
+import { type KitPorts, silentMetrics } from "@lifeboat/kit";
+import { connectByKubeconfig, createPinoLog } from "@lifeboat/kit/adapters";
+import { createMemberHost, type HostedMember } from "@lifeboat/plane";
+import type { Command } from "commander";
+import {
+  defaultDataDirectory,
+  makeDirectory,
+  parseLogLevel,
+  seedFromProcess,
+} from "../environment.ts";
+import { CommandFailed } from "../failure.ts";
+import {
+  MAX_MEMBERS,
+  memberName,
+  type MembersProcess,
+  membersDirectory,
+  type MembersSettings,
+  parentFile,
+  processFile,
+} from "../members/member-directory.ts";
+import { type OpenedMember, openMember, type OpenMemberPorts } from "../members/open-member.ts";
+import { livingOwner, writeOwner } from "../members/owner-file.ts";
+import { livingMembers } from "../members/supervise-members.ts";
+import type { OptionDefinition } from "../options.ts";
+import { declareOptions, readSettings, type Settings } from "../settings.ts";
+
+/** How large members are; of `up` and of `members`. */
+export const memberSizeOptions: readonly OptionDefinition[] = [
+  {
+    name: "member-nodes",
+    type: "integer",
+    value: "N",
+    default: "1",
+    min: 0,
+    max: 5000,
+    help: "How many nodes a new simulated member has; later its SimulatedMember object says so",
+  },
+  {
+    name: "member-start-delay",
+    type: "duration",
+    value: "TIME",
+    default: "1s",
+    min: 0,
+    help: "How long a pod takes to be ready in a new simulated member; whole seconds",
+  },
+];
+
+export const membersOptions: readonly OptionDefinition[] = [
+  {
+    name: "data-dir",
+    type: "text",
+    value: "DIR",
+    help: "The control plane's data directory; members are kept in its folder members; default $XDG_DATA_HOME/lifeboat",
+  },
+  {
+    name: "members",
+    type: "integer",
+    value: "N",
+    default: "3",
+    min: 1,
+    max: MAX_MEMBERS,
+    help: "How many members there are: member1, member2, …",
+  },
+  ...memberSizeOptions,
+  {
+    name: "kubeconfig",
+    type: "text",
+    value: "FILE",
+    help: "How the control plane is reached; default lifeboat.kubeconfig in the data directory",
+  },
+  {
+    name: "kubeconfig-dir",
+    type: "text",
+    value: "DIR",
+    help: "Where member1.kubeconfig and so on are written; default the data directory",
+  },
+  {
+    name: "orphan-timeout",
+    type: "duration",
+    value: "TIME",
+    default: "0s",
+    min: 0,
+    help: "End when the `lifeboat up` of this data directory has been gone for so long; 0s: never",
+  },
+  {
+    name: "log-level",
+    type: "text",
+    value: "LEVEL",
+    default: "warn",
+    help: "debug, info, warn, error or silent; logs go to standard error as JSON lines",
+  },
+];
+
+const LOOK_MS = 500;
+
+export function addMembers(program: Command): void {
+  const command = program
+    .command("members")
+    .description("Run simulated member clusters and join them to a control plane");
+  declareOptions(command, membersOptions).action(async () => {
+    await members(readSettings(command, membersOptions));
+  });
+}
+
+async function members(settings: Settings): Promise<void> {
+  const dataDirectory = settings.text("data-dir") ?? defaultDataDirectory();
+  const directory = membersDirectory(dataDirectory);
+  const asked: MembersSettings = {
+    members: settings.number("members"),
+    nodes: settings.number("member-nodes"),
+    startDelaySeconds: Math.ceil(settings.number("member-start-delay") / 1000),
+    kubeconfigDirectory: resolve(settings.text("kubeconfig-dir") ?? dataDirectory),
+    planeKubeconfig: resolve(
+      settings.text("kubeconfig") ?? join(dataDirectory, "lifeboat.kubeconfig"),
+    ),
+  };
+  makeDirectory(directory);
+  makeDirectory(asked.kubeconfigDirectory);
+  const ports = {
+    clock: createRealClock(),
+    random: createRandom(seedFromProcess()),
+    ids: createRealIds(),
+    log: createPinoLog({ level: parseLogLevel(settings.requiredText("log-level")) }),
+    metrics: silentMetrics,
+  };
+  const stop = stoppedBySignal();
+  const self = claimDirectory(directory, asked);
+  const opened = await openAll(ports, directory, asked);
+  writeOwner(processFile(directory), { ...self, isServing: true });
+  process.stdout.write(`${asked.members} members serve\n`);
+  const hosted = opened.map((one) => one.hosted);
+  await Promise.all([
+    ...hosted.map(({ member }) => member.run(stop.signal)),
+    followPlane(ports, hosted, asked.planeKubeconfig, stop.signal),
+    endWithParent(ports, directory, settings.number("orphan-timeout"), stop),
+  ]);
+  await Promise.all(opened.map((one) => one.close()));
+}
+
+function stoppedBySignal(): AbortController {
+  const stop = new AbortController();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.once(signal, () => {
+      process.once(signal, () => process.exit(1));
+      stop.abort();
+    });
+  }
+  return stop;
+}
+
+function claimDirectory(directory: string, settings: MembersSettings): MembersProcess {
+  const other = livingMembers(directory);
+  if (other !== undefined)
+    throw new CommandFailed(`process ${other.pid} already runs the members in ${directory}`);
+  const self = { ...thisProcess(), settings, isServing: false };
+  writeOwner(processFile(directory), self);
+  return self;
+}
+
+async function openAll(
+  ports: OpenMemberPorts,
+  directory: string,
+  settings: MembersSettings,
+): Promise<readonly OpenedMember[]> {
+  const { nodes, startDelaySeconds, kubeconfigDirectory } = settings;
+  const spec = { nodes, podStartSeconds: startDelaySeconds, podStopSeconds: 1 };
+  const names = Array.from({ length: settings.members }, (_, i) => memberName(i + 1));
+  try {
+    return await Promise.all(
+      names.map((name) =>
+        openMember(ports, { name, directory: join(directory, name), kubeconfigDirectory, spec }),
+      ),
+    );
+  } catch (error) {
+    if (error instanceof DirectoryRefused) throw new CommandFailed(error.message);
+    throw error;
+  }
+}
+
+/** Follows the SimulatedMember objects of the control plane that the kubeconfig leads to at the time. */
+async function followPlane(
+  ports: KitPorts,
+  hosted: readonly HostedMember[],
+  kubeconfig: string,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const text = readOrEmpty(kubeconfig);
+    if (text === "") {
+      await sleep(ports.clock, LOOK_MS, signal);
+      continue;
+    }
+    const session = new AbortController();
+    const client = await connectByKubeconfig({ paths: [kubeconfig] }, "lifeboat-members");
+    const host = createMemberHost(ports, client, hosted);
+    const running = host.run(AbortSignal.any([signal, session.signal]));
+    while (!signal.aborted && readOrEmpty(kubeconfig) === text)
+      await sleep(ports.clock, LOOK_MS, signal);
+    session.abort();
+    client.close();
+    await running;
+  }
+}
+
+/** Ends this process when the one it runs for has been gone for so long. */
+async function endWithParent(
+  { clock, log }: KitPorts,
+  directory: string,
+  timeoutMs: number,
+  stop: AbortController,
+): Promise<void> {
+  if (timeoutMs === 0) return;
+  let lastSeen = clock.monotonic();
+  while (!stop.signal.aborted) {
+    if (livingOwner(parentFile(directory)) !== undefined) lastSeen = clock.monotonic();
+    else if (clock.monotonic() - lastSeen >= timeoutMs) {
+      log.info("the control plane's process is gone, ending", { timeoutMs });
+      stop.abort();
+      return;
+    }
+    await sleep(clock, LOOK_MS, stop.signal);
+  }
+}
+
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

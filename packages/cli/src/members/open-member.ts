@@ -1,0 +1,198 @@
+/**
+ * One simulated member as this process serves it: its directory, certificates, token, port and TLS listener.
+ *
+ * 1. Token and port are remembered, so that a Cluster's endpoint and Secret stay right across restarts. A port that
+ *    somebody else has taken meanwhile is replaced by a free one.
+ * 2. Under `api-down` nobody listens, and open connections are gone; afterwards the same port is taken again.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type CertifiedKey,
+  createTlsServer,
+  openLmdbStorage,
+  openPki,
+  type TlsServer,
+  writeKubeconfig,
+} from "@lifeboat/apiserver/adapters";
+import { type Clock, type Ids, type Random, sleep } from "@lifeboat/base";
+import type { KitPorts } from "@lifeboat/kit";
+import { createPromMetrics } from "@lifeboat/kit/adapters";
+import {
+  createSimulatedMember,
+  type HostedMember,
+  modelOptions,
+  type SimulatedMember,
+  type SimulatedMemberSpec,
+} from "@lifeboat/plane";
+import { version } from "../version.ts";
+
+export interface OpenMemberPorts extends KitPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly ids: Ids;
+}
+
+export interface OpenMemberOptions {
+  readonly name: string;
+  /** Where it is kept. */
+  readonly directory: string;
+  readonly kubeconfigDirectory: string;
+  readonly spec: SimulatedMemberSpec;
+}
+
+export interface OpenedMember {
+  readonly hosted: HostedMember;
+  close(): Promise<void>;
+}
+
+const HOST = "127.0.0.1";
+const SHUTDOWN_MS = 2000;
+const LISTEN_PAUSE_MS = 500;
+const NAMESPACES = {
+  group: "",
+  version: "v1",
+  plural: "namespaces",
+  kind: "Namespace",
+  namespaced: false,
+} as const;
+const ADMIN = { name: "admin", groups: ["system:masters", "system:authenticated"] } as const;
+
+/** Opens the member and serves its API; what runs in it starts with `hosted.member.run`. */
+export async function openMember(
+  ports: OpenMemberPorts,
+  options: OpenMemberOptions,
+): Promise<OpenedMember> {
+  const { name, directory, spec } = options;
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const token = remembered(join(directory, "token"), () => randomBytes(32).toString("hex"));
+  const storage = await openLmdbStorage(join(directory, "store"));
+  const member = await createSimulatedMember(
+    { ...ports, metrics: createPromMetrics(), storage },
+    {
+      name,
+      version,
+      tokens: new Map([
+        [token, { name: "lifeboat", groups: ["system:masters", "system:authenticated"] }],
+      ]),
+      model: modelOptions(spec),
+    },
+  );
+  const pki = await openPki(ports.clock, join(directory, "pki"));
+  const listener = new Listener(ports, member, await pki.server([HOST]), pki.ca);
+  const port = await listener.openFirst(join(directory, "port"));
+  member.onServing((isServing) => listener.setServing(isServing));
+  const endpoint = `https://${HOST}:${port}`;
+  await writeKubeconfig(join(options.kubeconfigDirectory, `${name}.kubeconfig`), {
+    name,
+    server: endpoint,
+    ca: pki.ca,
+    client: await pki.client("admin", ["system:masters"]),
+  });
+  const kubeSystem = await member.server
+    .client(ADMIN)
+    .get(NAMESPACES, { namespace: "", name: "kube-system" });
+  const access = { name, id: kubeSystem.metadata.uid, endpoint, token, caBundle: pki.ca };
+  return {
+    hosted: { member, access, spec },
+    close: async () => {
+      await listener.close();
+      await member.close();
+    },
+  };
+}
+
+/** The member's port: open while it serves. */
+class Listener {
+  readonly #ports: OpenMemberPorts;
+  readonly #member: SimulatedMember;
+  readonly #certified: CertifiedKey;
+  readonly #ca: string;
+  readonly #stop = new AbortController();
+  #port = 0;
+  #tls: TlsServer | undefined;
+
+  constructor(
+    ports: OpenMemberPorts,
+    member: SimulatedMember,
+    certified: CertifiedKey,
+    ca: string,
+  ) {
+    this.#ports = ports;
+    this.#member = member;
+    this.#certified = certified;
+    this.#ca = ca;
+  }
+
+  /** Listens on the port that the file remembers, else on a free one, which it then remembers. */
+  async openFirst(file: string): Promise<number> {
+    const before = Number(readOrEmpty(file));
+    try {
+      this.#port = await this.#listen(Number.isInteger(before) && before > 0 ? before : 0);
+    } catch (error) {
+      const name = this.#member.name;
+      this.#ports.log.warn("a member's port is taken, another one is used", { name, error });
+      this.#port = await this.#listen(0);
+    }
+    if (this.#port !== before) writeWhole(file, String(this.#port));
+    return this.#port;
+  }
+
+  async setServing(isServing: boolean): Promise<void> {
+    if (!isServing) {
+      await this.#tls?.close(0);
+      return;
+    }
+    while (!this.#stop.signal.aborted) {
+      try {
+        await this.#listen(this.#port);
+        return;
+      } catch (error) {
+        // Somebody else took the port meanwhile: the member is as good as down until it is free again.
+        this.#ports.log.warn("listening again", { name: this.#member.name, error });
+        await sleep(this.#ports.clock, LISTEN_PAUSE_MS, this.#stop.signal);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#tls?.close(SHUTDOWN_MS);
+  }
+
+  async #listen(port: number): Promise<number> {
+    const tls = createTlsServer({
+      handle: this.#member.handle,
+      ...this.#certified,
+      clientCa: this.#ca,
+      host: HOST,
+      port,
+      log: this.#ports.log,
+    });
+    const address = await tls.listen();
+    this.#tls = tls;
+    return address.port;
+  }
+}
+
+function remembered(file: string, make: () => string): string {
+  const before = readOrEmpty(file);
+  if (before !== "") return before;
+  const made = make();
+  writeWhole(file, made);
+  return made;
+}
+
+function readOrEmpty(file: string): string {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch {
+    return "";
+  }
+}
+
+function writeWhole(file: string, text: string): void {
+  writeFileSync(`${file}.new`, `${text}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}

@@ -1,0 +1,159 @@
+/**
+ * How `lifeboat up --members N` looks after the process that runs the members.
+ *
+ * 1. The process has its own data and outlives the plane's kill -9. The next `up` takes it over when it runs what is
+ *    asked for, and replaces it when not. When no `up` comes for a minute it ends by itself: nothing is left for ever.
+ * 2. One that dies is started again, after a pause that grows while it keeps dying.
+ * 3. When `up` ends in order, so does the process.
+ *
+ * The two agree by files that name living processes (owner-file.ts); everything else goes through the API.
+ */
+import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { thisProcess } from "@lifeboat/apiserver/adapters";
+import { equalJson, hasCondition, simulatedMembers } from "@lifeboat/api";
+import { type Clock, sleep } from "@lifeboat/base";
+import { type Client, Informer, type KitPorts, type Log } from "@lifeboat/kit";
+import {
+  logFile,
+  memberName,
+  type MembersProcess,
+  type MembersSettings,
+  parentFile,
+  processFile,
+} from "./member-directory.ts";
+import { livingOwner, writeOwner } from "./owner-file.ts";
+
+export interface SupervisionPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const LOOK_MS = 250;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+/** Who runs this long has not died of its start. */
+const STEADY_MS = 60_000;
+/** How long a process may take to end in order. */
+const STOP_MS = 15_000;
+/** How long members run when their plane is gone. */
+const ORPHAN_TIMEOUT = "60s";
+
+/** Keeps the members running until the signal aborts, then ends them in order. */
+export async function superviseMembers(
+  ports: SupervisionPorts,
+  directory: string,
+  settings: MembersSettings,
+  dataDirectory: string,
+  signal: AbortSignal,
+): Promise<void> {
+  writeOwner(parentFile(directory), thisProcess());
+  const { clock, log } = ports;
+  let pauseMs = FIRST_PAUSE_MS;
+  while (!signal.aborted) {
+    const living = livingMembers(directory);
+    if (living === undefined) await startMembers(ports, directory, settings, dataDirectory, signal);
+    else if (!equalJson(living.settings, settings)) await stopMembers(clock, directory);
+    const started = clock.monotonic();
+    while (livingMembers(directory) !== undefined && !signal.aborted)
+      await sleep(clock, LOOK_MS, signal);
+    if (signal.aborted) break;
+    pauseMs =
+      clock.monotonic() - started > STEADY_MS
+        ? FIRST_PAUSE_MS
+        : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    log.warn("the members' process ended, starting it again", { pauseMs, log: logFile(directory) });
+    await sleep(clock, pauseMs, signal);
+  }
+  await stopMembers(clock, directory);
+}
+
+/** The process that runs the members of this directory, if there is one. */
+export function livingMembers(directory: string): MembersProcess | undefined {
+  return livingOwner<MembersProcess>(processFile(directory));
+}
+
+/** Ends the process that runs the members, in order if it can; resolves when it is gone. */
+export async function stopMembers(clock: Clock, directory: string): Promise<void> {
+  const deadline = clock.monotonic() + STOP_MS;
+  let hasAsked = false;
+  for (;;) {
+    const living = livingMembers(directory);
+    if (living === undefined) return;
+    const isLate = clock.monotonic() > deadline;
+    if (!hasAsked || isLate) signalTo(living.pid, isLate ? "SIGKILL" : "SIGTERM");
+    hasAsked = true;
+    await sleep(clock, LOOK_MS);
+  }
+}
+
+/** Resolves with true once the members run and have been joined to this plane; false when the signal aborted first. */
+export async function untilJoined(
+  ports: KitPorts,
+  plane: Client,
+  directory: string,
+  members: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  const objects = new Informer(ports, plane, simulatedMembers);
+  const running = objects.run(either);
+  const names = Array.from({ length: members }, (_, i) => memberName(i + 1));
+  const areJoined = (): boolean =>
+    livingMembers(directory)?.isServing === true &&
+    names.every((name) =>
+      hasCondition(objects.get({ namespace: "", name })?.status?.conditions, "Joined"),
+    );
+  while (!signal.aborted && !areJoined()) await sleep(ports.clock, LOOK_MS, signal);
+  stop.abort();
+  await running;
+  return !signal.aborted;
+}
+
+async function startMembers(
+  { clock, log }: SupervisionPorts,
+  directory: string,
+  settings: MembersSettings,
+  dataDirectory: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const output = openSync(logFile(directory), "a", 0o600);
+  // A session of its own: Ctrl-C reaches `up` alone, which then ends it in order.
+  const child = spawn(process.execPath, argumentsOf(settings, dataDirectory), {
+    detached: true,
+    stdio: ["ignore", output, output],
+  });
+  closeSync(output);
+  let isOver = false;
+  child.once("error", (error) => {
+    log.error("starting the members' process", { error });
+    isOver = true;
+  });
+  child.once("exit", () => (isOver = true));
+  child.unref();
+  while (!isOver && !signal.aborted && livingMembers(directory)?.pid !== child.pid)
+    await sleep(clock, LOOK_MS, signal);
+}
+
+function argumentsOf(settings: MembersSettings, dataDirectory: string): readonly string[] {
+  const flags = {
+    "data-dir": dataDirectory,
+    members: String(settings.members),
+    "member-nodes": String(settings.nodes),
+    "member-start-delay": `${settings.startDelaySeconds}s`,
+    kubeconfig: settings.planeKubeconfig,
+    "kubeconfig-dir": settings.kubeconfigDirectory,
+    "orphan-timeout": ORPHAN_TIMEOUT,
+  };
+  const written = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
+  return [...process.execArgv, process.argv[1] ?? "", "members", ...written];
+}
+
+function signalTo(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone already.
+  }
+}
