@@ -3,14 +3,15 @@
  * fails. The two differ in scope only.
  */
 import { type FieldError, forbidden, invalid, required } from "../field-error.ts";
-import type { JsonObject } from "../json.ts";
+import { isJsonObject, type JsonObject } from "../json.ts";
 import type { KubeObject } from "../object.ts";
-import { objectsOf, setTo, within } from "./builder/changes.ts";
+import { isEmpty, isList, objectsOf, setTo, within } from "./builder/changes.ts";
 import {
   ageColumn,
   declareKind,
   type DeclaredObject,
   type KindObject,
+  type WriteContext,
 } from "./builder/kind-declaration.ts";
 import {
   choice,
@@ -97,6 +98,8 @@ const shared = {
 
 const POLICY_ID = "propagationpolicy.karmada.io/permanent-id";
 const CLUSTER_POLICY_ID = "clusterpropagationpolicy.karmada.io/permanent-id";
+const POLICY_FINALIZER = "karmada.io/propagation-policy-controller";
+const CLUSTER_POLICY_FINALIZER = "karmada.io/cluster-propagation-policy-controller";
 
 export const propagationPolicyKind = declareKind({
   ...shared,
@@ -105,7 +108,10 @@ export const propagationPolicyKind = declareKind({
   namespaced: true,
   description: "Says to which clusters resources of its own namespace go.",
   shortNames: ["pp"],
-  prepare: (policy, context) => preparePolicy(withPermanentId(policy, POLICY_ID, context)),
+  prepare: (policy, context) =>
+    preparePolicy(
+      withFinalizer(withPermanentId(policy, POLICY_ID, context), POLICY_FINALIZER, context),
+    ),
   rules: (policy, old) => validatePolicy(policy, old, POLICY_ID),
 });
 
@@ -119,12 +125,30 @@ export const clusterPropagationPolicyKind = declareKind({
   namespaced: false,
   description: "Says to which clusters resources of any namespace, or of none, go.",
   shortNames: ["cpp"],
-  prepare: (policy, context) => preparePolicy(withPermanentId(policy, CLUSTER_POLICY_ID, context)),
+  prepare: (policy, context) =>
+    preparePolicy(
+      withFinalizer(
+        withPermanentId(policy, CLUSTER_POLICY_ID, context),
+        CLUSTER_POLICY_FINALIZER,
+        context,
+      ),
+    ),
   rules: (policy, old) => validatePolicy(policy, old, CLUSTER_POLICY_ID),
 });
 
 export type ClusterPropagationPolicy = DeclaredObject<typeof clusterPropagationPolicyKind>;
 export const clusterPropagationPolicies = clusterPropagationPolicyKind.resource;
+
+/** A policy leaves only after what it claimed was released; one that is leaving may drop its finalizer. */
+function withFinalizer(policy: JsonObject, name: string, { old }: WriteContext): JsonObject {
+  const stored = isJsonObject(old?.["metadata"]) ? old["metadata"] : {};
+  if (!isEmpty(stored["deletionTimestamp"])) return policy;
+  return within(policy, "metadata", (metadata) => {
+    const finalizers = metadata["finalizers"] ?? [];
+    if (!isList(finalizers) || finalizers.includes(name)) return metadata;
+    return { ...metadata, finalizers: [...finalizers, name] };
+  });
+}
 
 function preparePolicy(policy: JsonObject): JsonObject {
   return within(policy, "spec", (given) => {

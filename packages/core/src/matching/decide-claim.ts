@@ -23,7 +23,7 @@ export interface ClaimView {
   readonly template: Fields;
   /** Whether the object is kept away from policies; see skips.ts. */
   readonly ignored: boolean;
-  /** At least all that select the template and the one that has claimed it; others do not matter. */
+  /** At least all that select the template, its claimer included; others do not matter. */
   readonly policies: readonly Policy[];
 }
 

@@ -54,12 +54,14 @@ export function readNamespacePatterns(
   return { outcome: "read", patterns };
 }
 
+type ApiKind = Pick<Resource, "group" | "kind" | "version">;
+
 /** Whether an exception names this kind. */
-export function skipsApi(exceptions: readonly string[], resource: Resource): boolean {
+export function skipsApi(exceptions: readonly string[], resource: ApiKind): boolean {
   return exceptions.some((exception) => namesApi(exception.trim(), resource));
 }
 
-function namesApi(exception: string, { group, version, kind }: Resource): boolean {
+function namesApi(exception: string, { group, version, kind }: ApiKind): boolean {
   if (exception === "") return false;
   const parts = exception.split("/");
   // In the core group the first part is the version already.
