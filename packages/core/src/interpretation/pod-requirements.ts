@@ -26,6 +26,11 @@ import type { Replicas, ReplicaRequirements } from "./interpreter.ts";
 
 type Amounts = Map<string, Quantity>;
 
+/** What a pod of this spec asks for, by the name of the resource. */
+export function podRequests(podSpec: Fields): ReadonlyMap<string, Quantity> {
+  return amountsOf(podSpec);
+}
+
 /** Replicas with the requirements of their pod template, given by its spec. */
 export function replicasOf(replicas: number, podSpec: Fields): Replicas {
   const requirements = requirementsOf(podSpec);

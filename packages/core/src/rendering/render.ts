@@ -218,6 +218,7 @@ function bindingIdOf(binding: Fields): Texts {
 
 function bindingReferenceOf(binding: Fields): Texts {
   const name = textAt(binding, "metadata", "name");
+  if (name === "") return {};
   if (isClusterBinding(binding)) return { [CLUSTER_BINDING_NAME]: name };
   return { [BINDING_NAMESPACE]: textAt(binding, "metadata", "namespace"), [BINDING_NAME]: name };
 }
