@@ -2,7 +2,7 @@
 import { deepFreeze } from "@lifeboat/base";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decideApply } from "./applying/apply.ts";
+import { decideApply, versionOf } from "./applying/apply.ts";
 import { decideRemove } from "./applying/remove.ts";
 import { type Fields, textsAt, valueAt, withValue } from "./fields.ts";
 import { interpreterOf } from "./interpretation/interpretation.ts";
@@ -255,7 +255,7 @@ export function describePropagation(numRuns: number): void {
               );
             expect(object["status"]).toEqual(observed["status"]);
             // The answer of the member, applied again, is up to date.
-            const applied = { desired, answer: object };
+            const applied = { desired, version: versionOf(object), answer: object };
             expect(
               decideApply({ cluster: "eu-1", desired, observed: object, applied }).reason,
             ).toBe("UpToDate");
@@ -276,8 +276,7 @@ export function describePropagation(numRuns: number): void {
           const remove = decideRemove({
             manifest: desired,
             observed,
-            cause: "Evicted",
-            preserve: true,
+            preserve: false,
             waitForDependents: false,
           });
           for (const command of remove.commands) {

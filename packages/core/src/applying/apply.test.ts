@@ -25,6 +25,7 @@ const inMember = (metadata: object = {}, parts: object = {}): Fields => ({
 });
 const decide = (observed?: Fields, changes: Partial<Parameters<typeof decideApply>[0]> = {}) =>
   decideApply({ cluster: "eu-1", desired, observed, ...changes });
+const record = (answer: Fields) => ({ desired, version: versionOf(answer), answer });
 const overwrite: Fields = {
   ...desired,
   metadata: {
@@ -39,12 +40,11 @@ describe("decideApply", () => {
     expect(created).toMatchObject({
       reason: "Created",
       commands: [{ kind: "create", object: desired }],
-      conditions: [{ type: "Applied", status: "True", reason: "AppliedSuccessful" }],
     });
-    expect(decide(undefined, { applied: { desired, answer: inMember() } })).toMatchObject({
+    expect(created.problem).toBeUndefined();
+    expect(decide(undefined, { applied: record(inMember()) })).toMatchObject({
       reason: "Recreated",
       commands: [{ kind: "create" }],
-      conditions: [{ reason: "ReCreateSuccessful" }],
     });
   });
 
@@ -104,15 +104,27 @@ describe("decideApply", () => {
   it("does not write twice for what a member fills in", () => {
     const filled = inMember({}, { spec: { replicas: 2, filledIn: 1 } });
     expect(decide(filled).reason).toBe("Updated");
-    const applied = { desired, answer: filled };
+    const applied = record(filled);
     expect(decide(filled, { applied }).reason).toBe("UpToDate");
     const rewritten = inMember({ annotations: { ...marks, note: "rewritten by the member" } });
     expect(decide(rewritten).reason).toBe("Updated");
-    expect(decide(rewritten, { applied: { desired, answer: rewritten } }).reason).toBe("UpToDate");
+    expect(decide(rewritten, { applied: record(rewritten) }).reason).toBe("UpToDate");
     const edited = inMember({ generation: 2 }, { spec: { replicas: 2, filledIn: 2 } });
     expect(decide(edited, { applied }).reason).toBe("Updated");
     const changed = { ...desired, spec: { replicas: 3 } };
     expect(decide(filled, { applied, desired: changed }).reason).toBe("Updated");
+    const unlabelled = inMember({ labels: { "karmada.io/managed": "true" } });
+    expect(decide(unlabelled, { applied }).reason).toBe("Updated");
+  });
+
+  it("knows what it wrote before a restart by the version alone, and corrects what moved since", () => {
+    const filled = inMember({}, { spec: { replicas: 2, filledIn: 1 } });
+    const applied = { desired, version: versionOf(filled) };
+    expect(decide(filled, { applied }).reason).toBe("UpToDate");
+    const edited = inMember({ generation: 2 }, { spec: { replicas: 2, filledIn: 2 } });
+    expect(decide(edited, { applied }).reason).toBe("Updated");
+    const restored = inMember({ uid: "u-2" }, { spec: { replicas: 2, filledIn: 1 } });
+    expect(decide(restored, { applied }).reason).toBe("Updated");
     const unlabelled = inMember({ labels: { "karmada.io/managed": "true" } });
     expect(decide(unlabelled, { applied }).reason).toBe("Updated");
   });
@@ -125,17 +137,10 @@ describe("decideApply", () => {
       commands: [],
       events: [],
       reason: "ForeignObject",
-      conditions: [
-        {
-          type: "Applied",
-          status: "False",
-          reason: "AppliedFailed",
-          message:
-            "Failed to apply all manifests (0/1): resource(kind=Deployment, default/nginx) already exists " +
-            "in the cluster eu-1 and the work.karmada.io/conflict-resolution strategy value is abort, " +
-            "so it will not be managed",
-        },
-      ],
+      conditions: [],
+      problem:
+        "resource(kind=Deployment, default/nginx) already exists in the cluster eu-1 and the " +
+        "work.karmada.io/conflict-resolution strategy value is abort, so it will not be managed",
     });
     expect(decide(inMember(metadata), { desired: overwrite })).toMatchObject({
       reason: "TakenOver",
@@ -148,7 +153,7 @@ describe("decideApply", () => {
     expect(decide(dying)).toMatchObject({
       reason: "BeingDeleted",
       commands: [],
-      conditions: [{ status: "False" }],
+      problem: "resource(kind=Deployment, default/nginx) is being deleted in eu-1",
     });
   });
 
@@ -168,6 +173,7 @@ describe("decideApply", () => {
 });
 
 it("tells versions by the generation, or by the resourceVersion where there is none", () => {
-  expect(versionOf({ metadata: { generation: 3, resourceVersion: "9" } })).toBe("gen:3");
-  expect(versionOf({ metadata: { resourceVersion: "9" } })).toBe("rv:9");
+  const metadata = { uid: "u", resourceVersion: "9" };
+  expect(versionOf({ metadata: { ...metadata, generation: 3 } })).toBe("u/gen:3");
+  expect(versionOf({ metadata })).toBe("u/rv:9");
 });

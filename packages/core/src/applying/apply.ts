@@ -5,12 +5,13 @@
  * 2. An update carries the uid and the resourceVersion it was decided on.
  * 3. An object that is being deleted is left to go, and made again afterwards.
  * 4. No write when the object is as we want it, or as the member answered our last write of the same manifest. So a
- *    member that fills in fields of its own costs one write after a restart, and none from then on.
+ *    member that fills in fields of its own costs no further write while the version of that answer is remembered,
+ *    which outlives this process in the Work's status (see observing/work-status.ts).
  */
 import { deepFreeze } from "@lifeboat/base";
 import { equalJson } from "@lifeboat/api";
 import { type Fields, integerAt, textAt, textsAt, without } from "../fields.ts";
-import type { Plan, PlannedCondition } from "../plan.ts";
+import type { Plan } from "../plan.ts";
 import { CONFLICT_RESOLUTION } from "../well-known.ts";
 import { isOurs } from "./ownership.ts";
 import { applyReasons, type ApplyReason } from "./reasons.ts";
@@ -22,23 +23,28 @@ export interface ApplyView {
   readonly desired: Fields;
   /** The object in the member; absent when it does not exist there. */
   readonly observed?: Fields | undefined;
-  /** The last write of this process that succeeded; after a restart there is none. */
+  /** The last write that succeeded, as far as it is remembered. */
   readonly applied?: AppliedRecord | undefined;
 }
 
 export interface AppliedRecord {
   readonly desired: Fields;
-  /** The object as the member answered the write. */
-  readonly answer: Fields;
+  /** `versionOf` the object as the member answered the write. */
+  readonly version: string;
+  /** The answer itself; what remains after a restart is its version alone. */
+  readonly answer?: Fields | undefined;
 }
 
 export type ApplyCommand =
   | { readonly kind: "create"; readonly object: Fields }
   | { readonly kind: "update"; readonly object: Fields };
 
-export type ApplyPlan = Plan<ApplyCommand, ApplyReason>;
+export interface ApplyPlan extends Plan<ApplyCommand, ApplyReason> {
+  /** Why the object cannot be what the Work says; absent when it is once the commands succeeded. */
+  readonly problem?: string;
+}
 
-/** What to do so that the object in the member is what the Work says. The conditions hold once the commands succeeded. */
+/** What to do so that the object in the member is what the Work says. */
 export function decideApply(view: ApplyView): ApplyPlan {
   const { desired, observed, applied } = view;
   if (textAt(desired, "kind") === "" || textAt(desired, "metadata", "name") === "")
@@ -49,7 +55,7 @@ export function decideApply(view: ApplyView): ApplyPlan {
       object: desired,
     });
   if (textAt(observed, "metadata", "deletionTimestamp") !== "")
-    return refuse("BeingDeleted", `${describe(desired)} is being deleted in ${view.cluster}`);
+    return refuse("BeingDeleted", `${describeObject(desired)} is being deleted in ${view.cluster}`);
   const ours = isOurs(observed, desired);
   if (!ours && textAt(desired, "metadata", "annotations", CONFLICT_RESOLUTION) !== "overwrite")
     return refuse("ForeignObject", foreignMessage(view));
@@ -59,12 +65,16 @@ export function decideApply(view: ApplyView): ApplyPlan {
   return write(ours ? "Updated" : "TakenOver", { kind: "update", object });
 }
 
-/** The version of an object as far as drift is concerned: a status that moves is none where generations are counted. */
+/**
+ * The version of an object as far as drift is concerned: a status that moves is none where generations are counted. An
+ * object of the same name that was made anew has another one.
+ */
 export function versionOf(object: Fields): string {
   const generation = integerAt(object, "metadata", "generation") ?? 0;
+  const uid = textAt(object, "metadata", "uid");
   return generation > 0
-    ? `gen:${generation}`
-    : `rv:${textAt(object, "metadata", "resourceVersion")}`;
+    ? `${uid}/gen:${generation}`
+    : `${uid}/rv:${textAt(object, "metadata", "resourceVersion")}`;
 }
 
 function isSame(wanted: Fields, observed: Fields): boolean {
@@ -75,8 +85,8 @@ function isSame(wanted: Fields, observed: Fields): boolean {
 function isAsAnswered(observed: Fields, { desired, applied }: ApplyView): boolean {
   return (
     applied !== undefined &&
-    versionOf(applied.answer) === versionOf(observed) &&
-    hasSameMarks(applied.answer, observed) &&
+    applied.version === versionOf(observed) &&
+    hasSameMarks(applied.answer ?? retainMember(desired, observed), observed) &&
     equalJson(applied.desired, desired)
   );
 }
@@ -96,34 +106,23 @@ function write(reason: ApplyReason, command: ApplyCommand): ApplyPlan {
 }
 
 function success(reason: ApplyReason, commands: readonly ApplyCommand[]): ApplyPlan {
-  const condition: PlannedCondition = {
-    type: "Applied",
-    status: "True",
-    reason: reason === "Recreated" ? "ReCreateSuccessful" : "AppliedSuccessful",
-    message: "Manifest has been successfully applied",
-  };
-  return { commands, conditions: [condition], events: [], reason };
+  return { commands, conditions: [], events: [], reason };
 }
 
-function refuse(reason: ApplyReason, message: string): ApplyPlan {
-  const condition: PlannedCondition = {
-    type: "Applied",
-    status: "False",
-    reason: "AppliedFailed",
-    message: `Failed to apply all manifests (0/1): ${message}`,
-  };
-  return { commands: [], conditions: [condition], events: [], reason };
+function refuse(reason: ApplyReason, problem: string): ApplyPlan {
+  return { commands: [], conditions: [], events: [], reason, problem };
 }
 
 function foreignMessage({ cluster, desired }: ApplyView): string {
   const strategy = textAt(desired, "metadata", "annotations", CONFLICT_RESOLUTION) || "empty";
   return (
-    `${describe(desired)} already exists in the cluster ${cluster} and the ${CONFLICT_RESOLUTION} ` +
+    `${describeObject(desired)} already exists in the cluster ${cluster} and the ${CONFLICT_RESOLUTION} ` +
     `strategy value is ${strategy}, so it will not be managed`
   );
 }
 
-function describe(object: Fields): string {
+/** `resource(kind=Deployment, default/nginx)`: how messages name an object in a member. */
+export function describeObject(object: Fields): string {
   const namespace = textAt(object, "metadata", "namespace");
   const name = textAt(object, "metadata", "name");
   const key = namespace === "" ? name : `${namespace}/${name}`;

@@ -25,7 +25,6 @@ const decide = (changes: Partial<RemoveView>) =>
   decideRemove({
     manifest,
     observed: observed(),
-    cause: "TemplateDeleted",
     preserve: false,
     waitForDependents: false,
     ...changes,
@@ -40,15 +39,6 @@ describe("decideRemove", () => {
     expect(decide({ waitForDependents: true })).toMatchObject({
       commands: [{ kind: "delete", uid: "u-1", propagationPolicy: "Foreground" }],
     });
-  });
-
-  it.each([
-    ["TemplateDeleted", "Released"],
-    ["ClusterLeaves", "Released"],
-    ["Evicted", "Deleted"],
-    ["Descheduled", "Deleted"],
-  ] as const)("preserves only where that is meant: %s is %s", (cause, reason) => {
-    expect(decide({ cause, preserve: true }).reason).toBe(reason);
   });
 
   it("releases an object without our marks, with everything else", () => {

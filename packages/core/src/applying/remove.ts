@@ -3,7 +3,8 @@
  *
  * 1. Nothing is deleted that is not ours, and never without the uid it was decided on: an object of the same name that
  *    somebody made since is another object.
- * 2. `preserveResourcesOnDeletion` is for deleting a template and for a cluster that leaves; an eviction deletes.
+ * 2. What the Work says when it goes is final: who deletes a Work whose object must not stay (an eviction, D21) has
+ *    taken `preserveResourcesOnDeletion` off before.
  * 3. An object that stays loses our marks and nothing else.
  */
 import { deepFreeze } from "@lifeboat/base";
@@ -12,14 +13,11 @@ import type { Plan } from "../plan.ts";
 import { isOurs, released } from "./ownership.ts";
 import type { RemoveReason } from "./reasons.ts";
 
-export type RemoveCause = "TemplateDeleted" | "ClusterLeaves" | "Evicted" | "Descheduled";
-
 export interface RemoveView {
   /** The manifest of the Work that goes. */
   readonly manifest: Fields;
   /** The object in the member; absent when it does not exist there. */
   readonly observed?: Fields | undefined;
-  readonly cause: RemoveCause;
   /** The Work's `preserveResourcesOnDeletion`. */
   readonly preserve: boolean;
   /** Whether what the object owns must be gone before the object is: for evictions in mode Directly. */
@@ -42,8 +40,7 @@ export function decideRemove(view: RemoveView): RemovePlan {
   if (observed === undefined) return plan("Gone");
   if (!isOurs(observed, manifest)) return plan("NotOurs");
   if (textAt(observed, "metadata", "deletionTimestamp") !== "") return plan("BeingDeleted");
-  if (view.preserve && (view.cause === "TemplateDeleted" || view.cause === "ClusterLeaves"))
-    return plan("Released", { kind: "update", object: released(observed) });
+  if (view.preserve) return plan("Released", { kind: "update", object: released(observed) });
   const uid = textAt(observed, "metadata", "uid");
   if (uid === "") return plan("UidUnknown");
   const propagationPolicy = view.waitForDependents ? "Foreground" : "Background";

@@ -1,0 +1,488 @@
+/**
+ * The Works of one cluster, brought to its member: one look at a Work applies its objects, reads what they report, and
+ * writes the Work's status once, if anything changed.
+ *
+ *   Work, member object, script, Ready ──▶ look ──▶ applied or failed ──▶ status, events, when to look again
+ *   Work being deleted                 ──▶ look ──▶ object gone       ──▶ finalizer off
+ *
+ * It needs a plane and a member as Clients and nothing else, so it runs in the control plane (push) and beside the
+ * member (pull) alike.
+ *
+ * 1. Each cluster has a queue and workers of its own: a member that hangs holds up nobody else.
+ * 2. Whether a member can be reached is found out by reaching for it, not by its Ready condition. After a failure a Work
+ *    is looked at after a growing pause, up to a minute, and at once when somebody says that the member is back
+ *    (`lookAgain`).
+ * 3. The finalizer goes only when the object is gone, released, or never was ours.
+ * 4. What is remembered between looks is lost at a restart and only saves calls: the member and the Work's status hold
+ *    all that matters.
+ */
+import {
+  findCondition,
+  isRefused,
+  type ObjectKey,
+  type Work,
+  works as workResource,
+} from "@lifeboat/api";
+import { addMs, type Instant } from "@lifeboat/base";
+import {
+  appliedVersions,
+  type ApplyOutcome,
+  decideWorkStatus,
+  describeObject,
+  executionNamespace,
+  type Fields,
+  type ManifestReport,
+  type ReportedStatus,
+  wellKnown,
+  type WorkStatusEvent,
+} from "@lifeboat/core";
+import {
+  checkAgainAt,
+  type Client,
+  compareVersions,
+  type Controller,
+  type ControllerWatch,
+  createController,
+  done,
+  type EventRecorder,
+  type KitPorts,
+  type Outcome,
+  type Service,
+} from "@lifeboat/kit";
+import type { Interpretation } from "../interpretation.ts";
+import {
+  type AnsweredRecord,
+  keepManifest,
+  type Kept,
+  type ManifestPorts,
+  unknownOutcome,
+} from "./keep-manifest.ts";
+import { MemberApis } from "./member-apis.ts";
+import { MemberObjects, type ObjectReference } from "./member-objects.ts";
+import { MemberWrites, waitsForDependents } from "./member-writes.ts";
+import { declareExecutionMetrics, type ExecutionMetrics } from "./metrics.ts";
+import { removeManifest } from "./remove-manifest.ts";
+
+/** The Works of one cluster, from a cache. */
+export interface ClusterWorks extends ControllerWatch {
+  get(key: ObjectKey): Work | undefined;
+}
+
+export interface ClusterExecutionParts {
+  readonly cluster: string;
+  readonly plane: Client;
+  readonly member: Client;
+  readonly works: ClusterWorks;
+  readonly events: EventRecorder;
+  readonly interpretation: Interpretation;
+}
+
+export interface ClusterExecution extends Service {
+  /** The member may be back: looks at everything that failed, now. */
+  lookAgain(): void;
+  /** Another script answers for this kind. */
+  lookAtKind(apiVersion: string, kind: string): void;
+}
+
+const CONCURRENCY = 8;
+const PAUSE_BASE_MS = 100;
+const PAUSE_CAP_MS = 60_000;
+
+/** What is remembered of a Work between looks. */
+interface Memory {
+  readonly uid: string;
+  /** The newest state that our own writes answered: the cache may be behind. */
+  written?: Work;
+  writtenAt?: Instant;
+  /** The generation of which the member has shown that it is applied. */
+  proven?: number;
+  readonly applied: Map<number, AnsweredRecord>;
+  failures: number;
+}
+
+/** Builds the execution of one cluster's Works; `run` starts it. */
+export function createClusterExecution(
+  ports: KitPorts,
+  parts: ClusterExecutionParts,
+): ClusterExecution {
+  return new WorksOfCluster(ports, parts);
+}
+
+class WorksOfCluster implements ClusterExecution {
+  readonly name: string;
+  readonly #ports: KitPorts;
+  readonly #parts: ClusterExecutionParts;
+  readonly #controller: Controller;
+  readonly #apis: MemberApis;
+  readonly #objects: MemberObjects;
+  readonly #manifestPorts: ManifestPorts;
+  readonly #metrics: ExecutionMetrics;
+  readonly #memories = new Map<string, Memory>();
+
+  constructor(ports: KitPorts, parts: ClusterExecutionParts) {
+    const { cluster, member, interpretation, works } = parts;
+    this.name = `execution ${cluster}`;
+    this.#ports = { ...ports, log: ports.log.child({ cluster }) };
+    this.#parts = parts;
+    this.#metrics = declareExecutionMetrics(ports.metrics);
+    this.#apis = new MemberApis(ports.clock, member);
+    this.#objects = new MemberObjects(ports, member, (work) => this.#enqueue(work));
+    this.#manifestPorts = {
+      cluster,
+      clock: ports.clock,
+      objects: this.#objects,
+      writes: new MemberWrites(cluster, member, this.#metrics),
+      interpretation,
+    };
+    this.#controller = createController(this.#ports, {
+      name: "execution",
+      concurrency: CONCURRENCY,
+      watches: [works],
+      reconcile: (key, signal) => this.#look(key, signal),
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#controller.run(signal);
+    } finally {
+      this.#memories.clear();
+      await this.#objects.stop();
+    }
+  }
+
+  lookAgain(): void {
+    this.#apis.tryAgain();
+    for (const [work, memory] of this.#memories) {
+      if (memory.failures === 0) continue;
+      memory.failures = 0;
+      this.#enqueue(work);
+    }
+  }
+
+  lookAtKind(apiVersion: string, kind: string): void {
+    for (const work of this.#objects.worksOf(apiVersion, kind)) this.#enqueue(work);
+  }
+
+  #enqueue(name: string): void {
+    this.#controller.enqueue({ namespace: executionNamespace(this.#parts.cluster), name });
+  }
+
+  async #look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
+    const cached = this.#parts.works.get(key);
+    if (cached === undefined) {
+      this.#memories.delete(key.name);
+      this.#objects.forget(key.name);
+      return done;
+    }
+    const memory = this.#memoryOf(cached);
+    const work = newest(cached, memory.written);
+    return work.metadata.deletionTimestamp === undefined
+      ? this.#keep(work, memory, signal)
+      : this.#remove(work, memory, signal);
+  }
+
+  #memoryOf({ metadata: { name, uid } }: Work): Memory {
+    const known = this.#memories.get(name);
+    if (known?.uid === uid) return known;
+    const memory: Memory = { uid, applied: new Map(), failures: 0 };
+    this.#memories.set(name, memory);
+    return memory;
+  }
+
+  async #keep(work: Work, memory: Memory, signal: AbortSignal): Promise<Outcome> {
+    const started = this.#ports.clock.monotonic();
+    const manifests = manifestsOf(work);
+    const references = await this.#referencesOf(manifests);
+    this.#objects.follow(work.metadata.name, references.filter(isReference));
+    const reports: ManifestReport[] = [];
+    const times: Instant[] = [];
+    let wrote = false;
+    for (const [ordinal, manifest] of manifests.entries()) {
+      const kept = await this.#keepOne(
+        work,
+        memory,
+        manifest,
+        ordinal,
+        references[ordinal],
+        signal,
+      );
+      if ("waitUntil" in kept) return checkAgainAt(kept.waitUntil);
+      reports.push(kept.report);
+      if (kept.applied !== undefined) memory.applied.set(ordinal, kept.applied);
+      if (kept.checkAgainAt !== undefined) times.push(kept.checkAgainAt);
+      wrote ||= kept.wrote;
+    }
+    const problem = reports.find(({ outcome }) => "problem" in outcome)?.outcome;
+    if (wrote || problem !== undefined) this.#measure(started, problem);
+    if (reports.every(({ outcome }) => outcome.kind === "applied"))
+      memory.proven = generationOf(work);
+    const again = await this.#report(work, memory, reports, signal);
+    if (again !== undefined) times.push(again);
+    times.push(...this.#pauseAfter(work, memory, problem));
+    return times.length === 0 ? done : checkAgainAt(earliest(times));
+  }
+
+  async #keepOne(
+    work: Work,
+    memory: Memory,
+    manifest: Fields,
+    ordinal: number,
+    reference: ObjectReference | ApplyOutcome | undefined,
+    signal: AbortSignal,
+  ): Promise<Kept | { readonly waitUntil: Instant }> {
+    const suspended = work.spec.suspendDispatching === true;
+    if (reference === undefined || !isReference(reference)) {
+      const outcome: ApplyOutcome = suspended ? { kind: "suspended" } : (reference ?? NO_OBJECT);
+      return { report: { manifest, outcome }, wrote: false, placeMissing: false };
+    }
+    const kept = await keepManifest(
+      this.#manifestPorts,
+      {
+        manifest,
+        reference,
+        suspended,
+        proven: isProven(work, memory),
+        applied: memory.applied.get(ordinal) ?? recordedIn(work, manifest, ordinal),
+      },
+      signal,
+    );
+    if ("report" in kept && kept.placeMissing)
+      this.#apis.doubt(String(manifest["apiVersion"]), String(manifest["kind"]));
+    return kept;
+  }
+
+  /** Where each manifest's object is, or why that cannot be said. */
+  #referencesOf(manifests: readonly Fields[]): Promise<(ObjectReference | ApplyOutcome)[]> {
+    return Promise.all(
+      manifests.map(async (manifest) => {
+        try {
+          return (await this.#referenceOf(manifest)) ?? this.#notServed(manifest);
+        } catch (error) {
+          return unknownOutcome(error);
+        }
+      }),
+    );
+  }
+
+  /** Undefined: the member does not serve the kind. */
+  async #referenceOf(manifest: Fields): Promise<ObjectReference | undefined> {
+    const { apiVersion, kind, metadata } = manifest as Partial<Work>;
+    const resource = await this.#apis.resourceOf(String(apiVersion), String(kind));
+    if (resource === undefined) return undefined;
+    const namespace = resource.namespaced ? (metadata?.namespace ?? "") : "";
+    return { resource, key: { namespace, name: metadata?.name ?? "" } };
+  }
+
+  #notServed(manifest: Fields): ApplyOutcome {
+    const { cluster } = this.#parts;
+    const kind = `${String(manifest["kind"])} of ${String(manifest["apiVersion"])}`;
+    return {
+      kind: "failed",
+      problem: `${describeObject(manifest)}: the cluster ${cluster} serves no kind ${kind}`,
+    };
+  }
+
+  /** Writes the status if anything changed; answers when time alone makes another look due. */
+  async #report(
+    work: Work,
+    memory: Memory,
+    reports: readonly ManifestReport[],
+    signal: AbortSignal,
+  ): Promise<Instant | undefined> {
+    const { cluster, plane } = this.#parts;
+    const now = this.#ports.clock.now();
+    const plan = decideWorkStatus(
+      {
+        cluster,
+        generation: generationOf(work),
+        status: statusOf(work),
+        suspended: work.spec.suspendDispatching === true,
+        reports,
+        writtenAt: memory.writtenAt,
+      },
+      now,
+    );
+    for (const { status } of plan.commands) {
+      signal.throwIfAborted();
+      const changed = { ...work, status: status as Work["status"] } as Work;
+      memory.written = await plane.update(workResource, changed, { subresource: "status", signal });
+      memory.writtenAt = now;
+    }
+    for (const event of plan.events) this.#record(work, event, reports);
+    return plan.checkAgainAt;
+  }
+
+  #record(work: Work, event: WorkStatusEvent, reports: readonly ManifestReport[]): void {
+    const { type, reason, message } = event;
+    this.#parts.events.record(work, { type, reason, message });
+    if (!event.concernsTemplates) return;
+    for (const { manifest } of reports) {
+      const template = templateOf(manifest);
+      if (template !== undefined) this.#parts.events.record(template, { type, reason, message });
+    }
+  }
+
+  #pauseAfter(work: Work, memory: Memory, problem: ApplyOutcome | undefined): readonly Instant[] {
+    if (problem === undefined) {
+      memory.failures = 0;
+      return [];
+    }
+    return [this.#pause(work, memory, "problem" in problem ? problem.problem : "")];
+  }
+
+  #pause(work: Work, memory: Memory, problem: string): Instant {
+    const pauseMs = Math.min(PAUSE_BASE_MS * 2 ** memory.failures, PAUSE_CAP_MS);
+    if (memory.failures === 0)
+      this.#ports.log.warn("a Work cannot be carried out, trying again", {
+        work: work.metadata.name,
+        problem,
+      });
+    memory.failures += 1;
+    return addMs(this.#ports.clock.now(), pauseMs);
+  }
+
+  #measure(started: number, problem: ApplyOutcome | undefined): void {
+    const seconds = (this.#ports.clock.monotonic() - started) / 1000;
+    this.#metrics.duration.observe(seconds, {
+      result: problem === undefined ? "success" : "error",
+    });
+  }
+
+  async #remove(work: Work, memory: Memory, signal: AbortSignal): Promise<Outcome> {
+    const finalizers = work.metadata.finalizers ?? [];
+    if (!finalizers.includes(wellKnown.EXECUTION_FINALIZER)) return done;
+    const manifests = manifestsOf(work);
+    const references = await this.#referencesOf(manifests);
+    this.#objects.follow(work.metadata.name, references.filter(isReference));
+    const times: Instant[] = [];
+    for (const [ordinal, manifest] of manifests.entries()) {
+      const reference = references[ordinal] ?? NO_OBJECT;
+      const again = await this.#removeOne(work, memory, manifest, reference, signal);
+      if (again !== undefined) times.push(again);
+    }
+    if (times.length > 0) return checkAgainAt(earliest(times));
+    memory.failures = 0;
+    signal.throwIfAborted();
+    await this.#release(work, finalizers, signal);
+    return done;
+  }
+
+  /** Answers when to look again; undefined when the object is out of the way. */
+  async #removeOne(
+    work: Work,
+    memory: Memory,
+    manifest: Fields,
+    reference: ObjectReference | ApplyOutcome,
+    signal: AbortSignal,
+  ): Promise<Instant | undefined> {
+    const { spec, metadata } = work;
+    if (!isReference(reference))
+      // A kind that is not served has no objects; a member that does not answer may have them.
+      return reference.kind === "unknown"
+        ? this.#removalFailed(work, memory, reference.problem)
+        : undefined;
+    try {
+      const removal = {
+        manifest,
+        reference,
+        preserve: spec.preserveResourcesOnDeletion === true,
+        waitForDependents: waitsForDependents(metadata.annotations),
+      };
+      const removed = await removeManifest(this.#manifestPorts, removal, signal);
+      if (removed.kind === "failed") return this.#removalFailed(work, memory, removed.problem);
+      return removed.kind === "gone" ? undefined : removed.checkAgainAt;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      if (isRefused(error, "Conflict") || isRefused(error, "NotFound"))
+        return this.#pause(work, memory, error.message);
+      const outcome = unknownOutcome(error);
+      return this.#removalFailed(work, memory, "problem" in outcome ? outcome.problem : "");
+    }
+  }
+
+  #removalFailed(work: Work, memory: Memory, problem: string): Instant {
+    if (memory.failures === 0)
+      this.#parts.events.record(work, {
+        type: "Warning",
+        reason: "SyncFailed",
+        message: `Failed to remove the objects from cluster ${this.#parts.cluster}: ${problem}`,
+      });
+    return this.#pause(work, memory, problem);
+  }
+
+  async #release(work: Work, finalizers: readonly string[], signal: AbortSignal): Promise<void> {
+    const { namespace = "", name, resourceVersion } = work.metadata;
+    const rest = finalizers.filter((finalizer) => finalizer !== wellKnown.EXECUTION_FINALIZER);
+    const body = { metadata: { resourceVersion, finalizers: rest } };
+    try {
+      await this.#parts.plane.patch(
+        workResource,
+        { namespace, name },
+        { type: "merge", body },
+        { signal },
+      );
+    } catch (error) {
+      if (!isRefused(error, "NotFound")) throw error;
+    }
+  }
+}
+
+const NO_OBJECT: ApplyOutcome = { kind: "failed", problem: "the Work holds no such manifest" };
+
+function isReference(found: ObjectReference | ApplyOutcome): found is ObjectReference {
+  return "resource" in found;
+}
+
+function manifestsOf({ spec }: Work): readonly Fields[] {
+  return (spec.workload?.manifests ?? []) as readonly Fields[];
+}
+
+function generationOf({ metadata }: Work): number {
+  return metadata.generation ?? 0;
+}
+
+function statusOf({ status }: Work): ReportedStatus {
+  return (status ?? {}) as ReportedStatus;
+}
+
+function newest(cached: Work, written: Work | undefined): Work {
+  if (written === undefined) return cached;
+  const { resourceVersion } = written.metadata;
+  return compareVersions(cached.metadata.resourceVersion, resourceVersion) < 0 ? written : cached;
+}
+
+/** Whether this generation was applied and observed, as the status says, or as this process saw. */
+function isProven(work: Work, memory: Memory): boolean {
+  const generation = generationOf(work);
+  if (memory.proven === generation) return true;
+  const { conditions } = statusOf(work);
+  return ["Applied", "StatusObserved"].every((type) => {
+    const condition = findCondition(conditions, type);
+    return condition?.status === "True" && condition.observedGeneration === generation;
+  });
+}
+
+/** What the status tells of the last write, when this process does not remember it. */
+function recordedIn(work: Work, manifest: Fields, ordinal: number): AnsweredRecord | undefined {
+  const version = appliedVersions(generationOf(work), statusOf(work))?.[ordinal];
+  return version === undefined ? undefined : { desired: manifest, version, answeredAt: 0 };
+}
+
+/** The template as the manifest names it; undefined when it does not. */
+function templateOf(manifest: Fields) {
+  const { apiVersion, kind, metadata } = manifest as Partial<Work>;
+  const uid = metadata?.annotations?.[wellKnown.TEMPLATE_UID];
+  if (apiVersion === undefined || kind === undefined || metadata === undefined) return undefined;
+  if (uid === undefined) return undefined;
+  const { name, namespace } = metadata;
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, uid, ...(namespace !== undefined && { namespace }) },
+  };
+}
+
+function earliest(times: readonly Instant[]): Instant {
+  return times.reduce((a, b) => (b < a ? b : a));
+}

@@ -1,0 +1,705 @@
+/** Execution in a fleet: what Works say is in members, what members report is on Works, and nothing else is touched. */
+import {
+  type AnyObject,
+  clusters,
+  type Condition,
+  findCondition,
+  isRefused,
+  type New,
+  type ObjectKey,
+  type Resource,
+  type Work,
+  works,
+} from "@lifeboat/api";
+import { executionNamespace, workName } from "@lifeboat/core";
+import type { Client, WriteOptions } from "@lifeboat/kit";
+import { afterEach, describe, expect, it } from "vitest";
+import { createFleet, type Fleet, type FleetOptions } from "../../../../testkit/src/fleet.ts";
+import {
+  configMap,
+  deployment,
+  namespace,
+  newObject,
+  resources,
+  widgetCrd,
+} from "../../../../testkit/src/objects.ts";
+import { createExecution } from "./create-execution.ts";
+
+const ES = executionNamespace("m1");
+const FINALIZER = "karmada.io/execution-controller";
+const clusterRoles: Resource = {
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  plural: "clusterroles",
+  kind: "ClusterRole",
+  namespaced: false,
+};
+const jobs: Resource = {
+  group: "batch",
+  version: "v1",
+  plural: "jobs",
+  kind: "Job",
+  namespaced: true,
+};
+
+let open: Fleet[] = [];
+afterEach(async () => {
+  for (const fleet of open) await fleet.close();
+  open = [];
+});
+
+async function executing(options: FleetOptions = {}): Promise<Fleet> {
+  const fleet = await createFleet({ members: ["m1"], services: createExecution, ...options });
+  open.push(fleet);
+  await fleet.plane.create(resources.namespaces, namespace(ES));
+  return fleet;
+}
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: New<AnyObject>["metadata"];
+}
+
+function nameOf({ kind, metadata }: Manifest): string {
+  return workName({ kind, namespace: metadata.namespace ?? "", name: metadata.name ?? "" });
+}
+
+/** A manifest with the marks that rendering puts on it. */
+function marked(manifest: New<AnyObject>, resolution = "abort", es = ES): New<AnyObject> {
+  const { labels, annotations } = manifest.metadata;
+  return {
+    ...manifest,
+    metadata: {
+      ...manifest.metadata,
+      labels: { ...labels, "karmada.io/managed": "true" },
+      annotations: {
+        ...annotations,
+        "work.karmada.io/namespace": es,
+        "work.karmada.io/name": nameOf(manifest),
+        "work.karmada.io/conflict-resolution": resolution,
+        "resourcetemplate.karmada.io/uid": "template-uid",
+        "resourcetemplate.karmada.io/generation": "1",
+      },
+    },
+  };
+}
+
+function workOf(manifest: New<AnyObject>, spec: Partial<Work["spec"]> = {}, es = ES): New<Work> {
+  return {
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: { namespace: es, name: nameOf(manifest), finalizers: [FINALIZER] },
+    spec: { workload: { manifests: [manifest as AnyObject] }, ...spec },
+  };
+}
+
+async function read(client: Client, resource: Resource, key: Partial<ObjectKey>) {
+  try {
+    return await client.get(resource, { namespace: "default", name: "", ...key });
+  } catch (error) {
+    if (isRefused(error, "NotFound")) return undefined;
+    throw error;
+  }
+}
+
+/** A Work in a fleet, and what becomes of it. */
+class Case {
+  readonly fleet: Fleet;
+  readonly manifest: New<AnyObject>;
+
+  constructor(fleet: Fleet, manifest: New<AnyObject>) {
+    this.fleet = fleet;
+    this.manifest = manifest;
+  }
+
+  get key(): ObjectKey {
+    return { namespace: ES, name: nameOf(this.manifest) };
+  }
+
+  async create(spec: Partial<Work["spec"]> = {}): Promise<void> {
+    await this.fleet.plane.create(works, workOf(this.manifest, spec));
+    await this.fleet.settle();
+  }
+
+  async work(): Promise<Work> {
+    return this.fleet.plane.get(works, this.key);
+  }
+
+  async exists(): Promise<boolean> {
+    return (await this.fleet.plane.list(works, { namespace: ES })).items.some(
+      ({ metadata }) => metadata.name === this.key.name,
+    );
+  }
+
+  async condition(type: string): Promise<Condition | undefined> {
+    return findCondition((await this.work()).status?.conditions, type);
+  }
+
+  async change(spec: Partial<Work["spec"]>): Promise<void> {
+    const work = await this.work();
+    await this.fleet.plane.update(works, { ...work, spec: { ...work.spec, ...spec } });
+    await this.fleet.settle();
+  }
+
+  async setManifest(manifest: New<AnyObject>): Promise<void> {
+    await this.change({ workload: { manifests: [manifest as AnyObject] } });
+  }
+
+  async delete(): Promise<void> {
+    await this.fleet.plane.delete(works, this.key);
+    await this.fleet.settle();
+  }
+
+  inMember(resource: Resource, key: Partial<ObjectKey> = {}): Promise<AnyObject | undefined> {
+    const { name = "", namespace: space = "" } = this.manifest.metadata;
+    return read(this.fleet.member("m1").client, resource, { name, namespace: space, ...key });
+  }
+}
+
+/** The versions of the control plane and of a member: nothing was written while they stay. */
+async function versions(fleet: Fleet): Promise<readonly string[]> {
+  const clients = [fleet.plane, fleet.member("m1").client];
+  return Promise.all(
+    clients.map(async (client) => {
+      const made = await client.create(resources.configMaps, configMap("probe"));
+      await client.delete(resources.configMaps, { namespace: "default", name: "probe" });
+      return made.metadata.resourceVersion;
+    }),
+  );
+}
+
+/** How many writes happen on both sides while this passes. */
+async function writesDuring(fleet: Fleet, pass: () => Promise<void>): Promise<number> {
+  const before = await versions(fleet);
+  await pass();
+  const after = await versions(fleet);
+  // The probe itself is two writes on each side: it is created and deleted.
+  return after.reduce((sum, version, i) => sum + Number(version) - Number(before[i]) - 2, 0);
+}
+
+async function web(fleet: Fleet, resolution = "abort"): Promise<Case> {
+  return new Case(fleet, marked(deployment("web", { replicas: 2 }), resolution));
+}
+
+describe("execution", () => {
+  it("applies a Deployment and reports its health once it has it", async () => {
+    const fleet = await executing();
+    const it = await web(fleet);
+    await it.create();
+    expect(await it.inMember(resources.deployments)).toMatchObject({ spec: { replicas: 2 } });
+    const early = await it.work();
+    expect(early.status?.conditions).toMatchObject([
+      {
+        type: "Applied",
+        status: "True",
+        reason: "AppliedSuccessful",
+        message: "Manifest has been successfully applied",
+        observedGeneration: 1,
+      },
+      {
+        type: "Dispatching",
+        status: "True",
+        message: "Work is being dispatched to member clusters.",
+      },
+      { type: "StatusObserved", status: "True", observedGeneration: 1 },
+    ]);
+    expect(early.status?.manifestStatuses?.[0]).toMatchObject({ health: "Unhealthy" });
+    await fleet.advance("10s");
+    expect((await it.work()).status?.manifestStatuses).toMatchObject([
+      {
+        identifier: {
+          ordinal: 0,
+          group: "apps",
+          version: "v1",
+          kind: "Deployment",
+          resource: "",
+          namespace: "default",
+          name: "web",
+        },
+        status: { replicas: 2, readyReplicas: 2, availableReplicas: 2, observedGeneration: 1 },
+        health: "Healthy",
+      },
+    ]);
+    const events = await fleet.plane.list(resources.events, { namespace: ES });
+    expect(events.items.map(({ reason }) => reason).toSorted()).toEqual([
+      "InterpretHealthSucceed",
+      "InterpretHealthSucceed",
+      "ReflectStatusSucceed",
+      "SyncSucceed",
+      "WorkDispatching",
+    ]);
+    const templates = await fleet.plane.list(resources.events, { namespace: "default" });
+    expect(templates.items).toMatchObject([
+      { reason: "SyncSucceed", involvedObject: { kind: "Deployment", uid: "template-uid" } },
+    ]);
+  });
+
+  it("is quiet at rest, also right after a restart", async () => {
+    const fleet = await executing();
+    const it = await web(fleet);
+    await it.create();
+    await fleet.advance("30s");
+    expect(await writesDuring(fleet, () => fleet.advance("10m"))).toBe(0);
+    let updates = 0;
+    const { link } = fleet.member("m1");
+    const { update } = link.target;
+    link.target.update = ((...given: Parameters<typeof update>) => {
+      updates += 1;
+      return update.apply(link.target, given);
+    }) as typeof update;
+    await fleet.restart();
+    await fleet.advance("1m");
+    expect(updates).toBe(0);
+    expect(await it.condition("Applied")).toMatchObject({ status: "True" });
+  });
+
+  it.each([
+    ["ConfigMap", resources.configMaps, configMap("c", { a: "1" })],
+    [
+      "Service",
+      resources.services,
+      newObject(resources.services, { name: "s" }, { spec: { ports: [{ port: 80 }] } }),
+    ],
+    [
+      "Job",
+      jobs,
+      newObject(
+        jobs,
+        { name: "j" },
+        {
+          spec: {
+            template: {
+              spec: { restartPolicy: "Never", containers: [{ name: "c", image: "busybox" }] },
+            },
+          },
+        },
+      ),
+    ],
+    ["ClusterRole", clusterRoles, newObject(clusterRoles, { name: "r" }, { rules: [] })],
+  ])(
+    "applies, updates and removes a %s, without a second write",
+    async (_kind, resource, object) => {
+      const fleet = await executing({ memberModel: false });
+      const it = new Case(fleet, marked(object));
+      await it.create();
+      expect(await it.inMember(resource)).toBeDefined();
+      expect(await it.condition("StatusObserved")).toMatchObject({ observedGeneration: 1 });
+      const version = (await it.inMember(resource))?.metadata.resourceVersion;
+      await fleet.advance("1m");
+      expect((await it.inMember(resource))?.metadata.resourceVersion).toBe(version);
+      const { metadata } = it.manifest;
+      await it.setManifest({
+        ...it.manifest,
+        metadata: { ...metadata, labels: { ...metadata.labels, more: "1" } },
+      });
+      expect((await it.inMember(resource))?.metadata.labels).toMatchObject({ more: "1" });
+      expect(await it.condition("Applied")).toMatchObject({
+        status: "True",
+        observedGeneration: 2,
+      });
+      await it.delete();
+      await fleet.advance("30s");
+      expect(await it.inMember(resource)).toBeUndefined();
+      expect(await it.exists()).toBe(false);
+    },
+  );
+
+  it("applies a custom resource once its definition has reached the member", async () => {
+    const fleet = await executing();
+    const widget = new Case(
+      fleet,
+      marked(newObject(resources.widgets, { name: "w" }, { spec: { replicas: 2 } })),
+    );
+    await widget.create();
+    expect(await widget.condition("Applied")).toMatchObject({
+      status: "False",
+      reason: "AppliedFailed",
+      message:
+        "Failed to apply all manifests (0/1): resource(kind=Widget, default/w): " +
+        "the cluster m1 serves no kind Widget of ex.io/v1",
+    });
+    const crd = new Case(fleet, marked(widgetCrd()));
+    await crd.create();
+    await fleet.advance("30s");
+    expect(await crd.condition("Applied")).toMatchObject({ status: "True" });
+    expect(await widget.condition("Applied")).toMatchObject({ status: "True" });
+    expect(await widget.inMember(resources.widgets)).toMatchObject({
+      spec: { replicas: 2, color: "red" },
+    });
+  });
+
+  it("waits for a namespace, and says so", async () => {
+    const fleet = await executing();
+    const it = new Case(fleet, marked(configMap("c", {}, { namespace: "shop" })));
+    await it.create();
+    expect((await it.condition("Applied"))?.message).toContain('namespaces "shop" not found');
+    await fleet.member("m1").client.create(resources.namespaces, namespace("shop"));
+    await fleet.advance("10s");
+    expect(await it.condition("Applied")).toMatchObject({ status: "True" });
+  });
+
+  it("corrects drift and makes a deleted copy again", async () => {
+    const fleet = await executing();
+    const it = await web(fleet);
+    await it.create();
+    await fleet.advance("10s");
+    const { client } = fleet.member("m1");
+    const key = { namespace: "default", name: "web" };
+    await client.patch(resources.deployments, key, {
+      type: "merge",
+      body: { spec: { replicas: 7 } },
+    });
+    await fleet.settle();
+    expect(await it.inMember(resources.deployments)).toMatchObject({ spec: { replicas: 2 } });
+    const uid = (await it.inMember(resources.deployments))?.metadata.uid;
+    await client.delete(resources.deployments, key);
+    await fleet.advance("1s");
+    const again = await it.inMember(resources.deployments);
+    expect(again?.metadata.uid).not.toBe(uid);
+    expect(again).toBeDefined();
+    expect(await it.condition("Applied")).toMatchObject({ reason: "ReCreateSuccessful" });
+    await fleet.advance("10s");
+    expect(await writesDuring(fleet, () => fleet.advance("1m"))).toBe(0);
+  });
+
+  it("leaves an object of somebody else alone, until it goes or may be taken over", async () => {
+    const fleet = await executing({ memberModel: false });
+    const { client } = fleet.member("m1");
+    const foreign = await client.create(resources.configMaps, configMap("c", { theirs: "1" }));
+    const it = new Case(fleet, marked(configMap("c", { ours: "1" })));
+    await it.create();
+    expect(await it.condition("Applied")).toMatchObject({
+      status: "False",
+      reason: "AppliedFailed",
+    });
+    await fleet.advance("5m");
+    expect((await it.inMember(resources.configMaps))?.metadata.resourceVersion).toBe(
+      foreign.metadata.resourceVersion,
+    );
+    await it.setManifest(marked(configMap("c", { ours: "1" }), "overwrite"));
+    expect(await it.inMember(resources.configMaps)).toMatchObject({ data: { ours: "1" } });
+    expect(await it.condition("Applied")).toMatchObject({ status: "True" });
+  });
+
+  it("never deletes an object of somebody else", async () => {
+    const fleet = await executing({ memberModel: false });
+    await fleet.member("m1").client.create(resources.configMaps, configMap("c", { theirs: "1" }));
+    const it = new Case(fleet, marked(configMap("c")));
+    await it.create();
+    await it.delete();
+    expect(await it.exists()).toBe(false);
+    expect(await it.inMember(resources.configMaps)).toMatchObject({ data: { theirs: "1" } });
+  });
+
+  it("holds changes back while a Work is suspended, goes on reporting, and still deletes", async () => {
+    const fleet = await executing();
+    const it = await web(fleet);
+    await it.create();
+    await fleet.advance("10s");
+    await it.change({
+      suspendDispatching: true,
+      workload: { manifests: [marked(deployment("web", { replicas: 3 })) as AnyObject] },
+    });
+    expect(await it.inMember(resources.deployments)).toMatchObject({ spec: { replicas: 2 } });
+    expect(await it.condition("Dispatching")).toMatchObject({
+      status: "False",
+      reason: "SuspendDispatching",
+      message: "Work dispatching is in a suspended state.",
+    });
+    expect(await it.condition("Applied")).toMatchObject({ observedGeneration: 1 });
+    fleet.member("m1").model.setFault({ kind: "pods-not-ready" } as never);
+    await fleet.advance("10s");
+    expect((await it.work()).status?.manifestStatuses?.[0]).toMatchObject({ health: "Unhealthy" });
+    expect(await it.condition("StatusObserved")).toMatchObject({ observedGeneration: 1 });
+    await it.change({ suspendDispatching: false });
+    expect(await it.inMember(resources.deployments)).toMatchObject({ spec: { replicas: 3 } });
+    await it.change({ suspendDispatching: true });
+    await it.delete();
+    await fleet.advance("10s");
+    expect(await it.exists()).toBe(false);
+    expect(await it.inMember(resources.deployments)).toBeUndefined();
+  });
+
+  it("leaves a preserved object in the member, without our marks", async () => {
+    const fleet = await executing();
+    const it = await web(fleet);
+    await it.create({ preserveResourcesOnDeletion: true });
+    await it.delete();
+    expect(await it.exists()).toBe(false);
+    const left = await it.inMember(resources.deployments);
+    expect(left?.metadata.labels).toEqual({ app: "web" });
+    expect(Object.keys(left?.metadata.annotations ?? {})).not.toContain("work.karmada.io/name");
+  });
+
+  it("keeps a Work purged Directly until the last pod is gone", async () => {
+    const fleet = await executing({ member: { stopDelayMs: 20_000 } });
+    const it = await web(fleet);
+    await it.create();
+    await fleet.advance("10s");
+    const annotations = { "lifeboat.dev/purge-mode": "Directly" };
+    const body = { metadata: { annotations } };
+    await fleet.plane.patch(works, it.key, { type: "merge", body });
+    await it.delete();
+    const pods = async () => {
+      const { items } = await fleet.member("m1").client.list(resources.pods, {});
+      return items.length;
+    };
+    for (let second = 0; second < 60 && (await it.exists()); second++) {
+      await fleet.advance("1s");
+      if (!(await it.exists())) break;
+    }
+    expect(await it.exists()).toBe(false);
+    expect(await pods()).toBe(0);
+    expect(await it.inMember(resources.deployments)).toBeUndefined();
+  });
+
+  it("keeps the Work while a finalizer keeps its object", async () => {
+    const fleet = await executing({ memberModel: false });
+    const { client } = fleet.member("m1");
+    const it = new Case(fleet, marked(configMap("c")));
+    await it.create();
+    const key = { namespace: "default", name: "c" };
+    const body = (finalizers: readonly string[]) => ({ metadata: { finalizers } });
+    await client.patch(resources.configMaps, key, { type: "merge", body: body(["ex.io/hold"]) });
+    await it.delete();
+    await fleet.advance("1m");
+    expect(await it.exists()).toBe(true);
+    await client.patch(resources.configMaps, key, { type: "merge", body: body([]) });
+    await fleet.settle();
+    expect(await it.exists()).toBe(false);
+  });
+});
+
+describe("execution in trouble", () => {
+  it.each([
+    ["down", { kind: "down" }],
+    ["partitioned", { kind: "partition" }],
+    ["failing", { kind: "errors" }],
+  ] as const)(
+    "says of a %s member what it could not do, and does it later",
+    async (_what, fault) => {
+      const fleet = await executing();
+      fleet.member("m1").link.setFault(fault);
+      const it = await web(fleet);
+      await it.create();
+      await fleet.advance("3m");
+      expect(await it.condition("Applied")).toMatchObject({
+        status: "False",
+        reason: "AppliedFailed",
+        observedGeneration: 1,
+      });
+      expect(await it.condition("StatusObserved")).toBeUndefined();
+      const quiet = await it.work();
+      await fleet.advance("10m");
+      expect((await it.work()).metadata.resourceVersion).toBe(quiet.metadata.resourceVersion);
+      fleet.member("m1").link.setFault(undefined);
+      await fleet.advance("70s");
+      expect(await it.condition("Applied")).toMatchObject({ status: "True" });
+      await fleet.advance("10s");
+      expect((await it.work()).status?.manifestStatuses?.[0]).toMatchObject({ health: "Healthy" });
+    },
+  );
+
+  it("looks at once when the cluster is Ready again", async () => {
+    const fleet = await executing();
+    fleet.member("m1").link.setFault({ kind: "down" });
+    const it = await web(fleet);
+    await it.create();
+    await fleet.advance("1h");
+    fleet.member("m1").link.setFault(undefined);
+    const cluster = await fleet.plane.get(clusters, { namespace: "", name: "m1" });
+    const ready = {
+      type: "Ready",
+      status: "True",
+      reason: "ClusterReady",
+      message: "",
+      lastTransitionTime: "2026-01-01T01:00:00Z",
+    } as const;
+    await fleet.plane.update(
+      clusters,
+      { ...cluster, status: { ...cluster.status, conditions: [ready] } },
+      { subresource: "status" },
+    );
+    await fleet.advance(10);
+    expect(await it.condition("Applied")).toMatchObject({ status: "True" });
+  });
+
+  it("keeps what was observed of a member that went silent, and calls it no generation's", async () => {
+    const fleet = await executing();
+    const it = await web(fleet);
+    await it.create();
+    await fleet.advance("10s");
+    fleet.member("m1").link.setFault({ kind: "partition" });
+    const before = await it.work();
+    await fleet.advance("5m");
+    expect(await it.work()).toEqual(before);
+    // Nothing in the manifest changes: the cache says that all is well, which proves nothing.
+    await it.change({ preserveResourcesOnDeletion: true });
+    await fleet.advance("5m");
+    expect((await it.work()).status?.manifestStatuses).toEqual(before.status?.manifestStatuses);
+    expect(await it.condition("StatusObserved")).toMatchObject({ observedGeneration: 1 });
+    expect(await it.condition("Applied")).toMatchObject({ status: "False", observedGeneration: 2 });
+    fleet.member("m1").link.setFault(undefined);
+    await fleet.advance("70s");
+    expect(await it.condition("StatusObserved")).toMatchObject({ observedGeneration: 2 });
+    expect(await it.condition("Applied")).toMatchObject({ status: "True", observedGeneration: 2 });
+  });
+
+  it("is not held up by another member that hangs", async () => {
+    const fleet = await executing({ members: ["m1", "m2"], memberModel: false });
+    await fleet.plane.create(resources.namespaces, namespace(executionNamespace("m2")));
+    fleet.member("m1").link.setFault({ kind: "partition" });
+    for (let i = 0; i < 100; i++)
+      await fleet.plane.create(works, workOf(marked(configMap(`c${i}`))));
+    await fleet.settle();
+    const es = executionNamespace("m2");
+    const manifest = marked(configMap("c"), "abort", es);
+    await fleet.plane.create(works, workOf(manifest, {}, es));
+    await fleet.settle();
+    const key = { namespace: "default", name: "c" };
+    expect(await read(fleet.member("m2").client, resources.configMaps, key)).toBeDefined();
+  });
+
+  it("goes on with a slow member", async () => {
+    const fleet = await executing({ memberModel: false });
+    fleet.member("m1").link.setFault({ kind: "slow", delayMs: 4000 });
+    const it = new Case(fleet, marked(configMap("c")));
+    await it.create();
+    await fleet.advance("2m");
+    expect(await it.condition("Applied")).toMatchObject({ status: "True" });
+  });
+
+  it("follows a token that rotates", async () => {
+    const fleet = await executing();
+    const it = await web(fleet);
+    await it.create();
+    await fleet.advance("10s");
+    fleet.member("m1").setToken("new");
+    await it.setManifest(marked(deployment("web", { replicas: 3 })));
+    await fleet.advance("10s");
+    expect(await it.condition("Applied")).toMatchObject({ status: "False" });
+    const key = { namespace: "karmada-cluster", name: "m1" };
+    const body = { data: { token: btoa("new") } };
+    await fleet.plane.patch(resources.secrets, key, { type: "merge", body });
+    await fleet.advance("1s");
+    expect(await it.condition("Applied")).toMatchObject({ status: "True", observedGeneration: 2 });
+    await fleet.advance("10s");
+    expect((await it.work()).status?.manifestStatuses?.[0]).toMatchObject({
+      status: { readyReplicas: 3 },
+      health: "Healthy",
+    });
+  });
+
+  it("says of a cluster without a usable Secret that it cannot be reached", async () => {
+    const fleet = await executing({ memberModel: false });
+    await fleet.plane.delete(resources.secrets, { namespace: "karmada-cluster", name: "m1" });
+    await fleet.settle();
+    const it = new Case(fleet, marked(configMap("c")));
+    await it.create();
+    await fleet.advance("10s");
+    expect(await it.condition("Applied")).toMatchObject({
+      status: "False",
+      reason: "AppliedFailed",
+    });
+  });
+
+  it("keeps the Work of a member that is down until the object is gone", async () => {
+    const fleet = await executing();
+    const it = await web(fleet);
+    await it.create();
+    await fleet.advance("10s");
+    fleet.member("m1").link.setFault({ kind: "down" });
+    await it.delete();
+    await fleet.advance("1h");
+    expect(await it.exists()).toBe(true);
+    await fleet.restart();
+    await fleet.advance("5m");
+    expect(await it.exists()).toBe(true);
+    fleet.member("m1").link.setFault(undefined);
+    await fleet.advance("70s");
+    expect(await it.exists()).toBe(false);
+    expect(await it.inMember(resources.deployments)).toBeUndefined();
+  });
+
+  it("reports what a member refuses, and nothing is lost of what it had", async () => {
+    const fleet = await executing({ memberModel: false });
+    const it = new Case(fleet, marked(deployment("web")));
+    await it.create();
+    const odd = marked(deployment("web", { selector: { matchLabels: { other: "1" } } }));
+    await it.setManifest(odd);
+    await fleet.advance("2m");
+    expect(await it.condition("Applied")).toMatchObject({ status: "False", observedGeneration: 2 });
+    expect(await it.condition("StatusObserved")).toMatchObject({ observedGeneration: 1 });
+    await it.setManifest(it.manifest);
+    await fleet.settle();
+    expect(await it.condition("Applied")).toMatchObject({ status: "True", observedGeneration: 3 });
+  });
+
+  it.each([
+    ["no manifests", { workload: { manifests: [] } }],
+    ["an empty manifest", { workload: { manifests: [{}] } }],
+    ["odd manifests", { workload: { manifests: [{ apiVersion: 1, kind: [], metadata: "x" }] } }],
+  ])("lives with a Work of %s", async (_what, spec) => {
+    const fleet = await executing({ memberModel: false });
+    const work = workOf(configMap("c"), spec as unknown as Partial<Work["spec"]>);
+    await fleet.plane.create(works, work);
+    const it = new Case(fleet, marked(configMap("good")));
+    await it.create();
+    await fleet.advance("1m");
+    expect(await it.condition("Applied")).toMatchObject({ status: "True" });
+    const key = { namespace: ES, name: work.metadata.name ?? "" };
+    await fleet.plane.delete(works, key);
+    await fleet.advance("1m");
+    expect(await read(fleet.plane, works as unknown as Resource, key)).toBeUndefined();
+  });
+});
+
+describe("a crash", () => {
+  const written = ["create", "update", "delete"] as const;
+
+  /** Kills the control plane before or after its n-th write to the member, and lets it go on afterwards. */
+  async function crashAt(n: number, when: "before" | "after"): Promise<number> {
+    const fleet = await executing({ member: { startDelayMs: 100, stopDelayMs: 100 } });
+    const { link } = fleet.member("m1");
+    const target = link.target;
+    let count = 0;
+    for (const verb of written) {
+      const call = target[verb].bind(target) as (...given: unknown[]) => Promise<unknown>;
+      (target as unknown as Record<string, unknown>)[verb] = async (...given: unknown[]) => {
+        const options = given.at(-1) as WriteOptions | undefined;
+        const isOurs = options?.fieldManager === "lifeboat" || verb === "delete";
+        const hit = isOurs && ++count === n;
+        if (hit && when === "before") await fleet.restart();
+        const answer = await call(...given);
+        if (hit && when === "after") await fleet.restart();
+        return answer;
+      };
+    }
+    const it = await web(fleet);
+    await it.create();
+    await fleet.advance("10s");
+    await it.setManifest(marked(deployment("web", { replicas: 3 })));
+    await fleet.advance("10s");
+    expect(await it.condition("StatusObserved")).toMatchObject({ observedGeneration: 2 });
+    expect((await it.work()).status?.manifestStatuses?.[0]).toMatchObject({
+      status: { readyReplicas: 3 },
+      health: "Healthy",
+    });
+    await it.delete();
+    await fleet.advance("1m");
+    expect(await it.exists()).toBe(false);
+    expect(await it.inMember(resources.deployments)).toBeUndefined();
+    return count;
+  }
+
+  it.each([
+    [1, "before"],
+    [1, "after"],
+    [2, "before"],
+    [2, "after"],
+    [3, "before"],
+    [3, "after"],
+  ] as const)("at write %i to the member, %s it, changes nothing in the end", async (n, when) => {
+    expect(await crashAt(n, when)).toBeGreaterThanOrEqual(n);
+  });
+});

@@ -1,0 +1,160 @@
+/**
+ * The objects of ours in one member, each kind watched once for as long as a Work needs it.
+ *
+ * 1. Only what bears our mark is watched; what does not is read from the member itself.
+ * 2. A change of an object, and the end of a kind's first list, asks for a look at the Works that hold it.
+ * 3. Whose an object is follows from the Works, not from its annotations: those may be gone.
+ */
+import {
+  type AnyObject,
+  apiVersionOf,
+  formatKey,
+  type ObjectKey,
+  type Resource,
+} from "@lifeboat/api";
+import { wellKnown } from "@lifeboat/core";
+import { type Client, Informer, type KitPorts } from "@lifeboat/kit";
+
+/** One object in the member. */
+export interface ObjectReference {
+  readonly resource: Resource;
+  readonly key: ObjectKey;
+}
+
+export type Remembered =
+  /** What the cache holds, which is complete up to `version`. */
+  | { readonly kind: "cached"; readonly object: AnyObject | undefined; readonly version: string }
+  /** The first list is under way, since this time by the monotonic clock. */
+  | { readonly kind: "unsynced"; readonly since: number };
+
+interface Followed {
+  readonly informer: Informer<AnyObject>;
+  readonly since: number;
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+  /** Formatted key of an object to the Works that hold it. */
+  readonly owners: Map<string, Set<string>>;
+}
+
+const SELECTOR = `${wellKnown.MANAGED}=true`;
+
+export class MemberObjects {
+  readonly #ports: KitPorts;
+  readonly #member: Client;
+  readonly #onChange: (work: string) => void;
+  readonly #followed = new Map<string, Followed>();
+  readonly #held = new Map<string, readonly ObjectReference[]>();
+
+  constructor(ports: KitPorts, member: Client, onChange: (work: string) => void) {
+    this.#ports = ports;
+    this.#member = member;
+    this.#onChange = onChange;
+  }
+
+  /** Watches the objects that a Work holds, in the place of those it held before. */
+  follow(work: string, held: readonly ObjectReference[]): void {
+    const before = this.#held.get(work) ?? [];
+    if (isSame(before, held)) return;
+    for (const reference of held) this.#add(work, reference);
+    const kept = new Set(held.map(idOf));
+    for (const reference of before) if (!kept.has(idOf(reference))) this.#drop(work, reference);
+    this.#held.set(work, held);
+  }
+
+  /** The Work is gone. */
+  forget(work: string): void {
+    for (const reference of this.#held.get(work) ?? []) this.#drop(work, reference);
+    this.#held.delete(work);
+  }
+
+  /** What is known of an object that a Work holds. */
+  get({ resource, key }: ObjectReference): Remembered {
+    const followed = this.#followed.get(resourceId(resource));
+    const version = followed?.informer.resourceVersion;
+    if (followed === undefined || version === undefined)
+      return { kind: "unsynced", since: followed?.since ?? this.#ports.clock.monotonic() };
+    return { kind: "cached", object: followed.informer.get(key), version };
+  }
+
+  /** The Works that hold objects of a kind. */
+  worksOf(apiVersion: string, kind: string): readonly string[] {
+    for (const { informer, owners } of this.#followed.values())
+      if (informer.resource.kind === kind && apiVersionOf(informer.resource) === apiVersion)
+        return [...owners.values()].flatMap((works) => [...works]);
+    return [];
+  }
+
+  /** Ends all watches; resolves when they have ended. */
+  async stop(): Promise<void> {
+    const followed = [...this.#followed.values()];
+    this.#followed.clear();
+    this.#held.clear();
+    for (const { stop } of followed) stop.abort();
+    await Promise.all(followed.map(({ ended }) => ended));
+  }
+
+  #add(work: string, { resource, key }: ObjectReference): void {
+    const id = resourceId(resource);
+    const followed = this.#followed.get(id) ?? this.#start(id, resource);
+    const name = formatKey(key);
+    const works = followed.owners.get(name);
+    if (works === undefined) followed.owners.set(name, new Set([work]));
+    else works.add(work);
+  }
+
+  #drop(work: string, { resource, key }: ObjectReference): void {
+    const id = resourceId(resource);
+    const followed = this.#followed.get(id);
+    if (followed === undefined) return;
+    const name = formatKey(key);
+    const works = followed.owners.get(name);
+    works?.delete(work);
+    if (works?.size === 0) followed.owners.delete(name);
+    if (followed.owners.size > 0) return;
+    this.#followed.delete(id);
+    followed.stop.abort();
+  }
+
+  #start(id: string, resource: Resource): Followed {
+    const informer = new Informer<AnyObject>(this.#ports, this.#member, resource, {
+      labelSelector: SELECTOR,
+      transform: withoutManagedFields,
+    });
+    const stop = new AbortController();
+    const owners = new Map<string, Set<string>>();
+    informer.onChange((old, now) => {
+      const { namespace = "", name = "" } = (now ?? old)?.metadata ?? {};
+      for (const work of owners.get(formatKey({ namespace, name })) ?? []) this.#onChange(work);
+    });
+    const ended = informer.run(stop.signal);
+    const followed = { informer, since: this.#ports.clock.monotonic(), stop, ended, owners };
+    this.#followed.set(id, followed);
+    void informer.whenSynced(stop.signal).then((synced) => {
+      if (synced)
+        for (const works of owners.values()) for (const work of works) this.#onChange(work);
+    });
+    return followed;
+  }
+}
+
+function isSame(a: readonly ObjectReference[], b: readonly ObjectReference[]): boolean {
+  return (
+    a.length === b.length && a.every((item, i) => b[i] !== undefined && idOf(item) === idOf(b[i]))
+  );
+}
+
+function idOf({ resource, key }: ObjectReference): string {
+  return `${resourceId(resource)} ${formatKey(key)}`;
+}
+
+function resourceId({ group, version, plural }: Resource): string {
+  return `${group}/${version}/${plural}`;
+}
+
+/** They are the largest part of many objects, and nobody here reads them. */
+function withoutManagedFields(object: AnyObject): AnyObject {
+  const { managedFields, ...metadata } = object.metadata as AnyObject["metadata"] & {
+    readonly managedFields?: unknown;
+  };
+  return managedFields === undefined ? object : { ...object, metadata };
+}

@@ -1,0 +1,115 @@
+/** Single calls to a member on behalf of a Work, counted. */
+import { type AnyObject, isRefused, type New } from "@lifeboat/api";
+import { type ApplyCommand, type Fields, type RemoveCommand, wellKnown } from "@lifeboat/core";
+import type { Client } from "@lifeboat/kit";
+import type { ExecutionMetrics } from "./metrics.ts";
+import type { ObjectReference } from "./member-objects.ts";
+
+const FIELD_MANAGER = "lifeboat";
+
+export class MemberWrites {
+  readonly #cluster: string;
+  readonly #member: Client;
+  readonly #metrics: ExecutionMetrics;
+
+  constructor(cluster: string, member: Client, metrics: ExecutionMetrics) {
+    this.#cluster = cluster;
+    this.#member = member;
+    this.#metrics = metrics;
+  }
+
+  /** The object as the member has it now; undefined when it has none. */
+  async read(reference: ObjectReference, signal: AbortSignal): Promise<AnyObject | undefined> {
+    try {
+      return await this.#member.get(reference.resource, reference.key, { signal });
+    } catch (error) {
+      if (isRefused(error, "NotFound")) return undefined;
+      throw error;
+    }
+  }
+
+  /** Answers the object as the member has it afterwards. */
+  apply(
+    reference: ObjectReference,
+    command: ApplyCommand,
+    recreate: boolean,
+    signal: AbortSignal,
+  ): Promise<AnyObject> {
+    const { resource } = reference;
+    const options = { signal, fieldManager: FIELD_MANAGER };
+    const labels = this.#labels(command.object);
+    // The server decides what is a valid object; here it is only passed on.
+    if (command.kind === "create")
+      return counted(
+        this.#member.create(resource, command.object as unknown as New<AnyObject>, options),
+        (result) =>
+          this.#metrics.creations.add(1, { ...labels, result, recreate: String(recreate) }),
+      );
+    return counted(
+      this.#member.update(resource, command.object as unknown as AnyObject, options),
+      (result) =>
+        this.#metrics.updates.add(1, {
+          ...labels,
+          result,
+          operationResult: result === "success" ? "updated" : "none",
+        }),
+    );
+  }
+
+  async remove(
+    reference: ObjectReference,
+    command: RemoveCommand,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (command.kind === "update") {
+      await this.apply(reference, command, false, signal);
+      return;
+    }
+    const { uid, propagationPolicy } = command;
+    const { resource, key } = reference;
+    const labels = this.#labels({
+      apiVersion:
+        resource.group === "" ? resource.version : `${resource.group}/${resource.version}`,
+      kind: resource.kind,
+    });
+    await counted(
+      this.#member.delete(resource, key, { signal, propagationPolicy, preconditions: { uid } }),
+      (result) => this.#metrics.deletions.add(1, { ...labels, result }),
+    );
+  }
+
+  /** Whether a pod of this selection exists. */
+  async hasPods(
+    selection: { readonly namespace: string; readonly labelSelector: string },
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { items } = await this.#member.list(PODS, { ...selection, limit: 1, signal });
+    return items.length > 0;
+  }
+
+  #labels(object: Fields) {
+    return {
+      apiversion: String(object["apiVersion"]),
+      kind: String(object["kind"]),
+      member_cluster: this.#cluster,
+    };
+  }
+}
+
+const PODS = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true } as const;
+
+/** Whether the Work is to go only once its copy has stopped running. */
+export function waitsForDependents(annotations: Readonly<Record<string, string>> = {}): boolean {
+  return annotations[wellKnown.PURGE_MODE] === "Directly";
+}
+
+async function counted<T>(call: Promise<T>, count: (result: string) => void): Promise<T> {
+  try {
+    const answer = await call;
+    count("success");
+    return answer;
+  } catch (error) {
+    count("error");
+    throw error;
+  }
+}
