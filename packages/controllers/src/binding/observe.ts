@@ -1,0 +1,153 @@
+/** What is known about a binding's Works, from caches: the view of `decideWorks`. */
+import {
+  type Cluster,
+  isRefused,
+  type ObjectKey,
+  type OverridePolicy,
+  type Work,
+} from "@lifeboat/api";
+import {
+  clusterOfWork,
+  type Fields,
+  isWorkload,
+  precision,
+  precisionOf,
+  replicasIn,
+  targetsOf,
+  wellKnown,
+  workKey,
+  type WorksView,
+} from "@lifeboat/core";
+import type { Binding } from "../bindings.ts";
+import type { PlaneContext } from "../context.ts";
+
+/** The view of a binding. The server is asked only whether the template of a binding that goes is really there. */
+export async function observeWorks(
+  context: PlaneContext,
+  binding: Binding,
+  signal: AbortSignal,
+): Promise<WorksView> {
+  const { informers } = context;
+  const { namespace = "" } = binding.metadata;
+  const template = await templateOf(context, binding, signal);
+  const works = worksOf(context, binding);
+  const wanted = [...targetsOf(binding).wanted];
+  const clusters = clustersOf(context, new Set([...wanted, ...works.map(clusterOfWork)]));
+  const absent = wanted.filter((cluster) => !works.some((work) => clusterOfWork(work) === cluster));
+  return {
+    binding,
+    template,
+    works,
+    clusters,
+    occupants: template === undefined ? new Map() : occupantsOf(context, template, absent),
+    clusterOverridePolicies: meaning(template, informers.clusterOverridePolicies.list()),
+    overridePolicies: meaning(template, informers.overridePolicies.byIndex("namespace", namespace)),
+    revised: template === undefined ? new Map() : await revisedOf(context, binding, template),
+    newWorkIds: new Map(absent.map((cluster) => [cluster, context.ids.uid()])),
+  };
+}
+
+/** The Works that bear the binding's id. */
+export function worksOf({ informers }: PlaneContext, { metadata }: Binding): readonly Work[] {
+  const key =
+    (metadata.namespace ?? "") === "" ? wellKnown.CLUSTER_BINDING_ID : wellKnown.BINDING_ID;
+  const id = metadata.labels?.[key];
+  return id === undefined ? [] : informers.works.byIndex("binding", id);
+}
+
+/** An object of the same name with another uid is another object: the binding's own template is gone. */
+async function templateOf(
+  context: PlaneContext,
+  { metadata, spec }: Binding,
+  signal: AbortSignal,
+): Promise<Fields | undefined> {
+  const { resource } = spec;
+  const cached = context.templates.get(resource);
+  if (cached === undefined || (resource.uid ?? cached.metadata.uid) !== cached.metadata.uid)
+    return undefined;
+  if (metadata.deletionTimestamp === undefined || cached.metadata.deletionTimestamp !== undefined)
+    return cached;
+  return readTemplate(context, resource, cached.metadata.uid, signal);
+}
+
+/** The cache may not know yet that the template went, and what follows from that is not to be counted by the brake. */
+async function readTemplate(
+  { templates, plane }: PlaneContext,
+  resource: Binding["spec"]["resource"],
+  uid: string,
+  signal: AbortSignal,
+): Promise<Fields | undefined> {
+  const served = templates.resourceOf(resource.apiVersion, resource.kind);
+  if (served === undefined) return undefined;
+  const key: ObjectKey = { namespace: resource.namespace ?? "", name: resource.name };
+  try {
+    const template = await plane.get(served, key, { signal });
+    return template.metadata.uid === uid ? template : undefined;
+  } catch (error) {
+    if (isRefused(error, "NotFound")) return undefined;
+    throw error;
+  }
+}
+
+function clustersOf(
+  { informers }: PlaneContext,
+  names: ReadonlySet<string>,
+): ReadonlyMap<string, Cluster> {
+  const found = new Map<string, Cluster>();
+  for (const name of names) {
+    const cluster = informers.clusters.get({ namespace: "", name });
+    if (cluster !== undefined) found.set(name, cluster);
+  }
+  return found;
+}
+
+function occupantsOf(
+  { informers }: PlaneContext,
+  template: Fields,
+  clusters: readonly string[],
+): ReadonlyMap<string, Work> {
+  const found = new Map<string, Work>();
+  for (const cluster of clusters) {
+    const work = informers.works.get(workKey(template, cluster));
+    if (work !== undefined) found.set(cluster, work);
+  }
+  return found;
+}
+
+/** The policies that mean the template: sorted out once, not once for each cluster. */
+function meaning(
+  template: Fields | undefined,
+  policies: readonly OverridePolicy[],
+): readonly Fields[] {
+  if (template === undefined) return [];
+  const found = policies.filter(({ spec: { resourceSelectors = [] } }) => {
+    if (resourceSelectors.length === 0) return true;
+    return precisionOf(template, resourceSelectors) !== precision.none;
+  });
+  return found as unknown as readonly Fields[];
+}
+
+/** The answers of a script, asked once for each number of replicas. */
+async function revisedOf(
+  { interpretation }: PlaneContext,
+  binding: Binding,
+  template: Fields,
+): Promise<ReadonlyMap<string, Fields | Error>> {
+  const { apiVersion, kind } = binding.spec.resource;
+  const revised = new Map<string, Fields | Error>();
+  const bound = binding as unknown as Fields;
+  if (binding.metadata.deletionTimestamp !== undefined || !isWorkload(bound)) return revised;
+  if (!interpretation.isCustomized(apiVersion, kind, "reviseReplicas")) return revised;
+  const answers = new Map<number, Fields | Error>();
+  for (const { name } of binding.spec.clusters ?? []) {
+    const replicas = replicasIn(bound, name) ?? 0;
+    const answer =
+      answers.get(replicas) ??
+      (await interpretation
+        .reviseReplicas(template as never, replicas)
+        .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error)))));
+    answers.set(replicas, answer);
+    revised.set(name, answer);
+  }
+  return revised;
+}

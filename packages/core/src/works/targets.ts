@@ -1,0 +1,40 @@
+/**
+ * Which clusters a binding's Works belong in.
+ *
+ *   wanted   the schedule and the clusters of those who need the resource: a Work is made and kept current
+ *   leaving  clusters of eviction tasks that keep the old copy: a Work that exists stays as it is
+ *   purged   clusters of eviction tasks in mode Directly: the Work goes before anything new is made
+ *
+ * A cluster that is wanted is not leaving, and its Work is not removed for being purged, whatever tasks say.
+ */
+import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
+
+export interface Targets {
+  readonly wanted: ReadonlySet<string>;
+  readonly leaving: ReadonlySet<string>;
+  readonly purged: ReadonlySet<string>;
+}
+
+/** The clusters of a binding, by what becomes of its Work there. */
+export function targetsOf({ spec }: ResourceBinding): Targets {
+  const wanted = new Set((spec.clusters ?? []).map(({ name }) => name));
+  for (const { clusters } of spec.requiredBy ?? [])
+    for (const { name } of clusters ?? []) wanted.add(name);
+  const leaving = new Set<string>();
+  const purged = new Set<string>();
+  for (const task of spec.gracefulEvictionTasks ?? []) {
+    const { fromCluster } = task;
+    if (isPurgedDirectly(task)) purged.add(fromCluster);
+    if (keepsCopy(task) && !wanted.has(fromCluster)) leaving.add(fromCluster);
+  }
+  return { wanted, leaving, purged };
+}
+
+/** Whether the old copy must be gone before a new one may appear. Immediately is the old spelling. */
+export function isPurgedDirectly({ purgeMode }: EvictionTask): boolean {
+  return purgeMode === "Directly" || purgeMode === "Immediately";
+}
+
+function keepsCopy(task: EvictionTask): boolean {
+  return !isPurgedDirectly(task) || task.suppressDeletion === true;
+}
