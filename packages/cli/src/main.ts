@@ -3,7 +3,10 @@
  * for done, 2 for a call that was wrong, 1 for one that could not be carried out.
  */
 import { Command, CommanderError } from "commander";
+import { addGet } from "./commands/get.ts";
+import { addJoin } from "./commands/join.ts";
 import { addMembers } from "./commands/members.ts";
+import { addUnjoin } from "./commands/unjoin.ts";
 import { addUp } from "./commands/up.ts";
 import { CommandFailed, UsageError } from "./failure.ts";
 import { version } from "./version.ts";
@@ -16,6 +19,9 @@ export async function main(args: readonly string[]): Promise<void> {
     .showHelpAfterError("(try --help)")
     .exitOverride();
   addUp(program);
+  addJoin(program);
+  addUnjoin(program);
+  addGet(program);
   addMembers(program);
   try {
     await program.parseAsync(args, { from: "user" });

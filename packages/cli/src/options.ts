@@ -14,6 +14,8 @@ export type OptionType = "text" | "switch" | "integer" | "number" | "duration";
 export interface OptionDefinition {
   /** Kebab-case, without dashes: `data-dir`. */
   readonly name: string;
+  /** One letter: `o` for `-o`. */
+  readonly short?: string;
   readonly type: OptionType;
   /** What stands for the value in help: `DIR`. Switches have none. */
   readonly value?: string;

@@ -13,7 +13,8 @@ import {
 /** Declares the table's flags, and `--config`. */
 export function declareOptions(command: Command, table: readonly OptionDefinition[]): Command {
   for (const definition of table) {
-    const flag = `--${definition.name}${definition.type === "switch" ? "" : ` <${definition.value ?? "VALUE"}>`}`;
+    const short = definition.short === undefined ? "" : `-${definition.short}, `;
+    const flag = `${short}--${definition.name}${definition.type === "switch" ? "" : ` <${definition.value ?? "VALUE"}>`}`;
     command.option(flag, describeOption(definition));
   }
   return command.option(

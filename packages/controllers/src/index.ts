@@ -8,9 +8,12 @@ export {
 } from "./bindings.ts";
 export type { PlaneContext } from "./context.ts";
 export {
+  bindingClusters,
   type BindingIndex,
   createPlaneInformers,
   type PlaneInformers,
+  type PolicyIndex,
+  selectsIndex,
   type WorkIndex,
 } from "./informers.ts";
 export {
@@ -35,3 +38,25 @@ export { createMemberConnections } from "./connections/create-connections.ts";
 export { type Discovered, discover, type DiscoveredResource } from "./discovery/discovered.ts";
 export { createTemplates, type TemplatesOptions } from "./discovery/discovered-templates.ts";
 export { createClusterController } from "./cluster/create-cluster-controller.ts";
+export {
+  type ClusterStatusOptions,
+  createClusterStatus,
+} from "./cluster-status/create-cluster-status.ts";
+export {
+  createNamespaceSync,
+  type NamespaceSyncOptions,
+} from "./namespace-sync/create-namespace-sync.ts";
+export {
+  type ClusterExecution,
+  type ClusterExecutionParts,
+  type ClusterWorks,
+  createClusterExecution,
+} from "./execution/cluster-execution.ts";
+export { createExecution } from "./execution/create-execution.ts";
+export { createDetector, type DetectorOptions } from "./detector/create-detector.ts";
+export { createBindingStatus } from "./binding-status/create-binding-status.ts";
+export { createDependencies } from "./dependencies/create-dependencies.ts";
+export { createWorkloadRebalancer } from "./workload-rebalancer/create-workload-rebalancer.ts";
+export type { AskedDeletion, DeletionGate } from "./deletion-gate.ts";
+export { createDeletionGate } from "./deletion-gate/create-deletion-gate.ts";
+export { createBindingController } from "./binding/create-binding-controller.ts";

@@ -5,7 +5,6 @@ export {
   createControlPlane,
 } from "./control-plane.ts";
 export { establishKinds, installKinds } from "./install-kinds.ts";
-export { CutOff } from "./simulated-member/fault-gate.ts";
 export type { SimulatedAccess } from "./simulated-member/join-simulated.ts";
 export { createMemberHost, type HostedMember } from "./simulated-member/member-host.ts";
 export { modelOptions, type SimulatedMemberSpec } from "./simulated-member/member-spec.ts";
@@ -15,3 +14,13 @@ export {
   type SimulatedMember,
   type SimulatedMemberOptions,
 } from "./simulated-member/simulated-member.ts";
+export { type JoinOutcome, type JoinRequest, joinCluster } from "./registration/join.ts";
+export type { GivenAccess } from "./registration/member-side.ts";
+export { RegistrationRefused } from "./registration/refusal.ts";
+export {
+  type ClusterLoad,
+  loadOf,
+  unjoinCluster,
+  type UnjoinOutcome,
+  type UnjoinRequest,
+} from "./registration/unjoin.ts";

@@ -104,7 +104,7 @@ class FollowedConnections implements MemberConnections {
         member.close();
       }
       this.#retired.clear();
-      for (const name of [...this.#kept.keys()]) this.#put(name, { connection: NONE });
+      for (const name of this.#kept.keys()) this.#put(name, { connection: NONE });
     }
   }
 
@@ -117,11 +117,11 @@ class FollowedConnections implements MemberConnections {
       this.#secrets.onChange((old, now) => {
         const { namespace = "", name = "" } = (now ?? old)?.metadata ?? {};
         const users = this.#users.get(formatKey({ namespace, name })) ?? [];
-        for (const cluster of [...users]) this.#look(cluster);
+        for (const cluster of users) this.#look(cluster);
       }),
     ];
     this.#ready = true;
-    for (const finish of [...this.#waiting]) finish();
+    for (const finish of this.#waiting) finish();
     return stops;
   }
 

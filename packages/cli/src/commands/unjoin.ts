@@ -1,0 +1,101 @@
+/** `lifeboat unjoin NAME`: lets a cluster leave the fleet in order, and takes away what joining made in it. */
+import { createInterface } from "node:readline/promises";
+import { createRealClock } from "@lifeboat/base/adapters";
+import { type ClusterLoad, loadOf, unjoinCluster } from "@lifeboat/plane";
+import type { Command } from "commander";
+import { CommandFailed, UsageError } from "../failure.ts";
+import { connect, findPlane, inWords, planeOptions } from "../find-plane.ts";
+import type { OptionDefinition } from "../options.ts";
+import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { checkClusterName, memberAccess, memberOptions } from "./join.ts";
+
+export const unjoinOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  ...memberOptions,
+  {
+    name: "wait",
+    type: "duration",
+    value: "TIME",
+    default: "60s",
+    min: 1,
+    help: "How long the cluster may take to leave",
+  },
+  {
+    name: "force",
+    type: "switch",
+    help: "Do not wait for workloads to move; a cluster out of reach keeps what is in it",
+  },
+  { name: "yes", type: "switch", help: "Do not ask" },
+];
+
+export function addUnjoin(program: Command): void {
+  const command = program
+    .command("unjoin")
+    .description("Let a cluster leave the fleet")
+    .argument("<NAME>", "the cluster's name");
+  declareOptions(command, unjoinOptions).action(async (name: string) => {
+    await inWords(() => unjoin(name, readSettings(command, unjoinOptions)));
+  });
+}
+
+async function unjoin(name: string, settings: Settings): Promise<void> {
+  checkClusterName(name);
+  const cleansMember = settings.text("cluster-kubeconfig") !== undefined;
+  const access = cleansMember ? await memberAccess(settings) : undefined;
+  const plane = await findPlane(settings);
+  const member = access === undefined ? undefined : await connect(access);
+  const isDryRun = settings.isOn("dry-run");
+  try {
+    const load = await loadOf(plane.client, name);
+    process.stdout.write(`${describeLoad(name, load)}\n`);
+    if (load.bindings > 0 && !isDryRun && !settings.isOn("yes")) await ask(name, settings);
+    const { leftInMember } = await unjoinCluster(
+      { clock: createRealClock() },
+      {
+        plane: plane.client,
+        name,
+        ...(member === undefined ? {} : { member: member.client }),
+        namespace: settings.requiredText("cluster-namespace"),
+        force: settings.isOn("force"),
+        waitMs: settings.number("wait"),
+        dryRun: isDryRun,
+      },
+    );
+    process.stdout.write(
+      isDryRun
+        ? `cluster(${name}) can be unjoined (dry run)\n`
+        : `cluster(${name}) is unjoined successfully\n`,
+    );
+    for (const what of leftInMember)
+      process.stderr.write(`lifeboat: left in the cluster: ${what}\n`);
+  } finally {
+    member?.close();
+    plane.close();
+  }
+}
+
+/** What is still on the cluster, in one line. */
+export function describeLoad(name: string, { bindings, examples, works }: ClusterLoad): string {
+  if (bindings === 0 && works === 0) return `nothing is on cluster(${name})`;
+  const more = bindings > examples.length ? ", …" : "";
+  const which = bindings === 0 ? "" : ` (${examples.join(", ")}${more})`;
+  const counted = (count: number, one: string): string =>
+    `${count} ${one}${count === 1 ? "" : "s"}`;
+  return `on cluster(${name}) are still ${counted(bindings, "binding")}${which} and ${counted(works, "Work")}`;
+}
+
+/** Asks the person; without one the command is refused. */
+async function ask(name: string, settings: Settings): Promise<void> {
+  const what = settings.isOn("force")
+    ? "It is taken out without waiting for them."
+    : "They are moved to other clusters first.";
+  if (!process.stdin.isTTY)
+    throw new UsageError(`${what} Nobody can be asked here: say --yes to unjoin ${name}`);
+  const prompt = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    const answer = await prompt.question(`${what} Unjoin ${name}? [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed("nothing was changed");
+  } finally {
+    prompt.close();
+  }
+}

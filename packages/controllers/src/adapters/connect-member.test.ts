@@ -1,0 +1,30 @@
+/** Accesses over HTTP that cannot work are refused with a sentence before anything is sent. */
+import { describe, expect, it } from "vitest";
+import type { MemberAccess } from "../member-connections.ts";
+import { connectMemberOverHttp } from "./connect-member.ts";
+
+const access: MemberAccess = {
+  cluster: "m1",
+  endpoint: "https://127.0.0.1:1",
+  token: "abc",
+  insecureSkipTlsVerification: false,
+};
+
+describe("connectMemberOverHttp", () => {
+  it("connects only when something is asked", async () => {
+    const member = connectMemberOverHttp("test")(access);
+    await expect(member.client.read("/readyz")).rejects.toThrow("ECONNREFUSED");
+    member.close();
+  });
+
+  it.each<[string, Partial<MemberAccess>, RegExp]>([
+    ["an endpoint without scheme", { endpoint: "m1:6443" }, /is not an http or https URL/],
+    ["an endpoint of another scheme", { endpoint: "ftp://m1" }, /is not an http or https URL/],
+    ["an endpoint without host", { endpoint: "https:///x" }, /is not an http or https URL/],
+    ["a proxy", { proxyUrl: "http://proxy:3128" }, /cannot be reached through a proxy/],
+    ["a token that would break a header", { token: "a\r\nb: c" }, /characters that no token has/],
+    ["an authority that is none", { caBundle: "nonsense" }, /not begin with a PEM certificate/],
+  ])("refuses %s", (_name, change, message) => {
+    expect(() => connectMemberOverHttp("test")({ ...access, ...change })).toThrow(message);
+  });
+});

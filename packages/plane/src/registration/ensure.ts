@@ -1,0 +1,72 @@
+/**
+ * Making sure that an object is as it should be, or is gone, however often and from wherever it is asked for.
+ *
+ * 1. Fields and labels that are not named are left as they are.
+ * 2. An object that already is as it should be is not written.
+ */
+import {
+  type AnyObject,
+  equalJson,
+  isJsonObject,
+  isRefused,
+  type Json,
+  keyOf,
+  type KubeObject,
+  type New,
+  type ObjectKey,
+  type Resource,
+} from "@lifeboat/api";
+import type { Client, DeleteOptions } from "@lifeboat/kit";
+
+/** Creates the object, or brings what is there in line with it; answers it as stored. */
+export async function ensure(
+  client: Client,
+  resource: Resource,
+  wanted: New<AnyObject>,
+): Promise<AnyObject> {
+  try {
+    return await client.create(resource, wanted);
+  } catch (error) {
+    if (!isRefused(error, "AlreadyExists")) throw error;
+  }
+  const found = await client.get(resource, keyOf(wanted));
+  if (covers(found, wanted)) return found;
+  const body = wanted as unknown as Json;
+  return client.patch(resource, keyOf(wanted), { type: "merge", body });
+}
+
+/** Whether everything that `wanted` says holds of `found`. */
+function covers(found: unknown, wanted: unknown): boolean {
+  if (!isJsonObject(wanted) || !isJsonObject(found)) return equalJson(found, wanted);
+  return Object.entries(wanted).every(([field, value]) => covers(found[field], value));
+}
+
+/** The object, or undefined where there is none. */
+export async function findObject<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  key: ObjectKey,
+): Promise<T | undefined> {
+  try {
+    return await client.get(resource, key);
+  } catch (error) {
+    if (isRefused(error, "NotFound")) return undefined;
+    throw error;
+  }
+}
+
+/** Deletes the object where it is there; answers whether it was. */
+export async function ensureGone<T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  key: ObjectKey,
+  options: DeleteOptions = {},
+): Promise<boolean> {
+  try {
+    await client.delete(resource, key, options);
+    return true;
+  } catch (error) {
+    if (isRefused(error, "NotFound")) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * Joining a member that the control plane reaches by itself (Push).
+ *
+ *   check → accounts and rights in the member → tokens → Secrets here → the Cluster → the Secrets belong to it
+ *
+ * 1. Nothing is written before the request is known to be good: the name, the member's identity, the Cluster's rules.
+ * 2. It can be repeated from the start after dying at any step, and then ends the same.
+ * 3. A member has one name, and a name one member: both are told apart by the uid of the member's kube-system.
+ */
+import {
+  type AnyObject,
+  apiVersionOf,
+  type Cluster,
+  clusters,
+  equalJson,
+  type Json,
+  type KubeList,
+  type New,
+  type OwnerReference,
+} from "@lifeboat/api";
+import type { Clock } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
+import type { Client } from "@lifeboat/kit";
+import { ensure, findObject } from "./ensure.ts";
+import { type Credential, type GivenAccess, makeCredential } from "./member-side.ts";
+import { RegistrationRefused } from "./refusal.ts";
+import { impersonatorSecretName, namespaces, secrets, systemObject } from "./resources.ts";
+
+export interface JoinRequest {
+  readonly plane: Client;
+  readonly member: Client;
+  readonly name: string;
+  /** How the member is reached now, and how it will be from the control plane. */
+  readonly access: GivenAccess;
+  /** Of the accounts in the member and of the Secrets here; `karmada-cluster` when absent. */
+  readonly namespace?: string;
+  readonly provider?: string;
+  readonly region?: string;
+  readonly zones?: readonly string[];
+  /** How long the member may take to issue tokens; 30 s when absent. */
+  readonly tokenTimeoutMs?: number;
+  /** Checks everything that can be checked, and writes nothing. */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface JoinOutcome {
+  /** As it is stored, or as it would be after a dry run. */
+  readonly cluster: Cluster;
+  /** Where the control plane's token comes from; undefined after a dry run. */
+  readonly credential?: Credential["source"];
+}
+
+const TOKEN_TIMEOUT_MS = 30_000;
+const PAGE_SIZE = 500;
+
+/** Joins the member, or throws RegistrationRefused. */
+export async function joinCluster(
+  ports: { readonly clock: Clock },
+  request: JoinRequest,
+): Promise<JoinOutcome> {
+  const { plane, member, name } = request;
+  const namespace = request.namespace ?? wellKnown.CLUSTER_NAMESPACE;
+  const id = await memberId(member);
+  const wanted = clusterOf(request, namespace, id);
+  const found = await checkFree(plane, name, id);
+  const checked =
+    found ?? (await plane.create(clusters, wanted, { dryRun: true, fieldValidation: "Strict" }));
+  if (request.dryRun === true) return { cluster: checked };
+  const credential = await makeCredential(ports, {
+    member,
+    cluster: name,
+    namespace,
+    access: request.access,
+    timeoutMs: request.tokenTimeoutMs ?? TOKEN_TIMEOUT_MS,
+    ...(request.signal === undefined ? {} : { signal: request.signal }),
+  });
+  await ensure(plane, namespaces, systemObject(namespaces, { name: namespace }));
+  await putSecrets(plane, namespace, name, credential);
+  const cluster = await putCluster(plane, wanted, found);
+  await putSecrets(plane, namespace, name, credential, ownerOf(cluster));
+  return { cluster, credential: credential.source };
+}
+
+/** What tells a member from others: the uid of its namespace kube-system. */
+export async function memberId(member: Client): Promise<string> {
+  const found = await findObject(member, namespaces, { namespace: "", name: "kube-system" });
+  if (found !== undefined) return found.metadata.uid;
+  throw new RegistrationRefused(
+    "the cluster has no namespace kube-system, by whose uid clusters are told apart: create it there first",
+  );
+}
+
+/** Refuses a member that has another name here, and a name that another member has; answers what an earlier run made. */
+async function checkFree(plane: Client, name: string, id: string): Promise<Cluster | undefined> {
+  let own: Cluster | undefined;
+  let token = "";
+  do {
+    const page: KubeList<Cluster> = await plane.list(clusters, {
+      limit: PAGE_SIZE,
+      continue: token,
+    });
+    for (const cluster of page.items) {
+      if (cluster.metadata.name === name) own = cluster;
+      else if (cluster.spec.id === id)
+        throw new RegistrationRefused(
+          `this cluster is joined already, as ${cluster.metadata.name}: use that name, or unjoin it first`,
+        );
+    }
+    token = page.metadata.continue ?? "";
+  } while (token !== "");
+  if (own === undefined) return undefined;
+  if (own.spec.id !== id || own.spec.syncMode !== "Push")
+    throw new RegistrationRefused(
+      `another cluster is joined as ${name}: choose another name, or unjoin that one first`,
+    );
+  if (own.metadata.deletionTimestamp !== undefined)
+    throw new RegistrationRefused(`the cluster ${name} is leaving: join it again once it is gone`);
+  return own;
+}
+
+function clusterOf(request: JoinRequest, namespace: string, id: string): New<Cluster> {
+  const { name, access, provider = "", region = "", zones = [] } = request;
+  return {
+    apiVersion: apiVersionOf(clusters),
+    kind: clusters.kind,
+    metadata: { name },
+    spec: {
+      id,
+      syncMode: "Push",
+      apiEndpoint: access.server,
+      secretRef: { namespace, name },
+      impersonatorSecretRef: { namespace, name: impersonatorSecretName(name) },
+      ...(access.insecureSkipTlsVerify ? { insecureSkipTLSVerification: true } : {}),
+      ...(provider === "" ? {} : { provider }),
+      ...(region === "" ? {} : { region }),
+      ...(zones.length === 0 ? {} : { zones: [...zones] }),
+    },
+  };
+}
+
+/** Creates the Cluster; one that an earlier run made gets what this request says anew, and keeps the rest. */
+async function putCluster(
+  plane: Client,
+  wanted: New<Cluster>,
+  found: Cluster | undefined,
+): Promise<Cluster> {
+  if (found === undefined) return plane.create(clusters, wanted);
+  const spec = { ...found.spec, ...wanted.spec };
+  if (equalJson(spec, found.spec)) return found;
+  return plane.update(clusters, { ...found, spec });
+}
+
+async function putSecrets(
+  plane: Client,
+  namespace: string,
+  cluster: string,
+  credential: Credential,
+  owner?: OwnerReference,
+): Promise<void> {
+  const ownerReferences = owner === undefined ? {} : { ownerReferences: [owner] };
+  const put = (name: string, data: Readonly<Record<string, string>>): Promise<AnyObject> =>
+    ensure(
+      plane,
+      secrets,
+      systemObject(
+        secrets,
+        { name, namespace, ...ownerReferences },
+        { type: "Opaque", data: data as Json },
+      ),
+    );
+  const authority = credential.caBundle === "" ? {} : { caBundle: toBase64(credential.caBundle) };
+  await put(cluster, { token: toBase64(credential.token), ...authority });
+  await put(impersonatorSecretName(cluster), { token: toBase64(credential.impersonatorToken) });
+}
+
+function ownerOf(cluster: Cluster): OwnerReference {
+  const { name, uid } = cluster.metadata;
+  return { apiVersion: cluster.apiVersion, kind: cluster.kind, name, uid };
+}
+
+function toBase64(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}

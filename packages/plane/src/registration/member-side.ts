@@ -1,0 +1,188 @@
+/**
+ * What joining makes in a member, and how unjoining takes it away again.
+ *
+ * 1. The control plane's account may do everything: it applies whatever templates hold, roles included.
+ * 2. The tokens come from the member's own token controller. A member without one is reached by the bearer token that
+ *    the person who joins it uses, if that is what they use.
+ * 3. Taking away leaves what other control planes made in the same namespace.
+ */
+import type { AnyObject } from "@lifeboat/api";
+import { isJsonObject } from "@lifeboat/api";
+import { type Clock, formatDuration, sleep } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
+import type { Client } from "@lifeboat/kit";
+import { ensure, ensureGone, findObject } from "./ensure.ts";
+import { RegistrationRefused } from "./refusal.ts";
+import {
+  accountName,
+  clusterRoleBindings,
+  clusterRoles,
+  IMPERSONATOR,
+  namespaces,
+  roleName,
+  secrets,
+  serviceAccounts,
+  systemObject,
+  TOKEN_ACCOUNT,
+  TOKEN_TYPE,
+} from "./resources.ts";
+
+/** How the person who joins a member reaches it. */
+export interface GivenAccess {
+  /** The URL, as the control plane will use it too. */
+  readonly server: string;
+  readonly insecureSkipTlsVerify: boolean;
+  /** PEM; absent: the system's authorities. */
+  readonly caBundle?: string;
+  /** The bearer token, where that is how they prove who they are. */
+  readonly token?: string;
+}
+
+export interface Credential {
+  readonly token: string;
+  readonly impersonatorToken: string;
+  /** PEM; "": the system's authorities. */
+  readonly caBundle: string;
+  readonly source: "serviceAccount" | "kubeconfig";
+}
+
+export interface MemberSide {
+  readonly member: Client;
+  readonly cluster: string;
+  readonly namespace: string;
+}
+
+export interface CredentialRequest extends MemberSide {
+  readonly access: GivenAccess;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+const POLL_MS = 200;
+
+/** Makes the accounts with their rights and answers the tokens by which they are used. */
+export async function makeCredential(
+  ports: { readonly clock: Clock },
+  request: CredentialRequest,
+): Promise<Credential> {
+  const { member, namespace, cluster, access } = request;
+  const account = accountName(cluster);
+  await ensure(member, namespaces, systemObject(namespaces, { name: namespace }));
+  for (const name of [IMPERSONATOR, account])
+    await ensure(member, serviceAccounts, systemObject(serviceAccounts, { name, namespace }));
+  await makeRights(request, account);
+  if (!(await issuesTokens(member))) return givenCredential(request);
+  for (const name of [IMPERSONATOR, account]) await makeTokenSecret(request, name);
+  const deadline = ports.clock.monotonic() + request.timeoutMs;
+  const impersonator = await awaitToken(ports, request, IMPERSONATOR, deadline);
+  const own = await awaitToken(ports, request, account, deadline);
+  if (own === undefined || impersonator === undefined) return givenCredential(request);
+  // The authority that vouches for the address is the one by which the address was just reached.
+  const caBundle = access.caBundle ?? (access.insecureSkipTlsVerify ? own.caBundle : "");
+  const { token } = own;
+  return { token, impersonatorToken: impersonator.token, caBundle, source: "serviceAccount" };
+}
+
+async function makeRights({ member, cluster, namespace }: MemberSide, account: string) {
+  const name = roleName(cluster);
+  const rules = [
+    { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
+    { nonResourceURLs: ["*"], verbs: ["get"] },
+  ];
+  await ensure(member, clusterRoles, systemObject(clusterRoles, { name }, { rules }));
+  const roleRef = { apiGroup: clusterRoles.group, kind: clusterRoles.kind, name };
+  const subjects = [{ kind: serviceAccounts.kind, name: account, namespace }];
+  await ensure(
+    member,
+    clusterRoleBindings,
+    systemObject(clusterRoleBindings, { name }, { roleRef, subjects }),
+  );
+}
+
+/** Our embedded API server has no token controller, so nobody needs to wait for it. */
+async function issuesTokens(member: Client): Promise<boolean> {
+  const version = await member.read("/version");
+  return !(isJsonObject(version) && String(version["gitVersion"]).includes("+lifeboat."));
+}
+
+/** The Secret that asks the member's token controller for a token that does not expire. */
+async function makeTokenSecret({ member, namespace }: MemberSide, account: string): Promise<void> {
+  const annotations = { [TOKEN_ACCOUNT]: account };
+  const metadata = { name: account, namespace, annotations };
+  await ensure(member, secrets, systemObject(secrets, metadata, { type: TOKEN_TYPE }));
+}
+
+interface IssuedToken {
+  readonly token: string;
+  readonly caBundle: string;
+}
+
+/** The token once it is there; undefined when the deadline passes first. */
+async function awaitToken(
+  { clock }: { readonly clock: Clock },
+  { member, namespace, signal }: CredentialRequest,
+  account: string,
+  deadline: number,
+): Promise<IssuedToken | undefined> {
+  for (;;) {
+    const secret = await findObject(member, secrets, { namespace, name: account });
+    const token = decoded(secret, "token");
+    if (token !== "") return { token, caBundle: decoded(secret, "ca.crt") };
+    if (clock.monotonic() >= deadline) return undefined;
+    if (!(await sleep(clock, POLL_MS, signal)))
+      throw new RegistrationRefused("joining was interrupted; run it again to go on");
+  }
+}
+
+function givenCredential(request: CredentialRequest): Credential {
+  const { access, cluster, namespace, timeoutMs } = request;
+  const { token = "", caBundle = "" } = access;
+  if (token !== "") return { token, impersonatorToken: token, caBundle, source: "kubeconfig" };
+  throw new RegistrationRefused(
+    `the cluster issued no token for its service account ${namespace}/${accountName(cluster)} within ${formatDuration(timeoutMs)}` +
+      " (is its kube-controller-manager running?), and its kubeconfig has no bearer token to use instead:" +
+      " mend one of the two and join again, or take away what was made with" +
+      ` lifeboat unjoin ${cluster} --cluster-kubeconfig FILE`,
+  );
+}
+
+function decoded(secret: AnyObject | undefined, key: string): string {
+  const data = secret?.["data"];
+  const value = isJsonObject(data) ? data[key] : undefined;
+  if (typeof value !== "string") return "";
+  return new TextDecoder().decode(Uint8Array.from(atob(value), (char) => char.charCodeAt(0)));
+}
+
+/** Takes away what joining made in the member; answers what was left because others use it. */
+export async function cleanMember({ member, cluster, namespace }: MemberSide): Promise<string[]> {
+  const account = accountName(cluster);
+  const role = { namespace: "", name: roleName(cluster) };
+  await ensureGone(member, clusterRoleBindings, role);
+  await ensureGone(member, clusterRoles, role);
+  for (const resource of [secrets, serviceAccounts])
+    await ensureGone(member, resource, { namespace, name: account });
+  const space = await findObject(member, namespaces, { namespace: "", name: namespace });
+  if (space === undefined) return [];
+  if (space.metadata.labels?.[wellKnown.SYSTEM] !== "true") {
+    await removeImpersonator(member, namespace);
+    return [`the namespace ${namespace}, which joining did not make`];
+  }
+  const others = await otherAccounts(member, namespace);
+  if (others.length > 0)
+    return [`the namespace ${namespace}, in which there are still ${others.join(", ")}`];
+  await removeImpersonator(member, namespace);
+  await ensureGone(member, namespaces, { namespace: "", name: namespace });
+  return [];
+}
+
+async function removeImpersonator(member: Client, namespace: string): Promise<void> {
+  for (const resource of [secrets, serviceAccounts])
+    await ensureGone(member, resource, { namespace, name: IMPERSONATOR });
+}
+
+/** The accounts of other control planes, or of other names. */
+async function otherAccounts(member: Client, namespace: string): Promise<readonly string[]> {
+  const { items } = await member.list(serviceAccounts, { namespace });
+  const known = new Set(["default", IMPERSONATOR]);
+  return items.map(({ metadata }) => metadata.name).filter((name) => !known.has(name));
+}

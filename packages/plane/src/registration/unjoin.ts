@@ -1,0 +1,222 @@
+/**
+ * Unjoining a Push member: it leaves the control plane in order (controllers/cluster), and what joining made in it goes.
+ *
+ *   check the member's identity → delete the Cluster → wait until it is gone → Secrets here → what is in the member
+ *
+ * 1. The member is cleaned last: until its Works are gone, the control plane needs its account there.
+ * 2. It can be repeated after dying at any step; where the Cluster is gone already, the rest is still taken away.
+ * 3. By force, what the control plane does not let go within the time to wait is let go by hand.
+ */
+import {
+  type Cluster,
+  clusterResourceBindings,
+  clusters,
+  findCondition,
+  keyOf,
+  type KubeList,
+  type KubeObject,
+  type ObjectKey,
+  type Resource,
+  type ResourceBinding,
+  resourceBindings,
+  works,
+} from "@lifeboat/api";
+import { type Clock, formatDuration, sleep } from "@lifeboat/base";
+import { executionNamespace, LEAVING, wellKnown } from "@lifeboat/core";
+import { bindingClusters } from "@lifeboat/controllers";
+import type { Client } from "@lifeboat/kit";
+import { ensureGone, findObject } from "./ensure.ts";
+import { memberId } from "./join.ts";
+import { cleanMember } from "./member-side.ts";
+import { RegistrationRefused } from "./refusal.ts";
+import { impersonatorSecretName, namespaces, secrets } from "./resources.ts";
+
+/** What is still on a cluster. */
+export interface ClusterLoad {
+  readonly bindings: number;
+  /** The first few of them, as `namespace/name`. */
+  readonly examples: readonly string[];
+  readonly works: number;
+}
+
+export interface UnjoinRequest {
+  readonly plane: Client;
+  readonly name: string;
+  /** Cleans the member too. */
+  readonly member?: Client;
+  /** Where joining put its things; `karmada-cluster` when absent. */
+  readonly namespace?: string;
+  readonly force?: boolean;
+  /** How long the cluster may take to leave; 60 s when absent. */
+  readonly waitMs?: number;
+  /** Checks everything that can be checked, and writes nothing. */
+  readonly dryRun?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface UnjoinOutcome {
+  /** What was left in the member, and why. */
+  readonly leftInMember: readonly string[];
+}
+
+const WAIT_MS = 60_000;
+const POLL_MS = 500;
+const PAGE_SIZE = 500;
+const EXAMPLES = 3;
+
+/** Counts what is still on a cluster. */
+export async function loadOf(plane: Client, cluster: string): Promise<ClusterLoad> {
+  const names: string[] = [];
+  for (const resource of [resourceBindings, clusterResourceBindings] as const)
+    for await (const binding of pages<ResourceBinding>(plane, resource))
+      if (bindingClusters(binding).includes(cluster)) {
+        const { namespace, name } = keyOf(binding);
+        names.push(namespace === "" ? name : `${namespace}/${name}`);
+      }
+  let count = 0;
+  for await (const _ of pages(plane, works, executionNamespace(cluster))) count += 1;
+  return { bindings: names.length, examples: names.slice(0, EXAMPLES), works: count };
+}
+
+/** Unjoins the cluster, or throws RegistrationRefused. */
+export async function unjoinCluster(
+  ports: { readonly clock: Clock },
+  request: UnjoinRequest,
+): Promise<UnjoinOutcome> {
+  const { plane, name, member } = request;
+  const namespace = request.namespace ?? wellKnown.CLUSTER_NAMESPACE;
+  const cluster = await findObject(plane, clusters, keyOfCluster(name));
+  await check(request, cluster);
+  if (request.dryRun === true) return { leftInMember: [] };
+  if (cluster !== undefined) await leave(ports, request, cluster);
+  await removeSecrets(plane, cluster?.spec.secretRef?.namespace ?? namespace, name);
+  if (member === undefined) return { leftInMember: [] };
+  return { leftInMember: await cleanMember({ member, cluster: name, namespace }) };
+}
+
+async function check(request: UnjoinRequest, cluster: Cluster | undefined): Promise<void> {
+  const { name, member } = request;
+  if (cluster === undefined) {
+    if (member !== undefined) return;
+    throw new RegistrationRefused(
+      `there is no cluster ${name}; if something of it is left in the member, name it with --cluster-kubeconfig`,
+    );
+  }
+  if (cluster.spec.syncMode !== "Push")
+    throw new RegistrationRefused(
+      `the cluster ${name} joined by itself (Pull): end its agent and delete the Cluster`,
+    );
+  if (member === undefined || cluster.spec.id === undefined) return;
+  if ((await memberId(member)) !== cluster.spec.id)
+    throw new RegistrationRefused(
+      `--cluster-kubeconfig leads to another cluster than the one joined as ${name}: nothing was changed`,
+    );
+}
+
+async function leave(
+  ports: { readonly clock: Clock },
+  request: UnjoinRequest,
+  cluster: Cluster,
+): Promise<void> {
+  const { plane, name, force = false, waitMs = WAIT_MS } = request;
+  const { uid } = cluster.metadata;
+  const key = keyOfCluster(name);
+  if (force) {
+    const body = { metadata: { uid, annotations: { [wellKnown.FORCE_REMOVAL]: "true" } } };
+    await plane.patch(clusters, key, { type: "merge", body });
+  }
+  if (cluster.metadata.deletionTimestamp === undefined)
+    await ensureGone(plane, clusters, key, { preconditions: { uid } });
+  if (await hasLeft(ports, request, uid, waitMs)) return;
+  if (!force) throw new RegistrationRefused(await stillThere(plane, name, waitMs));
+  await letGo(plane, name);
+  if (!(await hasLeft(ports, request, uid, waitMs)))
+    throw new RegistrationRefused(await stillThere(plane, name, waitMs));
+}
+
+/** Waits until the Cluster is gone; false when the time is up. */
+async function hasLeft(
+  { clock }: { readonly clock: Clock },
+  { plane, name, signal }: UnjoinRequest,
+  uid: string,
+  waitMs: number,
+): Promise<boolean> {
+  const deadline = clock.monotonic() + waitMs;
+  for (;;) {
+    const found = await findObject(plane, clusters, keyOfCluster(name));
+    if (found === undefined || found.metadata.uid !== uid) return true;
+    if (clock.monotonic() >= deadline) return false;
+    if (!(await sleep(clock, POLL_MS, signal)))
+      throw new RegistrationRefused(
+        `interrupted: the cluster ${name} goes on leaving; run unjoin again to wait for it`,
+      );
+  }
+}
+
+async function stillThere(plane: Client, name: string, waitMs: number): Promise<string> {
+  const found = await findObject(plane, clusters, keyOfCluster(name));
+  const why = findCondition(found?.status?.conditions, LEAVING)?.message ?? "";
+  const waited = `the cluster ${name} is still leaving after ${formatDuration(waitMs)}`;
+  const reason = why === "" ? " (is the control plane running?)" : `: ${why}`;
+  return `${waited}${reason}; run unjoin again to go on waiting`;
+}
+
+/** Takes finalizers off by hand: the control plane did not do it in time. */
+async function letGo(plane: Client, name: string): Promise<void> {
+  const namespace = executionNamespace(name);
+  await ensureGone(plane, namespaces, { namespace: "", name: namespace });
+  for await (const work of pages(plane, works, namespace)) {
+    await dropFinalizer(plane, works, work, wellKnown.EXECUTION_FINALIZER);
+    await ensureGone(plane, works, keyOf(work));
+  }
+  const cluster = await findObject(plane, clusters, keyOfCluster(name));
+  if (cluster !== undefined)
+    await dropFinalizer(plane, clusters, cluster, wellKnown.CLUSTER_FINALIZER);
+}
+
+async function dropFinalizer<T extends KubeObject>(
+  plane: Client,
+  resource: Resource<T>,
+  { metadata }: T,
+  finalizer: string,
+): Promise<void> {
+  const { namespace = "", name, resourceVersion, finalizers = [] } = metadata;
+  const left = finalizers.filter((one) => one !== finalizer);
+  const body = { metadata: { resourceVersion, finalizers: left } };
+  await plane.patch(resource, { namespace, name }, { type: "merge", body });
+}
+
+/** The Secrets belong to the Cluster and go with it; those of a join that died before that are taken away here. */
+async function removeSecrets(plane: Client, namespace: string, cluster: string): Promise<void> {
+  for (const name of [cluster, impersonatorSecretName(cluster)]) {
+    const found = await findObject(plane, secrets, { namespace, name });
+    if (found?.metadata.labels?.[wellKnown.SYSTEM] === "true")
+      await ensureGone(
+        plane,
+        secrets,
+        { namespace, name },
+        { preconditions: { uid: found.metadata.uid } },
+      );
+  }
+}
+
+async function* pages<T extends KubeObject>(
+  plane: Client,
+  resource: Resource<T>,
+  namespace = "",
+): AsyncGenerator<T> {
+  let token = "";
+  do {
+    const page: KubeList<T> = await plane.list(resource, {
+      namespace,
+      limit: PAGE_SIZE,
+      continue: token,
+    });
+    yield* page.items;
+    token = page.metadata.continue ?? "";
+  } while (token !== "");
+}
+
+function keyOfCluster(name: string): ObjectKey {
+  return { namespace: "", name };
+}
