@@ -1,7 +1,7 @@
 export type { AdmissionPlugin, AdmissionRequest } from "./admission/admission.ts";
 export type { Attributes, Authorizer } from "./authorization/authorizer.ts";
 export type { Catalog, ServedResource } from "./catalog/served-resource.ts";
-export type { Handle, HttpRequest, HttpResponse } from "./http/exchange.ts";
+export { Dropped, type Handle, type HttpRequest, type HttpResponse } from "./http/exchange.ts";
 export { createStore, StoreClosed, type StoreOptions } from "./store/create-store.ts";
 export { createMemoryStorage, type MemoryStorage } from "./store/memory-storage.ts";
 export { type Storage, StorageBroken, StorageFull } from "./store/storage.ts";

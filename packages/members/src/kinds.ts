@@ -67,7 +67,6 @@ export interface PodStatus {
   readonly hostIP?: string;
   readonly podIP?: string;
   readonly podIPs?: readonly { readonly ip: string }[];
-  readonly nominatedNodeName?: string;
 }
 
 export interface Pod extends KubeObject {

@@ -1,13 +1,12 @@
 /**
  * Finds nodes for pods that were created without one, and says so when there is none.
  *
- * A pod that waits is looked at again when a pod goes or ends, or a node changes. A server that serves no bindings
- * gets the node in the pod's status instead (`nominatedNodeName`), and the rest of the model takes it from there.
+ * A pod that waits is looked at again when a pod goes or ends, or a node changes.
  */
 import { isRefused, keyOf, type ObjectKey } from "@lifeboat/api";
 import { type Controller, createController, done, type Outcome, watching } from "@lifeboat/kit";
 import * as kinds from "./kinds.ts";
-import { ignoringAbsence, type Member, UNPLACED } from "./member.ts";
+import { type Member, UNPLACED } from "./member.ts";
 import { isFinished, isLeaving, nodeOf } from "./model/pods.ts";
 import { withCondition } from "./model/status.ts";
 
@@ -49,7 +48,8 @@ async function schedule(member: Member, pod: kinds.Pod): Promise<void> {
     await bind(member, pod, placement.name);
   } catch (error) {
     member.free({ metadata: { ...pod.metadata, ...key } });
-    throw error;
+    // The pod went meanwhile: nothing is left to be placed.
+    if (!isRefused(error, "NotFound")) throw error;
   }
 }
 
@@ -66,27 +66,12 @@ async function reportUnschedulable(member: Member, pod: kinds.Pod, message: stri
 
 async function bind(member: Member, pod: kinds.Pod, node: string): Promise<void> {
   const { name, namespace, uid } = { namespace: "", ...pod.metadata };
-  try {
+  const metadata = { name, namespace, uid };
+  await member.client.create(kinds.bindings, {
+    apiVersion: "v1",
+    kind: "Binding",
     // The uid makes sure that it is this pod and not its successor of the same name.
-    const metadata = { name, namespace, uid };
-    await member.client.create(kinds.bindings, {
-      apiVersion: "v1",
-      kind: "Binding",
-      metadata,
-      target: { apiVersion: "v1", kind: "Node", name: node },
-    });
-  } catch (error) {
-    // Only an answer about this very pod says that it is gone: a path that is not served also answers 404.
-    if (!isRefused(error, "NotFound")) throw error;
-    if (error.status.details?.name !== name) await nominate(member, pod, node);
-  }
-}
-
-async function nominate(member: Member, pod: kinds.Pod, node: string): Promise<void> {
-  const scheduled = { type: "PodScheduled", status: "True" } as const;
-  const conditions = withCondition(pod.status?.conditions, scheduled, member.ports.clock.now());
-  const status = { ...pod.status, conditions, nominatedNodeName: node };
-  await ignoringAbsence(
-    member.client.update(kinds.pods, { ...pod, status }, { subresource: "status" }),
-  );
+    metadata,
+    target: { apiVersion: "v1", kind: "Node", name: node },
+  });
 }

@@ -27,7 +27,13 @@ import {
 import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Log } from "@lifeboat/kit";
-import type { Handle, HttpRequest, HttpResponse, HttpStream } from "../http/exchange.ts";
+import {
+  Dropped,
+  type Handle,
+  type HttpRequest,
+  type HttpResponse,
+  type HttpStream,
+} from "../http/exchange.ts";
 import { type ClientIdentity, identityOf, NO_IDENTITY } from "./tls-server-identity.ts";
 
 export interface TlsMaterial {
@@ -310,8 +316,8 @@ class Server implements TlsServer {
     try {
       response = await this.#options.handle(request);
     } catch (error) {
-      // `handle` answers every request; only a bug gets here.
-      this.#options.log.error("handling a request", { error });
+      // Beside those it drops, `handle` answers every request; only a bug gets here.
+      if (!(error instanceof Dropped)) this.#options.log.error("handling a request", { error });
       reply.abort();
       return;
     }

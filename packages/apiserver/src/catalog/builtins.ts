@@ -11,7 +11,7 @@ import { assert } from "@lifeboat/base";
 import { eventFromStorage, eventToStorage } from "./event-conversion.ts";
 import { autoscalerFromStorage, autoscalerToStorage } from "./autoscaler-conversion.ts";
 import { plainPrinter } from "./plain-printer.ts";
-import type { ServedResource } from "./served-resource.ts";
+import type { ServedResource, Subresources } from "./served-resource.ts";
 
 /** Kept in memory only. */
 export const EVENTS_TABLE = "/events";
@@ -30,6 +30,7 @@ function serve(resource: BuiltinResource): ServedResource {
   const printer: TablePrinter = rules?.printer ?? plainPrinter;
   return {
     ...resource,
+    subresources: subresourcesOf(resource),
     schema,
     printer,
     selectableFields: rules?.selectableFields ?? {},
@@ -37,6 +38,13 @@ function serve(resource: BuiltinResource): ServedResource {
     ...(rules?.prepareCreate !== undefined && { prepareCreate: rules.prepareCreate }),
     ...storageOf(resource),
   };
+}
+
+function subresourcesOf(resource: BuiltinResource): Subresources {
+  const isPod = resource.group === "" && resource.kind === "Pod";
+  return isPod
+    ? { ...resource.subresources, binding: true, eviction: true }
+    : resource.subresources;
 }
 
 type StorageOf = Pick<ServedResource, "table" | "storageVersion" | "fromStorage" | "toStorage">;

@@ -16,6 +16,9 @@ export interface Subresources {
   readonly scale?: ScaleSubresource;
   /** Namespaces only. */
   readonly finalize?: boolean;
+  /** Pods only: to be created, never read. */
+  readonly binding?: boolean;
+  readonly eviction?: boolean;
 }
 
 export interface ServedResource extends Resource {

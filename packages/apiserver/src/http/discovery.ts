@@ -30,12 +30,23 @@ const JSON_TYPE = "application/json";
 const AGGREGATED_GROUP = "apidiscovery.k8s.io";
 const AGGREGATED_KIND = "APIGroupDiscoveryList";
 const SUBRESOURCE_VERBS = {
+  binding: ["create"],
+  eviction: ["create"],
   finalize: ["update"],
   scale: ["get", "patch", "update"],
   status: ["get", "patch", "update"],
 } as const;
 
 type SubresourceName = keyof typeof SUBRESOURCE_VERBS;
+
+/** Subresources that are objects of another kind, as discovery writes it; the group is left out where it is the same. */
+const FOREIGN_KINDS: Readonly<
+  Partial<Record<SubresourceName, { group?: string; version?: string; kind: string }>>
+> = {
+  binding: { kind: "Binding" },
+  eviction: { group: "policy", version: "v1", kind: "Eviction" },
+  scale: { group: "autoscaling", version: "v1", kind: "Scale" },
+};
 
 export function createDiscovery(catalog: Catalog): Discovery {
   const cache = new Map<string, DiscoveryDocument | undefined>();
@@ -166,15 +177,17 @@ function legacyResources(resource: ServedResource): readonly object[] {
     name: `${plural}/${name}`,
     singularName: "",
     namespaced,
-    ...(name === "scale" ? { group: "autoscaling", version: "v1", kind: "Scale" } : { kind }),
+    ...(FOREIGN_KINDS[name] ?? { kind }),
     verbs: SUBRESOURCE_VERBS[name],
   }));
   return [own, ...subresources];
 }
 
 function subresourcesOf(resource: ServedResource): readonly SubresourceName[] {
-  const { finalize, scale, status } = resource.subresources;
+  const { binding, eviction, finalize, scale, status } = resource.subresources;
   const names: SubresourceName[] = [];
+  if (binding === true) names.push("binding");
+  if (eviction === true) names.push("eviction");
   if (finalize === true) names.push("finalize");
   if (scale !== undefined) names.push("scale");
   if (status === true) names.push("status");
@@ -215,11 +228,17 @@ function fingerprint(text: string): string {
     .toUpperCase();
 }
 
+/** The aggregated form names group and version in any case. */
+function foreignKind(name: SubresourceName): object | undefined {
+  const kind = FOREIGN_KINDS[name];
+  return kind === undefined ? undefined : { group: "", version: "", ...kind };
+}
+
 function aggregatedResource(resource: ServedResource): object {
   const own = { group: "", version: "", kind: resource.kind };
   const subresources = subresourcesOf(resource).map((name) => ({
     subresource: name,
-    responseKind: name === "scale" ? { group: "autoscaling", version: "v1", kind: "Scale" } : own,
+    responseKind: foreignKind(name) ?? own,
     verbs: SUBRESOURCE_VERBS[name],
   }));
   return {

@@ -40,4 +40,9 @@ export interface HttpResponse {
   readonly body: Uint8Array | readonly Uint8Array[] | HttpStream;
 }
 
+/** How a handle refuses to answer at all: the transport then ends the connection or the stream, without a word. */
+export class Dropped extends Error {
+  override readonly name = "Dropped";
+}
+
 export type Handle = (request: HttpRequest) => Promise<HttpResponse>;

@@ -28,7 +28,7 @@ export function verbOf(
       if (path.watch || (!isNamed && isWatch)) return "watch";
       return isNamed ? "get" : "list";
     case "POST":
-      return isNamed ? undefined : "create";
+      return isNamed && path.subresource === "" ? undefined : "create";
     case "PUT":
       return isNamed ? "update" : undefined;
     case "PATCH":
@@ -73,7 +73,9 @@ function pathFits(resource: ServedResource, path: ResourcePath): boolean {
 }
 
 function hasSubresource(resource: ServedResource, name: string): boolean {
-  const { status, scale, finalize } = resource.subresources;
+  const { status, scale, finalize, binding, eviction } = resource.subresources;
+  if (name === "binding") return binding === true;
+  if (name === "eviction") return eviction === true;
   if (name === "status") return status === true;
   if (name === "scale") return scale !== undefined;
   return name === "finalize" && finalize === true;
@@ -81,6 +83,7 @@ function hasSubresource(resource: ServedResource, name: string): boolean {
 
 function offers(resource: ServedResource, path: ResourcePath, verb: ResourceVerb): boolean {
   if (path.subresource === "finalize") return verb === "update";
+  if (path.subresource === "binding" || path.subresource === "eviction") return verb === "create";
   if (path.subresource !== "") return SUBRESOURCE_VERBS.includes(verb);
   const overAllNamespaces = resource.namespaced && path.namespace === "" && path.name === "";
   if (overAllNamespaces && verb !== "list" && verb !== "watch")

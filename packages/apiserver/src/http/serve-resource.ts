@@ -118,6 +118,9 @@ class ResourceServer {
     const body = readObject(request.http, request.resource.kind);
     const target = targetOf(request);
     const answer = await this.#deps.verbs.create(request.context, target, body, parameters);
+    // A Status has no columns: whoever asked for a table gets it as it is.
+    if (answer.object.kind === "Status")
+      return valueDraft(201, answer.object, { ...format, as: "object" });
     return this.#objectDraft(answer.created ? 201 : 200, answer, request, format);
   }
 

@@ -35,8 +35,10 @@ export function pathsOf(
 }
 
 function subresourcesOf(resource: ServedResource): readonly string[] {
-  const { status, scale, finalize } = resource.subresources;
+  const { status, scale, finalize, binding, eviction } = resource.subresources;
   return [
+    ...(binding === true ? ["binding"] : []),
+    ...(eviction === true ? ["eviction"] : []),
     ...(status === true ? ["status"] : []),
     ...(scale !== undefined ? ["scale"] : []),
     ...(finalize === true ? ["finalize"] : []),
@@ -87,6 +89,32 @@ const LIST = [...query("allowWatchBookmarks", "watch"), ...SELECTION];
 const WRITE = query("dryRun", "fieldManager", "fieldValidation");
 const DELETE = query("dryRun", "gracePeriodSeconds", "orphanDependents", "propagationPolicy");
 
+interface Posted {
+  readonly component: string;
+  readonly suffix: string;
+  readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
+}
+
+/** Subresources that are only created, and are of a kind of their own. */
+const POSTED: ReadonlyMap<string, Posted> = new Map([
+  [
+    "binding",
+    {
+      component: "core.v1.Binding",
+      suffix: "Binding",
+      kind: { group: "", version: "v1", kind: "Binding" },
+    },
+  ],
+  [
+    "eviction",
+    {
+      component: "policy.v1.Eviction",
+      suffix: "Eviction",
+      kind: { group: "policy", version: "v1", kind: "Eviction" },
+    },
+  ],
+]);
+
 class OperationMaker {
   readonly #resource: ServedResource;
   readonly #components: ComponentSet;
@@ -134,6 +162,8 @@ class OperationMaker {
   }
 
   subresource(name: string): Readonly<Record<string, Operation | undefined>> {
+    const posted = POSTED.get(name);
+    if (posted !== undefined) return { post: this.#posted(posted) };
     const schema =
       name === "scale" ? this.#components.scale() : this.#components.kind(this.#resource);
     const suffix = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
@@ -145,6 +175,17 @@ class OperationMaker {
       put,
       patch: this.#patch(schema, suffix),
     };
+  }
+
+  /** An object of another kind that is created below this one. */
+  #posted({ component, suffix, kind }: Posted): Operation {
+    const schema = this.#components.named(component);
+    const operation = this.#operation("post", "create", schema, {
+      parameters: WRITE,
+      body: schema,
+      suffix,
+    });
+    return { ...operation, "x-kubernetes-group-version-kind": kind };
   }
 
   #ifServed(verb: string, make: () => Operation): Operation | undefined {

@@ -17,6 +17,8 @@ import { decodeBody } from "./decode-body.ts";
 import type { VerbDeps } from "./deps.ts";
 import { strategyOf } from "./kind-strategies.ts";
 import { checkNamespace, type GivenMeta, givenMetaOf, newMetadata } from "./metadata.ts";
+import { createBinding } from "./pod-binding.ts";
+import { createEviction } from "./pod-eviction.ts";
 import { methodNotAllowed, serverError } from "./refusals.ts";
 import { answerReview } from "./reviews.ts";
 import type { Body, RequestContext, Target, WriteAnswer, WriteParameters } from "./verbs.ts";
@@ -24,6 +26,7 @@ import { toStorage } from "./views.ts";
 import { put, settle, storeKey, validateNew } from "./write-object.ts";
 
 const GENERATE_NAME_ATTEMPTS = 8;
+const BINDINGS_TABLE = "/bindings";
 
 export async function create(
   deps: VerbDeps,
@@ -33,6 +36,10 @@ export async function create(
   parameters: WriteParameters,
 ): Promise<WriteAnswer> {
   authorize(deps, context, "create", target);
+  if (target.subresource === "binding" || target.resource.table === BINDINGS_TABLE)
+    return createBinding(deps, context, target, body, parameters);
+  if (target.subresource === "eviction")
+    return createEviction(deps, context, target, body, parameters);
   if (target.resource.virtual === true)
     return answerReview(deps, context, target, body, parameters);
   if (

@@ -86,7 +86,8 @@ async function deleteListed(
   return answer.kind === "kept" ? answer : item;
 }
 
-async function deleteUnchecked(
+/** Deletes without asking the authorizer: also what an eviction ends in. */
+export async function deleteUnchecked(
   deps: VerbDeps,
   context: RequestContext,
   target: Target,

@@ -154,7 +154,7 @@ function admit(
 }
 
 /** The preconditions a body carries: its uid and its resourceVersion. */
-function checkVersion(
+export function checkVersion(
   resource: ServedResource,
   target: Target,
   given: GivenMeta,

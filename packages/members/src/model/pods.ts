@@ -45,12 +45,9 @@ export function isReady(pod: Pod): boolean {
   return isTrue(pod.status?.conditions, "Ready");
 }
 
-/** The node a pod runs on, "" when none was chosen. A server without bindings has it in the status. */
+/** The node a pod runs on, "" when none was chosen. */
 export function nodeOf(pod: Pod): string {
-  const { nodeName = "" } = pod.spec;
-  if (nodeName !== "") return nodeName;
-  const scheduled = isTrue(pod.status?.conditions, "PodScheduled");
-  return scheduled ? (pod.status?.nominatedNodeName ?? "") : "";
+  return pod.spec.nodeName ?? "";
 }
 
 /** Since when a pod has been ready long enough to count as available; in the future when it has yet to prove it. */
