@@ -5,6 +5,7 @@
 import { Command, CommanderError } from "commander";
 import { addGet } from "./commands/get.ts";
 import { addJoin } from "./commands/join.ts";
+import { addMember } from "./commands/member.ts";
 import { addMembers } from "./commands/members.ts";
 import { addUnjoin } from "./commands/unjoin.ts";
 import { addUp } from "./commands/up.ts";
@@ -22,6 +23,7 @@ export async function main(args: readonly string[]): Promise<void> {
   addJoin(program);
   addUnjoin(program);
   addGet(program);
+  addMember(program);
   addMembers(program);
   try {
     await program.parseAsync(args, { from: "user" });

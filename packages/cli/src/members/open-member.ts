@@ -3,11 +3,13 @@
  *
  * 1. Token and port are remembered, so that a Cluster's endpoint and Secret stay right across restarts. A port that
  *    somebody else has taken meanwhile is replaced by a free one.
- * 2. Under `api-down` nobody listens, and open connections are gone; afterwards the same port is taken again.
+ * 2. So are its faults: a member that is down does not come up for a moment because its process died.
+ * 3. Under `api-down` nobody listens, and open connections are gone; afterwards the same port is taken again.
  */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { equalJson, type SimulatedFault } from "@lifeboat/api";
 import {
   type CertifiedKey,
   createTlsServer,
@@ -80,8 +82,12 @@ export async function openMember(
     },
   );
   const pki = await openPki(ports.clock, join(directory, "pki"));
+  const faultsFile = join(directory, "faults.json");
+  const faults = readFaults(faultsFile);
+  await member.setFaults(faults);
   const listener = new Listener(ports, member, await pki.server([HOST]), pki.ca);
   const port = await listener.openFirst(join(directory, "port"));
+  if (faults.some(({ mode }) => mode === "api-down")) await listener.setServing(false);
   member.onServing((isServing) => listener.setServing(isServing));
   const endpoint = `https://${HOST}:${port}`;
   await writeKubeconfig(join(options.kubeconfigDirectory, `${name}.kubeconfig`), {
@@ -95,12 +101,33 @@ export async function openMember(
     .get(NAMESPACES, { namespace: "", name: "kube-system" });
   const access = { name, id: kubeSystem.metadata.uid, endpoint, token, caBundle: pki.ca };
   return {
-    hosted: { member, access, spec },
+    hosted: { member: rememberingFaults(member, faultsFile), access, spec },
     close: async () => {
       await listener.close();
       await member.close();
     },
   };
+}
+
+/** The member, which writes down its faults before it shows them. */
+function rememberingFaults(member: SimulatedMember, file: string): SimulatedMember {
+  return {
+    ...member,
+    setFaults: async (faults) => {
+      if (!equalJson(faults, readFaults(file))) writeWhole(file, JSON.stringify(faults));
+      await member.setFaults(faults);
+    },
+  };
+}
+
+function readFaults(file: string): readonly SimulatedFault[] {
+  try {
+    const faults: unknown = JSON.parse(readOrEmpty(file));
+    return Array.isArray(faults) ? (faults as readonly SimulatedFault[]) : [];
+  } catch {
+    // None yet.
+    return [];
+  }
 }
 
 /** The member's port: open while it serves. */

@@ -12,7 +12,7 @@
  * What has been handed on is carried out whatever happens to the gate afterwards.
  */
 import { failure, type SimulatedFault } from "@lifeboat/api";
-import type { Handle, HttpRequest, HttpResponse } from "@lifeboat/apiserver";
+import { Dropped, type Handle, type HttpRequest, type HttpResponse } from "@lifeboat/apiserver";
 import { type Clock, type Random, sleep } from "@lifeboat/base";
 import { HeldStream } from "./held-stream.ts";
 
@@ -25,11 +25,6 @@ export interface FaultGate {
   readonly handle: Handle;
   /** What goes wrong from now on, in the place of what went wrong before. */
   setFaults(faults: readonly SimulatedFault[]): void;
-}
-
-/** The request got no answer: the transport ends the connection. */
-export class CutOff extends Error {
-  override readonly name = "CutOff";
 }
 
 /** How long an answer takes when `slow` does not say. */
@@ -68,7 +63,7 @@ class Gate {
 
   async pass(request: HttpRequest): Promise<HttpResponse> {
     await this.#wayIn(request.signal);
-    if (this.#fault("api-down") !== undefined) throw new CutOff("the API is down");
+    if (this.#fault("api-down") !== undefined) throw new Dropped("the API is down");
     if (this.#drawsError()) return simulatedError();
     const response = await this.#handle(request);
     if (!("start" in response.body)) {
@@ -87,7 +82,7 @@ class Gate {
     if (slow !== undefined)
       await sleep(this.#clock, slow.delayMilliseconds ?? DEFAULT_DELAY_MS, signal);
     await this.#untilConnected(signal);
-    if (signal.aborted) throw new CutOff("the client is gone");
+    if (signal.aborted) throw new Dropped("the client is gone");
   }
 
   async #untilConnected(signal: AbortSignal): Promise<void> {
