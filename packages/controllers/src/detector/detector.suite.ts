@@ -1,0 +1,143 @@
+/** What the detector's tests share: a fleet with nothing but a detector, policies, and what they look at. */
+import {
+  type AnyObject,
+  type ClusterPropagationPolicy,
+  clusterPropagationPolicies,
+  clusterResourceBindings,
+  isRefused,
+  type New,
+  type ObjectKey,
+  type PropagationPolicy,
+  propagationPolicies,
+  type Resource,
+  type ResourceBinding,
+  resourceBindings,
+} from "@lifeboat/api";
+import {
+  type Fleet,
+  createFleet,
+  type FleetOptions,
+  newObject,
+  resources,
+} from "@lifeboat/testkit";
+import { createDetector, type DetectorOptions } from "./create-detector.ts";
+
+export type PolicySpec = Partial<PropagationPolicy["spec"]>;
+
+/** A control plane where nothing runs but the detector. */
+export function detectorFleet(
+  options: DetectorOptions = {},
+  fleet: Partial<FleetOptions> = {},
+): Promise<Fleet> {
+  return createFleet({ services: (context) => createDetector(context, options), ...fleet });
+}
+
+export const DEPLOYMENTS = { apiVersion: "apps/v1", kind: "Deployment" } as const;
+export const CONFIG_MAPS = { apiVersion: "v1", kind: "ConfigMap" } as const;
+
+/** A PropagationPolicy of the namespace default; it selects Deployments unless it says otherwise. */
+export function policy(name: string, spec: PolicySpec = {}): New<PropagationPolicy> {
+  return {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "PropagationPolicy",
+    metadata: { name, namespace: "default" },
+    spec: { resourceSelectors: [DEPLOYMENTS], ...spec },
+  };
+}
+
+/** A ClusterPropagationPolicy; it selects Deployments unless it says otherwise. */
+export function clusterPolicy(name: string, spec: PolicySpec = {}): New<ClusterPropagationPolicy> {
+  return {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "ClusterPropagationPolicy",
+    metadata: { name },
+    spec: { resourceSelectors: [DEPLOYMENTS], ...spec },
+  };
+}
+
+/** A placement on one cluster. */
+export function on(cluster: string): Pick<PropagationPolicy["spec"], "placement"> {
+  return { placement: { clusterAffinity: { clusterNames: [cluster] } } };
+}
+
+export const createPolicy = (fleet: Fleet, name: string, spec?: PolicySpec) =>
+  fleet.plane.create(propagationPolicies, policy(name, spec));
+export const createClusterPolicy = (fleet: Fleet, name: string, spec?: PolicySpec) =>
+  fleet.plane.create(clusterPropagationPolicies, clusterPolicy(name, spec));
+
+export function key(name: string): ObjectKey {
+  return { namespace: "default", name };
+}
+
+/** The ResourceBinding of this name in the namespace default. */
+export function bindingNamed(fleet: Fleet, name: string): Promise<ResourceBinding | undefined> {
+  return fleet.plane.get(resourceBindings, key(name)).catch(undefinedIfMissing);
+}
+
+export function clusterBindingNamed(
+  fleet: Fleet,
+  name: string,
+): Promise<ResourceBinding | undefined> {
+  return fleet.plane
+    .get(clusterResourceBindings, { namespace: "", name })
+    .catch(undefinedIfMissing);
+}
+
+/** Changes an object as a user does: reads it, edits it, writes it. */
+export async function edit<T extends AnyObject>(
+  fleet: Fleet,
+  resource: Resource<T>,
+  at: ObjectKey,
+  change: (object: T) => T,
+): Promise<T> {
+  return fleet.plane.update(resource, change(await fleet.plane.get(resource, at)));
+}
+
+/** Merges fields into an object, as `kubectl patch` does. */
+export async function patch(
+  fleet: Fleet,
+  resource: Resource<never>,
+  at: ObjectKey,
+  body: object,
+): Promise<void> {
+  await fleet.plane.patch(resource, at, { type: "merge", body: body as never });
+}
+
+/** The reasons of the Events about an object, sorted. */
+export async function eventsAbout(fleet: Fleet, name: string): Promise<readonly string[]> {
+  const { items } = await fleet.plane.list(resources.events);
+  return items
+    .filter((event) => (event["involvedObject"] as { name?: string }).name === name)
+    .map((event) => `${String(event["reason"])}: ${String(event["message"])}`)
+    .sort();
+}
+
+/** The name of the policy that an object says has claimed it. */
+export function claimerName(object: { metadata: { annotations?: object } } | undefined) {
+  const annotations = (object?.metadata.annotations ?? {}) as Record<string, string>;
+  return (
+    annotations["propagationpolicy.karmada.io/name"] ??
+    annotations["clusterpropagationpolicy.karmada.io/name"]
+  );
+}
+
+export function getDeployment(fleet: Fleet, name: string): Promise<AnyObject> {
+  return fleet.plane.get(resources.deployments, key(name));
+}
+
+export const clusterRoles: Resource = {
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  plural: "clusterroles",
+  kind: "ClusterRole",
+  namespaced: false,
+};
+
+export function clusterRole(name: string): New<AnyObject> {
+  return newObject(clusterRoles, { name }, { rules: [] });
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (isRefused(error, "NotFound")) return undefined;
+  throw error;
+}
