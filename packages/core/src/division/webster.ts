@@ -3,10 +3,12 @@
  * weight / (2 × seats + 1).
  *
  * 1. The shares sum up to the total exactly, unless no weight is positive: then all shares are 0.
- * 2. Equal claims are decided by name: ascending, or descending when the hash of `tieBreaker` is odd, so that the spare
- *    replicas of different workloads do not all land on the same cluster.
- * 3. The cost grows with the number of names, not with the total: all but the last few seats of each name follow from
- *    its exact share.
+ * 2. Of equal claims the one with fewer seats goes first, then they are decided by name: ascending, or descending when
+ *    the hash of `tieBreaker` is odd, so that the spare replicas of different workloads do not all land on one cluster.
+ * 3. Every seat has a fixed place in one order, so dividing one more adds one seat and moves none, and going on from a
+ *    division (`divideFurther`) ends where dividing at once would have ended.
+ * 4. The cost grows with the number of names, not with the total: all but the last few seats follow from a search for
+ *    the lowest claim that is served.
  */
 import { Heap } from "@lifeboat/base";
 import { compareText } from "../fields.ts";
@@ -17,9 +19,8 @@ export interface Weight {
   readonly weight: number;
 }
 
-interface Claim {
-  readonly name: string;
-  readonly weight: number;
+/** A name that has seats already. */
+export interface Holding extends Weight {
   readonly seats: number;
 }
 
@@ -29,43 +30,131 @@ export function divideByWeights(
   weights: readonly Weight[],
   tieBreaker = "",
 ): Map<string, number> {
-  const shares = new Map<string, number>(weights.map(({ name }) => [name, 0]));
-  const claims = firstClaims(total, weights);
+  const holdings = weights.map(({ name, weight }) => ({ name, weight, seats: 0 }));
+  return divideFurther(total, holdings, tieBreaker);
+}
+
+/**
+ * The shares after only the difference moved: missing seats go to the highest claims, seats too many are taken from the
+ * lowest ones. A name without a weight gets nothing more and gives first.
+ */
+export function divideFurther(
+  total: number,
+  holdings: readonly Holding[],
+  tieBreaker = "",
+): Map<string, number> {
+  const wanted = Math.max(0, total);
+  const held = holdings.reduce((all, { seats }) => all + seats, 0);
   const descending = tieBreaker !== "" && hashBytes(tieBreaker) % 2 === 1;
-  const heap = new Heap<Claim>((a, b) => compareClaims(a, b, descending));
-  let left = Math.max(0, total);
-  for (const claim of claims) {
-    heap.push(claim);
-    shares.set(claim.name, claim.seats);
-    left -= claim.seats;
+  return wanted >= held
+    ? withMore(wanted, holdings, held, descending)
+    : withFewer(wanted, holdings, held, descending);
+}
+
+function withMore(
+  wanted: number,
+  holdings: readonly Holding[],
+  held: number,
+  descending: boolean,
+): Map<string, number> {
+  const shares = new Map<string, number>();
+  const heap = new Heap<Holding>((a, b) => compareSeats(a, b, descending));
+  let left = wanted - held;
+  const searched = left > FEW * holdings.length ? search(wanted, holdings, sureOf) : undefined;
+  const threshold = searched?.high ?? Infinity;
+  for (const holding of holdings) {
+    const seats = sureOf(holding, threshold);
+    shares.set(holding.name, seats);
+    left -= seats - holding.seats;
+    if (holding.weight > 0) heap.push({ ...holding, seats });
   }
   for (; left > 0; left--) {
-    const claim = heap.pop();
-    if (claim === undefined) break;
-    const seats = claim.seats + 1;
-    shares.set(claim.name, seats);
-    heap.push({ ...claim, seats });
+    const next = heap.pop();
+    if (next === undefined) break;
+    const seats = next.seats + 1;
+    shares.set(next.name, seats);
+    heap.push({ ...next, seats });
   }
   return shares;
 }
 
-/**
- * What everybody is sure to get. With n names, n roundings by at most 1/2 each and the last round's ties move the
- * common divisor so little that a name ends less than 1.5 n × its part of all weights + 1.5 below its exact share.
- */
-function firstClaims(total: number, weights: readonly Weight[]): Claim[] {
-  const positive = weights.filter(({ weight }) => weight > 0);
-  const sum = positive.reduce((all, { weight }) => all + weight, 0);
-  return positive.map(({ name, weight }) => {
-    const part = weight / sum;
-    const sure = Math.floor(total * part - 1.5 * positive.length * part - 3);
-    return { name, weight, seats: Math.max(0, sure) };
-  });
+function withFewer(
+  wanted: number,
+  holdings: readonly Holding[],
+  held: number,
+  descending: boolean,
+): Map<string, number> {
+  const shares = new Map<string, number>();
+  // The last seat of everybody; the worst claim on top.
+  const heap = new Heap<Holding>((a, b) => compareSeats(b, a, descending));
+  let over = held - wanted;
+  const givers = holdings.map((one) => ({ ...one, weight: Math.max(one.weight, TINY) }));
+  const searched = over > FEW * holdings.length ? search(wanted, givers, keptOf) : undefined;
+  for (const giver of givers) {
+    const seats = keptOf(giver, searched?.low ?? 0);
+    shares.set(giver.name, seats);
+    over -= giver.seats - seats;
+    if (seats > 0) heap.push({ ...giver, seats: seats - 1 });
+  }
+  for (; over > 0; over--) {
+    const worst = heap.pop();
+    if (worst === undefined) break;
+    shares.set(worst.name, worst.seats);
+    if (worst.seats > 0) heap.push({ ...worst, seats: worst.seats - 1 });
+  }
+  return shares;
 }
 
-function compareClaims(a: Claim, b: Claim, descending: boolean): number {
+/** Below this many seats per name a search costs more than it saves. */
+const FEW = 4;
+/** The weight of those without one when seats are taken away: they give before everybody else, but can be compared. */
+const TINY = 1e-18;
+
+/** How many seats of a name have a claim above the threshold: weight / (2 × seat + 1) > threshold. */
+function above(weight: number, threshold: number): number {
+  return weight > 0 ? Math.max(0, Math.ceil((weight / threshold - 1) / 2)) : 0;
+}
+
+function sureOf({ weight, seats }: Holding, threshold: number): number {
+  return threshold === Infinity ? seats : Math.max(seats, above(weight, threshold));
+}
+
+function keptOf({ weight, seats }: Holding, threshold: number): number {
+  return threshold === 0 ? seats : Math.min(seats, above(weight, threshold));
+}
+
+/** Two thresholds close together: above `high` lie at most the wanted seats, above `low` more. Undefined: no weights. */
+function search(
+  wanted: number,
+  holdings: readonly Holding[],
+  seatsOf: (holding: Holding, threshold: number) => number,
+): { readonly low: number; readonly high: number } | undefined {
+  let high = 0;
+  let low = Infinity;
+  for (const { weight, seats } of holdings) {
+    if (weight <= 0) continue;
+    high = Math.max(high, weight * 2);
+    low = Math.min(low, weight / (4 * Math.max(seats, wanted) + 8));
+  }
+  if (high === 0) return undefined;
+  const count = (threshold: number): number =>
+    holdings.reduce((all, holding) => all + seatsOf(holding, threshold), 0);
+  for (let step = 0; step < 100 && high / low > CLOSE; step++) {
+    const middle = Math.sqrt(low) * Math.sqrt(high);
+    if (count(middle) <= wanted) high = middle;
+    else low = middle;
+  }
+  return { low: low / CLOSE, high: high * CLOSE };
+}
+
+/** Close enough, and more than any rounding. */
+const CLOSE = 1 + 1e-9;
+
+/** The order of seats: `seats` counts those that the name has before this one. */
+function compareSeats(a: Holding, b: Holding, descending: boolean): number {
   const claimOfA = a.weight / (2 * a.seats + 1);
   const claimOfB = b.weight / (2 * b.seats + 1);
   if (claimOfA !== claimOfB) return claimOfB - claimOfA;
+  if (a.seats !== b.seats) return a.seats - b.seats;
   return descending ? compareText(b.name, a.name) : compareText(a.name, b.name);
 }

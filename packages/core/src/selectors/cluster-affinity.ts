@@ -1,48 +1,93 @@
 /**
  * Whether a cluster is meant by a `ClusterAffinity`: exclusion wins, then labels, fields and names must all agree; an
  * empty part agrees with every cluster, an affinity that is absent with all of them.
+ *
+ * Who asks about many clusters reads the affinity once (`affinityMatcher`) and each cluster once (`clusterTraits`).
  */
-import { labelSelectorFrom, matchesLabels } from "@lifeboat/api";
+import {
+  type LabelRequirement,
+  type Labels,
+  labelSelectorFrom,
+  matchesLabels,
+} from "@lifeboat/api";
 import { fieldsAt, isFields, listAt, textAt, textsAt, valueAt } from "../fields.ts";
 import { readLabelSelector } from "./label-selector.ts";
 
+/** What an affinity looks at. */
+export interface ClusterTraits {
+  readonly name: string;
+  readonly labels: Labels;
+  /** "" when the cluster names none. */
+  readonly provider: string;
+  /** "" when the cluster names none. */
+  readonly region: string;
+  readonly zones: readonly string[];
+}
+
+export type AffinityMatcher = (cluster: ClusterTraits) => boolean;
+
 export function matchesCluster(cluster: unknown, affinity: unknown): boolean {
-  if (!isFields(affinity)) return true;
-  const name = textAt(cluster, "metadata", "name");
-  if (listAt(affinity, "exclude").includes(name)) return false;
+  return affinityMatcher(affinity)(clusterTraits(cluster));
+}
+
+/** What affinities look at in a cluster. */
+export function clusterTraits(cluster: unknown): ClusterTraits {
+  const spec = fieldsAt(cluster, "spec");
+  const zones = listAt(spec, "zones").filter((zone) => typeof zone === "string");
+  // The older spelling holds a single zone.
+  const zone = textAt(spec, "zone");
+  return {
+    name: textAt(cluster, "metadata", "name"),
+    labels: textsAt(cluster, "metadata", "labels"),
+    provider: textAt(spec, "provider"),
+    region: textAt(spec, "region"),
+    zones: zones.length === 0 && zone !== "" ? [zone] : zones,
+  };
+}
+
+/** An affinity, read once to be asked about many clusters. */
+export function affinityMatcher(affinity: unknown): AffinityMatcher {
+  if (!isFields(affinity)) return matchesAll;
+  const excluded = new Set(listAt(affinity, "exclude"));
+  const names = new Set(listAt(affinity, "clusterNames"));
   const labels = readLabelSelector(valueAt(affinity, "labelSelector"));
-  if (
-    labels !== undefined &&
-    !matchesLabels(labelSelectorFrom(labels), textsAt(cluster, "metadata", "labels"))
-  )
-    return false;
-  if (
-    !listAt(affinity, "fieldSelector", "matchExpressions").every((term) =>
-      matchesField(cluster, term),
-    )
-  )
-    return false;
-  const names = listAt(affinity, "clusterNames");
-  return names.length === 0 || names.includes(name);
+  const required: readonly LabelRequirement[] =
+    labels === undefined ? [] : labelSelectorFrom(labels);
+  const fields = listAt(affinity, "fieldSelector", "matchExpressions").map(readFieldTerm);
+  return (cluster) =>
+    (names.size === 0 || names.has(cluster.name)) &&
+    !excluded.has(cluster.name) &&
+    matchesLabels(required, cluster.labels) &&
+    fields.every((term) => matchesField(cluster, term));
+}
+
+function matchesAll(): boolean {
+  return true;
+}
+
+interface FieldTerm {
+  readonly key: string;
+  readonly operator: string;
+  readonly values: ReadonlySet<unknown>;
+}
+
+function readFieldTerm(term: unknown): FieldTerm {
+  return {
+    key: textAt(term, "key"),
+    operator: textAt(term, "operator"),
+    values: new Set(listAt(term, "values")),
+  };
 }
 
 /** `In` asks for an overlap, `NotIn` for none; a cluster without a value overlaps with nothing. */
-function matchesField(cluster: unknown, term: unknown): boolean {
-  const values = listAt(term, "values");
-  const overlaps = valuesOf(cluster, textAt(term, "key")).some((value) => values.includes(value));
-  const operator = textAt(term, "operator");
+function matchesField(cluster: ClusterTraits, { key, operator, values }: FieldTerm): boolean {
+  const overlaps = valuesOf(cluster, key).some((value) => value !== "" && values.has(value));
   if (operator === "In") return overlaps;
   if (operator === "NotIn") return !overlaps;
   return false;
 }
 
-function valuesOf(cluster: unknown, key: string): readonly unknown[] {
-  const spec = fieldsAt(cluster, "spec");
-  if (key === "provider" || key === "region")
-    return [spec[key]].filter((value) => value !== "" && value !== undefined);
-  if (key !== "zone") return [];
-  const zones = listAt(spec, "zones");
-  // The older spelling holds a single zone.
-  if (zones.length === 0 && textAt(spec, "zone") !== "") return [textAt(spec, "zone")];
-  return zones;
+function valuesOf(cluster: ClusterTraits, key: string): readonly string[] {
+  if (key === "provider" || key === "region") return [cluster[key]];
+  return key === "zone" ? cluster.zones : [];
 }

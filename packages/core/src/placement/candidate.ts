@@ -1,0 +1,140 @@
+/**
+ * What placement knows of a cluster, read from its Cluster object once and then asked for many workloads.
+ *
+ * Amounts are numbers, cpu in thousandths: precise enough for room, and fast.
+ */
+import { type Cluster, parseQuantity, quantityMilliValue, quantityValue } from "@lifeboat/api";
+import { type Instant, parseTime } from "@lifeboat/base";
+import { compareText, fieldsAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
+import { type ClusterTraits, clusterTraits } from "../selectors/cluster-affinity.ts";
+
+/** How much of each resource. */
+export type Amounts = ReadonlyMap<string, number>;
+
+export interface Candidate extends ClusterTraits {
+  readonly isDeleting: boolean;
+  /** Copies of a former time may still run there. */
+  readonly hasStaleCopies: boolean;
+  readonly taints: readonly CandidateTaint[];
+  /** `apps/v1 Deployment` of everything it serves. */
+  readonly apis: ReadonlySet<string>;
+  /** undefined: nobody has counted yet. */
+  readonly room: ClusterRoom | undefined;
+}
+
+export interface CandidateTaint {
+  readonly key: string;
+  readonly value: string;
+  readonly effect: string;
+  readonly timeAdded: Instant | undefined;
+  /** As it is told to people: `{key=value:effect}`. */
+  readonly text: string;
+}
+
+export interface ClusterRoom {
+  /** What is free, never negative. */
+  readonly free: Amounts;
+  /** Empty: nodes are not counted by grade. */
+  readonly grades: readonly NodeGrade[];
+}
+
+export interface NodeGrade {
+  readonly count: number;
+  readonly min: Amounts;
+  readonly max: Amounts;
+}
+
+/** The clusters by which one placement is decided. */
+export interface Fleet {
+  /** By name. */
+  readonly candidates: readonly Candidate[];
+  readonly byName: ReadonlyMap<string, Candidate>;
+}
+
+export function fleetOf(candidates: Iterable<Candidate>): Fleet {
+  const sorted = [...candidates].sort((a, b) => compareText(a.name, b.name));
+  return { candidates: sorted, byName: new Map(sorted.map((one) => [one.name, one])) };
+}
+
+export function candidateOf(cluster: Cluster): Candidate {
+  return {
+    ...clusterTraits(cluster),
+    isDeleting: textAt(cluster, "metadata", "deletionTimestamp") !== "",
+    hasStaleCopies: listAt(cluster, "status", "conditions").some(isStaleCopies),
+    taints: listAt(cluster, "spec", "taints").map(readTaint),
+    apis: readApis(cluster),
+    room: readRoom(cluster),
+  };
+}
+
+/** The API of a kind, as `Candidate.apis` has it. */
+export function apiName(apiVersion: string, kind: string): string {
+  return `${apiVersion} ${kind}`;
+}
+
+/** The amount of a resource; 0 when the text is no quantity. */
+export function amountOf(resource: string, quantity: unknown): number {
+  const parsed = parseQuantity(String(quantity));
+  if (parsed === undefined) return 0;
+  return Number(resource === "cpu" ? quantityMilliValue(parsed) : quantityValue(parsed));
+}
+
+export function readAmounts(list: unknown): Map<string, number> {
+  const amounts = new Map<string, number>();
+  if (isFields(list))
+    for (const [name, quantity] of Object.entries(list))
+      amounts.set(name, amountOf(name, quantity));
+  return amounts;
+}
+
+function isStaleCopies(condition: unknown): boolean {
+  return (
+    textAt(condition, "type") === "StaleCopiesRemoved" && textAt(condition, "status") === "False"
+  );
+}
+
+function readTaint(taint: unknown): CandidateTaint {
+  const key = textAt(taint, "key");
+  const value = textAt(taint, "value");
+  const effect = textAt(taint, "effect");
+  const text = value === "" ? `{${key}:${effect}}` : `{${key}=${value}:${effect}}`;
+  return { key, value, effect, timeAdded: parseTime(textAt(taint, "timeAdded")), text };
+}
+
+function readApis(cluster: Cluster): ReadonlySet<string> {
+  const apis = new Set<string>();
+  for (const group of listAt(cluster, "status", "apiEnablements"))
+    for (const resource of listAt(group, "resources"))
+      apis.add(apiName(textAt(group, "groupVersion"), textAt(resource, "kind")));
+  return apis;
+}
+
+function readRoom(cluster: Cluster): ClusterRoom | undefined {
+  const summary = valueAt(cluster, "status", "resourceSummary");
+  if (!isFields(summary)) return undefined;
+  const free = readAmounts(fieldsAt(summary, "allocatable"));
+  for (const part of ["allocated", "allocating"])
+    for (const [name, amount] of readAmounts(fieldsAt(summary, part)))
+      free.set(name, (free.get(name) ?? 0) - amount);
+  for (const [name, amount] of free) if (amount < 0) free.set(name, 0);
+  return { free, grades: readGrades(cluster, summary) };
+}
+
+function readGrades(cluster: Cluster, summary: unknown): readonly NodeGrade[] {
+  const counts = new Map<unknown, number>();
+  for (const one of listAt(summary, "allocatableModelings"))
+    counts.set(valueAt(one, "grade"), Math.max(0, Number(valueAt(one, "count")) || 0));
+  if (counts.size === 0) return [];
+  return listAt(cluster, "spec", "resourceModels").map((model) => {
+    const ranges = listAt(model, "ranges");
+    const bound = (which: "min" | "max"): Amounts =>
+      new Map(
+        ranges.map((range) => {
+          const name = textAt(range, "name");
+          return [name, amountOf(name, valueAt(range, which))];
+        }),
+      );
+    const count = counts.get(valueAt(model, "grade")) ?? 0;
+    return { count, min: bound("min"), max: bound("max") };
+  });
+}

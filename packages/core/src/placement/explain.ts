@@ -1,0 +1,54 @@
+/** A placement in words: counted for conditions, cluster by cluster for people who ask. */
+import { compareText } from "../fields.ts";
+import type { Fleet } from "./candidate.ts";
+import type { Explanation } from "./view.ts";
+
+/** `0/12 clusters are available: 3 cluster(s) had untolerated taint {a:NoSchedule}, 9 …` */
+export function countedMessage({ verdicts }: Explanation): string {
+  const counts = new Map<string, number>();
+  let available = 0;
+  for (const verdict of verdicts) {
+    if (verdict === undefined) available += 1;
+    else counts.set(verdict.message, (counts.get(verdict.message) ?? 0) + 1);
+  }
+  const why = [...counts].map(([message, count]) => `${count} ${message}`).sort(compareText);
+  const shown = why.length === 0 ? ["no cluster exists"] : shorten(why);
+  return `${available}/${verdicts.length} clusters are available: ${shown.join(", ")}.`;
+}
+
+/** What would make more clusters fit, each once, the one that helps most clusters first. */
+export function whatHelps({ verdicts, keepers }: Explanation): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const verdict of [...verdicts, ...keepers.values()])
+    if (verdict !== undefined) counts.set(verdict.help, (counts.get(verdict.help) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1] || compareText(a[0], b[0])).map(([help]) => help);
+}
+
+/** How one cluster fared. */
+export interface Verdict {
+  readonly cluster: string;
+  readonly fits: boolean;
+  /** "" when it simply fits. */
+  readonly filter: string;
+  readonly message: string;
+}
+
+export function verdictsOf(fleet: Fleet, { verdicts, keepers }: Explanation): readonly Verdict[] {
+  return fleet.candidates.map(({ name }, i) => {
+    const rejection = verdicts[i];
+    const keeper = keepers.get(name);
+    if (rejection !== undefined)
+      return { cluster: name, fits: false, filter: rejection.filter, message: rejection.message };
+    if (keeper !== undefined)
+      return { cluster: name, fits: true, filter: keeper.filter, message: keeper.message };
+    return { cluster: name, fits: true, filter: "", message: "" };
+  });
+}
+
+/** Thousands of different taints must not fill a condition. */
+const MOST_REASONS = 20;
+
+function shorten(why: readonly string[]): readonly string[] {
+  if (why.length <= MOST_REASONS) return why;
+  return [...why.slice(0, MOST_REASONS), `and ${why.length - MOST_REASONS} further reasons`];
+}

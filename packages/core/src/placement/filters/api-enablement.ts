@@ -1,0 +1,15 @@
+/** The cluster must serve the workload's kind. What runs there already is not moved by a gap in what was discovered. */
+import type { Filter, Rejection } from "./filter.ts";
+
+const NAME = "APIEnablement";
+const rejection: Rejection = Object.freeze({
+  filter: NAME,
+  message: "cluster(s) did not have the API resource",
+  help: "install the resource's definition in the cluster",
+});
+
+export const apiEnablement: Filter = {
+  name: NAME,
+  binds: false,
+  check: (candidate, { api }) => (candidate.apis.has(api) ? undefined : rejection),
+};

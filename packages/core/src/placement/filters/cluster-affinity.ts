@@ -1,0 +1,15 @@
+/** The placement must mean the cluster. */
+import type { Filter, Rejection } from "./filter.ts";
+
+export const CLUSTER_AFFINITY = "ClusterAffinity";
+const rejection: Rejection = Object.freeze({
+  filter: CLUSTER_AFFINITY,
+  message: "cluster(s) did not match the placement cluster affinity constraint",
+  help: "widen the cluster affinity of the policy, or label the cluster",
+});
+
+export const clusterAffinity: Filter = {
+  name: CLUSTER_AFFINITY,
+  binds: true,
+  check: (candidate, { term }) => (term.matches(candidate) ? undefined : rejection),
+};

@@ -1,0 +1,36 @@
+/**
+ * A filter: one reason for which a cluster cannot take a workload. One file each, and one line in `registry.ts`.
+ *
+ * Filters answer, they never throw; a rejection is a shared value, so that asking a thousand clusters costs nothing.
+ */
+import type { Instant } from "@lifeboat/base";
+import type { Candidate } from "../candidate.ts";
+import type { AffinityTerm, PlacementRules } from "../rules.ts";
+
+export interface Filter {
+  readonly name: string;
+  /** Whether a cluster that holds a copy must pass too. If not, it keeps what it has but gets no more. */
+  readonly binds: boolean;
+  check(candidate: Candidate, asked: Asked): Rejection | undefined;
+}
+
+export interface Rejection {
+  /** The filter's name. */
+  readonly filter: string;
+  /** For people, as one of several clusters: `had untolerated taint {…}`. */
+  readonly message: string;
+  /** What would change it, for people. */
+  readonly help: string;
+}
+
+/** What a workload asks of a cluster. */
+export interface Asked {
+  /** As `Candidate.apis` has it. */
+  readonly api: string;
+  readonly rules: PlacementRules;
+  /** The group of clusters that is tried. */
+  readonly term: AffinityTerm;
+  /** Clusters that the workload left because it did not get well there. */
+  readonly evictedFrom: ReadonlySet<string>;
+  readonly now: Instant;
+}

@@ -1,0 +1,33 @@
+/** Who is spread over regions, zones or providers can only run where there is one. */
+import type { Candidate } from "../candidate.ts";
+import type { Filter, Rejection } from "./filter.ts";
+
+const NAME = "SpreadConstraint";
+
+function lacking(property: string): Rejection {
+  return Object.freeze({
+    filter: NAME,
+    message: `cluster(s) did not have ${property} property`,
+    help: `set ${property} in the Cluster's spec`,
+  });
+}
+
+const rejections = {
+  provider: lacking("provider"),
+  region: lacking("region"),
+  zone: lacking("zones"),
+} as const;
+
+export const spreadProperties: Filter = {
+  name: NAME,
+  binds: true,
+  check: (candidate, { rules }) => {
+    for (const { by } of rules.spread)
+      if (by !== "cluster" && by !== "label" && !has(candidate, by)) return rejections[by];
+    return undefined;
+  },
+};
+
+function has(candidate: Candidate, by: keyof typeof rejections): boolean {
+  return by === "zone" ? candidate.zones.length > 0 : candidate[by] !== "";
+}

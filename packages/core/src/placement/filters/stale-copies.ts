@@ -1,0 +1,15 @@
+/** A cluster that came back gets new work only after its copies of former times are gone (D11). */
+import type { Filter, Rejection } from "./filter.ts";
+
+const NAME = "StaleCopies";
+const rejection: Rejection = Object.freeze({
+  filter: NAME,
+  message: "cluster(s) still had stale copies to remove",
+  help: "wait until the condition StaleCopiesRemoved of the cluster is no longer False",
+});
+
+export const staleCopies: Filter = {
+  name: NAME,
+  binds: false,
+  check: (candidate) => (candidate.hasStaleCopies ? rejection : undefined),
+};

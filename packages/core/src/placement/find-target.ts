@@ -1,0 +1,49 @@
+/**
+ * Whether a workload that leaves faulty clusters has somewhere to go (D8). Evictions ask before they evict: nothing is
+ * evicted to nowhere.
+ *
+ *   Duplicated   with a minimum of clusters: that many fit without the faulty ones; else a new cluster for each faulty one
+ *   Divided      the replicas of the faulty clusters can be placed elsewhere, whole
+ */
+import type { Instant } from "@lifeboat/base";
+import { fleetOf } from "./candidate.ts";
+import { countedMessage } from "./explain.ts";
+import { place } from "./place.ts";
+import { isDivided, readPlacement, spreadBy } from "./rules.ts";
+import type { PlacementDecision, PlacementView } from "./view.ts";
+
+export type TargetCheck =
+  | { readonly found: true }
+  | { readonly found: false; readonly message: string };
+
+/** `faulty`: the clusters that the workload leaves. */
+export function findTarget(
+  view: PlacementView,
+  faulty: ReadonlySet<string>,
+  now: Instant,
+): TargetCheck {
+  const { binding, fleet } = view;
+  const left = (binding.spec.clusters ?? []).filter(({ name }) => !faulty.has(name));
+  const leaving = (binding.spec.clusters ?? []).length - left.length;
+  const without = {
+    ...view,
+    binding: { ...binding, spec: { ...binding.spec, clusters: left } },
+    fleet: fleetOf(fleet.candidates.filter(({ name }) => !faulty.has(name))),
+  };
+  const decision = place(without, now);
+  const rules = readPlacement(binding.spec.placement);
+  if (isDivided(rules)) return checkOf(decision.reason === "Placed", decision);
+  const minimum = spreadBy(rules, "cluster")?.min;
+  if (minimum !== undefined) return checkOf(fitting(decision) >= minimum, decision);
+  const added = fitting(decision) - left.length;
+  return checkOf(decision.reason === "Placed" && added >= leaving, decision);
+}
+
+function fitting({ explanation }: PlacementDecision): number {
+  return explanation.verdicts.filter((verdict) => verdict === undefined).length;
+}
+
+function checkOf(found: boolean, { reason, message, explanation }: PlacementDecision): TargetCheck {
+  if (found) return { found };
+  return { found, message: reason === "Placed" ? countedMessage(explanation) : message };
+}

@@ -1,0 +1,233 @@
+/**
+ * Where a workload runs, and why.
+ *
+ *   filter ──▶ score, room ──▶ select (spread constraints) ──▶ divide (replicas)        for each affinity group in order
+ *
+ * 1. Same view and time, same answer; whatever the view holds, there is one.
+ * 2. Filters that do not bind leave a cluster what it has, and only keep it from growing (D14).
+ * 3. Failing never empties a result (D8): a cluster leaves it only when it is gone or being deleted, or when the user's
+ *    own edit of the placement excludes it.
+ * 4. Replicas whose old copy must go first are not placed (D10).
+ */
+import type { Instant } from "@lifeboat/base";
+import { compareText } from "../fields.ts";
+import { divideReplicas } from "../division/replicas.ts";
+import type { Candidate } from "./candidate.ts";
+import { countedMessage } from "./explain.ts";
+import { CLUSTER_AFFINITY } from "./filters/cluster-affinity.ts";
+import type { Asked, Rejection } from "./filters/filter.ts";
+import { filters } from "./filters/registry.ts";
+import type { Fit } from "./fit.ts";
+import type { PlacementReason } from "./reasons.ts";
+import { roomFor, UNLIMITED } from "./room.ts";
+import { type AffinityTerm, isDivided } from "./rules.ts";
+import { scores } from "./scores/registry.ts";
+import { isSelective, select } from "./select.ts";
+import type { Explanation, PlacementDecision, PlacementView, Target } from "./view.ts";
+import { readWorkload, type Workload } from "./workload.ts";
+
+/** Decides where the workload of a binding runs. `clusters` of the answer is always the result to keep. */
+export function place(view: PlacementView, now: Instant): PlacementDecision {
+  const workload = readWorkload(view.binding);
+  let failure: Attempt | undefined;
+  for (const term of workload.rules.terms.slice(workload.firstTerm)) {
+    const attempt = placeIn(term, view, workload, now);
+    const isDone = attempt.reason === "Placed" || attempt.reason === "AwaitingPurge";
+    if (isDone) return { ...attempt, affinityName: term.name };
+    failure ??= attempt;
+  }
+  // Terms are never empty, so there was a failure.
+  const failed = failure ?? placeIn(NO_TERM, view, workload, now);
+  return { ...failed, affinityName: "" };
+}
+
+type Attempt = Omit<PlacementDecision, "affinityName">;
+const NO_TERM: AffinityTerm = { name: "", matches: () => false };
+const SUCCESS = "Binding has been scheduled successfully.";
+
+function placeIn(
+  term: AffinityTerm,
+  view: PlacementView,
+  workload: Workload,
+  now: Instant,
+): Attempt {
+  const { api, rules, evictedFrom } = workload;
+  const { fits, explanation } = filter(view, workload, { api, rules, term, evictedFrom, now });
+  const fail = (reason: PlacementReason, message: string): Attempt => ({
+    reason,
+    message,
+    clusters: reason === "NoClusterFit" ? staying(view, workload, explanation) : current(workload),
+    explanation,
+  });
+  if (fits.length === 0) return fail("NoClusterFit", countedMessage(explanation));
+  const waits = view.waitForPurge !== undefined;
+  const open = waits && !divides(workload) ? fits.filter(({ isPresent }) => isPresent) : fits;
+  if (open.length === 0) return fail("AwaitingPurge", AWAITING);
+  const selection = select({
+    fits: open,
+    rules,
+    needed: neededRoom(workload),
+    replicas: workload.replicas,
+    anew: workload.isFresh,
+  });
+  if (selection.kind === "refused")
+    return waits ? fail("AwaitingPurge", AWAITING) : fail("ConstraintsUnmet", selection.message);
+  const targets = assign(selection.fits, view, workload);
+  if (typeof targets === "number")
+    return fail(
+      "Unschedulable",
+      `Clusters available replicas ${targets} are not enough to schedule.`,
+    );
+  if (waits) return { reason: "AwaitingPurge", message: AWAITING, clusters: targets, explanation };
+  return { reason: "Placed", message: SUCCESS, clusters: targets, explanation };
+}
+
+const AWAITING = "Waiting until the old copy is gone, as the purge mode Directly asks.";
+
+/** Whether replicas are counted out and divided. */
+function divides({ rules, hasShares }: Workload): boolean {
+  return hasShares && isDivided(rules);
+}
+
+function neededRoom({ rules, replicas, hasComponents }: Workload): number | undefined {
+  if (!isDivided(rules)) return undefined;
+  return hasComponents ? 1 : replicas;
+}
+
+interface Filtered {
+  readonly fits: readonly Fit[];
+  readonly explanation: Explanation;
+}
+
+function filter(view: PlacementView, workload: Workload, asked: Asked): Filtered {
+  const fits: Fit[] = [];
+  const verdicts: (Rejection | undefined)[] = [];
+  const keepers = new Map<string, Rejection>();
+  const seesRoom = needsRoom(workload);
+  for (const candidate of view.fleet.candidates) {
+    const isPresent = workload.present.has(candidate.name);
+    const rejection = firstRejection(candidate, asked);
+    const isOut = rejection !== undefined && (!isPresent || hasBindingRejection(candidate, asked));
+    verdicts.push(isOut ? rejection : undefined);
+    if (isOut) continue;
+    if (rejection !== undefined) keepers.set(candidate.name, rejection);
+    const mayGrow = rejection === undefined;
+    fits.push(fitOf(candidate, view, workload, { isPresent, mayGrow, seesRoom }));
+  }
+  return { fits, explanation: { verdicts, keepers } };
+}
+
+function firstRejection(candidate: Candidate, asked: Asked): Rejection | undefined {
+  for (const one of filters) {
+    const rejection = one.check(candidate, asked);
+    if (rejection !== undefined) return rejection;
+  }
+  return undefined;
+}
+
+function hasBindingRejection(candidate: Candidate, asked: Asked): boolean {
+  return filters.some((one) => one.binds && one.check(candidate, asked) !== undefined);
+}
+
+/** Whether it matters how much room there is: counting it is the dearest part. */
+function needsRoom({ rules, replicas, hasComponents }: Workload): boolean {
+  if (replicas === 0 && !hasComponents) return false;
+  const { style } = rules.division;
+  return style === "dynamic" || style === "aggregated" || isSelective(rules);
+}
+
+function fitOf(
+  candidate: Candidate,
+  view: PlacementView,
+  workload: Workload,
+  known: Pick<Fit, "isPresent" | "mayGrow"> & { readonly seesRoom: boolean },
+): Fit {
+  const { isPresent, mayGrow, seesRoom } = known;
+  const current = workload.present.get(candidate.name) ?? 0;
+  let score = 0;
+  for (const one of scores) score += one.scoreOf(candidate, { holdsCopy: isPresent });
+  let room = mayGrow ? UNLIMITED : 0;
+  if (seesRoom && mayGrow) {
+    room = roomFor(candidate.room, workload.request, view.reserved.get(candidate.name));
+    const estimate = view.estimates?.get(candidate.name);
+    if (estimate !== undefined && estimate >= 0) room = Math.min(room, Math.floor(estimate));
+  }
+  return { candidate, isPresent, current, mayGrow, score, room, available: room + current };
+}
+
+/** The result, or how many replicas there is room for when that is not enough. */
+function assign(
+  fits: readonly Fit[],
+  view: PlacementView,
+  workload: Workload,
+): readonly Target[] | number {
+  const { rules, replicas, uid } = workload;
+  if (!workload.hasShares) return byName(fits.map(({ candidate: { name } }) => ({ name })));
+  const { division } = rules;
+  if (division.style === "duplicated")
+    return byName(fits.map(({ candidate: { name } }) => targetOf(name, replicas)));
+  const weights = staticWeights(fits, workload);
+  const divided = divideReplicas({
+    total: Math.max(0, replicas - (view.waitForPurge ?? 0)),
+    holders: fits.map(({ candidate: { name }, current, room, mayGrow }, i) => {
+      const weight = weights[i] ?? 0;
+      return {
+        name,
+        current: isStatic(workload) && weight === 0 ? 0 : current,
+        room,
+        weight,
+        mayGrow,
+      };
+    }),
+    style: division.style,
+    anew: workload.isFresh || (isStatic(workload) && workload.isEdited),
+    tieBreaker: uid,
+  });
+  if (divided.kind === "short") return divided.available;
+  const shares = [...divided.shares].filter(([, share]) => share > 0);
+  return byName(shares.map(([name, share]) => targetOf(name, share)));
+}
+
+function isStatic({ rules }: Workload): boolean {
+  return rules.division.style === "static";
+}
+
+/** The fixed weight of each cluster: the highest rule that means it; all alike when no rule means any. */
+function staticWeights(fits: readonly Fit[], { rules }: Workload): readonly number[] {
+  const { division } = rules;
+  if (division.style !== "static") return [];
+  const weights = fits.map(({ candidate }) => {
+    let weight = 0;
+    for (const rule of division.weights)
+      if (rule.weight > weight && rule.matches(candidate)) weight = rule.weight;
+    return weight;
+  });
+  return weights.some((weight) => weight > 0) ? weights : weights.map(() => 1);
+}
+
+function targetOf(name: string, replicas: number): Target {
+  return replicas > 0 ? { name, replicas } : { name };
+}
+
+function byName(targets: readonly Target[]): readonly Target[] {
+  return targets.toSorted((a, b) => compareText(a.name, b.name));
+}
+
+function current({ present }: Workload): readonly Target[] {
+  return byName([...present].map(([name, replicas]) => targetOf(name, replicas)));
+}
+
+/** What stays of a result when no cluster fits. */
+function staying(
+  { fleet }: PlacementView,
+  workload: Workload,
+  { verdicts }: Explanation,
+): readonly Target[] {
+  const excluded = new Set<string>();
+  for (const [i, candidate] of fleet.candidates.entries())
+    if (workload.isEdited && verdicts[i]?.filter === CLUSTER_AFFINITY) excluded.add(candidate.name);
+  return current(workload).filter(({ name }) => {
+    const candidate = fleet.byName.get(name);
+    return candidate !== undefined && !candidate.isDeleting && !excluded.has(name);
+  });
+}

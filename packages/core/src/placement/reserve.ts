@@ -1,0 +1,47 @@
+/**
+ * What a binding has promised to clusters and their status does not show yet: the replicas given to a cluster without
+ * those that its copy reports. It follows from the binding alone, so a restart forgets nothing.
+ *
+ * A copy that was applied and reports no count of replicas counts as visible whole.
+ */
+import type { ResourceBinding } from "@lifeboat/api";
+import { countAt, integerAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
+import { type Amounts, readAmounts } from "./candidate.ts";
+import type { Target } from "./view.ts";
+
+export interface Reservation {
+  readonly cluster: string;
+  readonly amounts: Amounts;
+}
+
+/** `targets`: the result that counts, the binding's own or one that is being written. */
+export function reservationsOf(
+  { spec, status }: ResourceBinding,
+  targets: readonly Target[] = spec.clusters ?? NOTHING,
+): readonly Reservation[] {
+  if (listAt(spec, "components").length > 1) return NOTHING;
+  const reservations: Reservation[] = [];
+  let request: Amounts | undefined;
+  for (const { name, replicas = 0 } of targets) {
+    const hidden = replicas > 0 ? replicas - visible(status, name, replicas) : 0;
+    if (hidden <= 0) continue;
+    request ??= readAmounts(valueAt(spec, "replicaRequirements", "resourceRequest"));
+    const amounts = new Map<string, number>([["pods", hidden]]);
+    for (const [resource, amount] of request) amounts.set(resource, amount * hidden);
+    reservations.push({ cluster: name, amounts });
+  }
+  return reservations;
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+function visible(status: unknown, cluster: string, replicas: number): number {
+  const item = listAt(status, "aggregatedStatus").find(
+    (one) => textAt(one, "clusterName") === cluster,
+  );
+  if (item === undefined) return 0;
+  const reported = integerAt(item, "status", "replicas");
+  if (reported !== undefined) return Math.min(replicas, countAt(item, "status", "replicas"));
+  const isApplied = valueAt(item, "applied") === true && isFields(valueAt(item, "status"));
+  return isApplied ? replicas : 0;
+}

@@ -1,0 +1,13 @@
+/** A score: why one cluster that fits is better than another. One file each, and one line in `registry.ts`. */
+import type { Candidate } from "../candidate.ts";
+
+export interface Score {
+  readonly name: string;
+  /** From 0 to 100. */
+  scoreOf(candidate: Candidate, standing: Standing): number;
+}
+
+/** How a cluster stands to the workload. */
+export interface Standing {
+  readonly holdsCopy: boolean;
+}
