@@ -1,4 +1,17 @@
 export {
+  type AggregationPlan,
+  type AggregationView,
+  decideAggregation,
+  type WriteStatusCommand,
+} from "./aggregation/aggregate.ts";
+export { type AggregatedItem, aggregatedItems, copiesOf } from "./aggregation/items.ts";
+export {
+  type AggregationReason,
+  aggregationReasons,
+  type FullyAppliedReason,
+  fullyAppliedReasons,
+} from "./aggregation/reasons.ts";
+export {
   type AppliedRecord,
   type ApplyCommand,
   type ApplyPlan,
@@ -36,6 +49,46 @@ export {
   type ResourceSummary,
   Room,
 } from "./capacity/room.ts";
+export {
+  brakeCondition,
+  decideDeletion,
+  type DeletionCause,
+  type DeletionPlan,
+  type DeletionView,
+  isExempt,
+  type LetThrough,
+  MASS_DELETION,
+} from "./brake/brake.ts";
+export { type DeletionReason, deletionReasons } from "./brake/reasons.ts";
+export { clustersInUse, clustersWithCopy } from "./dependencies/copies.ts";
+export {
+  decideFollower,
+  type FollowerCommand,
+  type FollowerPlan,
+  type FollowerView,
+} from "./dependencies/follower.ts";
+export {
+  type FollowerReason,
+  followerReasons,
+  type ReferrerReason,
+  referrerReasons,
+} from "./dependencies/reasons.ts";
+export {
+  asksForServices,
+  dependenciesToRecord,
+  dependencyIndex,
+  identityIndex,
+  type ObjectIdentity,
+  recordedDependencies,
+  type RecordedDependency,
+  refersTo,
+} from "./dependencies/recorded.ts";
+export {
+  decideReferrer,
+  type RecordCommand,
+  type ReferrerPlan,
+  type ReferrerView,
+} from "./dependencies/referrer.ts";
 export { hashBytes, safeHash } from "./division/hash.ts";
 export { divideByWeights, type Weight } from "./division/webster.ts";
 export type { Fields } from "./fields.ts";
@@ -146,7 +199,35 @@ export {
   readNamespacePatterns,
   skipsApi,
 } from "./matching/skips.ts";
+export {
+  type Amounts as ResourceAmounts,
+  type Candidate,
+  candidateOf,
+  type Fleet,
+  fleetOf,
+} from "./placement/candidate.ts";
+export { followsClusters, isRescheduleTriggered, whyDue } from "./placement/due.ts";
+export { countedMessage, type Verdict, verdictsOf, whatHelps } from "./placement/explain.ts";
+export { findTarget, type TargetCheck } from "./placement/find-target.ts";
+export { place } from "./placement/place.ts";
+export {
+  type PlacementReason,
+  placementReasons,
+  type ScheduleReason,
+  scheduleReasons,
+} from "./placement/reasons.ts";
+export { type Reservation, reservationsOf } from "./placement/reserve.ts";
+export { type PlacementRules, readPlacement, spreadBy } from "./placement/rules.ts";
+export type { Explanation, PlacementDecision, PlacementView, Target } from "./placement/view.ts";
 export { defineReasons, type Plan, type PlannedCondition, type PlannedEvent } from "./plan.ts";
+export {
+  expiryOf,
+  type ObservedWorkload,
+  pendingWorkloads,
+  type RebalancedWorkload,
+  rebalanceReasons,
+  rebalancerStatus,
+} from "./rebalancing/rebalance.ts";
 export {
   bindingName,
   clusterOfExecutionNamespace,
@@ -181,4 +262,31 @@ export {
 export { completionsByCluster, isWorkload, replicasIn } from "./rendering/shares.ts";
 export { matchesCluster } from "./selectors/cluster-affinity.ts";
 export { type Precision, precision, precisionOf } from "./selectors/resource-selector.ts";
+export { isProvenHealthy, mayBeHealthy } from "./works/copy-health.ts";
+export {
+  bindingFinalizer,
+  clusterOfWork,
+  decideWorks,
+  type SyncFailure,
+  workKey,
+  type WorksCommand,
+  type WorksPlan,
+  type WorksView,
+} from "./works/decide-works.ts";
+export {
+  type SyncFailureReason,
+  syncFailures,
+  type WorksReason,
+  worksReasons,
+} from "./works/reasons.ts";
+export { isPurgedDirectly, type Targets, targetsOf } from "./works/targets.ts";
 export * as wellKnown from "./well-known.ts";
+export { type TaintReason, taintReasons } from "./taints/reasons.ts";
+export {
+  decideTaints,
+  type PassedState,
+  type Taint,
+  type TaintCommand,
+  type TaintPlan,
+  type TaintView,
+} from "./taints/taints.ts";

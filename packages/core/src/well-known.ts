@@ -39,8 +39,8 @@ export const APPLIED_CLUSTER_OVERRIDES = "policy.karmada.io/applied-cluster-over
 export const PRESERVED_STATE = "lifeboat.dev/preserved-state";
 
 /**
- * On a Work, set before it is deleted for an eviction in mode Directly (value `Directly`): the copy and its pods must be
- * gone before the Work is.
+ * On a Work that an eviction leaves behind. `Directly`, set before it is deleted: the copy and its pods must be gone
+ * before the Work is. `Gracefully`, set while the eviction task stands: its later removal is the eviction's.
  */
 export const PURGE_MODE = "lifeboat.dev/purge-mode";
 
@@ -75,3 +75,6 @@ export const PROPAGATE_SERVICES = "lifeboat.dev/propagate-services";
 export const SKIP_AUTO_PROPAGATION = "namespace.karmada.io/skip-auto-propagation";
 /** Namespaces of the control plane itself. */
 export const SYSTEM_NAMESPACES: readonly string[] = ["karmada-system", "lifeboat-system"];
+
+/** On a Cluster: what taint policies remember (see taints/record.ts). */
+export const TAINT_POLICIES = "lifeboat.dev/taint-policies";

@@ -329,6 +329,28 @@ describe("aggregateStatus", () => {
     });
   });
 
+  it("shows a StatefulSet as being updated until no copy is", () => {
+    const template = object("apps/v1", "StatefulSet", { status: { currentRevision: "w-0" } });
+    const revisions = (current: string, update: string) => ({
+      ...seen,
+      currentRevision: current,
+      updateRevision: update,
+    });
+    const updated = item("a", revisions("w-2", "w-2"));
+    const updating = item("b", revisions("w-1", "w-2"));
+    expect(aggregate(template, updating, updated)).toMatchObject({
+      currentRevision: "w-1",
+      updateRevision: "w-2",
+    });
+    expect(aggregate(template, updated, item("c"))).toMatchObject({
+      currentRevision: "w-2",
+      updateRevision: "w-2",
+    });
+    expect(aggregate(template, item("c", seen))).not.toHaveProperty("currentRevision");
+    const copy = object("apps/v1", "StatefulSet", { status: { updateRevision: "w-2" } });
+    expect(interpreterOf(copy).reflectStatus(copy)).toMatchObject({ updateRevision: "w-2" });
+  });
+
   it("collects addresses, each once, sorted, for load balancers only", () => {
     const addresses = (...ips: string[]) => ({
       loadBalancer: { ingress: ips.map((ip) => ({ ip })) },

@@ -1,0 +1,119 @@
+/**
+ * Deciding when and what to write into the status of a binding: what its copies report, and whether all are applied.
+ *
+ * 1. Only `aggregatedStatus` and the condition FullyApplied are ours; everything else of the status stays.
+ * 2. What others act on is written at once: a copy that becomes or stops being healthy, that fails to be applied or whose
+ *    Work goes, FullyApplied, and every change of a reported status that is more than counters.
+ * 3. Counters of a rollout, and copies that have nothing to report yet, are written at most once a second.
+ * 4. What is said already is not written again.
+ */
+import {
+  equalJson,
+  findCondition,
+  type ResourceBinding,
+  setCondition,
+  type Work,
+} from "@lifeboat/api";
+import { addMs, deepFreeze, type Instant } from "@lifeboat/base";
+import { isFields } from "../fields.ts";
+import type { Plan } from "../plan.ts";
+import { clustersWithCopy } from "../dependencies/copies.ts";
+import { type AggregatedItem, aggregatedItems } from "./items.ts";
+import { type AggregationReason, fullyAppliedReasons } from "./reasons.ts";
+
+export interface AggregationView {
+  readonly binding: ResourceBinding;
+  /** All Works of the binding. */
+  readonly works: readonly Work[];
+  /** When its status was last written, or the difference that is left was first seen; absent when neither was. */
+  readonly quietSince?: Instant | undefined;
+}
+
+export interface WriteStatusCommand {
+  readonly kind: "writeStatus";
+  readonly status: NonNullable<ResourceBinding["status"]>;
+}
+
+export interface AggregationPlan extends Plan<WriteStatusCommand, AggregationReason> {
+  /** What the copies report now. */
+  readonly items: readonly AggregatedItem[];
+}
+
+const SHORTEST_PAUSE_MS = 1000;
+
+/** What to write into a binding's status. */
+export function decideAggregation(view: AggregationView, now: Instant): AggregationPlan {
+  const { binding, works } = view;
+  const items = aggregatedItems(works);
+  const old = binding.status?.aggregatedStatus ?? [];
+  const conditions = setCondition(binding.status?.conditions, fullyApplied(binding, items), now);
+  const saysFullyApplied = conditions !== (binding.status?.conditions ?? NOTHING);
+  const unchanged = { commands: [], conditions: [], events: [], items };
+  // A resource that goes nowhere and never did has nothing to say.
+  if (items.length === 0 && old.length === 0 && isAlreadySilent(binding))
+    return { ...unchanged, reason: "UpToDate" };
+  if (equalJson(old, items) && !saysFullyApplied) return { ...unchanged, reason: "UpToDate" };
+  const isUrgent =
+    turns(binding, conditions) || items.length < old.length || differsVisibly(old, items);
+  const due = addMs(view.quietSince ?? now, SHORTEST_PAUSE_MS);
+  if (!isUrgent && now < due) return { ...unchanged, checkAgainAt: due, reason: "Held" };
+  const status = { ...binding.status, aggregatedStatus: items, conditions };
+  return {
+    ...unchanged,
+    commands: [{ kind: "writeStatus", status: deepFreeze(status) }],
+    reason: isUrgent ? "Changed" : "Progressed",
+  };
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+type Conditions = NonNullable<NonNullable<ResourceBinding["status"]>["conditions"]>;
+
+function fullyApplied(binding: ResourceBinding, items: readonly AggregatedItem[]) {
+  const expected = clustersWithCopy(binding);
+  const isFull =
+    expected.size > 0 &&
+    expected.size === items.length &&
+    items.every(({ clusterName, applied }) => applied === true && expected.has(clusterName));
+  const reason = isFull ? "FullyAppliedSuccess" : "FullyAppliedFailed";
+  return {
+    type: "FullyApplied",
+    status: isFull ? "True" : "False",
+    reason,
+    message: fullyAppliedReasons[reason],
+  } as const;
+}
+
+function isAlreadySilent(binding: ResourceBinding): boolean {
+  return (
+    clustersWithCopy(binding).size === 0 &&
+    findCondition(binding.status?.conditions, "FullyApplied") === undefined
+  );
+}
+
+/** Whether FullyApplied turns; that it is not yet true of a new binding is no news. */
+function turns({ status }: ResourceBinding, now: Conditions): boolean {
+  const before = findCondition(status?.conditions, "FullyApplied")?.status ?? "False";
+  return before !== findCondition(now, "FullyApplied")?.status;
+}
+
+function differsVisibly(old: readonly AggregatedItem[], items: readonly AggregatedItem[]): boolean {
+  const before = new Map(old.map((item) => [item.clusterName, item]));
+  return items.some((item) => {
+    const last = before.get(item.clusterName) ?? { clusterName: item.clusterName };
+    return (
+      (last.health === "Healthy") !== (item.health === "Healthy") ||
+      (last.applied === false) !== (item.applied === false) ||
+      (last.applied === true && item.applied !== true) ||
+      last.appliedMessage !== item.appliedMessage ||
+      !equalJson(withoutCounters(last.status), withoutCounters(item.status))
+    );
+  });
+}
+
+function withoutCounters(status: unknown): Readonly<Record<string, unknown>> {
+  if (!isFields(status)) return {};
+  return Object.fromEntries(
+    Object.entries(status).filter(([, value]) => typeof value !== "number"),
+  );
+}

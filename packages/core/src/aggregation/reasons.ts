@@ -1,0 +1,19 @@
+/** Why the status of a binding is written, or not yet. */
+import { defineReasons } from "../plan.ts";
+
+export const aggregationReasons = defineReasons({
+  Changed: "Something that others act on has changed, so it is written at once.",
+  Progressed: "Copies have made progress, and the last report is long enough ago.",
+  Held: "Copies have made progress; it is reported together with what follows shortly.",
+  UpToDate: "The status says what the copies report.",
+});
+
+export type AggregationReason = keyof typeof aggregationReasons;
+
+/** Reasons of the condition FullyApplied. */
+export const fullyAppliedReasons = defineReasons({
+  FullyAppliedSuccess: "All works have been successfully applied",
+  FullyAppliedFailed: "Failed to apply all works, see status.aggregatedStatus for details",
+});
+
+export type FullyAppliedReason = keyof typeof fullyAppliedReasons;

@@ -1,0 +1,27 @@
+/**
+ * Which clusters hold copies of what a binding binds.
+ *
+ * 1. A cluster that is being left counts as long as the old copy is kept there.
+ * 2. Every cluster is named once: the schedule in its order, then the clusters being left.
+ */
+import type { BindingSpec, ResourceBinding } from "@lifeboat/api";
+import { targetsOf } from "../works/targets.ts";
+
+/** A cluster and, for workloads, the replicas it was given. */
+export type TargetCluster = NonNullable<BindingSpec["clusters"]>[number];
+
+/** Where the resource runs by its own schedule, including clusters that it has not left yet. */
+export function clustersInUse(binding: ResourceBinding): readonly TargetCluster[] {
+  const clusters = new Map<string, TargetCluster>();
+  for (const cluster of binding.spec.clusters ?? [])
+    if (!clusters.has(cluster.name)) clusters.set(cluster.name, cluster);
+  const alone = { ...binding, spec: { ...binding.spec, requiredBy: [] } };
+  for (const name of targetsOf(alone).leaving) clusters.set(name, { name });
+  return [...clusters.values()];
+}
+
+/** Every cluster that holds a copy: by the resource's own schedule, or because a workload there needs it. */
+export function clustersWithCopy(binding: ResourceBinding): ReadonlySet<string> {
+  const { wanted, leaving } = targetsOf(binding);
+  return new Set([...wanted, ...leaving]);
+}
