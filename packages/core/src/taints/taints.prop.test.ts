@@ -7,7 +7,7 @@ import type { Cluster, ClusterTaintPolicy } from "@lifeboat/api";
 import { addMs, instantOf } from "@lifeboat/base";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decideTaints, type Observation } from "./taints.ts";
+import { decideTaints, type PassedState } from "./taints.ts";
 import { TAINT_POLICIES } from "../well-known.ts";
 
 const START = instantOf(Date.UTC(2026, 0, 1));
@@ -48,7 +48,7 @@ describe("windows", () => {
         let since = 0;
         let status = "True";
         let changedAt = 0;
-        let passed: Observation[] = [];
+        let passed: PassedState[] = [];
         let wasAlive = false;
         for (const step of [...steps, calm]) {
           if (step.status !== status) {

@@ -3,7 +3,7 @@ import type { Cluster, ClusterTaintPolicy } from "@lifeboat/api";
 import { addMs, type Instant, instantOf } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
 import { parseTaintRecord } from "./record.ts";
-import { decideTaints, type Observation, type TaintPlan } from "./taints.ts";
+import { decideTaints, type PassedState, type TaintPlan } from "./taints.ts";
 import { TAINT_POLICIES } from "../well-known.ts";
 
 const START = instantOf(Date.UTC(2026, 0, 1));
@@ -32,7 +32,7 @@ function policy(spec: Partial<Spec>, metadata: Record<string, unknown> = {}): Cl
       ...metadata,
     },
     spec,
-  } as unknown as ClusterTaintPolicy;
+  };
 }
 
 const windowed = (extra: Partial<Spec> = {}): Partial<Spec> =>
@@ -46,7 +46,7 @@ class World {
   policies: readonly ClusterTaintPolicy[] = [];
   failover = true;
   labels: Record<string, string> = {};
-  #passed: Observation[] = [];
+  #passed: PassedState[] = [];
   #unwatched = true;
 
   condition(type: string, status: string, seconds: number): void {
@@ -84,7 +84,7 @@ class World {
     this.#unwatched = false;
     this.#passed = [];
     for (const command of plan.commands) {
-      this.taints = command.taints as never;
+      this.taints = command.taints;
       this.record = command.record;
     }
     return plan;
@@ -196,7 +196,7 @@ describe("a policy with windows", () => {
   });
 
   it("leaves no trace on clusters it does not mean", () => {
-    const w = world(policy(windowed({ targetCluster: { clusterNames: ["other"] } as never })));
+    const w = world(policy(windowed({ targetCluster: { clusterNames: ["other"] } })));
     expect(w.record).toBeUndefined();
   });
 
@@ -361,7 +361,7 @@ describe("a policy without windows", () => {
     w.condition("Ready", "False", 1);
     w.look(1);
     w.policies = [
-      policy(plain({ targetClusters: { clusterNames: ["other"] } as never }), { generation: 2 }),
+      policy(plain({ targetClusters: { clusterNames: ["other"] } }), { generation: 2 }),
     ];
     w.look(2);
     expect(w.ids).toEqual([]);

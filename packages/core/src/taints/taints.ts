@@ -40,7 +40,7 @@ import {
 export type Taint = NonNullable<Cluster["spec"]["taints"]>[number];
 
 /** A state of a cluster's conditions, and when it was first seen. */
-export interface Observation {
+export interface PassedState {
   readonly at: Instant;
   readonly conditions: readonly ObservedCondition[];
 }
@@ -53,7 +53,7 @@ export interface TaintView {
    * The states that were seen since the last decision and before the present one, oldest first. Each state of the cluster
    * must be among them, unless `unwatched`.
    */
-  readonly passed: readonly Observation[];
+  readonly passed: readonly PassedState[];
   /** Whether states may have been missed since the record was written: after a start, or after a lost watch. */
   readonly unwatched: boolean;
   /** The gate: whether evicting taints may be added. */

@@ -1,0 +1,130 @@
+/** Taint policies on a real API server: windows by the clock, one write per change, and what a restart leaves. */
+import {
+  type Cluster,
+  clusters,
+  type ClusterTaintPolicy,
+  clusterTaintPolicies,
+  type New,
+} from "@lifeboat/api";
+import { createFleet, type Fleet, newCluster, resources } from "@lifeboat/testkit";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createTaintPolicies } from "./create-taint-policies.ts";
+
+let fleet: Fleet;
+const KEY = { namespace: "", name: "eu-1" };
+
+beforeEach(async () => {
+  fleet = await createFleet({
+    services: (context) => createTaintPolicies(context, { failover: true }),
+  });
+  await fleet.plane.create(clusters, newCluster("eu-1"));
+});
+afterEach(() => fleet.close());
+
+/** The policy of the proposal, with the windows as given. */
+const policy = (add = 300, remove = 180): New<ClusterTaintPolicy> => ({
+  apiVersion: "policy.karmada.io/v1alpha1",
+  kind: "ClusterTaintPolicy",
+  metadata: { name: "detect-cluster-not-ready" },
+  spec: {
+    targetCluster: { clusterNames: ["eu-1", "eu-2"] },
+    matchConditions: [
+      { conditionType: "Ready", operator: "In", statusValues: ["False", "Unknown"] },
+    ],
+    taintsToAdd: [
+      {
+        key: "cluster.karmada.io/not-ready",
+        effect: "PreferNoExecute",
+        addOnMatchSeconds: add,
+        removeOnMismatchSeconds: remove,
+      },
+    ],
+  },
+});
+
+async function report(status: "True" | "False" | "Unknown"): Promise<void> {
+  const cluster = await fleet.plane.get(clusters, KEY);
+  const others = (cluster.status?.conditions ?? []).filter(({ type }) => type !== "Ready");
+  const condition = { type: "Ready", status, reason: "", message: "" };
+  const lastTransitionTime = new Date(fleet.clock.now()).toISOString().replace(".000Z", "Z");
+  await fleet.plane.update(
+    clusters,
+    {
+      ...cluster,
+      status: { ...cluster.status, conditions: [...others, { ...condition, lastTransitionTime }] },
+    },
+    { subresource: "status" },
+  );
+}
+
+const read = (): Promise<Cluster> => fleet.plane.get(clusters, KEY);
+const taintsOf = async (): Promise<readonly unknown[]> => (await read()).spec.taints ?? [];
+
+describe("the policy of the proposal", () => {
+  it("taints the cluster five minutes after it failed, and clears it three minutes after it is back", async () => {
+    await fleet.plane.create(clusterTaintPolicies, policy());
+    await report("False");
+    await fleet.advance("299s");
+    expect(await taintsOf()).toEqual([]);
+    await fleet.advance("1s");
+    expect(await taintsOf()).toEqual([
+      {
+        key: "cluster.karmada.io/not-ready",
+        effect: "PreferNoExecute",
+        timeAdded: "2026-01-01T00:05:00Z",
+      },
+    ]);
+    await report("True");
+    await fleet.advance("179s");
+    expect(await taintsOf()).toHaveLength(1);
+    await fleet.advance("1s");
+    expect(await taintsOf()).toEqual([]);
+    const events = await fleet.plane.list(resources.events, { namespace: "default" });
+    expect(events.items.map((event) => event["reason"])).toEqual([
+      "TaintClusterSucceed",
+      "TaintClusterSucceed",
+    ]);
+  });
+
+  it("goes on where it was after a restart, and writes nothing at rest", async () => {
+    await fleet.plane.create(clusterTaintPolicies, policy());
+    await report("False");
+    await fleet.advance("200s");
+    await fleet.restart();
+    await fleet.advance("99s");
+    expect(await taintsOf()).toEqual([]);
+    await fleet.advance("1s");
+    expect(await taintsOf()).toHaveLength(1);
+    const before = (await read()).metadata.resourceVersion;
+    await fleet.restart();
+    await fleet.advance("10m");
+    expect((await read()).metadata.resourceVersion).toBe(before);
+  });
+
+  it("waits the whole window again when the cluster was back for a moment between two looks", async () => {
+    await fleet.plane.create(clusterTaintPolicies, policy());
+    await report("False");
+    await fleet.advance("200s");
+    await report("True");
+    await report("False");
+    await fleet.advance("299s");
+    expect(await taintsOf()).toEqual([]);
+    await fleet.advance("1s");
+    expect(await taintsOf()).toHaveLength(1);
+  });
+
+  it("takes its taints with it when it is deleted, also while the control plane is down", async () => {
+    await fleet.plane.create(clusterTaintPolicies, policy(1, 1));
+    await report("Unknown");
+    await fleet.advance("1s");
+    expect(await taintsOf()).toHaveLength(1);
+    await fleet.plane.delete(clusterTaintPolicies, {
+      namespace: "",
+      name: "detect-cluster-not-ready",
+    });
+    await fleet.restart();
+    await fleet.advance("1s");
+    expect(await taintsOf()).toEqual([]);
+    expect((await read()).metadata.annotations ?? {}).toEqual({});
+  });
+});
