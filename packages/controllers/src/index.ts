@@ -60,3 +60,8 @@ export { createWorkloadRebalancer } from "./workload-rebalancer/create-workload-
 export type { AskedDeletion, DeletionGate } from "./deletion-gate.ts";
 export { createDeletionGate } from "./deletion-gate/create-deletion-gate.ts";
 export { createBindingController } from "./binding/create-binding-controller.ts";
+export {
+  createTaintPolicies,
+  type TaintPoliciesOptions,
+} from "./taint-policy/create-taint-policies.ts";
+export { createDefaultPolicies } from "./default-policies/create-default-policies.ts";
