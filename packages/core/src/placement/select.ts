@@ -64,7 +64,7 @@ function clusterRule(rules: PlacementRules): SpreadRule {
 
 function selectClusters(ordered: readonly Fit[], request: SelectionRequest): Selection {
   const { min, max } = clusterRule(request.rules);
-  if (ordered.length < min)
+  if (Math.min(ordered.length, max) < min)
     return refused("the number of feasible clusters is less than spreadConstraint.MinGroups");
   const count = Math.min(ordered.length, max);
   const chosen = ordered.slice(0, count);
