@@ -77,7 +77,7 @@ async function ensureDefaultPolicies(plane: Client): Promise<void> {
     kind: "ConfigMap",
     metadata: MARKER,
     data: { created: "default-not-ready,default-unreachable" },
-  } as New<AnyObject>);
+  });
 }
 
 async function exists(plane: Client): Promise<boolean> {
