@@ -13,7 +13,6 @@ import {
   type Cluster,
   clusters,
   equalJson,
-  type Json,
   type KubeList,
   type New,
   type OwnerReference,
@@ -163,11 +162,7 @@ async function putSecrets(
     ensure(
       plane,
       secrets,
-      systemObject(
-        secrets,
-        { name, namespace, ...ownerReferences },
-        { type: "Opaque", data: data as Json },
-      ),
+      systemObject(secrets, { name, namespace, ...ownerReferences }, { type: "Opaque", data }),
     );
   const authority = credential.caBundle === "" ? {} : { caBundle: toBase64(credential.caBundle) };
   await put(cluster, { token: toBase64(credential.token), ...authority });

@@ -6,8 +6,7 @@
  *    the person who joins it uses, if that is what they use.
  * 3. Taking away leaves what other control planes made in the same namespace.
  */
-import type { AnyObject } from "@lifeboat/api";
-import { isJsonObject } from "@lifeboat/api";
+import { type AnyObject, isJsonObject } from "@lifeboat/api";
 import { type Clock, formatDuration, sleep } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import type { Client } from "@lifeboat/kit";
@@ -102,7 +101,8 @@ async function makeRights({ member, cluster, namespace }: MemberSide, account: s
 /** Our embedded API server has no token controller, so nobody needs to wait for it. */
 async function issuesTokens(member: Client): Promise<boolean> {
   const version = await member.read("/version");
-  return !(isJsonObject(version) && String(version["gitVersion"]).includes("+lifeboat."));
+  const name = isJsonObject(version) ? version["gitVersion"] : undefined;
+  return typeof name !== "string" || !name.includes("+lifeboat.");
 }
 
 /** The Secret that asks the member's token controller for a token that does not expire. */

@@ -1,0 +1,235 @@
+/** Joining makes exactly what it says, can be repeated after dying anywhere, and refuses what would confuse. */
+import { clusters } from "@lifeboat/api";
+import { newCluster } from "@lifeboat/testkit";
+import { describe, expect, it } from "vitest";
+import { joinCluster } from "./join.ts";
+import { AUTHORITY, createGround, Died, dyingPair, traces, without } from "./registration.suite.ts";
+import { clusterRoleBindings, clusterRoles, namespaces, secrets } from "./resources.ts";
+
+const IN_MEMBER = [
+  "ClusterRole /karmada-controller-manager:karmada-m1",
+  "ClusterRoleBinding /karmada-controller-manager:karmada-m1",
+  "Namespace /karmada-cluster",
+  "Secret karmada-cluster/karmada-impersonator",
+  "Secret karmada-cluster/karmada-m1",
+  "ServiceAccount karmada-cluster/karmada-impersonator",
+  "ServiceAccount karmada-cluster/karmada-m1",
+];
+const IN_PLANE = [
+  "Cluster /m1",
+  "Namespace /karmada-cluster",
+  "Namespace /karmada-es-m1",
+  "Secret karmada-cluster/m1",
+  "Secret karmada-cluster/m1-impersonator",
+];
+
+function withoutDefaultAccount(found: readonly string[]): readonly string[] {
+  return found.filter((one) => !one.endsWith("/default"));
+}
+
+describe("joinCluster", () => {
+  it("makes the accounts, their rights and tokens, the Secrets and the Cluster", async () => {
+    const ground = await createGround();
+    const { plane, member } = ground;
+    const outcome = await ground.join({ provider: "p", region: "r", zones: ["z1", "z2"] });
+    expect(outcome.credential).toBe("serviceAccount");
+    await ground.fleet.advance("5s");
+    expect(withoutDefaultAccount(await traces(member, false))).toEqual(IN_MEMBER);
+    expect(withoutDefaultAccount(await traces(plane, true))).toEqual(IN_PLANE);
+    const cluster = await plane.get(clusters, { namespace: "", name: "m1" });
+    const kubeSystem = await member.get(namespaces, { namespace: "", name: "kube-system" });
+    expect(cluster.spec).toMatchObject({
+      id: kubeSystem.metadata.uid,
+      syncMode: "Push",
+      apiEndpoint: "https://m1.test:6443",
+      secretRef: { namespace: "karmada-cluster", name: "m1" },
+      impersonatorSecretRef: { namespace: "karmada-cluster", name: "m1-impersonator" },
+      provider: "p",
+      region: "r",
+      zones: ["z1", "z2"],
+    });
+    const owner = { kind: "Cluster", name: "m1", uid: cluster.metadata.uid };
+    expect(await plane.get(secrets, { namespace: "karmada-cluster", name: "m1" })).toMatchObject({
+      metadata: { ownerReferences: [owner] },
+      data: { token: btoa("token of karmada-m1"), caBundle: btoa(AUTHORITY) },
+    });
+    const impersonator = { namespace: "karmada-cluster", name: "m1-impersonator" };
+    expect(await plane.get(secrets, impersonator)).toMatchObject({
+      metadata: { ownerReferences: [owner] },
+      data: { token: btoa("token of karmada-impersonator") },
+    });
+    const role = { namespace: "", name: "karmada-controller-manager:karmada-m1" };
+    expect(await member.get(clusterRoles, role)).toMatchObject({
+      metadata: { labels: { "karmada.io/system": "true" } },
+      rules: [
+        { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
+        { nonResourceURLs: ["*"], verbs: ["get"] },
+      ],
+    });
+    expect(await member.get(clusterRoleBindings, role)).toMatchObject({
+      subjects: [{ kind: "ServiceAccount", namespace: "karmada-cluster", name: "karmada-m1" }],
+    });
+    await ground.fleet.close();
+  });
+
+  it("changes nothing when it is repeated", async () => {
+    const ground = await createGround();
+    await ground.join();
+    await ground.fleet.advance("5s");
+    const key = { namespace: "", name: "m1" };
+    const before = await ground.plane.get(clusters, key);
+    const { clients, counter } = dyingPair([ground.plane, ground.member], 1e9, "before");
+    await ground.join({ plane: clients[0], member: clients[1] });
+    expect(await ground.plane.get(clusters, key)).toEqual(before);
+    // Only creations that find what is there.
+    expect(counter.writes).toBeLessThanOrEqual(12);
+    await ground.fleet.close();
+  });
+
+  it.each(["before", "after"] as const)(
+    "ends the same after dying %s each of its writes",
+    async (when) => {
+      const ground = await createGround();
+      const { plane, member } = ground;
+      let deaths = 0;
+      for (let n = 1; n < 100; n += 1) {
+        const { clients } = dyingPair([plane, member], n, when);
+        const died = await ground
+          .join({ plane: clients[0], member: clients[1] })
+          .then(() => false)
+          .catch((error: unknown) => {
+            if (error instanceof Died) return true;
+            throw error;
+          });
+        if (!died) break;
+        deaths += 1;
+      }
+      expect(deaths).toBeGreaterThanOrEqual(10);
+      await ground.fleet.advance("5s");
+      expect(withoutDefaultAccount(await traces(member, false))).toEqual(IN_MEMBER);
+      expect(withoutDefaultAccount(await traces(plane, true))).toEqual(IN_PLANE);
+      const { metadata } = await plane.get(clusters, { namespace: "", name: "m1" });
+      for (const name of ["m1", "m1-impersonator"]) {
+        const secret = await plane.get(secrets, { namespace: "karmada-cluster", name });
+        expect(secret.metadata.ownerReferences).toMatchObject([{ uid: metadata.uid }]);
+      }
+      await ground.fleet.close();
+    },
+  );
+
+  it("brings endpoint and credentials up to date when the same cluster joins again", async () => {
+    const ground = await createGround({ embedded: true });
+    const access = { server: "https://m1.test:6443", insecureSkipTlsVerify: false, token: "one" };
+    await ground.join({ access });
+    await ground.join({ access: { ...access, server: "https://m1.test:7443", token: "two" } });
+    const cluster = await ground.plane.get(clusters, { namespace: "", name: "m1" });
+    expect(cluster.spec.apiEndpoint).toBe("https://m1.test:7443");
+    const secret = { namespace: "karmada-cluster", name: "m1" };
+    expect(await ground.plane.get(secrets, secret)).toMatchObject({ data: { token: btoa("two") } });
+    await ground.fleet.close();
+  });
+
+  it("uses the kubeconfig's token where the member issues none, and does not wait for our own server", async () => {
+    const access = {
+      server: "https://m1.test:6443",
+      insecureSkipTlsVerify: false,
+      caBundle: AUTHORITY,
+      token: "m1-token",
+    };
+    const own = await createGround({ embedded: true });
+    const before = own.clock.monotonic();
+    expect((await own.join({ access })).credential).toBe("kubeconfig");
+    expect(own.clock.monotonic() - before).toBeLessThanOrEqual(500);
+    await own.fleet.advance("5s");
+    expect(own.fleet.context.connections.of("m1").kind).toBe("connected");
+    await own.fleet.close();
+
+    const other = await createGround({ issuesTokens: false });
+    const start = other.clock.monotonic();
+    expect((await other.join({ access })).credential).toBe("kubeconfig");
+    expect(other.clock.monotonic() - start).toBeGreaterThanOrEqual(30_000);
+    await other.fleet.close();
+  });
+
+  it("says what is missing where there is no token at all, and registers nothing", async () => {
+    const ground = await createGround({ issuesTokens: false });
+    await expect(ground.join()).rejects.toThrow(
+      /issued no token for its service account karmada-cluster\/karmada-m1 within 30s.*no bearer token/,
+    );
+    expect(await traces(ground.plane, true)).toEqual([]);
+    await ground.fleet.close();
+  });
+
+  it("refuses the same cluster under a second name, and another cluster under the same name", async () => {
+    const ground = await createGround();
+    await ground.join();
+    await expect(ground.join({ name: "m2" })).rejects.toThrow(/joined already, as m1/);
+    const other = await ground.fleet.addMember("other");
+    await expect(ground.join({ member: other.client })).rejects.toThrow(
+      /another cluster is joined as m1/,
+    );
+    expect(await traces(other.client, false)).toEqual([]);
+    await ground.fleet.close();
+  });
+
+  it("refuses a name that a Pull cluster or a leaving one has", async () => {
+    const ground = await createGround();
+    const { metadata } = await ground.member.get(namespaces, {
+      namespace: "",
+      name: "kube-system",
+    });
+    await ground.plane.create(clusters, newCluster("m1", { syncMode: "Pull", id: metadata.uid }));
+    await expect(ground.join()).rejects.toThrow(/another cluster is joined as m1/);
+    await ground.plane.delete(clusters, { namespace: "", name: "m1" });
+    await ground.fleet.advance("10s");
+    await ground.join();
+    await ground.fleet.advance("1s");
+    const finalizers = ["test/held", "karmada.io/cluster-controller"];
+    const key = { namespace: "", name: "m1" };
+    await ground.plane.patch(clusters, key, { type: "merge", body: { metadata: { finalizers } } });
+    await ground.plane.delete(clusters, key);
+    await expect(ground.join()).rejects.toThrow(/is leaving/);
+    await ground.fleet.close();
+  });
+
+  it.each([
+    ["a bad name", { name: "Not_A_Name" }],
+    ["a long name", { name: "a".repeat(49) }],
+    ["a bad zone", { zones: ["no zone"] }],
+    [
+      "a bad endpoint",
+      { access: { server: "https://u:p@m1", insecureSkipTlsVerify: false, token: "t" } },
+    ],
+  ])("refuses %s before anything is written anywhere", async (_name, changes) => {
+    const ground = await createGround();
+    await expect(ground.join(changes)).rejects.toThrow();
+    expect(await traces(ground.plane, true)).toEqual([]);
+    expect(await traces(ground.member, false)).toEqual([]);
+    await ground.fleet.close();
+  });
+
+  it("writes nothing in a dry run, and refuses what it would refuse", async () => {
+    const ground = await createGround();
+    const outcome = await ground.join({ dryRun: true });
+    expect(outcome.cluster.metadata.name).toBe("m1");
+    expect(outcome.credential).toBeUndefined();
+    expect(await traces(ground.plane, true)).toEqual([]);
+    expect(await traces(ground.member, false)).toEqual([]);
+    await ground.join();
+    await expect(ground.join({ dryRun: true, name: "m2" })).rejects.toThrow(/joined already/);
+    await ground.fleet.close();
+  });
+
+  it("refuses a cluster without kube-system, and stops waiting when it is told to", async () => {
+    const ground = await createGround({ issuesTokens: false });
+    const stop = new AbortController();
+    const joining = joinCluster({ clock: ground.clock }, ground.request({ signal: stop.signal }));
+    const refused = expect(joining).rejects.toThrow(/interrupted/);
+    await ground.fleet.advance("1s");
+    stop.abort();
+    await refused;
+    const bare = without(ground.member, "kube-system");
+    await expect(ground.join({ member: bare })).rejects.toThrow(/no namespace kube-system/);
+    await ground.fleet.close();
+  });
+});
