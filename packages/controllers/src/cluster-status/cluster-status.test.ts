@@ -4,10 +4,12 @@ import {
   clusters,
   type Condition,
   type ConditionStatus,
+  equalJson,
   failure,
   findCondition,
   Refused,
 } from "@lifeboat/api";
+import { NotSent } from "@lifeboat/kit";
 import { createFleet, type Fleet, newObject, resources, widgetCrd } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it } from "vitest";
 import { createClusterStatus } from "./create-cluster-status.ts";
@@ -144,14 +146,17 @@ describe("a member that is well", () => {
     const fleet = await probedFleet("m1");
     await fleet.advance("15s");
     let writes = 0;
-    const stop = fleet.context.informers.clusters.onChange((old) => {
-      if (old !== undefined) writes += 1;
+    const stop = fleet.context.informers.clusters.onChange((old, now) => {
+      if (old !== undefined && !equalJson(old.status, now?.status)) writes += 1;
     });
     for (let i = 0; i < 30; i++) {
       const containers = [{ name: "c", image: "x", resources: { requests: { cpu: "100m" } } }];
       const pod = newObject(resources.pods, { name: `p${i}` }, { spec: { containers } });
       await fleet.member("m1").client.create(resources.pods, pod);
       await fleet.advance("1s");
+      // Somebody else's write is an occasion to look, and none to write.
+      const body = { metadata: { annotations: { note: `${i}` } } };
+      await fleet.plane.patch(clusters, { namespace: "", name: "m1" }, { type: "merge", body });
     }
     await fleet.advance("15s");
     stop();
@@ -179,6 +184,84 @@ describe("a member that is well", () => {
     expect(after.status?.remedyActions).toEqual(["TrafficControl"]);
     expect(after.status?.conditions).toContainEqual(expect.objectContaining(foreign));
     expect(await readyOf(fleet, "m1")).toBe("False");
+  });
+});
+
+describe("the API of a member", () => {
+  /** Lets reads of these paths fail from now on. */
+  function failReads(fleet: Fleet, paths: readonly string[]): void {
+    const connection = fleet.context.connections.of("m1");
+    if (connection.kind !== "connected") throw new Error(connection.kind);
+    const { client } = connection;
+    const read = fleet.member("m1").client.read.bind(fleet.member("m1").client);
+    Object.defineProperty(client, "read", {
+      configurable: true,
+      value: (path: string) =>
+        paths.includes(path) ? Promise.reject(new NotSent("lost")) : read(path),
+    });
+  }
+
+  async function joined(): Promise<Fleet> {
+    const fleet = await createFleet({
+      members: ["m1"],
+      services: (context) => createClusterStatus(context, OPTIONS),
+    });
+    open.push(fleet);
+    return fleet;
+  }
+
+  async function groupsOf(fleet: Fleet): Promise<readonly string[]> {
+    const { status } = await clusterOf(fleet, "m1");
+    return (status?.apiEnablements ?? []).map(({ groupVersion }) => groupVersion);
+  }
+
+  it("is partial while a group cannot be read, keeps what was known, and is read again", async () => {
+    const fleet = await joined();
+    failReads(fleet, ["/apis/batch/v1"]);
+    await addFinalizer(fleet, "m1");
+    expect(await conditionOf(fleet, "m1", "CompleteAPIEnablements")).toMatchObject({
+      status: "False",
+      reason: "Partial",
+      message: "could not be read: batch/v1",
+    });
+    expect(await groupsOf(fleet)).toContain("apps/v1");
+    expect(await groupsOf(fleet)).not.toContain("batch/v1");
+    failReads(fleet, []);
+    await fleet.advance("11s");
+    expect(await conditionOf(fleet, "m1", "CompleteAPIEnablements")).toMatchObject({
+      reason: "Complete",
+    });
+    failReads(fleet, ["/apis/batch/v1"]);
+    await fleet.advance("6m");
+    expect(await conditionOf(fleet, "m1", "CompleteAPIEnablements")).toMatchObject({
+      reason: "Partial",
+    });
+    expect(await groupsOf(fleet)).toContain("batch/v1");
+  });
+
+  it("is empty only while nothing was ever read, and that does not make a cluster unready", async () => {
+    const fleet = await joined();
+    failReads(fleet, ["/apis", "/version"]);
+    await addFinalizer(fleet, "m1");
+    expect(await conditionOf(fleet, "m1", "CompleteAPIEnablements")).toMatchObject({
+      status: "False",
+      reason: "Empty",
+    });
+    expect(await readyOf(fleet, "m1")).toBe("True");
+    failReads(fleet, []);
+    await fleet.advance("11s");
+    const before = await clusterOf(fleet, "m1");
+    expect(before.status?.kubernetesVersion).toBe("v1.36.4+lifeboat.0.1.0");
+    failReads(fleet, ["/apis", "/version"]);
+    await fleet.advance("6m");
+    expect((await clusterOf(fleet, "m1")).status).toEqual(before.status);
+    // A process that knows nothing takes nothing away either.
+    fleet.member("m1").link.setFault({ kind: "down" });
+    await fleet.restart();
+    failReads(fleet, ["/apis", "/version"]);
+    fleet.member("m1").link.setFault(undefined);
+    await fleet.advance("1m");
+    expect((await clusterOf(fleet, "m1")).status).toEqual(before.status);
   });
 });
 
