@@ -4,11 +4,13 @@ import {
   type ClusterPropagationPolicy,
   clusterPropagationPolicies,
   clusterResourceBindings,
+  failure,
   isRefused,
   type New,
   type ObjectKey,
   type PropagationPolicy,
   propagationPolicies,
+  Refused,
   type Resource,
   type ResourceBinding,
   resourceBindings,
@@ -20,6 +22,7 @@ import {
   newObject,
   resources,
 } from "@lifeboat/testkit";
+import { type Client, NotSent, OutcomeUnknown } from "@lifeboat/kit";
 import { createDetector, type DetectorOptions } from "./create-detector.ts";
 
 export type PolicySpec = Partial<PropagationPolicy["spec"]>;
@@ -30,6 +33,56 @@ export function detectorFleet(
   fleet: Partial<FleetOptions> = {},
 ): Promise<Fleet> {
   return createFleet({ services: (context) => createDetector(context, options), ...fleet });
+}
+
+/** What happens to a write of the detector. */
+export type Fault = "pass" | "refuse" | "lose request" | "lose answer";
+
+/** A client whose writes can fail, and are counted. */
+export interface Disturbed {
+  readonly writes: readonly string[];
+  /** Decides about each write, given how many came before it. */
+  disturb(fault: (count: number) => Fault): void;
+  client(client: Client): Client;
+}
+
+export function disturbed(): Disturbed {
+  const writes: string[] = [];
+  let faultOf: (count: number) => Fault = () => "pass";
+  const guard = async <T>(what: string, run: () => Promise<T>): Promise<T> => {
+    const fault = faultOf(writes.length);
+    writes.push(what);
+    if (fault === "refuse") throw new Refused(failure(403, "Forbidden", "not today"));
+    if (fault === "lose request") throw new NotSent("lost");
+    const answer = await run();
+    if (fault === "lose answer") throw new OutcomeUnknown("lost");
+    return answer;
+  };
+  return {
+    writes,
+    disturb: (next) => {
+      faultOf = next;
+    },
+    client: (client) => ({
+      ...client,
+      get: (...given) => client.get(...given),
+      list: (...given) => client.list(...given),
+      watch: (...given) => client.watch(...given),
+      read: (...given) => client.read(...given),
+      create: (...given) => guard(`create ${given[0].plural}`, () => client.create(...given)),
+      update: (...given) => guard(`update ${given[0].plural}`, () => client.update(...given)),
+      patch: (...given) => guard(`patch ${given[0].plural}`, () => client.patch(...given)),
+      delete: (...given) => guard(`delete ${given[0].plural}`, () => client.delete(...given)),
+      deleteCollection: (...given) => client.deleteCollection(...given),
+    }),
+  };
+}
+
+/** A control plane whose detector writes through a disturbed client. */
+export function disturbedFleet(disturbance: Disturbed): Promise<Fleet> {
+  return createFleet({
+    services: (context) => createDetector({ ...context, plane: disturbance.client(context.plane) }),
+  });
 }
 
 export const DEPLOYMENTS = { apiVersion: "apps/v1", kind: "Deployment" } as const;
@@ -81,16 +134,6 @@ export function clusterBindingNamed(
   return fleet.plane
     .get(clusterResourceBindings, { namespace: "", name })
     .catch(undefinedIfMissing);
-}
-
-/** Changes an object as a user does: reads it, edits it, writes it. */
-export async function edit<T extends AnyObject>(
-  fleet: Fleet,
-  resource: Resource<T>,
-  at: ObjectKey,
-  change: (object: T) => T,
-): Promise<T> {
-  return fleet.plane.update(resource, change(await fleet.plane.get(resource, at)));
 }
 
 /** Merges fields into an object, as `kubectl patch` does. */
