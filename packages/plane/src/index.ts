@@ -5,7 +5,6 @@ export {
   createControlPlane,
 } from "./control-plane.ts";
 export { establishKinds, installKinds } from "./install-kinds.ts";
-export type { SimulatedAccess } from "./simulated-member/join-simulated.ts";
 export { createMemberHost, type HostedMember } from "./simulated-member/member-host.ts";
 export { modelOptions, type SimulatedMemberSpec } from "./simulated-member/member-spec.ts";
 export {

@@ -12,13 +12,16 @@ import {
   type AnyObject,
   badRequest,
   builtinSchema,
+  type Condition,
   failure,
+  type Json,
   type JsonObject,
   type LabelSelector,
   labelSelectorFrom,
   matchesLabels,
   notFound,
   Refused,
+  setCondition,
 } from "@lifeboat/api";
 import type { ServedResource } from "../catalog/served-resource.ts";
 import { decodeBody } from "./decode-body.ts";
@@ -45,7 +48,7 @@ interface BudgetStatus {
   readonly currentHealthy?: number;
   readonly desiredHealthy?: number;
   readonly disruptedPods?: Readonly<Record<string, string>>;
-  readonly conditions?: readonly { readonly type: string }[];
+  readonly conditions?: readonly Condition[];
 }
 
 interface BudgetSpec {
@@ -189,6 +192,17 @@ function charged(budget: AnyObject, pod: string, now: Instant): JsonObject {
     status: {
       ...(status as unknown as JsonObject),
       disruptionsAllowed: left,
+      conditions: setCondition(
+        status.conditions,
+        {
+          type: "DisruptionAllowed",
+          status: left > 0 ? "True" : "False",
+          reason: left > 0 ? "SufficientPods" : "InsufficientPods",
+          message: "",
+          observedGeneration: generation,
+        },
+        now,
+      ) as unknown as Json,
       disruptedPods: { ...status.disruptedPods, [pod]: formatTime(now) },
     },
   };

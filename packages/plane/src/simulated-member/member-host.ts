@@ -9,9 +9,11 @@
  * 4. At rest nothing is written.
  */
 import {
+  clusters,
   type Condition,
   equalJson,
   hasCondition,
+  isRefused,
   type New,
   type NewCondition,
   setCondition,
@@ -19,7 +21,9 @@ import {
   type SimulatedMember as SimulatedMemberObject,
   simulatedMembers,
 } from "@lifeboat/api";
+import { addMs } from "@lifeboat/base";
 import {
+  checkAgainAt,
   type Client,
   createController,
   createManager,
@@ -31,19 +35,25 @@ import {
   type Service,
   watching,
 } from "@lifeboat/kit";
-import { joinSimulated, NameTaken, refreshJoined, type SimulatedAccess } from "./join-simulated.ts";
+import { joinCluster } from "../registration/join.ts";
+import type { GivenAccess } from "../registration/member-side.ts";
+import { RegistrationRefused } from "../registration/refusal.ts";
 import { modelOptions, type SimulatedMemberSpec } from "./member-spec.ts";
 import type { SimulatedMember } from "./simulated-member.ts";
 
 /** One member that runs here. */
 export interface HostedMember {
   readonly member: SimulatedMember;
-  readonly access: SimulatedAccess;
+  /** How the control plane shall reach it. */
+  readonly access: GivenAccess & { readonly token: string };
   /** What its object says when it is made. */
   readonly spec: SimulatedMemberSpec;
 }
 
 const CONCURRENCY = 4;
+/** A refused joining is tried again after so long: the Cluster in its way may have gone. */
+const REFUSED_MS = 5000;
+const JOINING_USER = { name: "system:lifeboat", groups: ["system:masters"] } as const;
 
 /** Follows the objects of these members on a control plane until the signal aborts. */
 export function createMemberHost(
@@ -58,9 +68,9 @@ export function createMemberHost(
     const object = found ?? (await plane.create(simulatedMembers, newObject(one)));
     one.member.setModel(modelOptions(object.spec));
     await one.member.setFaults(object.spec.faults ?? []);
-    const joined = await join(plane, one, object, refreshed);
+    const joined = await join(ports, plane, one, object, refreshed);
     await report(ports, plane, one, object, joined);
-    return done;
+    return joined?.status === "False" ? checkAgainAt(addMs(ports.clock.now(), REFUSED_MS)) : done;
   };
   const controller = createController(ports, {
     name: "simulated-member",
@@ -94,24 +104,36 @@ function newObject({ member, spec }: HostedMember): New<SimulatedMemberObject> {
 
 /** Joins, or looks once whether what was joined is still right; answers the condition, or undefined to leave it. */
 async function join(
+  ports: KitPorts,
   plane: Client,
-  { access }: HostedMember,
+  { member, access }: HostedMember,
   object: SimulatedMemberObject,
   refreshed: Set<string>,
 ): Promise<NewCondition | undefined> {
+  const { name } = member;
   const wasJoined = hasCondition(object.status?.conditions, "Joined");
-  if (wasJoined && refreshed.has(access.name)) return undefined;
+  if (wasJoined && (refreshed.has(name) || !(await isJoined(plane, name)))) return undefined;
   try {
-    if (wasJoined) await refreshJoined(plane, access);
-    else await joinSimulated(plane, access);
+    // Not through the gate: a member with faults can be joined too.
+    const client = member.server.client(JOINING_USER);
+    await joinCluster(ports, { plane, member: client, name, access });
   } catch (error) {
-    if (!(error instanceof NameTaken)) throw error;
-    return { type: "Joined", status: "False", reason: "NameTaken", message: error.message };
+    if (!(error instanceof RegistrationRefused)) throw error;
+    return { type: "Joined", status: "False", reason: "Refused", message: error.message };
   }
-  refreshed.add(access.name);
-  if (wasJoined) return undefined;
-  const message = `it is the Cluster ${access.name}`;
+  refreshed.add(name);
+  const message = `it is the Cluster ${name}`;
   return { type: "Joined", status: "True", reason: "Joined", message };
+}
+
+async function isJoined(plane: Client, name: string): Promise<boolean> {
+  try {
+    const cluster = await plane.get(clusters, { namespace: "", name });
+    return cluster.metadata.deletionTimestamp === undefined;
+  } catch (error) {
+    if (isRefused(error, "NotFound")) return false;
+    throw error;
+  }
 }
 
 async function report(
@@ -128,7 +150,7 @@ async function report(
   const status = {
     ...object.status,
     observedGeneration: object.metadata.generation ?? 0,
-    endpoint: access.endpoint,
+    endpoint: access.server,
     conditions,
   };
   if (equalJson(status, object.status)) return;
