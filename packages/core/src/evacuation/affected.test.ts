@@ -1,0 +1,121 @@
+/** Who is affected by which taint, and until when it is tolerated. */
+import type { ResourceBinding } from "@lifeboat/api";
+import { addMs, instantOf } from "@lifeboat/base";
+import { describe, expect, it } from "vitest";
+import { affectedBy, type EvictingTaint, purgeModeOf } from "./affected.ts";
+
+const ADDED = instantOf(Date.UTC(2026, 0, 1));
+const taint = (
+  effect: EvictingTaint["effect"],
+  more: Partial<EvictingTaint> = {},
+): EvictingTaint => ({
+  key: "down",
+  effect,
+  timeAdded: "2026-01-01T00:00:00Z",
+  ...more,
+});
+
+function binding(spec: object): Pick<ResourceBinding, "spec"> {
+  return { spec: { clusters: [{ name: "eu-1" }], ...spec } } as unknown as ResourceBinding;
+}
+
+const tolerating = (...clusterTolerations: readonly object[]): Pick<ResourceBinding, "spec"> =>
+  binding({ placement: { clusterTolerations } });
+
+const judge = (
+  who: Pick<ResourceBinding, "spec">,
+  by: EvictingTaint,
+): ReturnType<typeof affectedBy> => affectedBy(who, "eu-1", by, "Gracefully");
+
+const NOT = { affected: false };
+const AT_ONCE = { affected: true, purgeMode: "Gracefully" };
+const after = (seconds: number): object => ({
+  ...AT_ONCE,
+  toleratedUntil: addMs(ADDED, seconds * 1000),
+});
+
+describe("NoExecute", () => {
+  it.each([
+    ["nothing tolerated", [], AT_ONCE],
+    ["tolerated for ever", [{ key: "down", operator: "Exists", effect: "NoExecute" }], NOT],
+    ["tolerated by an empty key", [{ operator: "Exists" }], NOT],
+    ["tolerated by value", [{ key: "down", value: "" }], NOT],
+    ["another value", [{ key: "down", value: "x" }], AT_ONCE],
+    ["another key", [{ key: "up", operator: "Exists" }], AT_ONCE],
+    ["another effect", [{ key: "down", operator: "Exists", effect: "NoSchedule" }], AT_ONCE],
+    ["an unknown operator", [{ key: "down", operator: "Gt", value: "1" }], AT_ONCE],
+    [
+      "for a time",
+      [{ key: "down", operator: "Exists", effect: "NoExecute", tolerationSeconds: 60 }],
+      after(60),
+    ],
+    ["for no time", [{ key: "down", operator: "Exists", tolerationSeconds: 0 }], AT_ONCE],
+    ["for a negative time", [{ key: "down", operator: "Exists", tolerationSeconds: -5 }], AT_ONCE],
+    [
+      "the shortest of several",
+      [
+        { key: "down", operator: "Exists", tolerationSeconds: 60 },
+        { operator: "Exists", tolerationSeconds: 30 },
+        { operator: "Exists" },
+      ],
+      after(30),
+    ],
+  ])("%s", (_name, tolerations, expected) => {
+    expect(judge(tolerating(...tolerations), taint("NoExecute"))).toEqual(expected);
+  });
+
+  it("is not delayed by failover.cluster.tolerationSeconds, whose purge mode applies", () => {
+    const who = binding({
+      failover: { cluster: { purgeMode: "Directly", tolerationSeconds: 100 } },
+    });
+    expect(judge(who, taint("NoExecute"))).toEqual({ affected: true, purgeMode: "Directly" });
+  });
+});
+
+describe("PreferNoExecute", () => {
+  it("moves nobody without failover.cluster, tolerated or not", () => {
+    expect(judge(binding({}), taint("PreferNoExecute"))).toEqual(NOT);
+    expect(judge(tolerating({ operator: "Exists" }), taint("PreferNoExecute"))).toEqual(NOT);
+  });
+
+  it.each([
+    [{}, after(300)],
+    [{ tolerationSeconds: 100 }, after(100)],
+    [{ tolerationSeconds: 0 }, AT_ONCE],
+  ])(
+    "moves those with failover.cluster %j after its time, whatever they tolerate",
+    (cluster, expected) => {
+      const who = binding({
+        failover: { cluster },
+        placement: { clusterTolerations: [{ operator: "Exists" }] },
+      });
+      expect(judge(who, taint("PreferNoExecute"))).toEqual(expected);
+    },
+  );
+});
+
+describe("others", () => {
+  it("a drain moves everything at once, whatever is tolerated", () => {
+    const drain = taint("NoExecute", { key: "lifeboat.dev/drain" });
+    expect(judge(tolerating({ operator: "Exists" }), drain)).toEqual(AT_ONCE);
+  });
+
+  it("nobody moves from a cluster that is not in its result, such as a follower or who has left", () => {
+    expect(judge(binding({ clusters: [] }), taint("NoExecute"))).toEqual(NOT);
+    const follower = binding({
+      clusters: undefined,
+      requiredBy: [{ name: "a", clusters: [{ name: "eu-1" }] }],
+    });
+    expect(judge(follower, taint("NoExecute"))).toEqual(NOT);
+  });
+
+  it("NoSchedule moves nobody", () => {
+    expect(judge(binding({}), taint("NoSchedule"))).toEqual(NOT);
+  });
+
+  it("old spellings of purge modes mean what they meant", () => {
+    expect(purgeModeOf("Immediately", "Gracefully")).toBe("Directly");
+    expect(purgeModeOf("Graciously", "Directly")).toBe("Gracefully");
+    expect(purgeModeOf(undefined, "Directly")).toBe("Directly");
+  });
+});
