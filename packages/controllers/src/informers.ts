@@ -35,11 +35,15 @@ import {
   workloadRebalancers,
   works,
 } from "@lifeboat/api";
-import { dependentOverridesOf, wellKnown } from "@lifeboat/core";
+import { dependencyIndex, dependentOverridesOf, wellKnown } from "@lifeboat/core";
 import { type Client, type IndexFunction, Informer, type KitPorts } from "@lifeboat/kit";
 
-/** `cluster`: where copies run, leave, or are needed. `id`: the permanent id. `policy`: the claiming policy's id. */
-export type BindingIndex = "cluster" | "id" | "policy";
+/**
+ * `cluster`: where copies run, leave, or are needed. `id`: the permanent id. `policy`: the claiming policy's id.
+ * `dependency`: what the workload needs, see `identityIndex`. `requiredBy`: the key of a binding that needs this one.
+ * `kind`: the kind of the template, see `kindIndexValue`.
+ */
+export type BindingIndex = "cluster" | "dependency" | "id" | "kind" | "policy" | "requiredBy";
 /** `binding`: the permanent id of the Work's binding. `cluster`: the execution namespace. */
 export type WorkIndex = "binding" | "cluster";
 /**
@@ -80,7 +84,9 @@ export function createPlaneInformers(ports: KitPorts, plane: Client): PlaneInfor
     clusters: informer(clusters),
     propagationPolicies: informer(propagationPolicies, policyIndexes),
     clusterPropagationPolicies: informer(clusterPropagationPolicies, policyIndexes),
-    overridePolicies: informer(overridePolicies),
+    overridePolicies: informer(overridePolicies, {
+      namespace: ({ metadata }) => [metadata.namespace ?? ""],
+    }),
     clusterOverridePolicies: informer(clusterOverridePolicies),
     clusterTaintPolicies: informer(clusterTaintPolicies),
     resourceBindings: informer(resourceBindings, bindingIndexes),
@@ -96,8 +102,12 @@ export function createPlaneInformers(ports: KitPorts, plane: Client): PlaneInfor
 
 const bindingIndexes: Readonly<Record<BindingIndex, IndexFunction<ResourceBinding>>> = {
   cluster: bindingClusters,
+  dependency: dependencyIndex,
   id: labelValues(wellKnown.BINDING_ID, wellKnown.CLUSTER_BINDING_ID),
+  kind: kindsOf,
   policy: labelValues(wellKnown.POLICY_ID, wellKnown.CLUSTER_POLICY_ID),
+  requiredBy: ({ spec }) =>
+    (spec.requiredBy ?? []).map(({ namespace = "", name }) => formatKey({ namespace, name })),
 };
 
 const policyIndexes: Readonly<Record<PolicyIndex, IndexFunction<PropagationPolicy>>> = {
@@ -124,6 +134,26 @@ export function bindingClusters({ spec }: ResourceBinding): readonly string[] {
   for (const { clusters: needed } of spec.requiredBy ?? [])
     for (const { name } of needed ?? []) names.add(name);
   return [...names];
+}
+
+/**
+ * What the index `kind` of bindings is asked with: the templates of a kind, everywhere or in one namespace; without a
+ * kind, all templates of the namespace.
+ */
+export function kindIndexValue(
+  kind: { readonly apiVersion: string; readonly kind: string } | undefined,
+  namespace: string | undefined,
+): string {
+  return `${kind?.apiVersion ?? ""} ${kind?.kind ?? ""} ${namespace ?? "*"}`;
+}
+
+function kindsOf({ spec: { resource } }: ResourceBinding): readonly string[] {
+  const { namespace = "" } = resource;
+  return [
+    kindIndexValue(resource, undefined),
+    kindIndexValue(resource, namespace),
+    kindIndexValue(undefined, namespace),
+  ];
 }
 
 function labelValues(...keys: readonly string[]): IndexFunction<KubeObject> {

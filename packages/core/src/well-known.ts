@@ -78,3 +78,6 @@ export const SYSTEM_NAMESPACES: readonly string[] = ["karmada-system", "lifeboat
 
 /** On a Cluster: what taint policies remember (see taints/record.ts). */
 export const TAINT_POLICIES = "lifeboat.dev/taint-policies";
+
+/** The key of the taint by which a person empties a cluster; its effect is NoExecute. */
+export const DRAIN_TAINT = "lifeboat.dev/drain";

@@ -225,7 +225,18 @@ export const evacuationBudgetKind = declareKind({
     failedClusters: optional(count("Clusters with an evicting taint.")),
     countedClusters: optional(count("Clusters that count: all but those a person drains.")),
     failedShare: optional(decimal("The one divided by the other.", { minimum: 0, maximum: 1 })),
-    conditions: optional(conditions("Such as DeletionsBraked.")),
+    deletions: optional(
+      list(
+        "The deletions of Works within the last minute that the mass-deletion brake counts.",
+        object("Those of one moment.", {
+          at: time("When they were let through."),
+          count: count("How many were let through."),
+          works: count("How many Works there were."),
+        }),
+        { maxItems: 200 },
+      ),
+    ),
+    conditions: optional(conditions("MassDeletion is True while deletions are stopped.")),
   }),
   rules: ({ metadata: { name } }) =>
     name === FLEET_BUDGET ? [] : [invalid("metadata.name", name, `must be ${FLEET_BUDGET}`)],

@@ -93,18 +93,24 @@ class BindingController {
   async #look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
     const id = formatKey(key);
     const binding = bindingOf(this.#context.informers, key);
-    this.#spared.delete(id);
-    this.#braked.delete(id);
     if (binding === undefined) {
-      this.#making.delete(id);
-      this.#events.forget(id);
+      this.#forget(id);
       return done;
     }
     this.#forgetMade(id);
+    // Before the caches are read: a copy that becomes healthy meanwhile must bring another look.
+    this.#spared.add(id);
     const view = await observeWorks(this.#context, binding, signal);
     const plan = decideWorks(view);
-    if (plan.spared.length > 0) this.#spared.add(id);
+    if (plan.spared.length === 0) this.#spared.delete(id);
     return this.#apply(id, view, plan, signal);
+  }
+
+  #forget(id: string): void {
+    this.#spared.delete(id);
+    this.#braked.delete(id);
+    this.#making.delete(id);
+    this.#events.forget(id);
   }
 
   async #apply(
@@ -137,13 +143,18 @@ class BindingController {
     signal: AbortSignal,
   ): Promise<readonly WorksCommand[] | "cacheBehind"> {
     const removals = commands.filter((command): command is Removal => command.kind === "delete");
-    if (removals.length === 0) return commands;
+    if (removals.length === 0) {
+      this.#braked.delete(id);
+      return commands;
+    }
     if (!(await this.#isCurrent(binding, signal))) return "cacheBehind";
     const asked = removals.map(({ work, cause }) => ({ uid: work.metadata.uid, cause }));
+    // Before the gate answers: a release that comes with a refusal must bring another look.
+    this.#braked.add(id);
     const admitted = await this.#gate.admit(asked);
     const isAllowed = (command: WorksCommand): boolean =>
       command.kind !== "delete" || admitted.has(command.work.metadata.uid);
-    if (!commands.every(isAllowed)) this.#braked.add(id);
+    if (commands.every(isAllowed)) this.#braked.delete(id);
     return commands.filter(isAllowed);
   }
 

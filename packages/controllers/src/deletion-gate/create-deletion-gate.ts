@@ -94,7 +94,7 @@ class BudgetGate implements DeletionGate {
 
   watching(waiting: () => Iterable<ObjectKey>): ControllerWatch {
     return watching(this.#context.informers.evacuationBudgets, (old, now) =>
-      isBraked(old) && !isBraked(now) ? [...waiting()] : [],
+      isReleased(old, now) ? [...waiting()] : [],
     );
   }
 
@@ -158,13 +158,14 @@ class BudgetGate implements DeletionGate {
   /** Decides on the newest budget and writes the outcome, until nobody else wrote in between. */
   async #swap(decide: (budget: EvacuationBudget) => DeletionPlan): Promise<DeletionPlan> {
     for (let attempt = 1; ; attempt++) {
-      const budget = await this.#read();
-      const plan = decide(budget);
       try {
+        const budget = await this.#read();
+        const plan = decide(budget);
         await this.#write(budget, plan);
         return plan;
       } catch (error) {
-        if (!isRefused(error, "Conflict") || attempt === ATTEMPTS) throw error;
+        const isOutrun = isRefused(error, "Conflict") || isRefused(error, "AlreadyExists");
+        if (!isOutrun || attempt === ATTEMPTS) throw error;
       }
     }
   }
@@ -221,6 +222,13 @@ function viewOf({ spec, status }: EvacuationBudget): Omit<DeletionView, "asked" 
     conditions: status?.conditions ?? [],
     releasedAt: spec.brakeReleasedAt,
   };
+}
+
+/** A relist may skip states, so a release is seen by either of its signs. */
+function isReleased(old: EvacuationBudget | undefined, now: EvacuationBudget | undefined): boolean {
+  return (
+    old?.spec.brakeReleasedAt !== now?.spec.brakeReleasedAt || (isBraked(old) && !isBraked(now))
+  );
 }
 
 function isBraked(budget: EvacuationBudget | undefined): boolean {

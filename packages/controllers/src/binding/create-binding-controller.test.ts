@@ -1,0 +1,308 @@
+import {
+  clusterOverridePolicies,
+  clusters,
+  evacuationBudgets,
+  type EvictionTask,
+  overridePolicies,
+  resourceBindings,
+  type Work,
+  works,
+} from "@lifeboat/api";
+import { formatTime } from "@lifeboat/base";
+import { deployment, type Fleet, resources } from "@lifeboat/testkit";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  allWorks,
+  bindingFleet,
+  bindingOf,
+  bound,
+  change,
+  deleteTemplate,
+  eventReasons,
+  finishWorks,
+  on,
+  reportHealthy,
+  workNames,
+} from "./binding.suite.ts";
+
+let fleet: Fleet;
+afterEach(() => fleet.close());
+
+const WEB = { namespace: "default", name: "web" };
+const BINDING = { namespace: "default", name: "web-deployment" };
+const task = (fromCluster: string, purgeMode: EvictionTask["purgeMode"]): EvictionTask => ({
+  fromCluster,
+  reason: "TaintUntolerated",
+  producer: "test",
+  ...(purgeMode === undefined ? {} : { purgeMode }),
+});
+const manifestOf = (work: Work | undefined): Record<string, unknown> =>
+  (work?.spec.workload?.manifests?.[0] ?? {}) as unknown as Record<string, unknown>;
+const workIn = async (cluster: string): Promise<Work | undefined> =>
+  (await allWorks(fleet)).find(({ metadata }) => metadata.namespace === `karmada-es-${cluster}`);
+
+describe("making and keeping current", () => {
+  it("makes a Work in each cluster, follows the template, and says so once", async () => {
+    fleet = await bindingFleet(["m1", "m2", "m3"]);
+    await bound(fleet, "web", {
+      replicas: 5,
+      clusters: [
+        { name: "m1", replicas: 2 },
+        { name: "m2", replicas: 3 },
+      ],
+    });
+    expect(await workNames(fleet)).toEqual(["m1/web", "m2/web"]);
+    expect(manifestOf(await workIn("m2"))).toMatchObject({ spec: { replicas: 3 } });
+    expect(await eventReasons(fleet, "ResourceBinding")).toEqual(["SyncWorkSucceed"]);
+    expect(await eventReasons(fleet, "Deployment")).toEqual(["SyncWorkSucceed"]);
+
+    const before = (await workIn("m1"))?.metadata.labels;
+    const template = await fleet.plane.get(resources.deployments, WEB);
+    const labels = { tier: "gold" };
+    await fleet.plane.update(resources.deployments, {
+      ...template,
+      metadata: { ...template.metadata, labels },
+    });
+    await fleet.settle();
+    expect(manifestOf(await workIn("m1"))).toMatchObject({ metadata: { labels } });
+    expect((await workIn("m1"))?.metadata.labels).toEqual(before);
+  });
+
+  it("writes nothing at rest, on restarts, and for changes that do not matter", async () => {
+    fleet = await bindingFleet(["m1", "m2"]);
+    await bound(fleet, "web", on("m1", "m2"));
+    const versions = async (): Promise<readonly string[]> =>
+      (await allWorks(fleet)).map(({ metadata }) => metadata.resourceVersion);
+    const before = await versions();
+    await fleet.advance("10m");
+    const template = await fleet.plane.get(resources.deployments, WEB);
+    const status = { observedGeneration: 1, replicas: 1 };
+    await fleet.plane.update(
+      resources.deployments,
+      { ...template, status },
+      { subresource: "status" },
+    );
+    const cluster = await fleet.plane.get(clusters, { namespace: "", name: "m1" });
+    const taints = [{ key: "x", effect: "NoSchedule" as const }];
+    await fleet.plane.update(clusters, { ...cluster, spec: { ...cluster.spec, taints } });
+    await fleet.restart();
+    await fleet.advance("10m");
+    expect(await versions()).toEqual(before);
+  });
+
+  it("follows overrides and the labels of clusters, in the bindings they concern", async () => {
+    fleet = await bindingFleet(["m1", "m2"]);
+    await bound(fleet, "web", on("m1", "m2"));
+    await bound(fleet, "api", on("m1"));
+    const untouched = (await allWorks(fleet)).find(({ metadata }) =>
+      metadata.name.startsWith("api"),
+    );
+    await fleet.plane.create(overridePolicies, {
+      apiVersion: "policy.karmada.io/v1alpha1",
+      kind: "OverridePolicy",
+      metadata: { namespace: "default", name: "gold" },
+      spec: {
+        resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }],
+        overrideRules: [
+          {
+            targetCluster: { labelSelector: { matchLabels: { tier: "gold" } } },
+            overriders: { labelsOverrider: [{ operator: "add", value: { tier: "gold" } }] },
+          },
+        ],
+      },
+    });
+    await fleet.settle();
+    const isGold = async (name: string): Promise<boolean> =>
+      JSON.stringify(manifestOf(await workIn(name))["metadata"]).includes('"tier":"gold"');
+    expect([await isGold("m1"), await isGold("m2")]).toEqual([false, false]);
+
+    const cluster = await fleet.plane.get(clusters, { namespace: "", name: "m2" });
+    const metadata = { ...cluster.metadata, labels: { tier: "gold" } };
+    await fleet.plane.update(clusters, { ...cluster, metadata });
+    await fleet.settle();
+    expect([await isGold("m1"), await isGold("m2")]).toEqual([false, true]);
+    expect(await eventReasons(fleet, "Deployment")).toContain("ApplyOverridePolicySucceed");
+
+    await fleet.plane.delete(overridePolicies, { namespace: "default", name: "gold" });
+    await fleet.settle();
+    expect([await isGold("m1"), await isGold("m2")]).toEqual([false, false]);
+    expect((await workIn("m2"))?.metadata.annotations).not.toHaveProperty([
+      "policy.karmada.io/applied-overrides",
+    ]);
+    expect(await allWorks(fleet)).toContainEqual(untouched);
+  });
+
+  it("fails where an override fails, and only there, and says so once", async () => {
+    fleet = await bindingFleet(["m1", "m2"]);
+    await fleet.plane.create(clusterOverridePolicies, {
+      apiVersion: "policy.karmada.io/v1alpha1",
+      kind: "ClusterOverridePolicy",
+      metadata: { name: "broken" },
+      spec: {
+        overrideRules: [
+          {
+            targetCluster: { clusterNames: ["m1"] },
+            overriders: { plaintext: [{ path: "/spec/none/at/all", operator: "remove" }] },
+          },
+        ],
+      },
+    });
+    await bound(fleet, "web", on("m1", "m2"));
+    await fleet.advance("10m");
+    expect(await workNames(fleet)).toEqual(["m2/web"]);
+    expect(await eventReasons(fleet, "Deployment")).toEqual(["ApplyOverridePolicyFailed"]);
+    await fleet.plane.delete(clusterOverridePolicies, { namespace: "", name: "broken" });
+    await fleet.settle();
+    expect(await workNames(fleet)).toEqual(["m1/web", "m2/web"]);
+  });
+
+  it("makes up for an execution namespace and a Cluster that come late", async () => {
+    fleet = await bindingFleet(["m1"]);
+    await fleet.addMember("m2");
+    await bound(fleet, "web", on("m1", "m2"));
+    expect(await workNames(fleet)).toEqual(["m1/web"]);
+    await fleet.join("m2");
+    await fleet.settle();
+    expect(await eventReasons(fleet, "ResourceBinding")).toContain("SyncWorkFailed");
+    await fleet.plane.create(resources.namespaces, {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: "karmada-es-m2" },
+    });
+    await fleet.advance("1m");
+    expect(await workNames(fleet)).toEqual(["m1/web", "m2/web"]);
+  });
+
+  it("makes a Work anew that somebody deleted", async () => {
+    fleet = await bindingFleet(["m1"]);
+    await bound(fleet, "web", on("m1"));
+    const work = await workIn("m1");
+    await fleet.plane.delete(works, {
+      namespace: "karmada-es-m1",
+      name: work?.metadata.name ?? "",
+    });
+    await fleet.settle();
+    expect(await workNames(fleet)).toEqual(["-m1/web"]);
+    await finishWorks(fleet);
+    expect(await workNames(fleet)).toEqual(["m1/web"]);
+    expect((await workIn("m1"))?.metadata.uid).not.toBe(work?.metadata.uid);
+  });
+});
+
+describe("removing", () => {
+  it("takes a cluster's Work away, without preserving it, once another copy is healthy", async () => {
+    fleet = await bindingFleet(["m1", "m2"]);
+    await bound(fleet, "web", { ...on("m1"), preserveResourcesOnDeletion: true });
+    await reportHealthy(fleet, "m1");
+    await change(fleet, "web", on("m2"));
+    expect(await workNames(fleet)).toEqual(["m1/web", "m2/web"]);
+    expect(await eventReasons(fleet, "ResourceBinding")).toContain("LastHealthyCopyKept");
+    await fleet.restart();
+    await reportHealthy(fleet, "m2");
+    expect(await workNames(fleet)).toEqual(["-m1/web", "m2/web"]);
+    expect((await workIn("m1"))?.spec.preserveResourcesOnDeletion).toBe(false);
+    expect((await workIn("m2"))?.spec.preserveResourcesOnDeletion).toBe(true);
+  });
+
+  it("with mode Directly makes the new copy only when the old Work is gone", async () => {
+    fleet = await bindingFleet(["m1", "m2"]);
+    await bound(fleet, "web", { ...on("m1"), preserveResourcesOnDeletion: true });
+    await reportHealthy(fleet, "m1");
+    await change(fleet, "web", {
+      ...on("m2"),
+      gracefulEvictionTasks: [task("m1", "Directly")],
+    });
+    expect(await workNames(fleet)).toEqual(["-m1/web"]);
+    expect(await workIn("m1")).toMatchObject({
+      metadata: { annotations: { "lifeboat.dev/purge-mode": "Directly" } },
+      spec: { preserveResourcesOnDeletion: false },
+    });
+    await fleet.restart();
+    await fleet.advance("10m");
+    expect(await workNames(fleet)).toEqual(["-m1/web"]);
+    await finishWorks(fleet);
+    expect(await workNames(fleet)).toEqual(["m2/web"]);
+  });
+
+  it("freezes the Work of a graceful eviction until its task is gone", async () => {
+    fleet = await bindingFleet(["m1", "m2"]);
+    await bound(fleet, "web", on("m1"));
+    await change(fleet, "web", { ...on("m2"), gracefulEvictionTasks: [task("m1", "Gracefully")] });
+    const frozen = (await workIn("m1"))?.spec;
+    const template = await fleet.plane.get(resources.deployments, WEB);
+    const metadata = { ...template.metadata, labels: { version: "two" } };
+    await fleet.plane.update(resources.deployments, { ...template, metadata });
+    await fleet.settle();
+    expect((await workIn("m1"))?.spec).toEqual(frozen);
+    expect(manifestOf(await workIn("m2"))).toMatchObject({
+      metadata: { labels: { version: "two" } },
+    });
+    await change(fleet, "web", { gracefulEvictionTasks: [] });
+    expect(await workNames(fleet)).toEqual(["-m1/web", "m2/web"]);
+  });
+
+  it("removes all Works with the template and lets the binding go when they are gone", async () => {
+    fleet = await bindingFleet(["m1", "m2"]);
+    await bound(fleet, "web", { ...on("m1", "m2"), preserveResourcesOnDeletion: true });
+    await deleteTemplate(fleet, "web");
+    expect(await workNames(fleet)).toEqual(["-m1/web", "-m2/web"]);
+    expect((await workIn("m1"))?.spec.preserveResourcesOnDeletion).toBe(true);
+    expect((await fleet.plane.list(resourceBindings)).items).toHaveLength(1);
+    await fleet.restart();
+    await finishWorks(fleet);
+    expect(await allWorks(fleet)).toEqual([]);
+    expect((await fleet.plane.list(resourceBindings)).items).toEqual([]);
+  });
+
+  it("touches nothing for a binding whose template is another object of the same name", async () => {
+    fleet = await bindingFleet(["m1", "m2"]);
+    const template = await fleet.plane.create(resources.deployments, deployment("web"));
+    const binding = bindingOf(template, on("m1"));
+    const resource = { ...binding.spec.resource, uid: "another" };
+    await fleet.plane.create(resourceBindings, { ...binding, spec: { ...binding.spec, resource } });
+    await fleet.advance("1m");
+    expect(await workNames(fleet)).toEqual([]);
+  });
+
+  it("removes the Works of a Cluster that is gone, and keeps on serving the others", async () => {
+    fleet = await bindingFleet(["m1", "m2"]);
+    await bound(fleet, "web", on("m1", "m2"));
+    await fleet.plane.delete(clusters, { namespace: "", name: "m2" });
+    await fleet.settle();
+    await change(fleet, "web", on("m1"));
+    expect(await workNames(fleet)).toEqual(["-m2/web", "m1/web"]);
+    expect(await fleet.plane.get(resourceBindings, BINDING)).toMatchObject({ spec: on("m1") });
+  });
+});
+
+describe("the brake", () => {
+  it("stops a mass removal, over a restart too, until a person releases it", async () => {
+    fleet = await bindingFleet(["m1", "m2"]);
+    const names = Array.from({ length: 15 }, (_, i) => `w${i}`);
+    for (const name of names) await bound(fleet, name, on("m1", "m2"));
+    for (const name of names) await change(fleet, name, { clusters: [] });
+    const counts = async (): Promise<readonly number[]> => {
+      const all = await workNames(fleet);
+      return [all.filter((name) => !name.startsWith("-")).length, all.length];
+    };
+    expect(await counts()).toEqual([10, 30]);
+    await fleet.restart();
+    await fleet.advance("10m");
+    expect(await counts()).toEqual([10, 30]);
+    const budget = await fleet.plane.get(evacuationBudgets, { namespace: "", name: "fleet" });
+    const spec = { ...budget.spec, brakeReleasedAt: formatTime(fleet.clock.now()) };
+    await fleet.plane.update(evacuationBudgets, { ...budget, spec });
+    await fleet.settle();
+    expect(await counts()).toEqual([0, 30]);
+  });
+
+  it("does not stop what follows from deleting templates", async () => {
+    fleet = await bindingFleet(["m1", "m2"]);
+    const names = Array.from({ length: 15 }, (_, i) => `w${i}`);
+    for (const name of names) await bound(fleet, name, on("m1", "m2"));
+    for (const name of names)
+      await fleet.plane.delete(resources.deployments, { namespace: "default", name });
+    await fleet.settle();
+    expect((await workNames(fleet)).filter((name) => !name.startsWith("-"))).toEqual([]);
+  });
+});
