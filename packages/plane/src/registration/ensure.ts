@@ -24,15 +24,24 @@ export async function ensure(
   resource: Resource,
   wanted: New<AnyObject>,
 ): Promise<AnyObject> {
-  try {
-    return await client.create(resource, wanted);
-  } catch (error) {
-    if (!isRefused(error, "AlreadyExists")) throw error;
+  const key = keyOf(wanted);
+  for (;;) {
+    try {
+      return await client.create(resource, wanted);
+    } catch (error) {
+      if (!isRefused(error, "AlreadyExists")) throw error;
+    }
+    const found = await findObject(client, resource, key);
+    if (found === undefined) continue;
+    if (covers(found, wanted)) return found;
+    const body = wanted as unknown as Json;
+    try {
+      return await client.patch(resource, key, { type: "merge", body });
+    } catch (error) {
+      // It went between the two calls: make it again.
+      if (!isRefused(error, "NotFound")) throw error;
+    }
   }
-  const found = await client.get(resource, keyOf(wanted));
-  if (covers(found, wanted)) return found;
-  const body = wanted as unknown as Json;
-  return client.patch(resource, keyOf(wanted), { type: "merge", body });
 }
 
 /** Whether everything that `wanted` says holds of `found`. */

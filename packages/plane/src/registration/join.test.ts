@@ -1,6 +1,6 @@
 /** Joining makes exactly what it says, can be repeated after dying anywhere, and refuses what would confuse. */
 import { clusters } from "@lifeboat/api";
-import { newCluster } from "@lifeboat/testkit";
+import { configMap, newCluster, newNamespace, resources } from "@lifeboat/testkit";
 import { describe, expect, it } from "vitest";
 import { joinCluster } from "./join.ts";
 import { AUTHORITY, createGround, Died, dyingPair, traces, without } from "./registration.suite.ts";
@@ -126,6 +126,35 @@ describe("joinCluster", () => {
     expect(cluster.spec.apiEndpoint).toBe("https://m1.test:7443");
     const secret = { namespace: "karmada-cluster", name: "m1" };
     expect(await ground.plane.get(secrets, secret)).toMatchObject({ data: { token: btoa("two") } });
+    await ground.fleet.close();
+  });
+
+  it("waits for a namespace that is still going in the member since it left", async () => {
+    const ground = await createGround();
+    const finalizers = ["test/held"];
+    const held = configMap("held", {}, { namespace: "karmada-cluster", finalizers });
+    await ground.member.create(namespaces, newNamespace("karmada-cluster"));
+    await ground.member.create(resources.configMaps, held);
+    await ground.member.delete(namespaces, { namespace: "", name: "karmada-cluster" });
+    await expect(ground.join()).rejects.toThrow(/karmada-cluster is still being deleted/);
+    const body = { metadata: { finalizers: [] } };
+    const key = { namespace: "karmada-cluster", name: "held" };
+    ground.clock.after(5000, () => {
+      void ground.member.patch(resources.configMaps, key, { type: "merge", body });
+    });
+    expect((await ground.join()).credential).toBe("serviceAccount");
+    await ground.fleet.close();
+  });
+
+  it("checks certificates again when the cluster joins again with an authority", async () => {
+    const ground = await createGround();
+    await ground.join({ access: { server: "https://m1.test", insecureSkipTlsVerify: true } });
+    const key = { namespace: "", name: "m1" };
+    expect((await ground.plane.get(clusters, key)).spec.insecureSkipTLSVerification).toBe(true);
+    await ground.join();
+    expect(
+      (await ground.plane.get(clusters, key)).spec.insecureSkipTLSVerification,
+    ).toBeUndefined();
     await ground.fleet.close();
   });
 

@@ -145,7 +145,9 @@ async function putCluster(
   found: Cluster | undefined,
 ): Promise<Cluster> {
   if (found === undefined) return plane.create(clusters, wanted);
-  const spec = { ...found.spec, ...wanted.spec };
+  // Absent in the request means that certificates are checked, whatever an earlier one said.
+  const { insecureSkipTLSVerification: _, ...kept } = found.spec;
+  const spec = { ...kept, ...wanted.spec };
   if (equalJson(spec, found.spec)) return found;
   return plane.update(clusters, { ...found, spec });
 }

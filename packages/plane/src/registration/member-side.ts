@@ -66,7 +66,7 @@ export async function makeCredential(
 ): Promise<Credential> {
   const { member, namespace, cluster, access } = request;
   const account = accountName(cluster);
-  await ensure(member, namespaces, systemObject(namespaces, { name: namespace }));
+  await makeNamespace(ports, request);
   for (const name of [IMPERSONATOR, account])
     await ensure(member, serviceAccounts, systemObject(serviceAccounts, { name, namespace }));
   await makeRights(request, account);
@@ -80,6 +80,29 @@ export async function makeCredential(
   const caBundle = access.caBundle ?? (access.insecureSkipTlsVerify ? own.caBundle : "");
   const { token } = own;
   return { token, impersonatorToken: impersonator.token, caBundle, source: "serviceAccount" };
+}
+
+/** Makes the namespace; one that is still going since the cluster left is waited for. */
+async function makeNamespace(
+  { clock }: { readonly clock: Clock },
+  { member, namespace, timeoutMs, signal }: CredentialRequest,
+): Promise<void> {
+  const deadline = clock.monotonic() + timeoutMs;
+  const wanted = systemObject(namespaces, { name: namespace });
+  for (;;) {
+    const { metadata } = await ensure(member, namespaces, wanted);
+    if (metadata.deletionTimestamp === undefined) return;
+    if (clock.monotonic() >= deadline)
+      throw new RegistrationRefused(
+        `the namespace ${namespace} is still being deleted in the cluster: join again once it is gone`,
+      );
+    await pause(clock, signal);
+  }
+}
+
+async function pause(clock: Clock, signal: AbortSignal | undefined): Promise<void> {
+  if (!(await sleep(clock, POLL_MS, signal)))
+    throw new RegistrationRefused("joining was interrupted; run it again to go on");
 }
 
 async function makeRights({ member, cluster, namespace }: MemberSide, account: string) {
@@ -129,8 +152,7 @@ async function awaitToken(
     const token = decoded(secret, "token");
     if (token !== "") return { token, caBundle: decoded(secret, "ca.crt") };
     if (clock.monotonic() >= deadline) return undefined;
-    if (!(await sleep(clock, POLL_MS, signal)))
-      throw new RegistrationRefused("joining was interrupted; run it again to go on");
+    await pause(clock, signal);
   }
 }
 

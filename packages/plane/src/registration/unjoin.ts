@@ -12,6 +12,7 @@ import {
   clusterResourceBindings,
   clusters,
   findCondition,
+  isRefused,
   keyOf,
   type KubeList,
   type KubeObject,
@@ -123,7 +124,7 @@ async function leave(
   const key = keyOfCluster(name);
   if (force) {
     const body = { metadata: { uid, annotations: { [wellKnown.FORCE_REMOVAL]: "true" } } };
-    await plane.patch(clusters, key, { type: "merge", body });
+    await plane.patch(clusters, key, { type: "merge", body }).catch(unlessGone);
   }
   if (cluster.metadata.deletionTimestamp === undefined)
     await ensureGone(plane, clusters, key, { preconditions: { uid } });
@@ -166,24 +167,37 @@ async function letGo(plane: Client, name: string): Promise<void> {
   const namespace = executionNamespace(name);
   await ensureGone(plane, namespaces, { namespace: "", name: namespace });
   for await (const work of pages(plane, works, namespace)) {
-    await dropFinalizer(plane, works, work, wellKnown.EXECUTION_FINALIZER);
+    await dropFinalizer(plane, works, keyOf(work), wellKnown.EXECUTION_FINALIZER);
     await ensureGone(plane, works, keyOf(work));
   }
-  const cluster = await findObject(plane, clusters, keyOfCluster(name));
-  if (cluster !== undefined)
-    await dropFinalizer(plane, clusters, cluster, wellKnown.CLUSTER_FINALIZER);
+  await dropFinalizer(plane, clusters, keyOfCluster(name), wellKnown.CLUSTER_FINALIZER);
 }
 
 async function dropFinalizer<T extends KubeObject>(
   plane: Client,
   resource: Resource<T>,
-  { metadata }: T,
+  key: ObjectKey,
   finalizer: string,
 ): Promise<void> {
-  const { namespace = "", name, resourceVersion, finalizers = [] } = metadata;
-  const left = finalizers.filter((one) => one !== finalizer);
-  const body = { metadata: { resourceVersion, finalizers: left } };
-  await plane.patch(resource, { namespace, name }, { type: "merge", body });
+  for (;;) {
+    const found = await findObject(plane, resource, key);
+    const { resourceVersion, finalizers = [] } = found?.metadata ?? { resourceVersion: "" };
+    if (!finalizers.includes(finalizer)) return;
+    const left = finalizers.filter((one) => one !== finalizer);
+    const body = { metadata: { resourceVersion, finalizers: left } };
+    try {
+      await plane.patch(resource, key, { type: "merge", body });
+      return;
+    } catch (error) {
+      // Somebody else wrote it in between: look again.
+      if (!isRefused(error, "Conflict")) unlessGone(error);
+    }
+  }
+}
+
+function unlessGone(error: unknown): undefined {
+  if (isRefused(error, "NotFound")) return undefined;
+  throw error;
 }
 
 /** The Secrets belong to the Cluster and go with it; those of a join that died before that are taken away here. */
