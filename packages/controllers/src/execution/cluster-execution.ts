@@ -435,7 +435,7 @@ function isReference(found: ObjectReference | ApplyOutcome): found is ObjectRefe
 }
 
 function manifestsOf({ spec }: Work): readonly Fields[] {
-  return (spec.workload?.manifests ?? []) as readonly Fields[];
+  return spec.workload?.manifests ?? [];
 }
 
 function generationOf({ metadata }: Work): number {
@@ -443,7 +443,7 @@ function generationOf({ metadata }: Work): number {
 }
 
 function statusOf({ status }: Work): ReportedStatus {
-  return (status ?? {}) as ReportedStatus;
+  return status ?? {};
 }
 
 function newest(cached: Work, written: Work | undefined): Work {

@@ -11,7 +11,8 @@
  *
  * 1. `applied` is answered only for an object that the member showed, in this look or in the one that applied the same
  *    generation of the Work.
- * 2. A read that fails is "unknown", a write that is refused is "failed"; nothing is thrown for either.
+ * 2. A read that fails is "unknown"; a write that fails, refused or unanswered, is "failed", because the object was seen
+ *    to be another than the Work says. Nothing is thrown for either.
  */
 import { type AnyObject, isRefused, Refused } from "@lifeboat/api";
 import { addMs, type Clock, type Instant } from "@lifeboat/base";
@@ -81,12 +82,15 @@ export async function keepManifest(
   return begin.checkAgainAt === undefined ? kept : { checkAgainAt: begin.checkAgainAt, ...kept };
 }
 
-/** A report of a member that could not be asked. */
+/** The outcome for a member that could not be read. Throws what is no fault of the member. */
 export function unknownOutcome(error: unknown): ApplyOutcome {
+  return { kind: "unknown", problem: problemOf(error) };
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof Refused) return error.message;
   if (error instanceof NotSent || error instanceof OutcomeUnknown)
-    return { kind: "unknown", problem: `the cluster does not answer: ${error.message}` };
-  if (error instanceof Refused)
-    return { kind: "unknown", problem: `the cluster refuses to be read: ${error.message}` };
+    return `the cluster does not answer: ${error.message}`;
   throw error;
 }
 
@@ -184,10 +188,9 @@ class Tries {
       this.#observed = answer;
       return this.#succeeded(desired, plan, answer);
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
       if (isOutdated(error, command.kind)) return undefined;
       this.#placeMissing = isRefused(error, "NotFound");
-      return this.#reported({ kind: "failed", problem: error.message });
+      return this.#reported({ kind: "failed", problem: problemOf(error) });
     }
   }
 
@@ -227,6 +230,7 @@ class Tries {
   }
 
   async #reported(outcome: ApplyOutcome): Promise<Kept> {
+    this.#signal.throwIfAborted();
     const { manifest, applied } = this.#look;
     const observed = this.#observed;
     const isSeen =
@@ -265,7 +269,7 @@ async function attempt<T>(
 }
 
 /** Whether a write was refused because the object is another than was seen. */
-function isOutdated(error: Refused, kind: "create" | "update"): boolean {
+function isOutdated(error: unknown, kind: "create" | "update"): boolean {
   if (kind === "create") return isRefused(error, "AlreadyExists");
   return isRefused(error, "Conflict") || isRefused(error, "NotFound");
 }

@@ -115,6 +115,9 @@ describe("decideApply", () => {
     expect(decide(filled, { applied, desired: changed }).reason).toBe("Updated");
     const unlabelled = inMember({ labels: { "karmada.io/managed": "true" } });
     expect(decide(unlabelled, { applied }).reason).toBe("Updated");
+    const annotations = { ...marks, note: "1", "deployment.kubernetes.io/revision": "1" };
+    const counted = inMember({ annotations }, { spec: { replicas: 2, filledIn: 1 } });
+    expect(decide(counted, { applied }).reason).toBe("UpToDate");
   });
 
   it("knows what it wrote before a restart by the version alone, and corrects what moved since", () => {

@@ -81,13 +81,14 @@ function isSame(wanted: Fields, observed: Fields): boolean {
   return hasSameMarks(wanted, observed) && equalJson(bodyOf(wanted), bodyOf(observed));
 }
 
-/** Labels and annotations are compared on their own: no generation counts them. */
+/** Labels and annotations are compared on their own: no generation counts them, and others may add theirs. */
 function isAsAnswered(observed: Fields, { desired, applied }: ApplyView): boolean {
+  if (applied === undefined || applied.version !== versionOf(observed)) return false;
+  const { answer } = applied;
   return (
-    applied !== undefined &&
-    applied.version === versionOf(observed) &&
-    hasSameMarks(applied.answer ?? retainMember(desired, observed), observed) &&
-    equalJson(applied.desired, desired)
+    equalJson(applied.desired, desired) &&
+    ((answer !== undefined && hasSameMarks(answer, observed)) ||
+      hasSameMarks(retainMember(desired, observed), observed))
   );
 }
 

@@ -312,7 +312,9 @@ function healthEvents(view: WorkStatusView, old: ReportedStatus): readonly WorkS
           `Interpret health of ${nameOf(manifest)} failed: ${reflection.healthProblem}`,
         ),
       ];
-    if (reflection.health === "Unknown") return [];
+    // Everything is unhealthy while it starts: that is no news.
+    if (reflection.health === "Unknown" || (reflection.health === "Unhealthy" && before === ""))
+      return [];
     const said = reflection.health === "Healthy" ? "healthy" : "unhealthy";
     return [
       event(
