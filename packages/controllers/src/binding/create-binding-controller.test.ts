@@ -37,7 +37,7 @@ const task = (fromCluster: string, purgeMode: EvictionTask["purgeMode"]): Evicti
   ...(purgeMode === undefined ? {} : { purgeMode }),
 });
 const manifestOf = (work: Work | undefined): Record<string, unknown> =>
-  (work?.spec.workload?.manifests?.[0] ?? {}) as unknown as Record<string, unknown>;
+  work?.spec.workload?.manifests?.[0] ?? {};
 const workIn = async (cluster: string): Promise<Work | undefined> =>
   (await allWorks(fleet)).find(({ metadata }) => metadata.namespace === `karmada-es-${cluster}`);
 

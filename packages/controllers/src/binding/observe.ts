@@ -32,8 +32,9 @@ export async function observeWorks(
   const template = await templateOf(context, binding, signal);
   const works = worksOf(context, binding);
   const wanted = [...targetsOf(binding).wanted];
-  const clusters = clustersOf(context, new Set([...wanted, ...works.map(clusterOfWork)]));
-  const absent = wanted.filter((cluster) => !works.some((work) => clusterOfWork(work) === cluster));
+  const present = new Set(works.map(clusterOfWork));
+  const clusters = clustersOf(context, new Set([...wanted, ...present]));
+  const absent = wanted.filter((cluster) => !present.has(cluster));
   return {
     binding,
     template,

@@ -3,7 +3,6 @@ import {
   FLEET_BUDGET,
   hasCondition,
   resourceBindings,
-  type Work,
   works,
 } from "@lifeboat/api";
 import { formatTime } from "@lifeboat/base";
@@ -30,11 +29,10 @@ async function gateFleet(
   const gates: DeletionGate[] = [];
   fleet = await createFleet({
     services: (context) => {
-      const pair = [0, 1].map(() =>
-        createDeletionGate({ ...context, plane: through(context.plane) }),
-      );
-      gates.splice(0, 2, ...pair);
-      return [pair[0] as DeletionGate];
+      const ports = { ...context, plane: through(context.plane) };
+      const leader = createDeletionGate(ports);
+      gates.splice(0, 2, leader, createDeletionGate(ports));
+      return [leader];
     },
   });
   await fleet.plane.create(resources.namespaces, newNamespace("karmada-es-m1"));
@@ -44,7 +42,7 @@ async function gateFleet(
       kind: "Work",
       metadata: { namespace: "karmada-es-m1", name: `w${i}` },
       spec: {},
-    } as never as Work);
+    });
   await fleet.settle();
   return { gates };
 }

@@ -123,6 +123,13 @@ it.each([
     { metadata: {}, spec: { ports: [] } },
   ],
   [
+    "no node port, because a port that the user chose cannot be told from one that was given",
+    "v1",
+    "Service",
+    { metadata: {}, spec: { type: "NodePort", ports: [{ port: 80, nodePort: 30080 }] } },
+    { metadata: {}, spec: { type: "NodePort", ports: [{ port: 80, nodePort: 30080 }] } },
+  ],
+  [
     "nothing of a headless Service",
     "v1",
     "Service",

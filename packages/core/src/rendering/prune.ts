@@ -94,7 +94,11 @@ function pruneSecret(object: Fields): Fields {
   return withoutAnnotation(without(object, "data"), "kubernetes.io/service-account.uid");
 }
 
-/** A headless Service is headless everywhere; other addresses are the member's to give. */
+/**
+ * A headless Service is headless everywhere; other addresses are the member's to give. Node ports stay: one that the user
+ * chose looks like one that a server gave, and dropping what a user said would be worse than the refusal of a member
+ * where the port is taken, which is reported. An override policy can take them out.
+ */
 function pruneService(object: Fields): Fields {
   if (valueAt(object, "spec", "clusterIP") === "None") return object;
   const spec = valueAt(object, "spec");

@@ -214,6 +214,21 @@ it.each([
   expect(result).toMatchObject({ outcome: "failed", reason });
 });
 
+it("lets a policy leave the choice of node ports to the member", () => {
+  const template = {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { namespace: "default", name: "web" },
+    spec: { type: "NodePort", ports: [{ port: 80, nodePort: 30_080 }] },
+  };
+  const remove = { path: "/spec/ports/0/nodePort", operator: "remove" };
+  const policy = { metadata: { name: "p" }, spec: { overriders: { plaintext: [remove] } } };
+  const travels = { spec: { ports: [{ port: 80, nodePort: 30_080 }] } };
+  expect(rendered({ template }).manifest).toMatchObject(travels);
+  const { manifest } = rendered({ template, clusterOverridePolicies: [policy] });
+  expect(manifest["spec"]).toEqual({ type: "NodePort", ports: [{ port: 80 }] });
+});
+
 it("does not let a policy forge the marks", () => {
   const policy = {
     metadata: { name: "p" },

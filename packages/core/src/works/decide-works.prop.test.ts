@@ -22,7 +22,7 @@ const tasks: fc.Arbitrary<EvictionTask[]> = fc.array(
     { requiredKeys: ["fromCluster", "reason", "producer"] },
   ),
   { maxLength: 3 },
-) as fc.Arbitrary<EvictionTask[]>;
+);
 
 const works: fc.Arbitrary<Work[]> = names.chain((list) =>
   fc.tuple(

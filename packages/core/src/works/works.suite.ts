@@ -41,7 +41,7 @@ export function cluster(name: string, meta: Partial<Cluster["metadata"]> = {}): 
     kind: "Cluster",
     metadata: { ...metadata, name, ...meta },
     spec: { syncMode: "Push" },
-  } as Cluster;
+  };
 }
 
 export function view(changes: Partial<WorksView> = {}): WorksView {
