@@ -1,0 +1,20 @@
+/** What is still on a cluster is said in one line. */
+import { describe, expect, it } from "vitest";
+import { describeLoad } from "./unjoin.ts";
+
+describe("describeLoad", () => {
+  it.each([
+    [{ bindings: 0, examples: [], works: 0 }, "nothing is on cluster(m1)"],
+    [
+      { bindings: 1, examples: ["default/web"], works: 1 },
+      "on cluster(m1) are still 1 binding (default/web) and 1 Work",
+    ],
+    [
+      { bindings: 4, examples: ["a/a", "b/b", "c/c"], works: 9 },
+      "on cluster(m1) are still 4 bindings (a/a, b/b, c/c, …) and 9 Works",
+    ],
+    [{ bindings: 0, examples: [], works: 2 }, "on cluster(m1) are still 0 bindings and 2 Works"],
+  ])("%o", (load, line) => {
+    expect(describeLoad("m1", load)).toBe(line);
+  });
+});

@@ -1,0 +1,59 @@
+/** Commands find the control plane that a person means, and say in a sentence what went wrong with it. */
+import { failure, Refused } from "@lifeboat/api";
+import { InvariantError } from "@lifeboat/base";
+import { KubeconfigError, NotSent, OutcomeUnknown } from "@lifeboat/kit";
+import { RegistrationRefused } from "@lifeboat/plane";
+import { describe, expect, it } from "vitest";
+import { CommandFailed } from "./failure.ts";
+import { inWords, planePaths } from "./find-plane.ts";
+
+function settingsOf(values: Readonly<Record<string, string>>) {
+  return { text: (name: string): string | undefined => values[name] };
+}
+
+describe("planePaths", () => {
+  const environment = { KUBECONFIG: "/a:/b" };
+  it.each([
+    ["--kubeconfig", { kubeconfig: "/k", "data-dir": "/d" }, environment, ["/k"]],
+    [
+      "--data-dir before the environment",
+      { "data-dir": "/d" },
+      environment,
+      ["/d/lifeboat.kubeconfig"],
+    ],
+    ["$KUBECONFIG, all of it", {}, environment, ["/a", "/b"]],
+    [
+      "an empty $KUBECONFIG as none",
+      { "data-dir": "/d" },
+      { KUBECONFIG: "" },
+      ["/d/lifeboat.kubeconfig"],
+    ],
+  ])("takes %s", (_name, values, given, paths) => {
+    expect(planePaths(settingsOf(values), given)).toEqual(paths);
+  });
+
+  it("falls back to where `lifeboat up` writes", () => {
+    expect(planePaths(settingsOf({}), {})).toEqual([
+      expect.stringMatching(/\/lifeboat\/lifeboat\.kubeconfig$/),
+    ]);
+  });
+});
+
+describe("inWords", () => {
+  it.each([
+    ["a refusal", new Refused(failure(403, "Forbidden", "you may not")), /^you may not$/],
+    ["no answer", new NotSent("GET x: timed out"), /^no answer: GET x/],
+    ["a lost answer", new OutcomeUnknown("PUT x"), /run the command again/],
+    ["a refused registration", new RegistrationRefused("no token"), /^no token$/],
+    ["a bad kubeconfig", new KubeconfigError("not YAML"), /^not YAML$/],
+  ])("tells %s in a sentence", async (_name, error, message) => {
+    const told = inWords(() => Promise.reject(error));
+    await expect(told).rejects.toBeInstanceOf(CommandFailed);
+    await expect(told).rejects.toThrow(message);
+  });
+
+  it("lets a bug be a bug", async () => {
+    const bug = new InvariantError("broken");
+    await expect(inWords(() => Promise.reject(bug))).rejects.toBe(bug);
+  });
+});
