@@ -25,7 +25,7 @@ const policy = fc
   .record({
     name: fc.constantFrom("a", "b", "c", "d", "e"),
     wide: fc.boolean(),
-    deleting: fc.boolean().map((it) => it),
+    deleting: fc.boolean(),
     version: fc.constantFrom("9", "40", "60", "1000"),
     priority: fc.integer({ min: -2, max: 2 }),
     preempts: fc.boolean(),
@@ -53,7 +53,7 @@ const policies = fc.uniqueArray(policy, {
 
 const template = fc
   .tuple(
-    fc.constantFrom<ReturnType<typeof claimKeys> | Record<never, never>>(
+    fc.constantFrom<Partial<ReturnType<typeof claimKeys>>>(
       {},
       claimKeys("a"),
       claimKeys("b", "former"),
