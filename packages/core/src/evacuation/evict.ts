@@ -1,0 +1,110 @@
+/**
+ * The eviction itself: one write on the binding, so that there is no moment in which the copy has left the result and
+ * nobody knows of it, or in which its state is lost (D12).
+ *
+ * 1. The cluster leaves `spec.clusters` and a task for it appears in `spec.gracefulEvictionTasks`, with everything that
+ *    later steps need: why, how, how many replicas, where the workload ran before, the state it carries.
+ * 2. There is at most one task for a cluster; evicting twice changes nothing.
+ * 3. The state of this failover replaces that of an earlier one, also when there is none.
+ */
+import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
+import { formatTime, type Instant } from "@lifeboat/base";
+import { formatPreservedState } from "../rendering/preserved-state.ts";
+import { PRESERVED_STATE } from "../well-known.ts";
+
+export interface EvictionOrder {
+  readonly cluster: string;
+  /** One word, as the task's `reason`. */
+  readonly reason: string;
+  readonly message: string;
+  readonly producer: string;
+  readonly purgeMode: NonNullable<EvictionTask["purgeMode"]>;
+  /** Only for a failing application moved gracefully. */
+  readonly gracePeriodSeconds?: number;
+  /** The labels that carry the state; empty: none. */
+  readonly state: Readonly<Record<string, string>>;
+  /** Whether the new copy gets the labels; the task keeps them in any case. */
+  readonly inject: boolean;
+}
+
+const MAX_MESSAGE = 1024;
+
+/** The binding after the eviction; the same object when the cluster is not in its result. */
+export function evict(
+  binding: ResourceBinding,
+  order: EvictionOrder,
+  now: Instant,
+): ResourceBinding {
+  const { spec } = binding;
+  const clusters = spec.clusters ?? [];
+  const leaving = clusters.find(({ name }) => name === order.cluster);
+  if (leaving === undefined) return binding;
+  const tasks = (spec.gracefulEvictionTasks ?? []).filter(
+    ({ fromCluster }) => fromCluster !== order.cluster,
+  );
+  const hasState = Object.keys(order.state).length > 0;
+  const task: EvictionTask = {
+    fromCluster: order.cluster,
+    purgeMode: order.purgeMode,
+    ...(leaving.replicas === undefined || leaving.replicas === 0
+      ? {}
+      : { replicas: leaving.replicas }),
+    reason: order.reason,
+    message: order.message.slice(0, MAX_MESSAGE),
+    producer: order.producer,
+    ...(order.gracePeriodSeconds === undefined
+      ? {}
+      : { gracePeriodSeconds: order.gracePeriodSeconds }),
+    ...(order.purgeMode === "Never" ? { suppressDeletion: true } : {}),
+    ...(hasState ? { preservedLabelState: order.state } : {}),
+    creationTimestamp: formatTime(now),
+    clustersBeforeFailover: clusters.map(({ name }) => name),
+  };
+  return {
+    ...binding,
+    metadata: withState(binding.metadata, order, hasState && order.inject),
+    spec: {
+      ...spec,
+      clusters: clusters.filter(({ name }) => name !== order.cluster),
+      gracefulEvictionTasks: [...tasks, task],
+    },
+  };
+}
+
+/** The binding as it was before the eviction of a cluster that nothing has replaced: the task goes, the result returns. */
+export function rollBack(binding: ResourceBinding, cluster: string): ResourceBinding {
+  const { spec } = binding;
+  const task = (spec.gracefulEvictionTasks ?? []).find(
+    ({ fromCluster }) => fromCluster === cluster,
+  );
+  if (task === undefined) return binding;
+  const clusters = spec.clusters ?? [];
+  const isThere = clusters.some(({ name }) => name === cluster);
+  const former = {
+    name: cluster,
+    ...(task.replicas === undefined ? {} : { replicas: task.replicas }),
+  };
+  return {
+    ...binding,
+    spec: {
+      ...spec,
+      clusters: isThere ? clusters : [...clusters, former],
+      gracefulEvictionTasks: (spec.gracefulEvictionTasks ?? []).filter((one) => one !== task),
+    },
+  };
+}
+
+function withState(
+  metadata: ResourceBinding["metadata"],
+  order: EvictionOrder,
+  carries: boolean,
+): ResourceBinding["metadata"] {
+  const { [PRESERVED_STATE]: _former, ...others } = metadata.annotations ?? {};
+  const annotations = carries
+    ? {
+        ...others,
+        [PRESERVED_STATE]: formatPreservedState({ from: order.cluster, labels: order.state }),
+      }
+    : others;
+  return { ...metadata, annotations };
+}
