@@ -58,7 +58,7 @@ export function extractState(view: StateView): ExtractedState {
   if (rules.length === 0) return kept("NothingAsked", {});
   if (!view.heldAll)
     return kept("NotAlone", {}, ["no state is kept: the cluster did not hold all replicas"]);
-  const taken = new Set([...reservedLabels(view.template)]);
+  const taken = new Set(reservedLabels(view.template));
   const labels: Record<string, string> = {};
   const warnings: string[] = [];
   for (const { aliasLabelName, jsonPath } of rules) {
