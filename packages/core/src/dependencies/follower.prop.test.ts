@@ -7,7 +7,7 @@ import { decideFollower } from "./follower.ts";
 const object = configMapObject("c");
 const web = workloadBinding("web", {}, { annotations: recording("c") });
 const [made] = decideFollower({ object, referrers: [web] }).commands;
-const attached = bindingNamed("c-configmap", made?.binding as ResourceBinding);
+const attached = bindingNamed("c-configmap", made?.binding ?? web);
 
 describe("the binding of an object that workloads need", () => {
   it("is the same for workloads in any order, and settles in one step", () => {

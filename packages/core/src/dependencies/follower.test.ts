@@ -16,7 +16,7 @@ function written(plan: FollowerPlan): New<ResourceBinding> {
 
 function attachedTo(...referrers: readonly ResourceBinding[]): ResourceBinding {
   const binding = written(decideFollower({ object, referrers }));
-  return bindingNamed("c-configmap", { ...binding, metadata: binding.metadata } as ResourceBinding);
+  return bindingNamed("c-configmap", binding);
 }
 
 function task(fromCluster: string, purgeMode?: EvictionTask["purgeMode"]): EvictionTask {

@@ -1,0 +1,204 @@
+/**
+ * Status back: what the copies in members report becomes the status of their binding, and from there of the template, so
+ * that whoever looks at the template sees what runs everywhere. One key is one binding of either scope.
+ *
+ * 1. Of the binding only `status.aggregatedStatus` and the condition FullyApplied are written, of the template only its
+ *    status, and neither when it says so already.
+ * 2. The template's status is made from what the binding reports, after it was written: the two never disagree for long,
+ *    and counters of a rollout cost at most one write of each in a second.
+ * 3. A template that is gone, being deleted or another object of the same name is left alone, as are kinds that have no
+ *    way to aggregate.
+ */
+import {
+  type AnyObject,
+  equalJson,
+  formatKey,
+  isRefused,
+  keyOf,
+  type ObjectKey,
+  type Resource,
+  type Work,
+} from "@lifeboat/api";
+import type { Instant } from "@lifeboat/base";
+import {
+  type AggregatedItem,
+  bindingName,
+  copiesOf,
+  decideAggregation,
+  wellKnown,
+} from "@lifeboat/core";
+import {
+  checkAgainAt,
+  createController,
+  done,
+  type Involved,
+  type Outcome,
+  ownKey,
+  type Service,
+  watching,
+} from "@lifeboat/kit";
+import {
+  allBindings,
+  type Binding,
+  bindingOf,
+  bindingResource,
+  bindingsBy,
+  watchingBindings,
+} from "../bindings.ts";
+import type { PlaneContext } from "../context.ts";
+import { watchingTemplates } from "../templates.ts";
+
+/** The controller that reports what copies do on their bindings and templates. */
+export function createBindingStatus(context: PlaneContext): readonly Service[] {
+  const { informers, interpretation, templates } = context;
+  const reports = new StatusReports(context);
+  return [
+    createController(context, {
+      name: "binding-status",
+      concurrency: 8,
+      watches: [
+        ...watchingBindings(informers, ownKey),
+        watching(informers.works, (old, now) => keysOfWork(context, old, now)),
+        watchingTemplates(templates, (resource, old, now) =>
+          keysOfTemplate(context, resource, old, now),
+        ),
+        {
+          whenSynced: (signal) => interpretation.whenSynced(signal),
+          subscribe: (add) =>
+            interpretation.onChange((apiVersion, kind) => {
+              for (const binding of allBindings(informers))
+                if (isOfKind(binding, apiVersion, kind)) add(keyOf(binding));
+            }),
+        },
+      ],
+      reconcile: (key) => reports.look(key),
+    }),
+  ];
+}
+
+function keysOfWork(
+  { informers }: PlaneContext,
+  old: Work | undefined,
+  now: Work | undefined,
+): readonly ObjectKey[] {
+  const labels = (now ?? old)?.metadata.labels ?? {};
+  const id = labels[wellKnown.BINDING_ID] ?? labels[wellKnown.CLUSTER_BINDING_ID];
+  return id === undefined ? [] : bindingsBy(informers, "id", id).map(keyOf);
+}
+
+/** A template's generation decides what its status says is observed, and nobody else may write that status. */
+function keysOfTemplate(
+  { informers }: PlaneContext,
+  { kind }: Resource,
+  old: AnyObject | undefined,
+  now: AnyObject | undefined,
+): readonly ObjectKey[] {
+  if (now === undefined) return [];
+  const { namespace = "", name, generation } = now.metadata;
+  const key = { namespace, name: bindingName(kind, name) };
+  if (bindingOf(informers, key) === undefined) return [];
+  const isSame =
+    old?.metadata.generation === generation && equalJson(old?.["status"], now["status"]);
+  return old !== undefined && isSame ? [] : [key];
+}
+
+function isOfKind({ spec }: Binding, apiVersion: string, kind: string): boolean {
+  return spec.resource.apiVersion === apiVersion && spec.resource.kind === kind;
+}
+
+class StatusReports {
+  readonly #context: PlaneContext;
+  /** By key: when the status was last written, or a difference was first seen. */
+  readonly #quietSince = new Map<string, Instant>();
+
+  constructor(context: PlaneContext) {
+    this.#context = context;
+  }
+
+  async look(key: ObjectKey): Promise<Outcome> {
+    const { clock, events, informers, plane } = this.#context;
+    const binding = bindingOf(informers, key);
+    if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) {
+      this.#quietSince.delete(formatKey(key));
+      return done;
+    }
+    const now = clock.now();
+    const quietSince = this.#quietSince.get(formatKey(key));
+    const plan = decideAggregation(
+      { binding, works: worksOf(this.#context, binding), quietSince },
+      now,
+    );
+    if (plan.checkAgainAt !== undefined) {
+      if (quietSince === undefined) this.#quietSince.set(formatKey(key), now);
+      return checkAgainAt(plan.checkAgainAt);
+    }
+    for (const { status } of plan.commands) {
+      const changed = { ...binding, status };
+      await plane.update(bindingResource(key), changed, { subresource: "status" });
+      this.#quietSince.set(formatKey(key), now);
+    }
+    const isNews = plan.reason === "Changed";
+    if (isNews)
+      events.record(binding, succeeded(`Update ${nameOf(binding)} with AggregatedStatus`));
+    await this.#report(binding, plan.items, isNews);
+    return done;
+  }
+
+  async #report(
+    binding: Binding,
+    items: readonly AggregatedItem[],
+    isNews: boolean,
+  ): Promise<void> {
+    const { events, templates } = this.#context;
+    const { apiVersion, kind, uid } = binding.spec.resource;
+    const resource = templates.resourceOf(apiVersion, kind);
+    const template = templates.get(binding.spec.resource);
+    if (resource === undefined || template === undefined) return;
+    const { metadata } = template;
+    if ((uid ?? metadata.uid) !== metadata.uid || metadata.deletionTimestamp !== undefined) return;
+    try {
+      const isWritten = await this.#writeTemplate(resource, template, copiesOf(binding, items));
+      if (isWritten && isNews)
+        events.record(template, succeeded("Update Resource with AggregatedStatus"));
+    } catch (error) {
+      if (isRefused(error, "NotFound")) return;
+      if (!isRefused(error, "Conflict"))
+        for (const involved of [binding, template] satisfies Involved[])
+          events.record(involved, {
+            type: "Warning",
+            reason: "AggregateStatusFailed",
+            message: `Update Resource with AggregatedStatus failed: ${String(error)}`,
+          });
+      throw error;
+    }
+  }
+
+  /** Answers whether there was something to write. */
+  async #writeTemplate(
+    resource: Resource,
+    template: AnyObject,
+    copies: ReturnType<typeof copiesOf>,
+  ): Promise<boolean> {
+    const { interpretation, plane } = this.#context;
+    const status = await interpretation.aggregateStatus(template, copies);
+    if (status === undefined || equalJson(status, template["status"] ?? {})) return false;
+    await plane.update(resource, { ...template, status }, { subresource: "status" });
+    return true;
+  }
+}
+
+function worksOf({ informers }: PlaneContext, { metadata }: Binding): readonly Work[] {
+  const key =
+    metadata.namespace === undefined ? wellKnown.CLUSTER_BINDING_ID : wellKnown.BINDING_ID;
+  const id = metadata.labels?.[key];
+  return id === undefined ? [] : informers.works.byIndex("binding", id);
+}
+
+function nameOf(binding: Binding): string {
+  return `${binding.kind}(${formatKey(keyOf(binding))})`;
+}
+
+function succeeded(what: string) {
+  const message = `${what} successfully.`;
+  return { type: "Normal", reason: "AggregateStatusSucceed", message } as const;
+}

@@ -1,0 +1,14 @@
+/** What of an object's change matters to those who look at its content alone. */
+import { type AnyObject, equalJson } from "@lifeboat/api";
+
+/** Whether two states of an object differ in nothing but its status and bookkeeping. */
+export function isSameContent(old: AnyObject | undefined, now: AnyObject | undefined): boolean {
+  if (old === undefined || now === undefined) return false;
+  return equalJson(contentOf(old), contentOf(now));
+}
+
+function contentOf(object: AnyObject): unknown {
+  const { status: _, metadata, ...content } = object;
+  const { resourceVersion: __, ...kept } = metadata;
+  return { ...content, metadata: kept };
+}

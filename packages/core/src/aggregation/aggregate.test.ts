@@ -1,0 +1,264 @@
+import type { ResourceBinding, Work } from "@lifeboat/api";
+import { addMs, deepFreeze, instantOf } from "@lifeboat/base";
+import { describe, expect, it } from "vitest";
+import { bindingNamed } from "../dependencies/binding.suite.ts";
+import { type AggregationPlan, decideAggregation } from "./aggregate.ts";
+import { aggregatedItems, copiesOf } from "./items.ts";
+
+const NOW = instantOf(Date.parse("2026-01-01T00:00:00Z"));
+const RESOURCE = { apiVersion: "apps/v1", kind: "Deployment", namespace: "default", name: "web" };
+
+interface Copy {
+  readonly applied?: "True" | "False";
+  readonly appliedAt?: number;
+  readonly observedAt?: number;
+  readonly message?: string;
+  readonly status?: Readonly<Record<string, unknown>>;
+  readonly health?: "Healthy" | "Unhealthy" | "Unknown";
+  readonly deleting?: boolean;
+}
+
+/** A Work of generation 2. */
+function work(cluster: string, copy: Copy = {}): Work {
+  const at = { reason: "R", lastTransitionTime: "2026-01-01T00:00:00Z" };
+  const { applied, appliedAt = 2, observedAt = 2, message = "", status, health } = copy;
+  const identifier = { ordinal: 0, version: "v1", kind: "Deployment", resource: "", name: "web" };
+  return deepFreeze({
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: {
+      namespace: `karmada-es-${cluster}`,
+      name: "web",
+      uid: cluster,
+      resourceVersion: "1",
+      creationTimestamp: "2026-01-01T00:00:00Z",
+      generation: 2,
+      ...(copy.deleting === true && { deletionTimestamp: "2026-01-01T00:00:00Z" }),
+    },
+    spec: {},
+    status: {
+      ...(applied !== undefined && {
+        conditions: [
+          { type: "Applied", status: applied, observedGeneration: appliedAt, message, ...at },
+          {
+            type: "StatusObserved",
+            status: "True",
+            observedGeneration: observedAt,
+            message: "",
+            ...at,
+          },
+        ],
+      }),
+      ...((status !== undefined || health !== undefined) && {
+        manifestStatuses: [{ identifier, ...(status && { status }), ...(health && { health }) }],
+      }),
+    },
+  });
+}
+
+const healthy = (cluster: string, copy: Copy = {}): Work =>
+  work(cluster, { applied: "True", health: "Healthy", ...copy });
+
+function binding(
+  clusters: readonly string[],
+  status?: ResourceBinding["status"],
+  spec: Partial<ResourceBinding["spec"]> = {},
+): ResourceBinding {
+  const made = bindingNamed("web-deployment", {
+    spec: {
+      resource: RESOURCE,
+      clusters: clusters.map((name) => ({ name })),
+      conflictResolution: "Abort",
+      ...spec,
+    },
+  });
+  return status === undefined ? made : { ...made, status };
+}
+
+function statusOf(plan: AggregationPlan): NonNullable<ResourceBinding["status"]> {
+  const [command] = plan.commands;
+  if (command === undefined) throw new Error(`nothing is written: ${plan.reason}`);
+  return command.status;
+}
+
+/** The binding after what these Works report was written. */
+function reported(clusters: readonly string[], ...works: readonly Work[]): ResourceBinding {
+  const later = addMs(NOW, 10_000);
+  const before = binding(clusters);
+  const plan = decideAggregation({ binding: before, works, quietSince: NOW }, later);
+  return { ...before, status: statusOf(plan) };
+}
+
+describe("an item of the aggregated status", () => {
+  it.each<[string, Work, Readonly<Record<string, unknown>>]>([
+    ["nothing is known", work("m1"), { health: "Unknown" }],
+    [
+      "it is healthy",
+      healthy("m1", { status: { replicas: 1 } }),
+      { applied: true, status: { replicas: 1 }, health: "Healthy" },
+    ],
+    ["nothing was reported", work("m1", { applied: "True" }), { applied: true, health: "Unknown" }],
+    [
+      "an older Work was applied",
+      healthy("m1", { appliedAt: 1 }),
+      { applied: true, health: "Unknown" },
+    ],
+    [
+      "an older Work was observed",
+      healthy("m1", { observedAt: 1 }),
+      { applied: true, health: "Unknown" },
+    ],
+    [
+      "it is unhealthy",
+      healthy("m1", { health: "Unhealthy" }),
+      { applied: true, health: "Unhealthy" },
+    ],
+    [
+      "it was refused",
+      healthy("m1", { applied: "False", message: "denied", status: { replicas: 1 } }),
+      { applied: false, appliedMessage: "denied", status: { replicas: 1 }, health: "Unknown" },
+    ],
+  ])("when %s", (_, copy, item) => {
+    expect(aggregatedItems([copy])).toEqual([{ clusterName: "m1", ...item }]);
+  });
+
+  it("stands for a Work that is not being deleted, in the order of the clusters", () => {
+    const works = [healthy("m2"), healthy("m3", { deleting: true }), healthy("m1")];
+    expect(aggregatedItems(works).map(({ clusterName }) => clusterName)).toEqual(["m1", "m2"]);
+  });
+});
+
+describe("FullyApplied", () => {
+  const task = { fromCluster: "m2", reason: "R", producer: "p" };
+  it.each<[string, ResourceBinding, readonly Work[], "True" | "False"]>([
+    ["all are applied", binding(["m1", "m2"]), [healthy("m1"), healthy("m2")], "True"],
+    ["one is not applied", binding(["m1", "m2"]), [healthy("m1"), work("m2")], "False"],
+    ["one is missing", binding(["m1", "m2"]), [healthy("m1")], "False"],
+    ["one is too many", binding(["m1"]), [healthy("m1"), healthy("m2")], "False"],
+    ["another one is there", binding(["m1"]), [healthy("m2")], "False"],
+    [
+      "one is leaving",
+      binding(["m1"], undefined, { gracefulEvictionTasks: [task] }),
+      [healthy("m1"), healthy("m2")],
+      "True",
+    ],
+    [
+      "one is needed there",
+      binding([], undefined, { requiredBy: [{ name: "x", clusters: [{ name: "m1" }] }] }),
+      [healthy("m1")],
+      "True",
+    ],
+  ])("when %s", (_, subject, works, status) => {
+    const later = addMs(NOW, 1000);
+    const plan = decideAggregation({ binding: subject, works, quietSince: NOW }, later);
+    const isTrue = status === "True";
+    expect(statusOf(plan).conditions).toMatchObject([
+      {
+        type: "FullyApplied",
+        status,
+        reason: isTrue ? "FullyAppliedSuccess" : "FullyAppliedFailed",
+        message: isTrue
+          ? "All works have been successfully applied"
+          : "Failed to apply all works, see status.aggregatedStatus for details",
+      },
+    ]);
+  });
+});
+
+describe("the status of a binding", () => {
+  it("keeps what others wrote", () => {
+    const scheduled = {
+      type: "Scheduled",
+      status: "True",
+      reason: "Success",
+      message: "",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    } as const;
+    const before = binding(["m1"], { lastScheduledTime: "t", conditions: [scheduled] });
+    const plan = decideAggregation({ binding: before, works: [healthy("m1")] }, NOW);
+    expect(statusOf(plan)).toMatchObject({
+      lastScheduledTime: "t",
+      conditions: [scheduled, { type: "FullyApplied" }],
+    });
+  });
+
+  it("is not written again", () => {
+    const works = [healthy("m1", { status: { replicas: 1 } })];
+    const plan = decideAggregation({ binding: reported(["m1"], ...works), works }, NOW);
+    expect(plan).toMatchObject({ reason: "UpToDate", commands: [] });
+  });
+
+  it("of a resource that goes nowhere says nothing", () => {
+    expect(decideAggregation({ binding: binding([]), works: [] }, NOW).reason).toBe("UpToDate");
+  });
+
+  const rolling = healthy("m1", {
+    health: "Unhealthy",
+    status: { replicas: 1, updatedReplicas: 1 },
+  });
+  it.each<[string, Work | undefined, Work | undefined, "Changed" | "Held"]>([
+    ["becomes healthy", rolling, healthy("m1"), "Changed"],
+    ["stops being healthy", healthy("m1"), rolling, "Changed"],
+    ["is of an older Work now", healthy("m1"), healthy("m1", { observedAt: 1 }), "Changed"],
+    ["is refused", work("m1"), work("m1", { applied: "False", message: "x" }), "Changed"],
+    [
+      "is refused for another reason",
+      work("m1", { applied: "False", message: "y" }),
+      work("m1", { applied: "False", message: "x" }),
+      "Changed",
+    ],
+    [
+      "is applied at last",
+      work("m1", { applied: "False", message: "y" }),
+      work("m1", { applied: "True" }),
+      "Changed",
+    ],
+    ["goes", rolling, undefined, "Changed"],
+    [
+      "reports an address",
+      rolling,
+      healthy("m1", { health: "Unhealthy", status: { ip: "1.1.1.1" } }),
+      "Changed",
+    ],
+    [
+      "makes progress",
+      rolling,
+      healthy("m1", { health: "Unhealthy", status: { replicas: 2 } }),
+      "Held",
+    ],
+    ["reports for the first time", work("m1", { applied: "True" }), rolling, "Held"],
+    ["has nothing to report yet", undefined, work("m1"), "Held"],
+  ])("of which one copy %s", (_, before, now, reason) => {
+    const others = [healthy("m2")];
+    const clusters = ["m1", "m2"];
+    const subject = reported(clusters, ...others, ...(before === undefined ? [] : [before]));
+    const works = [...others, ...(now === undefined ? [] : [now])];
+    const plan = decideAggregation({ binding: subject, works, quietSince: NOW }, addMs(NOW, 400));
+    expect(plan.reason).toBe(reason);
+    if (reason === "Held") expect(plan.checkAgainAt).toBe(addMs(NOW, 1000));
+    const later = decideAggregation({ binding: subject, works, quietSince: NOW }, addMs(NOW, 1000));
+    expect(statusOf(later).aggregatedStatus).toEqual(aggregatedItems(works));
+  });
+});
+
+describe("the copies from which a template's status is made", () => {
+  it("include those that are still to come", () => {
+    const items = aggregatedItems([healthy("m2")]);
+    expect(copiesOf(binding(["m3", "m2", "m1"]), items)).toEqual([
+      { clusterName: "m1" },
+      ...items,
+      { clusterName: "m3" },
+    ]);
+  });
+
+  it("are one in no cluster while the resource is not placed", () => {
+    expect(copiesOf(binding([]), [])).toEqual([{ clusterName: "" }]);
+    const conditions = [
+      { type: "Scheduled", status: "True", reason: "Success", message: "", lastTransitionTime: "" },
+    ] as const;
+    expect(copiesOf(binding([], { schedulerObservedGeneration: 1, conditions }), [])).toEqual([]);
+    expect(copiesOf(binding([], { schedulerObservedGeneration: 0, conditions }), [])).toEqual([
+      { clusterName: "" },
+    ]);
+  });
+});
