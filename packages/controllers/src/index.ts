@@ -65,3 +65,8 @@ export {
   type TaintPoliciesOptions,
 } from "./taint-policy/create-taint-policies.ts";
 export { createDefaultPolicies } from "./default-policies/create-default-policies.ts";
+export {
+  createScheduler,
+  type Estimator,
+  type SchedulerOptions,
+} from "./scheduler/create-scheduler.ts";

@@ -206,7 +206,12 @@ export {
   type Fleet,
   fleetOf,
 } from "./placement/candidate.ts";
-export { followsClusters, isRescheduleTriggered, whyDue } from "./placement/due.ts";
+export {
+  followsClusters,
+  formatPlacement,
+  isRescheduleTriggered,
+  whyDue,
+} from "./placement/due.ts";
 export { countedMessage, type Verdict, verdictsOf, whatHelps } from "./placement/explain.ts";
 export { findTarget, type TargetCheck } from "./placement/find-target.ts";
 export { place } from "./placement/place.ts";
@@ -216,7 +221,7 @@ export {
   type ScheduleReason,
   scheduleReasons,
 } from "./placement/reasons.ts";
-export { type Reservation, reservationsOf } from "./placement/reserve.ts";
+export { type RoomReservation, reservationsOf } from "./placement/reserve.ts";
 export { type PlacementRules, readPlacement, spreadBy } from "./placement/rules.ts";
 export type { Explanation, PlacementDecision, PlacementView, Target } from "./placement/view.ts";
 export { defineReasons, type Plan, type PlannedCondition, type PlannedEvent } from "./plan.ts";
@@ -290,3 +295,33 @@ export {
   type TaintPlan,
   type TaintView,
 } from "./taints/taints.ts";
+export {
+  type Affected,
+  affectedBy,
+  evictingTaints,
+  type EvictingTaint,
+  type PurgeMode,
+  purgeModeOf,
+  tolerates,
+} from "./evacuation/affected.ts";
+export { type BudgetView, type Reservation, reserve } from "./evacuation/budget.ts";
+export { evict, type EvictionOrder, rollBack } from "./evacuation/evict.ts";
+export {
+  DEFAULT_RATES,
+  type FleetHealth,
+  fleetHealth,
+  isDrained,
+  isFailed,
+  type Rate,
+  rateOf,
+  type RateOptions,
+  type RateReason,
+  rateReasons,
+} from "./evacuation/rate.ts";
+export {
+  type ExtractedState,
+  extractState,
+  type StateRule,
+  type StateView,
+} from "./state/extract.ts";
+export { type StateReason, stateReasons } from "./state/reasons.ts";

@@ -42,12 +42,17 @@ export function isRescheduleTriggered({ spec, status }: ResourceBinding): boolea
 export function isPlacementEdited({ metadata, spec, status }: ResourceBinding): boolean {
   const text = metadata.annotations?.[APPLIED_PLACEMENT];
   if (text === undefined) return true;
-  if (text === JSON.stringify(spec.placement)) return false;
+  if (text === formatPlacement(spec.placement)) return false;
   const applied = parseJson(text);
   if (applied === undefined) return false;
   for (const field of COMPARED)
     if (!equalJson(valueAt(applied, field), valueAt(spec.placement, field))) return true;
   return isTermEdited(applied, spec.placement, textAt(status, "schedulerObservingAffinityName"));
+}
+
+/** A placement as the annotation holds it that says which one was carried out. */
+export function formatPlacement(placement: ResourceBinding["spec"]["placement"]): string {
+  return JSON.stringify(placement ?? null);
 }
 
 const COMPARED = [

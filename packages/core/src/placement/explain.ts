@@ -16,6 +16,15 @@ export function countedMessage({ verdicts }: Explanation): string {
   return `${available}/${verdicts.length} clusters are available: ${shown.join(", ")}.`;
 }
 
+/** Why no cluster fits, and what would change that. */
+export function unfitMessage(explanation: Explanation): string {
+  const help = whatHelps(explanation).slice(0, MOST_HELP);
+  const counted = countedMessage(explanation);
+  return help.length === 0 ? counted : `${counted} It would help to: ${help.join("; ")}.`;
+}
+
+const MOST_HELP = 3;
+
 /** What would make more clusters fit, each once, the one that helps most clusters first. */
 export function whatHelps({ verdicts, keepers }: Explanation): readonly string[] {
   const counts = new Map<string, number>();

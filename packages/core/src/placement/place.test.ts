@@ -1,6 +1,6 @@
 import type { Placement } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
-import { verdictsOf, whatHelps } from "./explain.ts";
+import { countedMessage, verdictsOf, whatHelps } from "./explain.ts";
 import { findTarget } from "./find-target.ts";
 import {
   divided,
@@ -265,11 +265,12 @@ describe("filters", () => {
   it("count their reasons and say what would help", () => {
     const placement = { clusterAffinity: { exclude: ["a", "g"] } };
     const decision = placeOn(fleet, { placement });
-    expect(decision.message).toBe(
+    expect(countedMessage(decision.explanation)).toBe(
       "0/7 clusters are available: 1 cluster(s) are being deleted, 1 cluster(s) did not have the API resource, " +
         "1 cluster(s) had untolerated taint {k=v:NoSchedule}, 1 cluster(s) had untolerated taint {p:PreferNoExecute}, " +
         "1 cluster(s) still had stale copies to remove, 2 cluster(s) did not match the placement cluster affinity constraint.",
     );
+    expect(decision.message).toContain("It would help to: widen the cluster affinity");
     expect(whatHelps(decision.explanation)[0]).toContain("widen the cluster affinity");
     const verdicts = verdictsOf(viewOf(fleet, makeBinding()).fleet, decision.explanation);
     expect(verdicts[1]).toMatchObject({ cluster: "b", fits: false, filter: "TaintToleration" });

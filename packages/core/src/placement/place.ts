@@ -13,7 +13,7 @@ import type { Instant } from "@lifeboat/base";
 import { compareText } from "../fields.ts";
 import { divideReplicas } from "../division/replicas.ts";
 import type { Candidate } from "./candidate.ts";
-import { countedMessage } from "./explain.ts";
+import { unfitMessage } from "./explain.ts";
 import { CLUSTER_AFFINITY } from "./filters/cluster-affinity.ts";
 import type { Asked, Rejection } from "./filters/filter.ts";
 import { filters } from "./filters/registry.ts";
@@ -59,7 +59,7 @@ function placeIn(
     clusters: reason === "NoClusterFit" ? staying(view, workload, explanation) : current(workload),
     explanation,
   });
-  if (fits.length === 0) return fail("NoClusterFit", countedMessage(explanation));
+  if (fits.length === 0) return fail("NoClusterFit", unfitMessage(explanation));
   const waits = view.waitForPurge !== undefined;
   const open = waits && !divides(workload) ? fits.filter(({ isPresent }) => isPresent) : fits;
   if (open.length === 0) return fail("AwaitingPurge", AWAITING);

@@ -9,7 +9,7 @@ import { countAt, integerAt, isFields, listAt, textAt, valueAt } from "../fields
 import { type Amounts, readAmounts } from "./candidate.ts";
 import type { Target } from "./view.ts";
 
-export interface Reservation {
+export interface RoomReservation {
   readonly cluster: string;
   readonly amounts: Amounts;
 }
@@ -18,9 +18,9 @@ export interface Reservation {
 export function reservationsOf(
   { spec, status }: ResourceBinding,
   targets: readonly Target[] = spec.clusters ?? NOTHING,
-): readonly Reservation[] {
+): readonly RoomReservation[] {
   if (listAt(spec, "components").length > 1) return NOTHING;
-  const reservations: Reservation[] = [];
+  const reservations: RoomReservation[] = [];
   let request: Amounts | undefined;
   for (const { name, replicas = 0 } of targets) {
     const hidden = replicas > 0 ? replicas - visible(status, name, replicas) : 0;

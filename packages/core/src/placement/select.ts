@@ -36,6 +36,11 @@ export function select(request: SelectionRequest): Selection {
   if (!isSelective(rules)) return { kind: "selected", fits };
   if (rules.spread.some(({ by }) => by === "label"))
     return refused("spreading by label is not supported; use spreadByField");
+  const contradiction = rules.spread.find(({ min, max }) => max < min);
+  if (contradiction !== undefined)
+    return refused(
+      `the maxGroups of spreadConstraint ${contradiction.by} is less than its minGroups`,
+    );
   const ordered = fits.toSorted(byPreference);
   const field = GROUPING.find((by) => spreadBy(rules, by) !== undefined);
   const selection =
@@ -64,7 +69,7 @@ function clusterRule(rules: PlacementRules): SpreadRule {
 
 function selectClusters(ordered: readonly Fit[], request: SelectionRequest): Selection {
   const { min, max } = clusterRule(request.rules);
-  if (Math.min(ordered.length, max) < min)
+  if (ordered.length < min)
     return refused("the number of feasible clusters is less than spreadConstraint.MinGroups");
   const count = Math.min(ordered.length, max);
   const chosen = ordered.slice(0, count);

@@ -1,0 +1,264 @@
+/**
+ * The scheduler: gives every binding its clusters and says why.
+ *
+ *   binding or cluster changes ──▶ is it due? ──▶ place (core) ──▶ result, then status
+ *
+ * 1. Who is due, where a workload goes and what stays of a result is decided in core; here are only its view and writes.
+ * 2. A change of a cluster puts those bindings in line that run there, follow clusters, or wait for what changed.
+ * 3. A result counts for the next decision from the moment it is decided, not only when it is seen again.
+ * 4. A binding that was placed and has not changed since is not decided again.
+ */
+import { formatKey, hasCondition, type ObjectKey, parseKey } from "@lifeboat/api";
+import {
+  place,
+  type PlacementDecision,
+  type PlacementView,
+  type ScheduleReason,
+  wellKnown,
+  whyDue,
+} from "@lifeboat/core";
+import {
+  type ControllerWatch,
+  createController,
+  done,
+  type Outcome,
+  type Service,
+} from "@lifeboat/kit";
+import { type Binding, bindingOf, bindingsBy, watchingBindings } from "../bindings.ts";
+import type { PlaneContext } from "../context.ts";
+import { type ClusterChange, Clusters } from "./clusters.ts";
+import { type Awaited, Interest } from "./interest.ts";
+import { Ledger } from "./ledger.ts";
+import { declareSchedulerMetrics, type SchedulerMetrics } from "./metrics.ts";
+import { type Write, writeDecision, writeObserved } from "./write.ts";
+
+/** Somebody who knows better than a cluster's status how many replicas it has room for. */
+export interface Estimator {
+  /** By cluster, for those it can tell about. It must not throw, and answers within a bounded time. */
+  estimate(binding: Binding): Promise<ReadonlyMap<string, number>>;
+}
+
+export interface SchedulerOptions {
+  /** The bindings that name this scheduler, and those that name none if it is the default. */
+  readonly schedulerName?: string;
+  /** None when absent: the clusters' status alone counts. */
+  readonly estimator?: Estimator;
+}
+
+const DEFAULT_SCHEDULER = "default-scheduler";
+/** On bindings that others than policies make. */
+const MANAGED_BY = "binding.karmada.io/managed-by";
+/** Deciding is serial anyway; this many results are on their way to disk at the same time. */
+const CONCURRENCY = 64;
+
+export function createScheduler(context: PlaneContext, options: SchedulerOptions = {}): Service {
+  const scheduler = new Scheduler(context, options);
+  return createController(context, {
+    name: "scheduler",
+    concurrency: CONCURRENCY,
+    // Clusters first: a binding is placed on what is known of them.
+    watches: [scheduler.watchClusters(), ...scheduler.watchBindings()],
+    reconcile: (key, signal) => scheduler.reconcile(key, signal),
+  });
+}
+
+class Scheduler {
+  readonly #context: PlaneContext;
+  readonly #name: string;
+  readonly #estimator: Estimator | undefined;
+  readonly #metrics: SchedulerMetrics;
+  #clusters = new Clusters();
+  #interest = new Interest();
+  #ledger = new Ledger();
+  /** Bindings that are decided again although nothing of theirs changed. */
+  #forced = new Set<string>();
+  #add: (key: ObjectKey) => void = () => undefined;
+
+  constructor(context: PlaneContext, { schedulerName, estimator }: SchedulerOptions) {
+    this.#context = context;
+    this.#name = schedulerName ?? DEFAULT_SCHEDULER;
+    this.#estimator = estimator;
+    this.#metrics = declareSchedulerMetrics(context.metrics);
+  }
+
+  watchClusters(): ControllerWatch {
+    const { clusters } = this.#context.informers;
+    return {
+      whenSynced: (signal) => clusters.whenSynced(signal),
+      subscribe: (add) => {
+        this.#clusters = new Clusters();
+        this.#interest = new Interest();
+        this.#ledger = new Ledger();
+        this.#forced = new Set();
+        this.#add = add;
+        return clusters.onChange((old, now) => {
+          const { name = "" } = (now ?? old)?.metadata ?? {};
+          const change = this.#clusters.put(name, now);
+          if (change !== undefined) this.#clusterChanged(change);
+        });
+      },
+    };
+  }
+
+  watchBindings(): readonly ControllerWatch[] {
+    return watchingBindings(this.#context.informers, (old, now) => {
+      const { namespace = "", name = "" } = (now ?? old)?.metadata ?? {};
+      const key = { namespace, name };
+      return this.#takeIn(formatKey(key), old, now) ? [key] : [];
+    });
+  }
+
+  /** Answers whether the binding must be looked at. */
+  #takeIn(id: string, old: Binding | undefined, now: Binding | undefined): boolean {
+    if (now === undefined || !this.#isOurs(now)) {
+      this.#interest.remove(id);
+      this.#forced.delete(id);
+      this.#roomIsFree(this.#ledger.remove(id));
+      return false;
+    }
+    this.#interest.put(id, now);
+    this.#roomIsFree(this.#ledger.put(id, now));
+    const isNew = old === undefined || !this.#isOurs(old);
+    if (isNew) this.#forced.add(id);
+    const isChanged = isNew || old.metadata.generation !== now.metadata.generation;
+    if (isChanged) this.#metrics.incoming.add(1, { event: "BindingChanged" });
+    return isChanged;
+  }
+
+  #clusterChanged({ name, now, fitsMore, hasMoreRoom, mayLose }: ClusterChange): void {
+    const concerned = new Set<string>();
+    if (mayLose)
+      for (const { metadata } of bindingsBy(this.#context.informers, "cluster", name))
+        concerned.add(formatKey({ namespace: metadata.namespace ?? "", name: metadata.name }));
+    if (fitsMore && now !== undefined)
+      for (const id of this.#interest.concernedByFit(now)) concerned.add(id);
+    if (hasMoreRoom && now !== undefined)
+      for (const id of this.#interest.concernedByRoom(now)) concerned.add(id);
+    this.#force(concerned);
+  }
+
+  #roomIsFree(clusters: readonly string[]): void {
+    for (const name of clusters) {
+      const candidate = this.#clusters.fleet.byName.get(name);
+      if (candidate !== undefined) this.#force(this.#interest.concernedByRoom(candidate));
+    }
+  }
+
+  #force(ids: Iterable<string>): void {
+    for (const id of ids) {
+      this.#forced.add(id);
+      this.#metrics.incoming.add(1, { event: "ClusterChanged" });
+      this.#add(parseKey(id));
+    }
+  }
+
+  /** Whether a policy (or somebody who says so) wants this binding placed, by us. */
+  #isOurs({ metadata, spec }: Binding): boolean {
+    const labels = metadata.labels ?? {};
+    const isClaimed =
+      labels[wellKnown.POLICY_ID] !== undefined ||
+      labels[wellKnown.CLUSTER_POLICY_ID] !== undefined ||
+      labels[MANAGED_BY] !== undefined;
+    return isClaimed && (spec.schedulerName || DEFAULT_SCHEDULER) === this.#name;
+  }
+
+  async reconcile(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
+    const id = formatKey(key);
+    const binding = bindingOf(this.#context.informers, key);
+    const isForced = this.#forced.delete(id);
+    if (binding === undefined || !this.#isOurs(binding) || isHeldBack(binding)) return done;
+    if (!isForced && isSettled(binding)) return done;
+    const now = this.#context.clock.now();
+    const write = { plane: this.#context.plane, key, now, signal };
+    try {
+      const due = whyDue(binding, this.#clusters.fleet);
+      if (due === undefined) await writeObserved(write, binding);
+      else await this.#schedule(id, binding, due, write);
+    } catch (error) {
+      this.#forced.add(id);
+      throw error;
+    }
+    return done;
+  }
+
+  async #schedule(id: string, binding: Binding, due: ScheduleReason, write: Write): Promise<void> {
+    const { clock } = this.#context;
+    const estimates = await this.#estimator?.estimate(binding);
+    const started = clock.monotonic();
+    const decision = place(this.#viewOf(binding, estimates), write.now);
+    this.#metrics.algorithm.observe((clock.monotonic() - started) / 1000, {
+      schedule_step: "Place",
+    });
+    this.#interest.wait(id, AWAITED[decision.reason]);
+    this.#ledger.put(id, binding, decision.clusters);
+    const schedule_type = due === "ReplicasChanged" ? "ScaleSchedule" : "ReconcileSchedule";
+    let result = decision.reason === "Placed" ? "scheduled" : "unschedulable";
+    try {
+      const isWritten = await writeDecision(write, binding, decision);
+      if (isWritten) this.#record(binding, decision);
+    } catch (error) {
+      result = "error";
+      const seen = bindingOf(this.#context.informers, write.key);
+      if (seen === undefined) this.#ledger.remove(id);
+      else this.#ledger.put(id, seen);
+      throw error;
+    } finally {
+      const seconds = (clock.monotonic() - started) / 1000;
+      this.#metrics.attempts.add(1, { result, schedule_type });
+      this.#metrics.duration.observe(seconds, { result, schedule_type });
+    }
+  }
+
+  #viewOf(binding: Binding, estimates: ReadonlyMap<string, number> | undefined): PlacementView {
+    const waiting = (binding.spec.gracefulEvictionTasks ?? []).filter(
+      ({ purgeMode }) => purgeMode === "Directly" || purgeMode === "Immediately",
+    );
+    return {
+      binding,
+      fleet: this.#clusters.fleet,
+      reserved: this.#ledger.reserved,
+      ...(estimates !== undefined && { estimates }),
+      ...(waiting.length > 0 && {
+        waitForPurge: waiting.reduce((all, { replicas = 0 }) => all + replicas, 0),
+      }),
+    };
+  }
+
+  /** On the binding and on its template: where it went, or why not. */
+  #record(binding: Binding, { reason, message, clusters }: PlacementDecision): void {
+    const isPlaced = reason === "Placed";
+    const shares = clusters.map(({ name, replicas = 0 }) => `${name}:${replicas}`);
+    const event = {
+      type: isPlaced ? ("Normal" as const) : ("Warning" as const),
+      reason: isPlaced ? "ScheduleBindingSucceed" : "ScheduleBindingFailed",
+      message: isPlaced ? `${message} Result: {${shares.join(", ")}}` : message,
+    };
+    const { events } = this.#context;
+    events.record(binding, event);
+    const { apiVersion, kind, name, namespace, uid = "" } = binding.spec.resource;
+    const metadata = { name, uid, ...(namespace !== undefined && { namespace }) };
+    events.record({ apiVersion, kind, metadata }, event);
+  }
+}
+
+const AWAITED: Readonly<Record<PlacementDecision["reason"], Awaited | undefined>> = {
+  Placed: undefined,
+  NoClusterFit: "fit",
+  // Too little room shows in a selection, too.
+  ConstraintsUnmet: "room",
+  Unschedulable: "room",
+  AwaitingPurge: undefined,
+};
+
+/** Not to be placed now, whatever is due. */
+function isHeldBack({ metadata, spec }: Binding): boolean {
+  return metadata.deletionTimestamp !== undefined || spec.suspension?.scheduling === true;
+}
+
+/** Whether the last decision was about this generation and succeeded. */
+function isSettled({ metadata, status }: Binding): boolean {
+  return (
+    status?.schedulerObservedGeneration === metadata.generation &&
+    hasCondition(status?.conditions, "Scheduled")
+  );
+}
