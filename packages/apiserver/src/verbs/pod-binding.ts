@@ -103,17 +103,19 @@ async function bind(
 function checkPreconditions(target: Target, given: GivenMeta, head: Entry): void {
   const { resource, name } = target;
   checkVersion(resource, target, given, head);
-  const { deletionTimestamp } = head.object.metadata;
-  const { nodeName = "", schedulingGates = [] } = head.object["spec"] as PodSpec;
-  const why =
-    deletionTimestamp !== undefined
-      ? `pod ${name} is being deleted, cannot be assigned to a host`
-      : nodeName !== ""
-        ? `pod ${name} is already assigned to node ${JSON.stringify(nodeName)}`
-        : schedulingGates.length > 0
-          ? `pod ${name} has non-empty .spec.schedulingGates`
-          : undefined;
+  const why = obstacleOf(head.object);
   if (why !== undefined) throw conflict({ ...resource, plural: "pods/binding" }, name, why);
+}
+
+/** Why a pod can get no node now; undefined when it can. Pure. */
+function obstacleOf(pod: AnyObject): string | undefined {
+  const { name, deletionTimestamp } = pod.metadata;
+  const { nodeName = "", schedulingGates = [] } = pod["spec"] as PodSpec;
+  if (deletionTimestamp !== undefined)
+    return `pod ${name} is being deleted, cannot be assigned to a host`;
+  if (nodeName !== "") return `pod ${name} is already assigned to node ${JSON.stringify(nodeName)}`;
+  if (schedulingGates.length > 0) return `pod ${name} has non-empty .spec.schedulingGates`;
+  return undefined;
 }
 
 /** The pod on its node. Pure. */
@@ -140,5 +142,5 @@ function boundTo(pod: AnyObject, given: GivenMeta, nodeName: string, now: string
     },
     spec: { ...(pod["spec"] as object), nodeName },
     status: { ...status, conditions: [...others, scheduled] },
-  } as unknown as AnyObject;
+  };
 }

@@ -47,7 +47,7 @@ export async function superviseMembers(
   dataDirectory: string,
   signal: AbortSignal,
 ): Promise<void> {
-  writeOwner(parentFile(directory), thisProcess());
+  writeOwner(parentFile(directory), { ...thisProcess() });
   const { clock, log } = ports;
   let pauseMs = FIRST_PAUSE_MS;
   while (!signal.aborted) {
@@ -70,7 +70,7 @@ export async function superviseMembers(
 
 /** The process that runs the members of this directory, if there is one. */
 export function livingMembers(directory: string): MembersProcess | undefined {
-  return livingOwner<MembersProcess>(processFile(directory));
+  return livingOwner(processFile(directory)) as MembersProcess | undefined;
 }
 
 /** Ends the process that runs the members, in order if it can; resolves when it is gone. */
@@ -125,15 +125,16 @@ async function startMembers(
     stdio: ["ignore", output, output],
   });
   closeSync(output);
-  let isOver = false;
+  const over = new AbortController();
   child.once("error", (error) => {
     log.error("starting the members' process", { error });
-    isOver = true;
+    over.abort();
   });
-  child.once("exit", () => (isOver = true));
+  child.once("exit", () => over.abort());
   child.unref();
-  while (!isOver && !signal.aborted && livingMembers(directory)?.pid !== child.pid)
-    await sleep(clock, LOOK_MS, signal);
+  const either = AbortSignal.any([signal, over.signal]);
+  while (!either.aborted && livingMembers(directory)?.pid !== child.pid)
+    await sleep(clock, LOOK_MS, either);
 }
 
 function argumentsOf(settings: MembersSettings, dataDirectory: string): readonly string[] {

@@ -73,9 +73,9 @@ function counting(dies = 0): Client {
     read: plane.read.bind(plane),
     delete: plane.delete.bind(plane),
     deleteCollection: plane.deleteCollection.bind(plane),
-    create: counted("create", plane.create.bind(plane)) as Client["create"],
-    update: counted("update", plane.update.bind(plane)) as Client["update"],
-    patch: counted("patch", plane.patch.bind(plane)) as Client["patch"],
+    create: counted("create", plane.create.bind(plane)),
+    update: counted("update", plane.update.bind(plane)),
+    patch: counted("patch", plane.patch.bind(plane)),
   };
 }
 
