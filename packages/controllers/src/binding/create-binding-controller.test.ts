@@ -1,16 +1,26 @@
 import {
   clusterOverridePolicies,
+  clusterResourceBindings,
   clusters,
   evacuationBudgets,
   type EvictionTask,
+  type NewMeta,
   overridePolicies,
   resourceBindings,
   type Work,
   works,
 } from "@lifeboat/api";
 import { formatTime } from "@lifeboat/base";
-import { deployment, type Fleet, resources } from "@lifeboat/testkit";
+import {
+  configMap,
+  createFleet,
+  deployment,
+  type Fleet,
+  newNamespace,
+  resources,
+} from "@lifeboat/testkit";
 import { afterEach, describe, expect, it } from "vitest";
+import { builtinInterpretation, InterpretationFailed } from "../interpretation.ts";
 import {
   allWorks,
   bindingFleet,
@@ -22,6 +32,7 @@ import {
   finishWorks,
   on,
   reportHealthy,
+  services,
   workNames,
 } from "./binding.suite.ts";
 
@@ -306,3 +317,107 @@ describe("the brake", () => {
     expect((await workNames(fleet)).filter((name) => !name.startsWith("-"))).toEqual([]);
   });
 });
+
+describe("followers", () => {
+  it("stay where their workload's Work is, and leave after it", async () => {
+    fleet = await bindingFleet(["m1", "m2"]);
+    await bound(fleet, "web", on("m1"));
+    const config = await fleet.plane.create(resources.configMaps, configMap("settings"));
+    const requiredBy = (...names: string[]) => [{ ...BINDING, ...on(...names) }];
+    const follower = await fleet.plane.create(
+      resourceBindings,
+      bindingOf(config, { requiredBy: requiredBy("m1") }),
+    );
+    await fleet.settle();
+    await change(fleet, "web", on("m2"));
+    const spec = { ...follower.spec, requiredBy: requiredBy("m2") };
+    await fleet.plane.update(resourceBindings, { ...follower, spec });
+    await fleet.settle();
+    expect(await workNames(fleet)).toEqual(["-m1/web", "m1/settings", "m2/settings", "m2/web"]);
+    await finishWorks(fleet);
+    expect(await workNames(fleet)).toEqual(["-m1/settings", "m2/settings", "m2/web"]);
+  });
+});
+
+describe("other views", () => {
+  it("serves ClusterResourceBindings alike", async () => {
+    fleet = await bindingFleet(["m1"]);
+    const template = await fleet.plane.create(resources.namespaces, newNamespace("team"));
+    const { metadata, spec, ...rest } = bindingOf(template, on("m1"));
+    const { namespace: _, ...reference } = spec.resource;
+    await fleet.plane.create(clusterResourceBindings, {
+      ...rest,
+      kind: "ClusterResourceBinding",
+      metadata: { ...clusterMetadata(metadata), finalizers: [] },
+      spec: { ...spec, resource: reference },
+    });
+    await fleet.settle();
+    expect(await workNames(fleet)).toEqual(["m1/team"]);
+    await fleet.plane.delete(clusterResourceBindings, { namespace: "", name: "team-namespace" });
+    await fleet.settle();
+    await finishWorks(fleet);
+    expect(await workNames(fleet)).toEqual([]);
+    expect((await fleet.plane.list(clusterResourceBindings)).items).toEqual([]);
+  });
+
+  it("removes nothing that was decided on a binding of before", async () => {
+    let isAhead = false;
+    fleet = await bindingFleet(["m1", "m2"], (plane) => ({
+      get: async (...given) => {
+        const found = await plane.get(...given);
+        if (!isAhead || given[0].plural !== "resourcebindings") return found;
+        return { ...found, metadata: { ...found.metadata, generation: 99 } };
+      },
+      list: (...given) => plane.list(...given),
+      read: (...given) => plane.read(...given),
+      watch: (...given) => plane.watch(...given),
+      create: (...given) => plane.create(...given),
+      update: (...given) => plane.update(...given),
+      patch: (...given) => plane.patch(...given),
+      delete: (...given) => plane.delete(...given),
+      deleteCollection: (...given) => plane.deleteCollection(...given),
+    }));
+    await bound(fleet, "web", on("m1", "m2"));
+    isAhead = true;
+    await change(fleet, "web", on("m1"));
+    await fleet.advance("1m");
+    expect(await workNames(fleet)).toEqual(["m1/web", "m2/web"]);
+    isAhead = false;
+    await fleet.advance("2s");
+    expect(await workNames(fleet)).toEqual(["-m2/web", "m1/web"]);
+  });
+
+  it("takes the replicas of a script, and tries again when the script is another", async () => {
+    let isBroken = true;
+    let changed: ((apiVersion: string, kind: string) => void) | undefined;
+    fleet = await createFleet({
+      members: ["m1"],
+      memberModel: false,
+      services,
+      interpretation: () => ({
+        ...builtinInterpretation,
+        isCustomized: (_apiVersion, _kind, operation) => operation === "reviseReplicas",
+        reviseReplicas: (object, replicas) =>
+          isBroken
+            ? Promise.reject(new InterpretationFailed("the script has no answer"))
+            : Promise.resolve({ ...object, spec: { size: replicas } }),
+        onChange: (handler) => {
+          changed = handler;
+          return () => {};
+        },
+      }),
+    });
+    await fleet.plane.create(resources.namespaces, newNamespace("karmada-es-m1"));
+    await bound(fleet, "web", { replicas: 3, clusters: [{ name: "m1", replicas: 3 }] });
+    expect(await workNames(fleet)).toEqual([]);
+    expect(await eventReasons(fleet, "ResourceBinding")).toEqual(["SyncWorkFailed"]);
+    isBroken = false;
+    changed?.("apps/v1", "Deployment");
+    await fleet.settle();
+    expect(manifestOf(await workIn("m1"))).toMatchObject({ spec: { size: 3 } });
+  });
+});
+
+function clusterMetadata({ namespace: _, ...metadata }: NewMeta): NewMeta {
+  return metadata;
+}

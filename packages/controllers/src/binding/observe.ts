@@ -18,7 +18,7 @@ import {
   workKey,
   type WorksView,
 } from "@lifeboat/core";
-import type { Binding } from "../bindings.ts";
+import { type Binding, bindingOf } from "../bindings.ts";
 import type { PlaneContext } from "../context.ts";
 
 /** The view of a binding. The server is asked only whether the template of a binding that goes is really there. */
@@ -43,6 +43,7 @@ export async function observeWorks(
     occupants: template === undefined ? new Map() : occupantsOf(context, template, absent),
     clusterOverridePolicies: meaning(template, informers.clusterOverridePolicies.list()),
     overridePolicies: meaning(template, informers.overridePolicies.byIndex("namespace", namespace)),
+    neededIn: neededIn(context, binding),
     revised: template === undefined ? new Map() : await revisedOf(context, binding, template),
     newWorkIds: new Map(absent.map((cluster) => [cluster, context.ids.uid()])),
   };
@@ -88,6 +89,17 @@ async function readTemplate(
     if (isRefused(error, "NotFound")) return undefined;
     throw error;
   }
+}
+
+/** Where the workloads that need the resource still have Works, those that are going included. */
+function neededIn(context: PlaneContext, { spec }: Binding): ReadonlySet<string> {
+  const clusters = new Set<string>();
+  for (const { namespace = "", name } of spec.requiredBy ?? []) {
+    const workload = bindingOf(context.informers, { namespace, name });
+    if (workload === undefined) continue;
+    for (const work of worksOf(context, workload)) clusters.add(clusterOfWork(work));
+  }
+  return clusters;
 }
 
 function clustersOf(

@@ -66,16 +66,20 @@ function isSameButStatus(old: KubeObject, now: KubeObject): boolean {
   );
 }
 
+/** A Work that is gone may also let go what its workload needed there. */
 function bindingsOfWork(
   { informers }: PlaneContext,
   spared: ReadonlySet<string>,
   old: Work | undefined,
   now: Work | undefined,
 ): readonly ObjectKey[] {
-  const keys = keysOf(
-    [old, now].flatMap((work) => idsOf(work)).flatMap((id) => bindingsBy(informers, "id", id)),
-  );
-  if (old === undefined || now === undefined || !isSameButStatus(old, now)) return keys;
+  const ids = new Set([...idsOf(old), ...idsOf(now)]);
+  const keys = keysOf([...ids].flatMap((id) => bindingsBy(informers, "id", id)));
+  if (now === undefined) {
+    const needed = keys.flatMap((key) => bindingsBy(informers, "requiredBy", formatKey(key)));
+    return [...keys, ...keysOf(needed)];
+  }
+  if (old === undefined || !isSameButStatus(old, now)) return keys;
   if (isProvenHealthy(old) === isProvenHealthy(now)) return [];
   return keys.filter((key) => spared.has(formatKey(key)));
 }

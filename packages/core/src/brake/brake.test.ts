@@ -36,6 +36,7 @@ it.each([
   ["TemplateDeleted", true],
   ["ClusterDeleted", true],
   ["Evicted", true],
+  ["WorkloadMoved", true],
   ["BindingDeleted", false],
   ["Descheduled", false],
 ] as [DeletionCause, boolean][])("%s is exempt: %s", (cause, expected) => {

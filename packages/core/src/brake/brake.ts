@@ -26,6 +26,8 @@ export type DeletionCause =
   | "ClusterDeleted"
   /** An eviction moved the copy away. */
   | "Evicted"
+  /** The workloads that need the resource have left the cluster before. */
+  | "WorkloadMoved"
   /** The binding was deleted although its template exists. */
   | "BindingDeleted"
   /** The schedule no longer names the cluster: a policy or a label was edited. */
@@ -75,6 +77,7 @@ const EXEMPT: ReadonlySet<DeletionCause> = new Set([
   "TemplateDeleted",
   "ClusterDeleted",
   "Evicted",
+  "WorkloadMoved",
 ]);
 
 /** Whether deletions of this cause neither count nor wait. */

@@ -64,6 +64,7 @@ const views: fc.Arbitrary<WorksView> = fc
           clusters: drawn.clusters,
           requiredBy: [{ name: "x", clusters: drawn.requiredBy }],
           gracefulEvictionTasks: drawn.tasks,
+          placement: {},
         },
         drawn.isDeleted ? GOING : {},
       ),

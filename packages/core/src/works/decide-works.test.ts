@@ -164,6 +164,24 @@ describe("removing", () => {
     expect(plan.commands).toHaveLength(removed);
   });
 
+  it.each([
+    ["once its workload is", new Set<string>(), "Healthy", ["delete b WorkloadMoved"]],
+    ["not while its workload is there", new Set(["b"]), "Healthy", []],
+    ["not before it is where the workload went", new Set<string>(), "Unhealthy", []],
+  ] as [string, ReadonlySet<string>, "Healthy" | "Unhealthy", string[]][])(
+    "removes what a workload needs %s",
+    (_what, neededIn, health, expected) => {
+      const follower = binding({ requiredBy: [{ name: "x", ...on("a") }] });
+      const works = [workIn("a", { health }), workIn("b", { health: "Healthy" })];
+      expect(told(decided({ binding: follower, works, neededIn }))).toEqual(expected);
+    },
+  );
+
+  it("removes what nobody needs any more", () => {
+    const works = [workIn("b", { health: "Healthy" })];
+    expect(told(decided({ binding: binding(), works }))).toEqual(["delete b Descheduled"]);
+  });
+
   it("removes the Work of a Cluster that is gone", () => {
     const works = [workIn("d", { health: "Healthy" })];
     const plan = decided({ binding: binding(on("a")), works, clusters: new Map() });

@@ -8,7 +8,8 @@
  * 4. Clusters that are only left keep their Work as it is: nothing changes in a copy that may be the last one running.
  * 5. A template that cannot be read changes nothing (D20). A cluster that cannot be rendered fails alone.
  * 6. No removal takes the healthy copies from one or more to none (D9), except in mode Directly, with the binding, with
- *    the Cluster, or when nothing is scheduled because the user's own placement excludes the cluster (D8).
+ *    the Cluster, when nothing is scheduled because the user's own placement excludes the cluster (D8), or when nobody
+ *    needs a resource any more that is there for others alone. What a workload needs stays for as long as its Work does.
  * 7. `preserveResourcesOnDeletion` is for deleting a template and for unjoin: before any other removal it is taken off
  *    the Work, and mode Directly is written on it, in a write of its own (D21). So whoever removes the copy needs to know
  *    nothing but the Work; the removal itself carries the version that was prepared.
@@ -40,7 +41,9 @@ import {
   BINDING_NAMESPACE,
   CLUSTER_BINDING_FINALIZER,
   CLUSTER_BINDING_NAME,
+  CLUSTER_POLICY_ID,
   EXECUTION_FINALIZER,
+  POLICY_ID,
   PURGE_MODE,
   WORK_ID,
 } from "../well-known.ts";
@@ -60,6 +63,8 @@ export interface WorksView {
   readonly clusters: ReadonlyMap<string, Cluster>;
   readonly clusterOverridePolicies: readonly Fields[];
   readonly overridePolicies: readonly Fields[];
+  /** Clusters that hold Works of workloads that need this resource, scheduled there or not. */
+  readonly neededIn: ReadonlySet<string>;
   /** Where a script sets replicas: its answer by cluster, or why it has none. */
   readonly revised: ReadonlyMap<string, Fields | Error>;
   /** Ids for Works that do not exist yet, by cluster. */
@@ -191,6 +196,8 @@ function removalsOf(view: WorksView, targets: Targets): Removals {
       commands.push(...markEvicted(cluster, work));
     } else if (targets.purged.has(cluster)) {
       commands.push(remove(cluster, prepared(work, "Directly"), work, "Evicted"));
+    } else if (view.neededIn.has(cluster)) {
+      continue;
     } else if (isCovered || mayGo(view, targets, work)) {
       commands.push(remove(cluster, prepared(work), work, causeOf(view, work)));
     } else {
@@ -204,7 +211,14 @@ function removalsOf(view: WorksView, targets: Targets): Removals {
 function mayGo({ binding, clusters }: WorksView, { wanted }: Targets, work: Work): boolean {
   const cluster = clusters.get(clusterOfWork(work));
   if (cluster === undefined || !mayBeHealthy(work)) return true;
-  return wanted.size === 0 && !isEvicted(work) && isExcluded(binding, cluster);
+  if (wanted.size > 0) return false;
+  return isFollower(binding) || (!isEvicted(work) && isExcluded(binding, cluster));
+}
+
+/** Whether the resource has no policy and no schedule of its own: it is where workloads need it. */
+function isFollower({ metadata: { labels = {} }, spec }: ResourceBinding): boolean {
+  const isClaimed = labels[POLICY_ID] !== undefined || labels[CLUSTER_POLICY_ID] !== undefined;
+  return !isClaimed && spec.placement === undefined && (spec.clusters ?? []).length === 0;
 }
 
 /** Whether the user's own placement excludes the cluster. */
@@ -215,9 +229,13 @@ function isExcluded({ spec }: ResourceBinding, cluster: Cluster): boolean {
   return !matchesCluster(cluster, clusterAffinity);
 }
 
-function causeOf({ clusters }: WorksView, work: Work): DeletionCause {
+function causeOf({ binding, clusters }: WorksView, work: Work): DeletionCause {
   if (!clusters.has(clusterOfWork(work))) return "ClusterDeleted";
-  return isEvicted(work) ? "Evicted" : "Descheduled";
+  if (isEvicted(work)) return "Evicted";
+  // Its workloads are elsewhere, and their own removal from here has passed the brake. Without workloads nobody can tell
+  // whether they were deleted or a policy was edited, so that counts.
+  const hasWorkloads = (binding.spec.requiredBy ?? []).length > 0;
+  return isFollower(binding) && hasWorkloads ? "WorkloadMoved" : "Descheduled";
 }
 
 function isEvicted({ metadata }: Work): boolean {

@@ -54,6 +54,7 @@ export function view(changes: Partial<WorksView> = {}): WorksView {
     clusters: new Map(names.map((name) => [name, cluster(name)])),
     clusterOverridePolicies: [],
     overridePolicies: [],
+    neededIn: new Set(),
     revised: new Map(),
     newWorkIds: new Map(names.map((name) => [name, `work-${name}`])),
     ...changes,
