@@ -69,6 +69,8 @@ export const EXECUTION_NAMESPACE_PREFIX = "karmada-es-";
 export const DEPENDED_BY_PREFIX = "resourcebinding.karmada.io/depended-by-";
 /** On a workload's binding: JSON of what follows it (see dependencies/recorded.ts). */
 export const DEPENDENCIES = "resourcebinding.karmada.io/dependencies";
+/** On the binding of an object that follows workloads: the digest of the object when its version was last taken over. */
+export const FOLLOWER_DIGEST = "lifeboat.dev/follower-digest";
 /** On a workload, value `true`: the Services that select its pods follow it. */
 export const PROPAGATE_SERVICES = "lifeboat.dev/propagate-services";
 /** On a Namespace, value `true` in any case: it is not made in members by itself. */

@@ -38,7 +38,6 @@ import {
   watching,
 } from "@lifeboat/kit";
 import {
-  allBindings,
   type Binding,
   bindingOf,
   bindingResource,
@@ -46,6 +45,7 @@ import {
   watchingBindings,
 } from "../bindings.ts";
 import type { PlaneContext } from "../context.ts";
+import { kindIndexValue } from "../informers.ts";
 import { watchingTemplates } from "../templates.ts";
 
 /** The controller that reports what copies do on their bindings and templates. */
@@ -66,8 +66,8 @@ export function createBindingStatus(context: PlaneContext): readonly Service[] {
           whenSynced: (signal) => interpretation.whenSynced(signal),
           subscribe: (add) =>
             interpretation.onChange((apiVersion, kind) => {
-              for (const binding of allBindings(informers))
-                if (isOfKind(binding, apiVersion, kind)) add(keyOf(binding));
+              const value = kindIndexValue({ apiVersion, kind }, undefined);
+              for (const binding of bindingsBy(informers, "kind", value)) add(keyOf(binding));
             }),
         },
       ],
@@ -100,10 +100,6 @@ function keysOfTemplate(
   const isSame =
     old?.metadata.generation === generation && equalJson(old?.["status"], now["status"]);
   return old !== undefined && isSame ? [] : [key];
-}
-
-function isOfKind({ spec }: Binding, apiVersion: string, kind: string): boolean {
-  return spec.resource.apiVersion === apiVersion && spec.resource.kind === kind;
 }
 
 class StatusReports {

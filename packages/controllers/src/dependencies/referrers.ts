@@ -31,6 +31,7 @@ import {
   watching,
 } from "@lifeboat/kit";
 import type { PlaneContext } from "../context.ts";
+import { kindIndexValue } from "../informers.ts";
 import { InterpretationFailed } from "../interpretation.ts";
 import { watchingTemplates } from "../templates.ts";
 import { isSameContent } from "./changes.ts";
@@ -50,8 +51,9 @@ export function createReferrers(context: PlaneContext): Controller {
         whenSynced: (signal) => interpretation.whenSynced(signal),
         subscribe: (add) =>
           interpretation.onChange((apiVersion, kind) => {
-            for (const binding of informers.resourceBindings.list())
-              if (isOfKind(binding, apiVersion, kind)) add(keyOf(binding));
+            const value = kindIndexValue({ apiVersion, kind }, undefined);
+            for (const binding of informers.resourceBindings.byIndex("kind", value))
+              if (binding.spec.propagateDeps === true) add(keyOf(binding));
           }),
       },
     ],
@@ -97,14 +99,6 @@ function keysOfTemplate(
   const key = { namespace, name: bindingName(kind, name) };
   if (informers.resourceBindings.get(key) === undefined || isSameContent(old, now)) return [];
   return [key];
-}
-
-function isOfKind({ spec }: ResourceBinding, apiVersion: string, kind: string): boolean {
-  return (
-    spec.propagateDeps === true &&
-    spec.resource.apiVersion === apiVersion &&
-    spec.resource.kind === kind
-  );
 }
 
 async function look(context: PlaneContext, key: ObjectKey): Promise<Outcome> {

@@ -35,6 +35,7 @@ describe("an object that a workload needs", () => {
         namespace: "default",
         name: "c-configmap",
         labels: { [LABEL]: "id of nginx-deployment" },
+        annotations: { "lifeboat.dev/follower-digest": expect.stringMatching(/^[0-9a-f]{16}$/) },
         finalizers: ["karmada.io/binding-controller"],
         ownerReferences: [
           {
@@ -125,10 +126,14 @@ describe("the binding of an object that workloads need", () => {
   });
 
   it("names the object's newest version, so that its content is carried on", () => {
-    const newer = configMapObject("c", { resourceVersion: "8" });
+    const newer = { ...configMapObject("c", { resourceVersion: "8" }), data: { a: "b" } };
     const plan = decideFollower({ object: newer, attached, referrers: [web] });
     expect(written(plan).spec.resource.resourceVersion).toBe("8");
     expect(plan.concerned).toEqual([]);
+    const reported = { ...configMapObject("c", { resourceVersion: "9" }), status: { a: "b" } };
+    expect(decideFollower({ object: reported, attached, referrers: [web] }).reason).toBe(
+      "UpToDate",
+    );
   });
 
   it("keeps its entry while the workload's record is missing or unreadable", () => {
@@ -195,7 +200,7 @@ describe("the binding of an object that workloads need", () => {
         labels: { "propagationpolicy.karmada.io/permanent-id": "p" },
       },
     });
-    const newer = configMapObject("c", { resourceVersion: "8" });
+    const newer = { ...configMapObject("c", { resourceVersion: "8" }), data: { a: "b" } };
     const plan = decideFollower({ object: newer, attached: claimed, referrers: [web] });
     expect(written(plan).spec).toEqual({
       ...claimed.spec,

@@ -9,6 +9,8 @@
  *    a record that cannot be read keeps what is.
  * 3. `Overwrite` and `preserveResourcesOnDeletion` hold when any of the workloads says so; a difference is reported.
  * 4. The answer does not depend on the order of the workloads.
+ * 5. `resource.resourceVersion` moves only when the user's part of the object moved (annotation `follower-digest`), so
+ *    statuses that come back cause no work. It is not the detector's digest, which also says that a policy took hold.
  */
 import {
   type AnyObject,
@@ -22,6 +24,7 @@ import {
 import { deepFreeze } from "@lifeboat/base";
 import { compareText } from "../fields.ts";
 import type { Plan, PlannedEvent } from "../plan.ts";
+import { digestOf } from "../matching/digest.ts";
 import { bindingName, dependedByLabel } from "../rendering/names.ts";
 import {
   BINDING_FINALIZER,
@@ -29,6 +32,7 @@ import {
   CLUSTER_POLICY_ID,
   DEPENDED_BY_PREFIX,
   DEPENDENCIES_FINALIZER,
+  FOLLOWER_DIGEST,
   POLICY_ID,
 } from "../well-known.ts";
 import { clustersInUse } from "./copies.ts";
@@ -92,11 +96,12 @@ function decideNew(object: AnyObject, referrers: readonly ResourceBinding[]): Fo
       namespace: object.metadata.namespace ?? "",
       name: bindingName(object.kind, object.metadata.name),
       labels: dependedBy(referrers),
+      annotations: { [FOLLOWER_DIGEST]: digestOf(object) },
       finalizers: [BINDING_FINALIZER],
       ownerReferences: [ownerOf(object)],
     },
     spec: {
-      resource: referenceTo(object),
+      resource: referenceTo(object, object.metadata.resourceVersion),
       requiredBy: referrers.map(entryOf),
       ...mergedRules(referrers),
     },
@@ -152,19 +157,22 @@ function followed(
 ): ResourceBinding {
   const { requiredBy: _, ...others } = attached.spec;
   const isNeeded = referrers.length > 0;
+  const isTracked = isNeeded && !isClaimed(attached);
+  const digest = isTracked ? digestOf(object) : "";
   const spec: Spec = {
     ...others,
     ...(isNeeded && { requiredBy: referrers.map(entryOf) }),
-    ...(isNeeded && !isClaimed(attached) && { resource: referenceTo(object) }),
+    ...(isTracked && { resource: referenceTo(object, versionOf(attached, object, digest)) }),
   };
   const { metadata } = attached;
   const labels = { ...withoutDependedBy(metadata.labels ?? {}), ...dependedBy(referrers) };
-  const { finalizers = [], ownerReferences = [] } = metadata;
+  const { annotations = {}, finalizers = [], ownerReferences = [] } = metadata;
   return {
     ...attached,
     metadata: {
       ...metadata,
       labels,
+      ...(isTracked && { annotations: { ...annotations, [FOLLOWER_DIGEST]: digest } }),
       ...(isNeeded &&
         !finalizers.includes(BINDING_FINALIZER) && {
           finalizers: [...finalizers, BINDING_FINALIZER],
@@ -266,9 +274,18 @@ function ownerOf({ apiVersion, kind, metadata }: AnyObject): OwnerReference {
   return { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
 }
 
-function referenceTo({ apiVersion, kind, metadata }: AnyObject): Spec["resource"] {
-  const { namespace = "", name, uid, resourceVersion } = metadata;
+function referenceTo(
+  { apiVersion, kind, metadata }: AnyObject,
+  resourceVersion: string,
+): Spec["resource"] {
+  const { namespace = "", name, uid } = metadata;
   return { apiVersion, kind, namespace, name, uid, resourceVersion };
+}
+
+function versionOf({ metadata, spec }: ResourceBinding, object: AnyObject, digest: string): string {
+  const isSame =
+    spec.resource.uid === object.metadata.uid && metadata.annotations?.[FOLLOWER_DIGEST] === digest;
+  return (isSame ? spec.resource.resourceVersion : undefined) ?? object.metadata.resourceVersion;
 }
 
 function keyText({ metadata }: ResourceBinding): string {
