@@ -27,17 +27,9 @@ import {
   VirtualClock,
 } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
-import {
-  builtinInterpretation,
-  createMemberConnections,
-  createPlaneInformers,
-  createTemplates,
-  type Interpretation,
-  type PlaneContext,
-} from "@lifeboat/controllers";
+import type { PlaneContext } from "@lifeboat/controllers";
 import {
   type Client,
-  createEventRecorder,
   createManager,
   type KitPorts,
   type Service,
@@ -50,7 +42,13 @@ import {
   type MemberModel,
   type MemberOptions,
 } from "@lifeboat/members";
-import { type ControlPlane, createControlPlane } from "@lifeboat/plane";
+import {
+  type ControlPlane,
+  createControlPlane,
+  createPlaneContext,
+  type PlaneContextPorts,
+  type RunningContext,
+} from "@lifeboat/plane";
 import { type Link, linked, openLink } from "./link.ts";
 import { newCluster, newClusterSecret, newNamespace } from "./fleet-objects.ts";
 import { resources } from "./objects.ts";
@@ -66,7 +64,7 @@ export interface FleetOptions {
   readonly member?: Partial<MemberOptions>;
   /** false: nothing runs in members but their API server. */
   readonly memberModel?: boolean;
-  readonly interpretation?: (ports: KitPorts, plane: Client) => Interpretation & Partial<Service>;
+  readonly interpretation?: PlaneContextPorts["interpretation"];
 }
 
 export interface FleetMember {
@@ -171,40 +169,36 @@ class RunningFleet implements Fleet {
       { version: "0.1.0", tokens: new Map() },
     );
     const plane = controlPlane.server.client(CONTROLLERS);
-    const context = this.#contextOf(ports, plane);
+    const { context, services } = this.#contextOf(ports, plane);
+    const own = this.#options.services?.(context) ?? [];
     const stop = new AbortController();
     this.#open = { controlPlane, plane: controlPlane.server.client(ADMIN), context, stop };
     void controlPlane.run(stop.signal);
-    void createManager(ports, this.#servicesOf(context)).run(stop.signal);
+    void createManager(ports, [...services, ...own]).run(stop.signal);
     await this.clock.settle();
   }
 
-  #contextOf(ports: KitPorts & { readonly ids: PlaneContext["ids"] }, plane: Client): PlaneContext {
-    const informers = createPlaneInformers(ports, plane);
+  /** What controllers share, over links that only this generation of the control plane can use. */
+  #contextOf(
+    ports: KitPorts & { readonly ids: PlaneContext["ids"] },
+    plane: Client,
+  ): RunningContext {
     const generation = this.#generation;
     const isAlive = (): boolean => generation === this.#generation;
-    const recorder = { component: "lifeboat", instance: "test" };
-    return {
-      ...ports,
+    const { interpretation } = this.#options;
+    return createPlaneContext(
+      {
+        ...ports,
+        instance: "test",
+        ...(interpretation === undefined ? {} : { interpretation }),
+        connect: (access) => {
+          const { hostname } = new URL(access.endpoint);
+          const member = this.#members.get(hostname.split(".")[0] ?? "");
+          return linked(this.clock, member?.link, access.token, isAlive);
+        },
+      },
       plane,
-      informers,
-      events: createEventRecorder(ports, plane, recorder),
-      templates: createTemplates(ports, plane),
-      connections: createMemberConnections(ports, plane, informers.clusters, (access) => {
-        const { hostname } = new URL(access.endpoint);
-        const member = this.#members.get(hostname.split(".")[0] ?? "");
-        return linked(this.clock, member?.link, access.token, isAlive);
-      }),
-      interpretation: this.#options.interpretation?.(ports, plane) ?? builtinInterpretation,
-    };
-  }
-
-  #servicesOf(context: PlaneContext): readonly Service[] {
-    const { informers, events, templates, connections, interpretation } = context;
-    const own = this.#options.services?.(context) ?? [];
-    const scripts = "run" in interpretation ? [interpretation as unknown as Service] : [];
-    const watched: readonly Service[] = Object.values(informers);
-    return [...watched, events, templates, connections, ...scripts, ...own];
+    );
   }
 
   async addMember(name: string): Promise<FleetMember> {

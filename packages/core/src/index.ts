@@ -304,7 +304,7 @@ export {
   purgeModeOf,
   tolerates,
 } from "./evacuation/affected.ts";
-export { type BudgetView, type Reservation, reserve } from "./evacuation/budget.ts";
+export { type BudgetView, reserve, type TokenReservation } from "./evacuation/budget.ts";
 export { evict, type EvictionOrder, rollBack } from "./evacuation/evict.ts";
 export {
   DEFAULT_RATES,

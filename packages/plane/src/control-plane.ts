@@ -1,5 +1,5 @@
 /**
- * A control plane, composed on ports: the embedded API server and, as they come, the controllers that run on it. No
+ * A control plane, composed on ports: the embedded API server and the controllers that run on it. No
  * process and no socket here; the command adds those, and the simulation adds its own.
  */
 import {
@@ -11,8 +11,11 @@ import {
   deletionProtection,
   type User,
 } from "@lifeboat/apiserver";
-import { createManager } from "@lifeboat/kit";
+import type { ConnectMember } from "@lifeboat/controllers";
+import { createManager, type Service } from "@lifeboat/kit";
+import { type ControllersOptions, createControllers } from "./controllers.ts";
 import { establishKinds, installKinds } from "./install-kinds.ts";
+import { createPlaneContext, type PlaneContextPorts } from "./plane-context.ts";
 import { KUBERNETES_VERSION } from "./kubernetes-version.ts";
 
 export type ControlPlanePorts = ApiServerPorts;
@@ -21,6 +24,13 @@ export interface ControlPlaneOptions {
   /** Of Lifeboat itself, such as `0.1.0`. */
   readonly version: string;
   readonly tokens: ReadonlyMap<string, User>;
+  /** What works on the control plane by itself; absent: it only serves its API. */
+  readonly work?: PlaneWork;
+}
+
+export interface PlaneWork extends Pick<PlaneContextPorts, "interpretation" | "instance"> {
+  readonly connect: ConnectMember;
+  readonly controllers: ControllersOptions;
 }
 
 export interface ControlPlane {
@@ -34,7 +44,7 @@ export interface ControlPlane {
 const HISTORY_MAX_EVENTS = 50_000;
 const HISTORY_MAX_BYTES = 128 * 1024 * 1024;
 
-/** Who installs the kinds. */
+/** Who installs the kinds, and as whom controllers act. */
 const PLANE_USER: User = { name: "system:lifeboat", groups: ["system:masters"] };
 
 /**
@@ -60,8 +70,19 @@ export async function createControlPlane(
     throw error;
   }
   const services = [{ name: "api-server", run: (signal: AbortSignal) => server.run(signal) }];
-  const manager = createManager(ports, services);
+  const manager = createManager(ports, [...services, ...workServices(ports, server, options.work)]);
   return { server, run: (signal) => manager.run(signal), close: () => server.close() };
+}
+
+function workServices(
+  ports: ControlPlanePorts,
+  server: ApiServer,
+  work: PlaneWork | undefined,
+): readonly Service[] {
+  if (work === undefined) return [];
+  const { controllers, ...shared } = work;
+  const running = createPlaneContext({ ...ports, ...shared }, server.client(PLANE_USER));
+  return [...running.services, ...createControllers(running.context, controllers)];
 }
 
 async function serveKinds({ clock }: ControlPlanePorts, server: ApiServer): Promise<void> {

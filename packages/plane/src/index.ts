@@ -3,6 +3,7 @@ export {
   type ControlPlaneOptions,
   type ControlPlanePorts,
   createControlPlane,
+  type PlaneWork,
 } from "./control-plane.ts";
 export { establishKinds, installKinds } from "./install-kinds.ts";
 export { createMemberHost, type HostedMember } from "./simulated-member/member-host.ts";
@@ -23,3 +24,15 @@ export {
   type UnjoinOutcome,
   type UnjoinRequest,
 } from "./registration/unjoin.ts";
+export {
+  controllerNames,
+  type ControllersOptions,
+  createControllers,
+  DEFAULT_CONTROLLERS,
+  unknownControllers,
+} from "./controllers.ts";
+export {
+  createPlaneContext,
+  type PlaneContextPorts,
+  type RunningContext,
+} from "./plane-context.ts";

@@ -25,7 +25,7 @@ export interface BudgetView {
   readonly wanted: number;
 }
 
-export type Reservation =
+export type TokenReservation =
   /** Write `reservedUntil`, then release up to `tokens`. */
   | { readonly kind: "reserve"; readonly tokens: number; readonly reservedUntil: Instant }
   /** Nothing before this time. */
@@ -40,7 +40,7 @@ const BATCH_MS = 1000;
 const LONGEST_MS = 600_000;
 
 /** What may be released now. */
-export function reserve(view: BudgetView, now: Instant): Reservation {
+export function reserve(view: BudgetView, now: Instant): TokenReservation {
   const { rate, wanted } = view;
   if (!(rate > 0) || wanted <= 0) return { kind: "stop" };
   const tokenMs = 1000 / rate;

@@ -1,0 +1,114 @@
+/**
+ * The controllers of a control plane, composed: one table of what there is, by the names that `--controllers` takes.
+ *
+ * The names are those that operators of such control planes know (`clusterStatus`), so that their flags go on working.
+ */
+import {
+  createBindingController,
+  createBindingStatus,
+  createClusterController,
+  createClusterStatus,
+  createDefaultPolicies,
+  createDeletionGate,
+  createDependencies,
+  createDetector,
+  createExecution,
+  createNamespaceSync,
+  createScheduler,
+  createTaintPolicies,
+  createWorkloadRebalancer,
+  type PlaneContext,
+} from "@lifeboat/controllers";
+import type { Service } from "@lifeboat/kit";
+
+export interface ControllersOptions {
+  /** `*`, names, and `-name`; see `controllerNames`. */
+  readonly controllers: readonly string[];
+  readonly clusterStatusUpdateFrequencyMs: number;
+  readonly clusterFailureThresholdMs: number;
+  readonly clusterSuccessThresholdMs: number;
+  /** Anchored regular expressions of namespaces that are never propagated. */
+  readonly skippedPropagatingNamespaces: readonly string[];
+  /** `group`, `group/version` or `group/version/Kind` that are never propagated. */
+  readonly skippedPropagatingApis: readonly string[];
+  /** The gate `Failover`: whether anything but a person's order moves workloads away from a cluster. */
+  readonly failover: boolean;
+}
+
+export const DEFAULT_CONTROLLERS: ControllersOptions = Object.freeze({
+  controllers: Object.freeze(["*"]),
+  clusterStatusUpdateFrequencyMs: 10_000,
+  clusterFailureThresholdMs: 30_000,
+  clusterSuccessThresholdMs: 30_000,
+  skippedPropagatingNamespaces: Object.freeze(["kube-.*"]),
+  skippedPropagatingApis: Object.freeze([]),
+  failover: false,
+});
+
+type Build = (context: PlaneContext, options: ControllersOptions) => readonly Service[];
+
+/** In the order in which they start; they stop in reverse. */
+const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
+  ["cluster", createClusterController],
+  [
+    "clusterStatus",
+    (context, options) =>
+      createClusterStatus(context, {
+        updateFrequencyMs: options.clusterStatusUpdateFrequencyMs,
+        failureThresholdMs: options.clusterFailureThresholdMs,
+        successThresholdMs: options.clusterSuccessThresholdMs,
+      }),
+  ],
+  ["defaultTaintPolicies", (context) => [createDefaultPolicies(context)]],
+  ["clustertaintpolicy", (context, { failover }) => createTaintPolicies(context, { failover })],
+  [
+    "namespace",
+    (context, options) =>
+      createNamespaceSync(context, {
+        skippedNamespaces: options.skippedPropagatingNamespaces.join("|"),
+      }),
+  ],
+  [
+    "detector",
+    (context, options) =>
+      createDetector(context, {
+        skippedNamespaces: options.skippedPropagatingNamespaces,
+        skippedApis: options.skippedPropagatingApis,
+      }),
+  ],
+  ["scheduler", (context) => [createScheduler(context)]],
+  ["dependencies", createDependencies],
+  ["binding", (context) => createBindingController(context, createDeletionGate(context))],
+  ["execution", createExecution],
+  ["bindingStatus", createBindingStatus],
+  ["workloadRebalancer", createWorkloadRebalancer],
+]);
+
+/** The names of all controllers. */
+export const controllerNames: readonly string[] = Object.freeze([...CONTROLLERS.keys()]);
+
+/** Names that are known elsewhere and are part of another controller here, with that controller. */
+const PART_OF: ReadonlyMap<string, string> = new Map([["workStatus", "execution"]]);
+
+/** Builds the controllers that the options choose. Constructing starts nothing. */
+export function createControllers(
+  context: PlaneContext,
+  options: ControllersOptions,
+): readonly Service[] {
+  return [...CONTROLLERS].flatMap(([name, build]) =>
+    isChosen(name, options.controllers) ? build(context, options) : [],
+  );
+}
+
+/** The entries of `--controllers` that name nothing. */
+export function unknownControllers(chosen: readonly string[]): readonly string[] {
+  return chosen.filter((entry) => {
+    const name = entry.replace(/^-/, "");
+    return name !== "*" && !CONTROLLERS.has(name) && !PART_OF.has(name);
+  });
+}
+
+function isChosen(name: string, chosen: readonly string[]): boolean {
+  if (chosen.includes(`-${name}`)) return false;
+  return chosen.includes("*") || chosen.includes(name);
+}

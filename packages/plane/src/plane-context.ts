@@ -1,0 +1,58 @@
+/** What the controllers of a control plane share: each kind watched once, templates, connections, events. */
+import type { Ids } from "@lifeboat/base";
+import {
+  builtinInterpretation,
+  type ConnectMember,
+  createMemberConnections,
+  createPlaneInformers,
+  createTemplates,
+  type Interpretation,
+  type PlaneContext,
+} from "@lifeboat/controllers";
+import { type Client, createEventRecorder, type KitPorts, type Service } from "@lifeboat/kit";
+
+export interface PlaneContextPorts extends KitPorts {
+  readonly ids: Ids;
+  /** How connections to members are opened. */
+  readonly connect: ConnectMember;
+  /** Answers by users' scripts; absent: built-in answers alone. */
+  readonly interpretation?: (
+    ports: KitPorts,
+    informers: PlaneContext["informers"],
+  ) => Interpretation & Service;
+  /** Which of several instances reports Events: the host's or pod's name. */
+  readonly instance: string;
+}
+
+/** A context, and what has to run for it. */
+export interface RunningContext {
+  readonly context: PlaneContext;
+  /** In this order: what controllers need comes before them. */
+  readonly services: readonly Service[];
+}
+
+/** Builds what controllers share over any API that serves the control plane's kinds. */
+export function createPlaneContext(ports: PlaneContextPorts, plane: Client): RunningContext {
+  const { clock, random, log, metrics, ids } = ports;
+  const kit = { clock, random, log, metrics };
+  const informers = createPlaneInformers(kit, plane);
+  const events = createEventRecorder({ clock, ids, log, metrics }, plane, {
+    component: "lifeboat",
+    instance: ports.instance,
+  });
+  const templates = createTemplates(kit, plane);
+  const connections = createMemberConnections(kit, plane, informers.clusters, ports.connect);
+  const scripts = ports.interpretation?.(kit, informers);
+  const interpretation = scripts ?? builtinInterpretation;
+  const watched: readonly Service[] = Object.values(informers);
+  return {
+    context: { ...kit, ids, plane, informers, events, templates, connections, interpretation },
+    services: [
+      ...watched,
+      events,
+      templates,
+      connections,
+      ...(scripts === undefined ? [] : [scripts]),
+    ],
+  };
+}
