@@ -51,6 +51,8 @@ const CRDS: Resource<KeptCrd> = {
 
 const API_AGAIN_MS = 300_000;
 const API_TIMEOUT_MS = 30_000;
+/** Longer texts are no version. */
+const LONGEST_VERSION = 128;
 
 export class MemberCollector {
   readonly room = new Room();
@@ -182,7 +184,7 @@ async function readVersion(client: Client, signal: AbortSignal): Promise<string 
   try {
     const answer = await client.read("/version", { signal });
     const version = isJsonObject(answer) ? answer["gitVersion"] : undefined;
-    return typeof version === "string" ? version : undefined;
+    return typeof version === "string" && version.length <= LONGEST_VERSION ? version : undefined;
   } catch {
     return undefined;
   }

@@ -3,6 +3,7 @@
  *
  * 1. A sum does not depend on the order of its parts; what was added and taken off again leaves nothing.
  * 2. How an amount is written depends on its resource alone, so that equal sums are equal texts.
+ * 3. What is written stays small, whatever names a member makes up.
  */
 import { formatQuantity, parseQuantity, type Quantity } from "@lifeboat/api";
 import { compareText, type Fields } from "../fields.ts";
@@ -12,6 +13,11 @@ export type Amounts = readonly (readonly [name: string, nanos: bigint])[];
 
 const NANOS = 1_000_000_000n;
 const BINARY: ReadonlySet<string> = new Set(["memory", "ephemeral-storage", "storage"]);
+
+/** Longer names are none. */
+const LONGEST_NAME = 317;
+/** So many resources of a member are written: Kubernetes' own, then the first by name. */
+const MOST_NAMES = 200;
 
 /** The amounts of a resource list in an object; what is no quantity, or not above zero, is left out. */
 export function parseAmounts(list: Fields): Amounts {
@@ -26,7 +32,8 @@ export function parseAmounts(list: Fields): Amounts {
 
 export function amountsFrom(quantities: Iterable<readonly [string, Quantity]>): Amounts {
   const amounts: [string, bigint][] = [];
-  for (const [name, { nanos }] of quantities) if (nanos > 0n) amounts.push([name, nanos]);
+  for (const [name, { nanos }] of quantities)
+    if (nanos > 0n && name.length <= LONGEST_NAME) amounts.push([name, nanos]);
   return amounts;
 }
 
@@ -56,10 +63,10 @@ export class Sum {
     return [...this.#nanos];
   }
 
-  /** As a resource list, sorted by name; undefined when there is nothing. */
+  /** As a resource list, in a fixed order; undefined when there is nothing. */
   format(): Readonly<Record<string, string>> | undefined {
     if (this.#nanos.size === 0) return undefined;
-    const sorted = [...this.#nanos].sort(([a], [b]) => compareText(a, b));
+    const sorted = [...this.#nanos].sort(([a], [b]) => compareNames(a, b)).slice(0, MOST_NAMES);
     return Object.fromEntries(sorted.map(([name, nanos]) => [name, formatAmount(name, nanos)]));
   }
 
@@ -67,6 +74,10 @@ export class Sum {
     if (nanos === 0n) this.#nanos.delete(name);
     else this.#nanos.set(name, nanos);
   }
+}
+
+function compareNames(a: string, b: string): number {
+  return Number(a.includes("/")) - Number(b.includes("/")) || compareText(a, b);
 }
 
 function formatAmount(name: string, nanos: bigint): string {

@@ -94,6 +94,16 @@ describe("the room of a member", () => {
     expect(new Room().nodeSummary()).toEqual({ totalNum: 0, readyNum: 0 });
   });
 
+  it("is written in few words, whatever names a member makes up", () => {
+    const room = new Room();
+    const made = Array.from({ length: 5000 }, (_, i) => [`example.com/thing-${i}`, "1"]);
+    const offer = node({ ...Object.fromEntries(made), ["x".repeat(10_000)]: "1", pods: "4" });
+    room.changeNode("a", undefined, offer);
+    const { allocatable = {} } = room.resourceSummary();
+    expect(Object.keys(allocatable)).toHaveLength(200);
+    expect(allocatable).toMatchObject({ pods: "4" });
+  });
+
   it("is not disturbed by what is no quantity", () => {
     const offer = nodeOfferOf({ status: { allocatable: { cpu: "many", memory: {}, pods: "-4" } } });
     expect(offer).toEqual({ ready: false, allocatable: [] });

@@ -101,6 +101,20 @@ describe("the API of a cluster", () => {
     expect(condition.message.length).toBeLessThan(200);
   });
 
+  it("is cut off where a member claims to serve more than can be written", () => {
+    const resources = Array.from({ length: 100_000 }, (_, i) => ({
+      group: "",
+      version: "v1",
+      plural: `things-of-kind-${i}`,
+      kind: `Thing${i}`,
+    }));
+    const plan = decideEnablements({ resources, failed: [] });
+    expect(plan.condition).toMatchObject({ status: "False", reason: "Partial" });
+    expect(JSON.stringify(plan.apiEnablements).length).toBeLessThan(1_000_000);
+    const one = [{ group: "", version: "v1", plural: "x".repeat(1_000_000), kind: "X" }];
+    expect(decideEnablements({ resources: one, failed: [] }).apiEnablements).toEqual([]);
+  });
+
   it("is empty while nothing is known", () => {
     const plan = decideEnablements({ resources: [], failed: [] });
     expect(plan).toMatchObject({ apiEnablements: [], condition: { reason: "Empty" } });
