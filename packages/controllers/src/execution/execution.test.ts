@@ -11,7 +11,7 @@ import {
   type Work,
   works,
 } from "@lifeboat/api";
-import { executionNamespace, workName } from "@lifeboat/core";
+import { executionNamespace } from "@lifeboat/core";
 import type { Client, WriteOptions } from "@lifeboat/kit";
 import { afterEach, describe, expect, it } from "vitest";
 import { createFleet, type Fleet, type FleetOptions } from "../../../../testkit/src/fleet.ts";
@@ -25,9 +25,8 @@ import {
 } from "../../../../testkit/src/objects.ts";
 import { builtinInterpretation, InterpretationFailed } from "../interpretation.ts";
 import { createExecution } from "./create-execution.ts";
+import { ES, marked, nameOf, workOf, writesDuring } from "./execution.suite.ts";
 
-const ES = executionNamespace("m1");
-const FINALIZER = "karmada.io/execution-controller";
 const clusterRoles: Resource = {
   group: "rbac.authorization.k8s.io",
   version: "v1",
@@ -54,44 +53,6 @@ async function executing(options: FleetOptions = {}): Promise<Fleet> {
   open.push(fleet);
   await fleet.plane.create(resources.namespaces, namespace(ES));
   return fleet;
-}
-
-interface Manifest {
-  readonly kind: string;
-  readonly metadata: New<AnyObject>["metadata"];
-}
-
-function nameOf({ kind, metadata }: Manifest): string {
-  return workName({ kind, namespace: metadata.namespace ?? "", name: metadata.name ?? "" });
-}
-
-/** A manifest with the marks that rendering puts on it. */
-function marked(manifest: New<AnyObject>, resolution = "abort", es = ES): New<AnyObject> {
-  const { labels, annotations } = manifest.metadata;
-  return {
-    ...manifest,
-    metadata: {
-      ...manifest.metadata,
-      labels: { ...labels, "karmada.io/managed": "true" },
-      annotations: {
-        ...annotations,
-        "work.karmada.io/namespace": es,
-        "work.karmada.io/name": nameOf(manifest),
-        "work.karmada.io/conflict-resolution": resolution,
-        "resourcetemplate.karmada.io/uid": "template-uid",
-        "resourcetemplate.karmada.io/generation": "1",
-      },
-    },
-  };
-}
-
-function workOf(manifest: New<AnyObject>, spec: Partial<Work["spec"]> = {}, es = ES): New<Work> {
-  return {
-    apiVersion: "work.karmada.io/v1alpha1",
-    kind: "Work",
-    metadata: { namespace: es, name: nameOf(manifest), finalizers: [FINALIZER] },
-    spec: { workload: { manifests: [manifest] }, ...spec },
-  };
 }
 
 async function read(client: Client, resource: Resource, key: Partial<ObjectKey>) {
@@ -155,27 +116,6 @@ class Case {
     const { name = "", namespace: space = "" } = this.manifest.metadata;
     return read(this.fleet.member("m1").client, resource, { name, namespace: space, ...key });
   }
-}
-
-/** The versions of the control plane and of a member: nothing was written while they stay. */
-async function versions(fleet: Fleet): Promise<readonly string[]> {
-  const clients = [fleet.plane, fleet.member("m1").client];
-  return Promise.all(
-    clients.map(async (client) => {
-      const made = await client.create(resources.configMaps, configMap("probe"));
-      await client.delete(resources.configMaps, { namespace: "default", name: "probe" });
-      return made.metadata.resourceVersion;
-    }),
-  );
-}
-
-/** How many writes happen on both sides while this passes. */
-async function writesDuring(fleet: Fleet, pass: () => Promise<void>): Promise<number> {
-  const before = await versions(fleet);
-  await pass();
-  const after = await versions(fleet);
-  // The probe itself is two writes on each side: it is created and deleted.
-  return after.reduce((sum, version, i) => sum + Number(version) - Number(before[i]) - 2, 0);
 }
 
 async function web(fleet: Fleet, resolution = "abort"): Promise<Case> {
@@ -728,6 +668,44 @@ describe("execution in trouble", () => {
     await fleet.settle();
     expect(await it.condition("Applied")).toMatchObject({ status: "True", observedGeneration: 3 });
   });
+
+  it("makes again what was deleted before its creation was answered", async () => {
+    const fleet = await executing({ memberModel: false });
+    const { client, link } = fleet.member("m1");
+    const create = link.target.create.bind(link.target);
+    link.target.create = async (...given) => {
+      const made = await create(...given);
+      if (given[2]?.fieldManager === "lifeboat") {
+        link.target.create = create;
+        const key = { namespace: "default", name: "c" };
+        await client.delete(resources.configMaps, key);
+      }
+      return made;
+    };
+    const it = new Case(fleet, marked(configMap("c")));
+    await it.create();
+    await fleet.advance("10s");
+    expect(await it.inMember(resources.configMaps)).toBeDefined();
+    expect(await it.condition("Applied")).toMatchObject({ status: "True" });
+  });
+
+  it.each([undefined, null, "yes", {}, { metadata: {} }, { metadata: { name: "c", uid: 1 } }])(
+    "lives with a member that answers a write with %j",
+    async (answer) => {
+      const fleet = await executing({ memberModel: false });
+      const { link } = fleet.member("m1");
+      const create = link.target.create.bind(link.target);
+      let odd = true;
+      link.target.create = (async (...given: Parameters<typeof create>) =>
+        odd && given[2]?.fieldManager === "lifeboat" ? answer : create(...given)) as typeof create;
+      const it = new Case(fleet, marked(configMap("c")));
+      await it.create();
+      expect(await it.condition("Applied")).toMatchObject({ status: "False" });
+      odd = false;
+      await fleet.advance("1m");
+      expect(await it.condition("Applied")).toMatchObject({ status: "True" });
+    },
+  );
 
   it.each([
     ["no manifests", { workload: { manifests: [] } }],

@@ -69,7 +69,7 @@ export interface Kept {
 const PATIENCE_MS = 5000;
 const ATTEMPTS = 3;
 
-/** Looks at one object of a Work. Undefined: the first list of its kind is under way; its end asks for a look. */
+/** Looks at one object of a Work. `waitUntil`: the first list of its kind is under way; its end asks for a look. */
 export async function keepManifest(
   ports: ManifestPorts,
   look: ManifestLook,
@@ -79,7 +79,7 @@ export async function keepManifest(
   if ("waitUntil" in begin) return begin;
   const tries = new Tries(ports, look, signal);
   const kept = await tries.run(begin);
-  return begin.checkAgainAt === undefined ? kept : { checkAgainAt: begin.checkAgainAt, ...kept };
+  return begin.checkAgainAt === undefined ? kept : { ...kept, checkAgainAt: begin.checkAgainAt };
 }
 
 /** The outcome for a member that could not be read. Throws what is no fault of the member. */
@@ -185,6 +185,11 @@ class Tries {
     try {
       const recreate = plan.reason === "Recreated";
       const answer = await this.#ports.writes.apply(reference, command, recreate, this.#signal);
+      if (!isSameObject(answer, reference))
+        return await this.#reported({
+          kind: "failed",
+          problem: "the cluster answered with something else than the object",
+        });
       this.#observed = answer;
       return this.#succeeded(desired, plan, answer);
     } catch (error) {
@@ -226,7 +231,13 @@ class Tries {
         : applied;
     const recreated = plan.reason === "Recreated";
     const kept = await this.#reported({ kind: "applied", version: record.version, recreated });
-    return { ...kept, applied: record };
+    if (record === applied) return { ...kept, applied };
+    // What happens to the object before the watch has caught up may never be told.
+    return {
+      ...kept,
+      applied: record,
+      checkAgainAt: addMs(this.#ports.clock.now(), PATIENCE_MS),
+    };
   }
 
   async #reported(outcome: ApplyOutcome): Promise<Kept> {
@@ -266,6 +277,16 @@ async function attempt<T>(
     if (error instanceof InterpretationFailed) return { problem: error.message };
     throw error;
   }
+}
+
+/** Members are not trusted to answer sensibly: what is remembered must have a version. */
+function isSameObject(answer: unknown, { key }: ObjectReference): boolean {
+  const { metadata } = (answer ?? {}) as { readonly metadata?: Partial<AnyObject["metadata"]> };
+  return (
+    metadata?.name === key.name &&
+    typeof metadata.uid === "string" &&
+    typeof metadata.resourceVersion === "string"
+  );
 }
 
 /** Whether a write was refused because the object is another than was seen. */

@@ -12,6 +12,7 @@ import {
   type ObjectKey,
   type Resource,
 } from "@lifeboat/api";
+import { sleep } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import { type Client, Informer, type KitPorts } from "@lifeboat/kit";
 
@@ -36,6 +37,7 @@ interface Followed {
   readonly owners: Map<string, Set<string>>;
 }
 
+const AFTER_ERROR_MS = 10_000;
 const SELECTOR = `${wellKnown.MANAGED}=true`;
 
 export class MemberObjects {
@@ -126,7 +128,7 @@ export class MemberObjects {
       const { namespace = "", name = "" } = (now ?? old)?.metadata ?? {};
       for (const work of owners.get(formatKey({ namespace, name })) ?? []) this.#onChange(work);
     });
-    const ended = informer.run(stop.signal);
+    const ended = this.#keepRunning(informer, stop.signal);
     const followed = { informer, since: this.#ports.clock.monotonic(), stop, ended, owners };
     this.#followed.set(id, followed);
     void informer.whenSynced(stop.signal).then((synced) => {
@@ -134,6 +136,18 @@ export class MemberObjects {
         for (const works of owners.values()) for (const work of works) this.#onChange(work);
     });
     return followed;
+  }
+
+  /** An informer ends only by its signal, or by an error that nobody foresaw: then it begins again after a while. */
+  async #keepRunning(informer: Informer<AnyObject>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await informer.run(signal);
+      } catch (error) {
+        this.#ports.log.error("an informer of a member failed", { name: informer.name, error });
+        await sleep(this.#ports.clock, AFTER_ERROR_MS, signal);
+      }
+    }
   }
 }
 

@@ -130,6 +130,11 @@ describe("decideWorkStatus", () => {
     );
   });
 
+  it("keeps what members say within bounds", () => {
+    const reports = [report({ outcome: { kind: "failed", problem: "x".repeat(1_000_000) } })];
+    expect(conditionOf(written(view({ reports })), "Applied")?.message.length).toBeLessThan(1100);
+  });
+
   it("says that a copy was made again, once", () => {
     const reports = [report({ outcome: { ...applied, recreated: true } })];
     const status = written(view({ status: REPORTED, reports }));

@@ -79,6 +79,8 @@ export interface WorkStatusPlan extends Plan<WorkStatusCommand, WorkStatusReason
 }
 
 const COUNTERS_EVERY_MS = 1000;
+/** Members and scripts write these texts. */
+const MAX_PROBLEM = 1024;
 const APPLIED_AS = " Applied as ";
 
 /** The status to write, with the events that go with it. */
@@ -158,7 +160,9 @@ function appliedCondition({ generation, status, reports }: WorkStatusView): Said
   const heldBefore = old?.status === "True" && old.observedGeneration === generation;
   const outcomes = reports.map(({ outcome }) => outcome);
   if (outcomes.some(({ kind }) => kind === "suspended")) return undefined;
-  const problems = outcomes.flatMap((outcome) => ("problem" in outcome ? [outcome.problem] : []));
+  const problems = outcomes.flatMap((outcome) =>
+    "problem" in outcome ? [shorten(outcome.problem)] : [],
+  );
   if (problems.length === 0) {
     const recreated = outcomes.some((outcome) => outcome.kind === "applied" && outcome.recreated);
     if (heldBefore && !recreated) return undefined;
@@ -197,7 +201,7 @@ function observedCondition(
       type: "StatusObserved",
       status: "False",
       reason: "ReflectStatusFailed",
-      message: problem.reflection?.statusProblem ?? "",
+      message: shorten(problem.reflection?.statusProblem ?? ""),
       ...counted,
     };
   const before = old?.status === "True" ? old.message : "The objects' status was read.";
@@ -208,6 +212,10 @@ function observedCondition(
     message: isFresh ? `The objects' status was read.${APPLIED_AS}${versions.join(",")}` : before,
     ...counted,
   };
+}
+
+function shorten(problem: string): string {
+  return problem.length <= MAX_PROBLEM ? problem : `${problem.slice(0, MAX_PROBLEM - 1)}…`;
 }
 
 function entryOf(
