@@ -24,17 +24,16 @@ beforeEach(async () => {
 });
 afterEach(() => fleet.close());
 
-const policy = (spec: object = {}): New<PropagationPolicy> =>
-  ({
-    apiVersion: "policy.karmada.io/v1alpha1",
-    kind: "PropagationPolicy",
-    metadata: { name: "web", namespace: "default" },
-    spec: {
-      resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }],
-      placement: { clusterAffinity: { clusterNames: ["m1", "m2", "m3"] } },
-      ...spec,
-    },
-  }) as New<PropagationPolicy>;
+const policy = (spec: object = {}): New<PropagationPolicy> => ({
+  apiVersion: "policy.karmada.io/v1alpha1",
+  kind: "PropagationPolicy",
+  metadata: { name: "web", namespace: "default" },
+  spec: {
+    resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }],
+    placement: { clusterAffinity: { clusterNames: ["m1", "m2", "m3"] } },
+    ...spec,
+  },
+});
 
 describe("a Deployment with a policy", () => {
   it("runs in every member, and its status comes back", async () => {
