@@ -3,9 +3,11 @@ import {
   type AnyObject,
   type Cluster,
   clusters,
+  failure,
   findCondition,
   isRefused,
   type New,
+  Refused,
   type ResourceBinding,
   resourceBindings,
   setCondition,
@@ -13,8 +15,10 @@ import {
   works,
 } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
+import { type Client, Informer } from "@lifeboat/kit";
 import { createFleet, type Fleet, newNamespace, resources } from "@lifeboat/testkit";
 import { describe, expect, it } from "vitest";
+import { bindingClusters } from "../informers.ts";
 import { createClusterController } from "./create-cluster-controller.ts";
 
 const M1 = { namespace: "", name: "m1" };
@@ -49,6 +53,21 @@ function binding(name: string, spec: Partial<ResourceBinding["spec"]>): New<Reso
     kind: "ResourceBinding",
     metadata: { name, namespace: "default" },
     spec: { resource: { apiVersion: "apps/v1", kind: "Deployment", name }, ...spec },
+  };
+}
+
+/** A client that passes everything on, to change a part of. */
+function through(client: Client): Client {
+  return {
+    get: (...given) => client.get(...given),
+    list: (...given) => client.list(...given),
+    watch: (...given) => client.watch(...given),
+    create: (...given) => client.create(...given),
+    update: (...given) => client.update(...given),
+    patch: (...given) => client.patch(...given),
+    delete: (...given) => client.delete(...given),
+    deleteCollection: (...given) => client.deleteCollection(...given),
+    read: (...given) => client.read(...given),
   };
 }
 
@@ -113,6 +132,43 @@ describe("a Cluster that joins", () => {
     await fleet.close();
   });
 
+  it("has its namespace marked again when somebody takes the label off", async () => {
+    const fleet = await fleetOf(["m1"]);
+    const uid = (await spaceOf(fleet))?.metadata.uid;
+    const body = { metadata: { labels: { [wellKnown.SYSTEM]: null } } };
+    await fleet.plane.patch(resources.namespaces, SPACE, { type: "merge", body });
+    await fleet.advance("1s");
+    const again = (await spaceOf(fleet))?.metadata;
+    expect(again?.labels).toMatchObject({ [wellKnown.SYSTEM]: "true" });
+    expect(again?.uid).toBe(uid);
+    await fleet.close();
+  });
+
+  it("says that the server refuses its namespace, and gets it once the server does not", async () => {
+    const server = { refuses: true };
+    const fleet = await createFleet({
+      members: ["m1"],
+      memberModel: false,
+      services: (context) => {
+        const create: Client["create"] = (resource, object, options) =>
+          server.refuses && resource.plural === "namespaces"
+            ? Promise.reject(new Refused(failure(403, "Forbidden", "no more namespaces")))
+            : context.plane.create(resource, object, options);
+        return createClusterController({
+          ...context,
+          plane: { ...through(context.plane), create },
+        });
+      },
+    });
+    await fleet.advance("10s");
+    expect(await spaceOf(fleet)).toBeUndefined();
+    expect(await eventsOf(fleet)).toContain("CreateExecutionSpaceFailed");
+    server.refuses = false;
+    await fleet.advance("10m");
+    expect(await spaceOf(fleet)).toBeDefined();
+    await fleet.close();
+  });
+
   it("gets its namespace back when somebody deletes it", async () => {
     const fleet = await fleetOf(["m1"]);
     const uid = (await spaceOf(fleet))?.metadata.uid;
@@ -167,6 +223,46 @@ describe("a Cluster that leaves", () => {
     const body = { metadata: { finalizers: [] } };
     const key = { namespace: SPACE.name, name: "web" };
     await fleet.plane.patch(works, key, { type: "merge", body });
+    await fleet.advance("30s");
+    expect(await clusterOf(fleet)).toBeUndefined();
+    expect(await spaceOf(fleet)).toBeUndefined();
+    await fleet.close();
+  });
+
+  it("keeps its namespace for a binding that the cache has not seen yet", async () => {
+    const stop = new AbortController();
+    const fleet = await createFleet({
+      members: ["m1"],
+      memberModel: false,
+      services: (context) => {
+        const stale = new Informer(context, context.plane, resourceBindings, {
+          indexes: { cluster: bindingClusters },
+        });
+        const following = { name: "stale", run: () => stale.run(stop.signal) };
+        const informers = { ...context.informers, resourceBindings: stale };
+        return [following, ...createClusterController({ ...context, informers })];
+      },
+    });
+    await fleet.advance("1s");
+    stop.abort();
+    await fleet.settle();
+    await fleet.plane.create(resourceBindings, binding("web", { clusters: [{ name: "m1" }] }));
+    await fleet.plane.delete(clusters, M1);
+    await fleet.advance("10s");
+    expect(await clusterOf(fleet)).toBeDefined();
+    expect((await spaceOf(fleet))?.metadata.deletionTimestamp).toBeUndefined();
+    await fleet.close();
+  });
+
+  it("does not leave behind a namespace that lost its label meanwhile", async () => {
+    const fleet = await fleetOf(["m1"]);
+    await fleet.plane.create(resourceBindings, binding("web", { clusters: [{ name: "m1" }] }));
+    await fleet.plane.delete(clusters, M1);
+    await fleet.advance("1s");
+    const body = { metadata: { labels: { [wellKnown.SYSTEM]: null } } };
+    await fleet.plane.patch(resources.namespaces, SPACE, { type: "merge", body });
+    await fleet.advance("1s");
+    await fleet.plane.delete(resourceBindings, { namespace: "default", name: "web" });
     await fleet.advance("30s");
     expect(await clusterOf(fleet)).toBeUndefined();
     expect(await spaceOf(fleet)).toBeUndefined();

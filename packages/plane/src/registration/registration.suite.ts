@@ -142,8 +142,9 @@ function issueTokens(fleet: Fleet, { client }: FleetMember): void {
     {},
     {
       end: () => {},
-      event: ({ type, object }) => {
-        if (type !== "ADDED" || object["type"] !== TOKEN_TYPE) return;
+      event: (event) => {
+        if (event.type !== "ADDED" || event.object["type"] !== TOKEN_TYPE) return;
+        const { object } = event;
         const { name, namespace = "", annotations } = object.metadata;
         const token = btoa(`token of ${annotations?.[TOKEN_ACCOUNT]}`);
         const body = { data: { token, "ca.crt": btoa("internal authority") } };
