@@ -104,8 +104,8 @@ function keysOfTemplate(
 
 class StatusReports {
   readonly #context: PlaneContext;
-  /** By key: when the status was last written, or a difference was first seen. */
-  readonly #quietSince = new Map<string, Instant>();
+  /** By key: since when something is held back. */
+  readonly #heldSince = new Map<string, Instant>();
 
   constructor(context: PlaneContext) {
     this.#context = context;
@@ -115,24 +115,24 @@ class StatusReports {
     const { clock, events, informers, plane } = this.#context;
     const binding = bindingOf(informers, key);
     if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) {
-      this.#quietSince.delete(formatKey(key));
+      this.#heldSince.delete(formatKey(key));
       return done;
     }
     const now = clock.now();
-    const quietSince = this.#quietSince.get(formatKey(key));
+    const heldSince = this.#heldSince.get(formatKey(key));
     const plan = decideAggregation(
-      { binding, works: worksOf(this.#context, binding), quietSince },
+      { binding, works: worksOf(this.#context, binding), heldSince },
       now,
     );
     if (plan.checkAgainAt !== undefined) {
-      if (quietSince === undefined) this.#quietSince.set(formatKey(key), now);
+      if (heldSince === undefined) this.#heldSince.set(formatKey(key), now);
       return checkAgainAt(plan.checkAgainAt);
     }
     for (const { status } of plan.commands) {
       const changed = { ...binding, status };
       await plane.update(bindingResource(key), changed, { subresource: "status" });
-      this.#quietSince.set(formatKey(key), now);
     }
+    this.#heldSince.delete(formatKey(key));
     const isNews = plan.reason === "Changed";
     if (isNews)
       events.record(binding, succeeded(`Update ${nameOf(binding)} with AggregatedStatus`));

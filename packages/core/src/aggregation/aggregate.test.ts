@@ -85,7 +85,7 @@ function statusOf(plan: AggregationPlan): NonNullable<ResourceBinding["status"]>
 function reported(clusters: readonly string[], ...works: readonly Work[]): ResourceBinding {
   const later = addMs(NOW, 10_000);
   const before = binding(clusters);
-  const plan = decideAggregation({ binding: before, works, quietSince: NOW }, later);
+  const plan = decideAggregation({ binding: before, works, heldSince: NOW }, later);
   return { ...before, status: statusOf(plan) };
 }
 
@@ -150,7 +150,7 @@ describe("FullyApplied", () => {
     ],
   ])("when %s", (_, subject, works, status) => {
     const later = addMs(NOW, 1000);
-    const plan = decideAggregation({ binding: subject, works, quietSince: NOW }, later);
+    const plan = decideAggregation({ binding: subject, works, heldSince: NOW }, later);
     const isTrue = status === "True";
     expect(statusOf(plan).conditions).toMatchObject([
       {
@@ -233,11 +233,30 @@ describe("the status of a binding", () => {
     const clusters = ["m1", "m2"];
     const subject = reported(clusters, ...others, ...(before === undefined ? [] : [before]));
     const works = [...others, ...(now === undefined ? [] : [now])];
-    const plan = decideAggregation({ binding: subject, works, quietSince: NOW }, addMs(NOW, 400));
+    const plan = decideAggregation({ binding: subject, works, heldSince: NOW }, addMs(NOW, 400));
     expect(plan.reason).toBe(reason);
     if (reason === "Held") expect(plan.checkAgainAt).toBe(addMs(NOW, 1000));
-    const later = decideAggregation({ binding: subject, works, quietSince: NOW }, addMs(NOW, 1000));
+    const later = decideAggregation({ binding: subject, works, heldSince: NOW }, addMs(NOW, 1000));
     expect(statusOf(later).aggregatedStatus).toEqual(aggregatedItems(works));
+  });
+});
+
+describe("copies that become healthy one after the other", () => {
+  it("are reported together, and at once when the last one does", () => {
+    const rolling = (cluster: string): Work => healthy(cluster, { health: "Unhealthy" });
+    const subject = reported(["m1", "m2"], rolling("m1"), rolling("m2"));
+    const view = { binding: subject, heldSince: NOW };
+    const first = decideAggregation({ ...view, works: [healthy("m1"), rolling("m2")] }, NOW);
+    expect(first).toMatchObject({ reason: "Held", checkAgainAt: addMs(NOW, 1000) });
+    const both = decideAggregation({ ...view, works: [healthy("m1"), healthy("m2")] }, NOW);
+    expect(both.reason).toBe("Changed");
+  });
+
+  it("are held from the moment that there is something to hold", () => {
+    const subject = reported(["m1"], work("m1", { applied: "True" }));
+    const works = [healthy("m1", { health: "Unhealthy" })];
+    const plan = decideAggregation({ binding: subject, works }, NOW);
+    expect(plan).toMatchObject({ reason: "Held", checkAgainAt: addMs(NOW, 1000) });
   });
 });
 

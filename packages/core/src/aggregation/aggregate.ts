@@ -2,9 +2,10 @@
  * Deciding when and what to write into the status of a binding: what its copies report, and whether all are applied.
  *
  * 1. Only `aggregatedStatus` and the condition FullyApplied are ours; everything else of the status stays.
- * 2. What others act on is written at once: a copy that becomes or stops being healthy, that fails to be applied or whose
- *    Work goes, FullyApplied, and every change of a reported status that is more than counters.
- * 3. Counters of a rollout, and copies that have nothing to report yet, are written at most once a second.
+ * 2. What others act on is written at once: a copy that stops being healthy, that fails to be applied or whose Work goes,
+ *    the last copy that becomes healthy, FullyApplied, and every change of a reported status that is more than counters.
+ * 3. Progress on the way there (counters of a rollout, the first of several copies that are healthy, copies that have
+ *    nothing to report yet) is gathered for a second, so that it costs at most one write in a second.
  * 4. What is said already is not written again.
  */
 import {
@@ -25,8 +26,8 @@ export interface AggregationView {
   readonly binding: ResourceBinding;
   /** All Works of the binding. */
   readonly works: readonly Work[];
-  /** When its status was last written, or the difference that is left was first seen; absent when neither was. */
-  readonly quietSince?: Instant | undefined;
+  /** Since when there is something to write that was held back; absent when there was nothing. */
+  readonly heldSince?: Instant | undefined;
 }
 
 export interface WriteStatusCommand {
@@ -39,7 +40,7 @@ export interface AggregationPlan extends Plan<WriteStatusCommand, AggregationRea
   readonly items: readonly AggregatedItem[];
 }
 
-const SHORTEST_PAUSE_MS = 1000;
+const GATHERING_MS = 1000;
 
 /** What to write into a binding's status. */
 export function decideAggregation(view: AggregationView, now: Instant): AggregationPlan {
@@ -55,7 +56,7 @@ export function decideAggregation(view: AggregationView, now: Instant): Aggregat
   if (equalJson(old, items) && !saysFullyApplied) return { ...unchanged, reason: "UpToDate" };
   const isUrgent =
     turns(binding, conditions) || items.length < old.length || differsVisibly(old, items);
-  const due = addMs(view.quietSince ?? now, SHORTEST_PAUSE_MS);
+  const due = addMs(view.heldSince ?? now, GATHERING_MS);
   if (!isUrgent && now < due) return { ...unchanged, checkAgainAt: due, reason: "Held" };
   const status = { ...binding.status, aggregatedStatus: items, conditions };
   return {
@@ -99,10 +100,12 @@ function turns({ status }: ResourceBinding, now: Conditions): boolean {
 
 function differsVisibly(old: readonly AggregatedItem[], items: readonly AggregatedItem[]): boolean {
   const before = new Map(old.map((item) => [item.clusterName, item]));
+  const isAllHealthy = items.every(({ health }) => health === "Healthy");
   return items.some((item) => {
     const last = before.get(item.clusterName) ?? { clusterName: item.clusterName };
     return (
-      (last.health === "Healthy") !== (item.health === "Healthy") ||
+      (last.health === "Healthy" && item.health !== "Healthy") ||
+      (last.health !== "Healthy" && isAllHealthy) ||
       (last.applied === false) !== (item.applied === false) ||
       (last.applied === true && item.applied !== true) ||
       last.appliedMessage !== item.appliedMessage ||

@@ -3,7 +3,7 @@ import { defineReasons } from "../plan.ts";
 
 export const aggregationReasons = defineReasons({
   Changed: "Something that others act on has changed, so it is written at once.",
-  Progressed: "Copies have made progress, and the last report is long enough ago.",
+  Progressed: "Copies have made progress, which was gathered for a while.",
   Held: "Copies have made progress; it is reported together with what follows shortly.",
   UpToDate: "The status says what the copies report.",
 });
