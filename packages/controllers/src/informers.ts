@@ -47,14 +47,22 @@ export type BindingIndex = "cluster" | "dependency" | "id" | "kind" | "policy" |
 /** `binding`: the permanent id of the Work's binding. `cluster`: the execution namespace. */
 export type WorkIndex = "binding" | "cluster";
 /**
- * `override`: an override policy it depends on, as a key of its own scope. `selects`: a kind it selects, see
+ * `id`: the permanent id. `override`: an override policy it depends on, as a key of its own scope. `selects`: what it selects, see
  * `selectsIndex`.
  */
-export type PolicyIndex = "override" | "selects";
+export type PolicyIndex = "id" | "override" | "selects";
 
-/** The value of a policy's `selects` index: where (a namespace, or "" for cluster policies) and what it selects. */
-export function selectsIndex(namespace: string, apiVersion: string, kind: string): string {
-  return `${namespace} ${apiVersion} ${kind}`;
+/**
+ * The value of a policy's `selects` index: where (a namespace, or "" for cluster policies), which kind, and which name
+ * ("" for a selector without one). Most policies name what they select, and are found by that alone.
+ */
+export function selectsIndex(
+  namespace: string,
+  apiVersion: string,
+  kind: string,
+  name: string,
+): string {
+  return `${namespace} ${apiVersion} ${kind} ${name}`;
 }
 
 export interface PlaneInformers {
@@ -111,11 +119,12 @@ const bindingIndexes: Readonly<Record<BindingIndex, IndexFunction<ResourceBindin
 };
 
 const policyIndexes: Readonly<Record<PolicyIndex, IndexFunction<PropagationPolicy>>> = {
+  id: labelValues(wellKnown.POLICY_ID, wellKnown.CLUSTER_POLICY_ID),
   override: (policy) => dependentOverridesOf(policy).map(formatKey),
   selects: ({ metadata, spec }) => [
     ...new Set(
-      spec.resourceSelectors.map(({ apiVersion, kind }) =>
-        selectsIndex(metadata.namespace ?? "", apiVersion, kind),
+      spec.resourceSelectors.map(({ apiVersion, kind, name = "" }) =>
+        selectsIndex(metadata.namespace ?? "", apiVersion, kind, name),
       ),
     ),
   ],

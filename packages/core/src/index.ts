@@ -168,6 +168,7 @@ export {
   type ClaimChange,
   claimIdsOf,
   claimOf,
+  isClaimOf,
 } from "./matching/claim.ts";
 export {
   type BindingCommand,

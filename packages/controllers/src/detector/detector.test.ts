@@ -1,6 +1,7 @@
 /** The detector against a real API server: claims, bindings, events, and nothing written at rest. */
 import {
   clusterPropagationPolicies,
+  type New,
   propagationPolicies,
   type ResourceBinding,
   resourceBindings,
@@ -35,6 +36,7 @@ import {
   key,
   on,
   patch,
+  policy,
 } from "./detector.suite.ts";
 
 const POLICY_ID = "propagationpolicy.karmada.io/permanent-id";
@@ -480,6 +482,47 @@ describe("a policy that goes", () => {
     await fleet.close();
   });
 
+  it("goes although another one bears a copy of its id and has claims of its own", async () => {
+    const fleet = await detectorFleet();
+    const first = await createPolicy(fleet, "first", WEB);
+    const copy = policy("second", { resourceSelectors: [{ ...DEPLOYMENTS, name: "api" }] });
+    const labels = { [POLICY_ID]: first.metadata.labels?.[POLICY_ID] ?? "" };
+    await fleet.plane.create(propagationPolicies, {
+      ...copy,
+      metadata: { ...copy.metadata, labels },
+    });
+    for (const name of ["web", "api"])
+      await fleet.plane.create(resources.deployments, deployment(name));
+    await fleet.settle();
+    await fleet.plane.delete(propagationPolicies, key("first"));
+    await fleet.settle();
+    await expect(fleet.plane.get(propagationPolicies, key("first"))).rejects.toThrow("not found");
+    expect(claimerName(await bindingNamed(fleet, "web-deployment"))).toBeUndefined();
+    expect(claimerName(await bindingNamed(fleet, "api-deployment"))).toBe("second");
+    await fleet.close();
+  });
+
+  it("goes although half of a claim is left of it somewhere", async () => {
+    const fleet = await detectorFleet();
+    const made = await createPolicy(fleet, "p", WEB);
+    const id = made.metadata.labels?.[POLICY_ID] ?? "";
+    const binding: New<ResourceBinding> = {
+      apiVersion: "work.karmada.io/v1alpha2",
+      kind: "ResourceBinding",
+      metadata: { name: "x-configmap", namespace: "default", labels: { [POLICY_ID]: id } },
+      spec: {
+        resource: { ...CONFIG_MAPS, namespace: "default", name: "x" },
+        conflictResolution: "Abort",
+      },
+    };
+    await fleet.plane.create(resourceBindings, binding);
+    await fleet.settle();
+    await fleet.plane.delete(propagationPolicies, key("p"));
+    await fleet.advance("1s");
+    await expect(fleet.plane.get(propagationPolicies, key("p"))).rejects.toThrow("not found");
+    await fleet.close();
+  });
+
   it("without its finalizer leaves claims behind that are cleared all the same", async () => {
     const fleet = await detectorFleet();
     await fleet.plane.create(
@@ -655,7 +698,7 @@ describe("bindings that are not the template's", () => {
   it("of a kind with the same name in another group is never written, and its going frees the name", async () => {
     const fleet = await detectorFleet();
     await createPolicy(fleet, "p", { resourceSelectors: [DEPLOYMENTS] });
-    const foreign: Omit<ResourceBinding, "metadata"> & { metadata: object } = {
+    const foreign: New<ResourceBinding> = {
       apiVersion: "work.karmada.io/v1alpha2",
       kind: "ResourceBinding",
       metadata: { name: "web-deployment", namespace: "default" },

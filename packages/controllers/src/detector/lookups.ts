@@ -30,22 +30,33 @@ export function policyOf({ informers }: Sources, key: ObjectKey): Policy | undef
     : informers.propagationPolicies.get(key);
 }
 
+/** The policies that bear this permanent id: one, unless somebody copied it. */
+export function policiesWithId({ informers }: Sources, id: string): readonly Policy[] {
+  return [
+    ...informers.propagationPolicies.byIndex("id", id),
+    ...informers.clusterPropagationPolicies.byIndex("id", id),
+  ];
+}
+
 /** The policy under the name that a claim gives, whatever its id. */
 export function claimerOf(sources: Sources, claim: Claim | undefined): Policy | undefined {
   return claim === undefined ? undefined : policyOf(sources, claim);
 }
 
-/** The policies of both scopes that name a template's kind. */
+/** The policies of both scopes that can mean a template: by its name, or by a selector of its kind without a name. */
 export function policiesFor({ informers }: Sources, template: AnyObject): readonly Policy[] {
   const { apiVersion, kind, metadata } = template;
-  const { namespace = "" } = metadata;
-  const cluster = informers.clusterPropagationPolicies.byIndex(
-    "selects",
-    selectsIndex("", apiVersion, kind),
-  );
-  if (namespace === "") return cluster;
-  const index = selectsIndex(namespace, apiVersion, kind);
-  return [...informers.propagationPolicies.byIndex("selects", index), ...cluster];
+  const { name, namespace = "" } = metadata;
+  const found = new Set<Policy>();
+  for (const named of [name, ""]) {
+    const wide = selectsIndex("", apiVersion, kind, named);
+    const own = selectsIndex(namespace, apiVersion, kind, named);
+    for (const policy of informers.clusterPropagationPolicies.byIndex("selects", wide))
+      found.add(policy);
+    if (namespace !== "")
+      for (const policy of informers.propagationPolicies.byIndex("selects", own)) found.add(policy);
+  }
+  return [...found];
 }
 
 /** The names of the override policies that a policy depends on and that do not exist. */

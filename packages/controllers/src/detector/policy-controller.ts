@@ -20,6 +20,7 @@ import { addMs, type Instant } from "@lifeboat/base";
 import {
   claimIdsOf,
   claimOf,
+  isClaimOf,
   isClusterPolicy,
   type Policy,
   policyIdOf,
@@ -38,7 +39,7 @@ import {
 import { type Binding, bindingResource, bindingsBy, watchingBindings } from "../bindings.ts";
 import type { PlaneContext } from "../context.ts";
 import { watchingTemplates } from "../templates.ts";
-import { claimerOf, policyOf, selectedBy, templateOf } from "./lookups.ts";
+import { policiesWithId, policyOf, selectedBy, templateOf } from "./lookups.ts";
 import type { Ignores } from "./template-controller.ts";
 
 const CONCURRENCY = 2;
@@ -82,20 +83,18 @@ class PolicyLooks {
     this.#ignores = ignores;
   }
 
-  /** The policy that is being deleted and that an object bore the id of, and does no more. */
+  /** The policies that are being deleted and that an object no longer holds up. */
   leavingPolicy(
     old: AnyObject | Binding | undefined,
     now: AnyObject | Binding | undefined,
   ): readonly ObjectKey[] {
     if (old === undefined) return [];
-    const left = claimIdsOf(now);
-    if (
-      claimIdsOf(old).every((id) => left.includes(id)) &&
-      now?.metadata.deletionTimestamp === undefined
-    )
-      return [];
-    const policy = claimerOf(this.#context, claimOf(old));
-    return policy?.metadata.deletionTimestamp === undefined ? [] : [keyOf(policy)];
+    const left = now?.metadata.deletionTimestamp === undefined ? claimIdsOf(now) : [];
+    return claimIdsOf(old)
+      .filter((id) => !left.includes(id))
+      .flatMap((id) => policiesWithId(this.#context, id))
+      .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+      .map(keyOf);
   }
 
   async look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
@@ -116,18 +115,22 @@ class PolicyLooks {
     const finalizer = finalizerOf(policy);
     const finalizers = policy.metadata.finalizers ?? [];
     if (!finalizers.includes(finalizer)) return done;
-    if (await this.#isNeeded(policyIdOf(policy), signal)) return done;
+    if (await this.#isNeeded(policy, signal)) return done;
     const others = finalizers.filter((name) => name !== finalizer);
     await this.#setFinalizers(policy, others, signal);
     return done;
   }
 
   /** Whether something still bears the policy's id that another look will release. */
-  async #isNeeded(id: string, signal: AbortSignal): Promise<boolean> {
+  async #isNeeded(policy: Policy, signal: AbortSignal): Promise<boolean> {
+    const id = policyIdOf(policy);
     if (id === "") return false;
     const { informers, plane, templates } = this.#context;
-    let isNeeded = templates.claimedBy(id).some((template) => !this.#ignores(template));
+    let isNeeded = templates
+      .claimedBy(id)
+      .some((template) => isHeldBy(template, policy) && !this.#ignores(template));
     for (const binding of bindingsBy(informers, "policy", id)) {
+      if (!isHeldBy(binding, policy)) continue;
       const template = templateOf(this.#context, binding);
       if (template !== undefined && !this.#ignores(template)) isNeeded = true;
       else
@@ -187,6 +190,12 @@ class PolicyLooks {
     const more = kinds.size > named.length ? `; and ${kinds.size - named.length} more` : "";
     return `The policy selects no resource. It looks for ${named.join("; ")}${more}`;
   }
+}
+
+/** Whether an object that bears a policy's id is that policy's, and not that of another one with a copied id. */
+function isHeldBy(object: AnyObject | Binding, policy: Policy): boolean {
+  const claim = claimOf(object);
+  return claim === undefined || claim.id !== policyIdOf(policy) || isClaimOf(claim, policy);
 }
 
 function finalizerOf(policy: Policy): string {

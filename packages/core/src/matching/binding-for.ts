@@ -20,7 +20,7 @@ import { type Fields, isFields, textAt, valueAt, without } from "../fields.ts";
 import type { Replicas } from "../interpretation/interpreter.ts";
 import { bindingName } from "../rendering/names.ts";
 import { BINDING_FINALIZER, CLUSTER_BINDING_FINALIZER, TEMPLATE_DIGEST } from "../well-known.ts";
-import { claimTexts, withTexts } from "./claim.ts";
+import { claimAnnotations, claimLabels, claimTexts, withTexts } from "./claim.ts";
 import type { Policy } from "./policy.ts";
 
 /** A binding of either scope; the two have the same fields. */
@@ -92,13 +92,18 @@ export function ownerOf({ metadata }: Binding): string | undefined {
 export function sameClaimedParts(a: Binding, b: Binding): boolean {
   return (
     a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
-    equalJson(a.metadata.labels, b.metadata.labels) &&
-    equalJson(a.metadata.annotations, b.metadata.annotations) &&
+    OWN_LABELS.every((key) => a.metadata.labels?.[key] === b.metadata.labels?.[key]) &&
+    OWN_ANNOTATIONS.every(
+      (key) => a.metadata.annotations?.[key] === b.metadata.annotations?.[key],
+    ) &&
     equalJson(a.metadata.finalizers, b.metadata.finalizers) &&
     equalJson(a.metadata.ownerReferences, b.metadata.ownerReferences) &&
     equalJson(without(a.spec, ...OTHERS), without(b.spec, ...OTHERS))
   );
 }
+
+const OWN_LABELS = [...claimLabels];
+const OWN_ANNOTATIONS = [...claimAnnotations, TEMPLATE_DIGEST];
 
 /** The parts of a binding's spec that others write; see invariant 1. */
 const OTHERS = [

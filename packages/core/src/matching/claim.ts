@@ -63,7 +63,7 @@ export function claimBy(policy: Policy): Claim {
 }
 
 /** Whether a claim names exactly this policy. */
-export function names(claim: Claim | undefined, policy: Policy): boolean {
+export function isClaimOf(claim: Claim | undefined, policy: Policy): boolean {
   if (claim === undefined) return false;
   const own = claimBy(policy);
   return claim.id === own.id && claim.namespace === own.namespace && claim.name === own.name;

@@ -329,6 +329,13 @@ describe("the parts that others own", () => {
   it("do not make two states differ for the detector, and its own do", () => {
     const { suspension: _, ...theirs } = others;
     expect(sameClaimedParts(stored(p), stored(p, theirs))).toBe(true);
+    const scheduled = stored(p);
+    const annotations = {
+      ...scheduled.metadata.annotations,
+      "policy.karmada.io/applied-placement": "{}",
+    };
+    const metadata = { ...scheduled.metadata, annotations, resourceVersion: "71" };
+    expect(sameClaimedParts(stored(p), { ...scheduled, metadata })).toBe(true);
     expect(sameClaimedParts(stored(p), stored(p, { replicas: 9 }))).toBe(false);
     expect(sameClaimedParts(stored(p), stored(policyOf("q")))).toBe(false);
   });

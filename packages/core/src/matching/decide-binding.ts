@@ -23,7 +23,7 @@ import {
   ownerOf,
   releasedBinding,
 } from "./binding-for.ts";
-import { claimIdsOf, claimOf, names } from "./claim.ts";
+import { claimIdsOf, claimOf, isClaimOf } from "./claim.ts";
 import { waitsForChange } from "./lazy.ts";
 import { describePolicy, isActive, type Policy, selection } from "./policy.ts";
 import type { BindingReason } from "./reasons.ts";
@@ -126,10 +126,10 @@ function isEntitled(
   claimer: Policy | undefined,
   policy: Policy,
 ): boolean {
-  if (claimIdsOf(existing).length === 0 || names(claimOf(existing), policy)) return true;
+  if (claimIdsOf(existing).length === 0 || isClaimOf(claimOf(existing), policy)) return true;
   return (
     claimer !== undefined &&
-    names(claimOf(existing), claimer) &&
+    isClaimOf(claimOf(existing), claimer) &&
     isActive(claimer) &&
     selection(claimer, template) > precision.none
   );

@@ -15,7 +15,7 @@
  */
 import { compareText, type Fields } from "../fields.ts";
 import { precision } from "../selectors/resource-selector.ts";
-import { type Claim, claimOf, names } from "./claim.ts";
+import { type Claim, claimOf, isClaimOf } from "./claim.ts";
 import { isActive, isClusterPolicy, type Policy, selection } from "./policy.ts";
 import type { ClaimReason } from "./reasons.ts";
 
@@ -40,7 +40,7 @@ export function decideClaim({ template, ignored, policies }: ClaimView): ClaimDe
   if (ignored) return { reason: "Ignored" };
   const candidates = rank(template, policies);
   const claim = claimOf(template);
-  const holder = candidates.find(({ policy }) => names(claim, policy));
+  const holder = candidates.find(({ policy }) => isClaimOf(claim, policy));
   if (holder === undefined || claim === undefined) {
     const [best] = candidates;
     return best === undefined

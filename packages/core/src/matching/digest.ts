@@ -12,67 +12,74 @@
 import { type Fields, fieldsAt, isFields } from "../fields.ts";
 import { claimAnnotations, claimLabels } from "./claim.ts";
 
-/** Of the metadata only what a copy in a member can show. */
+/** Of the metadata only labels and annotations count: the rest names the object, or is the server's. */
 export function digestOf(template: Fields): string {
   const hash = new Hash();
-  for (const key of Object.keys(template).sort()) {
-    if (key === "metadata" || key === "status") continue;
-    hash.text(key);
-    addValue(hash, template[key]);
-  }
-  addTexts(hash, fieldsAt(template, "metadata", "labels"), claimLabels);
-  addTexts(hash, fieldsAt(template, "metadata", "annotations"), claimAnnotations);
+  addFields(hash, template, BOOKKEEPING);
+  addFields(hash, fieldsAt(template, "metadata", "labels"), claimLabels);
+  addFields(hash, fieldsAt(template, "metadata", "annotations"), claimAnnotations);
   return hash.digest();
 }
 
-function addTexts(hash: Hash, texts: Fields, left: ReadonlySet<string>): void {
-  hash.mark("{");
-  for (const key of Object.keys(texts).sort()) {
-    if (left.has(key)) continue;
+const BOOKKEEPING: ReadonlySet<string> = new Set(["metadata", "status"]);
+const NONE: ReadonlySet<string> = new Set();
+
+function addFields(hash: Hash, fields: Fields, left: ReadonlySet<string>): void {
+  hash.mark(mark.open);
+  for (const key of Object.keys(fields).sort()) {
+    const value = fields[key];
+    if (value === undefined || left.has(key)) continue;
     hash.text(key);
-    addValue(hash, texts[key]);
+    addValue(hash, value);
   }
+  hash.mark(mark.close);
 }
 
 function addValue(hash: Hash, value: unknown): void {
-  if (Array.isArray(value)) {
-    hash.mark("[");
-    for (const item of value) addValue(hash, item);
-    hash.mark("]");
-  } else if (isFields(value)) {
-    hash.mark("{");
-    for (const key of Object.keys(value).sort()) {
-      if (value[key] === undefined) continue;
-      hash.text(key);
-      addValue(hash, value[key]);
-    }
-    hash.mark("}");
-  } else if (typeof value === "string") {
+  if (typeof value === "string") {
     hash.text(value);
+  } else if (Array.isArray(value)) {
+    hash.mark(mark.list);
+    for (const item of value) addValue(hash, item);
+    hash.mark(mark.close);
+  } else if (isFields(value)) {
+    addFields(hash, value, NONE);
   } else {
-    hash.mark(String(value));
+    hash.mark(mark.plain);
+    hash.text(String(value));
   }
 }
+
+/** What stands between texts; no code unit of a text is as large. */
+const mark = {
+  open: 0x10000,
+  close: 0x10001,
+  list: 0x10002,
+  plain: 0x10003,
+  text: 0x20000,
+} as const;
 
 class Hash {
   #a = 0x811c9dc5;
   #b = 0x9e3779b9;
 
-  /** A text of any content: its length goes first, so that neighbours cannot flow into each other. */
-  text(text: string): void {
-    this.mark(`"${text.length}:`);
-    this.mark(text);
+  mark(value: number): void {
+    this.#a = Math.imul(this.#a ^ value, 0x01000193);
+    this.#b = Math.imul((this.#b << 5) ^ (this.#b >>> 27) ^ value, 0x85ebca6b);
   }
 
-  mark(text: string): void {
+  /** Its length goes first, so that neighbours cannot flow into each other. */
+  text(text: string): void {
+    this.mark(mark.text + text.length);
+    let a = this.#a;
+    let b = this.#b;
     for (let i = 0; i < text.length; i++) {
       const unit = text.charCodeAt(i);
-      this.#a = Math.imul(this.#a ^ unit, 0x01000193);
-      this.#b = Math.imul((this.#b << 5) ^ (this.#b >>> 27) ^ unit, 0x85ebca6b);
+      a = Math.imul(a ^ unit, 0x01000193);
+      b = Math.imul((b << 5) ^ (b >>> 27) ^ unit, 0x85ebca6b);
     }
-    // Ends the text: a bare number or word cannot flow into the next one either.
-    this.#a = Math.imul(this.#a ^ 0x10000, 0x01000193);
-    this.#b = Math.imul(this.#b ^ 0x10000, 0xc2b2ae35);
+    this.#a = a;
+    this.#b = b;
   }
 
   digest(): string {

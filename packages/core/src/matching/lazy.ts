@@ -13,7 +13,7 @@
  */
 import { type Fields, textAt } from "../fields.ts";
 import { LAZY_SINCE, TEMPLATE_DIGEST } from "../well-known.ts";
-import { claimOf, names } from "./claim.ts";
+import { claimOf, isClaimOf } from "./claim.ts";
 import { isLazy, type Policy } from "./policy.ts";
 
 export interface LazyView {
@@ -32,7 +32,7 @@ export function waitsForChange({ template, digest, policy, existing }: LazyView)
   if (madeFrom !== "") return madeFrom === digest;
   const since = textAt(template, "metadata", "annotations", LAZY_SINCE);
   if (since !== "") return since === digest;
-  if (names(claimOf(template), policy)) return false;
+  if (isClaimOf(claimOf(template), policy)) return false;
   return isOlder(textAt(template, "metadata", "resourceVersion"), policy.metadata.resourceVersion);
 }
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { precision } from "../selectors/resource-selector.ts";
 import { bindingFor, newBinding, releasedBinding } from "./binding-for.ts";
-import { changeOfClaim, claimIdsOf, claimOf, names, withTexts } from "./claim.ts";
+import { changeOfClaim, claimIdsOf, claimOf, isClaimOf, withTexts } from "./claim.ts";
 import { decideBinding } from "./decide-binding.ts";
 import { decideClaim } from "./decide-claim.ts";
 import { digestOf } from "./digest.ts";
@@ -122,7 +122,7 @@ describe("claims", () => {
         expect(second.reason).toBe(first.policy === undefined ? "NoPolicyMatches" : "ClaimKept");
         expect(changeOfClaim(after, second.policy, undefined)).toBeUndefined();
         if (first.policy === undefined) expect(claimIdsOf(after)).toEqual([]);
-        else expect(names(claimOf(after), first.policy)).toBe(true);
+        else expect(isClaimOf(claimOf(after), first.policy)).toBe(true);
         expect(digestOf(after)).toBe(digestOf(object));
       }),
       RUNS,
@@ -150,7 +150,7 @@ describe("bindings", () => {
             policies: all,
           });
           const digest = digestOf(object);
-          const claimer = all.find((it) => names(claimOf(existing), it));
+          const claimer = all.find((it) => isClaimOf(claimOf(existing), it));
           const view = { digest, replicas, policy: owner, claimer, missingOverrides: [] };
           const first = decideBinding({ ...view, template: object, existing });
           const after = claimed(object, owner, first.waits ? digest : undefined);
@@ -160,7 +160,7 @@ describe("bindings", () => {
             ...view,
             template: after,
             existing: binding,
-            claimer: all.find((it) => names(claimOf(binding), it)),
+            claimer: all.find((it) => isClaimOf(claimOf(binding), it)),
           });
           expect(second.command).toBeUndefined();
           expect(second.waits).toBe(first.waits);
