@@ -4,7 +4,6 @@ import {
   clusters,
   evacuationBudgets,
   type EvictionTask,
-  type NewMeta,
   overridePolicies,
   resourceBindings,
   type Work,
@@ -343,12 +342,12 @@ describe("other views", () => {
   it("serves ClusterResourceBindings alike", async () => {
     fleet = await bindingFleet(["m1"]);
     const template = await fleet.plane.create(resources.namespaces, newNamespace("team"));
-    const { metadata, spec, ...rest } = bindingOf(template, on("m1"));
+    const { spec, ...rest } = bindingOf(template, on("m1"));
     const { namespace: _, ...reference } = spec.resource;
     await fleet.plane.create(clusterResourceBindings, {
       ...rest,
       kind: "ClusterResourceBinding",
-      metadata: { ...clusterMetadata(metadata), finalizers: [] },
+      metadata: { name: "team-namespace" },
       spec: { ...spec, resource: reference },
     });
     await fleet.settle();
@@ -417,7 +416,3 @@ describe("other views", () => {
     expect(manifestOf(await workIn("m1"))).toMatchObject({ spec: { size: 3 } });
   });
 });
-
-function clusterMetadata({ namespace: _, ...metadata }: NewMeta): NewMeta {
-  return metadata;
-}

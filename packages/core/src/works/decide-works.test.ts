@@ -144,10 +144,12 @@ describe("removing", () => {
   it.each([
     ["a status of an older generation", { generation: 2 }],
     ["a copy that is going", GOING],
+    ["a copy that is about to change", { finalizers: [] }],
   ])("does not rely on %s", (_what, meta) => {
     const works = [workIn("a", { health: "Healthy", meta }), workIn("b", { health: "Healthy" })];
     const plan = decided({ binding: binding(on("a")), works });
-    expect(plan).toMatchObject({ commands: [], spared: ["b"], reason: "LastHealthyCopy" });
+    expect(plan).toMatchObject({ spared: ["b"], reason: "LastHealthyCopy" });
+    expect(plan.commands.filter(({ kind }) => kind === "delete")).toEqual([]);
   });
 
   it.each([

@@ -107,8 +107,8 @@ export function decideWorks(view: WorksView): WorksPlan {
   if (view.binding.metadata.deletionTimestamp !== undefined) return removeAll(view);
   if (view.template === undefined) return plan({ reason: "TemplateMissing" });
   const targets = targetsOf(view.binding);
-  const removals = removalsOf(view, targets);
   const synced = sync(view, targets, view.template);
+  const removals = removalsOf(view, targets, isCovered(view, targets, synced));
   const isBarred = isPurging(view.works, targets);
   const creates = isBarred ? [] : synced.creates;
   return plan({
@@ -184,11 +184,18 @@ interface Removals {
   readonly spared: readonly string[];
 }
 
-function removalsOf(view: WorksView, targets: Targets): Removals {
+/** Whether a copy that stays is healthy, and is what it should be now. */
+function isCovered({ works }: WorksView, { wanted }: Targets, { updates }: Synced): boolean {
+  const changing = new Set(updates.map((command) => ("cluster" in command ? command.cluster : "")));
+  return works.some((work) => {
+    const cluster = clusterOfWork(work);
+    return wanted.has(cluster) && !changing.has(cluster) && isProvenHealthy(work);
+  });
+}
+
+function removalsOf(view: WorksView, targets: Targets, hasCover: boolean): Removals {
   const commands: WorksCommand[] = [];
   const spared: string[] = [];
-  const staying = view.works.filter((work) => targets.wanted.has(clusterOfWork(work)));
-  const isCovered = staying.some(isProvenHealthy);
   for (const work of view.works) {
     const cluster = clusterOfWork(work);
     if (isGoing(work) || targets.wanted.has(cluster)) continue;
@@ -198,7 +205,7 @@ function removalsOf(view: WorksView, targets: Targets): Removals {
       commands.push(remove(cluster, prepared(work, "Directly"), work, "Evicted"));
     } else if (view.neededIn.has(cluster)) {
       continue;
-    } else if (isCovered || mayGo(view, targets, work)) {
+    } else if (hasCover || mayGo(view, targets, work)) {
       commands.push(remove(cluster, prepared(work), work, causeOf(view, work)));
     } else {
       spared.push(cluster);
