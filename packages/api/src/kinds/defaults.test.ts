@@ -230,6 +230,26 @@ describe("permanent ids", () => {
   });
 });
 
+describe("the finalizer of a policy", () => {
+  const spec = { resourceSelectors: [selector] };
+
+  it.each([
+    ["PropagationPolicy", "karmada.io/propagation-policy-controller"],
+    ["ClusterPropagationPolicy", "karmada.io/cluster-propagation-policy-controller"],
+  ])("is given to a %s beside others, and given back when it is left out", (kind, finalizer) => {
+    const stored = accept(body(kind, spec, { finalizers: ["ex.io/other"] }));
+    expect(stored.metadata.finalizers).toEqual(["ex.io/other", finalizer]);
+    expect(accept(body(kind, spec), stored).metadata.finalizers).toEqual([finalizer]);
+  });
+
+  it("can be taken from a policy that is being deleted", () => {
+    const stored = accept(body("PropagationPolicy", spec));
+    const metadata = { ...stored.metadata, deletionTimestamp: NOW };
+    const left = accept(body("PropagationPolicy", spec), { ...stored, metadata });
+    expect(left.metadata.finalizers ?? []).toEqual([]);
+  });
+});
+
 describe("objects that need nothing", () => {
   it("are answered as they came, not copied", () => {
     const once = accept(body("PropagationPolicy", { resourceSelectors: [selector] }));
