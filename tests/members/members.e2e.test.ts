@@ -183,28 +183,34 @@ describe("faults", () => {
 });
 
 describe("deaths", () => {
+  beforeAll(async () => {
+    for (const name of MEMBERS) await kubectl(name)("create", "configmap", "kept");
+  });
+
   it("members live on when the plane is killed, and its next start takes them over", async () => {
     const pid = membersPid();
     await plane.process.stop("SIGKILL");
     const member = kubectl("member3");
-    await member("create", "configmap", "kept", "--from-literal=a=b");
+    expect(await member("create", "configmap", "meanwhile")).toMatchObject({ code: 0 });
     await start();
     expect(membersPid()).toBe(pid);
-    expect(await member("get", "configmap", "kept")).toMatchObject({ code: 0 });
+    expect(await member("get", "configmap", "meanwhile")).toMatchObject({ code: 0 });
     expect(await lifeboat("member", "fail", "member3", "--mode", "api-down")).toMatchObject({
       code: 0,
       output: "member3: api-down\n",
     });
     expect(await member("get", "nodes")).toMatchObject({ code: 1 });
+    expect(await lifeboat("member", "heal", "member3")).toMatchObject({ code: 0 });
   });
 
   it("members that are killed are started again with their data, ports and faults", async () => {
+    await lifeboat("member", "fail", "member3", "--mode", "api-down");
     const pid = membersPid();
     process.kill(pid, "SIGKILL");
     const member1 = kubectl("member1");
     await until("another process serves", async () => {
       if (membersPid() === pid) return false;
-      return (await member1("get", "deployment", "web")).code === 0;
+      return (await member1("get", "configmap", "kept")).code === 0;
     });
     const member3 = kubectl("member3");
     expect((await member3("get", "nodes")).stderr).toContain("was refused");
@@ -226,14 +232,14 @@ describe("deaths", () => {
     await until("the members have ended", () => !isRunning(pid));
     plane = await startLifeboat({ dataDirectory: directory, args: ["--members", "1"] });
     await plane.process.printed(/^members ready$/m);
-    expect(await kubectl("member1")("get", "deployment", "web")).toMatchObject({ code: 0 });
+    expect(await kubectl("member1")("get", "configmap", "kept")).toMatchObject({ code: 0 });
     expect((await kubectl("member2")("get", "nodes")).stderr).toContain("was refused");
     await plane.process.stop("SIGKILL");
     const left = membersPid();
     await start();
     expect(membersPid()).not.toBe(left);
     expect(isRunning(left)).toBe(false);
-    expect(await kubectl("member2")("get", "deployment", "web")).toMatchObject({ code: 0 });
+    expect(await kubectl("member2")("get", "configmap", "kept")).toMatchObject({ code: 0 });
   });
 
   it("`up` without members ends those of an earlier run", async () => {

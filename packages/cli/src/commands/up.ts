@@ -154,11 +154,9 @@ async function runMembers(
   }
   makeDirectory(directory);
   const client = plane.server.client(UP_USER);
-  const joined = untilJoined(ports, client, directory, settings.members, signal).then(
-    (areReady) => {
-      if (areReady) process.stdout.write("members ready\n");
-    },
-  );
+  const joined = untilJoined(ports, client, directory, settings, signal).then((areReady) => {
+    if (areReady) process.stdout.write("members ready\n");
+  });
   await Promise.all([joined, superviseMembers(ports, directory, settings, dataDirectory, signal)]);
 }
 

@@ -52,8 +52,11 @@ export async function superviseMembers(
   let pauseMs = FIRST_PAUSE_MS;
   while (!signal.aborted) {
     const living = livingMembers(directory);
+    if (living !== undefined && !equalJson(living.settings, settings)) {
+      await stopMembers(clock, directory);
+      continue;
+    }
     if (living === undefined) await startMembers(ports, directory, settings, dataDirectory, signal);
-    else if (!equalJson(living.settings, settings)) await stopMembers(clock, directory);
     const started = clock.monotonic();
     while (livingMembers(directory) !== undefined && !signal.aborted)
       await sleep(clock, LOOK_MS, signal);
@@ -92,19 +95,22 @@ export async function untilJoined(
   ports: KitPorts,
   plane: Client,
   directory: string,
-  members: number,
+  settings: MembersSettings,
   signal: AbortSignal,
 ): Promise<boolean> {
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   const objects = new Informer(ports, plane, simulatedMembers);
   const running = objects.run(either);
-  const names = Array.from({ length: members }, (_, i) => memberName(i + 1));
-  const areJoined = (): boolean =>
-    livingMembers(directory)?.isServing === true &&
-    names.every((name) =>
+  const names = Array.from({ length: settings.members }, (_, i) => memberName(i + 1));
+  const areJoined = (): boolean => {
+    const living = livingMembers(directory);
+    // One with other settings is about to be replaced.
+    if (living?.isServing !== true || !equalJson(living.settings, settings)) return false;
+    return names.every((name) =>
       hasCondition(objects.get({ namespace: "", name })?.status?.conditions, "Joined"),
     );
+  };
   while (!signal.aborted && !areJoined()) await sleep(ports.clock, LOOK_MS, signal);
   stop.abort();
   await running;
