@@ -66,16 +66,44 @@ function withMore(
     const seats = sureOf(holding, threshold);
     shares.set(holding.name, seats);
     left -= seats - holding.seats;
-    if (holding.weight > 0) heap.push({ ...holding, seats });
   }
+  const claimants = holdings.filter(({ weight }) => weight > 0);
+  for (const one of bestOf(left, claimants, shares, descending)) heap.push(one);
   for (; left > 0; left--) {
     const next = heap.pop();
     if (next === undefined) break;
     const seats = next.seats + 1;
     shares.set(next.name, seats);
-    heap.push({ ...next, seats });
+    heap.push({ name: next.name, weight: next.weight, seats });
   }
   return shares;
+}
+
+/** The names that can get any of so many seats: no more than there are seats, those with the highest claims. */
+function bestOf(
+  seats: number,
+  claimants: readonly Holding[],
+  shares: ReadonlyMap<string, number>,
+  descending: boolean,
+): readonly Holding[] {
+  const claims = claimants.map(({ name, weight }) => ({
+    name,
+    weight,
+    seats: shares.get(name) ?? 0,
+  }));
+  if (seats >= claims.length) return claims;
+  const best = new Heap<Holding>((a, b) => compareSeats(b, a, descending));
+  for (const claim of claims) {
+    const worst = best.peek();
+    if (best.size < seats) best.push(claim);
+    else if (worst !== undefined && compareSeats(claim, worst, descending) < 0) {
+      best.pop();
+      best.push(claim);
+    }
+  }
+  const kept: Holding[] = [];
+  for (let one = best.pop(); one !== undefined; one = best.pop()) kept.push(one);
+  return kept;
 }
 
 function withFewer(

@@ -44,17 +44,41 @@ export interface NodeGrade {
   readonly max: Amounts;
 }
 
-/** The clusters by which one placement is decided. */
+/** The clusters by which placements are decided, and what can be said of all of them at once. */
 export interface Fleet {
   /** By name. */
   readonly candidates: readonly Candidate[];
   readonly byName: ReadonlyMap<string, Candidate>;
+  readonly someTainted: boolean;
+  readonly someDeleting: boolean;
+  readonly someStale: boolean;
+  /** The names of the clusters that do not serve an API (as `Candidate.apis` has it). */
+  lacking(api: string): ReadonlySet<string>;
 }
 
-export function fleetOf(candidates: Iterable<Candidate>): Fleet {
-  const sorted = [...candidates].sort((a, b) => compareText(a.name, b.name));
-  return { candidates: sorted, byName: new Map(sorted.map((one) => [one.name, one])) };
+export function fleetOf(given: Iterable<Candidate>): Fleet {
+  const candidates = [...given].sort((a, b) => compareText(a.name, b.name));
+  // Answers are remembered: a fleet is asked about the same few kinds for thousands of workloads.
+  const lacking = new Map<string, ReadonlySet<string>>();
+  return {
+    candidates,
+    byName: new Map(candidates.map((one) => [one.name, one])),
+    someTainted: candidates.some(({ taints }) => taints.length > 0),
+    someDeleting: candidates.some(({ isDeleting }) => isDeleting),
+    someStale: candidates.some(({ hasStaleCopies }) => hasStaleCopies),
+    lacking: (api) => {
+      const known = lacking.get(api);
+      if (known !== undefined) return known;
+      const without = candidates.filter(({ apis }) => !apis.has(api)).map(({ name }) => name);
+      const found = new Set(without);
+      if (lacking.size >= MOST_REMEMBERED) lacking.clear();
+      lacking.set(api, found);
+      return found;
+    },
+  };
 }
+
+const MOST_REMEMBERED = 1000;
 
 export function candidateOf(cluster: Cluster): Candidate {
   return {

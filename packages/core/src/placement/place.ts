@@ -12,10 +12,10 @@
 import type { Instant } from "@lifeboat/base";
 import { compareText } from "../fields.ts";
 import { divideReplicas } from "../division/replicas.ts";
-import type { Candidate } from "./candidate.ts";
+import type { Candidate, Fleet } from "./candidate.ts";
 import { unfitMessage } from "./explain.ts";
 import { CLUSTER_AFFINITY } from "./filters/cluster-affinity.ts";
-import type { Asked, Rejection } from "./filters/filter.ts";
+import type { Asked, Check, Filter, Rejection } from "./filters/filter.ts";
 import { filters } from "./filters/registry.ts";
 import type { Fit } from "./fit.ts";
 import type { PlacementReason } from "./reasons.ts";
@@ -100,33 +100,48 @@ interface Filtered {
 }
 
 function filter(view: PlacementView, workload: Workload, asked: Asked): Filtered {
+  const { fleet } = view;
+  const checks = checksOf(filters, asked, fleet);
+  const bindingChecks = checksOf(binding, asked, fleet);
   const fits: Fit[] = [];
   const verdicts: (Rejection | undefined)[] = [];
   const keepers = new Map<string, Rejection>();
   const seesRoom = needsRoom(workload);
-  for (const candidate of view.fleet.candidates) {
+  for (const candidate of fleet.candidates) {
+    const rejection = firstRejection(candidate, checks);
     const isPresent = workload.present.has(candidate.name);
-    const rejection = firstRejection(candidate, asked);
-    const isOut = rejection !== undefined && (!isPresent || hasBindingRejection(candidate, asked));
-    verdicts.push(isOut ? rejection : undefined);
-    if (isOut) continue;
-    if (rejection !== undefined) keepers.set(candidate.name, rejection);
+    if (rejection !== undefined) {
+      if (!isPresent || firstRejection(candidate, bindingChecks) !== undefined) {
+        verdicts.push(rejection);
+        continue;
+      }
+      keepers.set(candidate.name, rejection);
+    }
+    verdicts.push(undefined);
     const mayGrow = rejection === undefined;
-    fits.push(fitOf(candidate, view, workload, { isPresent, mayGrow, seesRoom }));
+    const room = mayGrow && seesRoom ? roomIn(candidate, view, workload) : UNLIMITED;
+    fits.push(fitOf(candidate, workload, isPresent, mayGrow, mayGrow ? room : 0));
   }
   return { fits, explanation: { verdicts, keepers } };
 }
 
-function firstRejection(candidate: Candidate, asked: Asked): Rejection | undefined {
-  for (const one of filters) {
-    const rejection = one.check(candidate, asked);
+const binding = filters.filter(({ binds }) => binds);
+
+function checksOf(some: readonly Filter[], asked: Asked, fleet: Fleet): readonly Check[] {
+  const checks: Check[] = [];
+  for (const one of some) {
+    const check = one.prepare(asked, fleet);
+    if (check !== undefined) checks.push(check);
+  }
+  return checks;
+}
+
+function firstRejection(candidate: Candidate, checks: readonly Check[]): Rejection | undefined {
+  for (const check of checks) {
+    const rejection = check(candidate);
     if (rejection !== undefined) return rejection;
   }
   return undefined;
-}
-
-function hasBindingRejection(candidate: Candidate, asked: Asked): boolean {
-  return filters.some((one) => one.binds && one.check(candidate, asked) !== undefined);
 }
 
 /** Whether it matters how much room there is: counting it is the dearest part. */
@@ -136,22 +151,24 @@ function needsRoom({ rules, replicas, hasComponents }: Workload): boolean {
   return style === "dynamic" || style === "aggregated" || isSelective(rules);
 }
 
+function roomIn(candidate: Candidate, view: PlacementView, workload: Workload): number {
+  const { name } = candidate;
+  const room = roomFor(candidate.room, workload.request, view.reserved.get(name));
+  const estimate = view.estimates?.get(name);
+  return estimate === undefined || estimate < 0 ? room : Math.min(room, Math.floor(estimate));
+}
+
+/** `room`: how many more replicas it may get; 0 for one that keeps what it has. */
 function fitOf(
   candidate: Candidate,
-  view: PlacementView,
   workload: Workload,
-  known: Pick<Fit, "isPresent" | "mayGrow"> & { readonly seesRoom: boolean },
+  isPresent: boolean,
+  mayGrow: boolean,
+  room: number,
 ): Fit {
-  const { isPresent, mayGrow, seesRoom } = known;
-  const current = workload.present.get(candidate.name) ?? 0;
+  const current = (isPresent ? workload.present.get(candidate.name) : 0) ?? 0;
   let score = 0;
-  for (const one of scores) score += one.scoreOf(candidate, { holdsCopy: isPresent });
-  let room = mayGrow ? UNLIMITED : 0;
-  if (seesRoom && mayGrow) {
-    room = roomFor(candidate.room, workload.request, view.reserved.get(candidate.name));
-    const estimate = view.estimates?.get(candidate.name);
-    if (estimate !== undefined && estimate >= 0) room = Math.min(room, Math.floor(estimate));
-  }
+  for (const one of scores) score += one.scoreOf(candidate, isPresent);
   return { candidate, isPresent, current, mayGrow, score, room, available: room + current };
 }
 

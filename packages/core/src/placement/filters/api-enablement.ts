@@ -11,5 +11,10 @@ const rejection: Rejection = Object.freeze({
 export const apiEnablement: Filter = {
   name: NAME,
   binds: false,
-  check: (candidate, { api }) => (candidate.apis.has(api) ? undefined : rejection),
+  prepare: ({ api }, fleet) => {
+    const lacking = fleet.lacking(api);
+    return lacking.size === 0
+      ? undefined
+      : (candidate) => (lacking.has(candidate.name) ? rejection : undefined);
+  },
 };

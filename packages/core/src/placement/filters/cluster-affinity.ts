@@ -11,5 +11,8 @@ const rejection: Rejection = Object.freeze({
 export const clusterAffinity: Filter = {
   name: CLUSTER_AFFINITY,
   binds: true,
-  check: (candidate, { term }) => (term.matches(candidate) ? undefined : rejection),
+  prepare:
+    ({ term: { matches } }) =>
+    (candidate) =>
+      matches(candidate) ? undefined : rejection,
 };

@@ -11,5 +11,6 @@ const rejection: Rejection = Object.freeze({
 export const deletion: Filter = {
   name: NAME,
   binds: true,
-  check: (candidate) => (candidate.isDeleting ? rejection : undefined),
+  prepare: (_asked, { someDeleting }) =>
+    someDeleting ? (candidate) => (candidate.isDeleting ? rejection : undefined) : undefined,
 };

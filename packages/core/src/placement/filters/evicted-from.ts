@@ -15,7 +15,8 @@ const rejection: Rejection = Object.freeze({
 export const evictedFrom: Filter = {
   name: NAME,
   binds: true,
-  check: (candidate, asked) => (asked.evictedFrom.has(candidate.name) ? rejection : undefined),
+  prepare: ({ evictedFrom: left }) =>
+    left.size === 0 ? undefined : (candidate) => (left.has(candidate.name) ? rejection : undefined),
 };
 
 /** Whether a task comes from the workload's own ill health, not from its cluster's. */

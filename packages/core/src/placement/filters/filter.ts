@@ -4,15 +4,19 @@
  * Filters answer, they never throw; a rejection is a shared value, so that asking a thousand clusters costs nothing.
  */
 import type { Instant } from "@lifeboat/base";
-import type { Candidate } from "../candidate.ts";
+import type { Candidate, Fleet } from "../candidate.ts";
 import type { AffinityTerm, PlacementRules } from "../rules.ts";
 
 export interface Filter {
   readonly name: string;
   /** Whether a cluster that holds a copy must pass too. If not, it keeps what it has but gets no more. */
   readonly binds: boolean;
-  check(candidate: Candidate, asked: Asked): Rejection | undefined;
+  /** The check for one placement; undefined: it rejects no cluster of this fleet, and costs nothing. */
+  prepare(asked: Asked, fleet: Fleet): Check | undefined;
 }
+
+/** Why the cluster cannot take the workload; undefined: this filter has nothing against it. */
+export type Check = (candidate: Candidate) => Rejection | undefined;
 
 export interface Rejection {
   /** The filter's name. */

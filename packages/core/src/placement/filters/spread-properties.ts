@@ -21,12 +21,19 @@ const rejections = {
 export const spreadProperties: Filter = {
   name: NAME,
   binds: true,
-  check: (candidate, { rules }) => {
-    for (const { by } of rules.spread)
-      if (by !== "cluster" && by !== "label" && !has(candidate, by)) return rejections[by];
-    return undefined;
+  prepare: ({ rules: { spread } }) => {
+    const properties = spread.map(({ by }) => by).filter(isProperty);
+    if (properties.length === 0) return undefined;
+    return (candidate) => {
+      for (const by of properties) if (!has(candidate, by)) return rejections[by];
+      return undefined;
+    };
   },
 };
+
+function isProperty(by: string): by is keyof typeof rejections {
+  return Object.hasOwn(rejections, by);
+}
 
 function has(candidate: Candidate, by: keyof typeof rejections): boolean {
   return by === "zone" ? candidate.zones.length > 0 : candidate[by] !== "";

@@ -11,5 +11,6 @@ const rejection: Rejection = Object.freeze({
 export const staleCopies: Filter = {
   name: NAME,
   binds: false,
-  check: (candidate) => (candidate.hasStaleCopies ? rejection : undefined),
+  prepare: (_asked, { someStale }) =>
+    someStale ? (candidate) => (candidate.hasStaleCopies ? rejection : undefined) : undefined,
 };

@@ -17,12 +17,15 @@ const EFFECTS: readonly string[] = ["NoSchedule", "NoExecute", "PreferNoExecute"
 export const taints: Filter = {
   name: NAME,
   binds: false,
-  check: ({ taints: borne }, { rules, now }) => {
-    for (const taint of borne)
-      if (EFFECTS.includes(taint.effect) && !isTolerated(taint, rules.tolerations, now))
-        return untolerated(taint);
-    return undefined;
-  },
+  prepare: ({ rules: { tolerations }, now }, { someTainted }) =>
+    someTainted
+      ? ({ taints: borne }) => {
+          for (const taint of borne)
+            if (EFFECTS.includes(taint.effect) && !isTolerated(taint, tolerations, now))
+              return untolerated(taint);
+          return undefined;
+        }
+      : undefined,
 };
 
 /** Whether a taint does not keep a workload with these tolerations away now. */

@@ -4,10 +4,5 @@ import type { Candidate } from "../candidate.ts";
 export interface Score {
   readonly name: string;
   /** From 0 to 100. */
-  scoreOf(candidate: Candidate, standing: Standing): number;
-}
-
-/** How a cluster stands to the workload. */
-export interface Standing {
-  readonly holdsCopy: boolean;
+  scoreOf(candidate: Candidate, holdsCopy: boolean): number;
 }
