@@ -8,14 +8,13 @@ import { configMap, resources } from "../../../../testkit/src/objects.ts";
 export const ES = executionNamespace("m1");
 const FINALIZER = "karmada.io/execution-controller";
 
-interface Manifest {
-  readonly kind: string;
-  readonly metadata: New<AnyObject>["metadata"];
-}
-
 /** The name of the Work that holds an object. */
-export function nameOf({ kind, metadata }: Manifest): string {
-  return workName({ kind, namespace: metadata.namespace ?? "", name: metadata.name ?? "" });
+export function nameOf({ kind, metadata }: New<AnyObject>): string {
+  return workName({
+    kind: String(kind),
+    namespace: metadata.namespace ?? "",
+    name: metadata.name ?? "",
+  });
 }
 
 /** A manifest with the marks that rendering puts on it. */

@@ -552,6 +552,11 @@ describe("execution in trouble", () => {
       memberModel: false,
       interpretation: () => ({
         ...builtinInterpretation,
+        name: "scripts that fail",
+        run: (signal) =>
+          new Promise((resolve) => {
+            signal.addEventListener("abort", () => resolve(), { once: true });
+          }),
         isCustomized: (_apiVersion, _kind, operation) => operation === "retain" && retain,
         retain: broken,
         health: broken,
