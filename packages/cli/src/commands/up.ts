@@ -8,6 +8,7 @@
  * With `--members N` a process of its own runs simulated members (members/supervise-members.ts); `members ready` follows
  * when all have joined.
  */
+import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { createRandom } from "@lifeboat/base";
 import { createRealClock, createRealIds } from "@lifeboat/base/adapters";
@@ -20,6 +21,7 @@ import {
   writeKubeconfig,
 } from "@lifeboat/apiserver/adapters";
 import type { KitPorts } from "@lifeboat/kit";
+import { connectMemberOverHttp } from "@lifeboat/controllers/adapters";
 import { createPinoLog, createPromMetrics } from "@lifeboat/kit/adapters";
 import { type ControlPlane, createControlPlane } from "@lifeboat/plane";
 import type { Command } from "commander";
@@ -29,6 +31,7 @@ import {
   parseLogLevel,
   seedFromProcess,
 } from "../environment.ts";
+import { controllerOptions, controllersFrom } from "../controller-options.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import {
   MAX_MEMBERS,
@@ -78,6 +81,7 @@ export const upOptions: readonly OptionDefinition[] = [
     help: "Start so many simulated member clusters in a process of their own and join them",
   },
   ...memberSizeOptions,
+  ...controllerOptions,
   {
     name: "log-level",
     type: "text",
@@ -101,6 +105,7 @@ async function up(settings: Settings): Promise<void> {
   const tokenFile = settings.text("token-auth-file");
   const tokens = tokenFile === undefined ? new Map() : readTokenFile(tokenFile);
   const level = parseLogLevel(settings.requiredText("log-level"));
+  const controllers = controllersFrom(settings);
   makeDirectory(dataDirectory);
   makeDirectory(kubeconfigDirectory);
   const ports = {
@@ -112,7 +117,15 @@ async function up(settings: Settings): Promise<void> {
     storage: await openStorage(join(dataDirectory, "store")),
   };
   const pki = await openPki(ports.clock, join(dataDirectory, "pki"));
-  const plane = await createControlPlane(ports, { version, tokens });
+  const plane = await createControlPlane(ports, {
+    version,
+    tokens,
+    work: {
+      controllers,
+      connect: connectMemberOverHttp(`lifeboat/${version}`),
+      instance: hostname(),
+    },
+  });
   const tls = createTlsServer({
     handle: plane.server.handle,
     ...(await pki.server([listen.host])),

@@ -1,0 +1,92 @@
+/** The flags of the controllers, which every topology that runs them shares. */
+import { type ControllersOptions, controllerNames, unknownControllers } from "@lifeboat/plane";
+import { UsageError } from "./failure.ts";
+import type { OptionDefinition } from "./options.ts";
+import type { Settings } from "./settings.ts";
+
+export const controllerOptions: readonly OptionDefinition[] = [
+  {
+    name: "cluster-status-update-frequency",
+    type: "duration",
+    value: "TIME",
+    default: "10s",
+    min: 100,
+    help: "How often members are probed and their status is read",
+  },
+  {
+    name: "cluster-failure-threshold",
+    type: "duration",
+    value: "TIME",
+    default: "30s",
+    min: 0,
+    help: "How long probes must fail before a cluster is not ready",
+  },
+  {
+    name: "cluster-success-threshold",
+    type: "duration",
+    value: "TIME",
+    default: "30s",
+    min: 0,
+    help: "How long probes must succeed before it is ready again",
+  },
+  {
+    name: "skipped-propagating-namespaces",
+    type: "text",
+    value: "REGEX,…",
+    default: "kube-.*",
+    help: "Namespaces that never leave the control plane, as anchored regular expressions",
+  },
+  {
+    name: "skipped-propagating-apis",
+    type: "text",
+    value: "API;…",
+    help: "APIs that are never propagated: group, group/version or group/version/Kind",
+  },
+  {
+    name: "controllers",
+    type: "text",
+    value: "NAMES",
+    default: "*",
+    help: `Which controllers run: *, a name, or -name; known are ${controllerNames.join(", ")}`,
+  },
+];
+
+/** What the controllers are told, from the flags; throws UsageError on a value that does not do. */
+export function controllersFrom(settings: Settings): ControllersOptions {
+  const controllers = listed(settings.requiredText("controllers"), ",");
+  const [unknown] = unknownControllers(controllers);
+  if (unknown !== undefined)
+    throw new UsageError(
+      `--controllers: there is no controller "${unknown}"; known are ${controllerNames.join(", ")}`,
+    );
+  const skippedPropagatingNamespaces = listed(
+    settings.requiredText("skipped-propagating-namespaces"),
+    ",",
+  );
+  for (const pattern of skippedPropagatingNamespaces) checkPattern(pattern);
+  return {
+    controllers,
+    clusterStatusUpdateFrequencyMs: settings.number("cluster-status-update-frequency"),
+    clusterFailureThresholdMs: settings.number("cluster-failure-threshold"),
+    clusterSuccessThresholdMs: settings.number("cluster-success-threshold"),
+    skippedPropagatingNamespaces,
+    skippedPropagatingApis: listed(settings.text("skipped-propagating-apis") ?? "", ";"),
+    failover: false,
+  };
+}
+
+function listed(text: string, separator: string): readonly string[] {
+  return text
+    .split(separator)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+}
+
+function checkPattern(pattern: string): void {
+  try {
+    new RegExp(`^(?:${pattern})$`, "u");
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`--skipped-propagating-namespaces: ${why}`);
+  }
+}
