@@ -395,6 +395,9 @@ describe("other views", () => {
       services,
       interpretation: () => ({
         ...builtinInterpretation,
+        name: "scripts",
+        run: (signal) =>
+          new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
         isCustomized: (_apiVersion, _kind, operation) => operation === "reviseReplicas",
         reviseReplicas: (object, replicas) =>
           isBroken
