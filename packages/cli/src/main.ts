@@ -3,6 +3,7 @@
  * for done, 2 for a call that was wrong, 1 for one that could not be carried out.
  */
 import { Command, CommanderError } from "commander";
+import { addExplain } from "./commands/explain.ts";
 import { addGet } from "./commands/get.ts";
 import { addJoin } from "./commands/join.ts";
 import { addMember } from "./commands/member.ts";
@@ -23,6 +24,7 @@ export async function main(args: readonly string[]): Promise<void> {
   addJoin(program);
   addUnjoin(program);
   addGet(program);
+  addExplain(program);
   addMember(program);
   addMembers(program);
   try {

@@ -222,7 +222,8 @@ export {
   type ScheduleReason,
   scheduleReasons,
 } from "./placement/reasons.ts";
-export { type RoomReservation, reservationsOf } from "./placement/reserve.ts";
+export { purgesUnderWay } from "./placement/purge.ts";
+export { reservationsOf, reservedBy, type RoomReservation } from "./placement/reserve.ts";
 export { type PlacementRules, readPlacement, spreadBy } from "./placement/rules.ts";
 export type { Explanation, PlacementDecision, PlacementView, Target } from "./placement/view.ts";
 export { defineReasons, type Plan, type PlannedCondition, type PlannedEvent } from "./plan.ts";

@@ -13,6 +13,7 @@ import {
   place,
   type PlacementDecision,
   type PlacementView,
+  purgesUnderWay,
   type ScheduleReason,
   wellKnown,
   whyDue,
@@ -210,17 +211,13 @@ class Scheduler {
   }
 
   #viewOf(binding: Binding, estimates: ReadonlyMap<string, number> | undefined): PlacementView {
-    const waiting = (binding.spec.gracefulEvictionTasks ?? []).filter(
-      ({ purgeMode }) => purgeMode === "Directly" || purgeMode === "Immediately",
-    );
+    const waitForPurge = purgesUnderWay(binding);
     return {
       binding,
       fleet: this.#clusters.fleet,
       reserved: this.#ledger.reserved,
       ...(estimates !== undefined && { estimates }),
-      ...(waiting.length > 0 && {
-        waitForPurge: waiting.reduce((all, { replicas = 0 }) => all + replicas, 0),
-      }),
+      ...(waitForPurge !== undefined && { waitForPurge }),
     };
   }
 

@@ -33,6 +33,17 @@ export function reservationsOf(
   return reservations;
 }
 
+/** What all bindings together have promised, by cluster (`PlacementView.reserved`). */
+export function reservedBy(bindings: readonly ResourceBinding[]): Map<string, Map<string, number>> {
+  const reserved = new Map<string, Map<string, number>>();
+  for (const { cluster, amounts } of bindings.flatMap((binding) => reservationsOf(binding))) {
+    const sums = reserved.get(cluster) ?? new Map<string, number>();
+    for (const [name, amount] of amounts) sums.set(name, (sums.get(name) ?? 0) + amount);
+    reserved.set(cluster, sums);
+  }
+  return reserved;
+}
+
 const NOTHING: readonly never[] = Object.freeze([]);
 
 function visible(status: unknown, cluster: string, replicas: number): number {
