@@ -20,6 +20,7 @@ import {
   findCondition,
   isRefused,
   type ObjectKey,
+  pathSegmentProblems,
   type Work,
   works as workResource,
 } from "@lifeboat/api";
@@ -27,6 +28,7 @@ import { addMs, type Instant } from "@lifeboat/base";
 import {
   appliedVersions,
   type ApplyOutcome,
+  applyReasons,
   decideWorkStatus,
   describeObject,
   executionNamespace,
@@ -256,6 +258,7 @@ class WorksOfCluster implements ClusterExecution {
   #referencesOf(manifests: readonly Fields[]): Promise<(ObjectReference | ApplyOutcome)[]> {
     return Promise.all(
       manifests.map(async (manifest) => {
+        if (!isNamed(manifest)) return NO_NAME;
         try {
           return (await this.#referenceOf(manifest)) ?? this.#notServed(manifest);
         } catch (error) {
@@ -428,7 +431,19 @@ class WorksOfCluster implements ClusterExecution {
   }
 }
 
+const NO_NAME: ApplyOutcome = { kind: "failed", problem: applyReasons.ManifestInvalid };
 const NO_OBJECT: ApplyOutcome = { kind: "failed", problem: "the Work holds no such manifest" };
+
+/** Names become parts of paths: one that is empty or climbs would reach a collection, or another object. */
+function isNamed(manifest: Fields): boolean {
+  const { metadata } = manifest as { readonly metadata?: { name?: unknown; namespace?: unknown } };
+  const { name, namespace = "" } = metadata ?? {};
+  return name !== "" && [name, namespace].every(isPathSegment);
+}
+
+function isPathSegment(part: unknown): boolean {
+  return typeof part === "string" && pathSegmentProblems(part).length === 0;
+}
 
 function isReference(found: ObjectReference | ApplyOutcome): found is ObjectReference {
   return "resource" in found;

@@ -715,6 +715,12 @@ describe("execution in trouble", () => {
   it.each([
     ["no manifests", { workload: { manifests: [] } }],
     ["an empty manifest", { workload: { manifests: [{}] } }],
+    ["a name that climbs", { workload: { manifests: [configMap("..")] } }],
+    [
+      "a namespace that climbs",
+      { workload: { manifests: [configMap("c", {}, { namespace: ".." })] } },
+    ],
+    ["an empty name", { workload: { manifests: [configMap("")] } }],
     ["odd manifests", { workload: { manifests: [{ apiVersion: 1, kind: [], metadata: "x" }] } }],
   ])("lives with a Work of %s", async (_what, spec) => {
     const fleet = await executing({ memberModel: false });
