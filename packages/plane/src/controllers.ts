@@ -78,7 +78,13 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
   ],
   ["scheduler", (context) => [createScheduler(context)]],
   ["dependencies", createDependencies],
-  ["binding", (context) => createBindingController(context, createDeletionGate(context))],
+  [
+    "binding",
+    (context) => {
+      const gate = createDeletionGate(context);
+      return [gate, ...createBindingController(context, gate)];
+    },
+  ],
   ["execution", createExecution],
   ["bindingStatus", createBindingStatus],
   ["workloadRebalancer", createWorkloadRebalancer],
