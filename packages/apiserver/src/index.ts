@@ -3,8 +3,15 @@ export type { Attributes, Authorizer } from "./authorization/authorizer.ts";
 export type { Catalog, ServedResource } from "./catalog/served-resource.ts";
 export { Dropped, type Handle, type HttpRequest, type HttpResponse } from "./http/exchange.ts";
 export { createStore, StoreClosed, type StoreOptions } from "./store/create-store.ts";
-export { createMemoryStorage, type MemoryStorage } from "./store/memory-storage.ts";
-export { type Storage, StorageBroken, StorageFull } from "./store/storage.ts";
+export { createMemoryStorage, type DiskImage, type MemoryStorage } from "./store/memory-storage.ts";
+export {
+  type ChangeRow,
+  type Loaded,
+  type Storage,
+  type StorageBatch,
+  StorageBroken,
+  StorageFull,
+} from "./store/storage.ts";
 export type { User } from "./verbs/verbs.ts";
 export { allowMasters } from "./authorization/allow-masters.ts";
 export {

@@ -14,6 +14,7 @@ import type { Log } from "@lifeboat/kit";
 import type { Store, StoreWatch } from "../store/store.ts";
 import type { MutableCatalog } from "./catalog.ts";
 import { servedFromCrd } from "./crd.ts";
+import type { ServedResource } from "./served-resource.ts";
 
 const TABLE = "apiextensions.k8s.io/customresourcedefinitions";
 
@@ -28,7 +29,7 @@ export function followCrds(log: Log, store: Store, catalog: MutableCatalog): Sto
     if (shown.get(name) === looks) return;
     shown.set(name, looks);
     try {
-      const resources = servedFromCrd(crd);
+      const resources = compiledCrd(crd, looks);
       if (resources.length === 0) catalog.removeCustom(name);
       else catalog.setCustom(name, resources);
     } catch (error) {
@@ -52,6 +53,23 @@ export function followCrds(log: Log, store: Store, catalog: MutableCatalog): Sto
     },
   );
 }
+
+/**
+ * What is served of a CRD, compiled once for all servers of this process: a pure function of how the CRD looks. Servers
+ * that start again and again, as in tests, then spend no time on it. Of a hostile number of CRDs only the last are kept.
+ */
+function compiledCrd(crd: CustomResourceDefinition, looks: string): readonly ServedResource[] {
+  const key = `${crd.metadata.name} ${looks}`;
+  const known = compiled.get(key);
+  if (known !== undefined) return known;
+  const resources = servedFromCrd(crd);
+  if (compiled.size >= COMPILED_LIMIT) compiled.clear();
+  compiled.set(key, resources);
+  return resources;
+}
+
+const COMPILED_LIMIT = 256;
+const compiled = new Map<string, readonly ServedResource[]>();
 
 /** Everything about a CRD that what is served depends on. */
 function appearanceOf(crd: CustomResourceDefinition): string {

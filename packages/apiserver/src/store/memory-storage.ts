@@ -24,6 +24,16 @@ import {
 export interface MemoryStorageOptions {
   /** How long a sync takes; 0 answers in a microtask, without the clock. */
   readonly syncDelayMs: number;
+  /** What is on the disk at first; absent: nothing. */
+  readonly image?: DiskImage;
+}
+
+/** What is on a simulated disk. Rows are never changed, so an image is shared and not copied. */
+export interface DiskImage {
+  readonly objects: readonly ObjectRow[];
+  readonly history: readonly ChangeRow[];
+  readonly revisionCeiling: number;
+  readonly historyStart: number;
 }
 
 export interface MemoryStorage extends Storage {
@@ -35,21 +45,46 @@ export interface MemoryStorage extends Storage {
   free(): void;
   /** The next commit meets a failing disk. */
   fail(random: Random): void;
+  /** What is on the disk now. */
+  image(): DiskImage;
   /** A new handle on the same disk, after this one was closed or crashed. */
   reopen(): MemoryStorage;
 }
 
 /** An empty simulated disk and the first handle on it. */
 export function createMemoryStorage(clock: Clock, options: MemoryStorageOptions): MemoryStorage {
-  return new Handle(new Disk(), clock, options.syncDelayMs);
+  return new Handle(new Disk(options.image ?? EMPTY), clock, options.syncDelayMs);
 }
 
+const EMPTY: DiskImage = Object.freeze({
+  objects: [],
+  history: [],
+  revisionCeiling: 0,
+  historyStart: 0,
+});
+
 class Disk {
-  readonly objects = new Map<string, ObjectRow>();
-  history: ChangeRow[] = [];
-  ceiling = 0;
-  historyStart = 0;
+  readonly objects: Map<string, ObjectRow>;
+  history: ChangeRow[];
+  ceiling: number;
+  historyStart: number;
   full = false;
+
+  constructor(image: DiskImage) {
+    this.objects = new Map(image.objects.map((row) => [row.key, row]));
+    this.history = [...image.history];
+    this.ceiling = image.revisionCeiling;
+    this.historyStart = image.historyStart;
+  }
+
+  image(): DiskImage {
+    return {
+      objects: [...this.objects.values()],
+      history: [...this.history],
+      revisionCeiling: this.ceiling,
+      historyStart: this.historyStart,
+    };
+  }
 
   apply(batch: StorageBatch): void {
     for (const row of batch.changes) {
@@ -84,13 +119,7 @@ class Handle implements MemoryStorage {
   load(): Promise<Loaded> {
     assert(this.#state === "new", "a storage is loaded once");
     this.#state = "open";
-    const { ceiling, historyStart, objects, history } = this.#disk;
-    return Promise.resolve({
-      revisionCeiling: ceiling,
-      historyStart,
-      objects: [...objects.values()],
-      history: [...history],
-    });
+    return Promise.resolve(this.#disk.image());
   }
 
   async commit(batch: StorageBatch): Promise<void> {
@@ -130,6 +159,10 @@ class Handle implements MemoryStorage {
 
   fail(random: Random): void {
     this.#failing = random;
+  }
+
+  image(): DiskImage {
+    return this.#disk.image();
   }
 
   reopen(): MemoryStorage {
