@@ -446,6 +446,14 @@ describe("the record of what a workload needs", () => {
     expect(await neededIn("cfg-configmap")).toEqual({ "web-deployment": ["m2"] });
     const reasons = (await eventsAbout("web")).map((event) => event["reason"]);
     expect(reasons).toContain("GetDependenciesFailed");
+    const web = await read("web-deployment");
+    await fleet.plane.update(resourceBindings, {
+      ...web,
+      metadata: { ...web.metadata, annotations: {} },
+      spec: { ...web.spec, clusters: [{ name: "m3" }] },
+    });
+    await fleet.settle();
+    expect(await neededIn("cfg-configmap")).toEqual({ "web-deployment": ["m3"] });
     isBroken = false;
     await fleet.advance("1m");
     expect((await read("web-deployment")).metadata.annotations?.[DEPENDENCIES]).toContain("cfg");

@@ -166,6 +166,15 @@ describe("FullyApplied", () => {
 });
 
 describe("the status of a binding", () => {
+  it("is not fully applied when the resource goes nowhere any more", () => {
+    const { status } = reported(["m1"], healthy("m1"));
+    const plan = decideAggregation({ binding: binding([], status), works: [] }, NOW);
+    expect(statusOf(plan)).toMatchObject({
+      aggregatedStatus: [],
+      conditions: [{ type: "FullyApplied", status: "False" }],
+    });
+  });
+
   it("keeps what others wrote", () => {
     const scheduled = {
       type: "Scheduled",
@@ -214,6 +223,7 @@ describe("the status of a binding", () => {
       "Changed",
     ],
     ["goes", rolling, undefined, "Changed"],
+    ["goes that was refused", work("m1", { applied: "False" }), undefined, "Changed"],
     [
       "reports an address",
       rolling,

@@ -107,7 +107,6 @@ function differsVisibly(old: readonly AggregatedItem[], items: readonly Aggregat
       (last.health === "Healthy" && item.health !== "Healthy") ||
       (last.health !== "Healthy" && isAllHealthy) ||
       (last.applied === false) !== (item.applied === false) ||
-      (last.applied === true && item.applied !== true) ||
       last.appliedMessage !== item.appliedMessage ||
       !equalJson(withoutCounters(last.status), withoutCounters(item.status))
     );

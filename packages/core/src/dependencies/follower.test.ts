@@ -80,6 +80,15 @@ describe("an object that a workload needs", () => {
     ["clusters it never leaves", { gracefulEvictionTasks: [task("m3", "Never")] }, ["m1", "m3"]],
     ["not those it leaves directly", { gracefulEvictionTasks: [task("m3", "Directly")] }, ["m1"]],
     ["not those it left at once", { gracefulEvictionTasks: [task("m3", "Immediately")] }, ["m1"]],
+    [
+      "clusters it leaves, though others need it there",
+      {
+        clusters: [{ name: "m2" }],
+        gracefulEvictionTasks: [task("m1")],
+        requiredBy: [{ name: "x", clusters: [{ name: "m1" }] }],
+      },
+      ["m2", "m1"],
+    ],
     ["a cluster once", { gracefulEvictionTasks: [task("m1", "Gracefully")] }, ["m1"]],
   ])("is where the workload is: %s", (_, spec, clusters) => {
     const referrers = [workloadBinding("web", spec, NEEDING)];
