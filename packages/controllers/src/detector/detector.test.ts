@@ -753,6 +753,10 @@ describe("what a kind means", () => {
       {
         interpretation: () => ({
           ...builtinInterpretation,
+          name: "interpretation",
+          // A service that ends counts as broken, so this one goes on until it is stopped.
+          run: (signal) =>
+            new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
           replicas: () =>
             replicas === undefined
               ? Promise.reject(new InterpretationFailed("no answer"))
