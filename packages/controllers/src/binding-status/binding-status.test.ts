@@ -9,6 +9,7 @@ import {
   type Work,
   works,
 } from "@lifeboat/api";
+import type { Service } from "@lifeboat/kit";
 import {
   createFleet,
   deployment,
@@ -23,6 +24,15 @@ import { createBindingStatus } from "./create-binding-status.ts";
 
 const KEY = { namespace: "default", name: "web-deployment" };
 const TEMPLATE = { namespace: "default", name: "web" };
+
+/** An interpretation that runs nothing. */
+const idle: Service = {
+  name: "interpretation",
+  run: (signal) =>
+    new Promise((resolve) => {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    }),
+};
 
 let fleet: Fleet;
 
@@ -369,6 +379,7 @@ describe("what cannot be aggregated", () => {
     await open({
       interpretation: () => ({
         ...builtinInterpretation,
+        ...idle,
         aggregateStatus: (template, items) =>
           isBroken
             ? Promise.reject(new InterpretationFailed("no answer"))

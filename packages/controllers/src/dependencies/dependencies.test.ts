@@ -7,7 +7,7 @@ import {
   type ResourceBinding,
   resourceBindings,
 } from "@lifeboat/api";
-import { type Client, NotSent, OutcomeUnknown } from "@lifeboat/kit";
+import { type Client, NotSent, OutcomeUnknown, type Service } from "@lifeboat/kit";
 import {
   configMap,
   createFleet,
@@ -24,6 +24,15 @@ import { createDependencies } from "./create-dependencies.ts";
 const DEPENDENCIES = "resourcebinding.karmada.io/dependencies";
 const FINALIZER = "karmada.io/binding-dependencies-distributor";
 const NS = "default";
+
+/** An interpretation that runs nothing. */
+const idle: Service = {
+  name: "interpretation",
+  run: (signal) =>
+    new Promise((resolve) => {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    }),
+};
 
 let fleet: Fleet;
 let isRunning = true;
@@ -388,6 +397,7 @@ describe("dependencies that a script chooses by labels", () => {
     await open({
       interpretation: () => ({
         ...builtinInterpretation,
+        ...idle,
         dependencies: () => Promise.resolve([dependency]),
       }),
     });
@@ -433,6 +443,7 @@ describe("the record of what a workload needs", () => {
     await open({
       interpretation: () => ({
         ...builtinInterpretation,
+        ...idle,
         dependencies: (object) =>
           isBroken
             ? Promise.reject(new InterpretationFailed("no answer"))
