@@ -73,7 +73,7 @@ async function explain(workload: string, settings: Settings): Promise<void> {
     ]);
     const found = {
       binding,
-      bindings: all.flatMap(({ items }) => items as readonly ResourceBinding[]),
+      bindings: all.flatMap(({ items }) => items),
       clusters: (await client.list(clusters)).items,
     };
     process.stdout.write(explainPlacement(found, createRealClock().now()));
@@ -105,7 +105,7 @@ async function findBinding(
     const found =
       (await orNothing(plane.get(resourceBindings, { namespace, name: wanted }))) ??
       (await orNothing(plane.get(clusterResourceBindings, { namespace: "", name: wanted })));
-    if (found !== undefined) return found as ResourceBinding;
+    if (found !== undefined) return found;
   }
   throw new CommandFailed(
     `there is no binding of ${kind} "${name}" in the namespace "${namespace}": ` +

@@ -2,13 +2,16 @@ import {
   type Cluster,
   clusterResourceBindings,
   clusters,
+  failure,
   findCondition,
   type New,
   type Placement,
+  Refused,
   type ResourceBinding,
   resourceBindings,
 } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
+import { type Client, OutcomeUnknown } from "@lifeboat/kit";
 import { createFleet, type Fleet, resources } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it } from "vitest";
 import { createScheduler, type SchedulerOptions } from "./create-scheduler.ts";
@@ -226,7 +229,7 @@ describe("a binding", () => {
     await bind("web", { placement: even, replicas: 3 });
     expect(await shares()).toEqual({ m1: 1, m2: 1, m3: 1 });
     await change("web", { replicas: 4 });
-    expect(Object.values(await shares()).toSorted()).toEqual([1, 1, 2]);
+    expect(Object.values(await shares()).toSorted((a, b) => a - b)).toEqual([1, 1, 2]);
     await change("web", { placement: { clusterAffinity: { clusterNames: ["m2"] } } });
     expect(await shares()).toEqual({ m2: 4 });
   });
@@ -390,6 +393,44 @@ describe("a burst", () => {
     await bind("web", { placement: dynamic, replicas: 101 });
     expect(await shares()).toEqual({ m1: 1, m2: 100 });
   });
+});
+
+describe("a server that fails", () => {
+  it.each([
+    ["refuses", (): Error => new Refused(failure(500, "InternalError", "broken")), false],
+    ["takes a write and loses its answer", (): Error => new OutcomeUnknown("lost"), true],
+  ])(
+    "%s: the binding is placed in the end, and Events tell it once",
+    async (_what, error, isTaken) => {
+      let calls = 0;
+      const flaky = (plane: Client): Client => ({
+        ...plane,
+        get: (...given) => plane.get(...given),
+        update: async (...given) => {
+          calls += 1;
+          // Both the first result and the first status fail.
+          if (calls > 3 || calls === 2) return plane.update(...given);
+          if (isTaken) await plane.update(...given);
+          throw error();
+        },
+      });
+      fleet = await createFleet({
+        services: (context) => [createScheduler({ ...context, plane: flaky(context.plane) })],
+      });
+      await join("m1");
+      await bind("web", { placement: even });
+      await fleet.advance("5s");
+      expect(await shares()).toEqual({ m1: 2 });
+      const { metadata, status } = await binding();
+      expect(status?.schedulerObservedGeneration).toBe(metadata.generation);
+      expect(calls).toBeGreaterThan(1);
+      const told = (await events()).filter((event) => event.endsWith("ScheduleBindingSucceed"));
+      expect(told).toHaveLength(2);
+      const before = calls;
+      await fleet.advance("10m");
+      expect(calls).toBe(before);
+    },
+  );
 });
 
 describe("a write that comes between", () => {

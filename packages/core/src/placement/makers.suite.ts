@@ -42,7 +42,7 @@ export function makeCluster(name: string, given: ClusterGiven = {}): Cluster {
       }),
       ...status,
     },
-  } as Cluster;
+  };
 }
 
 export interface BindingGiven {
@@ -91,7 +91,7 @@ export function makeBinding(given: BindingGiven = {}): ResourceBinding {
       ...spec,
     },
     ...(status !== undefined && { status }),
-  } as ResourceBinding;
+  };
 }
 
 export function viewOf(

@@ -32,7 +32,7 @@ const cluster = (name: string): fc.Arbitrary<Cluster> =>
         labels: { tier },
         spec: {
           ...(region !== "" && { region }),
-          ...(effect !== "" && { taints: [{ key: "k", effect: effect as "NoSchedule" }] }),
+          ...(effect !== "" && { taints: [{ key: "k", effect }] }),
         },
       }),
     );

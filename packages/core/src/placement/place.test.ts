@@ -164,7 +164,7 @@ describe("dividing", () => {
             ],
           },
         },
-      } as never);
+      });
     const given = {
       placement: divided("dynamic"),
       replicas: 99,
@@ -567,7 +567,7 @@ it("never throws on what makes no sense", () => {
       "spreadConstraints",
       "replicaScheduling",
     ]) {
-      const binding = makeBinding({ placement: { [field]: value } as never, replicas: -3 });
+      const binding = makeBinding({ placement: { [field]: value }, replicas: -3 });
       const view = viewOf([makeCluster("a")], binding);
       expect(place(view, NOW).clusters.length).toBeLessThanOrEqual(1);
     }
