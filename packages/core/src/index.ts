@@ -224,7 +224,7 @@ export {
 } from "./placement/reasons.ts";
 export { purgesUnderWay } from "./placement/purge.ts";
 export { reservationsOf, reservedBy, type RoomReservation } from "./placement/reserve.ts";
-export { type PlacementRules, readPlacement, spreadBy } from "./placement/rules.ts";
+export { type PlacementRules, readPlacement } from "./placement/rules.ts";
 export type { Explanation, PlacementDecision, PlacementView, Target } from "./placement/view.ts";
 export { defineReasons, type Plan, type PlannedCondition, type PlannedEvent } from "./plan.ts";
 export {

@@ -71,8 +71,10 @@ class Scheduler {
   #clusters = new Clusters();
   #interest = new Interest();
   #ledger = new Ledger();
-  /** Bindings that are decided again although nothing of theirs changed. */
+  /** Bindings in line that are decided again although nothing of theirs changed. */
   #forced = new Set<string>();
+  /** Bindings whose last look failed; the queue brings them back. */
+  #failed = new Set<string>();
   #add: (key: ObjectKey) => void = () => undefined;
 
   constructor(context: PlaneContext, { schedulerName, estimator }: SchedulerOptions) {
@@ -91,6 +93,7 @@ class Scheduler {
         this.#interest = new Interest();
         this.#ledger = new Ledger();
         this.#forced = new Set();
+        this.#failed = new Set();
         this.#add = add;
         return clusters.onChange((old, now) => {
           const { name = "" } = (now ?? old)?.metadata ?? {};
@@ -114,6 +117,7 @@ class Scheduler {
     if (now === undefined || !this.#isOurs(now)) {
       this.#interest.remove(id);
       this.#forced.delete(id);
+      this.#failed.delete(id);
       this.#roomIsFree(this.#ledger.remove(id));
       return false;
     }
@@ -147,6 +151,7 @@ class Scheduler {
 
   #force(ids: Iterable<string>): void {
     for (const id of ids) {
+      if (this.#forced.has(id)) continue;
       this.#forced.add(id);
       this.#metrics.incoming.add(1, { event: "ClusterChanged" });
       this.#add(parseKey(id));
@@ -166,7 +171,7 @@ class Scheduler {
   async reconcile(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
     const id = formatKey(key);
     const binding = bindingOf(this.#context.informers, key);
-    const isForced = this.#forced.delete(id);
+    const isForced = [this.#forced.delete(id), this.#failed.delete(id)].includes(true);
     if (binding === undefined || !this.#isOurs(binding) || isHeldBack(binding)) return done;
     if (!isForced && isSettled(binding)) return done;
     const now = this.#context.clock.now();
@@ -176,7 +181,7 @@ class Scheduler {
       if (due === undefined) await writeObserved(write, binding);
       else await this.#schedule(id, binding, due, write);
     } catch (error) {
-      this.#forced.add(id);
+      this.#failed.add(id);
       throw error;
     }
     return done;

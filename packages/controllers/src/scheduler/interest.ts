@@ -7,7 +7,7 @@
  *   follower   goes to every cluster that fits: concerned when a cluster begins to fit
  *   waiting    found no placement: concerned when a cluster begins to fit, or has more room if it waits for room
  */
-import { type Candidate, followsClusters, readPlacement, spreadBy } from "@lifeboat/core";
+import { type Candidate, followsClusters, readPlacement } from "@lifeboat/core";
 import type { Binding } from "../bindings.ts";
 
 /** What a binding without a placement waits for. */
@@ -104,6 +104,10 @@ function newGroup(placement: Binding["spec"]["placement"]): Group {
 /** A binding that has as many clusters as it may have gains nothing by another one. */
 function canFollow(binding: Binding): boolean {
   if (!followsClusters(binding)) return false;
-  const max = spreadBy(readPlacement(binding.spec.placement), "cluster")?.max ?? Infinity;
-  return (binding.spec.clusters ?? []).length < max;
+  const { placement, clusters = [] } = binding.spec;
+  const rule = placement?.spreadConstraints?.find(
+    ({ spreadByField }) => spreadByField === "cluster",
+  );
+  const max = rule?.maxGroups ?? 0;
+  return max === 0 || clusters.length < max;
 }

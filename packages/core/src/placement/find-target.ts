@@ -35,12 +35,19 @@ export function findTarget(
   if (isDivided(rules)) return checkOf(decision.reason === "Placed", decision);
   const minimum = spreadBy(rules, "cluster")?.min;
   if (minimum !== undefined) return checkOf(fitting(decision) >= minimum, decision);
-  const added = fitting(decision) - left.length;
-  return checkOf(decision.reason === "Placed" && added >= leaving, decision);
+  return checkOf(added(decision, without) >= leaving, decision);
 }
 
 function fitting({ explanation }: PlacementDecision): number {
   return explanation.verdicts.filter((verdict) => verdict === undefined).length;
+}
+
+/** How many clusters fit that are not in the result. */
+function added({ explanation }: PlacementDecision, { binding, fleet }: PlacementView): number {
+  const present = new Set((binding.spec.clusters ?? []).map(({ name }) => name));
+  return fleet.candidates.filter(
+    ({ name }, i) => explanation.verdicts[i] === undefined && !present.has(name),
+  ).length;
 }
 
 function checkOf(found: boolean, { reason, message, explanation }: PlacementDecision): TargetCheck {
