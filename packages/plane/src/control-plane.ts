@@ -81,7 +81,10 @@ function workServices(
 ): readonly Service[] {
   if (work === undefined) return [];
   const { controllers, ...shared } = work;
-  const running = createPlaneContext({ ...ports, ...shared }, server.client(PLANE_USER));
+  const running = createPlaneContext(
+    { ...ports, ...shared, skippedApis: controllers.skippedPropagatingApis },
+    server.client(PLANE_USER),
+  );
   return [...running.services, ...createControllers(running.context, controllers)];
 }
 

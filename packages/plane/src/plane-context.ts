@@ -9,6 +9,7 @@ import {
   type Interpretation,
   type PlaneContext,
 } from "@lifeboat/controllers";
+import { skipsApi } from "@lifeboat/core";
 import { type Client, createEventRecorder, type KitPorts, type Service } from "@lifeboat/kit";
 
 export interface PlaneContextPorts extends KitPorts {
@@ -20,6 +21,8 @@ export interface PlaneContextPorts extends KitPorts {
     ports: KitPorts,
     informers: PlaneContext["informers"],
   ) => Interpretation & Service;
+  /** Kinds that are not even watched: `group`, `group/version` or `group/version/Kind`. */
+  readonly skippedApis?: readonly string[];
   /** Which of several instances reports Events: the host's or pod's name. */
   readonly instance: string;
 }
@@ -40,7 +43,9 @@ export function createPlaneContext(ports: PlaneContextPorts, plane: Client): Run
     component: "lifeboat",
     instance: ports.instance,
   });
-  const templates = createTemplates(kit, plane);
+  const templates = createTemplates(kit, plane, {
+    skips: (resource) => skipsApi(ports.skippedApis ?? [], resource),
+  });
   const connections = createMemberConnections(kit, plane, informers.clusters, ports.connect);
   const scripts = ports.interpretation?.(kit, informers);
   const interpretation = scripts ?? builtinInterpretation;
