@@ -7,7 +7,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
+import { ONLY_API, type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
 import { removeDirectory, temporaryDirectory } from "../support/processes.ts";
 import { type Effect, judgeRequests } from "./request-trace.ts";
 import { requireStrace, straceInto } from "./strace.ts";
@@ -34,7 +34,11 @@ test("lifeboat answers no write before it is synced, and syncs for no other requ
   const trace = join(folder, "trace");
   const dataDirectory = join(folder, "data");
   try {
-    const lifeboat = await startLifeboat({ dataDirectory, under: straceInto(trace) });
+    const lifeboat = await startLifeboat({
+      dataDirectory,
+      under: straceInto(trace),
+      args: ONLY_API,
+    });
     const steps = Array.from({ length: ROUNDS }, (_, round) => stepsOf(round)).flat();
     try {
       await sendAll(lifeboat, steps);

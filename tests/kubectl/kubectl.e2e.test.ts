@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKubectl, type Kubectl, type KubectlResult } from "../support/kubectl.ts";
-import { type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
+import { ONLY_API, type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
 import { type RealApiServer, startRealApiServer } from "../support/real-api-server.ts";
 import { startProcess } from "../support/processes.ts";
 import { kubernetesBinary } from "../support/kubernetes-binaries.ts";
@@ -16,7 +16,7 @@ let kubectlReal: Kubectl;
 let kubectlOurs: Kubectl;
 
 beforeAll(async () => {
-  [real, ours] = await Promise.all([startRealApiServer(), startLifeboat()]);
+  [real, ours] = await Promise.all([startRealApiServer(), startLifeboat({ args: ONLY_API })]);
   kubectlReal = createKubectl(real);
   kubectlOurs = createKubectl(ours);
 });

@@ -12,6 +12,9 @@ export const lifeboatCommand = fileURLToPath(
   new URL("../../packages/cli/bin/lifeboat.js", import.meta.url),
 );
 
+/** The arguments of a control plane that serves its API and does nothing by itself. */
+export const ONLY_API: readonly string[] = ["--controllers=-*"];
+
 export interface RunningLifeboat extends ApiEndpoint {
   readonly process: RunningProcess;
   readonly dataDirectory: string;

@@ -1,4 +1,5 @@
 /** The flags of the controllers, which every topology that runs them shares. */
+import { readNamespacePatterns } from "@lifeboat/core";
 import { type ControllersOptions, controllerNames, unknownControllers } from "@lifeboat/plane";
 import { UsageError } from "./failure.ts";
 import type { OptionDefinition } from "./options.ts";
@@ -63,7 +64,11 @@ export function controllersFrom(settings: Settings): ControllersOptions {
     settings.requiredText("skipped-propagating-namespaces"),
     ",",
   );
-  for (const pattern of skippedPropagatingNamespaces) checkPattern(pattern);
+  const patterns = readNamespacePatterns(skippedPropagatingNamespaces);
+  if (patterns.outcome === "invalid")
+    throw new UsageError(
+      `--skipped-propagating-namespaces: "${patterns.text}" is not a regular expression`,
+    );
   return {
     controllers,
     clusterStatusUpdateFrequencyMs: settings.number("cluster-status-update-frequency"),
@@ -80,13 +85,4 @@ function listed(text: string, separator: string): readonly string[] {
     .split(separator)
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");
-}
-
-function checkPattern(pattern: string): void {
-  try {
-    new RegExp(`^(?:${pattern})$`, "u");
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`--skipped-propagating-namespaces: ${why}`);
-  }
 }

@@ -20,7 +20,7 @@ import { isFields } from "../fields.ts";
 import type { Plan } from "../plan.ts";
 import { clustersWithCopy } from "../dependencies/copies.ts";
 import { type AggregatedItem, aggregatedItems } from "./items.ts";
-import { type AggregationReason, fullyAppliedReasons } from "./reasons.ts";
+import { type AggregationReason, fullyAppliedMessages } from "./reasons.ts";
 
 export interface AggregationView {
   readonly binding: ResourceBinding;
@@ -81,7 +81,7 @@ function fullyApplied(binding: ResourceBinding, items: readonly AggregatedItem[]
     type: "FullyApplied",
     status: isFull ? "True" : "False",
     reason,
-    message: fullyAppliedReasons[reason],
+    message: fullyAppliedMessages[reason],
   } as const;
 }
 

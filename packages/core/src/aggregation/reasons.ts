@@ -12,8 +12,14 @@ export type AggregationReason = keyof typeof aggregationReasons;
 
 /** Reasons of the condition FullyApplied. */
 export const fullyAppliedReasons = defineReasons({
-  FullyAppliedSuccess: "All works have been successfully applied",
-  FullyAppliedFailed: "Failed to apply all works, see status.aggregatedStatus for details",
+  FullyAppliedSuccess: "Every copy is applied in its cluster.",
+  FullyAppliedFailed: "Some copy is missing or could not be applied.",
 });
 
 export type FullyAppliedReason = keyof typeof fullyAppliedReasons;
+
+/** The messages of the condition, which clients know word for word. */
+export const fullyAppliedMessages: Readonly<Record<FullyAppliedReason, string>> = Object.freeze({
+  FullyAppliedSuccess: "All works have been successfully applied",
+  FullyAppliedFailed: "Failed to apply all works, see status.aggregatedStatus for details",
+});
