@@ -10,10 +10,11 @@ import { fleetOf } from "./candidate.ts";
 import { countedMessage } from "./explain.ts";
 import { place } from "./place.ts";
 import { isDivided, readPlacement, spreadBy } from "./rules.ts";
-import type { PlacementDecision, PlacementView } from "./view.ts";
+import type { PlacementDecision, PlacementView, Target } from "./view.ts";
 
 export type TargetCheck =
-  | { readonly found: true }
+  /** `clusters`: the result that the workload would have then. */
+  | { readonly found: true; readonly clusters: readonly Target[] }
   | { readonly found: false; readonly message: string };
 
 /** `faulty`: the clusters that the workload leaves. */
@@ -50,7 +51,8 @@ function added({ explanation }: PlacementDecision, { binding, fleet }: Placement
   ).length;
 }
 
-function checkOf(found: boolean, { reason, message, explanation }: PlacementDecision): TargetCheck {
-  if (found) return { found };
+function checkOf(found: boolean, decision: PlacementDecision): TargetCheck {
+  const { reason, message, explanation, clusters } = decision;
+  if (found) return { found, clusters };
   return { found, message: reason === "Placed" ? countedMessage(explanation) : message };
 }

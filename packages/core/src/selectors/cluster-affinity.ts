@@ -4,13 +4,8 @@
  *
  * Who asks about many clusters reads the affinity once (`affinityMatcher`) and each cluster once (`clusterTraits`).
  */
-import {
-  type LabelRequirement,
-  type Labels,
-  labelSelectorFrom,
-  matchesLabels,
-} from "@lifeboat/api";
-import { fieldsAt, isFields, listAt, textAt, textsAt, valueAt } from "../fields.ts";
+import { type Labels, labelSelectorFrom, matchesLabels } from "@lifeboat/api";
+import { type Fields, fieldsAt, isFields, listAt, textAt, textsAt, valueAt } from "../fields.ts";
 import { readLabelSelector } from "./label-selector.ts";
 
 /** What an affinity looks at. */
@@ -45,24 +40,33 @@ export function clusterTraits(cluster: unknown): ClusterTraits {
   };
 }
 
-/** An affinity, read once to be asked about many clusters. */
+/** An affinity, read once to be asked about many clusters; `matchesAll` for one that means every cluster. */
 export function affinityMatcher(affinity: unknown): AffinityMatcher {
   if (!isFields(affinity)) return matchesAll;
-  const excluded = new Set(listAt(affinity, "exclude"));
-  const names = new Set(listAt(affinity, "clusterNames"));
-  const labels = readLabelSelector(valueAt(affinity, "labelSelector"));
-  const required: readonly LabelRequirement[] =
-    labels === undefined ? [] : labelSelectorFrom(labels);
-  const fields = listAt(affinity, "fieldSelector", "matchExpressions").map(readFieldTerm);
-  return (cluster) =>
-    (names.size === 0 || names.has(cluster.name)) &&
-    !excluded.has(cluster.name) &&
-    matchesLabels(required, cluster.labels) &&
-    fields.every((term) => matchesField(cluster, term));
+  const parts = partsOf(affinity);
+  const [only] = parts;
+  if (only === undefined) return matchesAll;
+  if (parts.length === 1) return only;
+  return (cluster) => parts.every((matches) => matches(cluster));
 }
 
-function matchesAll(): boolean {
+export function matchesAll(): boolean {
   return true;
+}
+
+/** What an affinity asks for; parts that are empty ask for nothing. */
+function partsOf(affinity: Fields): readonly AffinityMatcher[] {
+  const parts: AffinityMatcher[] = [];
+  const names = new Set(listAt(affinity, "clusterNames"));
+  if (names.size > 0) parts.push(({ name }) => names.has(name));
+  const excluded = new Set(listAt(affinity, "exclude"));
+  if (excluded.size > 0) parts.push(({ name }) => !excluded.has(name));
+  const selector = readLabelSelector(valueAt(affinity, "labelSelector"));
+  const required = selector === undefined ? [] : labelSelectorFrom(selector);
+  if (required.length > 0) parts.push(({ labels }) => matchesLabels(required, labels));
+  for (const term of listAt(affinity, "fieldSelector", "matchExpressions").map(readFieldTerm))
+    parts.push((cluster) => matchesField(cluster, term));
+  return parts;
 }
 
 interface FieldTerm {

@@ -1,4 +1,5 @@
 /** The placement must mean the cluster. */
+import { matchesAll } from "../../selectors/cluster-affinity.ts";
 import type { Filter, Rejection } from "./filter.ts";
 
 export const CLUSTER_AFFINITY = "ClusterAffinity";
@@ -11,8 +12,8 @@ const rejection: Rejection = Object.freeze({
 export const clusterAffinity: Filter = {
   name: CLUSTER_AFFINITY,
   binds: true,
-  prepare:
-    ({ term: { matches } }) =>
-    (candidate) =>
-      matches(candidate) ? undefined : rejection,
+  prepare: ({ term: { matches } }) =>
+    matches === matchesAll
+      ? undefined
+      : (candidate) => (matches(candidate) ? undefined : rejection),
 };
