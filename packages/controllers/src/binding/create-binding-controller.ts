@@ -41,7 +41,7 @@ import type { PlaneContext } from "../context.ts";
 import type { DeletionGate } from "../deletion-gate.ts";
 import { createWorkEvents, type WorkEvents } from "./events.ts";
 import { syncWorkDuration } from "./metrics.ts";
-import { observeWorks } from "./observe.ts";
+import { observeWorks } from "../observe-works.ts";
 import { bindingWatches } from "./watches.ts";
 
 const CONCURRENCY = 8;

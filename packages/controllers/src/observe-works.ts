@@ -18,8 +18,8 @@ import {
   workKey,
   type WorksView,
 } from "@lifeboat/core";
-import { type Binding, bindingOf } from "../bindings.ts";
-import type { PlaneContext } from "../context.ts";
+import { type Binding, bindingOf } from "./bindings.ts";
+import type { PlaneContext } from "./context.ts";
 
 /** The view of a binding. The server is asked only whether the template of a binding that goes is really there. */
 export async function observeWorks(
