@@ -24,6 +24,7 @@ import type { Handle } from "./http/exchange.ts";
 import { createHandle } from "./http/handle.ts";
 import { createOpenApi } from "./openapi/create-openapi.ts";
 import { createStore } from "./store/create-store.ts";
+import { countWrites } from "./store/metrics.ts";
 import type { Storage } from "./store/storage.ts";
 import { createVerbs } from "./verbs/create-verbs.ts";
 import type { User } from "./verbs/verbs.ts";
@@ -91,6 +92,7 @@ export async function createApiServer(
     volatileTables: new Set([EVENTS_TABLE]),
     historyMaxEvents: options.historyMaxEvents,
     historyMaxBytes: options.historyMaxBytes,
+    onWrite: countWrites(metrics),
   });
   const catalog = createCatalog(servedBuiltins());
   followCrds(log, store, catalog);

@@ -60,6 +60,8 @@ export interface StoreOptions {
   readonly groupMaxBytes?: number;
   /** The disk is told to trim only when this many changes can go, so that most groups do not trim. */
   readonly trimChunk?: number;
+  /** Told of every change once it is durable, so that writes can be counted where they happen. Must not throw. */
+  readonly onWrite?: (table: string, type: ChangeType) => void;
 }
 
 /** The store was closed; the write was not done. */
@@ -74,6 +76,7 @@ const DEFAULTS = {
   groupMaxChanges: 1024,
   groupMaxBytes: 8 * MIB,
   trimChunk: 256,
+  onWrite: (): void => undefined,
 } as const;
 /** How far ahead of the revisions the ceiling is raised; it is raised again when half of them are given out. */
 const CEILING_STEP = 10_000;
@@ -396,6 +399,7 @@ class MemoryStore implements Store {
       changes.push(change);
       this.#remember(table, change);
       this.#revision = entry.revision;
+      this.#options.onWrite(table.name, type);
     }
     this.#forgetOld();
     group.forEach((write, i) => write.table.watchers.deliver(changes[i] as Change));

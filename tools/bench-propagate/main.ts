@@ -1,0 +1,334 @@
+/**
+ * `npm run bench:propagate`: what it costs to bring Deployments to members and their status back, as a user sees it. A
+ * real `lifeboat up --members N` is a process of its own, its members another; this program creates Deployments and one
+ * policy over TLS and watches the templates until their status tells that every replica in every cluster is ready.
+ *
+ *   CPU      user and system time of the control plane's process alone, from the first create until nothing is written
+ *   writes   what the control plane's store counted; Events and heartbeats (Leases) apart
+ *   at rest  what is still written afterwards while nobody does anything
+ *
+ * CPU time and counts can be trusted on a busy machine, wall time cannot.
+ *
+ * Options: `--deployments N` (1000), `--members N` (3), `--replicas N` per cluster (2), `--only duplicated|divided`,
+ * `--rest S` seconds at rest (60), `--profile DIR` writes a CPU profile of the control plane.
+ */
+import { readFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import {
+  type AnyObject,
+  type New,
+  propagationPolicies,
+  type PropagationPolicy,
+  type Resource,
+} from "@lifeboat/api";
+import type { Client } from "@lifeboat/kit";
+import { connectByKubeconfig } from "@lifeboat/kit/adapters";
+import { type RunningLifeboat, startLifeboat } from "../../tests/support/lifeboat.ts";
+
+const { values } = parseArgs({
+  options: {
+    deployments: { type: "string", default: "1000" },
+    members: { type: "string", default: "3" },
+    replicas: { type: "string", default: "2" },
+    only: { type: "string" },
+    rest: { type: "string", default: "60" },
+    profile: { type: "string" },
+  },
+});
+const deploymentCount = Number(values.deployments);
+const memberCount = Number(values.members);
+const replicasPerCluster = Number(values.replicas);
+const restSeconds = Number(values.rest);
+
+const CREATORS = 32;
+const PODS_PER_NODE = 200;
+/** Nothing was written for this long: everything is done. */
+const QUIET_MS = 1500;
+/** Longer than anything takes that works. */
+const PATIENCE_MS = 600_000;
+
+const DEPLOYMENTS: Resource = {
+  group: "apps",
+  version: "v1",
+  plural: "deployments",
+  kind: "Deployment",
+  namespaced: true,
+};
+
+type Variant = "duplicated" | "divided";
+
+/** Stored writes by `resource operation`. */
+type Writes = ReadonlyMap<string, number>;
+
+interface Measured {
+  readonly variant: Variant;
+  readonly seconds: number;
+  readonly cpuMsEach: number;
+  readonly writes: Writes;
+  readonly rest: Writes;
+  readonly restCpuMs: number;
+  readonly residentMb: number;
+  readonly peakMb: number;
+  readonly anonymousMb: number;
+}
+
+async function measure(variant: Variant): Promise<Measured> {
+  const nodes = Math.ceil((deploymentCount * replicasPerCluster * 1.2) / PODS_PER_NODE);
+  const running = await startLifeboat({
+    args: ["--members", String(memberCount), "--member-nodes", String(nodes)],
+    ...(values.profile !== undefined && { under: profiler(values.profile) }),
+  });
+  try {
+    await running.process.printed(/^members ready$/m);
+    return await drive(variant, running);
+  } catch (error) {
+    print(running.process.output());
+    throw error;
+  } finally {
+    await running.stop();
+  }
+}
+
+function profiler(directory: string): readonly string[] {
+  return [process.execPath, "--cpu-prof", `--cpu-prof-dir=${directory}`, "--cpu-prof-interval=500"];
+}
+
+async function drive(variant: Variant, running: RunningLifeboat): Promise<Measured> {
+  const client = await connectByKubeconfig({ paths: [running.kubeconfig] }, "bench");
+  try {
+    return await driveBy(client, variant, running.process.pid);
+  } finally {
+    client.close();
+  }
+}
+
+async function driveBy(client: Client, variant: Variant, pid: number): Promise<Measured> {
+  await untilQuiet(client);
+  await client.create(propagationPolicies, policy(variant));
+  const before = await writesOf(client);
+  const cpuBefore = cpuSeconds(pid);
+  const started = performance.now();
+  const complete = untilComplete(client);
+  await createAll(client, variant);
+  const createdMs = performance.now() - started;
+  await complete;
+  const seconds = (performance.now() - started) / 1000;
+  await untilQuiet(client);
+  const cpuMsEach = ((cpuSeconds(pid) - cpuBefore) * 1000) / deploymentCount;
+  const memory = memoryOf(pid);
+  const after = await writesOf(client);
+  print(
+    `${variant}: created in ${(createdMs / 1000).toFixed(1)} s, complete in ${seconds.toFixed(1)} s`,
+  );
+  const restCpu = cpuSeconds(pid);
+  await pause(restSeconds * 1000);
+  const restCpuMs = (cpuSeconds(pid) - restCpu) * 1000;
+  const rest = difference(after, await writesOf(client));
+  return {
+    variant,
+    seconds,
+    cpuMsEach,
+    writes: difference(before, after),
+    rest,
+    restCpuMs,
+    ...memory,
+  };
+}
+
+async function createAll(client: Client, variant: Variant): Promise<void> {
+  let next = 0;
+  const creator = async (): Promise<void> => {
+    for (let i = next++; i < deploymentCount; i = next++)
+      await client.create(DEPLOYMENTS, deployment(i, variant));
+  };
+  await Promise.all(Array.from({ length: CREATORS }, creator));
+}
+
+/** Resolves when the status of every template tells that all of it is ready. */
+function untilComplete(client: Client): Promise<void> {
+  const wanted = replicasPerCluster * memberCount;
+  const complete = new Set<string>();
+  return new Promise((resolve, reject) => {
+    const given = setTimeout(() => {
+      watch.stop();
+      reject(new Error(`${complete.size} of ${deploymentCount} complete after ${PATIENCE_MS} ms`));
+    }, PATIENCE_MS);
+    const watch = client.watch(
+      DEPLOYMENTS,
+      { namespace: "default", timeoutSeconds: PATIENCE_MS / 1000 },
+      {
+        event: (event) => {
+          if (event.type === "BOOKMARK" || !isComplete(event.object, wanted)) return;
+          complete.add(event.object.metadata.name);
+          if (complete.size < deploymentCount) return;
+          clearTimeout(given);
+          resolve();
+          watch.stop();
+        },
+        end: (why) => reject(new Error(`the watch ended: ${why.kind}`)),
+      },
+    );
+  });
+}
+
+function isComplete(template: AnyObject, wanted: number): boolean {
+  const status = (template["status"] ?? {}) as Readonly<Record<string, unknown>>;
+  return (
+    status["observedGeneration"] === template.metadata.generation &&
+    status["readyReplicas"] === wanted &&
+    status["availableReplicas"] === wanted &&
+    status["updatedReplicas"] === wanted
+  );
+}
+
+async function untilQuiet(client: Client): Promise<void> {
+  let last = total(await writesOf(client));
+  for (;;) {
+    await pause(QUIET_MS);
+    const now = total(await writesOf(client));
+    if (now === last) return;
+    last = now;
+  }
+}
+
+async function writesOf(client: Client): Promise<Writes> {
+  const text = String(await client.read("/metrics"));
+  const found = new Map<string, number>();
+  const line = /^lifeboat_storage_writes_total\{resource="([^"]+)",operation="([^"]+)"\} (\d+)$/gm;
+  for (const [, resource, operation, count] of text.matchAll(line))
+    if (resource !== "leases.coordination.k8s.io")
+      found.set(`${resource} ${operation}`, Number(count));
+  return found;
+}
+
+function difference(before: Writes, after: Writes): Writes {
+  const changed = [...after].map(
+    ([name, count]) => [name, count - (before.get(name) ?? 0)] as const,
+  );
+  return new Map(changed.filter(([, count]) => count > 0));
+}
+
+function total(writes: Writes): number {
+  return [...writes.values()].reduce((sum, count) => sum + count, 0);
+}
+
+/** What the control plane wrote by itself: neither Events nor what this program created. */
+function ownWrites(writes: Writes): number {
+  const events = [...writes].filter(([name]) => name.startsWith("events "));
+  return total(writes) - total(new Map(events)) - deploymentCount;
+}
+
+/** User and system time of a process so far. The kernel counts in hundredths of a second. */
+function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+function memoryOf(pid: number): Pick<Measured, "residentMb" | "peakMb" | "anonymousMb"> {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
+  const megabytes = (text: string, field: string): number =>
+    Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(text)?.[1] ?? 0) / 1024;
+  return {
+    residentMb: megabytes(status, "VmRSS"),
+    peakMb: megabytes(status, "VmHWM"),
+    anonymousMb: megabytes(rollup, "Anonymous"),
+  };
+}
+
+function policy(variant: Variant): New<PropagationPolicy> {
+  const divided = {
+    replicaSchedulingType: "Divided",
+    replicaDivisionPreference: "Weighted",
+  } as const;
+  const replicaScheduling =
+    variant === "divided" ? divided : ({ replicaSchedulingType: "Duplicated" } as const);
+  return {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "PropagationPolicy",
+    metadata: { namespace: "default", name: "bench" },
+    spec: {
+      resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }],
+      placement: { replicaScheduling },
+    },
+  };
+}
+
+function deployment(number: number, variant: Variant): New<AnyObject> {
+  const name = `bench-${number}`;
+  const labels = { app: name, "app.kubernetes.io/name": name, tier: "backend", team: "platform" };
+  const env = Array.from({ length: 6 }, (_, i) => ({ name: `SETTING_${i}`, value: `value-${i}` }));
+  const probe = { httpGet: { path: "/healthz", port: 8080 }, periodSeconds: 10 };
+  const container = {
+    name: "main",
+    image: "registry.example/team/bench:1.2.3",
+    args: ["--serve", "--port=8080"],
+    ports: [{ name: "http", containerPort: 8080 }],
+    env,
+    resources: { requests: { cpu: "10m", memory: "16Mi" }, limits: { memory: "64Mi" } },
+    livenessProbe: probe,
+    readinessProbe: probe,
+  };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { namespace: "default", name, labels },
+    spec: {
+      replicas: variant === "divided" ? replicasPerCluster * memberCount : replicasPerCluster,
+      selector: { matchLabels: { app: name } },
+      template: { metadata: { labels }, spec: { containers: [container] } },
+    },
+  };
+}
+
+function printTable(rows: readonly Measured[]): void {
+  const line = (label: string, pick: (row: Measured) => string, aim: string): void => {
+    const cells = rows.map((row) => pick(row).padStart(14)).join("");
+    print(`${label.padEnd(44)}${cells}${aim.padStart(10)}`);
+  };
+  const pairs = deploymentCount * memberCount;
+  print("");
+  line("", (row) => row.variant, "aim");
+  line("first create to last status complete, s", (row) => row.seconds.toFixed(1), "");
+  line("Deployments/s", (row) => (deploymentCount / row.seconds).toFixed(0), ">= 200");
+  line("control plane CPU per Deployment, ms", (row) => row.cpuMsEach.toFixed(1), "<= 5");
+  line(
+    "writes per Deployment and cluster",
+    (row) => (ownWrites(row.writes) / pairs).toFixed(2),
+    "<= 6",
+  );
+  line("Events per Deployment", (row) => eventsEach(row.writes).toFixed(1), "");
+  line("resident memory, MB", (row) => row.residentMb.toFixed(0), "<= 300");
+  line("resident memory at most, MB", (row) => row.peakMb.toFixed(0), "");
+  line("anonymous memory, MB", (row) => row.anonymousMb.toFixed(0), "");
+  line(`writes in ${restSeconds} s at rest`, (row) => String(total(row.rest)), "0");
+  line(`CPU in ${restSeconds} s at rest, ms`, (row) => row.restCpuMs.toFixed(0), "");
+  for (const row of rows) {
+    print(`\n${row.variant}: stored per Deployment`);
+    for (const [name, count] of [...row.writes].sort())
+      print(`  ${name.padEnd(56)}${(count / deploymentCount).toFixed(2).padStart(8)}`);
+    for (const [name, count] of row.rest) print(`  at rest: ${name} ${count} times`);
+  }
+}
+
+function eventsEach(writes: Writes): number {
+  return (
+    ((writes.get("events create") ?? 0) + (writes.get("events update") ?? 0)) / deploymentCount
+  );
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+const variants: readonly Variant[] = ["duplicated", "divided"];
+const chosen = variants.filter((variant) => values.only === undefined || values.only === variant);
+print(
+  `${deploymentCount} Deployments, ${memberCount} members, ${replicasPerCluster} replicas in each, ${cpus().length} cores`,
+);
+const rows: Measured[] = [];
+for (const variant of chosen) rows.push(await measure(variant));
+printTable(rows);
