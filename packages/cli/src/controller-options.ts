@@ -1,6 +1,7 @@
 /** The flags of the controllers, which every topology that runs them shares. */
 import { readNamespacePatterns } from "@lifeboat/core";
 import { type ControllersOptions, controllerNames, unknownControllers } from "@lifeboat/plane";
+import { failoverFrom, failoverOptions } from "./failover-options.ts";
 import { UsageError } from "./failure.ts";
 import type { OptionDefinition } from "./options.ts";
 import type { Settings } from "./settings.ts";
@@ -50,6 +51,7 @@ export const controllerOptions: readonly OptionDefinition[] = [
     default: "*",
     help: `Which controllers run: *, a name, or -name; known are ${controllerNames.join(", ")}`,
   },
+  ...failoverOptions,
 ];
 
 /** What the controllers are told, from the flags; throws UsageError on a value that does not do. */
@@ -76,7 +78,7 @@ export function controllersFrom(settings: Settings): ControllersOptions {
     clusterSuccessThresholdMs: settings.number("cluster-success-threshold"),
     skippedPropagatingNamespaces,
     skippedPropagatingApis: listed(settings.text("skipped-propagating-apis") ?? "", ";"),
-    failover: false,
+    ...failoverFrom(settings),
   };
 }
 

@@ -4,7 +4,8 @@
  *
  * 1. Precedence: flag, then environment, then file, then default.
  * 2. A value that is out of its range or of the wrong type is refused at start, naming where it came from.
- * 3. An unknown key in the file is refused: a misspelt setting must not be silently without effect.
+ * 3. An unknown key in the file is refused: a misspelt setting must not be silently without effect. A retired option is
+ *    known: whoever gives one is told that it does nothing.
  */
 import { parseDuration } from "@lifeboat/base";
 import { UsageError } from "./failure.ts";
@@ -24,6 +25,8 @@ export interface OptionDefinition {
   readonly help: string;
   readonly min?: number;
   readonly max?: number;
+  /** Accepted with any value or none, not shown in help, and without effect. */
+  readonly retired?: true;
 }
 
 export type OptionValue = string | number | boolean;
@@ -49,7 +52,8 @@ export function resolveOptions(
   for (const definition of table) {
     const found = findRaw(definition, sources);
     if (found === undefined) continue;
-    resolved.set(definition.name, parseValue(definition, found.raw, found.origin));
+    if (definition.retired) resolved.set(definition.name, String(found.raw));
+    else resolved.set(definition.name, parseValue(definition, found.raw, found.origin));
   }
   return resolved;
 }

@@ -1,6 +1,6 @@
 /** Turns a table of options into flags of a command, and reads them back with environment and configuration file. */
 import { readFileSync } from "node:fs";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { parse } from "yaml";
 import { UsageError } from "./failure.ts";
 import {
@@ -14,13 +14,19 @@ import {
 export function declareOptions(command: Command, table: readonly OptionDefinition[]): Command {
   for (const definition of table) {
     const short = definition.short === undefined ? "" : `-${definition.short}, `;
-    const flag = `${short}--${definition.name}${definition.type === "switch" ? "" : ` <${definition.value ?? "VALUE"}>`}`;
-    command.option(flag, describeOption(definition));
+    const option = new Option(`${short}--${definition.name}${valueOf(definition)}`);
+    option.description = describeOption(definition);
+    command.addOption(option.hideHelp(definition.retired === true));
   }
   return command.option(
     "--config <FILE>",
     "Read settings from a YAML file: the flags' names without dashes",
   );
+}
+
+function valueOf({ type, value = "VALUE", retired }: OptionDefinition): string {
+  if (retired) return ` [${value}]`;
+  return type === "switch" ? "" : ` <${value}>`;
 }
 
 /** What a command works with: every option of its table, resolved and checked. */

@@ -19,6 +19,7 @@ import {
   createWorkloadRebalancer,
   type PlaneContext,
 } from "@lifeboat/controllers";
+import type { PurgeMode } from "@lifeboat/core";
 import type { Service } from "@lifeboat/kit";
 
 export interface ControllersOptions {
@@ -33,6 +34,20 @@ export interface ControllersOptions {
   readonly skippedPropagatingApis: readonly string[];
   /** The gate `Failover`: whether anything but a person's order moves workloads away from a cluster. */
   readonly failover: boolean;
+  /** The gate `StatefulFailoverInjection`: whether workloads that move carry their state. */
+  readonly statefulFailoverInjection: boolean;
+  /** Evictions per second over the whole fleet. */
+  readonly resourceEvictionRate: number;
+  /** The same, while too much of a large fleet has failed. */
+  readonly secondaryResourceEvictionRate: number;
+  /** The share of failed clusters above which a fleet is unhealthy, 0 to 1. */
+  readonly unhealthyClusterThreshold: number;
+  /** Fleets with more clusters than this are large. */
+  readonly largeClusterNumThreshold: number;
+  /** What becomes of old copies when a policy does not say. */
+  readonly noExecutePurgeMode: PurgeMode;
+  /** The plugins any of which may end a graceful eviction. */
+  readonly evictPlugins: readonly string[];
 }
 
 export const DEFAULT_CONTROLLERS: ControllersOptions = Object.freeze({
@@ -43,6 +58,13 @@ export const DEFAULT_CONTROLLERS: ControllersOptions = Object.freeze({
   skippedPropagatingNamespaces: Object.freeze(["kube-.*"]),
   skippedPropagatingApis: Object.freeze([]),
   failover: false,
+  statefulFailoverInjection: false,
+  resourceEvictionRate: 0.5,
+  secondaryResourceEvictionRate: 0.1,
+  unhealthyClusterThreshold: 0.55,
+  largeClusterNumThreshold: 10,
+  noExecutePurgeMode: "Gracefully",
+  evictPlugins: Object.freeze(["ResourceHealth", "InScheduleResult"]),
 });
 
 type Build = (context: PlaneContext, options: ControllersOptions) => readonly Service[];

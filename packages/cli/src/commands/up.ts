@@ -32,6 +32,7 @@ import {
   seedFromProcess,
 } from "../environment.ts";
 import { controllerOptions, controllersFrom } from "../controller-options.ts";
+import { retiredWarnings } from "../failover-options.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import {
   MAX_MEMBERS,
@@ -106,6 +107,7 @@ async function up(settings: Settings): Promise<void> {
   const tokens = tokenFile === undefined ? new Map() : readTokenFile(tokenFile);
   const level = parseLogLevel(settings.requiredText("log-level"));
   const controllers = controllersFrom(settings);
+  for (const warning of retiredWarnings(settings)) process.stderr.write(`lifeboat: ${warning}\n`);
   makeDirectory(dataDirectory);
   makeDirectory(kubeconfigDirectory);
   const ports = {

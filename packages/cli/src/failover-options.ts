@@ -1,0 +1,200 @@
+/**
+ * The flags of failover: its gates, how fast workloads may move, and what becomes of old copies. A value out of its range
+ * is refused at start: a control plane that would not do what its operator believes must not run.
+ *
+ * Flags and gates that an earlier design had are accepted, do nothing, and are warned about (D1), so that a command line
+ * written for it still starts a control plane.
+ */
+import { DEFAULT_CONTROLLERS, type ControllersOptions } from "@lifeboat/plane";
+import { UsageError } from "./failure.ts";
+import type { OptionDefinition } from "./options.ts";
+import type { Settings } from "./settings.ts";
+
+export type FailoverOptions = Pick<
+  ControllersOptions,
+  | "failover"
+  | "statefulFailoverInjection"
+  | "resourceEvictionRate"
+  | "secondaryResourceEvictionRate"
+  | "unhealthyClusterThreshold"
+  | "largeClusterNumThreshold"
+  | "noExecutePurgeMode"
+  | "evictPlugins"
+>;
+
+/** The gates, by the names that operators know, and what each of them switches. */
+export const GATES = {
+  Failover: "failover",
+  StatefulFailoverInjection: "statefulFailoverInjection",
+} as const;
+
+const RETIRED_GATES: Readonly<Record<string, string>> = {
+  GracefulEviction: "evictions are graceful unless a policy says otherwise",
+};
+
+const PLUGINS = DEFAULT_CONTROLLERS.evictPlugins;
+
+/** In today's spelling and in the former one. */
+const PURGE_MODES: Readonly<Record<string, FailoverOptions["noExecutePurgeMode"]>> = {
+  Gracefully: "Gracefully",
+  Directly: "Directly",
+  Graciously: "Gracefully",
+  Immediately: "Directly",
+};
+
+/** Why each of them does nothing any more. */
+const RETIRED_FLAGS: Readonly<Record<string, string>> = {
+  "graceful-eviction-timeout": "an old copy goes when the new one is healthy, never by time alone",
+  "enable-taint-manager": "the gate Failover is the one switch: --feature-gates Failover=true",
+  "failover-eviction-timeout": "ClusterTaintPolicies say how long a condition must hold",
+  "default-not-ready-toleration-seconds": "no tolerations are added to policies",
+  "default-unreachable-toleration-seconds": "no tolerations are added to policies",
+  "enable-no-execute-taint-eviction":
+    "the gate Failover is the one switch: --feature-gates Failover=true",
+  "allow-no-execute-taint-policy":
+    "the gate Failover is the one switch: --feature-gates Failover=true",
+};
+
+export const failoverOptions: readonly OptionDefinition[] = [
+  {
+    name: "feature-gates",
+    type: "text",
+    value: "GATE=BOOL,…",
+    help: `What is switched on; gates are ${Object.keys(GATES).join(" and ")}, both off by default`,
+  },
+  {
+    name: "resource-eviction-rate",
+    type: "number",
+    value: "N",
+    default: "0.5",
+    min: 0,
+    help: "How many workloads leave failed clusters per second, over the whole fleet; 0: none",
+  },
+  {
+    name: "secondary-resource-eviction-rate",
+    type: "number",
+    value: "N",
+    default: "0.1",
+    min: 0,
+    help: "The same, while too much of a large fleet has failed; a small one stops then",
+  },
+  {
+    name: "unhealthy-cluster-threshold",
+    type: "number",
+    value: "SHARE",
+    default: "0.55",
+    min: 0,
+    max: 1,
+    help: "Too much of a fleet has failed when more than this share of its clusters has",
+  },
+  {
+    name: "large-cluster-num-threshold",
+    type: "integer",
+    value: "N",
+    default: "10",
+    min: 0,
+    help: "A fleet is large when it has more clusters than this",
+  },
+  {
+    name: "no-execute-taint-eviction-purge-mode",
+    type: "text",
+    value: "MODE",
+    default: "Gracefully",
+    help: "What becomes of old copies when a policy does not say: Gracefully or Directly",
+  },
+  {
+    name: "evict-plugins",
+    type: "text",
+    value: "NAMES",
+    default: PLUGINS.join(","),
+    help: `Any of these ends a graceful eviction; known are ${PLUGINS.join(", ")}; none: nothing does`,
+  },
+  ...Object.entries(RETIRED_FLAGS).map(([name, why]): OptionDefinition => {
+    return { name, type: "text", value: "VALUE", help: why, retired: true };
+  }),
+];
+
+/** What the flags say about failover; throws UsageError on a value that does not do. */
+export function failoverFrom(settings: Settings): FailoverOptions {
+  const { on } = readGates(settings.text("feature-gates") ?? "");
+  return {
+    failover: on.has("Failover"),
+    statefulFailoverInjection: on.has("StatefulFailoverInjection"),
+    resourceEvictionRate: settings.number("resource-eviction-rate"),
+    secondaryResourceEvictionRate: settings.number("secondary-resource-eviction-rate"),
+    unhealthyClusterThreshold: settings.number("unhealthy-cluster-threshold"),
+    largeClusterNumThreshold: settings.number("large-cluster-num-threshold"),
+    noExecutePurgeMode: purgeModeFrom(
+      settings.requiredText("no-execute-taint-eviction-purge-mode"),
+    ),
+    evictPlugins: pluginsFrom(settings.requiredText("evict-plugins")),
+  };
+}
+
+/** One sentence for each flag and gate that is given and does nothing. */
+export function retiredWarnings(settings: Settings): readonly string[] {
+  const flags = Object.entries(RETIRED_FLAGS)
+    .filter(([name]) => settings.text(name) !== undefined)
+    .map(([name, why]) => `--${name} does nothing any more: ${why}`);
+  const gates = readGates(settings.text("feature-gates") ?? "").retired.map(
+    (name) => `the feature gate ${name} does nothing any more: ${RETIRED_GATES[name]}`,
+  );
+  return [...flags, ...gates];
+}
+
+interface ReadGates {
+  readonly on: ReadonlySet<string>;
+  readonly retired: readonly string[];
+}
+
+/** `Failover=true,StatefulFailoverInjection=false`; of two entries for one gate the last counts. */
+export function readGates(text: string): ReadGates {
+  const on = new Set<string>();
+  const retired = new Set<string>();
+  for (const entry of text.split(",").map((one) => one.trim())) {
+    if (entry === "") continue;
+    const [name = "", value] = entry.split("=").map((one) => one.trim());
+    const isOn = switchOf(value);
+    if (isOn === undefined || entry.split("=").length !== 2)
+      throw new UsageError(
+        `--feature-gates: "${entry}" does not do: GATE=true or GATE=false is needed`,
+      );
+    if (Object.hasOwn(RETIRED_GATES, name)) retired.add(name);
+    else if (!Object.hasOwn(GATES, name))
+      throw new UsageError(
+        `--feature-gates: there is no gate "${name}"; known are ${Object.keys(GATES).join(", ")}`,
+      );
+    else if (isOn) on.add(name);
+    else on.delete(name);
+  }
+  return { on, retired: [...retired] };
+}
+
+function switchOf(text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (/^(true|1|t)$/i.test(text)) return true;
+  return /^(false|0|f)$/i.test(text) ? false : undefined;
+}
+
+function purgeModeFrom(text: string): FailoverOptions["noExecutePurgeMode"] {
+  const mode = Object.hasOwn(PURGE_MODES, text) ? PURGE_MODES[text] : undefined;
+  if (mode === undefined)
+    throw new UsageError(
+      `--no-execute-taint-eviction-purge-mode: "${text}" does not do: Gracefully or Directly is needed`,
+    );
+  return mode;
+}
+
+function pluginsFrom(text: string): readonly string[] {
+  if (text.trim() === "none") return [];
+  const names = text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  const unknown = names.find((name) => !PLUGINS.includes(name));
+  if (unknown !== undefined)
+    throw new UsageError(
+      `--evict-plugins: there is no plugin "${unknown}"; known are ${PLUGINS.join(", ")}, and none`,
+    );
+  return [...new Set(names)];
+}
