@@ -12,7 +12,7 @@ import {
   temporaryDirectory,
 } from "../support/processes.ts";
 import { type RealApiServer, startRealApiServer } from "../support/real-api-server.ts";
-import { startControllerManager } from "./controller-manager.ts";
+import { startControllerManager } from "../support/controller-manager.ts";
 
 let plane: RunningLifeboat;
 let real: RealApiServer;

@@ -4,13 +4,19 @@ import { fileURLToPath } from "node:url";
 
 const installer = fileURLToPath(new URL("../../tools/real-kubernetes/install.sh", import.meta.url));
 
-let directory: string | undefined;
+export type KubernetesBinary = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kubectl";
+
+const paths = new Map<KubernetesBinary, string>();
 
 /** The path of one binary, built on first use (minutes) and cached outside the repository. */
-export function kubernetesBinary(name: "etcd" | "kube-apiserver" | "kubectl"): string {
-  directory ??= execFileSync(installer, {
+export function kubernetesBinary(name: KubernetesBinary): string {
+  const known = paths.get(name);
+  if (known !== undefined) return known;
+  const directory = execFileSync(installer, [name], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "inherit"],
   }).trim();
-  return `${directory}/${name}`;
+  const path = `${directory}/${name}`;
+  paths.set(name, path);
+  return path;
 }

@@ -39,6 +39,35 @@ export type Call = (
 export interface RealApiServerOptions {
   /** More flags for kube-apiserver; values of flags that take a list are added to those given here. */
   readonly flags?: readonly string[];
+  /** An etcd to share with others, under a prefix of its own; absent: one of its own. */
+  readonly sharing?: { readonly etcd: RunningEtcd; readonly prefix: string };
+}
+
+export interface RunningEtcd {
+  readonly pid: number;
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts an etcd on free ports, with its data in a temporary directory. */
+export async function startEtcd(): Promise<RunningEtcd> {
+  const directory = temporaryDirectory("etcd");
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const etcd = startProcess(kubernetesBinary("etcd"), [
+    `--data-dir=${directory}`,
+    `--listen-client-urls=${url}`,
+    `--advertise-client-urls=${url}`,
+    `--listen-peer-urls=http://127.0.0.1:${await freePort()}`,
+    "--log-level=error",
+  ]);
+  return {
+    pid: etcd.pid,
+    url,
+    stop: async () => {
+      await etcd.stop("SIGKILL");
+      removeDirectory(directory);
+    },
+  };
 }
 
 export async function startRealApiServer(
@@ -46,17 +75,12 @@ export async function startRealApiServer(
 ): Promise<RealApiServer> {
   const directory = temporaryDirectory("kube");
   makeCertificates(directory);
-  const [clientPort, peerPort, port] = [await freePort(), await freePort(), await freePort()];
-  const etcd = startProcess(kubernetesBinary("etcd"), [
-    `--data-dir=${directory}/etcd`,
-    `--listen-client-urls=http://127.0.0.1:${clientPort}`,
-    `--advertise-client-urls=http://127.0.0.1:${clientPort}`,
-    `--listen-peer-urls=http://127.0.0.1:${peerPort}`,
-    "--log-level=error",
-  ]);
+  const etcd = options.sharing?.etcd ?? (await startEtcd());
+  const port = await freePort();
   const file = (name: string): string => join(directory, name);
   const apiserver = startProcess(kubernetesBinary("kube-apiserver"), [
-    `--etcd-servers=http://127.0.0.1:${clientPort}`,
+    `--etcd-servers=${etcd.url}`,
+    ...(options.sharing === undefined ? [] : [`--etcd-prefix=/${options.sharing.prefix}`]),
     `--secure-port=${port}`,
     "--bind-address=127.0.0.1",
     "--advertise-address=127.0.0.1",
@@ -87,7 +111,7 @@ export async function startRealApiServer(
   const stop = async (): Promise<void> => {
     agent.destroy();
     await apiserver.stop("SIGKILL");
-    await etcd.stop("SIGKILL");
+    if (options.sharing === undefined) await etcd.stop();
     removeDirectory(directory);
   };
   const call: Call = (method, path, body, headers = {}) =>

@@ -33,7 +33,7 @@ export function createMemberModel(
 ): MemberModel {
   const member = new Member(ports, client, options);
   const runner = new PodRunner(member);
-  const services: readonly Service[] = [
+  return running("member-model", runner, ports, [
     ...member.informers(),
     createNodes(member),
     createDeployments(member),
@@ -43,10 +43,39 @@ export function createMemberModel(
     createServices(member),
     createClaims(member),
     createCronJobs(member),
-  ];
+  ]);
+}
+
+/**
+ * Builds the part of the model that a cluster lacks whose own controllers run, as a kube-controller-manager's do: nodes,
+ * the scheduler, the kubelets, load balancers and volumes.
+ */
+export function createNodeModel(
+  ports: KitPorts,
+  client: Client,
+  options: MemberOptions,
+): MemberModel {
+  const member = new Member(ports, client, options);
+  const runner = new PodRunner(member);
+  return running("node-model", runner, ports, [
+    ...member.informers(),
+    createNodes(member),
+    createScheduler(member),
+    runner,
+    createServices(member),
+    createClaims(member),
+  ]);
+}
+
+function running(
+  name: string,
+  runner: PodRunner,
+  ports: KitPorts,
+  services: readonly Service[],
+): MemberModel {
   const manager = createManager(ports, services);
   return {
-    name: "member-model",
+    name,
     run: (signal) => manager.run(signal),
     setFault: (fault) => runner.setFault(fault),
     heal: () => runner.setFault(undefined),

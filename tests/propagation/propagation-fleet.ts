@@ -1,0 +1,95 @@
+/** A control plane and its members as processes, as the suite sees them: whatever the members are. */
+import { join } from "node:path";
+import { connectByKubeconfig, type HttpClient } from "@lifeboat/kit/adapters";
+import { createKubectl, type Kubectl } from "../support/kubectl.ts";
+import { lifeboatCommand, type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
+import { removeDirectory, startProcess, temporaryDirectory } from "../support/processes.ts";
+
+export const MEMBERS: readonly string[] = ["member1", "member2", "member3"];
+
+export interface PropagationFleet {
+  /** The control plane's API, at the same address after it was killed. */
+  readonly plane: HttpClient;
+  readonly kubectl: Kubectl;
+  readonly members: ReadonlyMap<string, HttpClient>;
+  /** Kills the control plane with -9 and starts it again; resolves when it serves. */
+  killPlane(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Members are looked at often, so that nothing in a test waits for the next look. */
+const FLAGS: readonly string[] = ["--cluster-status-update-frequency", "2s"];
+
+/** The control plane alone, in a directory of its own, ready to be killed. */
+export class KillablePlane {
+  readonly directory = temporaryDirectory("propagation");
+  readonly #flags: readonly string[];
+  #running: RunningLifeboat | undefined;
+
+  constructor(flags: readonly string[] = []) {
+    this.#flags = [...FLAGS, ...flags];
+  }
+
+  /** Starts it; a second time on the port of the first. */
+  async start(): Promise<RunningLifeboat> {
+    const port = this.#running?.port;
+    this.#running = await startLifeboat({
+      dataDirectory: this.directory,
+      args: this.#flags,
+      ...(port === undefined ? {} : { port }),
+    });
+    return this.#running;
+  }
+
+  async kill(): Promise<void> {
+    await this.#running?.process.stop("SIGKILL");
+    await this.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#running?.process.stop();
+    removeDirectory(this.directory);
+  }
+
+  /** Runs another verb of the command against it. */
+  async run(...args: readonly string[]): Promise<void> {
+    const child = startProcess(lifeboatCommand, [...args, "--data-dir", this.directory]);
+    const code = await child.ended;
+    if (code !== 0) throw new Error(`lifeboat ${args.join(" ")}: ${child.output()}`);
+  }
+}
+
+/** `lifeboat up --members 3`. */
+export async function startSimulatedFleet(): Promise<PropagationFleet> {
+  const plane = new KillablePlane(["--members", String(MEMBERS.length)]);
+  const running = await plane.start();
+  await running.process.printed(/^members ready$/m);
+  const kubeconfigs = MEMBERS.map((name) => join(plane.directory, `${name}.kubeconfig`));
+  return fleetOf(plane, running, kubeconfigs);
+}
+
+/** A fleet over a plane that runs and members that have joined; `onClose` ends what else was started. */
+export async function fleetOf(
+  plane: KillablePlane,
+  running: RunningLifeboat,
+  kubeconfigs: readonly string[],
+  onClose: () => Promise<void> = () => Promise.resolve(),
+): Promise<PropagationFleet> {
+  const connect = (path: string): Promise<HttpClient> => connectByKubeconfig({ paths: [path] });
+  const client = await connect(running.kubeconfig);
+  const kubectl = createKubectl(running);
+  const members = new Map<string, HttpClient>();
+  for (const [i, name] of MEMBERS.entries()) members.set(name, await connect(kubeconfigs[i] ?? ""));
+  return {
+    plane: client,
+    kubectl,
+    members,
+    killPlane: () => plane.kill(),
+    close: async () => {
+      kubectl.close();
+      for (const one of [client, ...members.values()]) one.close();
+      await plane.stop();
+      await onClose();
+    },
+  };
+}
