@@ -70,3 +70,8 @@ export {
   type Estimator,
   type SchedulerOptions,
 } from "./scheduler/create-scheduler.ts";
+export {
+  createSettings,
+  type PublishedSettings,
+  readSettings,
+} from "./settings/create-settings.ts";

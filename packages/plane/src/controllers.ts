@@ -15,12 +15,14 @@ import {
   createExecution,
   createNamespaceSync,
   createScheduler,
+  createSettings,
   createTaintPolicies,
   createWorkloadRebalancer,
   type PlaneContext,
 } from "@lifeboat/controllers";
 import type { PurgeMode } from "@lifeboat/core";
 import type { Service } from "@lifeboat/kit";
+import { publishedSettings } from "./published-settings.ts";
 
 export interface ControllersOptions {
   /** `*`, names, and `-name`; see `controllerNames`. */
@@ -71,6 +73,7 @@ type Build = (context: PlaneContext, options: ControllersOptions) => readonly Se
 
 /** In the order in which they start; they stop in reverse. */
 const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
+  ["settings", (context, options) => [createSettings(context, publishedSettings(options))]],
   ["cluster", createClusterController],
   [
     "clusterStatus",

@@ -1,0 +1,23 @@
+/** What a control plane tells its users about how it was started: the flags that decide about failover, as written. */
+import { formatDuration } from "@lifeboat/base";
+import type { PublishedSettings } from "@lifeboat/controllers";
+import type { ControllersOptions } from "./controllers.ts";
+
+/** The settings to publish, by the names of their flags. */
+export function publishedSettings(options: ControllersOptions): PublishedSettings {
+  return {
+    "feature-gates": [
+      `Failover=${options.failover}`,
+      `StatefulFailoverInjection=${options.statefulFailoverInjection}`,
+    ].join(","),
+    "resource-eviction-rate": String(options.resourceEvictionRate),
+    "secondary-resource-eviction-rate": String(options.secondaryResourceEvictionRate),
+    "unhealthy-cluster-threshold": String(options.unhealthyClusterThreshold),
+    "large-cluster-num-threshold": String(options.largeClusterNumThreshold),
+    "no-execute-taint-eviction-purge-mode": options.noExecutePurgeMode,
+    "evict-plugins": options.evictPlugins.length === 0 ? "none" : options.evictPlugins.join(","),
+    "cluster-failure-threshold": formatDuration(options.clusterFailureThresholdMs),
+    "cluster-success-threshold": formatDuration(options.clusterSuccessThresholdMs),
+    controllers: options.controllers.join(","),
+  };
+}
