@@ -140,10 +140,35 @@ class ClusterLifecycle {
         hasCondition(cluster.status?.conditions, "Ready") &&
         connections.of(name).kind !== "unusable",
       namespace: namespaceState(this.#namespaces.get(namespaceKey(name))),
-      bindings: isLeaving ? bindingsBy(informers, "cluster", name).length : 0,
+      bindings: isLeaving ? this.#bindingsOn(name, all) : 0,
       works: all.length,
       heldWorks: all.filter(isHeld).length,
     };
+  }
+
+  /**
+   * The bindings that name the cluster, and those that have left it in their schedule but keep their copy: the binding
+   * controller takes a copy away only when another is healthy (D9), and the namespace would take it at once.
+   */
+  #bindingsOn(cluster: string, found: readonly Work[]): number {
+    const { informers } = this.#context;
+    const ids = new Set(
+      bindingsBy(informers, "cluster", cluster).map(({ metadata }) => metadata.uid),
+    );
+    for (const work of found)
+      for (const { metadata } of this.#keepersOf(work)) ids.add(metadata.uid);
+    return ids.size;
+  }
+
+  /** The binding that a Work belongs to, where both are there to stay. */
+  #keepersOf({ metadata }: Work): readonly Binding[] {
+    if (metadata.deletionTimestamp !== undefined) return [];
+    const { labels = {} } = metadata;
+    const id = labels[wellKnown.BINDING_ID] ?? labels[wellKnown.CLUSTER_BINDING_ID];
+    if (id === undefined) return [];
+    return bindingsBy(this.#context.informers, "id", id).filter(
+      (binding) => binding.metadata.deletionTimestamp === undefined,
+    );
   }
 
   /** Brings the condition up to date; answers the cluster as it is then, and when its counts are due. */
@@ -277,11 +302,14 @@ class ClusterLifecycle {
     return `Removed execution space(${key.name}) for cluster(${name})`;
   }
 
-  /** Asks the server itself whether a binding has this cluster. */
+  /** Asks the server itself whether a binding has this cluster, or a copy in it. */
   async #isNeeded(cluster: string, signal: AbortSignal): Promise<boolean> {
     const { plane } = this.#context;
-    for (const namespace of ["", "any"]) {
-      const resource = bindingResource({ namespace, name: "" });
+    const namespace = executionNamespace(cluster);
+    const { items } = await plane.list(works, { namespace, signal });
+    if (items.some((work) => this.#keepersOf(work).length > 0)) return true;
+    for (const scope of ["", "any"]) {
+      const resource = bindingResource({ namespace: scope, name: "" });
       let token = "";
       do {
         const page: KubeList<Binding> = await plane.list(resource, {
