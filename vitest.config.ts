@@ -62,6 +62,17 @@ export default defineConfig({
           retry: 0,
         },
       },
+      {
+        ...source,
+        test: {
+          name: "kube",
+          include: ["tests/kube/**/*.kube.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
+          retry: 0,
+        },
+      },
     ],
   },
 });

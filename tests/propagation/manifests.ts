@@ -244,7 +244,7 @@ export const policyManifests: readonly New<AnyObject>[] = [true, false].map((nam
   },
 }));
 
-/** Many objects as one document for kubectl. */
-export function listOf(items: readonly New<AnyObject>[]): string {
-  return JSON.stringify({ apiVersion: "v1", kind: "List", items });
+/** Many objects as one file for kubectl. */
+export function fileOf(items: readonly New<AnyObject>[]): string {
+  return items.map((item) => JSON.stringify(item)).join("\n---\n");
 }

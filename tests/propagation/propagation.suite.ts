@@ -23,7 +23,7 @@ import {
   boats,
   deployments,
   firstEdition,
-  listOf,
+  fileOf,
   NAMESPACE,
   namespaceManifest,
   policyManifests,
@@ -65,12 +65,12 @@ export function propagationSuite(name: string, start: () => Promise<PropagationF
 
     describe("objects that are applied", () => {
       beforeAll(async () => {
-        await kubectl(["apply", "-f", "-"], listOf([namespaceManifest]));
+        await kubectl(["apply", "-f", "-"], fileOf([namespaceManifest]));
         const later = propagatedKinds.filter(({ resource }) => resource === boats);
         const now = propagatedKinds.filter(({ resource }) => resource !== boats);
-        await kubectl(["apply", "-f", "-"], listOf([...policyManifests, ...now.map(firstEdition)]));
+        await kubectl(["apply", "-f", "-"], fileOf([...policyManifests, ...now.map(firstEdition)]));
         await eventually(async () => {
-          await kubectl(["apply", "-f", "-"], listOf(later.map(firstEdition)));
+          await kubectl(["apply", "-f", "-"], fileOf(later.map(firstEdition)));
         });
       });
 
@@ -170,7 +170,7 @@ export function propagationSuite(name: string, start: () => Promise<PropagationF
 
     describe("objects that are edited", () => {
       beforeAll(async () => {
-        await kubectl(["apply", "-f", "-"], listOf(propagatedKinds.map(secondEdition)));
+        await kubectl(["apply", "-f", "-"], fileOf(propagatedKinds.map(secondEdition)));
       });
 
       it("a rollout is called done only when every member runs the new edition", async () => {
@@ -196,7 +196,7 @@ export function propagationSuite(name: string, start: () => Promise<PropagationF
       it("and the end state is the same", async () => {
         const random = createRandom(SEED);
         const edition = (n: number): string =>
-          listOf([...names.map((name) => deploymentOf(name, n)), killPolicy]);
+          fileOf([...names.map((name) => deploymentOf(name, n)), killPolicy]);
         for (let n = 0; n < 4; n += 1) {
           await eventually(async () => {
             await kubectl(["apply", "-f", "-"], edition(n));
@@ -236,7 +236,7 @@ export function propagationSuite(name: string, start: () => Promise<PropagationF
     describe("objects that are deleted", () => {
       beforeAll(async () => {
         const all = propagatedKinds.map(secondEdition);
-        await kubectl(["delete", "--wait=false", "-f", "-"], listOf(all));
+        await kubectl(["delete", "--wait=false", "-f", "-"], fileOf(all));
       });
 
       it.each(propagatedKinds)("$resource.kind goes from every member", async (kind) => {
@@ -249,7 +249,7 @@ export function propagationSuite(name: string, start: () => Promise<PropagationF
       });
 
       it("and with its namespace and its policies nothing is left behind anywhere", async () => {
-        await kubectl(["delete", "-f", "-"], listOf([...policyManifests, namespaceManifest]));
+        await kubectl(["delete", "-f", "-"], fileOf([...policyManifests, namespaceManifest]));
         await eventually(async () => {
           for (const [place, client] of everywhere(fleet))
             expect([place, await inventoryOf(client)]).toEqual([place, before.get(place)]);
@@ -306,7 +306,7 @@ const killPolicy = {
   spec: { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }], placement: {} },
 };
 
-function deploymentOf(name: string, version: number): Parameters<typeof listOf>[0][number] {
+function deploymentOf(name: string, version: number): Parameters<typeof fileOf>[0][number] {
   const labels = { app: name };
   return {
     apiVersion: "apps/v1",
