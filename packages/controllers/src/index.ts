@@ -75,3 +75,13 @@ export {
   type PublishedSettings,
   readSettings,
 } from "./settings/create-settings.ts";
+export {
+  createGracefulEviction,
+  DEFAULT_GRACEFUL_EVICTION,
+  type GracefulEvictionOptions,
+} from "./graceful-eviction/create-graceful-eviction.ts";
+export {
+  type ApplicationFailoverOptions,
+  createApplicationFailover,
+} from "./application-failover/create-application-failover.ts";
+export { createStaleCopies } from "./stale-copies/create-stale-copies.ts";

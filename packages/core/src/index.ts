@@ -307,13 +307,30 @@ export {
   tolerates,
 } from "./evacuation/affected.ts";
 export { type BudgetView, reserve, type TokenReservation } from "./evacuation/budget.ts";
+export {
+  type EntryState,
+  entryState,
+  type EntryTerm,
+  type EntryView,
+  evictionMarks,
+} from "./evacuation/entry.ts";
 export { evict, type EvictionOrder, rollBack } from "./evacuation/evict.ts";
+export {
+  type EntryCounts,
+  isStoppedByGate,
+  type Line as EvacuationLine,
+  progressOf,
+  type ProgressView,
+  secondsLeft,
+} from "./evacuation/progress.ts";
+export { EvictionQueue, type Lane, type Queued } from "./evacuation/queue.ts";
 export {
   DEFAULT_RATES,
   type FleetHealth,
   fleetHealth,
   isDrained,
   isFailed,
+  passiveRateOf,
   type Rate,
   rateOf,
   type RateOptions,
@@ -321,9 +338,89 @@ export {
   rateReasons,
 } from "./evacuation/rate.ts";
 export {
+  type ExemptReason,
+  exemptReasons,
+  type HeldReason,
+  heldReasons,
+  type PhaseReason,
+  phaseReasons,
+} from "./evacuation/reasons.ts";
+export {
+  currentOf,
+  isOpen,
+  judge,
+  type JudgeOptions,
+  nextEvacuation,
+  numberOf,
+  recordTaints,
+  slicesFor,
+  surplusOf,
+  type TaintChanges,
+} from "./evacuation/record.ts";
+export {
+  decideRelease,
+  type ReleaseDecision,
+  type ReleaseView,
+  TAINT_MANAGER,
+  TAINT_UNTOLERATED,
+} from "./evacuation/release.ts";
+export {
+  describeTaint,
+  identityOf,
+  isDrainTaint,
+  type RecordedTaint,
+  taintId,
+  type TaintIdentity,
+} from "./evacuation/taint-identity.ts";
+export {
   type ExtractedState,
   extractState,
   type StateRule,
   type StateView,
 } from "./state/extract.ts";
 export { type StateReason, stateReasons } from "./state/reasons.ts";
+export { type CarriedState, type CarriedStateView, stateToCarry } from "./state/state-to-carry.ts";
+export {
+  decideTasks,
+  type TaskFate,
+  type TasksPlan,
+  type TaskVerdict,
+} from "./eviction/decide-tasks.ts";
+export {
+  type FenceProof,
+  formatFence,
+  isAnswering,
+  isSilent,
+  operatorFence,
+} from "./eviction/fence.ts";
+export type { EvictionPlugin } from "./eviction/plugins/plugin.ts";
+export {
+  evictionPluginNames,
+  evictionPlugins,
+  unknownEvictionPlugins,
+} from "./eviction/plugins/registry.ts";
+export { isForTaint, modeOf, type TaskMode } from "./eviction/purge-mode.ts";
+export { type TaskReason, taskReasons } from "./eviction/reasons.ts";
+export type { TasksView } from "./eviction/view.ts";
+export {
+  type ApplicationPlan,
+  applicationPurgeMode,
+  type ApplicationView,
+  decideApplication,
+  evictApplication,
+} from "./application-failover/decide.ts";
+export {
+  type ApplicationHeldReason,
+  applicationHeldReasons,
+  type ApplicationReason,
+  applicationReasons,
+} from "./application-failover/reasons.ts";
+export { evictedFromOf, isApplicationFailover } from "./placement/filters/evicted-from.ts";
+export {
+  awaitsStaleCopies,
+  decideStaleCopies,
+  STALE_COPIES_REMOVED,
+  type StaleCopiesPlan,
+  type StaleCopiesReason,
+  staleCopiesReasons,
+} from "./eviction/stale-copies.ts";

@@ -83,3 +83,18 @@ export const TAINT_POLICIES = "lifeboat.dev/taint-policies";
 
 /** The key of the taint by which a person empties a cluster; its effect is NoExecute. */
 export const DRAIN_TAINT = "lifeboat.dev/drain";
+/** On a binding: JSON, by cluster, of the evacuation and taint it was last evicted for (see evacuation/entry.ts). */
+export const EVICTED_FOR = "lifeboat.dev/evicted-for";
+/** On a policy, value `Hold`: a workload whose state lacks a key is not moved. */
+export const STATE_FAILURE_POLICY = "lifeboat.dev/state-failure-policy";
+/** On a policy, value `false`: a workload that moves gracefully does not carry its state. */
+export const INJECT_ON_GRACEFUL = "lifeboat.dev/inject-on-graceful";
+/** On a StatefulSet, value `true`: every cluster has a fixed part of it. */
+export const FEDERATED = "federation.kubernetes.io/federated";
+
+/** On a binding: JSON, by cluster, since when its copy there is unhealthy (see application-failover/timers.ts). */
+export const UNHEALTHY_SINCE = "lifeboat.dev/unhealthy-since";
+/** On a binding: JSON list of the clusters that it left because it was unhealthy there, until it is well again (D23). */
+export const EVICTED_FROM = "lifeboat.dev/evicted-from";
+/** On a Cluster: JSON of a person's word that it is off (see eviction/fence.ts). Gone when the cluster answers again. */
+export const FENCED = "lifeboat.dev/fenced";

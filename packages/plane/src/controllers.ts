@@ -4,6 +4,7 @@
  * The names are those that operators of such control planes know (`clusterStatus`), so that their flags go on working.
  */
 import {
+  createApplicationFailover,
   createBindingController,
   createBindingStatus,
   createClusterController,
@@ -13,14 +14,16 @@ import {
   createDependencies,
   createDetector,
   createExecution,
+  createGracefulEviction,
   createNamespaceSync,
   createScheduler,
+  createStaleCopies,
   createSettings,
   createTaintPolicies,
   createWorkloadRebalancer,
   type PlaneContext,
 } from "@lifeboat/controllers";
-import type { PurgeMode } from "@lifeboat/core";
+import { evictionPluginNames, type PurgeMode } from "@lifeboat/core";
 import type { Service } from "@lifeboat/kit";
 import { publishedSettings } from "./published-settings.ts";
 
@@ -66,7 +69,7 @@ export const DEFAULT_CONTROLLERS: ControllersOptions = Object.freeze({
   unhealthyClusterThreshold: 0.55,
   largeClusterNumThreshold: 10,
   noExecutePurgeMode: "Gracefully",
-  evictPlugins: Object.freeze(["ResourceHealth", "InScheduleResult"]),
+  evictPlugins: evictionPluginNames,
 });
 
 type Build = (context: PlaneContext, options: ControllersOptions) => readonly Service[];
@@ -113,6 +116,16 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
   ["execution", createExecution],
   ["bindingStatus", createBindingStatus],
   ["workloadRebalancer", createWorkloadRebalancer],
+  [
+    "gracefulEviction",
+    (context, { evictPlugins }) => createGracefulEviction(context, { plugins: evictPlugins }),
+  ],
+  [
+    "applicationFailover",
+    (context, { statefulFailoverInjection }) =>
+      createApplicationFailover(context, { statefulFailoverInjection }),
+  ],
+  ["staleCopies", createStaleCopies],
 ]);
 
 /** The names of all controllers. */

@@ -3,7 +3,7 @@ import type { ResourceBinding } from "@lifeboat/api";
 import { countAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
 import { APPLIED_PLACEMENT } from "../well-known.ts";
 import { type Amounts, apiName, readAmounts } from "./candidate.ts";
-import { isApplicationFailover } from "./filters/evicted-from.ts";
+import { evictedFromOf } from "./filters/evicted-from.ts";
 import { isPlacementEdited, isRescheduleTriggered } from "./due.ts";
 import { type PlacementRules, readPlacement } from "./rules.ts";
 
@@ -47,11 +47,7 @@ export function readWorkload(binding: ResourceBinding): Workload {
     hasComponents: components > 1,
     request: isFields(request) ? readAmounts(request) : undefined,
     present: readPresent(spec.clusters),
-    evictedFrom: new Set(
-      (spec.gracefulEvictionTasks ?? [])
-        .filter(isApplicationFailover)
-        .map((task) => task.fromCluster),
-    ),
+    evictedFrom: evictedFromOf(binding),
     firstTerm: isFresh
       ? 0
       : Math.max(

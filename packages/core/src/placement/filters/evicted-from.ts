@@ -1,15 +1,16 @@
 /**
- * A workload that left a cluster because it did not get well there does not go back while that eviction lasts (D23).
+ * A workload that left a cluster because it did not get well there does not go back before it is well elsewhere (D23).
  * Evictions for a cluster's fault are no reason: when the cluster is well again, it is a candidate again.
  */
-import type { EvictionTask } from "@lifeboat/api";
+import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
+import { EVICTED_FROM } from "../../well-known.ts";
 import type { Filter, Rejection } from "./filter.ts";
 
 const NAME = "EvictedFrom";
 const rejection: Rejection = Object.freeze({
   filter: NAME,
   message: "cluster(s) were left because the workload was unhealthy there",
-  help: "wait until the eviction is finished",
+  help: "wait until the workload is healthy, or place it there by hand",
 });
 
 export const evictedFrom: Filter = {
@@ -22,4 +23,23 @@ export const evictedFrom: Filter = {
 /** Whether a task comes from the workload's own ill health, not from its cluster's. */
 export function isApplicationFailover(task: EvictionTask): boolean {
   return task.reason === "ApplicationFailure";
+}
+
+/** The clusters that a workload left because it was unhealthy there, and has not got well since. */
+export function evictedFromOf({ metadata, spec }: ResourceBinding): ReadonlySet<string> {
+  const tasks = (spec.gracefulEvictionTasks ?? []).filter(isApplicationFailover);
+  const left = new Set(tasks.map(({ fromCluster }) => fromCluster));
+  for (const name of recordedEvictions(metadata.annotations?.[EVICTED_FROM])) left.add(name);
+  return left;
+}
+
+/** What the binding's annotation names; nothing when it cannot be read. */
+export function recordedEvictions(text: string | undefined): readonly string[] {
+  if (text === undefined) return [];
+  try {
+    const names: unknown = JSON.parse(text);
+    return Array.isArray(names) ? names.filter((one) => typeof one === "string") : [];
+  } catch {
+    return [];
+  }
 }

@@ -1,0 +1,338 @@
+/**
+ * Moves workloads away from clusters in which they do not get well, when their policy asks for it
+ * (`failover.application`).
+ *
+ *   observe (caches) ──▶ decideApplication ──▶ due? target and state ──▶ one write of the binding
+ *
+ * 1. Since when a copy is unhealthy is on the binding, so a restart neither shortens nor restarts the wait.
+ * 2. Before a workload is evicted the server is asked once more what its copy reports.
+ * 3. Nothing is evicted to nowhere (D8) or without its state (D12): such a workload is held with the reason, and tried
+ *    again when clusters or the binding change, and every half minute.
+ * 4. One cluster is left in one write; the next one at the next look.
+ */
+import {
+  type Cluster,
+  equalJson,
+  findCondition,
+  formatKey,
+  isRefused,
+  keyOf,
+  type ObjectKey,
+  parseKey,
+  Refused,
+  type Work,
+  works,
+} from "@lifeboat/api";
+import { addMs } from "@lifeboat/base";
+import {
+  aggregatedItems,
+  type ApplicationHeldReason,
+  applicationHeldReasons,
+  type ApplicationPlan,
+  applicationPurgeMode,
+  type ApplicationView,
+  candidateOf,
+  clusterOfWork,
+  decideApplication,
+  evictApplication,
+  type Fields,
+  findTarget,
+  fleetOf,
+  stateToCarry,
+  wellKnown,
+} from "@lifeboat/core";
+import {
+  checkAgainAt,
+  createController,
+  done,
+  type Outcome,
+  ownKey,
+  type RecordedEvent,
+  type Service,
+  watching,
+} from "@lifeboat/kit";
+import {
+  type Binding,
+  bindingOf,
+  bindingResource,
+  bindingsBy,
+  watchingBindings,
+} from "../bindings.ts";
+import type { PlaneContext } from "../context.ts";
+import { worksOf } from "../observe-works.ts";
+import { watchingTemplates } from "../templates.ts";
+
+export interface ApplicationFailoverOptions {
+  /** The gate StatefulFailoverInjection: whether workloads carry state. */
+  readonly statefulFailoverInjection: boolean;
+}
+
+const CONCURRENCY = 4;
+const HELD_AGAIN_MS = 30_000;
+const CACHE_BEHIND_MS = 1000;
+
+/** Builds the controller. */
+export function createApplicationFailover(
+  context: PlaneContext,
+  options: ApplicationFailoverOptions,
+): readonly Service[] {
+  const failovers = new ApplicationFailovers(context, options);
+  const { informers, templates } = context;
+  return [
+    createController(context, {
+      name: "application-failover",
+      concurrency: CONCURRENCY,
+      watches: [
+        ...watchingBindings(informers, (old, now) =>
+          isConcerned(now) || isConcerned(old) ? ownKey(old, now) : [],
+        ),
+        watching(informers.works, (old, now) =>
+          isSameReport(old, now) ? [] : bindingsOfWork(context, now ?? old),
+        ),
+        watching(informers.clusters, (old, now) => [
+          ...bindingsOfCluster(context, old, now),
+          ...(hasSameFit(old, now) ? [] : failovers.heldKeys()),
+        ]),
+        watchingTemplates(templates, () => []),
+        watching(informers.propagationPolicies, () => []),
+        watching(informers.clusterPropagationPolicies, () => []),
+      ],
+      reconcile: (key, signal) => failovers.look(key, signal),
+    }),
+  ];
+}
+
+/** Whether there is something to remember or to forget. */
+function isConcerned(binding: Binding | undefined): boolean {
+  if (binding === undefined) return false;
+  const { annotations = {} } = binding.metadata;
+  return (
+    binding.spec.failover?.application !== undefined ||
+    annotations[wellKnown.UNHEALTHY_SINCE] !== undefined ||
+    annotations[wellKnown.EVICTED_FROM] !== undefined
+  );
+}
+
+function keysOf(bindings: readonly Binding[]): readonly ObjectKey[] {
+  return bindings.filter(isConcerned).map(keyOf);
+}
+
+function bindingsOfWork({ informers }: PlaneContext, work: Work | undefined): readonly ObjectKey[] {
+  const labels = work?.metadata.labels ?? {};
+  const id = labels[wellKnown.BINDING_ID] ?? labels[wellKnown.CLUSTER_BINDING_ID];
+  return id === undefined ? [] : keysOf(bindingsBy(informers, "id", id));
+}
+
+function isSameReport(old: Work | undefined, now: Work | undefined): boolean {
+  if (old === undefined || now === undefined) return false;
+  return equalJson(healthsOf(old), healthsOf(now));
+}
+
+function healthsOf(work: Work): readonly unknown[] {
+  return aggregatedItems([work]).map(({ clusterName, health }) => [clusterName, health ?? ""]);
+}
+
+/** The bindings on a cluster that begins or ceases to answer. */
+function bindingsOfCluster(
+  { informers }: PlaneContext,
+  old: Cluster | undefined,
+  now: Cluster | undefined,
+): readonly ObjectKey[] {
+  if (old !== undefined && now !== undefined && readyOf(old) === readyOf(now)) return [];
+  return keysOf(bindingsBy(informers, "cluster", (now ?? old)?.metadata.name ?? ""));
+}
+
+function readyOf({ status }: Cluster): string {
+  return findCondition(status?.conditions, "Ready")?.status ?? "";
+}
+
+/** Whether a cluster is for placement what it was. */
+function hasSameFit(old: Cluster | undefined, now: Cluster | undefined): boolean {
+  if (old === undefined || now === undefined) return false;
+  return (
+    old.metadata.generation === now.metadata.generation &&
+    equalJson(old.metadata.labels, now.metadata.labels) &&
+    equalJson(old.status?.resourceSummary, now.status?.resourceSummary) &&
+    equalJson(old.status?.apiEnablements, now.status?.apiEnablements) &&
+    equalJson(old.status?.conditions, now.status?.conditions)
+  );
+}
+
+interface Held {
+  readonly reason: ApplicationHeldReason;
+  readonly message: string;
+}
+
+class ApplicationFailovers {
+  readonly #context: PlaneContext;
+  readonly #options: ApplicationFailoverOptions;
+  /** By binding: why it cannot leave, as it was told. */
+  readonly #held = new Map<string, string>();
+
+  constructor(context: PlaneContext, options: ApplicationFailoverOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  heldKeys(): readonly ObjectKey[] {
+    return [...this.#held.keys()].map(parseKey);
+  }
+
+  async look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
+    const { clock, informers } = this.#context;
+    const binding = bindingOf(informers, key);
+    if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) {
+      this.#held.delete(formatKey(key));
+      return done;
+    }
+    const view = this.#view(binding);
+    const plan = decideApplication(view, clock.now());
+    const [cluster] = plan.due;
+    if (cluster !== undefined) return this.#leave(view, plan, cluster, signal);
+    this.#held.delete(formatKey(key));
+    for (const changed of plan.commands) await this.#update(changed, signal);
+    return plan.checkAgainAt === undefined ? done : checkAgainAt(plan.checkAgainAt);
+  }
+
+  #view(binding: Binding): ApplicationView {
+    const { informers } = this.#context;
+    const found = (binding.spec.clusters ?? []).flatMap(
+      ({ name }) => informers.clusters.get({ namespace: "", name }) ?? [],
+    );
+    return {
+      binding,
+      works: worksOf(this.#context, binding),
+      clusters: new Map(found.map((cluster) => [cluster.metadata.name, cluster])),
+    };
+  }
+
+  async #leave(
+    view: ApplicationView,
+    plan: ApplicationPlan,
+    cluster: string,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const { clock } = this.#context;
+    const work = view.works.find((one) => clusterOfWork(one) === cluster);
+    const order = this.#orderFor(view.binding, plan, cluster, work);
+    if ("reason" in order) {
+      this.#hold(view.binding, cluster, order);
+      for (const changed of plan.commands) await this.#update(changed, signal);
+      return checkAgainAt(addMs(clock.now(), HELD_AGAIN_MS));
+    }
+    if (work !== undefined && !(await this.#isUnchanged(work, signal)))
+      return checkAgainAt(addMs(clock.now(), CACHE_BEHIND_MS));
+    await this.#evict(plan, cluster, order, signal);
+    return done;
+  }
+
+  /** What the workload carries, or why it cannot leave. */
+  #orderFor(
+    binding: Binding,
+    { due }: ApplicationPlan,
+    cluster: string,
+    work: Work | undefined,
+  ): Held | CarriedLabels {
+    const { clock, informers, templates } = this.#context;
+    if (binding.spec.suspension?.scheduling === true) return heldFor("SchedulingSuspended");
+    const template = templates.get(binding.spec.resource);
+    if (template === undefined) return heldFor("TemplateMissing");
+    const fleet = fleetOf(informers.clusters.list().map(candidateOf));
+    const leaving = new Set(due);
+    const target = findTarget({ binding, fleet, reserved: new Map() }, leaving, clock.now());
+    if (!target.found) return heldFor("NoTarget", target.message);
+    const { state, inject } = stateToCarry({
+      binding,
+      cluster,
+      failing: "application",
+      purgeMode: applicationPurgeMode(binding),
+      work,
+      template: template as unknown as Fields,
+      policy: policyOf(this.#context, binding),
+      enabled: this.#options.statefulFailoverInjection,
+    });
+    if (state.outcome === "held")
+      return heldFor("StateNotReadable", `${state.reason}: ${state.message}`);
+    return { labels: state.labels, inject, warnings: state.warnings };
+  }
+
+  #hold(binding: Binding, cluster: string, { reason, message }: Held): void {
+    const id = formatKey(keyOf(binding));
+    const text = `Leaving cluster ${cluster} is held (${reason}): ${message}`;
+    if (this.#held.get(id) === text) return;
+    this.#held.set(id, text);
+    this.#record(binding, { type: "Warning", reason: "EvictionHeld", message: text });
+  }
+
+  /** Whether the server still says what the cache says about a copy. */
+  async #isUnchanged({ metadata, status }: Work, signal: AbortSignal): Promise<boolean> {
+    const key = { namespace: metadata.namespace ?? "", name: metadata.name };
+    try {
+      const work = await this.#context.plane.get(works, key, { signal });
+      return work.metadata.generation === metadata.generation && equalJson(work.status, status);
+    } catch (error) {
+      if (isRefused(error, "NotFound")) return false;
+      throw error;
+    }
+  }
+
+  async #evict(
+    { remembered }: ApplicationPlan,
+    cluster: string,
+    state: CarriedLabels,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const evicted = evictApplication(remembered, cluster, state, this.#context.clock.now());
+    try {
+      await this.#update(evicted, signal);
+    } catch (error) {
+      if (error instanceof Refused && error.status.reason !== "Conflict")
+        this.#record(remembered, {
+          type: "Warning",
+          reason: "EvictWorkloadFromClusterFailed",
+          message: `Evict from cluster ${cluster} failed.`,
+        });
+      throw error;
+    }
+    const id = formatKey(keyOf(remembered));
+    this.#held.delete(id);
+    this.#context.log.info("a failing application leaves its cluster", { binding: id, cluster });
+    for (const warning of state.warnings)
+      this.#record(remembered, { type: "Warning", reason: "StateNotPreserved", message: warning });
+  }
+
+  async #update(binding: Binding, signal: AbortSignal): Promise<void> {
+    await this.#context.plane.update(bindingResource(keyOf(binding)), binding, { signal });
+  }
+
+  #record(binding: Binding, event: RecordedEvent): void {
+    const { events } = this.#context;
+    events.record(binding, event);
+    const { apiVersion, kind, name, namespace, uid = "" } = binding.spec.resource;
+    const metadata = { name, uid, ...(namespace !== undefined && { namespace }) };
+    events.record({ apiVersion, kind, metadata }, event);
+  }
+}
+
+interface CarriedLabels {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly inject: boolean;
+  readonly warnings: readonly string[];
+}
+
+function heldFor(
+  reason: ApplicationHeldReason,
+  message: string = applicationHeldReasons[reason],
+): Held {
+  return { reason, message };
+}
+
+/** The policy that claims the binding's template. */
+function policyOf({ informers }: PlaneContext, { metadata }: Binding) {
+  const labels = metadata.labels ?? {};
+  const own = labels[wellKnown.POLICY_ID];
+  if (own !== undefined) return informers.propagationPolicies.byIndex("id", own)[0];
+  const fleetwide = labels[wellKnown.CLUSTER_POLICY_ID];
+  if (fleetwide === undefined) return undefined;
+  return informers.clusterPropagationPolicies.byIndex("id", fleetwide)[0];
+}

@@ -1,0 +1,171 @@
+/**
+ * What becomes of the copies that are leaving clusters: which eviction tasks are over, and which are taken back.
+ *
+ *   recovered before it was placed anew ──▶ rolled back                                                           (D13)
+ *   Directly     ──▶ over when the old copy is gone, or a person says that its cluster is off                     (D10)
+ *   Gracefully   ──▶ over when a plugin says so, or a failing application's grace period is over; the floor holds  (D9)
+ *   Never        ──▶ over when a person says so (`suppressDeletion: false`)
+ *
+ * 1. Time alone ends nothing, except the grace period of a failing application whose old copy is itself unhealthy.
+ * 2. An old copy that may be healthy goes only when another one is proven healthy. Directly is exempt by definition.
+ * 3. In mode Directly a Work that nobody has seen is given a moment to show up: one may have been sent when the eviction
+ *    was decided.
+ * 4. Everything that is decided is one write of the binding. A task without a time gets one, so that periods can count.
+ */
+import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
+import { addMs, formatTime, type Instant, parseTime } from "@lifeboat/base";
+import type { Plan } from "../plan.ts";
+import { isApplicationFailover } from "../placement/filters/evicted-from.ts";
+import { mayBeHealthy } from "../works/copy-health.ts";
+import { isSilent, operatorFence } from "./fence.ts";
+import { modeOf } from "./purge-mode.ts";
+import type { TaskReason } from "./reasons.ts";
+import { isTakenBack, takenBack } from "./recovery.ts";
+import { holdsFloor, isGoing, isInResult, isPlaced, type TasksView, workIn } from "./view.ts";
+
+export type TaskFate = "kept" | "cleared" | "rolledBack";
+
+/** What becomes of one task, and why. */
+export interface TaskVerdict {
+  readonly cluster: string;
+  readonly fate: TaskFate;
+  readonly reason: TaskReason;
+}
+
+export interface TasksPlan extends Plan<ResourceBinding, TaskReason> {
+  /** In the order of the tasks. */
+  readonly verdicts: readonly TaskVerdict[];
+}
+
+interface Verdict {
+  readonly fate: TaskFate;
+  readonly reason: TaskReason;
+  readonly checkAgainAt?: Instant;
+}
+
+/** How long a Work that was sent may take to show up. Times of tasks are whole seconds. */
+const SHOW_UP_MS = 2000;
+
+/** Decides about every task of a binding; `commands` holds the binding as it is to be written, if anything changes. */
+export function decideTasks(view: TasksView, now: Instant): TasksPlan {
+  const tasks = view.binding.spec.gracefulEvictionTasks ?? [];
+  if (tasks.length === 0) return { ...EMPTY, reason: "NoTasks" };
+  const verdicts: TaskVerdict[] = [];
+  const times: Instant[] = [];
+  let binding = view.binding;
+  for (const task of tasks) {
+    const { fate, reason, checkAgainAt } = decideTask(view, task, now);
+    verdicts.push({ cluster: task.fromCluster, fate, reason });
+    if (checkAgainAt !== undefined) times.push(checkAgainAt);
+    if (fate === "cleared") binding = without(binding, task);
+    if (fate === "rolledBack") binding = takenBack(view, binding, task.fromCluster);
+    if (fate === "kept" && task.creationTimestamp === undefined)
+      binding = stamped(binding, task, now);
+  }
+  return {
+    ...EMPTY,
+    commands: binding === view.binding ? [] : [tidied(binding)],
+    ...(times.length > 0 && { checkAgainAt: times.reduce((a, b) => (b < a ? b : a)) }),
+    reason: (verdicts.find(({ fate }) => fate !== "kept") ?? verdicts[0])?.reason ?? "NoTasks",
+    verdicts,
+  };
+}
+
+const EMPTY = { commands: [], conditions: [], events: [], verdicts: [] } as const;
+
+function decideTask(view: TasksView, task: EvictionTask, now: Instant): Verdict {
+  if (isTakenBack(view, task)) return { fate: "rolledBack", reason: "Recovered" };
+  if (!view.clusters.has(task.fromCluster) && workIn(view, task.fromCluster) === undefined)
+    return cleared("ClusterGone");
+  return modeOf(task) === "Directly"
+    ? decideDirect(view, task, now)
+    : decideGraceful(view, task, now);
+}
+
+function decideDirect(view: TasksView, task: EvictionTask, now: Instant): Verdict {
+  const work = workIn(view, task.fromCluster);
+  const cluster = view.clusters.get(task.fromCluster);
+  if (isInResult(view, task) && (work === undefined || !isGoing(work)))
+    return cleared("BackInResult");
+  if (task.suppressDeletion === true) return kept("KeptByOrder");
+  if (work === undefined) {
+    const shown = addMs(createdAt(task) ?? now, SHOW_UP_MS);
+    return now < shown ? kept("AwaitingRemoval", shown) : cleared("CopyGone");
+  }
+  if (cluster === undefined) return kept("AwaitingRemoval");
+  if (isGoing(work) && operatorFence(cluster) !== undefined) return cleared("Fenced");
+  return kept(isSilent(cluster) ? "AwaitingFence" : "AwaitingRemoval");
+}
+
+function decideGraceful(view: TasksView, task: EvictionTask, now: Instant): Verdict {
+  const reason = whyOver(view, task, now);
+  if (reason === "BackInResult") return cleared(reason);
+  if (task.suppressDeletion === true) return kept("KeptByOrder");
+  if (reason === undefined)
+    return kept(isPlaced(view) ? "AwaitingTargets" : "AwaitingPlacement", graceEnd(task, now));
+  return holdsFloor(view, task) ? cleared(reason) : kept("LastHealthyCopy");
+}
+
+/** Why the old copy may go, but for the floor. */
+function whyOver(view: TasksView, task: EvictionTask, now: Instant): TaskReason | undefined {
+  const plugin = view.plugins.find((one) => one.passes(view, task));
+  if (plugin !== undefined) return plugin.reason;
+  if (task.suppressDeletion === false) return "ReleasedByPerson";
+  return isGraceOver(view, task, now) ? "GracePeriodOver" : undefined;
+}
+
+function isGraceOver(view: TasksView, task: EvictionTask, now: Instant): boolean {
+  const end = graceEndOf(task);
+  if (end === undefined || now < end) return false;
+  const old = workIn(view, task.fromCluster);
+  const isUnhealthy = old === undefined || !mayBeHealthy(old);
+  // Without a place to go nothing is gained by removing it.
+  return isUnhealthy && (view.binding.spec.clusters ?? []).length > 0;
+}
+
+/** Only evictions of failing applications have a period. */
+function graceEndOf(task: EvictionTask): Instant | undefined {
+  const created = createdAt(task);
+  if (!isApplicationFailover(task) || task.gracePeriodSeconds === undefined) return undefined;
+  return created === undefined ? undefined : addMs(created, task.gracePeriodSeconds * 1000);
+}
+
+function graceEnd(task: EvictionTask, now: Instant): Instant | undefined {
+  const end = graceEndOf(task);
+  return end !== undefined && end > now ? end : undefined;
+}
+
+function createdAt({ creationTimestamp }: EvictionTask): Instant | undefined {
+  return creationTimestamp === undefined ? undefined : parseTime(creationTimestamp);
+}
+
+function cleared(reason: TaskReason): Verdict {
+  return { fate: "cleared", reason };
+}
+
+function kept(reason: TaskReason, checkAgainAt?: Instant): Verdict {
+  return { fate: "kept", reason, ...(checkAgainAt !== undefined && { checkAgainAt }) };
+}
+
+function without(binding: ResourceBinding, task: EvictionTask): ResourceBinding {
+  return withTasks(binding, (one) => (one === task ? [] : [one]));
+}
+
+function stamped(binding: ResourceBinding, task: EvictionTask, now: Instant): ResourceBinding {
+  const creationTimestamp = formatTime(now);
+  return withTasks(binding, (one) => [one === task ? { ...one, creationTimestamp } : one]);
+}
+
+function withTasks(
+  binding: ResourceBinding,
+  change: (task: EvictionTask) => readonly EvictionTask[],
+): ResourceBinding {
+  const gracefulEvictionTasks = (binding.spec.gracefulEvictionTasks ?? []).flatMap(change);
+  return { ...binding, spec: { ...binding.spec, gracefulEvictionTasks } };
+}
+
+/** An empty list is not kept. */
+function tidied(binding: ResourceBinding): ResourceBinding {
+  const { gracefulEvictionTasks = [], ...spec } = binding.spec;
+  return gracefulEvictionTasks.length > 0 ? binding : { ...binding, spec };
+}

@@ -1,0 +1,22 @@
+/** All plugins of graceful eviction, in the order in which they are asked. */
+import { inScheduleResult } from "./in-schedule-result.ts";
+import type { EvictionPlugin } from "./plugin.ts";
+import { resourceHealth } from "./resource-health.ts";
+
+const ALL: readonly EvictionPlugin[] = [inScheduleResult, resourceHealth];
+
+/** As `--evict-plugins` takes them; all are enabled unless it says otherwise. */
+export const evictionPluginNames: readonly string[] = Object.freeze([
+  "ResourceHealth",
+  "InScheduleResult",
+]);
+
+/** The plugins of these names. Names that nobody knows are left out: `unknownEvictionPlugins` finds them. */
+export function evictionPlugins(names: readonly string[]): readonly EvictionPlugin[] {
+  return ALL.filter(({ name }) => names.includes(name));
+}
+
+/** The names that name no plugin. */
+export function unknownEvictionPlugins(names: readonly string[]): readonly string[] {
+  return names.filter((name) => !evictionPluginNames.includes(name));
+}
