@@ -85,3 +85,8 @@ export {
   createApplicationFailover,
 } from "./application-failover/create-application-failover.ts";
 export { createStaleCopies } from "./stale-copies/create-stale-copies.ts";
+export {
+  createEvacuations,
+  DEFAULT_EVACUATIONS,
+  type EvacuationsOptions,
+} from "./evacuation/create-evacuations.ts";

@@ -21,6 +21,8 @@ export interface Gauge<Label extends string = string> {
 
 export interface Histogram<Label extends string = string> {
   observe(value: number, labels: Labels<Label>): void;
+  /** Ends the series with these labels. */
+  remove(labels: Labels<Label>): void;
 }
 
 export interface Metrics {
@@ -35,6 +37,6 @@ export interface Metrics {
 export const silentMetrics: Metrics = Object.freeze({
   counter: () => ({ add: () => undefined }),
   gauge: () => ({ set: () => undefined, remove: () => undefined }),
-  histogram: () => ({ observe: () => undefined }),
+  histogram: () => ({ observe: () => undefined, remove: () => undefined }),
   expose: () => Promise.resolve(""),
 });

@@ -13,6 +13,7 @@ import {
   createDeletionGate,
   createDependencies,
   createDetector,
+  createEvacuations,
   createExecution,
   createGracefulEviction,
   createNamespaceSync,
@@ -102,6 +103,21 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
       createDetector(context, {
         skippedNamespaces: options.skippedPropagatingNamespaces,
         skippedApis: options.skippedPropagatingApis,
+      }),
+  ],
+  [
+    "taint-manager",
+    (context, options) =>
+      createEvacuations(context, {
+        failover: options.failover,
+        statefulFailoverInjection: options.statefulFailoverInjection,
+        noExecutePurgeMode: options.noExecutePurgeMode,
+        rates: {
+          rate: options.resourceEvictionRate,
+          secondaryRate: options.secondaryResourceEvictionRate,
+          unhealthyThreshold: options.unhealthyClusterThreshold,
+          largeFleetThreshold: options.largeClusterNumThreshold,
+        },
       }),
   ],
   ["scheduler", (context) => [createScheduler(context)]],

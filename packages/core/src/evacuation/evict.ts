@@ -10,7 +10,8 @@
 import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
 import { formatTime, type Instant } from "@lifeboat/base";
 import { formatPreservedState } from "../rendering/preserved-state.ts";
-import { PRESERVED_STATE } from "../well-known.ts";
+import { EVICTED_FOR, PRESERVED_STATE } from "../well-known.ts";
+import { withMark } from "./entry.ts";
 
 export interface EvictionOrder {
   readonly cluster: string;
@@ -25,6 +26,8 @@ export interface EvictionOrder {
   readonly state: Readonly<Record<string, string>>;
   /** Whether the new copy gets the labels; the task keeps them in any case. */
   readonly inject: boolean;
+  /** For which evacuation and taint (see entry.ts); absent: for none. */
+  readonly mark?: string;
 }
 
 const MAX_MESSAGE = 1024;
@@ -62,7 +65,7 @@ export function evict(
   };
   return {
     ...binding,
-    metadata: withState(binding.metadata, order, hasState && order.inject),
+    metadata: withState(binding, order, hasState && order.inject),
     spec: {
       ...spec,
       clusters: clusters.filter(({ name }) => name !== order.cluster),
@@ -95,16 +98,19 @@ export function rollBack(binding: ResourceBinding, cluster: string): ResourceBin
 }
 
 function withState(
-  metadata: ResourceBinding["metadata"],
+  binding: ResourceBinding,
   order: EvictionOrder,
   carries: boolean,
 ): ResourceBinding["metadata"] {
+  const { metadata } = binding;
   const { [PRESERVED_STATE]: _former, ...others } = metadata.annotations ?? {};
-  const annotations = carries
-    ? {
-        ...others,
-        [PRESERVED_STATE]: formatPreservedState({ from: order.cluster, labels: order.state }),
-      }
-    : others;
+  const state = { from: order.cluster, labels: order.state };
+  const annotations = {
+    ...others,
+    ...(carries ? { [PRESERVED_STATE]: formatPreservedState(state) } : {}),
+    ...(order.mark === undefined
+      ? {}
+      : { [EVICTED_FOR]: withMark(binding, order.cluster, order.mark) }),
+  };
   return { ...metadata, annotations };
 }

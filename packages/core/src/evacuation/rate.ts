@@ -89,3 +89,16 @@ export function rateOf({ failed, counted }: FleetHealth, options: RateOptions): 
   if (counted > options.largeFleetThreshold) return answer(options.secondaryRate, "FleetUnhealthy");
   return answer(0, "FleetTooUnhealthy");
 }
+
+const PASSIVE_PER_SECOND = 10;
+
+/**
+ * The rate of what has neither replicas nor health: 10 per second, slowed by the same brake in the same proportion (D6).
+ */
+export function passiveRateOf(
+  { perSecond }: Pick<Rate, "perSecond">,
+  options: RateOptions,
+): number {
+  if (!(perSecond > 0) || !(options.rate > 0)) return 0;
+  return PASSIVE_PER_SECOND * Math.min(1, perSecond / options.rate);
+}

@@ -59,7 +59,10 @@ export function createPromMetrics(): Metrics {
         const buckets =
           definition.buckets === undefined ? {} : { buckets: [...definition.buckets] };
         const histogram = new prom.Histogram({ ...settings(definition, registry), ...buckets });
-        return { observe: (value, labels) => histogram.observe(labels, value) };
+        return {
+          observe: (value, labels) => histogram.observe(labels, value),
+          remove: (labels) => histogram.remove(labels),
+        };
       }),
     expose: () => registry.metrics(),
   };

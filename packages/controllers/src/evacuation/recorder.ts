@@ -1,0 +1,476 @@
+/**
+ * Writes down who is affected when a cluster becomes faulty, and how far its evacuation is: one look per cluster.
+ *
+ *   taints, bindings ──▶ Evacuation ──▶ slices ──▶ taints marked as recorded        then: progress, at most once a second
+ *
+ * 1. The Evacuation comes first, then its slices, then the mark that lets entries go: a crash between any two of these is
+ *    continued by the next look, and releases nobody too early.
+ * 2. Who was judged is never judged again for the same taint; who arrives later is judged then.
+ * 3. While the gate `Failover` is off only a person's drain is recorded. What was recorded before it was switched off is
+ *    closed when it is switched on: eligibility is that of the new moment (D18).
+ */
+import {
+  type Cluster,
+  type Evacuation,
+  type EvacuationSlice,
+  evacuations,
+  evacuationSlices,
+  type EvacuationStatus,
+  type ObjectKey,
+} from "@lifeboat/api";
+import { addMs, formatTime, type Instant } from "@lifeboat/base";
+import {
+  currentOf,
+  describeTaint,
+  evictingTaints,
+  type EvictingTaint,
+  identityOf,
+  isDrainTaint,
+  judge,
+  type JudgeOptions,
+  nextEvacuation,
+  passiveRateOf,
+  phaseReasons,
+  progressOf,
+  type PurgeMode,
+  type Rate,
+  type RateOptions,
+  type RecordedTaint,
+  recordTaints,
+  secondsLeft,
+  slicesFor,
+  surplusOf,
+  taintId,
+  wellKnown,
+} from "@lifeboat/core";
+import { checkAgainAt, done, type Outcome } from "@lifeboat/kit";
+import { type Binding, bindingsBy } from "../bindings.ts";
+import type { PlaneContext } from "../context.ts";
+import { type Board, isOn, type Item, type Track } from "./board.ts";
+import type { EvacuationMetrics } from "./metrics.ts";
+import type { Statistics } from "./statistics.ts";
+import { summarize, type Summary } from "./summary.ts";
+
+export interface RecorderParts {
+  readonly context: PlaneContext;
+  readonly board: Board;
+  readonly statistics: Statistics;
+  readonly metrics: EvacuationMetrics;
+  readonly rates: RateOptions;
+  readonly failover: boolean;
+  readonly defaultPurgeMode: PurgeMode;
+  /** The rate at this moment. */
+  rate(): Rate;
+  budgetPaused(): boolean;
+}
+
+/** Progress of an evacuation is written and counted at most once in this time. */
+const COALESCE_MS = 1000;
+/** How long `evict_rate` may be behind while nothing happens. */
+const REFRESH_MS = 10_000;
+
+export class Recorder {
+  readonly #parts: RecorderParts;
+  /** When the progress of a cluster's evacuations was last counted. */
+  readonly #counted = new Map<string, Instant>();
+  /** The kinds that a cluster's metrics show. */
+  readonly #shownKinds = new Map<string, ReadonlySet<string>>();
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+  }
+
+  async look({ name }: ObjectKey, signal: AbortSignal): Promise<Outcome> {
+    const { board, context } = this.#parts;
+    const cluster = context.informers.clusters.get({ namespace: "", name });
+    const borne = cluster === undefined ? [] : evictingTaints(cluster);
+    const known = board.evacuationsOf(name);
+    if (known.length === 0 && !borne.some((taint) => this.#counts(taint))) {
+      this.#endMetrics(name);
+      this.#counted.delete(name);
+      return done;
+    }
+    const current = await this.#current(name, cluster, borne, signal);
+    if (current !== undefined && (await this.#record(current, borne, signal))) return done;
+    const again = await this.#progress(name, borne, signal);
+    for (const surplus of surplusOf(board.evacuationsOf(name)))
+      await context.plane.delete(evacuations, keyOf(surplus), { signal });
+    return again === undefined ? done : checkAgainAt(again);
+  }
+
+  /** Whether a taint is recorded as the gate stands. */
+  #counts(taint: EvictingTaint): boolean {
+    return this.#parts.failover || isDrainTaint(taint);
+  }
+
+  /** The evacuation to which the cluster's taints belong, made if there is none. */
+  async #current(
+    name: string,
+    cluster: Cluster | undefined,
+    borne: readonly EvictingTaint[],
+    signal: AbortSignal,
+  ): Promise<Evacuation | undefined> {
+    const { board, context, failover } = this.#parts;
+    const known = board.evacuationsOf(name);
+    const current = currentOf(known);
+    if (current !== undefined && failover && wasStoppedByGate(current)) {
+      await this.#close(current, signal);
+      return undefined;
+    }
+    if (current !== undefined || !borne.some((taint) => this.#counts(taint))) return current;
+    const made = await context.plane.create(evacuations, nextEvacuation(name, known), { signal });
+    context.log.info("a cluster became faulty, its evacuation is recorded", {
+      cluster: name,
+      evacuation: made.metadata.name,
+      taints: borne.map(describeTaint),
+    });
+    if (cluster !== undefined)
+      context.events.record(cluster, {
+        type: "Warning",
+        reason: "EvacuationStarted",
+        message: `Evacuation ${made.metadata.name} began: the cluster bears ${borne.map(describeTaint).join(", ")}.`,
+      });
+    return made;
+  }
+
+  /** Brings the record in line with the taints; answers whether anything was written. */
+  async #record(
+    current: Evacuation,
+    borne: readonly EvictingTaint[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { context } = this.#parts;
+    const recorded = current.status?.taints ?? [];
+    const slices = new Map<string, number>();
+    for (const taint of borne) {
+      const count = await this.#recordTaint(current, taint, signal);
+      if (count !== undefined) slices.set(taintId(taint), count);
+    }
+    const now = context.clock.now();
+    const taints = recordTaints(recorded, { borne, slices }, now);
+    if (taints === recorded) return false;
+    await this.#writeStatus(current, recordingStatus(current, taints, now), signal);
+    this.#tellRemoved(current, recorded, taints);
+    return true;
+  }
+
+  /** Writes the slices of a taint that are missing; undefined when there is nothing to say about it. */
+  async #recordTaint(
+    current: Evacuation,
+    taint: EvictingTaint,
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
+    const { board, context } = this.#parts;
+    const { cluster } = current.spec;
+    const id = taintId(taint);
+    const known = (current.status?.taints ?? []).find((one) => taintId(one.taint) === id);
+    if (known === undefined && !this.#counts(taint)) return undefined;
+    const existing = board.slicesOf(current, id);
+    // A slice that the cache does not show yet would be written a second time.
+    if (known !== undefined && existing.length < known.slices) return undefined;
+    // Those who arrive are gathered for a while, so that they share a slice.
+    if (known !== undefined && this.#isTooEarly(cluster)) return undefined;
+    const bindings =
+      known === undefined ? this.#onCluster(current, existing) : this.#arrived(current, id);
+    if (known !== undefined && bindings.length === 0)
+      return existing.length > known.slices ? existing.length : undefined;
+    const options = this.#judgeOptions();
+    const entries = bindings.map((binding) => judge(binding, cluster, taint, options));
+    const slices = slicesFor(current, identityOf(taint), existing.length, entries);
+    for (const slice of slices) await context.plane.create(evacuationSlices, slice, { signal });
+    for (const [i, binding] of bindings.entries()) {
+      const { exempt } = entries[i] ?? {};
+      if (exempt === undefined)
+        this.#tell(binding, "EvictionQueued", queuedMessage(cluster, taint));
+    }
+    context.log.info("recorded who is affected by a taint", {
+      evacuation: current.metadata.name,
+      taint: describeTaint(taint),
+      affected: entries.filter(({ exempt }) => exempt === undefined).length,
+      exempt: entries.filter(({ exempt }) => exempt !== undefined).length,
+      arrived: known !== undefined,
+    });
+    return existing.length + slices.length;
+  }
+
+  /** Everything on the cluster that no slice of the taint names yet. */
+  #onCluster(current: Evacuation, existing: readonly EvacuationSlice[]): readonly Binding[] {
+    const { informers } = this.#parts.context;
+    const { cluster } = current.spec;
+    const named = new Set(
+      existing.flatMap(({ spec }) => spec.entries.map(({ binding }) => binding.uid)),
+    );
+    return bindingsBy(informers, "cluster", cluster).filter(
+      (binding) =>
+        isOn(binding, cluster) &&
+        binding.metadata.deletionTimestamp === undefined &&
+        !named.has(binding.metadata.uid),
+    );
+  }
+
+  #arrived(current: Evacuation, taint: string): readonly Binding[] {
+    const { board } = this.#parts;
+    const track = board
+      .tracksOf(current.spec.cluster)
+      .find(({ evacuation }) => evacuation.metadata.name === current.metadata.name);
+    if (track === undefined) return [];
+    return board
+      .unrecorded(track, taint)
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  }
+
+  #judgeOptions(): JudgeOptions {
+    const { context, defaultPurgeMode } = this.#parts;
+    return {
+      defaultPurgeMode,
+      isFederated: ({ spec: { resource } }) => {
+        if (resource.kind !== "StatefulSet" || resource.apiVersion !== "apps/v1") return false;
+        const template = context.templates.get(resource);
+        return template?.metadata.annotations?.[wellKnown.FEDERATED] === "true";
+      },
+      hasCustomHealth: (apiVersion, kind) =>
+        context.interpretation.isCustomized(apiVersion, kind, "health"),
+    };
+  }
+
+  /** Writes how far the cluster's evacuations are; answers when to look again. */
+  async #progress(
+    name: string,
+    borne: readonly EvictingTaint[],
+    signal: AbortSignal,
+  ): Promise<Instant | undefined> {
+    const { board, context } = this.#parts;
+    const now = context.clock.now();
+    const tracks = board.tracksOf(name);
+    const isRecording = tracks.some(({ evacuation }) => isRecordingPhase(evacuation));
+    if (this.#isTooEarly(name) && !isRecording)
+      return addMs(this.#counted.get(name) ?? now, COALESCE_MS);
+    this.#counted.set(name, now);
+    const summaries: Summary[] = [];
+    for (const track of tracks) {
+      const summary = summarize(board, track, now);
+      const isCurrent = currentOf(board.evacuationsOf(name)) === track.evacuation;
+      await this.#writeProgress(track, summary, isCurrent ? borne : [], signal);
+      summaries.push(summary);
+    }
+    if (summaries.length === 0) {
+      this.#endMetrics(name);
+      return undefined;
+    }
+    const isMoving = this.#showMetrics(name, summaries, now);
+    const nextDue = summaries.flatMap(({ nextDueAt }) => nextDueAt ?? []);
+    return earliest([...nextDue, ...(isMoving ? [addMs(now, REFRESH_MS)] : [])]);
+  }
+
+  #isTooEarly(name: string): boolean {
+    const counted = this.#counted.get(name);
+    return counted !== undefined && this.#parts.context.clock.now() < addMs(counted, COALESCE_MS);
+  }
+
+  async #writeProgress(
+    track: Track,
+    summary: Summary,
+    borne: readonly EvictingTaint[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { board, context, failover, rates } = this.#parts;
+    const { evacuation } = track;
+    const taints = evacuation.status?.taints ?? [];
+    const rate = this.#parts.rate();
+    const now = context.clock.now();
+    const others = [...board.tracks]
+      .filter((other) => other !== track)
+      .map(({ cluster }) => ({
+        workloads: board.queue.sizeOf("Workload", cluster),
+        passive: board.queue.sizeOf("Passive", cluster),
+      }));
+    const status = progressOf(
+      {
+        evacuation,
+        taints,
+        isRecording: this.#isRecording(evacuation, taints, borne),
+        counts: summary.counts,
+        due: summary.due,
+        rate,
+        budgetPaused: this.#parts.budgetPaused(),
+        failover,
+        held: summary.held,
+        putBack: summary.putBack,
+        secondsLeft: secondsLeft(
+          summary.line,
+          others,
+          { workloads: rate.perSecond, passive: passiveRateOf(rate, rates) },
+          summary.lastDueAt,
+          now,
+        ),
+      },
+      now,
+    );
+    if (status === undefined) return;
+    await this.#writeStatus(evacuation, status, signal);
+    if (status.phase !== evacuation.status?.phase)
+      context.log.info("an evacuation changed its phase", {
+        evacuation: evacuation.metadata.name,
+        phase: status.phase,
+        reason: status.reason,
+        ...status.entries,
+      });
+  }
+
+  /** Whether slices are missing, here or in the cache. */
+  #isRecording(
+    evacuation: Evacuation,
+    taints: readonly RecordedTaint[],
+    borne: readonly EvictingTaint[],
+  ): boolean {
+    const known = new Set(taints.map(({ taint }) => taintId(taint)));
+    if (borne.some((taint) => this.#counts(taint) && !known.has(taintId(taint)))) return true;
+    return taints.some(
+      ({ taint, slices }) => this.#parts.board.slicesOf(evacuation, taintId(taint)).length < slices,
+    );
+  }
+
+  /** Ends an evacuation that the gate had stopped. */
+  async #close(current: Evacuation, signal: AbortSignal): Promise<void> {
+    const now = formatTime(this.#parts.context.clock.now());
+    const taints = (current.status?.taints ?? []).map((one) => ({ removedAt: now, ...one }));
+    const status: EvacuationStatus = {
+      ...current.status,
+      phase: "Abandoned",
+      reason: "GateOff",
+      message: phaseReasons.GateOff,
+      taints,
+      finishedAt: now,
+    };
+    await this.#writeStatus(current, status, signal);
+  }
+
+  async #writeStatus(
+    evacuation: Evacuation,
+    status: EvacuationStatus,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { plane } = this.#parts.context;
+    const options = { subresource: "status", signal };
+    await plane.update(evacuations, { ...evacuation, status }, options);
+  }
+
+  /** Says of everything that waited only for taints which are gone that it stays. */
+  #tellRemoved(
+    current: Evacuation,
+    before: readonly RecordedTaint[],
+    now: readonly RecordedTaint[],
+  ): void {
+    const { board, statistics, context } = this.#parts;
+    const gone = now.filter(
+      ({ removedAt }, i) => removedAt !== undefined && before[i]?.removedAt === undefined,
+    );
+    if (gone.length === 0) return;
+    const inForce = new Set(
+      now.filter(({ removedAt }) => removedAt === undefined).map(({ taint }) => taintId(taint)),
+    );
+    const isLeft = ({ terms }: Item): boolean =>
+      [...terms.values()].some(({ id, exempt }) => exempt === undefined && inForce.has(id));
+    for (const { evacuation, cluster, items } of board.tracksOf(current.spec.cluster)) {
+      if (evacuation.metadata.name !== current.metadata.name) continue;
+      for (const item of items.values()) {
+        if (item.state !== "Queued" || isLeft(item)) continue;
+        statistics.unsuccessful(cluster, item.entry.binding.uid);
+        this.#tellItem(item, "EvictionAbandoned", `Cluster ${cluster} recovered: nothing moves.`);
+      }
+    }
+    context.log.info("a faulty cluster lost taints, what they had queued stays", {
+      evacuation: current.metadata.name,
+      taints: gone.map(({ taint }) => describeTaint(taint)),
+    });
+  }
+
+  #tell(binding: Binding, reason: string, message: string): void {
+    this.#parts.context.events.record(binding, { type: "Normal", reason, message });
+  }
+
+  #tellItem({ entry }: Item, reason: string, message: string): void {
+    const { kind, namespace, name, uid } = entry.binding;
+    const metadata = { name, uid, ...(namespace === undefined ? {} : { namespace }) };
+    const involved = { apiVersion: "work.karmada.io/v1alpha2", kind, metadata };
+    this.#parts.context.events.record(involved, { type: "Normal", reason, message });
+  }
+
+  /** Answers whether the numbers change with time alone. */
+  #showMetrics(name: string, summaries: readonly Summary[], now: Instant): boolean {
+    const { metrics, statistics } = this.#parts;
+    const kinds = new Map<string, number>();
+    let total = 0;
+    let open = 0;
+    for (const { kinds: some, counts } of summaries) {
+      open += counts.queued + counts.held;
+      for (const [kind, count] of some) {
+        kinds.set(kind, (kinds.get(kind) ?? 0) + count);
+        total += count;
+      }
+    }
+    if (open === 0) {
+      this.#endMetrics(name);
+      return false;
+    }
+    metrics.total.set(total, { cluster_name: name });
+    for (const kind of this.#shownKinds.get(name) ?? [])
+      if (!kinds.has(kind)) metrics.byKind.remove({ cluster_name: name, resource_kind: kind });
+    for (const [kind, count] of kinds)
+      metrics.byKind.set(count, { cluster_name: name, resource_kind: kind });
+    this.#shownKinds.set(name, new Set(kinds.keys()));
+    const rate = statistics.rate(name, now);
+    metrics.rate.set(rate, { cluster_name: name });
+    metrics.successRate.set(statistics.successRate(name), { cluster_name: name });
+    return rate > 0;
+  }
+
+  /** The queue of the cluster has ended, and so do its series. */
+  #endMetrics(name: string): void {
+    const { metrics, statistics } = this.#parts;
+    const shown = this.#shownKinds.get(name);
+    if (shown === undefined) return;
+    this.#shownKinds.delete(name);
+    for (const kind of shown) metrics.byKind.remove({ cluster_name: name, resource_kind: kind });
+    for (const series of [metrics.total, metrics.rate, metrics.successRate, metrics.latency])
+      series.remove({ cluster_name: name });
+    statistics.forget(name);
+  }
+}
+
+function keyOf({ metadata }: Evacuation): ObjectKey {
+  return { namespace: "", name: metadata.name };
+}
+
+function queuedMessage(cluster: string, taint: EvictingTaint): string {
+  return `Queued for eviction from cluster ${cluster}, which bears the taint ${describeTaint(taint)}.`;
+}
+
+function isRecordingPhase({ status }: Evacuation): boolean {
+  return status?.phase === undefined || status.phase === "Recording";
+}
+
+function wasStoppedByGate({ status }: Evacuation): boolean {
+  return status?.phase === "Paused" && status.reason === "GateOff";
+}
+
+/** The status with the taints that are recorded now; entries are counted by the next look. */
+function recordingStatus(
+  { status }: Evacuation,
+  taints: readonly RecordedTaint[],
+  now: Instant,
+): EvacuationStatus {
+  const { finishedAt: _finished, ...rest } = status ?? {};
+  return {
+    ...rest,
+    phase: "Recording",
+    reason: "Recording",
+    message: phaseReasons.Recording,
+    startedAt: status?.startedAt ?? formatTime(now),
+    taints,
+  };
+}
+
+function earliest(times: readonly Instant[]): Instant | undefined {
+  return times.length === 0 ? undefined : times.reduce((a, b) => (a < b ? a : b));
+}

@@ -1,0 +1,460 @@
+/**
+ * Releases workloads from faulty clusters: one at a time, under one rate for the whole fleet (D6).
+ *
+ *   queue ──▶ may it go? (cache) ──▶ reserve tokens (compare and swap) ──▶ read cluster and binding again ──▶ one write
+ *
+ * 1. Nothing is released without a token that stands on `EvacuationBudget/fleet` before. A reservation whose answer was
+ *    lost, or that nobody came to use, counts as used.
+ * 2. Who cannot move takes no token: it is held with the reason and tried again when its binding or the clusters change.
+ * 3. Just before the write cluster and binding are read from the server: the taint must still be there, and the binding is
+ *    decided on as it is.
+ * 4. There is one key, so one release is decided at a time; only writes of one reservation go side by side.
+ */
+import {
+  clusters,
+  type EvacuationBudget,
+  evacuationBudgets,
+  FLEET_BUDGET,
+  isRefused,
+  type New,
+  type ObjectKey,
+  Refused,
+  type Resource,
+  type KubeObject,
+} from "@lifeboat/api";
+import { addMs, formatMicroTime, type Instant, instantOf, parseTime } from "@lifeboat/base";
+import {
+  decideRelease,
+  describeTaint,
+  evict,
+  evictingTaints,
+  fleetHealth,
+  type HeldReason,
+  type Lane,
+  passiveRateOf,
+  type Rate,
+  rateOf,
+  type RateOptions,
+  type ReleaseDecision,
+  reserve,
+  taintId,
+  type TokenReservation,
+} from "@lifeboat/core";
+import { checkAgainAt, done, type Outcome } from "@lifeboat/kit";
+import { type Binding, bindingOf, bindingResource } from "../bindings.ts";
+import type { Board, Item, Term } from "./board.ts";
+import type { EvacuationMetrics } from "./metrics.ts";
+import { type ReleaseSources, releaseViewOf } from "./release-view.ts";
+import type { Statistics } from "./statistics.ts";
+
+export interface ReleaserParts extends ReleaseSources {
+  readonly statistics: Statistics;
+  readonly metrics: EvacuationMetrics;
+  readonly rates: RateOptions;
+  /** Called when the rate or the pause of the whole fleet changed. */
+  rateChanged(): void;
+  /** Called when the state of an entry changed without its binding. */
+  itemChanged(cluster: string): void;
+}
+
+const BUDGET: ObjectKey = { namespace: "", name: FLEET_BUDGET };
+const FIRST_BUDGET: New<EvacuationBudget> = {
+  apiVersion: `${evacuationBudgets.group}/${evacuationBudgets.version}`,
+  kind: evacuationBudgets.kind,
+  metadata: { name: FLEET_BUDGET },
+  spec: { paused: false },
+};
+const LANES: readonly Lane[] = ["Workload", "Passive"];
+/** Others write the budget, too. */
+const ATTEMPTS = 10;
+/** How often one release is decided anew because its binding changed under it. */
+const WRITE_ATTEMPTS = 3;
+/** Writes of one reservation that are under way at the same time. */
+const SIDE_BY_SIDE = 8;
+/** How many are looked at before others get their turn. */
+const MAX_CHECKS = 500;
+/** Held ones are tried again at most so many at a time, and so often. */
+const RETRY_COUNT = 500;
+const RETRY_MS = 5000;
+
+interface Pick {
+  readonly item: Item;
+  readonly term: Term;
+  readonly binding: Binding;
+  readonly decision: Extract<ReleaseDecision, { outcome: "release" }>;
+}
+
+/**
+ * What became of one attempt: it is through, one way or the other; the binding changed meanwhile; or the cluster bears the
+ * taint no more, which the recorder sees, too, and abandons what is queued.
+ */
+type Attempt = "through" | "changed" | "recovered";
+
+/** What became of reserving. */
+type Reserved = Exclude<TokenReservation, { kind: "stop" }> | { readonly kind: "paused" };
+
+export class Releaser {
+  readonly #parts: ReleaserParts;
+  #rate: Rate;
+  #paused = false;
+  /** No reservation before this: the last release is as long ago as the rate asks, however slow its write was. */
+  #notBefore: Instant = instantOf(0);
+  /** Something changed that may help those who are held. */
+  #mayHelp = false;
+  #retriedAt: Instant = instantOf(0);
+
+  constructor(parts: ReleaserParts) {
+    this.#parts = parts;
+    this.#rate = rateOf({ failed: 0, counted: 0 }, parts.rates);
+  }
+
+  get rate(): Rate {
+    return this.#rate;
+  }
+
+  get budgetPaused(): boolean {
+    return this.#paused;
+  }
+
+  /** Clusters changed: who found no target may find one now. */
+  clustersChanged(): void {
+    this.#mayHelp = true;
+  }
+
+  async look(signal: AbortSignal): Promise<Outcome> {
+    this.#readFleet();
+    const retryAt = this.#retryHeld();
+    if (this.#paused) return done;
+    for (const lane of LANES) {
+      const next = await this.#serve(lane, signal);
+      if (next !== undefined) return checkAgainAt(earlier(next, retryAt));
+    }
+    const now = this.#parts.context.clock.now();
+    const due = LANES.flatMap((lane) => this.#parts.board.queue.nextDueAt(lane) ?? []);
+    const later = due.filter((at) => at > now).reduce<Instant | undefined>(earlier2, retryAt);
+    return later === undefined ? done : checkAgainAt(later);
+  }
+
+  /** Reads the state of the fleet and of the budget from the caches. */
+  #readFleet(): void {
+    const { context, metrics, rates, rateChanged } = this.#parts;
+    const { informers } = context;
+    const rate = rateOf(fleetHealth(informers.clusters.list()), rates);
+    const paused = informers.evacuationBudgets.get(BUDGET)?.spec.paused ?? false;
+    const isChanged =
+      rate.perSecond !== this.#rate.perSecond ||
+      rate.reason !== this.#rate.reason ||
+      paused !== this.#paused;
+    if (rate.reason !== this.#rate.reason)
+      context.log.info("the rate of evictions changed", { ...rate });
+    this.#rate = rate;
+    this.#paused = paused;
+    metrics.faultNum.set(rate.failed, {});
+    metrics.faultRate.set(rate.failedShare, {});
+    if (isChanged) rateChanged();
+  }
+
+  /** Puts held ones in line again after something changed; answers when the next of them may be. */
+  #retryHeld(): Instant | undefined {
+    if (!this.#mayHelp) return undefined;
+    const { board, context } = this.#parts;
+    const now = context.clock.now();
+    const again = addMs(this.#retriedAt, RETRY_MS);
+    if (now < again) return again;
+    this.#mayHelp = false;
+    this.#retriedAt = now;
+    let count = 0;
+    for (const { items } of board.tracks)
+      for (const item of items.values()) {
+        if (item.held === undefined || item.isBusy) continue;
+        // Those who were tried longest ago are first: a try moves an item to the end of the held.
+        if (count === RETRY_COUNT) {
+          this.#mayHelp = true;
+          return addMs(now, RETRY_MS);
+        }
+        count += 1;
+        board.settle(item);
+      }
+    return undefined;
+  }
+
+  /** Releases from a lane what may go now. Answers when to go on; undefined: nobody of this lane may go. */
+  async #serve(lane: Lane, signal: AbortSignal): Promise<Instant | undefined> {
+    const { board, context } = this.#parts;
+    const now = context.clock.now();
+    const dueAt = board.queue.nextDueAt(lane);
+    if (dueAt === undefined || dueAt > now) return undefined;
+    const rate = this.#rateOf(lane);
+    const known = parseTime(
+      context.informers.evacuationBudgets.get(BUDGET)?.status?.reservedUntil ?? "",
+    );
+    const wanted = board.queue.sizeOf(lane);
+    const first = reserve({ reservedUntil: this.#later(known), rate, wanted }, now);
+    // Without a rate nobody is released; who has no target is not looked for either.
+    if (first.kind === "stop") return undefined;
+    if (first.kind === "wait") return first.until;
+    const { picks, isMore } = this.#pick(lane, Math.max(1, first.tokens), now);
+    if (picks.length === 0) return isMore ? now : undefined;
+    try {
+      const reserved = await this.#reserve(lane, picks.length, signal);
+      if (reserved.kind === "paused") return undefined;
+      if (reserved.kind === "wait") return reserved.until;
+      await this.#releaseAll(picks.splice(0, reserved.tokens), rate, signal);
+      return context.clock.now();
+    } finally {
+      for (const pick of picks) this.#putBack(pick);
+    }
+  }
+
+  #rateOf(lane: Lane): number {
+    return lane === "Workload"
+      ? this.#rate.perSecond
+      : passiveRateOf(this.#rate, this.#parts.rates);
+  }
+
+  #later(reservedUntil: Instant | undefined): Instant | undefined {
+    if (reservedUntil === undefined && this.#notBefore === 0) return undefined;
+    return instantOf(Math.max(reservedUntil ?? 0, this.#notBefore));
+  }
+
+  /** Takes up to `count` out of the queue that have somewhere to go; holds those that have not. */
+  #pick(lane: Lane, count: number, now: Instant): { picks: Pick[]; isMore: boolean } {
+    const { board, context, targets } = this.#parts;
+    const picks: Pick[] = [];
+    for (let checks = 0; picks.length < count && checks < MAX_CHECKS; checks++) {
+      const item = board.queue.take(lane, now)?.item;
+      if (item === undefined) return { picks, isMore: false };
+      const binding = bindingOf(context.informers, item.key);
+      const term = board.termDue(item, now);
+      if (binding === undefined || term === undefined) continue;
+      const decision = this.#decide(item, term, binding, now);
+      if (decision.outcome === "held") {
+        this.#hold(item, decision.reason, decision.message);
+        continue;
+      }
+      item.isBusy = true;
+      item.held = undefined;
+      targets.promise(item.id, binding, decision.targets);
+      picks.push({ item, term, binding, decision });
+    }
+    return { picks, isMore: true };
+  }
+
+  #decide(item: Item, term: Term, binding: Binding, now: Instant): ReleaseDecision {
+    return decideRelease(releaseViewOf(this.#parts, item, term, binding, now), now);
+  }
+
+  /** Writes on the budget that so many are released, before they are. */
+  async #reserve(lane: Lane, wanted: number, signal: AbortSignal): Promise<Reserved> {
+    const { clock, plane } = this.#parts.context;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const budget = await this.#readBudget(signal);
+        this.#readFleet();
+        const rate = this.#rateOf(lane);
+        if (budget.spec.paused || this.#paused || !(rate > 0)) return { kind: "paused" };
+        const known = parseTime(budget.status?.reservedUntil ?? "");
+        const answer = reserve({ reservedUntil: this.#later(known), rate, wanted }, clock.now());
+        if (answer.kind === "stop") return { kind: "paused" };
+        if (answer.kind === "wait") return answer;
+        const status = { ...budget.status, ...this.#budgetStatus(answer) };
+        const options = { subresource: "status", signal };
+        await plane.update(evacuationBudgets, { ...budget, status }, options);
+        return answer;
+      } catch (error) {
+        const isOutrun = isRefused(error, "Conflict") || isRefused(error, "AlreadyExists");
+        if (!isOutrun || attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  #budgetStatus(
+    answer: Extract<TokenReservation, { kind: "reserve" }>,
+  ): NonNullable<EvacuationBudget["status"]> {
+    const { perSecond, reason, failed, counted, failedShare } = this.#rate;
+    return {
+      reservedUntil: formatMicroTime(answer.reservedUntil),
+      reservedTokens: answer.tokens,
+      ratePerSecond: perSecond,
+      reason,
+      failedClusters: failed,
+      countedClusters: counted,
+      failedShare,
+    };
+  }
+
+  async #readBudget(signal: AbortSignal): Promise<EvacuationBudget> {
+    const { plane } = this.#parts.context;
+    try {
+      return await plane.get(evacuationBudgets, BUDGET, { signal });
+    } catch (error) {
+      if (!isRefused(error, "NotFound")) throw error;
+      return plane.create(evacuationBudgets, FIRST_BUDGET, { signal });
+    }
+  }
+
+  async #releaseAll(picks: readonly Pick[], rate: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#parts.context;
+    for (let at = 0; at < picks.length; at += SIDE_BY_SIDE) {
+      const some = picks.slice(at, at + SIDE_BY_SIDE);
+      const outcomes = await Promise.allSettled(some.map((pick) => this.#release(pick, signal)));
+      this.#notBefore = addMs(clock.now(), Math.ceil(1000 / rate));
+      const failed = outcomes.find(({ status }) => status === "rejected");
+      if (failed === undefined) continue;
+      for (const pick of picks.slice(at + SIDE_BY_SIDE)) this.#putBack(pick);
+      throw (failed as PromiseRejectedResult).reason;
+    }
+  }
+
+  /** Evicts one, unless the server shows that it must not be any more. */
+  async #release(pick: Pick, signal: AbortSignal): Promise<void> {
+    let outcome: Attempt = "changed";
+    try {
+      for (let attempt = 1; attempt <= WRITE_ATTEMPTS && outcome === "changed"; attempt++)
+        outcome = await this.#tryRelease(pick, signal);
+    } finally {
+      if (outcome === "recovered") pick.item.isBusy = false;
+      else this.#putBack(pick);
+    }
+  }
+
+  async #tryRelease(pick: Pick, signal: AbortSignal): Promise<Attempt> {
+    const { board, context, statistics, metrics } = this.#parts;
+    const { item, term } = pick;
+    const { cluster: name } = item.track;
+    const [cluster, binding] = await Promise.all([
+      this.#find(clusters, { namespace: "", name }, signal),
+      this.#find(bindingResource(item.key), item.key, signal),
+    ]);
+    if (cluster === undefined || !evictingTaints(cluster).some((one) => taintId(one) === term.id)) {
+      context.log.info("an eviction was not carried out", {
+        ...fieldsOf(pick),
+        reason: "Recovered",
+      });
+      return "recovered";
+    }
+    board.observe(item, binding);
+    if (binding === undefined || item.state !== "Queued") return "through";
+    const now = context.clock.now();
+    const isSame = binding.metadata.resourceVersion === pick.binding.metadata.resourceVersion;
+    const decision = isSame ? pick.decision : this.#decide(item, term, binding, now);
+    if (decision.outcome === "held") {
+      this.#hold(item, decision.reason, decision.message);
+      return "through";
+    }
+    let written: Binding;
+    try {
+      const options = { signal };
+      const evicted = evict(binding, decision.order, now);
+      written = await context.plane.update(bindingResource(item.key), evicted, options);
+    } catch (error) {
+      if (isRefused(error, "Conflict")) return "changed";
+      this.#tell(
+        binding,
+        "Warning",
+        "EvictWorkloadFromClusterFailed",
+        `Evict from cluster ${name} failed.`,
+      );
+      if (!(error instanceof Refused) || isPassing(error)) throw error;
+      this.#hold(item, "EvictionRefused", error.message);
+      return "through";
+    }
+    board.observe(item, written);
+    statistics.released(name, binding.metadata.uid, now);
+    const since = Math.max(term.toleratedUntil ?? 0, term.recordedAt);
+    metrics.latency.observe(Math.max(0, now - since) / 1000, { cluster_name: name });
+    context.log.info("evicted a workload from a cluster", {
+      ...fieldsOf(pick),
+      reason: decision.order.reason,
+      rate: this.#rate.perSecond,
+      rateReason: this.#rate.reason,
+    });
+    this.#tell(written, "Normal", "EvictionDecided", decision.order.message);
+    for (const warning of decision.warnings)
+      this.#tell(written, "Warning", "StateNotPreserved", warning);
+    return "through";
+  }
+
+  async #find<T extends KubeObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<T | undefined> {
+    try {
+      return await this.#parts.context.plane.get(resource, key, { signal });
+    } catch (error) {
+      if (isRefused(error, "NotFound")) return undefined;
+      throw error;
+    }
+  }
+
+  /** An item that was picked is in line again unless its state says otherwise. */
+  #putBack({ item }: Pick): void {
+    const { board, context, targets } = this.#parts;
+    item.isBusy = false;
+    if (item.state !== "Queued") return;
+    const binding = bindingOf(context.informers, item.key);
+    if (binding !== undefined) targets.putBinding(undefined, binding);
+    if (item.held === undefined) board.settle(item);
+  }
+
+  #hold(item: Item, reason: HeldReason, message: string): void {
+    const { board, context, statistics, itemChanged } = this.#parts;
+    const { cluster, evacuation, items } = item.track;
+    const isNew = board.hold(item, reason, message, context.clock.now());
+    // To the end, so that the next round begins with those who were not tried in this one.
+    items.delete(item.id);
+    items.set(item.id, item);
+    if (!isNew) return;
+    statistics.unsuccessful(cluster, item.entry.binding.uid);
+    const binding = bindingOf(context.informers, item.key);
+    if (binding !== undefined)
+      this.#tell(
+        binding,
+        "Warning",
+        "EvictionHeld",
+        `Not evicted from cluster ${cluster}: ${message}`,
+      );
+    context.log.info("an eviction is held", {
+      evacuation: evacuation.metadata.name,
+      cluster,
+      binding: item.id,
+      reason,
+      message,
+    });
+    itemChanged(cluster);
+  }
+
+  /** On the binding and on its template. */
+  #tell(binding: Binding, type: "Normal" | "Warning", reason: string, message: string): void {
+    const { events } = this.#parts.context;
+    events.record(binding, { type, reason, message });
+    const { apiVersion, kind, name, namespace, uid = "" } = binding.spec.resource;
+    const metadata = { name, uid, ...(namespace === undefined ? {} : { namespace }) };
+    events.record({ apiVersion, kind, metadata }, { type, reason, message });
+  }
+}
+
+function fieldsOf({ item, term }: Pick): Readonly<Record<string, unknown>> {
+  const { cluster, evacuation } = item.track;
+  return {
+    evacuation: evacuation.metadata.name,
+    cluster,
+    binding: item.id,
+    taint: describeTaint(term.taint),
+    purgeMode: term.purgeMode,
+  };
+}
+
+/** Whether trying again by itself may help. */
+function isPassing({ status }: Refused): boolean {
+  return status.code >= 500 || status.code === 429;
+}
+
+function earlier(a: Instant, b: Instant | undefined): Instant {
+  return b === undefined || a <= b ? a : b;
+}
+
+function earlier2(a: Instant | undefined, b: Instant): Instant {
+  return earlier(b, a);
+}

@@ -1,0 +1,99 @@
+/**
+ * Whether a binding whose turn has come is evicted now, and how: the last decision before the write (D8, D12, D22).
+ *
+ * Placement and state rules are those of this moment, so that a held entry can be repaired; who is affected and the purge
+ * mode were fixed when the cluster became faulty.
+ */
+import type { ResourceBinding } from "@lifeboat/api";
+import type { Instant } from "@lifeboat/base";
+import { findTarget } from "../placement/find-target.ts";
+import { isDivided, readPlacement, spreadBy } from "../placement/rules.ts";
+import type { PlacementView, Target } from "../placement/view.ts";
+import { extractState, type StateView } from "../state/extract.ts";
+import { CLUSTER_POLICY_ID, POLICY_ID } from "../well-known.ts";
+import type { PurgeMode } from "./affected.ts";
+import { markOf } from "./entry.ts";
+import type { EvictionOrder } from "./evict.ts";
+import { type HeldReason, heldReasons } from "./reasons.ts";
+import { describeTaint, isDrainTaint, taintId, type TaintIdentity } from "./taint-identity.ts";
+
+export interface ReleaseView {
+  readonly evacuation: string;
+  readonly cluster: string;
+  readonly taint: TaintIdentity;
+  readonly purgeMode: PurgeMode;
+  /** The binding, the fleet, and what is promised to others. */
+  readonly placement: PlacementView;
+  /** The clusters that the binding leaves, this one among them. */
+  readonly leaving: ReadonlySet<string>;
+  /** Copies that are proven healthy in clusters which the binding does not leave. */
+  readonly healthyElsewhere: number;
+  /** Absent: no state is kept. */
+  readonly state?: StateView;
+  readonly injectOnGraceful: boolean;
+}
+
+export type ReleaseDecision =
+  | {
+      readonly outcome: "release";
+      readonly order: EvictionOrder;
+      /** Where the workload would be placed now: what it takes there is promised to it. */
+      readonly targets: readonly Target[];
+      /** What a person should know about the state. */
+      readonly warnings: readonly string[];
+    }
+  | { readonly outcome: "held"; readonly reason: HeldReason; readonly message: string };
+
+/** The producer that eviction tasks of cluster failover name. */
+export const TAINT_MANAGER = "TaintManager";
+export const TAINT_UNTOLERATED = "TaintUntolerated";
+
+export function decideRelease(view: ReleaseView, now: Instant): ReleaseDecision {
+  const { placement, cluster, taint, evacuation, purgeMode } = view;
+  const { binding } = placement;
+  if (binding.spec.suspension?.scheduling === true) return held("SchedulingSuspended");
+  if (!isClaimed(binding)) return held("NotClaimed");
+  const target = findTarget(placement, view.leaving, now);
+  const needsNone = !target.found && isDrainTaint(taint) && hasEnoughElsewhere(view);
+  if (!target.found && !needsNone) return held("NoTarget", target.message);
+  const state = view.state === undefined ? NO_STATE : extractState(view.state);
+  if (state.outcome === "held")
+    return held("StateNotReadable", `${state.reason}: ${state.message}`);
+  return {
+    outcome: "release",
+    order: {
+      cluster,
+      reason: TAINT_UNTOLERATED,
+      message: `Cluster ${cluster} bears the taint ${describeTaint(taint)}; see evacuation ${evacuation}.`,
+      producer: TAINT_MANAGER,
+      purgeMode,
+      state: state.labels,
+      inject: purgeMode === "Directly" || view.injectOnGraceful,
+      mark: markOf(evacuation, taintId(taint)),
+    },
+    targets: target.found ? target.clusters : [],
+    warnings: state.warnings,
+  };
+}
+
+const NO_STATE = { outcome: "kept", labels: {}, warnings: [] } as const;
+
+function held(reason: HeldReason, message: string = heldReasons[reason]): ReleaseDecision {
+  return { outcome: "held", reason, message };
+}
+
+/** On bindings that others than policies make. */
+const MANAGED_BY = "binding.karmada.io/managed-by";
+
+/** Whether a scheduler takes care of the binding. */
+function isClaimed({ metadata }: ResourceBinding): boolean {
+  const labels = metadata.labels ?? {};
+  return [POLICY_ID, CLUSTER_POLICY_ID, MANAGED_BY].some((key) => labels[key] !== undefined);
+}
+
+/** On a drain a whole copy may go without a substitute when enough healthy ones stay. */
+function hasEnoughElsewhere({ placement, healthyElsewhere }: ReleaseView): boolean {
+  const rules = readPlacement(placement.binding.spec.placement);
+  if (isDivided(rules)) return false;
+  return healthyElsewhere >= Math.max(1, spreadBy(rules, "cluster")?.min ?? 1);
+}
