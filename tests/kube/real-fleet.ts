@@ -13,6 +13,7 @@ import {
   KillablePlane,
   MEMBERS,
   type PropagationFleet,
+  runLifeboat,
 } from "../propagation/propagation-fleet.ts";
 import { startControllerManager, WORKLOAD_CONTROLLERS } from "../support/controller-manager.ts";
 import { eventually } from "../support/eventually.ts";
@@ -68,7 +69,14 @@ export async function startRealFleet(): Promise<PropagationFleet> {
   ]);
   const kubeconfigs = clusters.map(({ server }) => server.kubeconfig);
   for (const [i, name] of MEMBERS.entries())
-    await plane.run("join", name, "--cluster-kubeconfig", kubeconfigs[i] ?? "");
+    await runLifeboat(
+      "join",
+      name,
+      "--cluster-kubeconfig",
+      kubeconfigs[i] ?? "",
+      "--data-dir",
+      plane.directory,
+    );
   return fleetOf(plane, running, kubeconfigs, async () => {
     await Promise.all(clusters.map((cluster) => cluster.stop()));
     await etcd.stop();
@@ -76,7 +84,7 @@ export async function startRealFleet(): Promise<PropagationFleet> {
 }
 
 /** The ports of what this process plays, in real time. */
-export function ports(): KitPorts {
+function ports(): KitPorts {
   return {
     clock: createRealClock(),
     random: createRandom(1),

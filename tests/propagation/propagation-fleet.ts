@@ -1,6 +1,7 @@
 /** A control plane and its members as processes, as the suite sees them: whatever the members are. */
 import { join } from "node:path";
 import { connectByKubeconfig, type HttpClient } from "@lifeboat/kit/adapters";
+import type { ApiEndpoint } from "../support/api-endpoint.ts";
 import { createKubectl, type Kubectl } from "../support/kubectl.ts";
 import { lifeboatCommand, type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
 import { removeDirectory, startProcess, temporaryDirectory } from "../support/processes.ts";
@@ -20,8 +21,14 @@ export interface PropagationFleet {
 /** Members are looked at often, so that nothing in a test waits for the next look. */
 const FLAGS: readonly string[] = ["--cluster-status-update-frequency", "2s"];
 
+export interface Killable {
+  /** Kills it with -9 and starts it again; resolves when it serves. */
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /** The control plane alone, in a directory of its own, ready to be killed. */
-export class KillablePlane {
+export class KillablePlane implements Killable {
   readonly directory = temporaryDirectory("propagation");
   readonly #flags: readonly string[];
   #running: RunningLifeboat | undefined;
@@ -50,13 +57,13 @@ export class KillablePlane {
     await this.#running?.process.stop();
     removeDirectory(this.directory);
   }
+}
 
-  /** Runs another verb of the command against it. */
-  async run(...args: readonly string[]): Promise<void> {
-    const child = startProcess(lifeboatCommand, [...args, "--data-dir", this.directory]);
-    const code = await child.ended;
-    if (code !== 0) throw new Error(`lifeboat ${args.join(" ")}: ${child.output()}`);
-  }
+/** Runs a verb of the command to its end; throws what it printed when it fails. */
+export async function runLifeboat(...args: readonly string[]): Promise<void> {
+  const child = startProcess(lifeboatCommand, args);
+  const code = await child.ended;
+  if (code !== 0) throw new Error(`lifeboat ${args.join(" ")}: ${child.output()}`);
 }
 
 /** `lifeboat up --members 3`. */
@@ -70,14 +77,14 @@ export async function startSimulatedFleet(): Promise<PropagationFleet> {
 
 /** A fleet over a plane that runs and members that have joined; `onClose` ends what else was started. */
 export async function fleetOf(
-  plane: KillablePlane,
-  running: RunningLifeboat,
+  plane: Killable,
+  endpoint: ApiEndpoint,
   kubeconfigs: readonly string[],
   onClose: () => Promise<void> = () => Promise.resolve(),
 ): Promise<PropagationFleet> {
   const connect = (path: string): Promise<HttpClient> => connectByKubeconfig({ paths: [path] });
-  const client = await connect(running.kubeconfig);
-  const kubectl = createKubectl(running);
+  const client = await connect(endpoint.kubeconfig);
+  const kubectl = createKubectl(endpoint);
   const members = new Map<string, HttpClient>();
   for (const [i, name] of MEMBERS.entries()) members.set(name, await connect(kubeconfigs[i] ?? ""));
   return {

@@ -45,7 +45,8 @@ export function propagationSuite(name: string, start: () => Promise<PropagationF
     beforeAll(async () => {
       fleet = await start();
       await eventually(() => allReady(fleet.plane));
-      for (const [place, client] of everywhere(fleet)) before.set(place, await inventoryOf(client));
+      for (const [place, client] of everywhere(fleet))
+        before.set(place, await eventually(() => inventoryOf(client)));
     });
 
     afterAll(() => fleet?.close());
@@ -98,7 +99,7 @@ export function propagationSuite(name: string, start: () => Promise<PropagationF
         "kubectl rollout status sees %s rolled out, on the template",
         async (workload) => {
           const said = await kubectl(["rollout", "status", workload, "-n", NAMESPACE, ...ROLLOUT]);
-          expect(said).toMatch(/successfully rolled out|rolling update complete/);
+          expect(said).toMatch(/successfully rolled out|roll ?out complete/);
         },
       );
 
