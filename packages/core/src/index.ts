@@ -139,6 +139,8 @@ export type {
   Replicas,
   StatusItem,
 } from "./interpretation/interpreter.ts";
+export { podDependencies } from "./interpretation/pod-dependencies.ts";
+export { requirementsOf } from "./interpretation/pod-requirements.ts";
 export { type WorkStatusReason, workStatusReasons } from "./observing/reasons.ts";
 export {
   appliedVersions,
@@ -315,6 +317,7 @@ export {
   evictionMarks,
 } from "./evacuation/entry.ts";
 export { evict, type EvictionOrder, rollBack } from "./evacuation/evict.ts";
+export { formerResult } from "./evacuation/former-result.ts";
 export {
   type EntryCounts,
   isStoppedByGate,
