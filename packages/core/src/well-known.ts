@@ -98,3 +98,5 @@ export const UNHEALTHY_SINCE = "lifeboat.dev/unhealthy-since";
 export const EVICTED_FROM = "lifeboat.dev/evicted-from";
 /** On a Cluster: JSON of a person's word that it is off (see eviction/fence.ts). Gone when the cluster answers again. */
 export const FENCED = "lifeboat.dev/fenced";
+/** On a binding: JSON of where it ran before it was last evicted (see evacuation/former-result.ts). */
+export const FORMER_RESULT = "lifeboat.dev/former-result";

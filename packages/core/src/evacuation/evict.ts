@@ -10,8 +10,9 @@
 import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
 import { formatTime, type Instant } from "@lifeboat/base";
 import { formatPreservedState } from "../rendering/preserved-state.ts";
-import { EVICTED_FOR, PRESERVED_STATE } from "../well-known.ts";
+import { EVICTED_FOR, FORMER_RESULT, PRESERVED_STATE } from "../well-known.ts";
 import { withMark } from "./entry.ts";
+import { formerResultOf } from "./former-result.ts";
 
 export interface EvictionOrder {
   readonly cluster: string;
@@ -107,6 +108,7 @@ function withState(
   const state = { from: order.cluster, labels: order.state };
   const annotations = {
     ...others,
+    [FORMER_RESULT]: formerResultOf(binding),
     ...(carries ? { [PRESERVED_STATE]: formatPreservedState(state) } : {}),
     ...(order.mark === undefined
       ? {}
