@@ -1,0 +1,139 @@
+/**
+ * What was truly written: every change that reached a disk, of every server of the simulation, in order.
+ *
+ * Oracles judge by the ledger and never by a cache or by what an API answers.
+ *
+ * 1. The hash covers time, server, revision, kind of change, key and bytes of every change: equal hashes mean equal runs.
+ * 2. Objects are parsed when somebody looks at them, once.
+ */
+import type { AnyObject } from "@lifeboat/api";
+import type { ChangeRow } from "@lifeboat/apiserver";
+import { deepFreeze, hashText } from "@lifeboat/base";
+
+export interface Committed {
+  /** Milliseconds since the simulation began. */
+  readonly at: number;
+  readonly server: string;
+  readonly row: ChangeRow;
+  /** `group/plural`. */
+  readonly table: string;
+  /** The object's key in its table, `namespace/name` or `/name`. */
+  readonly key: string;
+  /** What was there before. */
+  readonly previous: Held | undefined;
+}
+
+export interface Held {
+  readonly table: string;
+  readonly key: string;
+  readonly revision: number;
+  readonly object: AnyObject;
+}
+
+export class Ledger {
+  readonly #now: () => number;
+  readonly #state = new Map<string, Map<string, LazyHeld>>();
+  readonly #listeners: ((change: Committed) => void)[] = [];
+  readonly rows: Committed[] = [];
+  #hash = 0x811c9dc5;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get hash(): string {
+    return this.#hash.toString(16).padStart(8, "0");
+  }
+
+  /** Called after every change. */
+  onChange(listener: (change: Committed) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** What a disk held before the simulation began: known, and no write of it. */
+  load(server: string, rows: Iterable<Pick<ChangeRow, "key" | "revision" | "bytes">>): void {
+    const state = this.#stateOf(server);
+    for (const { key, revision, bytes } of rows) state.set(key, new LazyHeld(key, revision, bytes));
+  }
+
+  record(server: string, row: ChangeRow): void {
+    const state = this.#stateOf(server);
+    const previous = state.get(row.key);
+    const change = { at: this.#now(), server, row, previous, ...splitKey(row.key) };
+    this.rows.push(change);
+    this.#mix(change);
+    if (row.type === "DELETED") state.delete(row.key);
+    else state.set(row.key, new LazyHeld(row.key, row.revision, row.bytes));
+    for (const listener of this.#listeners) listener(change);
+  }
+
+  /** Everything a server holds in a table, in order of keys. */
+  objects(server: string, table: string): readonly Held[] {
+    return this.all(server).filter((held) => held.table === table);
+  }
+
+  /** Everything a server holds, in order of keys. */
+  all(server: string): readonly Held[] {
+    return [...this.#stateOf(server).values()].toSorted((a, b) => compare(a.row, b.row));
+  }
+
+  find(server: string, table: string, key: string): Held | undefined {
+    return this.#stateOf(server).get(`${table}/${key}`);
+  }
+
+  /** The version of each stored row by its storage key. */
+  versions(server: string): ReadonlyMap<string, number> {
+    return new Map([...this.#stateOf(server)].map(([key, { revision }]) => [key, revision]));
+  }
+
+  #stateOf(server: string): Map<string, LazyHeld> {
+    const found = this.#state.get(server);
+    if (found !== undefined) return found;
+    const state = new Map<string, LazyHeld>();
+    this.#state.set(server, state);
+    return state;
+  }
+
+  #mix({ at, server, row }: Committed): void {
+    const { revision, type, key, bytes } = row;
+    this.#hash = hashText(`${at} ${server} ${revision} ${type} ${key}`, this.#hash);
+    for (const byte of bytes) this.#hash = Math.imul(this.#hash ^ byte, 0x01000193) >>> 0;
+  }
+}
+
+class LazyHeld implements Held {
+  readonly row: string;
+  readonly table: string;
+  readonly key: string;
+  readonly revision: number;
+  #bytes: Uint8Array | undefined;
+  #object: AnyObject | undefined;
+
+  constructor(row: string, revision: number, bytes: Uint8Array) {
+    this.row = row;
+    ({ table: this.table, key: this.key } = splitKey(row));
+    this.revision = revision;
+    this.#bytes = bytes;
+  }
+
+  get object(): AnyObject {
+    this.#object ??= parseObject(this.#bytes ?? new Uint8Array());
+    this.#bytes = undefined;
+    return this.#object;
+  }
+}
+
+/** The object of a row. */
+export function parseObject(bytes: Uint8Array): AnyObject {
+  return deepFreeze(JSON.parse(new TextDecoder().decode(bytes)) as AnyObject);
+}
+
+/** A storage key is `group/plural/` and the object's own key. */
+function splitKey(key: string): { readonly table: string; readonly key: string } {
+  const end = key.indexOf("/", key.indexOf("/") + 1);
+  return { table: key.slice(0, end), key: key.slice(end + 1) };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

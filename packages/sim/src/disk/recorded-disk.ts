@@ -1,0 +1,120 @@
+/**
+ * The disk of one simulated server: what reaches it goes to the ledger, and what a crash leaves is compared with what was
+ * promised.
+ *
+ * 1. A batch is recorded when the disk has it, before the server is told.
+ * 2. What a crash or a failing disk kept without telling is recorded when the disk is opened the next time.
+ * 3. `damage` lists every row that was acknowledged and is not there after a crash: none, ever.
+ */
+import {
+  createMemoryStorage,
+  type DiskImage,
+  type Loaded,
+  type MemoryStorage,
+  type Storage,
+  type StorageBatch,
+} from "@lifeboat/apiserver";
+import type { Clock, Random } from "@lifeboat/base";
+import type { Ledger } from "./ledger.ts";
+
+export interface RecordedDisk {
+  /** A handle for the next life of the server. */
+  open(): Storage;
+  /** The server's process dies. */
+  crash(): void;
+  fill(): void;
+  free(): void;
+  /** The next commit meets a failing disk, and so does every other one until the disk is opened anew. */
+  fail(): void;
+  image(): DiskImage;
+  /** What was acknowledged and is gone. */
+  readonly damage: readonly string[];
+}
+
+export interface DiskOptions {
+  readonly server: string;
+  readonly syncDelayMs: number;
+  readonly image: DiskImage;
+}
+
+/** A disk with what the image says on it. */
+export function createRecordedDisk(
+  clock: Clock,
+  random: Random,
+  ledger: Ledger,
+  options: DiskOptions,
+): RecordedDisk {
+  ledger.load(options.server, options.image.objects);
+  return new Recorded(clock, random, ledger, options);
+}
+
+class Recorded implements RecordedDisk {
+  readonly #ledger: Ledger;
+  readonly #random: Random;
+  readonly #server: string;
+  readonly damage: string[] = [];
+  #handle: MemoryStorage;
+  #opened = false;
+  #lastRevision: number;
+
+  constructor(clock: Clock, random: Random, ledger: Ledger, options: DiskOptions) {
+    this.#ledger = ledger;
+    this.#random = random;
+    this.#server = options.server;
+    this.#handle = createMemoryStorage(clock, options);
+    this.#lastRevision = Math.max(0, ...options.image.history.map(({ revision }) => revision));
+  }
+
+  open(): Storage {
+    if (this.#opened) {
+      this.#handle = this.#handle.reopen();
+      this.#findUntold();
+    }
+    this.#opened = true;
+    const handle = this.#handle;
+    return {
+      load: (): Promise<Loaded> => handle.load(),
+      commit: async (batch) => {
+        await handle.commit(batch);
+        this.#record(batch);
+      },
+      close: () => handle.close(),
+    };
+  }
+
+  crash(): void {
+    this.#handle.crash({ lose: "unsynced", random: this.#random });
+  }
+
+  fill(): void {
+    this.#handle.fill();
+  }
+
+  free(): void {
+    this.#handle.free();
+  }
+
+  fail(): void {
+    this.#handle.fail(this.#random);
+  }
+
+  image(): DiskImage {
+    return this.#handle.image();
+  }
+
+  #record({ changes }: StorageBatch): void {
+    for (const row of changes) {
+      this.#ledger.record(this.#server, row);
+      this.#lastRevision = row.revision;
+    }
+  }
+
+  #findUntold(): void {
+    const { history, objects } = this.#handle.image();
+    const untold = history.filter(({ revision }) => revision > this.#lastRevision);
+    this.#record({ changes: untold });
+    const found = new Map(objects.map(({ key, revision }) => [key, revision]));
+    for (const [key, revision] of this.#ledger.versions(this.#server))
+      if (found.get(key) !== revision) this.damage.push(`${this.#server} ${key} at ${revision}`);
+  }
+}

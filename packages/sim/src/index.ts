@@ -1,0 +1,27 @@
+export {
+  createSimulation,
+  Simulation,
+  type SimulationOptions,
+  type SimulationPorts,
+} from "./simulation.ts";
+export { freshImages, type Images } from "./images.ts";
+export { type Committed, type Held, Ledger } from "./disk/ledger.ts";
+export { Link, type LinkConditions } from "./network/link.ts";
+export type { Write } from "./network/sim-client.ts";
+export {
+  alwaysOracles,
+  convergedOracles,
+  judgeConverged,
+  type Violation,
+} from "./oracles/oracles.ts";
+export { differences, type Snapshot, snapshotOf } from "./oracles/snapshot.ts";
+export { Truth } from "./oracles/truth.ts";
+export { describe, endOf, type Fault, type Scenario, type Step } from "./scenario/scenario.ts";
+export { type Outcome, type RunOptions, runScenario } from "./scenario/run-scenario.ts";
+export { goldenScenarios } from "./scenario/golden.ts";
+export {
+  type DisturbedRun,
+  type Disturbance,
+  disturbances,
+  disturbEveryWrite,
+} from "./scenario/every-write.ts";

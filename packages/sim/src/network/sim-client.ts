@@ -1,0 +1,313 @@
+/**
+ * A Client over a link: what controllers and users of a simulation hold instead of a connection.
+ *
+ * 1. A call ends as a call over HTTP does: an answer, Refused, NotSent or OutcomeUnknown; a caller that died in the
+ *    meantime never hears of it.
+ * 2. Every write that reaches the server is told to the `WriteWatcher` before and after; it may kill the caller there.
+ * 3. Events of a watch keep their order; after a partition or a reset the watch is lost.
+ */
+import { failure, type Json, Refused, type WatchEvent } from "@lifeboat/api";
+import { sleep } from "@lifeboat/base";
+import {
+  type Client,
+  NotSent,
+  OutcomeUnknown,
+  type Watch,
+  type WatchEnd,
+  type WatchSink,
+} from "@lifeboat/kit";
+import { NEVER, type Process } from "../process.ts";
+import type { Link, LinkConditions } from "./link.ts";
+
+export interface Write {
+  readonly from: string;
+  readonly to: string;
+  readonly verb: "create" | "update" | "patch" | "delete" | "deleteCollection";
+  /** `plural namespace/name`, with the subresource where there is one. */
+  readonly what: string;
+}
+
+/** Told of every write that reaches a server. */
+export interface WriteWatcher {
+  before(write: Write): void;
+  /** It took effect, or was refused. */
+  after(write: Write): void;
+}
+
+export interface SimClientPorts {
+  readonly caller: Process;
+  readonly link: Link;
+  /** Whom a call reaches now; undefined: nobody listens. Throws Refused when the caller is not let in. */
+  readonly target: () => Client | undefined;
+  readonly writes?: WriteWatcher | undefined;
+}
+
+/** As long as the HTTP adapter waits for an answer. */
+const CALL_TIMEOUT_MS = 32_000;
+/** After so long a silent connection is given up. */
+const KEEPALIVE_MS = 60_000;
+
+export class SimClient implements Client {
+  readonly #ports: SimClientPorts;
+  readonly #watches = new Set<SimWatch>();
+  #closed = false;
+
+  constructor(ports: SimClientPorts) {
+    this.#ports = ports;
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const watch of this.#watches) watch.lose("the connection was closed");
+  }
+
+  readonly get: Client["get"] = (...given) =>
+    this.#call(given[2]?.signal, (to) => to.get(...given));
+  readonly list: Client["list"] = (...given) =>
+    this.#call(given[1]?.signal, (to) => to.list(...given));
+  readonly read: Client["read"] = (...given): Promise<Json> =>
+    this.#call(given[1]?.signal, (to) => to.read(...given));
+
+  readonly create: Client["create"] = (...given) => {
+    const [resource, { metadata }, options] = given;
+    const name = metadata.name ?? `${metadata.generateName ?? ""}*`;
+    const write = this.#write("create", resource.plural, metadata.namespace, name);
+    return this.#call(options?.signal, (to) => to.create(...given), write);
+  };
+  readonly update: Client["update"] = (...given) => {
+    const [resource, { metadata }, options] = given;
+    const { namespace, name } = metadata;
+    const write = this.#write("update", plural(resource, options), namespace, name);
+    return this.#call(options?.signal, (to) => to.update(...given), write);
+  };
+  readonly patch: Client["patch"] = (...given) => {
+    const [resource, { namespace, name }, , options] = given;
+    const write = this.#write("patch", plural(resource, options), namespace, name);
+    return this.#call(options?.signal, (to) => to.patch(...given), write);
+  };
+  readonly delete: Client["delete"] = (...given) => {
+    const [resource, { namespace, name }, options] = given;
+    const write = this.#write("delete", resource.plural, namespace, name);
+    return this.#call(options?.signal, (to) => to.delete(...given), write);
+  };
+  readonly deleteCollection: Client["deleteCollection"] = (...given) => {
+    const [resource, options] = given;
+    const write = this.#write("deleteCollection", resource.plural, options.namespace, "*");
+    return this.#call(options.signal, (to) => to.deleteCollection(...given), write);
+  };
+
+  readonly watch: Client["watch"] = (resource, options, sink) => {
+    const watch = new SimWatch(this.#ports, sink as unknown as WatchSink, () =>
+      this.#watches.delete(watch),
+    );
+    this.#watches.add(watch);
+    void this.#call(undefined, (to) => {
+      watch.open(() => to.watch(resource, options, watch.sink as never));
+      return Promise.resolve();
+    }).catch((error: unknown) => watch.fail(error));
+    return { stop: () => watch.stop() };
+  };
+
+  #write(verb: Write["verb"], plural: string, namespace: string | undefined, name: string): Write {
+    const { caller, link } = this.#ports;
+    const what = `${plural} ${namespace === undefined || namespace === "" ? "" : `${namespace}/`}${name}`;
+    return { from: caller.name, to: link.name, verb, what };
+  }
+
+  async #call<T>(
+    signal: AbortSignal | undefined,
+    run: (target: Client) => Promise<T>,
+    write?: Write,
+  ): Promise<T> {
+    const { caller, link } = this.#ports;
+    if (!caller.alive) return NEVER;
+    if (this.#closed || link.conditions?.down === true) throw new NotSent("connection refused");
+    const conditions = link.conditions;
+    if (conditions === undefined) return this.#deliver(run, write);
+    return this.#carry(conditions, signal, run, write);
+  }
+
+  /** Over a link that something is wrong with. */
+  async #carry<T>(
+    conditions: LinkConditions,
+    signal: AbortSignal | undefined,
+    run: (target: Client) => Promise<T>,
+    write: Write | undefined,
+  ): Promise<T> {
+    const { link } = this.#ports;
+    if (link.happens(conditions.fail)) throw new Refused(brokenAnswer(link.random.below(3)));
+    await this.#wait(link.delay(conditions), signal, new NotSent("given up"));
+    if (isCut(link.conditions, "requests") || link.happens(conditions.lose))
+      return this.#timeOut(signal, write);
+    if (write !== undefined && link.happens(conditions.duplicate)) this.#repeatLater(run);
+    const answer = await settled(this.#deliver(run, write));
+    const lost = write === undefined ? new NotSent("given up") : new OutcomeUnknown("given up");
+    await this.#wait(link.delay(conditions), signal, lost);
+    if (isCut(link.conditions, "answers") || link.happens(conditions.loseAnswer))
+      return this.#timeOut(signal, write);
+    return answer();
+  }
+
+  /** At the server. */
+  async #deliver<T>(run: (target: Client) => Promise<T>, write: Write | undefined): Promise<T> {
+    const { caller, link, target, writes } = this.#ports;
+    const reached = target();
+    if (reached === undefined) throw new NotSent("connection refused");
+    if (write !== undefined) {
+      writes?.before(write);
+      if (!caller.alive) return NEVER;
+    }
+    const answer = await settled(
+      new Promise<T>((resolve, reject) => {
+        const forget = link.onReset((why) =>
+          reject(write === undefined ? new NotSent(why) : new OutcomeUnknown(why)),
+        );
+        run(reached).then(resolve, reject).finally(forget);
+      }),
+    );
+    if (!caller.alive) return NEVER;
+    if (write !== undefined) writes?.after(write);
+    return caller.alive ? answer() : NEVER;
+  }
+
+  async #wait(delayMs: number, signal: AbortSignal | undefined, given: Error): Promise<void> {
+    const { caller } = this.#ports;
+    if (delayMs === 0) return;
+    if (!(await sleep(caller.clock, delayMs, signal))) throw given;
+  }
+
+  async #timeOut(signal: AbortSignal | undefined, write: Write | undefined): Promise<never> {
+    const error = write === undefined ? new NotSent("timed out") : new OutcomeUnknown("timed out");
+    await this.#wait(CALL_TIMEOUT_MS, signal, error);
+    throw error;
+  }
+
+  /** A copy of the request that was held up somewhere; its answer reaches nobody. */
+  #repeatLater(run: (target: Client) => Promise<unknown>): void {
+    const { caller, link, target } = this.#ports;
+    caller.clock.after(1 + link.random.below(5000), () => {
+      const reached = target();
+      if (reached !== undefined) void run(reached).catch(() => undefined);
+    });
+  }
+}
+
+/** One watch over a link. */
+class SimWatch {
+  readonly #ports: SimClientPorts;
+  readonly #given: WatchSink;
+  readonly #forget: () => void;
+  #watch: Watch | undefined;
+  #ended = false;
+  #offReset: (() => void) | undefined;
+  #offDeath: (() => void) | undefined;
+  /** When the last event arrives, so that none overtakes it. */
+  #lastDue = 0;
+  #waiting = 0;
+  #silent = false;
+
+  constructor(ports: SimClientPorts, sink: WatchSink, forget: () => void) {
+    this.#ports = ports;
+    this.#given = sink;
+    this.#forget = forget;
+  }
+
+  readonly sink: WatchSink = {
+    event: (event: WatchEvent) => {
+      if (this.#ended || this.#silent) return;
+      const { link } = this.#ports;
+      if (isCut(link.conditions, "answers")) this.#fallSilent();
+      else this.#arrive(() => this.#given.event(event));
+    },
+    end: (why) => {
+      if (!this.#silent) this.#arrive(() => this.#end(why));
+    },
+  };
+
+  open(start: () => Watch): void {
+    const { caller, link } = this.#ports;
+    if (this.#ended) return;
+    this.#watch = start();
+    this.#offReset = link.onReset((why) => this.lose(why));
+    // The server notices that the caller is gone.
+    this.#offDeath = caller.onDeath(() => this.#watch?.stop());
+  }
+
+  stop(): void {
+    this.#end({ kind: "closed" });
+  }
+
+  lose(message: string): void {
+    this.#end({ kind: "lost", error: new Error(message) });
+  }
+
+  fail(error: unknown): void {
+    if (error instanceof Refused) this.#end({ kind: "refused", status: error.status });
+    else this.lose(error instanceof Error ? error.message : "lost");
+  }
+
+  #arrive(tell: () => void): void {
+    const { caller, link } = this.#ports;
+    const { clock } = caller;
+    const now = clock.monotonic();
+    const delay = link.conditions === undefined ? 0 : link.delay(link.conditions);
+    const due = Math.max(now + delay, this.#lastDue);
+    if (due === now && this.#waiting === 0) {
+      if (caller.alive) tell();
+      return;
+    }
+    this.#lastDue = due;
+    this.#waiting += 1;
+    clock.after(due - now, () => {
+      this.#waiting -= 1;
+      if (!this.#ended) tell();
+    });
+  }
+
+  /** From the first event that does not arrive on, none may: the caller would miss it. */
+  #fallSilent(): void {
+    this.#silent = true;
+    this.#ports.caller.clock.after(KEEPALIVE_MS, () => this.lose("no sign of life"));
+  }
+
+  #end(why: WatchEnd): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#offReset?.();
+    this.#offDeath?.();
+    this.#watch?.stop();
+    this.#forget();
+    if (this.#ports.caller.alive) this.#given.end(why);
+  }
+}
+
+function plural(
+  resource: { readonly plural: string },
+  options: { readonly subresource?: string } | undefined,
+): string {
+  return options?.subresource === undefined
+    ? resource.plural
+    : `${resource.plural}/${options.subresource}`;
+}
+
+function isCut(conditions: LinkConditions | undefined, way: "requests" | "answers"): boolean {
+  return conditions?.partition === "both" || conditions?.partition === way;
+}
+
+function brokenAnswer(which: number): ReturnType<typeof failure> {
+  if (which === 0) return failure(500, "InternalError", "something broke");
+  if (which === 1) return failure(503, "ServiceUnavailable", "not now");
+  return failure(429, "TooManyRequests", "too many requests");
+}
+
+/** Waits for the end of a call, and answers a way to have it again. */
+async function settled<T>(call: Promise<T>): Promise<() => T> {
+  try {
+    const answer = await call;
+    return () => answer;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}

@@ -1,0 +1,114 @@
+/** What the disks say, in the terms of the control plane: for oracles, which never ask a cache or an API. */
+import type {
+  AnyObject,
+  Cluster,
+  KubeObject,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+} from "@lifeboat/api";
+import { wellKnown } from "@lifeboat/core";
+import type { Held, Ledger } from "../disk/ledger.ts";
+
+export const WORKS = "work.karmada.io/works";
+const RESOURCE_BINDINGS = "work.karmada.io/resourcebindings";
+const CLUSTER_BINDINGS = "work.karmada.io/clusterresourcebindings";
+export const CLUSTERS = "cluster.karmada.io/clusters";
+const POLICIES = "policy.karmada.io/propagationpolicies";
+
+export class Truth {
+  readonly ledger: Ledger;
+
+  constructor(ledger: Ledger) {
+    this.ledger = ledger;
+  }
+
+  works(): readonly Work[] {
+    return this.#table(WORKS) as readonly KubeObject[] as readonly Work[];
+  }
+
+  /** Of both scopes. */
+  bindings(): readonly ResourceBinding[] {
+    const found = [...this.#table(RESOURCE_BINDINGS), ...this.#table(CLUSTER_BINDINGS)];
+    return found as readonly KubeObject[] as readonly ResourceBinding[];
+  }
+
+  clusters(): readonly Cluster[] {
+    return this.#table(CLUSTERS) as readonly KubeObject[] as readonly Cluster[];
+  }
+
+  policies(): readonly PropagationPolicy[] {
+    return this.#table(POLICIES) as readonly KubeObject[] as readonly PropagationPolicy[];
+  }
+
+  namespaces(): readonly AnyObject[] {
+    return this.#table("/namespaces");
+  }
+
+  /** Objects of the plane of a kind of the built-in groups that scenarios use. */
+  templates(kind: string): readonly AnyObject[] {
+    const table = TABLE_OF_KIND.get(kind);
+    return table === undefined ? [] : this.#table(table);
+  }
+
+  /** What a member holds under our mark. */
+  managed(member: string): readonly Held[] {
+    return this.ledger
+      .all(member)
+      .filter(({ object }) => object.metadata.labels?.[wellKnown.MANAGED] === "true")
+      .filter(({ object }) => object.metadata.ownerReferences === undefined);
+  }
+
+  #table(table: string): readonly AnyObject[] {
+    return this.ledger.objects("plane", table).map(({ object }) => object);
+  }
+}
+
+const TABLE_OF_KIND: ReadonlyMap<string, string> = new Map([
+  ["Deployment", "apps/deployments"],
+  ["StatefulSet", "apps/statefulsets"],
+  ["DaemonSet", "apps/daemonsets"],
+  ["Job", "batch/jobs"],
+  ["ConfigMap", "/configmaps"],
+  ["Secret", "/secrets"],
+  ["Service", "/services"],
+  ["Namespace", "/namespaces"],
+  ["ClusterRole", "rbac.authorization.k8s.io/clusterroles"],
+]);
+
+/** The cluster whose execution namespace this is; undefined for another namespace. */
+export function clusterOf(namespace: string | undefined): string | undefined {
+  const prefix = wellKnown.EXECUTION_NAMESPACE_PREFIX;
+  return namespace?.startsWith(prefix) === true ? namespace.slice(prefix.length) : undefined;
+}
+
+/** The id of the binding that a Work or binding carries. */
+export function bindingId(object: KubeObject): string | undefined {
+  const { labels } = object.metadata;
+  return labels?.[wellKnown.BINDING_ID] ?? labels?.[wellKnown.CLUSTER_BINDING_ID];
+}
+
+/** All clusters that a binding accounts for: placed, needed there by others, or being left gracefully. */
+export function clustersOf(binding: ResourceBinding): ReadonlySet<string> {
+  const { clusters = [], requiredBy = [], gracefulEvictionTasks = [] } = binding.spec;
+  return new Set([
+    ...clusters.map(({ name }) => name),
+    ...requiredBy.flatMap((other) => (other.clusters ?? []).map(({ name }) => name)),
+    ...gracefulEvictionTasks.map(({ fromCluster }) => fromCluster),
+  ]);
+}
+
+/** Whether everything that `wanted` says is so in `actual`: lists whole, objects field by field. */
+export function says(actual: unknown, wanted: unknown): boolean {
+  if (wanted === null || typeof wanted !== "object") return actual === wanted;
+  if (Array.isArray(wanted))
+    return (
+      Array.isArray(actual) &&
+      actual.length === wanted.length &&
+      wanted.every((item, i) => says(actual[i], item))
+    );
+  if (typeof actual !== "object" || actual === null) return Object.keys(wanted).length === 0;
+  return Object.entries(wanted).every(([key, value]) =>
+    says((actual as Readonly<Record<string, unknown>>)[key], value),
+  );
+}

@@ -1,0 +1,73 @@
+/**
+ * The exhaustive tier: a scenario once undisturbed, and then once per write of the control plane and per way to disturb it,
+ * each of which must keep every promise and end in the same state.
+ */
+import { differences, type Snapshot } from "../oracles/snapshot.ts";
+import type { SimulationPorts } from "../simulation.ts";
+import { type Outcome, runScenario } from "./run-scenario.ts";
+import type { Fault, Scenario } from "./scenario.ts";
+
+/** How a single write is disturbed. */
+export type Disturbance = "crash before" | "crash after" | "lost answer";
+
+export const disturbances: readonly Disturbance[] = ["crash before", "crash after", "lost answer"];
+
+export interface DisturbedRun {
+  readonly scenario: Scenario;
+  /** What was broken, in words; nothing when all is well. */
+  readonly problems: readonly string[];
+  readonly outcome: Outcome;
+}
+
+export interface EveryWriteOptions {
+  /** Every how many-th write; 1: all. */
+  readonly step: number;
+  /** The first write; 1 when absent. */
+  readonly first?: number;
+  readonly disturbances?: readonly Disturbance[];
+}
+
+/** A disturbed world must rest for so long; the undisturbed one for ten minutes. */
+const QUIET_MS = 60_000;
+
+/** Runs the disturbed scenarios one after the other. */
+export async function* disturbEveryWrite(
+  ports: SimulationPorts,
+  scenario: Scenario,
+  options: EveryWriteOptions,
+): AsyncGenerator<DisturbedRun> {
+  const undisturbed = await runScenario(ports, scenario);
+  yield { scenario, problems: sentences(undisturbed), outcome: undisturbed };
+  for (let write = options.first ?? 1; write <= undisturbed.writes; write += options.step)
+    for (const disturbance of options.disturbances ?? disturbances)
+      yield await disturb(ports, scenario, { write, disturbance, expected: undisturbed.snapshot });
+}
+
+interface Disturbed {
+  readonly write: number;
+  readonly disturbance: Disturbance;
+  readonly expected: Snapshot;
+}
+
+async function disturb(
+  ports: SimulationPorts,
+  scenario: Scenario,
+  { write, disturbance, expected }: Disturbed,
+): Promise<DisturbedRun> {
+  const name = `${scenario.name}: ${disturbance} write ${write}`;
+  const faults = [...scenario.faults, faultAt(write, disturbance)];
+  const disturbed: Scenario = { ...scenario, name, faults };
+  const outcome = await runScenario(ports, disturbed, { quietMs: QUIET_MS });
+  const problems = [...sentences(outcome), ...differences(expected, outcome.snapshot)];
+  return { scenario: disturbed, problems, outcome };
+}
+
+function faultAt(write: number, disturbance: Disturbance): Fault {
+  if (disturbance === "lost answer") return { fault: "lost-answer-at-write", write };
+  const moment = disturbance === "crash before" ? "before" : "after";
+  return { fault: "crash-at-write", write, moment, downFor: 2 };
+}
+
+function sentences({ violations }: Outcome): readonly string[] {
+  return violations.map(({ oracle, says }) => `${oracle}: ${says}`);
+}

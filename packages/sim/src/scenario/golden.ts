@@ -1,0 +1,58 @@
+/** The stories that are run with a fault at every single write. At most three members and three workloads each. */
+import type { Scenario, Step } from "./scenario.ts";
+
+const MEMBERS = ["m1", "m2", "m3"];
+const WEB = { kind: "Deployment", name: "web" } as const;
+const SETTINGS = { kind: "ConfigMap", name: "settings" } as const;
+
+const propagated: readonly Step[] = [
+  { at: 0, do: "workload", ...WEB, replicas: 2 },
+  { at: 0, do: "workload", ...SETTINGS },
+  { at: 0, do: "policy", name: "all", selects: [WEB, SETTINGS] },
+];
+
+function golden(name: string, steps: readonly Step[]): Scenario {
+  return { name, seed: 1, members: MEMBERS, steps: [...propagated, ...steps], faults: [] };
+}
+
+/** By name. */
+export const goldenScenarios: readonly Scenario[] = [
+  golden("propagate", [
+    { at: 1, do: "workload", kind: "StatefulSet", name: "db", replicas: 3 },
+    {
+      at: 1,
+      do: "policy",
+      name: "db",
+      selects: [{ kind: "StatefulSet", name: "db" }],
+      divided: true,
+    },
+  ]),
+  golden("update", [
+    { at: 20, do: "workload", ...WEB, replicas: 3, version: 2 },
+    { at: 20, do: "workload", ...SETTINGS, version: 2 },
+    { at: 25, do: "policy", name: "all", selects: [WEB, SETTINGS], clusters: ["m1", "m2"] },
+  ]),
+  golden("delete", [
+    { at: 20, do: "delete", what: "Deployment", name: "web" },
+    { at: 20, do: "delete", what: "ConfigMap", name: "settings" },
+    { at: 25, do: "delete", what: "policy", name: "all" },
+  ]),
+  golden("override-edit", [
+    { at: 15, do: "override", name: "o", selects: SETTINGS, cluster: "m1", value: "first" },
+    { at: 20, do: "override", name: "o", selects: SETTINGS, cluster: "m2", value: "second" },
+    { at: 30, do: "delete", what: "override", name: "o" },
+  ]),
+  golden("unjoin", [{ at: 20, do: "unjoin", member: "m3" }]),
+  golden("namespace", [
+    { at: 1, do: "namespace", name: "team" },
+    { at: 2, do: "workload", kind: "ConfigMap", name: "inner", namespace: "team" },
+    {
+      at: 2,
+      do: "policy",
+      name: "inner",
+      namespace: "team",
+      selects: [{ kind: "ConfigMap", name: "inner" }],
+    },
+    { at: 20, do: "delete", what: "namespace", name: "team" },
+  ]),
+];

@@ -1,0 +1,215 @@
+/**
+ * Runs a scenario: faults and steps first, then everything is healed and must converge in bounded time, then it must rest.
+ *
+ *   start → members ready → steps and faults → heal → converged? → quiet for ten minutes? → still converged?
+ *
+ * The outcome says what was broken, and everything that is needed to understand and repeat it.
+ */
+import { assert } from "@lifeboat/base";
+import type { Committed } from "../disk/ledger.ts";
+import { faultsOf, phaseOf } from "../coverage.ts";
+import { alwaysOracles, judgeConverged, type Violation } from "../oracles/oracles.ts";
+import { type Snapshot, snapshotOf } from "../oracles/snapshot.ts";
+import { Truth } from "../oracles/truth.ts";
+import { WatchJudge } from "../oracles/watch-judge.ts";
+import type { Simulation, SimulationPorts } from "../simulation.ts";
+import { createSimulation } from "../simulation.ts";
+import { arrangeFault, healAll } from "./faults.ts";
+import { joinedImages } from "./joined-images.ts";
+import { describe, endOf, type Scenario } from "./scenario.ts";
+import { takeStep } from "./steps.ts";
+
+export interface RunOptions {
+  /** How long after healing the world may take to converge; ten minutes when absent. */
+  readonly convergeWithinMs?: number;
+  /** How long nothing may be written then; ten minutes when absent. */
+  readonly quietMs?: number;
+}
+
+export interface Outcome {
+  readonly violations: readonly Violation[];
+  readonly hash: string;
+  readonly snapshot: Snapshot;
+  /** Of the control plane, from the first step until it had converged. */
+  readonly writes: number;
+  readonly simulatedMs: number;
+  /** From healing until everything held. */
+  readonly convergedAfterMs: number;
+  /** What people were refused. */
+  readonly refused: readonly string[];
+  /** Which fault began in which phase, as `fault × phase`. */
+  readonly cells: readonly string[];
+  readonly timeline: readonly string[];
+}
+
+const READY_MS = 15_000;
+const CONVERGE_STEP_MS = 1000;
+/** What controllers may still write after the members hold what they should: last statuses. */
+const SETTLE_MS = 60_000;
+const MINUTE_MS = 60_000;
+
+/** Runs one scenario from start to rest. */
+export async function runScenario(
+  ports: SimulationPorts,
+  scenario: Scenario,
+  options: RunOptions = {},
+): Promise<Outcome> {
+  const run = new Run(await startWorld(ports, scenario), scenario);
+  await run.act();
+  await run.converge(options.convergeWithinMs ?? 10 * MINUTE_MS);
+  await run.rest(options.quietMs ?? 10 * MINUTE_MS);
+  return run.outcome();
+}
+
+async function startWorld(ports: SimulationPorts, scenario: Scenario): Promise<Simulation> {
+  const { seed, members, syncDelayMs = 0 } = scenario;
+  const images = await joinedImages(ports, members);
+  const simulation = await createSimulation(ports, { seed, members, syncDelayMs, images });
+  await simulation.advance(READY_MS);
+  return simulation;
+}
+
+class Run {
+  readonly #simulation: Simulation;
+  readonly #scenario: Scenario;
+  readonly #truth: Truth;
+  readonly #watches: WatchJudge;
+  readonly #violations: Violation[] = [];
+  readonly #timeline: string[] = [];
+  readonly #members: readonly string[];
+  readonly #firstWrite: number;
+  readonly #began: number;
+  readonly #cells: string[] = [];
+  #writes = 0;
+  #convergedAfterMs = 0;
+
+  constructor(simulation: Simulation, scenario: Scenario) {
+    this.#simulation = simulation;
+    this.#scenario = scenario;
+    this.#truth = new Truth(simulation.ledger);
+    this.#members = [...simulation.members.keys()];
+    this.#firstWrite = simulation.writes.count;
+    this.#began = simulation.clock.monotonic();
+    this.#watches = new WatchJudge(simulation);
+    simulation.ledger.onChange((change) => this.#judge(change));
+  }
+
+  /** Steps and faults, until the last is over; then everything is healed. */
+  async act(): Promise<void> {
+    const { clock } = this.#simulation;
+    for (const fault of this.#scenario.faults) {
+      const at = "at" in fault ? fault.at : "from" in fault ? fault.from : 0;
+      clock.after(at * 1000, () => {
+        this.#note(describe(fault));
+        for (const row of faultsOf(fault)) this.#cells.push(`${row} × ${phaseOf(this.#truth)}`);
+      });
+      arrangeFault(this.#simulation, fault);
+    }
+    for (const step of this.#scenario.steps)
+      clock.after(step.at * 1000, () => {
+        this.#note(describe(step));
+        takeStep(this.#simulation, step);
+      });
+    await clock.advance(endOf(this.#scenario) * 1000 + 1000);
+    await clock.advanceUntil(() => this.#simulation.allOrdersDone, 10 * MINUTE_MS);
+    assert(this.#simulation.allOrdersDone, "people get done what they want");
+    healAll(this.#simulation);
+    this.#note("healed");
+  }
+
+  /** Everything holds within the time, or what does not is a violation. */
+  async converge(limitMs: number): Promise<void> {
+    const { clock } = this.#simulation;
+    const healedAt = clock.monotonic();
+    for (;;) {
+      const wrong = this.#judgeEnd();
+      this.#convergedAfterMs = clock.monotonic() - healedAt;
+      if (wrong.length === 0) break;
+      if (this.#convergedAfterMs >= limitMs) {
+        this.#violations.push(...wrong.slice(0, 10));
+        break;
+      }
+      await clock.advance(CONVERGE_STEP_MS);
+    }
+    this.#note("converged");
+    await clock.advance(SETTLE_MS);
+    this.#writes = this.#simulation.writes.count - this.#firstWrite;
+  }
+
+  /** Nothing is written, and everything still holds. */
+  async rest(quietMs: number): Promise<void> {
+    const { ledger, clock } = this.#simulation;
+    const before = ledger.rows.length;
+    await clock.advance(quietMs);
+    const loud = ledger.rows.slice(before).filter(({ table }) => !isHeartbeat(table));
+    if (loud.length > 0) {
+      const [first] = loud;
+      this.#report(
+        "quiet-at-rest",
+        "H7: a world in which nothing happens writes nothing but heartbeats",
+        `${loud.length} writes at rest, the first: ${first?.server} ${first?.row.type} ${first?.table} ${first?.key}`,
+      );
+    }
+    if (this.#violations.length === 0) this.#violations.push(...this.#judgeEnd());
+    for (const damage of this.#damage())
+      this.#report(
+        "acknowledged-writes-survive",
+        "K6: what was acknowledged is there after a crash",
+        damage,
+      );
+    for (const fault of this.#watches.faults())
+      this.#report(
+        "watches-tell-everything",
+        "K2: a watch is ordered, unique, complete and resumable, over restarts too",
+        fault,
+      );
+  }
+
+  outcome(): Outcome {
+    const { ledger, clock } = this.#simulation;
+    return {
+      violations: this.#violations,
+      hash: ledger.hash,
+      snapshot: snapshotOf(ledger, ["plane", ...this.#members]),
+      writes: this.#writes,
+      simulatedMs: clock.monotonic(),
+      convergedAfterMs: this.#convergedAfterMs,
+      refused: this.#simulation.refusedOrders.map(String),
+      cells: this.#cells,
+      timeline: this.#timeline,
+    };
+  }
+
+  #judgeEnd(): readonly Violation[] {
+    return judgeConverged(this.#truth, this.#members);
+  }
+
+  #damage(): readonly string[] {
+    const disks = [...this.#simulation.members.values()].map(({ disk }) => disk);
+    return [this.#simulation.planeDisk, ...disks].flatMap(({ damage }) => damage);
+  }
+
+  #judge(change: Committed): void {
+    this.#noteChange(change);
+    for (const { name, promise, judge } of alwaysOracles)
+      for (const says of judge(change, this.#truth)) this.#report(name, promise, says);
+  }
+
+  #report(oracle: string, promise: string, says: string): void {
+    this.#violations.push({ oracle, promise, says });
+    this.#note(`BROKEN ${oracle}: ${says}`);
+  }
+
+  #noteChange({ server, table, key, row }: Committed): void {
+    this.#note(`${server} ${row.type} ${table} ${key} @${row.revision}`);
+  }
+
+  #note(text: string): void {
+    const seconds = (this.#simulation.clock.monotonic() - this.#began) / 1000;
+    this.#timeline.push(`${seconds.toFixed(3).padStart(9)} ${text}`);
+  }
+}
+
+function isHeartbeat(table: string): boolean {
+  return table === "coordination.k8s.io/leases";
+}

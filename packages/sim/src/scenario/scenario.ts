@@ -1,0 +1,127 @@
+/**
+ * A scenario as data: what people do, and what goes wrong. It is what a generator makes, what shrinking makes smaller, what
+ * a failing run leaves behind, and what is run again.
+ *
+ * Times are seconds after all members have become ready. Every fault ends: by its own `until` or `downFor`, or when the
+ * last step and fault are over and the world is healed.
+ */
+import type { LinkConditions } from "../network/link.ts";
+
+export interface Scenario {
+  readonly name: string;
+  readonly seed: number;
+  readonly members: readonly string[];
+  /** How long a sync of the plane's disk takes; 0 when absent. */
+  readonly syncDelayMs?: number;
+  readonly steps: readonly Step[];
+  readonly faults: readonly Fault[];
+}
+
+export type WorkloadKind = "Deployment" | "StatefulSet" | "ConfigMap";
+
+/** What a person does. */
+export type Step = { readonly at: number } & (
+  | {
+      readonly do: "workload";
+      readonly kind: WorkloadKind;
+      readonly name: string;
+      readonly namespace?: string;
+      readonly replicas?: number;
+      /** A change of content: the tag of the image, or a value. */
+      readonly version?: number;
+    }
+  | {
+      readonly do: "policy";
+      readonly name: string;
+      readonly namespace?: string;
+      readonly selects: readonly { readonly kind: WorkloadKind; readonly name: string }[];
+      /** Absent: all. */
+      readonly clusters?: readonly string[];
+      readonly divided?: boolean;
+    }
+  | {
+      readonly do: "override";
+      readonly name: string;
+      readonly selects: { readonly kind: WorkloadKind; readonly name: string };
+      readonly cluster: string;
+      readonly value: string;
+    }
+  | {
+      readonly do: "delete";
+      readonly what: "policy" | "override" | "namespace" | WorkloadKind;
+      readonly name: string;
+      readonly namespace?: string;
+    }
+  | { readonly do: "namespace"; readonly name: string }
+  | { readonly do: "join" | "unjoin"; readonly member: string }
+  | {
+      /** Somebody changes or deletes a copy in a member. */
+      readonly do: "drift";
+      readonly member: string;
+      readonly kind: WorkloadKind;
+      readonly name: string;
+      readonly how: "edit" | "delete";
+    }
+);
+
+/** What goes wrong. */
+export type Fault =
+  | { readonly fault: "crash"; readonly at: number; readonly downFor: number }
+  | {
+      readonly fault: "crash-at-write";
+      /** From 1, counted from the first step on. */
+      readonly write: number;
+      readonly moment: "before" | "after";
+      readonly downFor: number;
+    }
+  | { readonly fault: "lost-answer-at-write"; readonly write: number }
+  | {
+      readonly fault: "link";
+      /** `plane`: between the controllers and their own API; else a member. */
+      readonly link: string;
+      readonly from: number;
+      readonly until: number;
+      readonly conditions: LinkConditions;
+    }
+  | { readonly fault: "reset"; readonly link: string; readonly at: number }
+  | {
+      readonly fault: "member-crash";
+      readonly member: string;
+      readonly at: number;
+      readonly downFor: number;
+    }
+  | {
+      readonly fault: "pods";
+      readonly member: string;
+      readonly from: number;
+      readonly until: number;
+      readonly kind: "pods-not-ready" | "crash";
+    }
+  | { readonly fault: "disk-full"; readonly from: number; readonly until: number }
+  | { readonly fault: "disk-fail"; readonly at: number; readonly downFor: number }
+  | { readonly fault: "clock-skew"; readonly at: number; readonly skewMs: number };
+
+/** When the last thing that the scenario says is over, in seconds. */
+export function endOf({ steps, faults }: Scenario): number {
+  return Math.max(0, ...steps.map(({ at }) => at), ...faults.map(endOfFault));
+}
+
+function endOfFault(fault: Fault): number {
+  if ("until" in fault) return fault.until;
+  if (!("at" in fault)) return 0;
+  return "downFor" in fault ? fault.at + fault.downFor : fault.at;
+}
+
+/** A sentence about a step or fault, for timelines. */
+export function describe(item: Step | Fault): string {
+  const { at, from, ...rest } = item as unknown as Readonly<Record<string, unknown>>;
+  return Object.entries(rest)
+    .map(([key, value]) =>
+      key === "do" || key === "fault" ? String(value) : `${key}=${show(value)}`,
+    )
+    .join(" ");
+}
+
+function show(value: unknown): string {
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

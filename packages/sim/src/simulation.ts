@@ -1,0 +1,315 @@
+/**
+ * A whole world from one seed: the product's control plane, members, the network between them, their disks, and time.
+ *
+ *     const simulation = await createSimulation({ drain }, { seed: 1, members: ["m1", "m2", "m3"] });
+ *     await simulation.user(async (plane) => void (await plane.create(…)));
+ *     simulation.plane.crash();
+ *     await simulation.advance("30s");
+ *
+ * 1. Only time, chance, disks and the network are simulated; everything else is what the product runs.
+ * 2. The same options give the same run, to the byte: `ledger.hash` says so.
+ * 3. A life that ended does nothing any more: no timer of it fires, no call of it ends.
+ */
+import {
+  type AnyObject,
+  type Cluster,
+  clusters,
+  isRefused,
+  type KubeObject,
+  type New,
+  Refused,
+  type Resource,
+} from "@lifeboat/api";
+import {
+  assert,
+  createRandom,
+  parseDuration,
+  type Random,
+  sleep,
+  VirtualClock,
+} from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
+import { type Client, type Log, NotSent, OutcomeUnknown, silentLog } from "@lifeboat/kit";
+import { MEMBER_DEFAULTS, type MemberOptions } from "@lifeboat/members";
+import { type ControllersOptions, DEFAULT_CONTROLLERS } from "@lifeboat/plane";
+import { Ledger } from "./disk/ledger.ts";
+import { createRecordedDisk, type RecordedDisk } from "./disk/recorded-disk.ts";
+import { freshImages, type Images } from "./images.ts";
+import { MemberCluster } from "./member-cluster.ts";
+import { Link } from "./network/link.ts";
+import { SimClient } from "./network/sim-client.ts";
+import { PlaneProcess } from "./plane-process.ts";
+import { Process } from "./process.ts";
+import { WriteCounter } from "./write-counter.ts";
+
+export interface SimulationPorts {
+  /** Waits until every promise continuation has run; see `drainPromises` of the base package's adapters. */
+  readonly drain: () => Promise<void>;
+  readonly log?: Log;
+}
+
+export interface SimulationOptions {
+  readonly seed: number;
+  /** The members that exist from the start; they are joined when the promise resolves. */
+  readonly members: readonly string[];
+  readonly member?: Partial<MemberOptions>;
+  readonly controllers?: Partial<ControllersOptions>;
+  /** How long a sync of the plane's disk takes. */
+  readonly syncDelayMs?: number;
+  /** What the disks hold at first; absent: a plane and members that have just been installed. */
+  readonly images?: Images;
+}
+
+const namespaces: Resource = {
+  group: "",
+  version: "v1",
+  plural: "namespaces",
+  kind: "Namespace",
+  namespaced: false,
+};
+const secrets: Resource = {
+  group: "",
+  version: "v1",
+  plural: "secrets",
+  kind: "Secret",
+  namespaced: true,
+};
+
+/** How long a user waits before trying again what did not work. */
+const RETRY_MS = 1000;
+/** What starting may take of simulated time. */
+const START_LIMIT_MS = 60_000;
+
+/** Builds a world; its plane runs and its members are joined when the promise resolves. */
+export async function createSimulation(
+  ports: SimulationPorts,
+  options: SimulationOptions,
+): Promise<Simulation> {
+  const simulation = new Simulation(ports, options, options.images ?? (await freshImages()));
+  await simulation.open();
+  return simulation;
+}
+
+export class Simulation {
+  readonly clock: VirtualClock;
+  readonly random: Random;
+  readonly ledger: Ledger;
+  readonly writes = new WriteCounter();
+  readonly plane: PlaneProcess;
+  readonly planeDisk: RecordedDisk;
+  /** Between the controllers and the plane's own API. */
+  readonly planeLink: Link;
+  readonly members = new Map<string, MemberCluster>();
+  readonly options: SimulationOptions;
+  readonly #images: Images;
+  readonly #log: Log;
+  readonly #person: Process;
+  /** Between people and the plane; broken by its death alone. */
+  readonly #userLink: Link;
+  /** What people still have to do, one thing after the other. */
+  #orders: Promise<void> = Promise.resolve();
+  #openOrders = 0;
+  #failedOrders: unknown[] = [];
+
+  constructor(ports: SimulationPorts, options: SimulationOptions, images: Images) {
+    this.options = options;
+    this.#images = images;
+    this.#log = ports.log ?? silentLog;
+    this.clock = new VirtualClock(images.takenAt, ports.drain);
+    this.random = createRandom(options.seed);
+    this.ledger = new Ledger(() => this.clock.monotonic());
+    this.#person = new Process("user", this.clock);
+    this.#userLink = new Link("user", this.random.fork("user link"));
+    this.planeLink = new Link("plane", this.random.fork("plane link"));
+    this.planeDisk = createRecordedDisk(this.clock, this.random.fork("plane disk"), this.ledger, {
+      server: "plane",
+      syncDelayMs: options.syncDelayMs ?? 0,
+      image: images.plane,
+    });
+    this.plane = new PlaneProcess({
+      clock: this.clock,
+      random: this.random.fork("plane"),
+      disk: this.planeDisk,
+      link: this.planeLink,
+      writes: this.writes,
+      controllers: { ...DEFAULT_CONTROLLERS, ...options.controllers },
+      log: this.#log,
+      connect: (caller) => (access) => {
+        const name = new URL(access.endpoint).hostname.split(".")[0] ?? "";
+        const member = this.members.get(name);
+        const link = member?.link ?? new Link(name, this.random.fork(`no ${name}`));
+        const target = (): Client | undefined => this.members.get(name)?.reach(access.token);
+        const client = new SimClient({ caller, link, target, writes: this.writes });
+        return { client, close: () => client.close() };
+      },
+    });
+  }
+
+  async open(): Promise<void> {
+    this.plane.start();
+    for (const name of this.options.members) this.addMember(name);
+    const started = await this.clock.advanceUntil(
+      () => this.plane.ready && [...this.members.values()].every(({ ready }) => ready),
+      START_LIMIT_MS,
+    );
+    assert(started, "everything starts");
+    for (const name of this.options.members) if (!this.#images.joined.has(name)) this.join(name);
+    await this.settle();
+  }
+
+  member(name: string): MemberCluster {
+    const member = this.members.get(name);
+    assert(member !== undefined, "the simulation has the member", { name });
+    return member;
+  }
+
+  /** A member that exists and is not joined. */
+  addMember(name: string): MemberCluster {
+    const random = this.random.fork(`member ${name}`);
+    const disk = createRecordedDisk(this.clock, random.fork("disk"), this.ledger, {
+      server: name,
+      syncDelayMs: 0,
+      image: this.#images.joined.get(name) ?? this.#images.member,
+    });
+    const member = new MemberCluster({
+      name,
+      clock: this.clock,
+      random,
+      disk,
+      link: new Link(name, random.fork("link")),
+      log: this.#log,
+      options: { ...MEMBER_DEFAULTS, ...this.options.member },
+    });
+    this.members.set(name, member);
+    member.start();
+    return member;
+  }
+
+  /** A person joins a member. */
+  join(name: string): void {
+    const { token } = this.member(name);
+    this.user(async (plane) => {
+      await ensure(plane, namespaces, newNamespace(wellKnown.CLUSTER_NAMESPACE));
+      await ensure(plane, secrets, newSecret(name, token));
+      await ensure(plane, clusters, newCluster(name));
+    });
+  }
+
+  /**
+   * Lets a person do something, after everything ordered before. It is done again from its start until it works, so it
+   * has to be such that doing it twice is doing it once. Refusals other than by overload count as done, and are kept.
+   */
+  user(act: (plane: Client) => Promise<void>): void {
+    this.#openOrders += 1;
+    this.#orders = this.#orders.then(async () => {
+      await this.#insist(act);
+      this.#openOrders -= 1;
+    });
+  }
+
+  /** Nobody waits for anything to be done. */
+  get allOrdersDone(): boolean {
+    return this.#openOrders === 0;
+  }
+
+  /** What people were refused. */
+  get refusedOrders(): readonly unknown[] {
+    return this.#failedOrders;
+  }
+
+  /** The plane dies now and comes back after a while. */
+  crashPlane(downForMs: number): void {
+    if (!this.plane.running) return;
+    this.plane.crash();
+    this.#userLink.reset("the plane died");
+    this.clock.after(downForMs, () => {
+      if (!this.plane.running) this.plane.start();
+    });
+  }
+
+  crashMember(name: string, downForMs: number): void {
+    const member = this.member(name);
+    if (!member.running) return;
+    member.crash();
+    this.clock.after(downForMs, () => {
+      if (!member.running) member.start();
+    });
+  }
+
+  async advance(time: number | string): Promise<void> {
+    const milliseconds = typeof time === "number" ? time : parseDuration(time);
+    assert(milliseconds !== undefined, "a duration such as 30s", { time });
+    await this.clock.advance(milliseconds);
+  }
+
+  settle(): Promise<void> {
+    return this.clock.settle();
+  }
+
+  async #insist(act: (plane: Client) => Promise<void>): Promise<void> {
+    for (;;) {
+      const client = new SimClient({
+        caller: this.#person,
+        link: this.#userLink,
+        target: () => this.plane.admin,
+      });
+      try {
+        await act(client);
+        return;
+      } catch (error) {
+        if (isFinal(error)) {
+          this.#failedOrders.push(error);
+          return;
+        }
+      }
+      await sleep(this.clock, RETRY_MS);
+    }
+  }
+}
+
+/** Whether trying again would not help. */
+function isFinal(error: unknown): boolean {
+  if (error instanceof NotSent || error instanceof OutcomeUnknown) return false;
+  if (isRefused(error, "Conflict") || isRefused(error, "TooManyRequests")) return false;
+  return !(error instanceof Refused) || error.status.code < 500;
+}
+
+/** Creates the object unless one of its name is there. */
+async function ensure<T extends KubeObject>(
+  plane: Client,
+  resource: Resource<T>,
+  object: New<T>,
+): Promise<void> {
+  try {
+    await plane.create(resource, object);
+  } catch (error) {
+    if (!isRefused(error, "AlreadyExists")) throw error;
+  }
+}
+
+function newNamespace(name: string): New<AnyObject> {
+  return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+}
+
+function newSecret(name: string, token: string): New<AnyObject> {
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name, namespace: wellKnown.CLUSTER_NAMESPACE },
+    type: "Opaque",
+    data: { token: btoa(token) },
+  };
+}
+
+function newCluster(name: string): New<Cluster> {
+  return {
+    apiVersion: `${clusters.group}/${clusters.version}`,
+    kind: clusters.kind,
+    metadata: { name },
+    spec: {
+      syncMode: "Push",
+      apiEndpoint: `https://${name}.test:6443`,
+      secretRef: { namespace: wellKnown.CLUSTER_NAMESPACE, name },
+    },
+  };
+}
