@@ -302,17 +302,17 @@ function restsOnHealth({ fate, reason }: TaskVerdict): boolean {
 }
 
 function eventOf({ cluster, fate, reason }: TaskVerdict): RecordedEvent {
+  if (reason === "BackInResult" || fate === "rolledBack")
+    return {
+      type: "Normal",
+      reason: "EvictionAbandoned",
+      message: `Leaving cluster ${cluster} is over: ${taskReasons[reason]}`,
+    };
   if (fate === "cleared")
     return {
       type: "Normal",
       reason: "EvictWorkloadFromClusterSucceed",
       message: `Evict from cluster ${cluster} succeed.`,
-    };
-  if (fate === "rolledBack")
-    return {
-      type: "Normal",
-      reason: "EvictionAbandoned",
-      message: `Cluster ${cluster} recovered before the workload was placed anew, so it stays there.`,
     };
   const hint =
     reason === "AwaitingFence"

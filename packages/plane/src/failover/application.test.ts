@@ -1,0 +1,178 @@
+/** A workload that does not get well in its cluster moves to another one, without any gate (D18, D23). */
+import { propagationPolicies, resourceBindings } from "@lifeboat/api";
+import { deployment, type Fleet, resources } from "@lifeboat/testkit";
+import { afterEach, describe, expect, it } from "vitest";
+import { failoverFleet, type Hands, oneOf, policyFor } from "./failover.suite.ts";
+
+let fleet: Fleet;
+let hands: Hands;
+afterEach(() => fleet.close());
+
+const web = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+const SINCE = "lifeboat.dev/unhealthy-since";
+const FROM = "lifeboat.dev/evicted-from";
+
+async function start(application: object, members = ["m1", "m2", "m3"], options = {}) {
+  ({ fleet, hands } = await failoverFleet(members, options));
+  const failover = {
+    application: { decisionConditions: { tolerationSeconds: 60 }, ...application },
+  };
+  const spec = { placement: oneOf(...members), propagateDeps: true, failover };
+  await hands.create(policyFor(web, spec), resources.deployments, deployment("web"));
+  await fleet.advance("10s");
+}
+
+/** Takes the room away: pods that are gone do not come back. */
+async function sicken(member: string) {
+  const { client } = fleet.member(member);
+  const nodes = { ...resources.namespaces, plural: "nodes", kind: "Node" };
+  for (const node of (await client.list(nodes)).items) {
+    const spec = { ...(node["spec"] as object), unschedulable: true };
+    await client.update(nodes, { ...node, spec });
+  }
+  for (const { metadata } of (await client.list(resources.pods)).items)
+    await client.delete(resources.pods, {
+      namespace: metadata.namespace ?? "",
+      name: metadata.name,
+    });
+}
+
+async function cure(member: string) {
+  const { client } = fleet.member(member);
+  const nodes = { ...resources.namespaces, plural: "nodes", kind: "Node" };
+  for (const node of (await client.list(nodes)).items) {
+    const { unschedulable: _off, ...spec } = node["spec"] as { unschedulable?: boolean };
+    await client.update(nodes, { ...node, spec });
+  }
+}
+
+async function annotation(key: string): Promise<string | undefined> {
+  return (await hands.binding()).metadata.annotations?.[key];
+}
+
+describe("a workload that is unhealthy", () => {
+  it("stays for as long as its policy tolerates, then moves, and does not come back", async () => {
+    await start({ purgeMode: "Gracefully" });
+    await sicken("m1");
+    await fleet.advance("30s");
+    expect(await hands.placement()).toBe("m1");
+    expect(await annotation(SINCE)).toMatch(/^\{"m1":"2026-01-01T00:00:\d\dZ"\}$/);
+    await sicken("m2");
+    await fleet.advance("40s");
+    expect(await hands.placement()).toMatch(/^m[23] -m1$/);
+    const [task] = (await hands.binding()).spec.gracefulEvictionTasks ?? [];
+    expect(task).toMatchObject({
+      reason: "ApplicationFailure",
+      producer: "resource-binding-application-failover-controller",
+      purgeMode: "Gracefully",
+      gracePeriodSeconds: 600,
+      clustersBeforeFailover: ["m1"],
+    });
+    await cure("m1");
+    await fleet.advance("4m");
+    // By m2 or not, it ends up where it is well, and not in m1.
+    expect(await hands.placement()).toBe("m3");
+    expect(await annotation(SINCE)).toBeUndefined();
+    expect(await annotation(FROM)).toBeUndefined();
+    expect(await hands.works()).toBe("m3");
+  });
+
+  it("keeps its time through a restart, and loses it when it is well again", async () => {
+    await start({ purgeMode: "Gracefully" });
+    await sicken("m1");
+    await fleet.advance("40s");
+    const since = await annotation(SINCE);
+    expect(since).toBeDefined();
+    await fleet.restart();
+    await fleet.advance("5s");
+    expect(await annotation(SINCE)).toBe(since);
+    await cure("m1");
+    await fleet.advance("5s");
+    expect(await annotation(SINCE)).toBeUndefined();
+    await fleet.advance("2m");
+    expect(await hands.placement()).toBe("m1");
+    const { resourceVersion } = (await fleet.plane.list(resourceBindings)).metadata;
+    await fleet.advance("2m");
+    expect((await fleet.plane.list(resourceBindings)).metadata.resourceVersion).toBe(
+      resourceVersion,
+    );
+  });
+
+  it("is held where no other cluster can take it, and says so", async () => {
+    await start({}, ["m1"]);
+    await sicken("m1");
+    await fleet.advance("3m");
+    expect(await hands.placement()).toBe("m1");
+    expect(await hands.events("ResourceBinding", "web-deployment")).toContain("EvictionHeld");
+  });
+
+  it("is not moved because its cluster cannot be reached", async () => {
+    await start({});
+    await sicken("m1");
+    await fleet.advance("20s");
+    fleet.member("m1").link.setFault({ kind: "down" });
+    await fleet.advance("10m");
+    expect(await hands.placement()).toBe("m1");
+    expect(await annotation(SINCE)).toBeUndefined();
+  });
+
+  it("goes back nowhere in mode Directly either, and takes its state along", async () => {
+    const rules = [{ aliasLabelName: "a.example/replicas", jsonPath: "{.replicas}" }];
+    const application = { purgeMode: "Directly", statePreservation: { rules } };
+    await start(application, ["m1", "m2"], { statefulFailoverInjection: true });
+    await sicken("m1");
+    await fleet.advance("2m");
+    expect(await hands.placement()).toBe("m2");
+    expect(await hands.copy("m1")).toBeUndefined();
+    expect((await hands.copy("m2"))?.metadata.labels).toMatchObject({ "a.example/replicas": "1" });
+    // Well again: the episode is over.
+    expect(await annotation(FROM)).toBeUndefined();
+  });
+
+  it("carries nothing while the gate is off", async () => {
+    const rules = [{ aliasLabelName: "a.example/replicas", jsonPath: "{.replicas}" }];
+    await start({ purgeMode: "Directly", statePreservation: { rules } }, ["m1", "m2"]);
+    await sicken("m1");
+    await fleet.advance("2m");
+    expect(await hands.placement()).toBe("m2");
+    expect((await hands.copy("m2"))?.metadata.labels).not.toHaveProperty("a.example/replicas");
+  });
+
+  it("is held while a rule cannot be carried out, and moves once the policy is repaired", async () => {
+    const rules = [{ aliasLabelName: "app", jsonPath: "{.replicas}" }];
+    await start({ statePreservation: { rules } }, ["m1", "m2"], {
+      statefulFailoverInjection: true,
+    });
+    await sicken("m1");
+    await fleet.advance("2m");
+    expect(await hands.placement()).toBe("m1");
+    const policy = await fleet.plane.get(propagationPolicies, {
+      namespace: "default",
+      name: "web",
+    });
+    const { statePreservation: _rules, ...application } = policy.spec.failover?.application ?? {};
+    const failover = { application } as NonNullable<typeof policy.spec.failover>;
+    await fleet.plane.update(propagationPolicies, {
+      ...policy,
+      spec: { ...policy.spec, failover },
+    });
+    await fleet.advance("1m");
+    expect(await hands.placement()).toMatch(/^m2/);
+  });
+});
+
+describe("the grace period", () => {
+  it("lets an unhealthy old copy go although the new one is not healthy either", async () => {
+    await start({ purgeMode: "Gracefully", gracePeriodSeconds: 30 }, ["m1", "m2"]);
+    await sicken("m1");
+    await sicken("m2");
+    await fleet.advance("75s");
+    expect(await hands.placement()).toBe("m2 -m1");
+    await fleet.advance("40s");
+    expect(await hands.placement()).toBe("m2");
+    // Both are ill: it stays where it is, and does not go in circles.
+    await fleet.advance("5m");
+    expect(await hands.placement()).toBe("m2");
+    expect(await annotation(FROM)).toBe('["m1"]');
+  });
+});

@@ -1,0 +1,249 @@
+/** A fleet with all production controllers, and the hands of an operator, for the tests of this folder. */
+import {
+  type AnyObject,
+  type Cluster,
+  clusters,
+  isRefused,
+  type JsonObject,
+  type New,
+  type PropagationPolicy,
+  propagationPolicies,
+  type Resource,
+  type ResourceBinding,
+  resourceBindings,
+  type Work,
+  works,
+} from "@lifeboat/api";
+import { clusterOfWork, evict, type EvictionOrder } from "@lifeboat/core";
+import {
+  createFleet,
+  type Fleet,
+  type FleetOptions,
+  newObject,
+  resources,
+} from "@lifeboat/testkit";
+import { createControllers, type ControllersOptions, DEFAULT_CONTROLLERS } from "../controllers.ts";
+
+export const WEB = { namespace: "default", name: "web" };
+
+/** A fleet whose clusters are ready. */
+export async function failoverFleet(
+  members: readonly string[],
+  options: Partial<ControllersOptions> = {},
+  fleetOptions: FleetOptions = {},
+): Promise<{ readonly fleet: Fleet; readonly hands: Hands }> {
+  const fleet = await createFleet({
+    members,
+    services: (context) => createControllers(context, { ...DEFAULT_CONTROLLERS, ...options }),
+    ...fleetOptions,
+  });
+  await fleet.advance("15s");
+  return { fleet, hands: new Hands(fleet) };
+}
+
+/** A policy for one resource in namespace default; `spec` may say more. */
+export function policyFor(
+  resource: { readonly apiVersion: string; readonly kind: string; readonly name: string },
+  spec: object,
+): New<PropagationPolicy> {
+  return {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "PropagationPolicy",
+    metadata: { name: resource.name, namespace: "default" },
+    spec: { resourceSelectors: [resource], ...spec },
+  } as New<PropagationPolicy>;
+}
+
+/** One cluster at a time, as the seeds' stateful examples ask. */
+export function oneOf(...names: readonly string[]): JsonObject {
+  return {
+    clusterAffinity: { clusterNames: [...names] },
+    spreadConstraints: [{ spreadByField: "cluster", maxGroups: 1, minGroups: 1 }],
+  };
+}
+
+export const DOWN = { key: "down", effect: "NoExecute" } as const;
+
+/** What operators, and the machinery that evicts, do. */
+export class Hands {
+  readonly #fleet: Fleet;
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+  }
+
+  binding(name = "web-deployment"): Promise<ResourceBinding> {
+    return this.#fleet.plane.get(resourceBindings, { namespace: "default", name });
+  }
+
+  /** Where the workload runs and from where it is leaving, as `m1 m2 -m3`. */
+  async placement(name?: string): Promise<string> {
+    const { spec } = await this.binding(name);
+    return [
+      ...(spec.clusters ?? []).map((one) => one.name),
+      ...(spec.gracefulEvictionTasks ?? []).map((task) => `-${task.fromCluster}`),
+    ].join(" ");
+  }
+
+  /** The clusters that have a Work of the workload; one that is going is marked. */
+  async works(kind = "Deployment"): Promise<string> {
+    const { items } = await this.#fleet.plane.list(works);
+    return items
+      .filter((work) => work.spec.workload?.manifests?.[0]?.["kind"] === kind)
+      .map((work) => `${clusterOfWork(work)}${isGoing(work) ? " going" : ""}`)
+      .sort()
+      .join(", ");
+  }
+
+  async taint(name: string, taint: object = DOWN): Promise<void> {
+    const cluster = await this.#cluster(name);
+    const taints = [...(cluster.spec.taints ?? []), taint] as NonNullable<
+      Cluster["spec"]["taints"]
+    >;
+    await this.#fleet.plane.update(clusters, { ...cluster, spec: { ...cluster.spec, taints } });
+  }
+
+  async untaint(name: string): Promise<void> {
+    const cluster = await this.#cluster(name);
+    const { taints: _taints, ...spec } = cluster.spec;
+    await this.#fleet.plane.update(clusters, { ...cluster, spec });
+  }
+
+  async annotate(name: string, key: string, value: string): Promise<void> {
+    const body = { metadata: { annotations: { [key]: value } } };
+    await this.#fleet.plane.patch(clusters, { namespace: "", name }, { type: "merge", body });
+  }
+
+  /** Evicts as the release of an evacuation does, in one write. */
+  async evict(cluster: string, order: Partial<EvictionOrder> = {}, name?: string): Promise<void> {
+    const binding = await this.binding(name);
+    const whole: EvictionOrder = {
+      cluster,
+      reason: "TaintUntolerated",
+      message: "",
+      producer: "TaintManager",
+      purgeMode: "Gracefully",
+      state: {},
+      inject: true,
+      ...order,
+    };
+    await this.#fleet.plane.update(
+      resourceBindings,
+      evict(binding, whole, this.#fleet.clock.now()),
+    );
+  }
+
+  /** The copy in a member; undefined when there is none. */
+  async copy(
+    member: string,
+    resource: Resource = resources.deployments,
+    key = WEB,
+  ): Promise<AnyObject | undefined> {
+    try {
+      return await this.#fleet.member(member).client.get(resource, key);
+    } catch (error) {
+      if (isRefused(error, "NotFound")) return undefined;
+      throw error;
+    }
+  }
+
+  async create(policy: New<PropagationPolicy>, resource: Resource, object: New<AnyObject>) {
+    await this.#fleet.plane.create(propagationPolicies, policy);
+    await this.#fleet.plane.create(resource, object);
+    await this.#fleet.advance("10s");
+  }
+
+  async condition(name: string, type: string): Promise<string | undefined> {
+    const { status } = await this.#cluster(name);
+    return status?.conditions?.find((one) => one.type === type)?.status;
+  }
+
+  /** The reasons of the Events about an object of this kind and name, each once. */
+  async events(kind: string, name: string): Promise<readonly string[]> {
+    const { items } = await this.#fleet.plane.list(resources.events);
+    const reasons = items
+      .filter((event) => {
+        const { involvedObject } = event as unknown as {
+          readonly involvedObject: { readonly kind: string; readonly name: string };
+        };
+        return involvedObject.kind === kind && involvedObject.name === name;
+      })
+      .map((event) => String(event["reason"]));
+    return [...new Set(reasons)].sort();
+  }
+
+  #cluster(name: string): Promise<Cluster> {
+    return this.#fleet.plane.get(clusters, { namespace: "", name });
+  }
+}
+
+function isGoing({ metadata }: Work): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+export const STATEFUL_SETS: Resource = {
+  group: "apps",
+  version: "v1",
+  plural: "statefulsets",
+  kind: "StatefulSet",
+  namespaced: true,
+};
+
+export function statefulSet(name: string, replicas: number): New<AnyObject> {
+  const labels = { app: name };
+  return newObject(
+    STATEFUL_SETS,
+    { name, labels },
+    {
+      spec: {
+        replicas,
+        serviceName: name,
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: { containers: [{ name: "c", image: "nginx:1.27" }] },
+        },
+      },
+    },
+  );
+}
+
+export const FLINK_DEPLOYMENTS: Resource = {
+  group: "flink.apache.org",
+  version: "v1beta1",
+  plural: "flinkdeployments",
+  kind: "FlinkDeployment",
+  namespaced: true,
+};
+
+/** A CRD that takes any spec and status, as the real one does for our purpose. */
+export function flinkCrd(): New<AnyObject> {
+  return newObject(
+    resources.crds,
+    { name: "flinkdeployments.flink.apache.org" },
+    {
+      spec: {
+        group: "flink.apache.org",
+        scope: "Namespaced",
+        names: { plural: "flinkdeployments", kind: "FlinkDeployment" },
+        versions: [
+          {
+            name: "v1beta1",
+            served: true,
+            storage: true,
+            subresources: { status: {} },
+            schema: {
+              openAPIV3Schema: {
+                type: "object",
+                properties: {
+                  spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+                  status: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+                },
+              },
+            },
+          },
+        ],
+      },
+    },
+  );
+}

@@ -1,0 +1,160 @@
+/**
+ * Stateful workloads move in mode Directly with their state: gone from the old cluster before they appear in the new one,
+ * and the new copy bears the labels (E2, F1, F4, F9).
+ */
+import type { AnyObject, New, Resource } from "@lifeboat/api";
+import { deployment, type Fleet, resources } from "@lifeboat/testkit";
+import { afterEach, describe, expect, it } from "vitest";
+import { stateToCarry } from "@lifeboat/core";
+import {
+  failoverFleet,
+  FLINK_DEPLOYMENTS,
+  flinkCrd,
+  type Hands,
+  oneOf,
+  policyFor,
+  STATEFUL_SETS,
+  statefulSet,
+} from "./failover.suite.ts";
+
+let fleet: Fleet;
+let hands: Hands;
+afterEach(() => fleet.close());
+
+interface Case {
+  readonly name: string;
+  readonly resource: Resource;
+  readonly template: New<AnyObject>;
+  readonly rules: readonly { readonly aliasLabelName: string; readonly jsonPath: string }[];
+  /** What the workload's own controller reports in the member, where the model has none. */
+  readonly status?: object;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+const COUNTS = [
+  { aliasLabelName: "failover.karmada.io/replicas", jsonPath: "{ .replicas }" },
+  { aliasLabelName: "failover.karmada.io/readyReplicas", jsonPath: "{ .readyReplicas }" },
+];
+const COUNTED = {
+  "failover.karmada.io/replicas": "2",
+  "failover.karmada.io/readyReplicas": "2",
+};
+
+const CASES: readonly Case[] = [
+  {
+    name: "deploy",
+    resource: resources.deployments,
+    template: deployment("deploy", { replicas: 2 }),
+    rules: COUNTS,
+    labels: COUNTED,
+  },
+  {
+    name: "sts",
+    resource: STATEFUL_SETS,
+    template: statefulSet("sts", 2),
+    rules: COUNTS,
+    labels: COUNTED,
+  },
+  {
+    name: "foo",
+    resource: FLINK_DEPLOYMENTS,
+    template: {
+      apiVersion: "flink.apache.org/v1beta1",
+      kind: "FlinkDeployment",
+      metadata: { name: "foo", namespace: "default" },
+      spec: { job: { parallelism: 1 } },
+    },
+    rules: [
+      {
+        aliasLabelName: "failover.karmada.io/failover-jobid",
+        jsonPath: "{ .jobStatus.jobId }",
+      },
+    ],
+    status: {
+      jobManagerDeploymentStatus: "READY",
+      jobStatus: { jobId: "e6fdb5c0997c11b0c62d796b3df25e86", state: "RUNNING" },
+    },
+    labels: { "failover.karmada.io/failover-jobid": "e6fdb5c0997c11b0c62d796b3df25e86" },
+  },
+];
+
+async function start({ resource, template, name, rules, status }: Case): Promise<string> {
+  ({ fleet, hands } = await failoverFleet(["m1", "m2"]));
+  if (status !== undefined) {
+    await fleet.plane.create(resources.crds, flinkCrd());
+    for (const member of ["m1", "m2"])
+      await fleet.member(member).client.create(resources.crds, flinkCrd());
+    await fleet.advance("60s");
+  }
+  const { apiVersion, kind } = template;
+  const failover = { cluster: { purgeMode: "Directly", statePreservation: { rules } } };
+  const spec = { placement: oneOf("m1", "m2"), failover };
+  await hands.create(policyFor({ apiVersion, kind, name }, spec), resource, template);
+  const from = await hands.placement(bindingOf(name, kind));
+  if (status !== undefined) await report(from, resource, name, status);
+  await fleet.advance("10s");
+  return from;
+}
+
+async function report(member: string, resource: Resource, name: string, status: object) {
+  const { client } = fleet.member(member);
+  const copy = await client.get(resource, { namespace: "default", name });
+  await client.update(resource, { ...copy, status }, { subresource: "status" });
+}
+
+function bindingOf(name: string, kind: string): string {
+  return `${name}-${kind.toLowerCase()}`;
+}
+
+/** What the release of an evacuation reads. */
+async function stateOf(name: string, cluster: string, template: AnyObject, enabled = true) {
+  const binding = await hands.binding(name);
+  const { state } = stateToCarry({
+    binding,
+    cluster,
+    failing: "cluster",
+    purgeMode: "Directly",
+    work: undefined,
+    template,
+    policy: undefined,
+    enabled,
+  });
+  if (state.outcome === "held") throw new Error(state.message);
+  return state.labels;
+}
+
+describe.each(CASES)("a $resource.kind that moves Directly", (one) => {
+  const { resource, name, template } = one;
+  const key = { namespace: "default", name };
+
+  it("is gone from the old cluster before it is in the new one, and carries its state", async () => {
+    const from = await start(one);
+    const to = from === "m1" ? "m2" : "m1";
+    const bound = bindingOf(name, template.kind);
+    const state = await stateOf(bound, from, await fleet.plane.get(resource, key));
+    expect(state).toEqual(one.labels);
+    await hands.taint(from);
+    await hands.evict(from, { purgeMode: "Directly", state }, bound);
+    for (let i = 0; i < 300 && (await hands.copy(to, resource, key)) === undefined; i++)
+      await fleet.advance("100ms");
+    expect(await hands.copy(from, resource, key)).toBeUndefined();
+    const pods = await fleet.member(from).client.list(resources.pods, { namespace: "default" });
+    expect(pods.items).toEqual([]);
+    const moved = await hands.copy(to, resource, key);
+    expect(moved?.metadata.labels).toMatchObject(one.labels);
+    expect(await hands.placement(bound)).toBe(to);
+    // The labels stay on the copy: nothing takes them off again.
+    await fleet.advance("60s");
+    expect((await hands.copy(to, resource, key))?.metadata.labels).toMatchObject(one.labels);
+  });
+});
+
+describe("while the gate is off", () => {
+  it("nothing is extracted", async () => {
+    const [one] = CASES;
+    if (one === undefined) throw new Error("no case");
+    const from = await start(one);
+    const template = await fleet.plane.get(one.resource, { namespace: "default", name: one.name });
+    expect(await stateOf("deploy-deployment", from, template, false)).toEqual({});
+  });
+});
