@@ -3,11 +3,17 @@
  * for done, 2 for a call that was wrong, 1 for one that could not be carried out.
  */
 import { Command, CommanderError } from "commander";
+import { addBrake } from "./commands/brake.ts";
+import { addCordon, addUncordon } from "./commands/cordon.ts";
+import { addDrain } from "./commands/drain.ts";
+import { addEvacuations } from "./commands/evacuations.ts";
 import { addExplain } from "./commands/explain.ts";
 import { addGet } from "./commands/get.ts";
 import { addJoin } from "./commands/join.ts";
 import { addMember } from "./commands/member.ts";
 import { addMembers } from "./commands/members.ts";
+import { addStatus } from "./commands/status.ts";
+import { addTaint } from "./commands/taint.ts";
 import { addUnjoin } from "./commands/unjoin.ts";
 import { addUp } from "./commands/up.ts";
 import { CommandFailed, UsageError } from "./failure.ts";
@@ -24,7 +30,14 @@ export async function main(args: readonly string[]): Promise<void> {
   addJoin(program);
   addUnjoin(program);
   addGet(program);
+  addStatus(program);
   addExplain(program);
+  addTaint(program);
+  addCordon(program);
+  addUncordon(program);
+  addDrain(program);
+  addEvacuations(program);
+  addBrake(program);
   addMember(program);
   addMembers(program);
   try {

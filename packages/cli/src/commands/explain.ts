@@ -7,14 +7,12 @@ import {
   clusterResourceBindings,
   clusters,
   findCondition,
-  isRefused,
   type ResourceBinding,
   resourceBindings,
 } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import {
-  bindingName,
   candidateOf,
   type Fleet,
   fleetOf,
@@ -30,24 +28,14 @@ import {
   whatHelps,
   whyDue,
 } from "@lifeboat/core";
-import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
-import { CommandFailed, UsageError } from "../failure.ts";
+import { findBinding, namespaceOption, parseWorkload } from "../find-binding.ts";
 import { findPlane, inWords, planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { hanging } from "../wrap.ts";
 
-export const explainOptions: readonly OptionDefinition[] = [
-  ...planeOptions,
-  {
-    name: "namespace",
-    short: "n",
-    type: "text",
-    value: "NAME",
-    default: "default",
-    help: "The namespace of the workload",
-  },
-];
+export const explainOptions: readonly OptionDefinition[] = [...planeOptions, namespaceOption];
 
 export function addExplain(program: Command): void {
   const command = program
@@ -60,13 +48,11 @@ export function addExplain(program: Command): void {
 }
 
 async function explain(workload: string, settings: Settings): Promise<void> {
-  const [kind = "", name = "", ...more] = workload.split("/");
-  if (kind === "" || name === "" || more.length > 0)
-    throw new UsageError(`"${workload}" does not do: KIND/NAME is needed, such as deployment/web`);
+  const named = parseWorkload(workload, settings.requiredText("namespace"));
   const plane = await findPlane(settings);
   try {
     const { client } = plane;
-    const binding = await findBinding(client, kind, name, settings.requiredText("namespace"));
+    const binding = await findBinding(client, named);
     const all = await Promise.all([
       client.list(resourceBindings),
       client.list(clusterResourceBindings),
@@ -79,46 +65,6 @@ async function explain(workload: string, settings: Settings): Promise<void> {
     process.stdout.write(explainPlacement(found, createRealClock().now()));
   } finally {
     plane.close();
-  }
-}
-
-/** Short names, as kubectl has them. */
-const SHORT: Readonly<Record<string, string>> = {
-  cm: "configmap",
-  deploy: "deployment",
-  ds: "daemonset",
-  ing: "ingress",
-  sts: "statefulset",
-  svc: "service",
-};
-
-async function findBinding(
-  plane: Client,
-  kind: string,
-  name: string,
-  namespace: string,
-): Promise<ResourceBinding> {
-  const given = (kind.split(".")[0] ?? kind).toLowerCase();
-  const singular = given.replace(/s$/, "");
-  for (const known of new Set([SHORT[given] ?? given, singular])) {
-    const wanted = bindingName(known, name);
-    const found =
-      (await orNothing(plane.get(resourceBindings, { namespace, name: wanted }))) ??
-      (await orNothing(plane.get(clusterResourceBindings, { namespace: "", name: wanted })));
-    if (found !== undefined) return found;
-  }
-  throw new CommandFailed(
-    `there is no binding of ${kind} "${name}" in the namespace "${namespace}": ` +
-      "no policy claims it, or it is in another namespace (-n NAME)",
-  );
-}
-
-async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (isRefused(error, "NotFound")) return undefined;
-    throw error;
   }
 }
 
@@ -154,7 +100,6 @@ export function explainPlacement(
   ].join("\n");
 }
 
-const WIDTH = 80;
 const LABEL = 11;
 
 function summary(
@@ -206,32 +151,4 @@ function verdictLines(verdicts: readonly Verdict[], binding: ResourceBinding): r
     return hanging(`${name}${name.endsWith(" ") ? "" : " "}${answer.padEnd(7)}`, why);
   });
   return [head, ...lines];
-}
-
-/** A text behind its label, broken between words, further lines indented. Words longer than a line are cut. */
-function hanging(label: string, text: string): readonly string[] {
-  const indent = " ".repeat(Math.min(label.length, WIDTH / 2));
-  const lines: string[] = [];
-  let line = label;
-  let isEmpty = true;
-  for (const word of text.split(" ").flatMap((one) => cut(one, WIDTH - indent.length))) {
-    if (!isEmpty && line.length + 1 + word.length > WIDTH) {
-      lines.push(line.trimEnd());
-      line = indent;
-      isEmpty = true;
-    } else if (isEmpty && line.length + word.length > WIDTH) {
-      lines.push(line.trimEnd());
-      line = indent;
-    }
-    line += isEmpty ? word : ` ${word}`;
-    isEmpty = false;
-  }
-  return [...lines, line.trimEnd()];
-}
-
-function cut(word: string, length: number): readonly string[] {
-  const parts: string[] = [];
-  for (let at = 0; at < word.length || at === 0; at += length)
-    parts.push(word.slice(at, at + length));
-  return parts;
 }

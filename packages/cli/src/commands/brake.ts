@@ -1,0 +1,67 @@
+/**
+ * `lifeboat brake`: whether the mass-deletion brake (D19) is on; `lifeboat brake release`: a person's word that what it
+ * stopped may go on.
+ */
+import { type Condition, type EvacuationBudget, findCondition } from "@lifeboat/api";
+import { formatTime, type Instant, instantOf, parseTime } from "@lifeboat/base";
+import { createRealClock } from "@lifeboat/base/adapters";
+import { MASS_DELETION } from "@lifeboat/core";
+import type { Client } from "@lifeboat/kit";
+import type { Command } from "commander";
+import { changeBudget, fleetBudget } from "../budget.ts";
+import { planeOptions } from "../find-plane.ts";
+import { declareOptions, readSettings } from "../settings.ts";
+import { print, withPlane } from "../with-plane.ts";
+import { hanging } from "../wrap.ts";
+
+export const brakeOptions = planeOptions;
+
+export function addBrake(program: Command): void {
+  const brake = program
+    .command("brake")
+    .description("Show the brake that stops mass deletions, and release it");
+  const show = brake
+    .command("show", { isDefault: true })
+    .description("Say whether the brake is on");
+  declareOptions(show, brakeOptions).action(async () => {
+    await withPlane(readSettings(show, brakeOptions), showBrake);
+  });
+  const release = brake.command("release").description("Let the deletions go on that it stopped");
+  declareOptions(release, brakeOptions).action(async () => {
+    await withPlane(readSettings(release, brakeOptions), releaseBrake);
+  });
+}
+
+async function showBrake(plane: Client): Promise<void> {
+  print(hanging("", `the brake is ${describeBrake(await fleetBudget(plane))}`));
+}
+
+async function releaseBrake(plane: Client): Promise<void> {
+  const braked = brakedBy(await fleetBudget(plane));
+  if (braked === undefined) {
+    print(["the brake is not on: there is nothing to release"]);
+    return;
+  }
+  const brakeReleasedAt = releaseTime(braked, createRealClock().now());
+  await changeBudget(plane, (spec) => ({ ...spec, brakeReleasedAt }));
+  print(["the brake is released: deletions go on, without a brake for ten minutes"]);
+}
+
+/** Later than the brake came on, whatever the clocks of the two machines say. */
+export function releaseTime({ lastTransitionTime }: Condition, now: Instant): string {
+  const braked = parseTime(lastTransitionTime);
+  return formatTime(braked === undefined ? now : instantOf(Math.max(now, braked)));
+}
+
+/** The condition that says so while deletions are stopped. */
+export function brakedBy(budget: EvacuationBudget | undefined): Condition | undefined {
+  const condition = findCondition(budget?.status?.conditions, MASS_DELETION);
+  return condition?.status === "True" ? condition : undefined;
+}
+
+/** Whether deletions are stopped, since when and why, in words. */
+export function describeBrake(budget: EvacuationBudget | undefined): string {
+  const braked = brakedBy(budget);
+  if (braked === undefined) return "off: deletions go on";
+  return `on since ${braked.lastTransitionTime}: ${braked.message}`;
+}

@@ -1,0 +1,36 @@
+/** `lifeboat status`: may anything move by itself, what makes it move, and what is moving. */
+import { clusters, clusterTaintPolicies, evacuations } from "@lifeboat/api";
+import { createRealClock } from "@lifeboat/base/adapters";
+import { readSettings as readPublished } from "@lifeboat/controllers";
+import type { Client } from "@lifeboat/kit";
+import type { Command } from "commander";
+import { fleetBudget } from "../budget.ts";
+import { planeOptions } from "../find-plane.ts";
+import { declareOptions, readSettings } from "../settings.ts";
+import { statusLines } from "../status-text.ts";
+import { print, withPlane } from "../with-plane.ts";
+import { describeBrake } from "./brake.ts";
+
+export const statusOptions = planeOptions;
+
+export function addStatus(program: Command): void {
+  const command = program
+    .command("status")
+    .description("Say what failover may do, what would make it act, and what it does");
+  declareOptions(command, statusOptions).action(() =>
+    withPlane(readSettings(command, statusOptions), status),
+  );
+}
+
+async function status(plane: Client): Promise<void> {
+  const budget = await fleetBudget(plane);
+  const view = {
+    settings: await readPublished(plane),
+    clusters: (await plane.list(clusters)).items,
+    policies: (await plane.list(clusterTaintPolicies)).items,
+    evacuations: (await plane.list(evacuations)).items,
+    budget,
+    brake: describeBrake(budget),
+  };
+  print(statusLines(view, createRealClock().now()));
+}

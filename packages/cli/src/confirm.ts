@@ -1,0 +1,16 @@
+/** Asks the person before something that is hard to take back. */
+import { createInterface } from "node:readline/promises";
+import { CommandFailed, UsageError } from "./failure.ts";
+
+/** Goes on when the person says yes; throws CommandFailed when not, UsageError when nobody can be asked. */
+export async function confirm(what: string, question: string): Promise<void> {
+  if (!process.stdin.isTTY)
+    throw new UsageError(`${what} Nobody can be asked here: say --yes to go on`);
+  const prompt = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    const answer = await prompt.question(`${what} ${question} [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed("nothing was changed");
+  } finally {
+    prompt.close();
+  }
+}

@@ -1,0 +1,75 @@
+/** How a person names a workload (`deployment/web`, `-n shop`), and the binding that is meant by it. */
+import {
+  clusterResourceBindings,
+  isRefused,
+  type ResourceBinding,
+  resourceBindings,
+} from "@lifeboat/api";
+import { bindingName } from "@lifeboat/core";
+import type { Client } from "@lifeboat/kit";
+import { CommandFailed, UsageError } from "./failure.ts";
+import type { OptionDefinition } from "./options.ts";
+
+export const namespaceOption: OptionDefinition = {
+  name: "namespace",
+  short: "n",
+  type: "text",
+  value: "NAME",
+  default: "default",
+  help: "The namespace of the workload",
+};
+
+export interface NamedWorkload {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/** Reads `KIND/NAME`; throws UsageError on anything else. */
+export function parseWorkload(text: string, namespace: string): NamedWorkload {
+  const [kind = "", name = "", ...more] = text.split("/");
+  if (kind === "" || name === "" || more.length > 0)
+    throw new UsageError(`"${text}" does not do: KIND/NAME is needed, such as deployment/web`);
+  return { kind, name, namespace };
+}
+
+/** Short names, as kubectl has them. */
+const SHORT: Readonly<Record<string, string>> = {
+  cm: "configmap",
+  deploy: "deployment",
+  ds: "daemonset",
+  ing: "ingress",
+  sts: "statefulset",
+  svc: "service",
+};
+
+/** Finds the binding of a workload; throws CommandFailed when no policy claims it. */
+export async function findBinding(
+  plane: Client,
+  { kind, name, namespace }: NamedWorkload,
+): Promise<ResourceBinding> {
+  const given = (kind.split(".")[0] ?? kind).toLowerCase();
+  const singular = given.replace(/s$/, "");
+  const long = Object.hasOwn(SHORT, given) ? SHORT[given] : undefined;
+  for (const known of new Set([long ?? given, singular])) {
+    const wanted = bindingName(known, name);
+    const found =
+      (await orNothing(plane.get(resourceBindings, { namespace, name: wanted }))) ??
+      (await orNothing(plane.get(clusterResourceBindings, { namespace: "", name: wanted })));
+    if (found !== undefined) return found;
+  }
+  throw new CommandFailed(
+    `there is no binding of ${kind} "${name}" in the namespace "${namespace}": ` +
+      "no policy claims it, or it is in another namespace (-n NAME)",
+  );
+}
+
+/** What was asked for; undefined when it does not exist. */
+export async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isRefused(error, "NotFound")) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,171 @@
+/** The state of failover at a glance: may anything move by itself, what makes it move, and what is moving. */
+import {
+  type Cluster,
+  type ClusterTaintPolicy,
+  type Evacuation,
+  EVICTING_EFFECTS,
+  type EvacuationBudget,
+  findCondition,
+} from "@lifeboat/api";
+import { formatDuration, type Instant } from "@lifeboat/base";
+import {
+  DEFAULT_RATES,
+  fleetHealth,
+  isDrained,
+  isFailed,
+  type RateOptions,
+  rateOf,
+  rateReasons,
+} from "@lifeboat/core";
+import type { PublishedSettings } from "@lifeboat/controllers";
+import { listEvacuations } from "./evacuation-text.ts";
+import { GATES } from "./failover-options.ts";
+import { formatTaint } from "./taints.ts";
+import { columns, hanging } from "./wrap.ts";
+
+export interface StatusView {
+  /** What the control plane was started with; undefined: no controllers have ever run. */
+  readonly settings: PublishedSettings | undefined;
+  readonly clusters: readonly Cluster[];
+  readonly policies: readonly ClusterTaintPolicy[];
+  readonly evacuations: readonly Evacuation[];
+  readonly budget: EvacuationBudget | undefined;
+  /** In words (see commands/brake.ts). */
+  readonly brake: string;
+}
+
+const LABEL = 10;
+
+/** The lines for people, at most 80 columns. */
+export function statusLines(view: StatusView, now: Instant): readonly string[] {
+  const line = (label: string, text: string): readonly string[] =>
+    hanging(label.padEnd(LABEL), text);
+  const paused = "a person paused all evacuations; `lifeboat evacuations resume --all`";
+  return [
+    ...line("Gates", gatesText(view.settings)),
+    ...line("Fleet", fleetText(view.clusters)),
+    ...line("Rate", rateText(view)),
+    ...(view.budget?.spec.paused === true ? line("Paused", paused) : []),
+    ...line("Brake", view.brake),
+    "",
+    ...clusterLines(view.clusters),
+    "",
+    ...policyLines(view),
+    "",
+    ...evacuationLines(view.evacuations, now),
+  ];
+}
+
+function gatesText(settings: PublishedSettings | undefined): string {
+  if (settings === undefined) return "unknown: no controllers have run on this control plane";
+  const entries = (settings["feature-gates"] ?? "").split(",");
+  return Object.keys(GATES)
+    .map((gate) => `${gate} ${entries.includes(`${gate}=true`) ? "on" : "off"}`)
+    .join(", ");
+}
+
+function isFailoverOn(settings: PublishedSettings | undefined): boolean {
+  return (settings?.["feature-gates"] ?? "").split(",").includes("Failover=true");
+}
+
+function fleetText(clusters: readonly Cluster[]): string {
+  const { failed, counted } = fleetHealth(clusters);
+  const drained = clusters.length - counted;
+  const share = counted === 0 ? 0 : Math.round((100 * failed) / counted);
+  const parts = [
+    `${clusters.length} cluster${clusters.length === 1 ? "" : "s"}`,
+    ...(drained === 0 ? [] : [`${drained} drained`]),
+    `${failed} failed (${share} %)`,
+  ];
+  return parts.join(", ");
+}
+
+function rateText({ settings, clusters }: StatusView): string {
+  const { perSecond, reason } = rateOf(fleetHealth(clusters), ratesOf(settings));
+  return `${perSecond} per second, ${reason}: ${rateReasons[reason]}`;
+}
+
+function ratesOf(settings: PublishedSettings = {}): RateOptions {
+  const number = (name: string, fallback: number): number => {
+    const value = Number(settings[name] ?? fallback);
+    return Number.isFinite(value) ? value : fallback;
+  };
+  return {
+    rate: number("resource-eviction-rate", DEFAULT_RATES.rate),
+    secondaryRate: number("secondary-resource-eviction-rate", DEFAULT_RATES.secondaryRate),
+    unhealthyThreshold: number("unhealthy-cluster-threshold", DEFAULT_RATES.unhealthyThreshold),
+    largeFleetThreshold: number("large-cluster-num-threshold", DEFAULT_RATES.largeFleetThreshold),
+  };
+}
+
+function clusterLines(clusters: readonly Cluster[]): readonly string[] {
+  if (clusters.length === 0) return ["No clusters are joined: join one with `lifeboat join`."];
+  const rows = clusters.map((cluster) => [
+    cluster.metadata.name,
+    findCondition(cluster.status?.conditions, "Ready")?.status ?? "",
+    isDrained(cluster) ? "drained" : isFailed(cluster) ? "failed" : "",
+    (cluster.spec.taints ?? []).map(formatTaint).join(", "),
+  ]);
+  return columns(["CLUSTER", "READY", "STATE", "TAINTS"], rows);
+}
+
+/** Which conditions mark a cluster as failed, and what all policies do. */
+function policyLines({ policies, settings }: StatusView): readonly string[] {
+  const rules = policies.flatMap(rulesOf);
+  const evicting = rules.filter(({ effect }) => EVICTING_EFFECTS.includes(effect));
+  const summary = !isFailoverOn(settings)
+    ? "Nothing moves by itself: the feature gate Failover is off."
+    : evicting.length === 0
+      ? "No policy marks clusters as failed: nothing moves by itself."
+      : `A cluster is failed when ${[...new Set(evicting.map(({ when }) => when))].join("; or ")}.`;
+  if (rules.length === 0) return hanging("", summary);
+  const rows = rules.map(({ policy, taint, when }) => [policy, `${taint} when ${when}`]);
+  return [...hanging("", summary), "", ...columns(["TAINT POLICY", "WHAT IT ADDS"], rows)];
+}
+
+interface Rule {
+  readonly policy: string;
+  readonly taint: string;
+  readonly effect: string;
+  readonly when: string;
+}
+
+function rulesOf({ metadata, spec }: ClusterTaintPolicy): readonly Rule[] {
+  const rule = (taint: { key: string; effect: string; value?: string }, when: string): Rule => ({
+    policy: metadata.name,
+    taint: formatTaint(taint),
+    effect: taint.effect,
+    when,
+  });
+  const windowed = (spec.taintsToAdd ?? []).map(({ addOnMatchSeconds = 300, ...taint }) => {
+    const span = formatDuration(addOnMatchSeconds * 1000);
+    return rule(taint, `${conditionsText(spec.matchConditions, "always")} for ${span}`);
+  });
+  const plain = (spec.taints ?? []).map((taint) =>
+    rule(taint, conditionsText(spec.addOnConditions, "never")),
+  );
+  return [...windowed, ...plain];
+}
+
+function conditionsText(
+  conditions: ClusterTaintPolicy["spec"]["matchConditions"],
+  none: string,
+): string {
+  if (conditions === undefined || conditions.length === 0) return none;
+  return conditions
+    .map(({ conditionType, operator, statusValues }) => {
+      const values = statusValues.join(" or ");
+      return `${conditionType} is ${operator === "NotIn" ? "not " : ""}${values}`;
+    })
+    .join(" and ");
+}
+
+/** Those that are not over; how many there were is said. */
+function evacuationLines(all: readonly Evacuation[], now: Instant): readonly string[] {
+  const open = all.filter(({ status }) => status?.finishedAt === undefined);
+  const over = all.length - open.length;
+  const rest = over === 0 ? [] : [`${over} evacuations are over: \`lifeboat evacuations\``];
+  return open.length === 0
+    ? ["No evacuation is under way.", ...rest]
+    : [...listEvacuations(open, now), ...rest];
+}

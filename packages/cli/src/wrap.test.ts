@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { columns, hanging, plain, shorten, WIDTH } from "./wrap.ts";
+
+describe("hanging", () => {
+  it("breaks between words and indents what follows", () => {
+    expect(hanging("Label      ", `${"word ".repeat(20)}end`)).toEqual([
+      `Label      ${"word ".repeat(13)}word`,
+      `           ${"word ".repeat(6)}end`,
+    ]);
+  });
+
+  it("cuts words that are longer than a line", () => {
+    for (const line of hanging("x ", "y".repeat(500)))
+      expect(line.length).toBeLessThanOrEqual(WIDTH);
+  });
+});
+
+describe("columns", () => {
+  it("is as wide as what it holds, and breaks its last column", () => {
+    expect(columns(["NAME", "N", "WHY"], [["eu-1", "12", "because ".repeat(12).trim()]])).toEqual([
+      "NAME  N   WHY",
+      `eu-1  12  ${"because ".repeat(8).trim()}`,
+      `          ${"because ".repeat(4).trim()}`,
+    ]);
+  });
+
+  it("stays within 80 columns whatever it holds", () => {
+    const huge = [["a".repeat(300), "b".repeat(300), "c".repeat(300)], []];
+    for (const line of columns(["A", "B", "C"], huge))
+      expect(line.length).toBeLessThanOrEqual(WIDTH);
+  });
+});
+
+it("shows what would move the cursor as spaces", () => {
+  expect(plain("a\u001b[2Jb\r\nc\u0007")).toBe("a [2Jb c ");
+});
+
+it.each([
+  ["short", 5, "short"],
+  ["longer", 5, "long…"],
+])("shortens %j to %d characters", (text, length, expected) => {
+  expect(shorten(text, length)).toBe(expected);
+});

@@ -1,0 +1,79 @@
+/** Text for terminals of 80 columns. What comes from the API is shown, never obeyed: control characters become spaces. */
+
+/** How wide everything is that people read. */
+export const WIDTH = 80;
+
+const GAP = "  ";
+/** What is left for the last column, whatever the others hold. */
+const LAST_MIN = 20;
+const CUT = "…";
+
+/** A text behind its label, broken between words, further lines indented. Words longer than a line are cut. */
+export function hanging(label: string, text: string): readonly string[] {
+  const indent = " ".repeat(Math.min(label.length, WIDTH / 2));
+  const lines: string[] = [];
+  let line = label;
+  let isEmpty = true;
+  for (const word of plain(text)
+    .split(" ")
+    .flatMap((one) => cut(one, WIDTH - indent.length))) {
+    if (!isEmpty && line.length + 1 + word.length > WIDTH) {
+      lines.push(line.trimEnd());
+      line = indent;
+      isEmpty = true;
+    } else if (isEmpty && line.length + word.length > WIDTH) {
+      lines.push(line.trimEnd());
+      line = indent;
+    }
+    line += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
+  }
+  return [...lines, line.trimEnd()];
+}
+
+/** A table whose last column is broken between words, and whose others are cut where they would leave it no room. */
+export function columns(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): readonly string[] {
+  const lines = [head, ...rows].map((row) => row.map(plain));
+  const widths = fittingWidths(head, lines);
+  return lines.flatMap((row) => {
+    const label = widths.map((width, i) => shorten(row[i] ?? "", width).padEnd(width) + GAP);
+    return hanging(label.join(""), row[head.length - 1] ?? "");
+  });
+}
+
+function fittingWidths(
+  head: readonly string[],
+  lines: readonly (readonly string[])[],
+): readonly number[] {
+  const longest = (column: number): number =>
+    Math.max(...lines.map((row) => (row[column] ?? "").length));
+  const widths = head.slice(0, -1).map((_, column) => longest(column));
+  const room = WIDTH - Math.min(LAST_MIN, longest(head.length - 1)) - GAP.length * widths.length;
+  while (widths.reduce((sum, width) => sum + width, 0) > room) {
+    const widest = Math.max(...widths);
+    if (widest <= 1) break;
+    widths[widths.indexOf(widest)] = widest - 1;
+  }
+  return widths;
+}
+
+/** At most so many characters, the end cut off visibly. */
+export function shorten(text: string, length: number): string {
+  return text.length <= length ? text : text.slice(0, length - 1) + CUT;
+}
+
+/** Without characters that a terminal would obey. */
+export function plain(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- finding them is the purpose
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
+}
+
+function cut(word: string, length: number): readonly string[] {
+  const parts: string[] = [];
+  for (let at = 0; at < word.length || at === 0; at += length)
+    parts.push(word.slice(at, at + length));
+  return parts;
+}
