@@ -90,3 +90,12 @@ export {
   DEFAULT_EVACUATIONS,
   type EvacuationsOptions,
 } from "./evacuation/create-evacuations.ts";
+export { createInterpretation, type InterpretationPorts } from "./scripts/create-interpretation.ts";
+export {
+  SCRIPT_LIMITS,
+  type ScriptCall,
+  type ScriptEngine,
+  ScriptFailed,
+  type ScriptFailure,
+  type ScriptLimits,
+} from "./scripts/script-engine.ts";

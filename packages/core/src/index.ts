@@ -141,6 +141,15 @@ export type {
 } from "./interpretation/interpreter.ts";
 export { podDependencies } from "./interpretation/pod-dependencies.ts";
 export { requirementsOf } from "./interpretation/pod-requirements.ts";
+export {
+  aggregateFromScript,
+  dependenciesFromScript,
+  healthFromScript,
+  objectFromScript,
+  replicasFromScript,
+  type ScriptAnswer,
+  statusFromScript,
+} from "./interpretation/script-answers.ts";
 export { type WorkStatusReason, workStatusReasons } from "./observing/reasons.ts";
 export {
   appliedVersions,
@@ -325,6 +334,7 @@ export {
   progressOf,
   type ProgressView,
   secondsLeft,
+  wasStoppedByGate,
 } from "./evacuation/progress.ts";
 export { EvictionQueue, type Lane, type Queued } from "./evacuation/queue.ts";
 export {

@@ -136,6 +136,7 @@ interface LuaBuffer {
 }
 
 interface BufferModule extends LuaAuxiliary {
+  luaL_addchar(buffer: LuaBuffer, byte: number): void;
   luaL_addlstring(buffer: LuaBuffer, text: Uint8Array, length: number): void;
   luaL_addstring(buffer: LuaBuffer, text: Uint8Array): void;
   luaL_addvalue(buffer: LuaBuffer & { readonly L: LuaState }): void;
@@ -271,8 +272,12 @@ function writeNumbers(auxiliary: BufferModule, lua: Lua): void {
 
 /** What is gathered in a buffer becomes a text only at the end; it has to be charged while it grows. */
 function meterBuffers(auxiliary: BufferModule, charge: (bytes: number) => void): void {
-  const { luaL_addlstring, luaL_addstring, luaL_addvalue } = auxiliary;
+  const { luaL_addchar, luaL_addlstring, luaL_addstring, luaL_addvalue } = auxiliary;
   const { luaL_buffinitsize, luaL_prepbuffsize } = auxiliary;
+  auxiliary.luaL_addchar = (buffer, byte) => {
+    charge(1);
+    luaL_addchar(buffer, byte);
+  };
   auxiliary.luaL_addlstring = (buffer, bytes, length) => {
     charge(length);
     luaL_addlstring(buffer, bytes, length);

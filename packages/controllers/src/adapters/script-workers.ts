@@ -44,7 +44,7 @@ export interface ScriptWorkers extends ScriptEngine {
   close(): Promise<void>;
 }
 
-const DEFAULTS = { threads: 2, maxWaiting: 1000, heapMegabytes: 96 } as const;
+const DEFAULTS = { threads: 2, maxWaiting: 256, heapMegabytes: 96 } as const;
 /** A thread that is not there after this long does not come. */
 const START_MS = 30_000;
 

@@ -1,0 +1,31 @@
+/** The program of the threads as one plain JavaScript file: tests run from the sources, which a thread cannot load. */
+import { createRequire } from "node:module";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+interface Bundler {
+  buildSync(options: {
+    readonly entryPoints: readonly string[];
+    readonly outfile: string;
+    readonly bundle: true;
+    readonly platform: "node";
+    readonly format: "esm";
+    readonly conditions: readonly string[];
+  }): unknown;
+}
+
+/** Written below node_modules, where Node finds the packages that stay outside of it. */
+export function bundleWorker(): URL {
+  const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+  const outfile = here("../../../../node_modules/.cache/lifeboat/script-worker.mjs");
+  // esbuild is tsx's own dependency, so it is asked for from there.
+  const requireFromTsx = createRequire(createRequire(import.meta.url).resolve("tsx/package.json"));
+  (requireFromTsx("esbuild") as Bundler).buildSync({
+    entryPoints: [here("./script-worker.ts")],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    conditions: ["@lifeboat/source"],
+  });
+  return pathToFileURL(outfile);
+}
