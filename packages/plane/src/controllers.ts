@@ -120,7 +120,12 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
         },
       }),
   ],
-  ["scheduler", (context) => [createScheduler(context)]],
+  [
+    "scheduler",
+    (context, { clusterStatusUpdateFrequencyMs }) => [
+      createScheduler(context, { clusterStatusUpdateFrequencyMs }),
+    ],
+  ],
   ["dependencies", createDependencies],
   [
     "binding",

@@ -7,8 +7,17 @@
  * 2. A change of a cluster puts those bindings in line that run there, follow clusters, or wait for what changed.
  * 3. A result counts for the next decision from the moment it is decided, not only when it is seen again.
  * 4. A binding that was placed and has not changed since is not decided again.
+ * 5. What copies report goes on counting as promised until their cluster's own count of room shows it.
  */
-import { formatKey, hasCondition, type ObjectKey, parseKey } from "@lifeboat/api";
+import {
+  type Cluster,
+  equalJson,
+  formatKey,
+  hasCondition,
+  type ObjectKey,
+  parseKey,
+} from "@lifeboat/api";
+import type { Cancel } from "@lifeboat/base";
 import {
   place,
   type PlacementDecision,
@@ -44,6 +53,8 @@ export interface SchedulerOptions {
   readonly schedulerName?: string;
   /** None when absent: the clusters' status alone counts. */
   readonly estimator?: Estimator;
+  /** How often clusters count their room; 10 seconds when absent. */
+  readonly clusterStatusUpdateFrequencyMs?: number;
 }
 
 const DEFAULT_SCHEDULER = "default-scheduler";
@@ -51,6 +62,9 @@ const DEFAULT_SCHEDULER = "default-scheduler";
 const MANAGED_BY = "binding.karmada.io/managed-by";
 /** Deciding is serial anyway; this many results are on their way to disk at the same time. */
 const CONCURRENCY = 64;
+const STATUS_FREQUENCY_MS = 10_000;
+/** A count of room needs this long to be made and written. */
+const STATUS_DELAY_MS = 2000;
 
 export function createScheduler(context: PlaneContext, options: SchedulerOptions = {}): Service {
   const scheduler = new Scheduler(context, options);
@@ -68,19 +82,24 @@ class Scheduler {
   readonly #name: string;
   readonly #estimator: Estimator | undefined;
   readonly #metrics: SchedulerMetrics;
+  readonly #settleMs: number;
   #clusters = new Clusters();
   #interest = new Interest();
-  #ledger = new Ledger();
+  #ledger: Ledger;
+  #cancelExpiry: Cancel | undefined;
   /** Bindings in line that are decided again although nothing of theirs changed. */
   #forced = new Set<string>();
   /** Bindings whose last look failed; the queue brings them back. */
   #failed = new Set<string>();
   #add: (key: ObjectKey) => void = () => undefined;
 
-  constructor(context: PlaneContext, { schedulerName, estimator }: SchedulerOptions) {
+  constructor(context: PlaneContext, options: SchedulerOptions) {
+    const { clusterStatusUpdateFrequencyMs = STATUS_FREQUENCY_MS } = options;
     this.#context = context;
-    this.#name = schedulerName ?? DEFAULT_SCHEDULER;
-    this.#estimator = estimator;
+    this.#name = options.schedulerName ?? DEFAULT_SCHEDULER;
+    this.#estimator = options.estimator;
+    this.#settleMs = clusterStatusUpdateFrequencyMs + STATUS_DELAY_MS;
+    this.#ledger = new Ledger(this.#settleMs);
     this.#metrics = declareSchedulerMetrics(context.metrics);
   }
 
@@ -91,17 +110,27 @@ class Scheduler {
       subscribe: (add) => {
         this.#clusters = new Clusters();
         this.#interest = new Interest();
-        this.#ledger = new Ledger();
+        this.#ledger = new Ledger(this.#settleMs);
         this.#forced = new Set();
         this.#failed = new Set();
         this.#add = add;
-        return clusters.onChange((old, now) => {
-          const { name = "" } = (now ?? old)?.metadata ?? {};
-          const change = this.#clusters.put(name, now);
-          if (change !== undefined) this.#clusterChanged(change);
-        });
+        const unsubscribe = clusters.onChange((old, now) => this.#takeInCluster(old, now));
+        return () => {
+          unsubscribe();
+          this.#cancelExpiry?.();
+          this.#cancelExpiry = undefined;
+        };
       },
     };
+  }
+
+  #takeInCluster(old: Cluster | undefined, now: Cluster | undefined): void {
+    const { name = "" } = (now ?? old)?.metadata ?? {};
+    const change = this.#clusters.put(name, now);
+    const hasCounted = !equalJson(old?.status?.resourceSummary, now?.status?.resourceSummary);
+    const isSettled = hasCounted && this.#ledger.counted(name, this.#context.clock.now());
+    if (change !== undefined) this.#clusterChanged(change);
+    if (isSettled) this.#roomIsFree([name]);
   }
 
   watchBindings(): readonly ControllerWatch[] {
@@ -118,14 +147,19 @@ class Scheduler {
       this.#interest.remove(id);
       this.#forced.delete(id);
       this.#failed.delete(id);
-      this.#roomIsFree(this.#ledger.remove(id));
+      this.#roomIsFree(this.#ledger.remove(id).map(({ cluster }) => cluster));
       return false;
     }
     this.#interest.put(id, now);
-    this.#roomIsFree(this.#ledger.put(id, now));
+    const freed = this.#ledger.put(id, now);
     const isNew = old === undefined || !this.#isOurs(old);
     if (isNew) this.#forced.add(id);
     const isChanged = isNew || old.metadata.generation !== now.metadata.generation;
+    if (isNew) this.#ledger.settleRecent(now, this.#context.clock.now());
+    // What the same generation no longer reserves, its copies report: the cluster's own count follows.
+    else if (!isChanged) this.#ledger.settle(freed, this.#context.clock.now());
+    else this.#roomIsFree(freed.map(({ cluster }) => cluster));
+    this.#expireLater();
     if (isChanged) this.#metrics.incoming.add(1, { event: "BindingChanged" });
     return isChanged;
   }
@@ -140,6 +174,16 @@ class Scheduler {
     if (hasMoreRoom && now !== undefined)
       for (const id of this.#interest.concernedByRoom(now)) concerned.add(id);
     this.#force(concerned);
+  }
+
+  #expireLater(): void {
+    if (this.#cancelExpiry !== undefined || !this.#ledger.hasSettling) return;
+    const { clock } = this.#context;
+    this.#cancelExpiry = clock.after(this.#settleMs, () => {
+      this.#cancelExpiry = undefined;
+      this.#roomIsFree(this.#ledger.expire(clock.now()));
+      this.#expireLater();
+    });
   }
 
   #roomIsFree(clusters: readonly string[]): void {

@@ -1,8 +1,10 @@
+import { addMs, formatTime, instantOf } from "@lifeboat/base";
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Binding } from "../bindings.ts";
 import { Ledger } from "./ledger.ts";
 
+const START = instantOf(1_700_000_000_000);
 const names = ["m1", "m2", "m3"];
 
 interface Given {
@@ -39,7 +41,7 @@ it("holds what is promised and not seen yet, whatever came before", () => {
   });
   fc.assert(
     fc.property(changes, (list) => {
-      const ledger = new Ledger();
+      const ledger = new Ledger(12_000);
       const last = new Map<string, Given>();
       for (const [key, given] of list) {
         if (given === null) {
@@ -62,10 +64,56 @@ it("holds what is promised and not seen yet, whatever came before", () => {
   );
 });
 
-it("tells which clusters owe less", () => {
-  const ledger = new Ledger();
-  expect(ledger.put("a", binding({ clusters: { m1: 3, m2: 1 }, seen: {} }))).toEqual([]);
-  expect(ledger.put("a", binding({ clusters: { m1: 3, m2: 1 }, seen: { m1: 1 } }))).toEqual(["m1"]);
-  expect(ledger.remove("a")).toEqual(["m1", "m2"]);
-  expect(ledger.remove("a")).toEqual([]);
+it("tells what clusters no longer owe", () => {
+  const ledger = new Ledger(12_000);
+  const owed = (list: ReturnType<Ledger["remove"]>) =>
+    list.map(({ cluster, amounts }) => `${cluster}:${amounts.get("pods")}`);
+  expect(owed(ledger.put("a", binding({ clusters: { m1: 3, m2: 1 }, seen: {} })))).toEqual([]);
+  expect(owed(ledger.put("a", binding({ clusters: { m1: 3, m2: 1 }, seen: { m1: 1 } })))).toEqual([
+    "m1:1",
+  ]);
+  expect(owed(ledger.remove("a"))).toEqual(["m1:2", "m2:1"]);
+  expect(owed(ledger.remove("a"))).toEqual([]);
+});
+
+describe("what copies report", () => {
+  const given = { clusters: { m1: 3 }, seen: { m1: 3 } };
+  const pods = (ledger: Ledger): number => ledger.reserved.get("m1")?.get("pods") ?? 0;
+  function settling(): Ledger {
+    const ledger = new Ledger(12_000);
+    ledger.put("a", binding({ clusters: { m1: 3 }, seen: {} }));
+    ledger.settle(ledger.put("a", binding(given)), START);
+    return ledger;
+  }
+
+  it("goes on counting until the cluster has counted it, too", () => {
+    const ledger = settling();
+    expect(pods(ledger)).toBe(3);
+    expect(ledger.counted("m2", addMs(START, 5000))).toBe(false);
+    // This count may have been made before the copy reported.
+    expect(ledger.counted("m1", addMs(START, 999))).toBe(false);
+    expect(pods(ledger)).toBe(3);
+    expect(ledger.counted("m1", addMs(START, 1000))).toBe(true);
+    expect([pods(ledger), ledger.hasSettling]).toEqual([0, false]);
+    expect(ledger.counted("m1", addMs(START, 1000))).toBe(false);
+  });
+
+  it("is let go when the cluster's count did not change for long enough", () => {
+    const ledger = settling();
+    expect(ledger.expire(addMs(START, 11_999))).toEqual([]);
+    expect(ledger.expire(addMs(START, 12_000))).toEqual(["m1"]);
+    expect([pods(ledger), ledger.hasSettling]).toEqual([0, false]);
+  });
+
+  it.each([
+    ["just now", 3000, 3],
+    ["long ago", 12_000, 0],
+  ])("counts again after a restart when it was placed %s", (_when, ago, expected) => {
+    const ledger = new Ledger(12_000);
+    const found = binding(given);
+    const lastScheduledTime = formatTime(addMs(START, -ago));
+    ledger.put("a", found);
+    ledger.settleRecent({ ...found, status: { ...found.status, lastScheduledTime } }, START);
+    expect(pods(ledger)).toBe(expected);
+  });
 });

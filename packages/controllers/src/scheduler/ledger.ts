@@ -1,9 +1,13 @@
 /**
  * What was promised to each cluster and does not show in its status yet, kept up to date binding by binding.
  *
- * 1. The sums follow from the bindings alone, and from results that are being written: a restart counts the same.
+ *   promised ──▶ its copy reports it ──▶ settling: the cluster's own count of room follows ──▶ gone
+ *
+ * 1. The sums follow from the bindings alone, and from results that are being written: a restart counts the same. Only
+ *    what is settling is remembered, for as long as a cluster takes to count again.
  * 2. A change costs what the one binding holds.
  */
+import { addMs, type Instant, parseTime } from "@lifeboat/base";
 import {
   type RoomReservation,
   reservationsOf,
@@ -12,36 +16,95 @@ import {
 } from "@lifeboat/core";
 import type { Binding } from "../bindings.ts";
 
+interface Settling {
+  readonly what: RoomReservation;
+  readonly since: Instant;
+}
+
+/** A count of room that is written this soon after a copy's report may have been made before it. */
+const COUNTED_MS = 1000;
+
 export class Ledger {
   readonly #sums = new Map<string, Map<string, number>>();
   readonly #byBinding = new Map<string, readonly RoomReservation[]>();
+  readonly #settling = new Map<string, Settling[]>();
+  readonly #settleMs: number;
+
+  /** `settleMs`: after this time every cluster has counted its room again. */
+  constructor(settleMs: number) {
+    this.#settleMs = settleMs;
+  }
 
   /** By cluster. */
   get reserved(): ReadonlyMap<string, ResourceAmounts> {
     return this.#sums;
   }
 
-  /** Counts a binding as it is, or with a result that is being written. Answers the clusters that owe less now. */
-  put(key: string, binding: Binding, targets?: readonly Target[]): readonly string[] {
+  get hasSettling(): boolean {
+    return this.#settling.size > 0;
+  }
+
+  /** Counts a binding as it is, or with a result that is being written. Answers what clusters no longer owe it. */
+  put(key: string, binding: Binding, targets?: readonly Target[]): readonly RoomReservation[] {
     return this.#replace(key, reservationsOf(binding, targets));
   }
 
-  remove(key: string): readonly string[] {
-    return this.#replace(key, []);
+  remove(key: string): readonly RoomReservation[] {
+    return this.#replace(key, NOTHING);
   }
 
-  #replace(key: string, now: readonly RoomReservation[]): readonly string[] {
+  /** Goes on counting what copies report until their cluster has counted it, too. */
+  settle(visible: readonly RoomReservation[], since: Instant): void {
+    for (const what of visible) {
+      const list = this.#settling.get(what.cluster);
+      if (list === undefined) this.#settling.set(what.cluster, [{ what, since }]);
+      else list.push({ what, since });
+      this.#add(what, 1);
+    }
+  }
+
+  /** Takes in, after a restart, a binding whose copies may have reported just now: what it was given settles. */
+  settleRecent(binding: Binding, now: Instant): void {
+    const since = parseTime(binding.status?.lastScheduledTime ?? "");
+    if (since === undefined || addMs(since, this.#settleMs) <= now) return;
+    const hidden = reservationsOf(binding);
+    const whole = reservationsOf({ spec: binding.spec });
+    const visible = whole.map((one) => lessOf(one, hidden)).filter((one) => podsOf(one) > 0);
+    this.settle(visible, since);
+  }
+
+  /** The cluster has counted its room: what settled before is part of that. Answers whether there was any. */
+  counted(cluster: string, now: Instant): boolean {
+    return this.#drop(cluster, (since) => addMs(since, COUNTED_MS) <= now);
+  }
+
+  /** Lets go of what has settled for long enough: the count did not change by it. Answers the clusters concerned. */
+  expire(now: Instant): readonly string[] {
+    return [...this.#settling.keys()].filter((cluster) =>
+      this.#drop(cluster, (since) => addMs(since, this.#settleMs) <= now),
+    );
+  }
+
+  #drop(cluster: string, isOver: (since: Instant) => boolean): boolean {
+    const list = this.#settling.get(cluster) ?? NOTHING;
+    const left = list.filter(({ since }) => !isOver(since));
+    if (left.length === list.length) return false;
+    for (const { what, since } of list) if (isOver(since)) this.#add(what, -1);
+    if (left.length === 0) this.#settling.delete(cluster);
+    else this.#settling.set(cluster, left);
+    return true;
+  }
+
+  #replace(key: string, now: readonly RoomReservation[]): readonly RoomReservation[] {
     const old = this.#byBinding.get(key);
     if (now.length === 0) {
       if (old === undefined) return NOTHING;
       this.#byBinding.delete(key);
     } else this.#byBinding.set(key, now);
     for (const one of now) this.#add(one, 1);
-    for (const one of old ?? []) this.#add(one, -1);
     if (old === undefined) return NOTHING;
-    return old
-      .filter((one) => podsOf(one) > podsIn(now, one.cluster))
-      .map(({ cluster }) => cluster);
+    for (const one of old) this.#add(one, -1);
+    return old.map((one) => lessOf(one, now)).filter((one) => podsOf(one) > 0);
   }
 
   #add({ cluster, amounts }: RoomReservation, sign: 1 | -1): void {
@@ -62,7 +125,12 @@ function podsOf({ amounts }: RoomReservation): number {
   return amounts.get("pods") ?? 0;
 }
 
-function podsIn(reservations: readonly RoomReservation[], cluster: string): number {
-  const found = reservations.find((one) => one.cluster === cluster);
-  return found === undefined ? 0 : podsOf(found);
+/** A reservation without what is still reserved in its cluster; nothing of a resource that is not less. */
+function lessOf(one: RoomReservation, still: readonly RoomReservation[]): RoomReservation {
+  const left = still.find(({ cluster }) => cluster === one.cluster);
+  if (left === undefined) return one;
+  const amounts = new Map<string, number>();
+  for (const [name, amount] of one.amounts)
+    amounts.set(name, Math.max(0, amount - (left.amounts.get(name) ?? 0)));
+  return { cluster: one.cluster, amounts };
 }

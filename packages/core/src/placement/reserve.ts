@@ -16,7 +16,7 @@ export interface RoomReservation {
 
 /** `targets`: the result that counts, the binding's own or one that is being written. */
 export function reservationsOf(
-  { spec, status }: ResourceBinding,
+  { spec, status }: Pick<ResourceBinding, "spec" | "status">,
   targets: readonly Target[] = spec.clusters ?? NOTHING,
 ): readonly RoomReservation[] {
   if (listAt(spec, "components").length > 1) return NOTHING;
