@@ -41,7 +41,6 @@ export interface Link {
 
 /** As long as the HTTP adapter waits for a member. */
 const CALL_TIMEOUT_MS = 32_000;
-const NEVER = new Promise<never>(() => {});
 
 /** A working link to what `target` answers. */
 export function openLink(target: () => Client, token: string): Link {
@@ -141,7 +140,7 @@ class LinkedClient implements Client {
   };
 
   async #call<T>(kind: "read" | "write", run: (target: Client) => Promise<T>): Promise<T> {
-    if (!this.#isAlive()) return NEVER;
+    if (!this.#isAlive()) return never();
     const fault = this.#link?.fault;
     const link = this.#link;
     if (link === undefined || fault?.kind === "down" || this.#closed)
@@ -151,7 +150,7 @@ class LinkedClient implements Client {
     if (fault?.kind === "errors") throw new Refused(failure(500, "InternalError", "broken member"));
     if (link.token !== this.#token) throw new Refused(failure(401, "Unauthorized", "Unauthorized"));
     const answer = await run(link.target);
-    if (!this.#isAlive()) return NEVER;
+    if (!this.#isAlive()) return never();
     // A link that broke while the call was under way carries no answer.
     if (link.fault?.kind === "partition") await this.#timeOut(kind);
     return answer;
@@ -159,9 +158,14 @@ class LinkedClient implements Client {
 
   async #timeOut(kind: "read" | "write"): Promise<never> {
     await sleep(this.#clock, CALL_TIMEOUT_MS);
-    if (!this.#isAlive()) return NEVER;
+    if (!this.#isAlive()) return never();
     throw kind === "read" ? new NotSent("timed out") : new OutcomeUnknown("timed out");
   }
+}
+
+/** What the dead await: a new promise each time, because one for all would keep all of them in memory. */
+function never(): Promise<never> {
+  return new Promise<never>(() => undefined);
 }
 
 /** One watch over a link: passes events on until it is stopped, lost, or its caller is dead. */

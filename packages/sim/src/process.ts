@@ -7,8 +7,10 @@
  */
 import { addMs, type Cancel, type Clock, type Instant } from "@lifeboat/base";
 
-/** What is awaited by the dead. */
-export const NEVER: Promise<never> = new Promise<never>(() => undefined);
+/** What is awaited by the dead: a new promise each time, because one for all would keep all of them in memory. */
+export function never(): Promise<never> {
+  return new Promise<never>(() => undefined);
+}
 
 export class Process {
   readonly name: string;

@@ -106,8 +106,7 @@ class LazyHeld implements Held {
   readonly table: string;
   readonly key: string;
   readonly revision: number;
-  #bytes: Uint8Array | undefined;
-  #object: AnyObject | undefined;
+  readonly #bytes: Uint8Array;
 
   constructor(row: string, revision: number, bytes: Uint8Array) {
     this.row = row;
@@ -117,16 +116,21 @@ class LazyHeld implements Held {
   }
 
   get object(): AnyObject {
-    this.#object ??= parseObject(this.#bytes ?? new Uint8Array());
-    this.#bytes = undefined;
-    return this.#object;
+    return parseObject(this.#bytes);
   }
 }
 
-/** The object of a row. */
+/** The object of a row, parsed once: rows of images are shared by all worlds of a process. */
 export function parseObject(bytes: Uint8Array): AnyObject {
-  return deepFreeze(JSON.parse(new TextDecoder().decode(bytes)) as AnyObject);
+  const known = parsed.get(bytes);
+  if (known !== undefined) return known;
+  const object = deepFreeze(JSON.parse(decoder.decode(bytes)) as AnyObject);
+  parsed.set(bytes, object);
+  return object;
 }
+
+const decoder = new TextDecoder();
+const parsed = new WeakMap<Uint8Array, AnyObject>();
 
 /** A storage key is `group/plural/` and the object's own key. */
 function splitKey(key: string): { readonly table: string; readonly key: string } {

@@ -16,7 +16,7 @@ import {
   type WatchEnd,
   type WatchSink,
 } from "@lifeboat/kit";
-import { NEVER, type Process } from "../process.ts";
+import { never, type Process } from "../process.ts";
 import type { Link, LinkConditions } from "./link.ts";
 
 export interface Write {
@@ -120,7 +120,7 @@ export class SimClient implements Client {
     write?: Write,
   ): Promise<T> {
     const { caller, link } = this.#ports;
-    if (!caller.alive) return NEVER;
+    if (!caller.alive) return never();
     if (this.#closed || link.conditions?.down === true) throw new NotSent("connection refused");
     const conditions = link.conditions;
     if (conditions === undefined) return this.#deliver(run, write);
@@ -155,7 +155,7 @@ export class SimClient implements Client {
     if (reached === undefined) throw new NotSent("connection refused");
     if (write !== undefined) {
       writes?.before(write);
-      if (!caller.alive) return NEVER;
+      if (!caller.alive) return never();
     }
     const answer = await settled(
       new Promise<T>((resolve, reject) => {
@@ -165,9 +165,9 @@ export class SimClient implements Client {
         run(reached).then(resolve, reject).finally(forget);
       }),
     );
-    if (!caller.alive) return NEVER;
+    if (!caller.alive) return never();
     if (write !== undefined) writes?.after(write);
-    return caller.alive ? answer() : NEVER;
+    return caller.alive ? answer() : never();
   }
 
   async #wait(delayMs: number, signal: AbortSignal | undefined, given: Error): Promise<void> {
