@@ -11,9 +11,10 @@ import {
   deletionProtection,
   type User,
 } from "@lifeboat/apiserver";
-import type { ConnectMember } from "@lifeboat/controllers";
+import type { ConnectMember, ScriptEngine } from "@lifeboat/controllers";
 import { createManager, type Service } from "@lifeboat/kit";
 import { type ControllersOptions, createControllers } from "./controllers.ts";
+import { createCustomizationAdmission } from "./customization-admission.ts";
 import { establishKinds, installKinds } from "./install-kinds.ts";
 import { createPlaneContext, type PlaneContextPorts } from "./plane-context.ts";
 import { KUBERNETES_VERSION } from "./kubernetes-version.ts";
@@ -24,6 +25,8 @@ export interface ControlPlaneOptions {
   /** Of Lifeboat itself, such as `0.1.0`. */
   readonly version: string;
   readonly tokens: ReadonlyMap<string, User>;
+  /** What checks users' scripts before they are stored; absent: they are stored unread. */
+  readonly scripts?: Pick<ScriptEngine, "check">;
   /** What works on the control plane by itself; absent: it only serves its API. */
   readonly work?: PlaneWork;
 }
@@ -55,11 +58,18 @@ export async function createControlPlane(
   ports: ControlPlanePorts,
   options: ControlPlaneOptions,
 ): Promise<ControlPlane> {
-  const server = await createApiServer(ports, {
+  const { scripts } = options;
+  const server: ApiServer = await createApiServer(ports, {
     gitVersion: `${KUBERNETES_VERSION}+lifeboat.${options.version}`,
     tokens: options.tokens,
     authorizer: allowMasters,
-    admissionPlugins: [createKindsAdmission(ports), deletionProtection],
+    admissionPlugins: [
+      createKindsAdmission(ports),
+      deletionProtection,
+      ...(scripts === undefined
+        ? []
+        : [createCustomizationAdmission(scripts, () => server.client(PLANE_USER))]),
+    ],
     historyMaxEvents: HISTORY_MAX_EVENTS,
     historyMaxBytes: HISTORY_MAX_BYTES,
   });

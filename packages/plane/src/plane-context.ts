@@ -18,7 +18,7 @@ export interface PlaneContextPorts extends KitPorts {
   readonly connect: ConnectMember;
   /** Answers by users' scripts; absent: built-in answers alone. */
   readonly interpretation?: (
-    ports: KitPorts,
+    ports: KitPorts & Pick<PlaneContext, "events">,
     informers: PlaneContext["informers"],
   ) => Interpretation & Service;
   /** Kinds that are not even watched: `group`, `group/version` or `group/version/Kind`. */
@@ -47,7 +47,7 @@ export function createPlaneContext(ports: PlaneContextPorts, plane: Client): Run
     skips: (resource) => skipsApi(ports.skippedApis ?? [], resource),
   });
   const connections = createMemberConnections(kit, plane, informers.clusters, ports.connect);
-  const scripts = ports.interpretation?.(kit, informers);
+  const scripts = ports.interpretation?.({ ...kit, events }, informers);
   const interpretation = scripts ?? builtinInterpretation;
   const watched: readonly Service[] = Object.values(informers);
   return {

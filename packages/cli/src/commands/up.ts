@@ -21,7 +21,8 @@ import {
   writeKubeconfig,
 } from "@lifeboat/apiserver/adapters";
 import type { KitPorts } from "@lifeboat/kit";
-import { connectMemberOverHttp } from "@lifeboat/controllers/adapters";
+import { createInterpretation } from "@lifeboat/controllers";
+import { connectMemberOverHttp, createScriptWorkers } from "@lifeboat/controllers/adapters";
 import { createPinoLog, createPromMetrics } from "@lifeboat/kit/adapters";
 import { type ControlPlane, createControlPlane } from "@lifeboat/plane";
 import type { Command } from "commander";
@@ -119,12 +120,16 @@ async function up(settings: Settings): Promise<void> {
     storage: await openStorage(join(dataDirectory, "store")),
   };
   const pki = await openPki(ports.clock, join(dataDirectory, "pki"));
+  const scripts = createScriptWorkers();
   const plane = await createControlPlane(ports, {
     version,
     tokens,
+    scripts,
     work: {
       controllers,
       connect: connectMemberOverHttp(`lifeboat/${version}`),
+      interpretation: (shared, { customizations }) =>
+        createInterpretation(shared, customizations, scripts),
       instance: hostname(),
     },
   });

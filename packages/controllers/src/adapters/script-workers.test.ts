@@ -10,7 +10,12 @@ const QUICK = "function F(a) return a end";
 const FOR_EVER = "function F() while true do end end";
 
 describe("scripts in threads", { timeout: 60_000 }, () => {
-  const engine = createScriptWorkers({ program, timeoutMs: 500, textBytes: 8 * 1024 * 1024 });
+  const engine = createScriptWorkers({
+    program,
+    timeoutMs: 500,
+    instructions: 200_000,
+    textBytes: 2 * 1024 * 1024,
+  });
   afterAll(() => engine.close());
   testScriptEngine(() => engine);
 

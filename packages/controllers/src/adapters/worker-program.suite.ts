@@ -10,6 +10,7 @@ interface Bundler {
     readonly platform: "node";
     readonly format: "esm";
     readonly conditions: readonly string[];
+    readonly external: readonly string[];
   }): unknown;
 }
 
@@ -26,6 +27,7 @@ export function bundleWorker(): URL {
     platform: "node",
     format: "esm",
     conditions: ["@lifeboat/source"],
+    external: ["yaml", "re2js"],
   });
   return pathToFileURL(outfile);
 }
