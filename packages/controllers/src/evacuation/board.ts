@@ -29,6 +29,7 @@ import {
   type Queued,
   taintId,
   type TaintIdentity,
+  wasStoppedByGate,
 } from "@lifeboat/core";
 import { compareVersions } from "@lifeboat/kit";
 import { type Binding, bindingOf, bindingsBy } from "../bindings.ts";
@@ -224,7 +225,8 @@ export class Board {
   /** When the item may be released; undefined while it may not at all. */
   dueAt(item: Item): Instant | undefined {
     const { evacuation } = item.track;
-    if (evacuation.spec.paused) return undefined;
+    if (evacuation.spec.paused || (this.#failover && wasStoppedByGate(evacuation)))
+      return undefined;
     let due: Instant | undefined;
     for (const term of this.termsInForce(item)) {
       if (!this.#failover && !isDrainTaint(term.taint)) continue;

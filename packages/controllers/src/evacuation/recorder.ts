@@ -41,6 +41,7 @@ import {
   slicesFor,
   surplusOf,
   taintId,
+  wasStoppedByGate,
   wellKnown,
 } from "@lifeboat/core";
 import { checkAgainAt, done, type Outcome } from "@lifeboat/kit";
@@ -228,8 +229,9 @@ export class Recorder {
         const template = context.templates.get(resource);
         return template?.metadata.annotations?.[wellKnown.FEDERATED] === "true";
       },
-      hasCustomHealth: (apiVersion, kind) =>
-        context.interpretation.isCustomized(apiVersion, kind, "health"),
+      isScripted: (apiVersion, kind) =>
+        context.interpretation.isCustomized(apiVersion, kind, "health") ||
+        context.interpretation.isCustomized(apiVersion, kind, "replicas"),
     };
   }
 
@@ -448,10 +450,6 @@ function queuedMessage(cluster: string, taint: EvictingTaint): string {
 
 function isRecordingPhase({ status }: Evacuation): boolean {
   return status?.phase === undefined || status.phase === "Recording";
-}
-
-function wasStoppedByGate({ status }: Evacuation): boolean {
-  return status?.phase === "Paused" && status.reason === "GateOff";
 }
 
 /** The status with the taints that are recorded now; entries are counted by the next look. */

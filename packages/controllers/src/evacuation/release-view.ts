@@ -1,13 +1,7 @@
 /** What the decision about one release looks at, gathered from the caches. */
-import type { KubeObject } from "@lifeboat/api";
+import type { KubeObject, Work } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
-import {
-  clusterOfWork,
-  isProvenHealthy,
-  type ReleaseView,
-  type StateView,
-  wellKnown,
-} from "@lifeboat/core";
+import { clusterOfWork, isProvenHealthy, type ReleaseView, wellKnown } from "@lifeboat/core";
 import type { Binding } from "../bindings.ts";
 import type { PlaneContext } from "../context.ts";
 import { type Board, isOn, type Item, type Term } from "./board.ts";
@@ -30,8 +24,6 @@ export function releaseViewOf(
 ): ReleaseView {
   const { cluster, evacuation } = item.track;
   const leaving = new Set([...board.leaving(item.id, binding), cluster]);
-  const policy = policyOf(context, binding);
-  const state = keepsState ? stateViewOf(context, binding, cluster, policy) : undefined;
   return {
     evacuation: evacuation.metadata.name,
     cluster,
@@ -40,54 +32,39 @@ export function releaseViewOf(
     placement: targets.viewOf(binding, now),
     leaving,
     healthyElsewhere: healthyElsewhere(context, binding, leaving),
-    ...(state === undefined ? {} : { state }),
-    injectOnGraceful: policy?.metadata.annotations?.[wellKnown.INJECT_ON_GRACEFUL] !== "false",
+    state: {
+      work: worksOf(context, binding).find((work) => clusterOfWork(work) === cluster),
+      policy: policyOf(context, binding),
+      enabled: keepsState,
+      template: context.templates.get(binding.spec.resource),
+    },
   };
 }
 
-function stateViewOf(
-  { templates }: PlaneContext,
-  binding: Binding,
-  cluster: string,
-  policy: KubeObject | undefined,
-): StateView | undefined {
-  const { spec, status } = binding;
-  const { rules = [] } = spec.failover?.cluster?.statePreservation ?? {};
-  if (rules.length === 0) return undefined;
-  const reported = (status?.aggregatedStatus ?? []).find((one) => one.clusterName === cluster);
-  return {
-    rules,
-    heldAll: (spec.clusters ?? []).length === 1 && isOn(binding, cluster),
-    status: reported?.status,
-    template: { ...templates.get(spec.resource) },
-    holdOnMissing: policy?.metadata.annotations?.[wellKnown.STATE_FAILURE_POLICY] === "Hold",
-  };
-}
-
-/** The policy that claims a binding; undefined when it is gone. */
+/** The policy that claims a binding's template; undefined when it is gone. */
 function policyOf({ informers }: PlaneContext, { metadata }: Binding): KubeObject | undefined {
-  const { annotations = {} } = metadata;
-  const name = annotations[wellKnown.POLICY_NAME];
-  const namespace = annotations[wellKnown.POLICY_NAMESPACE];
-  if (name !== undefined && namespace !== undefined)
-    return informers.propagationPolicies.get({ namespace, name });
-  const clusterPolicy = annotations[wellKnown.CLUSTER_POLICY_NAME];
-  if (clusterPolicy === undefined) return undefined;
-  return informers.clusterPropagationPolicies.get({ namespace: "", name: clusterPolicy });
+  const { labels = {} } = metadata;
+  const own = labels[wellKnown.POLICY_ID];
+  if (own !== undefined) return informers.propagationPolicies.byIndex("id", own)[0];
+  const fleetwide = labels[wellKnown.CLUSTER_POLICY_ID];
+  if (fleetwide === undefined) return undefined;
+  return informers.clusterPropagationPolicies.byIndex("id", fleetwide)[0];
 }
 
 /** How many copies in clusters that the binding does not leave are proven to be healthy. */
 function healthyElsewhere(
-  { informers }: PlaneContext,
+  context: PlaneContext,
   binding: Binding,
   leaving: ReadonlySet<string>,
 ): number {
-  const { labels = {} } = binding.metadata;
-  const id = labels[wellKnown.BINDING_ID] ?? labels[wellKnown.CLUSTER_BINDING_ID];
-  if (id === undefined) return 0;
-  return informers.works.byIndex("binding", id).filter((work) => {
+  return worksOf(context, binding).filter((work) => {
     const cluster = clusterOfWork(work);
-    if (cluster === undefined || leaving.has(cluster) || !isOn(binding, cluster)) return false;
-    return isProvenHealthy(work);
+    return !leaving.has(cluster) && isOn(binding, cluster) && isProvenHealthy(work);
   }).length;
+}
+
+function worksOf({ informers }: PlaneContext, { metadata }: Binding): readonly Work[] {
+  const { labels = {} } = metadata;
+  const id = labels[wellKnown.BINDING_ID] ?? labels[wellKnown.CLUSTER_BINDING_ID];
+  return id === undefined ? [] : informers.works.byIndex("binding", id);
 }

@@ -42,7 +42,7 @@ import {
 } from "@lifeboat/core";
 import { checkAgainAt, done, type Outcome } from "@lifeboat/kit";
 import { type Binding, bindingOf, bindingResource } from "../bindings.ts";
-import type { Board, Item, Term } from "./board.ts";
+import type { Item, Term } from "./board.ts";
 import type { EvacuationMetrics } from "./metrics.ts";
 import { type ReleaseSources, releaseViewOf } from "./release-view.ts";
 import type { Statistics } from "./statistics.ts";
@@ -137,7 +137,7 @@ export class Releaser {
 
   /** Reads the state of the fleet and of the budget from the caches. */
   #readFleet(): void {
-    const { context, metrics, rates, rateChanged } = this.#parts;
+    const { context, metrics, rates } = this.#parts;
     const { informers } = context;
     const rate = rateOf(fleetHealth(informers.clusters.list()), rates);
     const paused = informers.evacuationBudgets.get(BUDGET)?.spec.paused ?? false;
@@ -151,7 +151,7 @@ export class Releaser {
     this.#paused = paused;
     metrics.faultNum.set(rate.failed, {});
     metrics.faultRate.set(rate.failedShare, {});
-    if (isChanged) rateChanged();
+    if (isChanged) this.#parts.rateChanged();
   }
 
   /** Puts held ones in line again after something changed; answers when the next of them may be. */
@@ -399,7 +399,7 @@ export class Releaser {
   }
 
   #hold(item: Item, reason: HeldReason, message: string): void {
-    const { board, context, statistics, itemChanged } = this.#parts;
+    const { board, context, statistics } = this.#parts;
     const { cluster, evacuation, items } = item.track;
     const isNew = board.hold(item, reason, message, context.clock.now());
     // To the end, so that the next round begins with those who were not tried in this one.
@@ -422,7 +422,7 @@ export class Releaser {
       reason,
       message,
     });
-    itemChanged(cluster);
+    this.#parts.itemChanged(cluster);
   }
 
   /** On the binding and on its template. */

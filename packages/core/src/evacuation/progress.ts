@@ -110,6 +110,11 @@ export function isStoppedByGate(failover: boolean, taints: readonly RecordedTain
   return !taints.some(({ taint, removedAt }) => removedAt === undefined && isDrainTaint(taint));
 }
 
+/** Whether the gate had stopped this evacuation; switched on, it freezes eligibility anew in another one (D18). */
+export function wasStoppedByGate({ status }: Evacuation): boolean {
+  return status?.phase === "Paused" && status.reason === "GateOff";
+}
+
 function withPutBack(
   known: NonNullable<EvacuationStatus["editedByHand"]>,
   putBack: ProgressView["putBack"],

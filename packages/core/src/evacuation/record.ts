@@ -78,8 +78,8 @@ export interface JudgeOptions {
   readonly defaultPurgeMode: PurgeMode;
   /** Whether the template is a StatefulSet of which every cluster has a fixed part (D15). */
   isFederated(binding: ResourceBinding): boolean;
-  /** Whether a user's script tells the health of this kind. */
-  hasCustomHealth(apiVersion: string, kind: string): boolean;
+  /** Whether a user's script tells the replicas or the health of this kind. */
+  isScripted(apiVersion: string, kind: string): boolean;
 }
 
 /** What is recorded of a binding that is on a cluster with this taint. */
@@ -115,14 +115,14 @@ export function judge(
 }
 
 /** Workloads have replicas or a notion of health; everything else waits for them (D6). */
-function laneOf(
-  binding: ResourceBinding,
-  { hasCustomHealth }: JudgeOptions,
-): EvacuationEntry["lane"] {
+function laneOf(binding: ResourceBinding, options: JudgeOptions): EvacuationEntry["lane"] {
   const { resource } = binding.spec;
-  const hasHealth =
-    hasOwnAnswer(resource, "health") || hasCustomHealth(resource.apiVersion, resource.kind);
-  return isWorkload({ spec: binding.spec }) || hasHealth ? "Workload" : "Passive";
+  const isOne =
+    isWorkload({ spec: binding.spec }) ||
+    hasOwnAnswer(resource, "health") ||
+    hasOwnAnswer(resource, "replicas") ||
+    options.isScripted(resource.apiVersion, resource.kind);
+  return isOne ? "Workload" : "Passive";
 }
 
 /** The slices that hold these entries; `first`: the ordinal of the first of them. */

@@ -9,7 +9,8 @@ import type { Instant } from "@lifeboat/base";
 import { findTarget } from "../placement/find-target.ts";
 import { isDivided, readPlacement, spreadBy } from "../placement/rules.ts";
 import type { PlacementView, Target } from "../placement/view.ts";
-import { extractState, type StateView } from "../state/extract.ts";
+import type { Fields } from "../fields.ts";
+import { type CarriedStateView, stateToCarry } from "../state/state-to-carry.ts";
 import { CLUSTER_POLICY_ID, POLICY_ID } from "../well-known.ts";
 import type { PurgeMode } from "./affected.ts";
 import { markOf } from "./entry.ts";
@@ -28,9 +29,11 @@ export interface ReleaseView {
   readonly leaving: ReadonlySet<string>;
   /** Copies that are proven healthy in clusters which the binding does not leave. */
   readonly healthyElsewhere: number;
-  /** Absent: no state is kept. */
-  readonly state?: StateView;
-  readonly injectOnGraceful: boolean;
+  /** For the state that the workload carries. */
+  readonly state: Pick<CarriedStateView, "work" | "policy" | "enabled"> & {
+    /** undefined: it is not known. */
+    readonly template: Fields | undefined;
+  };
 }
 
 export type ReleaseDecision =
@@ -56,7 +59,16 @@ export function decideRelease(view: ReleaseView, now: Instant): ReleaseDecision 
   const target = findTarget(placement, view.leaving, now);
   const needsNone = !target.found && isDrainTaint(taint) && hasEnoughElsewhere(view);
   if (!target.found && !needsNone) return held("NoTarget", target.message);
-  const state = view.state === undefined ? NO_STATE : extractState(view.state);
+  const { template } = view.state;
+  if (template === undefined && carriesState(view)) return held("TemplateMissing");
+  const { state, inject } = stateToCarry({
+    ...view.state,
+    template: template ?? {},
+    binding,
+    cluster,
+    purgeMode,
+    failing: "cluster",
+  });
   if (state.outcome === "held")
     return held("StateNotReadable", `${state.reason}: ${state.message}`);
   return {
@@ -68,7 +80,7 @@ export function decideRelease(view: ReleaseView, now: Instant): ReleaseDecision 
       producer: TAINT_MANAGER,
       purgeMode,
       state: state.labels,
-      inject: purgeMode === "Directly" || view.injectOnGraceful,
+      inject,
       mark: markOf(evacuation, taintId(taint)),
     },
     targets: target.found ? target.clusters : [],
@@ -76,7 +88,10 @@ export function decideRelease(view: ReleaseView, now: Instant): ReleaseDecision 
   };
 }
 
-const NO_STATE = { outcome: "kept", labels: {}, warnings: [] } as const;
+function carriesState({ placement, state }: ReleaseView): boolean {
+  const { rules = [] } = placement.binding.spec.failover?.cluster?.statePreservation ?? {};
+  return state.enabled && rules.length > 0;
+}
 
 function held(reason: HeldReason, message: string = heldReasons[reason]): ReleaseDecision {
   return { outcome: "held", reason, message };

@@ -15,7 +15,7 @@ export function identityOf(taint: EvictingTaint): TaintIdentity {
   return {
     key,
     ...(value === undefined || value === "" ? {} : { value }),
-    effect: taint.effect as TaintIdentity["effect"],
+    effect: taint.effect,
     ...(timeAdded === undefined ? {} : { timeAdded }),
   };
 }

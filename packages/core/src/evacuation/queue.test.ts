@@ -1,0 +1,111 @@
+/** Turns, lanes, times, and that nobody is lost or served twice. */
+import { type Instant, instantOf } from "@lifeboat/base";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { EvictionQueue, type Queued } from "./queue.ts";
+
+const at = (ms: number): Instant => instantOf(ms);
+const item = (cluster: string, id: string, dueAt = 0, order = 0): Queued => ({
+  cluster,
+  id,
+  lane: "Workload",
+  dueAt: at(dueAt),
+  order,
+});
+const drain = (queue: EvictionQueue<Queued>, now = 0): readonly string[] => {
+  const taken: string[] = [];
+  for (
+    let one = queue.take("Workload", at(now));
+    one !== undefined;
+    one = queue.take("Workload", at(now))
+  )
+    taken.push(`${one.cluster}/${one.id}`);
+  return taken;
+};
+
+describe("the queue", () => {
+  it("lets clusters take turns, however long their lines are", () => {
+    const queue = new EvictionQueue<Queued>();
+    for (const id of ["1", "2", "3"]) queue.put(item("a", id, 0, Number(id)));
+    queue.put(item("c", "1"));
+    queue.put(item("b", "1"));
+    expect(drain(queue)).toEqual(["a/1", "b/1", "c/1", "a/2", "a/3"]);
+  });
+
+  it("goes on with the next cluster when one came or went", () => {
+    const queue = new EvictionQueue<Queued>();
+    queue.put(item("b", "1"));
+    queue.put(item("b", "2", 0, 1));
+    expect(queue.take("Workload", at(0))?.id).toBe("1");
+    queue.put(item("a", "1"));
+    queue.put(item("c", "1"));
+    expect(drain(queue)).toEqual(["c/1", "a/1", "b/2"]);
+  });
+
+  it("serves nobody before their time, and says when it will be", () => {
+    const queue = new EvictionQueue<Queued>();
+    queue.put(item("a", "late", 100));
+    queue.put(item("b", "later", 200));
+    expect(queue.take("Workload", at(99))).toBeUndefined();
+    expect(queue.nextDueAt("Workload")).toBe(100);
+    expect(queue.take("Workload", at(100))?.id).toBe("late");
+    expect(queue.nextDueAt("Workload")).toBe(200);
+  });
+
+  it("gives who is put in again its new place, and forgets who is removed", () => {
+    const queue = new EvictionQueue<Queued>();
+    queue.put(item("a", "1", 0, 1));
+    queue.put(item("a", "2", 0, 2));
+    queue.put(item("a", "1", 0, 3));
+    queue.put(item("a", "3", 0, 0));
+    queue.remove(item("a", "3"));
+    expect(queue.sizeOf("Workload", "a")).toBe(2);
+    expect(drain(queue)).toEqual(["a/2", "a/1"]);
+    expect(queue.nextDueAt("Workload")).toBeUndefined();
+  });
+
+  it("keeps the lanes apart", () => {
+    const queue = new EvictionQueue<Queued>();
+    queue.put({ ...item("a", "1"), lane: "Passive" });
+    expect(queue.take("Workload", at(0))).toBeUndefined();
+    expect(queue.sizeOf("Passive")).toBe(1);
+    expect(queue.take("Passive", at(0))?.id).toBe("1");
+  });
+
+  it("holds exactly who was put in and not taken or removed, whatever happens (C8)", () => {
+    const step = fc.record({
+      what: fc.constantFrom("put", "put", "remove", "take"),
+      cluster: fc.constantFrom("a", "b", "c"),
+      id: fc.constantFrom("1", "2", "3", "4"),
+      dueAt: fc.integer({ min: 0, max: 20 }),
+      now: fc.integer({ min: 0, max: 20 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+        const queue = new EvictionQueue<Queued>();
+        const model = new Map<string, number>();
+        for (const { what, cluster, id, dueAt, now } of steps) {
+          const name = `${cluster}/${id}`;
+          if (what === "put") {
+            queue.put(item(cluster, id, dueAt));
+            model.set(name, dueAt);
+          } else if (what === "remove") {
+            queue.remove(item(cluster, id));
+            model.delete(name);
+          } else {
+            const taken = queue.take("Workload", at(now));
+            const isDue = [...model.values()].some((due) => due <= now);
+            expect(taken !== undefined).toBe(isDue);
+            if (taken === undefined) continue;
+            const due = model.get(`${taken.cluster}/${taken.id}`);
+            expect(due).toBeLessThanOrEqual(now);
+            model.delete(`${taken.cluster}/${taken.id}`);
+          }
+          expect(queue.sizeOf("Workload")).toBe(model.size);
+        }
+        expect(new Set(drain(queue, 100))).toEqual(new Set(model.keys()));
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
