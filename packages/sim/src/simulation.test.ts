@@ -3,8 +3,6 @@ import { type AnyObject, type New, type Resource, works } from "@lifeboat/api";
 import { drainPromises } from "@lifeboat/base/adapters";
 import { describe, expect, it } from "vitest";
 import { createSimulation, type Simulation } from "./simulation.ts";
-import { runScenario } from "./scenario/run-scenario.ts";
-import { goldenScenarios } from "./scenario/golden.ts";
 
 const ports = { drain: drainPromises };
 const configMaps: Resource = {
@@ -93,11 +91,4 @@ describe("a simulation", () => {
     const cluster = simulation.ledger.find("plane", "cluster.karmada.io/clusters", "/m1");
     expect(JSON.stringify(cluster?.object)).toContain('"reason":"ClusterReady"');
   });
-});
-
-describe("a scenario", () => {
-  it("keeps every promise undisturbed, and rests for ten minutes", async () => {
-    for (const scenario of goldenScenarios)
-      expect((await runScenario(ports, scenario)).violations, scenario.name).toEqual([]);
-  }, 60_000);
 });

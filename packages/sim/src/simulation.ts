@@ -217,6 +217,13 @@ export class Simulation {
     return this.#failedOrders;
   }
 
+  /** What somebody was told had been written, and is on no disk. */
+  lostAcknowledgements(): readonly string[] {
+    return this.writes.acknowledged
+      .filter(({ to, revision }) => !this.ledger.has(to === "user" ? "plane" : to, revision))
+      .map(({ verb, what, revision }) => `${verb} ${what} was answered with ${revision}`);
+  }
+
   /** The plane dies now and comes back after a while. */
   crashPlane(downForMs: number): void {
     if (!this.plane.running) return;
@@ -252,6 +259,10 @@ export class Simulation {
         caller: this.#person,
         link: this.#userLink,
         target: () => this.plane.admin,
+        writes: {
+          before: () => undefined,
+          after: (write, answer) => this.writes.acknowledge(write, answer),
+        },
       });
       try {
         await act(client);

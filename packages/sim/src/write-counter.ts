@@ -3,6 +3,7 @@
  *
  * Events (the kind) are not counted: they are reports, and nothing is decided by them.
  */
+import type { AnyObject } from "@lifeboat/api";
 import type { Write, WriteWatcher } from "./network/sim-client.ts";
 
 export interface AtWrite {
@@ -15,7 +16,8 @@ export interface AtWrite {
 export class WriteCounter implements WriteWatcher {
   #count = 0;
   #plans: AtWrite[] = [];
-  readonly writes: Write[] = [];
+  /** Every write that somebody was told had worked, with the version told. */
+  readonly acknowledged: (Write & { readonly revision: number })[] = [];
 
   get count(): number {
     return this.#count;
@@ -28,12 +30,20 @@ export class WriteCounter implements WriteWatcher {
   before(write: Write): void {
     if (isReport(write)) return;
     this.#count += 1;
-    this.writes.push(write);
     this.#fire("before");
   }
 
-  after(write: Write): void {
-    if (!isReport(write)) this.#fire("after");
+  after(write: Write, answer: unknown): void {
+    if (isReport(write)) return;
+    this.acknowledge(write, answer);
+    this.#fire("after");
+  }
+
+  /** Remembers what a caller was told. */
+  acknowledge(write: Write, answer: unknown): void {
+    const version = (answer as AnyObject | undefined)?.metadata?.resourceVersion;
+    if (version !== undefined && !isReport(write))
+      this.acknowledged.push({ ...write, revision: Number(version) });
   }
 
   #fire(moment: AtWrite["moment"]): void {

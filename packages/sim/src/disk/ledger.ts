@@ -33,6 +33,7 @@ export interface Held {
 export class Ledger {
   readonly #now: () => number;
   readonly #state = new Map<string, Map<string, LazyHeld>>();
+  readonly #revisions = new Map<string, Set<number>>();
   readonly #listeners: ((change: Committed) => void)[] = [];
   readonly rows: Committed[] = [];
   #hash = 0x811c9dc5;
@@ -53,7 +54,16 @@ export class Ledger {
   /** What a disk held before the simulation began: known, and no write of it. */
   load(server: string, rows: Iterable<Pick<ChangeRow, "key" | "revision" | "bytes">>): void {
     const state = this.#stateOf(server);
-    for (const { key, revision, bytes } of rows) state.set(key, new LazyHeld(key, revision, bytes));
+    const revisions = this.#revisionsOf(server);
+    for (const { key, revision, bytes } of rows) {
+      state.set(key, new LazyHeld(key, revision, bytes));
+      revisions.add(revision);
+    }
+  }
+
+  /** Whether a change of this version ever reached the disk. */
+  has(server: string, revision: number): boolean {
+    return this.#revisionsOf(server).has(revision);
   }
 
   record(server: string, row: ChangeRow): void {
@@ -61,6 +71,7 @@ export class Ledger {
     const previous = state.get(row.key);
     const change = { at: this.#now(), server, row, previous, ...splitKey(row.key) };
     this.rows.push(change);
+    this.#revisionsOf(server).add(row.revision);
     this.#mix(change);
     if (row.type === "DELETED") state.delete(row.key);
     else state.set(row.key, new LazyHeld(row.key, row.revision, row.bytes));
@@ -84,6 +95,12 @@ export class Ledger {
   /** The version of each stored row by its storage key. */
   versions(server: string): ReadonlyMap<string, number> {
     return new Map([...this.#stateOf(server)].map(([key, { revision }]) => [key, revision]));
+  }
+
+  #revisionsOf(server: string): Set<number> {
+    const found = this.#revisions.get(server) ?? new Set<number>();
+    this.#revisions.set(server, found);
+    return found;
   }
 
   #stateOf(server: string): Map<string, LazyHeld> {

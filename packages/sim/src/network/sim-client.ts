@@ -30,8 +30,8 @@ export interface Write {
 /** Told of every write that reaches a server. */
 export interface WriteWatcher {
   before(write: Write): void;
-  /** It took effect, or was refused. */
-  after(write: Write): void;
+  /** It took effect, with this answer, or was refused, without one. */
+  after(write: Write, answer: unknown): void;
 }
 
 export interface SimClientPorts {
@@ -145,7 +145,7 @@ export class SimClient implements Client {
     await this.#wait(link.delay(conditions), signal, lost);
     if (isCut(link.conditions, "answers") || link.happens(conditions.loseAnswer))
       return this.#timeOut(signal, write);
-    return answer();
+    return open(answer);
   }
 
   /** At the server. */
@@ -166,8 +166,8 @@ export class SimClient implements Client {
       }),
     );
     if (!caller.alive) return never();
-    if (write !== undefined) writes?.after(write);
-    return caller.alive ? answer() : never();
+    if (write !== undefined) writes?.after(write, "value" in answer ? answer.value : undefined);
+    return caller.alive ? open(answer) : never();
   }
 
   async #wait(delayMs: number, signal: AbortSignal | undefined, given: Error): Promise<void> {
@@ -300,14 +300,18 @@ function brokenAnswer(which: number): ReturnType<typeof failure> {
   return failure(429, "TooManyRequests", "too many requests");
 }
 
-/** Waits for the end of a call, and answers a way to have it again. */
-async function settled<T>(call: Promise<T>): Promise<() => T> {
+/** How a call ended. */
+type Ending<T> = { readonly value: T } | { readonly error: unknown };
+
+async function settled<T>(call: Promise<T>): Promise<Ending<T>> {
   try {
-    const answer = await call;
-    return () => answer;
+    return { value: await call };
   } catch (error) {
-    return () => {
-      throw error;
-    };
+    return { error };
   }
+}
+
+function open<T>(ending: Ending<T>): T {
+  if ("value" in ending) return ending.value;
+  throw ending.error;
 }

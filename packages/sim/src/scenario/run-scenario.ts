@@ -186,7 +186,10 @@ class Run {
 
   #damage(): readonly string[] {
     const disks = [...this.#simulation.members.values()].map(({ disk }) => disk);
-    return [this.#simulation.planeDisk, ...disks].flatMap(({ damage }) => damage);
+    return [
+      ...[this.#simulation.planeDisk, ...disks].flatMap(({ damage }) => damage),
+      ...this.#simulation.lostAcknowledgements(),
+    ];
   }
 
   #judge(change: Committed): void {

@@ -1,0 +1,71 @@
+/**
+ * The net: a fixed set of scenarios in which every promise must hold. Seeded bugs (tools/seeded-faults/sim-mutants.ts) show
+ * that each oracle catches something here. The whole exhaustive tier is in scenario/every-write-1.fuzz.test.ts and its twin.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { drainPromises } from "@lifeboat/base/adapters";
+import { describe, expect, it } from "vitest";
+import { scenarioOf } from "./generate/search.ts";
+import { expectSameEnd } from "./scenario/every-write.suite.ts";
+import { goldenScenarios } from "./scenario/golden.ts";
+import { runScenario } from "./scenario/run-scenario.ts";
+import type { Scenario } from "./scenario/scenario.ts";
+
+const ports = { drain: drainPromises };
+const corpus = new URL("../corpus/", import.meta.url);
+const LIMIT_MS = 120_000;
+
+async function expectKept(scenario: Scenario): Promise<void> {
+  const { violations } = await runScenario(ports, scenario);
+  expect(violations, scenario.name).toEqual([]);
+}
+
+describe("every promise holds", () => {
+  it.each(goldenScenarios.map((scenario) => [scenario.name, scenario] as const))(
+    "undisturbed, and the world rests then: %s",
+    async (_, scenario) => {
+      expect(await runScenario(ports, scenario)).toMatchObject({ violations: [], refused: [] });
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "in every scenario that once broke one",
+    async () => {
+      for (const file of readdirSync(corpus))
+        await expectKept(JSON.parse(readFileSync(new URL(file, corpus), "utf8")) as Scenario);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "in random scenarios",
+    async () => {
+      for (let seed = 1; seed <= 15; seed++) await expectKept(scenarioOf(seed));
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "when a slow disk dies with the plane",
+    async () => {
+      const [propagate] = goldenScenarios;
+      if (propagate === undefined) throw new Error("there is a first golden scenario");
+      for (const write of [5, 15, 25, 35])
+        await expectKept({
+          ...propagate,
+          syncDelayMs: 5,
+          faults: [{ fault: "crash-at-write", write, moment: "after", downFor: 2 }],
+        });
+    },
+    LIMIT_MS,
+  );
+});
+
+describe("a control plane that dies or loses an answer at one of its writes", () => {
+  it.each(goldenScenarios.map(({ name }) => name))(
+    "ends as if nothing had happened: %s",
+    async (name) => expectSameEnd(name, { step: 37, first: 9 }),
+    LIMIT_MS,
+  );
+});
