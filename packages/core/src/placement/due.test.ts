@@ -1,7 +1,7 @@
 import type { Placement } from "@lifeboat/api";
 import { expect, it } from "vitest";
 import { candidateOf, fleetOf } from "./candidate.ts";
-import { whyDue } from "./due.ts";
+import { formatPlacement, isPlacementEdited, whyDue } from "./due.ts";
 import {
   type BindingGiven,
   divided,
@@ -104,4 +104,23 @@ it("takes an annotation that is no JSON for no change", () => {
   expect(
     whyDue({ ...binding, metadata: { ...binding.metadata, annotations } }, fleet),
   ).toBeUndefined();
+});
+
+it("tells placements apart that are too long for an annotation", () => {
+  const long = (last: string): Placement => ({
+    clusterAffinity: {
+      clusterNames: [...Array.from({ length: 9000 }, (_, i) => `member-${i}`), last],
+    },
+  });
+  const given = makeBinding({ placement: long("a") });
+  const applied = (placement: Placement) => ({
+    ...given,
+    metadata: {
+      ...given.metadata,
+      annotations: { "policy.karmada.io/applied-placement": formatPlacement(placement) },
+    },
+  });
+  expect(formatPlacement(long("a")).length).toBeLessThan(100);
+  expect(isPlacementEdited(applied(long("a")))).toBe(false);
+  expect(isPlacementEdited(applied(long("b")))).toBe(true);
 });

@@ -7,6 +7,7 @@
 import { equalJson, hasCondition, type ResourceBinding } from "@lifeboat/api";
 import { parseTime } from "@lifeboat/base";
 import { countAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
+import { hashBytes } from "../division/hash.ts";
 import { isWorkload } from "../rendering/shares.ts";
 import { APPLIED_PLACEMENT } from "../well-known.ts";
 import type { Fleet } from "./candidate.ts";
@@ -50,10 +51,18 @@ export function isPlacementEdited({ metadata, spec, status }: ResourceBinding): 
   return isTermEdited(applied, spec.placement, textAt(status, "schedulerObservingAffinityName"));
 }
 
-/** A placement as the annotation holds it that says which one was carried out. */
+/**
+ * A placement as the annotation holds it that says which one was carried out. Of one that annotations have no room for
+ * it holds only what tells it from others.
+ */
 export function formatPlacement(placement: ResourceBinding["spec"]["placement"]): string {
-  return JSON.stringify(placement ?? null);
+  const text = JSON.stringify(placement ?? null);
+  if (text.length <= MOST_TEXT) return text;
+  return JSON.stringify({ length: text.length, hash: hashBytes(text) });
 }
+
+/** All annotations of an object together have room for 256 KiB. */
+const MOST_TEXT = 64 * 1024;
 
 const COMPARED = [
   "clusterAffinity",

@@ -346,9 +346,10 @@ function byAge(a: ClusterTaintPolicy, b: ClusterTaintPolicy): number {
 }
 
 function eventsOf(before: readonly Taint[], after: readonly Taint[]): readonly PlannedEvent[] {
-  const ids = (taints: readonly Taint[]): readonly string[] => taints.map(taintId);
-  const added = ids(after).filter((id) => !ids(before).includes(id));
-  const removed = ids(before).filter((id) => !ids(after).includes(id));
+  const old = new Set(before.map(taintId));
+  const now = new Set(after.map(taintId));
+  const added = [...now].filter((id) => !old.has(id));
+  const removed = [...old].filter((id) => !now.has(id));
   const said = [
     ...(added.length === 0 ? [] : [`added ${added.join(", ")}`]),
     ...(removed.length === 0 ? [] : [`removed ${removed.join(", ")}`]),

@@ -17,34 +17,51 @@ const EFFECTS: readonly string[] = ["NoSchedule", "NoExecute", "PreferNoExecute"
 export const taints: Filter = {
   name: NAME,
   binds: false,
-  prepare: ({ rules: { tolerations }, now }, { someTainted }) =>
-    someTainted
-      ? ({ taints: borne }) => {
-          for (const taint of borne)
-            if (EFFECTS.includes(taint.effect) && !isTolerated(taint, tolerations, now))
-              return untolerated(taint);
-          return undefined;
-        }
-      : undefined,
+  prepare: ({ rules: { tolerations }, now }, { someTainted }) => {
+    if (!someTainted) return undefined;
+    const isTolerated = toleranceOf(tolerations, now);
+    return ({ taints: borne }) => {
+      for (const taint of borne)
+        if (EFFECTS.includes(taint.effect) && !isTolerated(taint)) return untolerated(taint);
+      return undefined;
+    };
+  },
 };
 
-/** Whether a taint does not keep a workload with these tolerations away now. */
-export function isTolerated(
-  taint: CandidateTaint,
+/**
+ * Whether a taint does not keep a workload with these tolerations away now. Asking costs the same however many
+ * tolerations there are: of those that mean the same taints only the most patient one counts.
+ */
+export function toleranceOf(
   tolerations: readonly TolerationRule[],
   now: Instant,
-): boolean {
-  if (taint.effect === "PreferNoExecute" || taint.key === DRAIN) return false;
-  for (const toleration of tolerations) if (tolerates(toleration, taint, now)) return true;
-  return false;
+): (taint: CandidateTaint) => boolean {
+  const patience = new Map<string, number>();
+  for (const { key, exists, value, effect, seconds } of tolerations) {
+    if (key === "" && !exists) continue;
+    const meant = meaning(key, exists ? undefined : value, effect);
+    patience.set(meant, Math.max(patience.get(meant) ?? 0, seconds ?? Infinity));
+  }
+  const tolerates = (meant: string, { timeAdded }: CandidateTaint): boolean => {
+    const seconds = patience.get(meant);
+    if (seconds === undefined) return false;
+    return timeAdded === undefined || now < addMs(timeAdded, seconds * 1000);
+  };
+  return (taint) => {
+    const { key, value, effect } = taint;
+    if (effect === "PreferNoExecute" || key === DRAIN || patience.size === 0) return false;
+    return [effect, ""].some(
+      (meant) =>
+        tolerates(meaning(key, value, meant), taint) ||
+        tolerates(meaning(key, undefined, meant), taint) ||
+        tolerates(meaning("", undefined, meant), taint),
+    );
+  };
 }
 
-function tolerates(toleration: TolerationRule, taint: CandidateTaint, now: Instant): boolean {
-  if (toleration.effect !== "" && toleration.effect !== taint.effect) return false;
-  if (toleration.key === "" ? !toleration.exists : toleration.key !== taint.key) return false;
-  if (!toleration.exists && toleration.value !== taint.value) return false;
-  if (toleration.seconds === undefined || taint.timeAdded === undefined) return true;
-  return now < addMs(taint.timeAdded, toleration.seconds * 1000);
+/** The taints that a toleration means; `value` undefined: every value, `key` "" then: every key, `effect` "": every one. */
+function meaning(key: string, value: string | undefined, effect: string): string {
+  return JSON.stringify([key, value ?? null, effect]);
 }
 
 function untolerated(taint: CandidateTaint): Rejection {
