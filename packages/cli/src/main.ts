@@ -5,6 +5,7 @@
 import { Command, CommanderError } from "commander";
 import { addBrake } from "./commands/brake.ts";
 import { addCordon, addUncordon } from "./commands/cordon.ts";
+import { addDemo } from "./commands/demo.ts";
 import { addDrain } from "./commands/drain.ts";
 import { addEvacuations } from "./commands/evacuations.ts";
 import { addExplain } from "./commands/explain.ts";
@@ -27,6 +28,7 @@ export async function main(args: readonly string[]): Promise<void> {
     .showHelpAfterError("(try --help)")
     .exitOverride();
   addUp(program);
+  addDemo(program);
   addJoin(program);
   addUnjoin(program);
   addGet(program);

@@ -164,7 +164,8 @@ function conditionsText(
 function evacuationLines(all: readonly Evacuation[], now: Instant): readonly string[] {
   const open = all.filter(({ status }) => status?.finishedAt === undefined);
   const over = all.length - open.length;
-  const rest = over === 0 ? [] : [`${over} evacuations are over: \`lifeboat evacuations\``];
+  const what = over === 1 ? "One evacuation is" : `${over} evacuations are`;
+  const rest = over === 0 ? [] : [`${what} over: \`lifeboat evacuations\``];
   return open.length === 0
     ? ["No evacuation is under way.", ...rest]
     : [...listEvacuations(open, now), ...rest];

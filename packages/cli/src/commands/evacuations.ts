@@ -188,7 +188,8 @@ async function abandonOne(plane: Client, name: string, named: NamedWorkload): Pr
     throw new CommandFailed(`${what} is not in the evacuation "${name}": nothing moves it there`);
   if (stateOf(binding, spec.cluster) !== "There")
     throw new CommandFailed(
-      `${what} has left ${spec.cluster} already; \`lifeboat evacuations restore ${what}\` brings it back`,
+      `${what} has left ${spec.cluster} already; \`lifeboat evacuations restore ${what} ` +
+        `-n ${named.namespace}\` brings it back`,
     );
   const isChanged = await takeOut(plane, name, entry.binding);
   print([`${what} ${isChanged ? "stays" : "stays already"} on ${spec.cluster}`]);

@@ -142,7 +142,7 @@ async function changeFaults(
 }
 
 /** Writes the faults; answers the generation that holds them. A write of somebody else in between is looked at again. */
-async function writeFaults(
+export async function writeFaults(
   plane: Client,
   name: string,
   change: (faults: readonly SimulatedFault[]) => readonly SimulatedFault[],

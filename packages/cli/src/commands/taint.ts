@@ -1,11 +1,11 @@
 /** `lifeboat taint clusters NAME key=value:Effect …`: marks clusters by hand, and takes marks away. */
 import type { Command } from "commander";
-import { changeTaints, dryRunOption, existingCluster } from "../change-cluster.ts";
+import { changeTaints, dryRunOption } from "../change-cluster.ts";
 import { UsageError } from "../failure.ts";
 import { findPlane, inWords, planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
-import { applyTaintOrders, parseTaintOrders, type TaintOrder } from "../taints.ts";
+import { applyTaintOrders, parseTaintOrders, type Taint, type TaintOrder } from "../taints.ts";
 
 export const taintOptions: readonly OptionDefinition[] = [
   ...planeOptions,
@@ -51,20 +51,14 @@ async function taintClusters(
 ): Promise<void> {
   const overwrite = settings.isOn("overwrite");
   const dryRun = settings.isOn("dry-run");
+  const change = (taints: readonly Taint[]): readonly Taint[] =>
+    applyTaintOrders(taints, orders, overwrite);
   const plane = await findPlane(settings);
   try {
     // Nothing is changed when one of the names is a mistake.
+    for (const name of names) await changeTaints(plane.client, name, change, { dryRun: true });
     for (const name of names) {
-      const { spec } = await existingCluster(plane.client, name);
-      applyTaintOrders(spec.taints ?? [], orders, overwrite);
-    }
-    for (const name of names) {
-      const { isChanged } = await changeTaints(
-        plane.client,
-        name,
-        (taints) => applyTaintOrders(taints, orders, overwrite),
-        { dryRun },
-      );
+      const { isChanged } = await changeTaints(plane.client, name, change, { dryRun });
       const what = isChanged ? describe(orders) : "unchanged";
       process.stdout.write(`cluster/${name} ${what}${dryRun ? " (dry run)" : ""}\n`);
     }

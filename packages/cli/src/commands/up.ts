@@ -191,6 +191,8 @@ function announce(url: string, kubeconfig: string): void {
       `  export KUBECONFIG=${kubeconfig}`,
       "  kubectl get namespaces",
       "",
+      "See workloads survive a cluster: npx lifeboat demo --fast",
+      "",
       "ready",
       "",
     ].join("\n"),
