@@ -197,6 +197,22 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
       "spec.schedulePriority.priorityClassSource",
     ],
     [
+      "a priority class has a known source",
+      {
+        resourceSelectors: [selector],
+        schedulePriority: { priorityClassSource: "Guess", priorityClassName: "a" },
+      },
+      "spec.schedulePriority.priorityClassSource",
+    ],
+    [
+      "a priority class has a name",
+      {
+        resourceSelectors: [selector],
+        schedulePriority: { priorityClassSource: "KubePriorityClass" },
+      },
+      "spec.schedulePriority.priorityClassName",
+    ],
+    [
       "clusterAffinity excludes clusterAffinities",
       placed({ clusterAffinity: {}, clusterAffinities: [{ affinityName: "a" }] }),
       "spec.placement.clusterAffinities",
@@ -354,6 +370,35 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
       "spec.placement.replicaScheduling.replicaSchedulingType",
     ],
     [
+      "replicas are divided in a known way",
+      placed({
+        replicaScheduling: {
+          replicaSchedulingType: "Divided",
+          replicaDivisionPreference: "Randomly",
+        },
+      }),
+      "spec.placement.replicaScheduling.replicaDivisionPreference",
+    ],
+    [
+      "a dynamic weight is known",
+      placed({ replicaScheduling: { ...dynamic, weightPreference: { dynamicWeight: "Luck" } } }),
+      "spec.placement.replicaScheduling.weightPreference.dynamicWeight",
+    ],
+    [
+      "an overflow group's name is short",
+      placed({
+        clusterAffinities: [
+          {
+            affinityName: "a",
+            clusterNames: ["m"],
+            overflowAffinities: [{ affinityName: "b".repeat(33) }],
+          },
+        ],
+        replicaScheduling: dynamic,
+      }),
+      "spec.placement.clusterAffinities[0].overflowAffinities[0].affinityName",
+    ],
+    [
       "a weight is positive",
       placed({
         replicaScheduling: {
@@ -441,6 +486,16 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
       "spec.failover.cluster.statePreservation.rules",
     ],
     [
+      "a rule of state has a label",
+      failing({ cluster: { statePreservation: { rules: [{ jsonPath: "{ .a }" }] } } }),
+      "spec.failover.cluster.statePreservation.rules[0].aliasLabelName",
+    ],
+    [
+      "a rule of state has a path",
+      failing({ cluster: { statePreservation: { rules: [{ aliasLabelName: "a" }] } } }),
+      "spec.failover.cluster.statePreservation.rules[0].jsonPath",
+    ],
+    [
       "state is kept in a label",
       failing({
         cluster: { statePreservation: { rules: [{ aliasLabelName: "a b", jsonPath: "{ .a }" }] } },
@@ -467,6 +522,14 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
     [
       "old and new forms exclude each other",
       { overrideRules: [{ overriders: {} }], targetCluster: {} },
+      "spec.overrideRules",
+    ],
+    [
+      "the old overriders exclude rules too",
+      {
+        overrideRules: [{ overriders: {} }],
+        overriders: { labelsOverrider: [{ operator: "add", value: { a: "b" } }] },
+      },
       "spec.overrideRules",
     ],
     ["a rule has overriders", { overrideRules: [{}] }, "spec.overrideRules[0].overriders"],
@@ -544,6 +607,46 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
       "spec.overrideRules[0].overriders.fieldOverrider[0]",
     ],
     [
+      "a field is not JSON and YAML at once",
+      overriding({
+        fieldOverrider: [
+          {
+            fieldPath: "/a",
+            json: [{ subPath: "/a", operator: "remove" }],
+            yaml: [{ subPath: "/a", operator: "remove" }],
+          },
+        ],
+      }),
+      "spec.overrideRules[0].overriders.fieldOverrider[0]",
+    ],
+    [
+      "a sub-path into JSON is a pointer",
+      overriding({
+        fieldOverrider: [{ fieldPath: "/a", json: [{ subPath: "a", operator: "remove" }] }],
+      }),
+      "spec.overrideRules[0].overriders.fieldOverrider[0].json[0].subPath",
+    ],
+    [
+      "an image changes in a known way",
+      overriding({ imageOverrider: [{ component: "Tag", operator: "move" }] }),
+      "spec.overrideRules[0].overriders.imageOverrider[0].operator",
+    ],
+    [
+      "arguments are not replaced",
+      overriding({ argsOverrider: [{ containerName: "a", operator: "replace" }] }),
+      "spec.overrideRules[0].overriders.argsOverrider[0].operator",
+    ],
+    [
+      "labels change in a known way",
+      overriding({ labelsOverrider: [{ operator: "move", value: { a: "b" } }] }),
+      "spec.overrideRules[0].overriders.labelsOverrider[0].operator",
+    ],
+    [
+      "label keys are keys",
+      overriding({ labelsOverrider: [{ operator: "add", value: { "a b": "c" } }] }),
+      "spec.overrideRules[0].overriders.labelsOverrider[0].value",
+    ],
+    [
       "the old form is checked too",
       { overriders: { plaintext: [{ path: "a", operator: "add" }] } },
       "spec.overriders.plaintext[0].path",
@@ -611,6 +714,23 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
       { matchConditions: [{ operator: "In", statusValues: [] }] },
       "spec.matchConditions[0].conditionType",
     ],
+    ["a taint has a key", { taintsToAdd: [{ effect: "NoExecute" }] }, "spec.taintsToAdd[0].key"],
+    ["a taint has an effect", { taintsToAdd: [{ key: "a" }] }, "spec.taintsToAdd[0].effect"],
+    [
+      "a taint has a key in the other spelling",
+      { taints: [{ effect: "NoExecute" }] },
+      "spec.taints[0].key",
+    ],
+    [
+      "a taint has an effect in the other spelling",
+      { taints: [{ key: "a" }] },
+      "spec.taints[0].effect",
+    ],
+    [
+      "a condition of removal has a type",
+      { taints: [taint], removeOnConditions: [{ operator: "In", statusValues: ["True"] }] },
+      "spec.removeOnConditions[0].conditionType",
+    ],
     [
       "clusters are selected validly",
       { targetCluster: byFields({ key: "x", operator: "In" }) },
@@ -631,6 +751,53 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
         gracefulEvictionTasks: [{ fromCluster: "a", producer: "b", reason: "1x" }],
       },
       "spec.gracefulEvictionTasks[0].reason",
+    ],
+    [
+      "a task's reason is short",
+      {
+        resource: { ...selector, name: "a" },
+        gracefulEvictionTasks: [{ fromCluster: "a", producer: "b", reason: "R".repeat(33) }],
+      },
+      "spec.gracefulEvictionTasks[0].reason",
+    ],
+    [
+      "a task has a cluster",
+      {
+        resource: { ...selector, name: "a" },
+        gracefulEvictionTasks: [{ producer: "b", reason: "R" }],
+      },
+      "spec.gracefulEvictionTasks[0].fromCluster",
+    ],
+    [
+      "a task has a producer",
+      {
+        resource: { ...selector, name: "a" },
+        gracefulEvictionTasks: [{ fromCluster: "a", reason: "R" }],
+      },
+      "spec.gracefulEvictionTasks[0].producer",
+    ],
+    [
+      "a task purges in a known way",
+      {
+        resource: { ...selector, name: "a" },
+        gracefulEvictionTasks: [
+          { fromCluster: "a", producer: "b", reason: "R", purgeMode: "Softly" },
+        ],
+      },
+      "spec.gracefulEvictionTasks[0].purgeMode",
+    ],
+    [
+      "conflicts abort or overwrite",
+      { resource: { ...selector, name: "a" }, conflictResolution: "Maybe" },
+      "spec.conflictResolution",
+    ],
+    [
+      "a component's name is short",
+      {
+        resource: { ...selector, name: "a" },
+        components: [{ name: "c".repeat(33), replicas: 1 }],
+      },
+      "spec.components[0].name",
     ],
     [
       "a task's message is short",
@@ -658,8 +825,36 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
       "spec.customizations.retention.luaScript",
     ],
   ],
-  WorkloadRebalancer: [["there are workloads", { workloads: [] }, "spec.workloads"]],
+  WorkloadRebalancer: [
+    ["there are workloads", { workloads: [] }, "spec.workloads"],
+    [
+      "a workload has a name",
+      { workloads: [{ apiVersion: "apps/v1", kind: "Deployment" }] },
+      "spec.workloads[0].name",
+    ],
+    [
+      "a workload has a kind",
+      { workloads: [{ apiVersion: "apps/v1", name: "a" }] },
+      "spec.workloads[0].kind",
+    ],
+  ],
   Remedy: [
+    [
+      "a comparison has a type",
+      {
+        decisionMatches: [
+          { clusterConditionMatch: { operator: "Equal", conditionStatus: "True" } },
+        ],
+      },
+      "spec.decisionMatches[0].clusterConditionMatch.conditionType",
+    ],
+    [
+      "a comparison has a status",
+      {
+        decisionMatches: [{ clusterConditionMatch: { conditionType: "a", operator: "Equal" } }],
+      },
+      "spec.decisionMatches[0].clusterConditionMatch.conditionStatus",
+    ],
     [
       "a comparison is known",
       {

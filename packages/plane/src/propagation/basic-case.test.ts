@@ -48,7 +48,7 @@ describe("propagationpolicy BasicCase", () => {
     await shop.rest();
     for (const [kind] of all)
       expect([kind, await shop.where(kinds[kind], "one")]).toEqual([kind, MEMBERS]);
-    for (const [kind, edit] of all) await shop.edit(kinds[kind], "one", edit as never);
+    for (const [kind, edit] of all) await shop.edit(kinds[kind], "one", edit);
     await shop.rest();
     for (const [kind, edit] of all)
       for (const [, copy] of await shop.copies(kinds[kind], "one"))

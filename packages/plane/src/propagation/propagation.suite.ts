@@ -9,6 +9,7 @@ import {
   isRefused,
   type Json,
   type JsonObject,
+  type KubeObject,
   type New,
   type NewMeta,
   type ObjectKey,
@@ -114,7 +115,7 @@ export class Shop {
     return this.fleet.plane.patch(resource, key, { type: "merge", body });
   }
 
-  delete(resource: Resource, name: string): Promise<AnyObject | undefined> {
+  delete<T extends KubeObject>(resource: Resource<T>, name: string): Promise<T | undefined> {
     const key = resource.namespaced ? this.key(name) : { namespace: "", name };
     return this.fleet.plane.delete(resource, key, { propagationPolicy: "Background" });
   }
