@@ -99,3 +99,16 @@ it("can be rolled back to where it was", () => {
   expect(back.spec).toEqual({ ...before.spec, gracefulEvictionTasks: [] });
   expect(rollBack(before, "eu-1")).toBe(before);
 });
+
+it("keeps what the old copy carries itself beside the new state, one step back and no further", () => {
+  const key = "lifeboat.dev/preserved-state";
+  const older =
+    '{"from":"eu-0","labels":{"a/job":"6"},"former":{"from":"x","labels":{"a/job":"5"}}}';
+  const before = binding({ clusters: [{ name: "eu-1" }] }, { [key]: older });
+  const former = { from: "eu-0", labels: { "a/job": "6" } };
+  const written = (changes: Partial<EvictionOrder>): unknown =>
+    JSON.parse(evict(before, { ...order, ...changes }, NOW).metadata.annotations?.[key] ?? "null");
+  expect(written({})).toEqual({ from: "eu-1", labels: { "a/job": "7" }, former });
+  expect(written({ state: {} })).toEqual({ from: "eu-1", labels: {}, former });
+  expect(written({ inject: false })).toEqual({ from: "eu-1", labels: {}, former });
+});

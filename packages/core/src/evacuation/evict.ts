@@ -9,7 +9,12 @@
  */
 import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
 import { formatTime, type Instant } from "@lifeboat/base";
-import { formatPreservedState } from "../rendering/preserved-state.ts";
+import type { Fields } from "../fields.ts";
+import {
+  formatPreservedState,
+  type PreservedState,
+  readPreservedState,
+} from "../rendering/preserved-state.ts";
 import { EVICTED_FOR, FORMER_RESULT, PRESERVED_STATE } from "../well-known.ts";
 import { withMark } from "./entry.ts";
 import { formerResultOf } from "./former-result.ts";
@@ -105,14 +110,27 @@ function withState(
 ): ResourceBinding["metadata"] {
   const { metadata } = binding;
   const { [PRESERVED_STATE]: _former, ...others } = metadata.annotations ?? {};
-  const state = { from: order.cluster, labels: order.state };
+  const state = stateAfter(binding, order, carries);
   const annotations = {
     ...others,
     [FORMER_RESULT]: formerResultOf(binding),
-    ...(carries ? { [PRESERVED_STATE]: formatPreservedState(state) } : {}),
+    ...(state === undefined ? {} : { [PRESERVED_STATE]: formatPreservedState(state) }),
     ...(order.mark === undefined
       ? {}
       : { [EVICTED_FOR]: withMark(binding, order.cluster, order.mark) }),
   };
   return { ...metadata, annotations };
+}
+
+/** What is carried from now on, and what the old copy carries itself; undefined: neither. */
+function stateAfter(
+  binding: ResourceBinding,
+  { cluster, state }: EvictionOrder,
+  carries: boolean,
+): PreservedState | undefined {
+  const { from = "", labels = {} } = readPreservedState(binding as unknown as Fields) ?? {};
+  const hasFormer = Object.keys(labels).length > 0;
+  if (!carries && !hasFormer) return undefined;
+  const carried = { from: cluster, labels: carries ? state : {} };
+  return hasFormer ? { ...carried, former: { from, labels } } : carried;
 }

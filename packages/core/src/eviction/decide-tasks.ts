@@ -20,7 +20,7 @@ import { mayBeHealthy } from "../works/copy-health.ts";
 import { isSilent, operatorFence } from "./fence.ts";
 import { modeOf } from "./purge-mode.ts";
 import type { TaskReason } from "./reasons.ts";
-import { isTakenBack, takenBack } from "./recovery.ts";
+import { isTakenBack, stateOfReturn, takenBack } from "./recovery.ts";
 import { holdsFloor, isGoing, isInResult, isPlaced, type TasksView, workIn } from "./view.ts";
 
 export type TaskFate = "kept" | "cleared" | "rolledBack";
@@ -58,6 +58,7 @@ export function decideTasks(view: TasksView, now: Instant): TasksPlan {
     verdicts.push({ cluster: task.fromCluster, fate, reason });
     if (checkAgainAt !== undefined) times.push(checkAgainAt);
     if (fate === "cleared") binding = without(binding, task);
+    if (reason === "BackInResult") binding = stateOfReturn(view, binding, task.fromCluster);
     if (fate === "rolledBack") binding = takenBack(view, binding, task.fromCluster);
     if (fate === "kept" && task.creationTimestamp === undefined)
       binding = stamped(binding, task, now);

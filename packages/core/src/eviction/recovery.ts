@@ -9,6 +9,7 @@
 import type { Cluster, EvictionTask, ResourceBinding } from "@lifeboat/api";
 import { evictingTaints } from "../evacuation/affected.ts";
 import { rollBack } from "../evacuation/evict.ts";
+import type { Fields } from "../fields.ts";
 import { isDivided, readPlacement } from "../placement/rules.ts";
 import { formatPreservedState, readPreservedState } from "../rendering/preserved-state.ts";
 import { PRESERVED_STATE } from "../well-known.ts";
@@ -39,23 +40,37 @@ function isUnplaced(view: TasksView, task: EvictionTask): boolean {
   return placed < (spec.replicas ?? 0);
 }
 
-/**
- * The binding with the former result. A copy that was removed meanwhile is a new one when it returns, so it gets the state
- * that was saved; a copy that is still there goes on as it was.
- */
+/** The binding with the former result. */
 export function takenBack(
   view: TasksView,
   binding: ResourceBinding,
   cluster: string,
 ): ResourceBinding {
-  const back = rollBack(binding, cluster);
-  const state = readPreservedState(back as never);
-  if (state?.from !== cluster) return back;
+  return stateOfReturn(view, rollBack(binding, cluster), cluster);
+}
+
+/**
+ * The state that a workload carries which is in its old cluster again. A copy that was removed meanwhile is a new one, so
+ * it gets the state that was saved; a copy that is still there goes on as it was, with the state that it carries itself.
+ * What was saved for a copy elsewhere stays as it is.
+ */
+export function stateOfReturn(
+  view: TasksView,
+  binding: ResourceBinding,
+  cluster: string,
+): ResourceBinding {
+  const state = readPreservedState(binding as unknown as Fields);
+  if (state?.from !== cluster) return binding;
+  const hasSaved = Object.keys(state.labels).length > 0;
+  const isElsewhere = (binding.spec.clusters ?? []).some(({ name }) => name !== cluster);
+  if (hasSaved && isElsewhere) return binding;
   const old = workIn(view, cluster);
-  const { [PRESERVED_STATE]: _saved, ...others } = back.metadata.annotations ?? {};
   const isThere = old !== undefined && !isGoing(old);
-  const annotations = isThere
-    ? others
-    : { ...others, [PRESERVED_STATE]: formatPreservedState({ from: "", labels: state.labels }) };
-  return { ...back, metadata: { ...back.metadata, annotations } };
+  const carried = hasSaved && !isThere ? { from: "", labels: state.labels } : state.former;
+  const { [PRESERVED_STATE]: _saved, ...others } = binding.metadata.annotations ?? {};
+  const annotations = {
+    ...others,
+    ...(carried !== undefined && { [PRESERVED_STATE]: formatPreservedState(carried) }),
+  };
+  return { ...binding, metadata: { ...binding.metadata, annotations } };
 }

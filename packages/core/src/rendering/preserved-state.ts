@@ -6,6 +6,7 @@
  *
  * 1. Every cluster but the source gets the labels.
  * 2. A label that the template has by then is the template's to decide.
+ * 3. What the copy in the source carries itself is kept beside it, for the case that the eviction is taken back.
  */
 import { type Fields, fieldsAt, isFields, merged, textAt, textsAt, withValue } from "../fields.ts";
 import { PRESERVED_STATE } from "../well-known.ts";
@@ -14,11 +15,15 @@ export interface PreservedState {
   /** The cluster the state was saved from. */
   readonly from: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** The state before this one, which the copy in the source carries. */
+  readonly former?: Omit<PreservedState, "former">;
 }
 
 /** The text of the binding's annotation. */
 export function formatPreservedState(state: PreservedState): string {
-  return JSON.stringify({ from: state.from, labels: state.labels });
+  const { from, labels, former } = state;
+  if (former === undefined) return JSON.stringify({ from, labels });
+  return JSON.stringify({ from, labels, former: { from: former.from, labels: former.labels } });
 }
 
 /** What the binding says; undefined when it says nothing, or nothing that can be read. */
@@ -27,6 +32,11 @@ export function readPreservedState(binding: Fields): PreservedState | undefined 
   if (text === "") return undefined;
   const value = parseJson(text);
   if (!isFields(value)) return undefined;
+  const former = value["former"];
+  return { ...stateIn(value), ...(isFields(former) && { former: stateIn(former) }) };
+}
+
+function stateIn(value: Fields): Omit<PreservedState, "former"> {
   return { from: textAt(value, "from"), labels: textsAt(value, "labels") };
 }
 
@@ -34,6 +44,7 @@ export function readPreservedState(binding: Fields): PreservedState | undefined 
 export function injectState(manifest: Fields, binding: Fields, cluster: string): Fields {
   const state = readPreservedState(binding);
   if (state === undefined || state.from === cluster) return manifest;
+  if (Object.keys(state.labels).length === 0) return manifest;
   const labels = merged(state.labels, fieldsAt(manifest, "metadata", "labels"));
   return withValue(manifest, ["metadata", "labels"], labels);
 }

@@ -111,15 +111,8 @@ describe("scheduling failed", () => {
     expect(await hands.works()).toBe("m1, m2");
   });
 
-  it("goes back, replicas and all, when the rest has no room for a divided workload", async () => {
-    const huge = { cpu: "18" };
-    const template = deployment("web", {
-      replicas: 2,
-      template: {
-        metadata: { labels: { app: "web" } },
-        spec: { containers: [{ name: "c", image: "nginx", resources: { requests: huge } }] },
-      },
-    });
+  it("goes back, replicas and all, when the rest may not take more of a divided workload", async () => {
+    const template = deployment("web", { replicas: 4 });
     const placement = {
       clusterAffinity: { clusterNames: ["m1", "m2"] },
       replicaScheduling: {
@@ -131,9 +124,10 @@ describe("scheduling failed", () => {
     await hands.create(policyFor(web, { placement }), resources.deployments, template);
     const before = (await hands.binding()).spec.clusters;
     expect(before).toEqual([
-      { name: "m1", replicas: 1 },
-      { name: "m2", replicas: 1 },
+      { name: "m1", replicas: 2 },
+      { name: "m2", replicas: 2 },
     ]);
+    await hands.taint("m2", { key: "maintenance", effect: "NoSchedule" });
     await hands.taint("m1");
     await hands.evict("m1");
     await fleet.advance("30s");
