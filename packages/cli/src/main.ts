@@ -9,6 +9,7 @@ import { addDemo } from "./commands/demo.ts";
 import { addDrain } from "./commands/drain.ts";
 import { addEvacuations } from "./commands/evacuations.ts";
 import { addExplain } from "./commands/explain.ts";
+import { addFence } from "./commands/fence.ts";
 import { addGet } from "./commands/get.ts";
 import { addJoin } from "./commands/join.ts";
 import { addMember } from "./commands/member.ts";
@@ -38,6 +39,7 @@ export async function main(args: readonly string[]): Promise<void> {
   addCordon(program);
   addUncordon(program);
   addDrain(program);
+  addFence(program);
   addEvacuations(program);
   addBrake(program);
   addMember(program);
