@@ -7,14 +7,16 @@
  */
 import {
   type AnyObject,
+  failure,
   type FieldError,
   invalid,
   invalidObject,
+  Refused,
   type ResourceInterpreterCustomization,
   resourceInterpreterCustomizations,
 } from "@lifeboat/api";
 import type { AdmissionPlugin } from "@lifeboat/apiserver";
-import type { ScriptEngine } from "@lifeboat/controllers";
+import { type ScriptEngine, ScriptFailed } from "@lifeboat/controllers";
 import type { Client } from "@lifeboat/kit";
 
 /** `plane` reads the customizations that are there; it is asked for when the first one is written. */
@@ -34,7 +36,7 @@ export function createCustomizationAdmission(
       if (changed.length === 0) return;
       const errors: FieldError[] = [];
       for (const { field, script } of changed) {
-        const problem = await scripts.check(script);
+        const problem = await check(scripts, script);
         if (problem !== undefined) errors.push(invalid(field, shorten(script), problem));
       }
       const { items } = await plane().list(resourceInterpreterCustomizations);
@@ -42,6 +44,19 @@ export function createCustomizationAdmission(
       if (errors.length > 0) throw invalidObject(resource, name, errors);
     },
   };
+}
+
+async function check(
+  scripts: Pick<ScriptEngine, "check">,
+  script: string,
+): Promise<string | undefined> {
+  try {
+    return await scripts.check(script);
+  } catch (error) {
+    if (!(error instanceof ScriptFailed)) throw error;
+    const message = `the script could not be checked: ${error.message}`;
+    throw new Refused(failure(503, "ServiceUnavailable", message, { retryAfterSeconds: 1 }));
+  }
 }
 
 type Part = keyof ResourceInterpreterCustomization["spec"]["customizations"];
