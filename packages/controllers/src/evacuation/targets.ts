@@ -24,8 +24,9 @@ export class Targets {
   readonly #candidates = new Map<string, Candidate>();
   readonly #sums = new Map<string, Map<string, number>>();
   readonly #byBinding = new Map<string, readonly RoomReservation[]>();
-  /** Evicted and not placed: what they take is guessed by placing them as if it were their turn. */
+  /** Evicted and not placed, and nobody has promised them anything: what they take is guessed by placing them. */
   readonly #unplaced = new Map<string, Binding>();
+  readonly #promised = new Set<string>();
   #fleet: Fleet | undefined;
 
   putCluster(name: string, cluster: Cluster | undefined): void {
@@ -38,10 +39,11 @@ export class Targets {
     const { namespace = "", name } = ((now ?? old) as Binding).metadata;
     const id = formatKey({ namespace, name });
     if (now !== undefined && isUnplaced(now)) {
-      this.#unplaced.set(id, now);
+      if (!this.#promised.has(id)) this.#unplaced.set(id, now);
       return;
     }
     this.#unplaced.delete(id);
+    this.#promised.delete(id);
     this.#replace(id, now === undefined ? [] : reservationsOf(now));
   }
 
@@ -53,6 +55,7 @@ export class Targets {
 
   /** Counts a release before it is written. */
   promise(id: string, binding: Binding, targets: readonly Target[]): void {
+    this.#promised.add(id);
     this.#replace(id, reservationsOf(binding, targets));
   }
 
@@ -64,6 +67,7 @@ export class Targets {
   #guess(now: Instant): void {
     for (const [id, binding] of this.#unplaced) {
       this.#unplaced.delete(id);
+      this.#promised.add(id);
       this.#replace(id, []);
       const view = { binding, fleet: this.#fleetNow(), reserved: this.#sums };
       this.#replace(id, reservationsOf(binding, place(view, now).clusters));

@@ -1,0 +1,162 @@
+/** What happens when the API server refuses, loses answers, or is written by others; and what the metrics say. */
+import { failure, Refused, resourceBindings } from "@lifeboat/api";
+import { type Client, type Metrics, OutcomeUnknown } from "@lifeboat/kit";
+import { createPromMetrics } from "@lifeboat/kit/adapters";
+import type { Fleet } from "@lifeboat/testkit";
+import { afterEach, describe, expect, it } from "vitest";
+import {
+  bareFleet,
+  type BareSettings,
+  bind,
+  bindingOf,
+  bindMany,
+  calls,
+  DOWN,
+  evacuation,
+  finishTasks,
+  reasonsAbout,
+  setTaints,
+  watchDecisions,
+} from "./evacuation.suite.ts";
+
+let fleet: Fleet;
+afterEach(() => fleet.close());
+const FOUR = ["m1", "m2", "m3", "m4"];
+
+type Update = Client["update"];
+
+/** A fleet in which updates by evacuations go through this. */
+async function fleetWith(
+  update: (plane: Client) => Update,
+  settings: Partial<BareSettings> = {},
+): Promise<void> {
+  fleet = await bareFleet({
+    clusters: FOUR,
+    ...settings,
+    through: (context) => ({
+      ...context,
+      plane: { ...calls(context.plane), update: update(context.plane) },
+    }),
+  });
+}
+
+describe("a lost answer", () => {
+  it.each(["evacuationbudgets", "resourcebindings"])(
+    "about %s counts as used: nobody moves twice or too early",
+    async (plural) => {
+      let lost = 0;
+      await fleetWith((plane) => async (resource, object, options) => {
+        const answer = await plane.update(resource, object, options);
+        if (resource.plural === plural && lost++ % 2 === 0) throw new OutcomeUnknown("lost");
+        return answer;
+      });
+      await bindMany(fleet, "a", 4, "m1");
+      const decisions = watchDecisions(fleet);
+      await setTaints(fleet, "m1", DOWN);
+      await fleet.advance("1m");
+      expect(decisions.map(({ binding }) => binding).toSorted()).toEqual([
+        "a-0",
+        "a-1",
+        "a-2",
+        "a-3",
+      ]);
+      for (const [i, { at }] of decisions.entries())
+        expect(at - (decisions[0]?.at ?? 0)).toBeGreaterThanOrEqual(i * 2000);
+    },
+  );
+});
+
+describe("a binding that others write", () => {
+  it("is decided on anew, with the same token", async () => {
+    let disturbed = 0;
+    await fleetWith((plane) => async (resource, object, options) => {
+      if (resource.plural === "resourcebindings" && disturbed++ === 0) {
+        const found = await plane.get(resourceBindings, {
+          namespace: "default",
+          name: object.metadata.name,
+        });
+        const labels = { ...found.metadata.labels, touched: "yes" };
+        await plane.update(resourceBindings, { ...found, metadata: { ...found.metadata, labels } });
+      }
+      return plane.update(resource, object, options);
+    });
+    await bindMany(fleet, "a", 1, "m1");
+    const start = fleet.clock.now();
+    const decisions = watchDecisions(fleet);
+    await setTaints(fleet, "m1", DOWN);
+    expect(decisions).toMatchObject([{ binding: "a-0", at: start }]);
+    const { metadata, spec } = await bindingOf(fleet, "a-0");
+    expect(metadata.labels).toMatchObject({ touched: "yes" });
+    expect(spec.gracefulEvictionTasks).toMatchObject([
+      {
+        fromCluster: "m1",
+        reason: "TaintUntolerated",
+        producer: "TaintManager",
+        purgeMode: "Gracefully",
+        replicas: 1,
+        clustersBeforeFailover: ["m1"],
+      },
+    ]);
+  });
+});
+
+describe("an eviction that the server refuses", () => {
+  it("is held with the server's words, and the others go on", async () => {
+    await fleetWith((plane) => (resource, object, options) => {
+      const isRefused = resource.plural === "resourcebindings" && object.metadata.name === "a-0";
+      if (isRefused)
+        return Promise.reject(new Refused(failure(422, "Invalid", "a webhook says no")));
+      return plane.update(resource, object, options);
+    });
+    await bindMany(fleet, "a", 2, "m1");
+    const decisions = watchDecisions(fleet);
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("10s");
+    expect(decisions.map(({ binding }) => binding)).toEqual(["a-1"]);
+    expect((await evacuation(fleet, "m1-1")).status?.held).toMatchObject([
+      { binding: { name: "a-0" }, reason: "EvictionRefused", message: "a webhook says no" },
+    ]);
+    const reasons = await reasonsAbout(fleet, "a-0");
+    expect(reasons).toContain("EvictWorkloadFromClusterFailed");
+    expect(reasons).toContain("EvictionHeld");
+  });
+});
+
+describe("the metrics", () => {
+  it("tell the truth about the queue, and end with it", async () => {
+    const metrics: Metrics = createPromMetrics();
+    fleet = await bareFleet({ clusters: FOUR, through: (context) => ({ ...context, metrics }) });
+    await bindMany(fleet, "a", 3, "m1");
+    await bind(fleet, "pinned", ["m1"], {
+      placement: { clusterAffinity: { clusterNames: ["m1"] } },
+    });
+    const lines = async (name: string): Promise<readonly string[]> =>
+      (await metrics.expose())
+        .split("\n")
+        .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("1s");
+    expect(await lines("evict_total")).toEqual(['evict_total{cluster_name="m1"} 3']);
+    expect(await lines("evict_kind_total")).toEqual([
+      'evict_kind_total{cluster_name="m1",resource_kind="apps/v1/Deployment"} 3',
+    ]);
+    expect(await lines("cluster_fault_num")).toEqual(["cluster_fault_num 1"]);
+    expect(await lines("cluster_fault_rate")).toEqual(["cluster_fault_rate 0.25"]);
+    await fleet.advance("10s");
+    expect(await lines("evict_total")).toEqual(['evict_total{cluster_name="m1"} 1']);
+    expect(await lines("evict_rate")).toEqual(['evict_rate{cluster_name="m1"} 0.05']);
+    expect(await lines("evict_success_rate")).toEqual([
+      'evict_success_rate{cluster_name="m1"} 0.75',
+    ]);
+    expect(await lines("evict_processing_latency_seconds_count")).toEqual([
+      'evict_processing_latency_seconds_count{cluster_name="m1"} 3',
+    ]);
+    await finishTasks(fleet);
+    await setTaints(fleet, "m1");
+    await fleet.advance("10s");
+    for (const name of ["evict_total", "evict_kind_total", "evict_rate", "evict_success_rate"])
+      expect(await lines(name)).toEqual([]);
+    expect(await lines("evict_processing_latency_seconds_count")).toEqual([]);
+    expect(await lines("cluster_fault_num")).toEqual(["cluster_fault_num 0"]);
+  });
+});
