@@ -53,6 +53,16 @@ const configMap = (data: Record<string, string>): string =>
     data,
   });
 
+const listOfTwo = yaml({
+  apiVersion: "v1",
+  kind: "List",
+  items: ["first", "second"].map((name) => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, namespace: "shop" },
+  })),
+});
+
 const widgetDefinition = yaml({
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
@@ -165,6 +175,9 @@ const configMaps: Scenario = {
     run("get", "secret", "hidden", ...inShop, "-o", "jsonpath={.data.p} {.type}"),
     run("describe", "cm", "settings", ...inShop),
     run("describe", "secret", "hidden", ...inShop),
+    { args: ["apply", "-f", "-"], input: listOfTwo },
+    { args: ["apply", "-f", "-"], input: listOfTwo },
+    { args: ["delete", "-f", "-"], input: listOfTwo },
     run("patch", "cm", "settings", ...inShop, "--type=merge", "-p", '{"data":{"b":"2","a":null}}'),
     run(
       "patch",

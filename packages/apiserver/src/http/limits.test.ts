@@ -197,6 +197,19 @@ describe("OpenAPI", () => {
     });
     expect(again).toMatchObject({ status: 304, text: "" });
     expect((await send(handle, "GET", "/openapi/v3/apis/nope")).status).toBe(404);
-    expect((await send(handle, "GET", "/openapi/v2")).status).toBe(404);
+    expect((await send(handle, "GET", "/openapi/v1")).status).toBe(404);
+  });
+
+  test("the second version describes nothing, in both forms", async () => {
+    const { handle } = handler({});
+    const json = await send(handle, "GET", "/openapi/v2");
+    expect(json.status).toBe(200);
+    expect(JSON.parse(json.text)).toMatchObject({ swagger: "2.0", paths: {} });
+    const accept = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+    const protobuf = await send(handle, "GET", "/openapi/v2", { headers: { accept } });
+    expect(protobuf.headers["content-type"]).toContain("protobuf");
+    expect(protobuf.text.startsWith("\n\u00032.0\u0012")).toBe(true);
+    expect(protobuf.text).toContain("Lifeboat");
+    expect((await send(handle, "GET", "/openapi/v2/apis")).status).toBe(404);
   });
 });

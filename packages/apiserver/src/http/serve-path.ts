@@ -4,6 +4,7 @@ import type { Catalog } from "../catalog/served-resource.ts";
 import type { Discovery, DiscoveryDocument } from "./discovery.ts";
 import type { HttpRequest } from "./exchange.ts";
 import { type HealthCheck, healthDraft } from "./health.ts";
+import { openApiV2Draft } from "./openapi-v2.ts";
 import type { Query } from "./query.ts";
 import { methodNotAllowed, resourceNotFound } from "./resource-verb.ts";
 import {
@@ -86,6 +87,8 @@ function routeOf(
     case "metrics":
       return rest.length === 0 ? () => metricsDraft(deps.metrics) : undefined;
     case "openapi":
+      if (rest.length === 1 && rest[0] === "v2")
+        return () => openApiV2Draft(request.headers["accept"], deps.gitVersion);
       return openApiRoute(deps.openApi, rest, query, request);
     case "":
       return rest.length === 0 ? () => indexDraft(deps) : undefined;
@@ -170,6 +173,7 @@ function indexDraft(deps: PathServerDeps): Draft {
     "/healthz",
     "/livez",
     "/metrics",
+    "/openapi/v2",
     "/openapi/v3",
     "/readyz",
     "/version",
