@@ -1,6 +1,7 @@
 /** Test kinds are projects: `unit` is what `npm test` runs; the others run one after another in .ci/run. */
 import { defineConfig } from "vitest/config";
 import { FAULT_VARIABLE, seededFaults } from "./tools/seeded-faults/faults.ts";
+import { simMutants } from "./tools/seeded-faults/sim-mutants.ts";
 
 /** Packages resolve to their sources, so that tests need no build. */
 const source = {
@@ -8,7 +9,7 @@ const source = {
   ssr: { resolve: { conditions: ["@lifeboat/source", "node", "import", "default"] } },
 };
 
-const fault = seededFaults[Number(process.env[FAULT_VARIABLE] || Number.NaN)];
+const fault = [...seededFaults, ...simMutants][Number(process.env[FAULT_VARIABLE] || Number.NaN)];
 
 /** Puts a seeded fault into its file while it is loaded; without one it does nothing. */
 const seededFault = {
@@ -34,6 +35,9 @@ export default defineConfig({
         test: {
           name: "unit",
           setupFiles,
+          // A limit for tests that hang, not for slow machines.
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           include: [
             "packages/*/src/**/*.test.ts",
             "testkit/src/**/*.test.ts",

@@ -4,7 +4,7 @@
  * Rows are the faults of the fault matrix, by their number there; columns are the phases in the order of a failover. What
  * the simulation cannot do yet is said as such and never counted as reached.
  */
-import { findCondition } from "@lifeboat/api";
+import { findCondition, type ResourceBinding } from "@lifeboat/api";
 import type { Truth } from "./oracles/truth.ts";
 import type { Fault } from "./scenario/scenario.ts";
 
@@ -58,17 +58,8 @@ export const notYet: readonly string[] = [
   "F25",
 ];
 
-/** The phases that no part that is built can reach. */
-export const unbuiltPhases: ReadonlySet<Phase> = new Set<Phase>([
-  "window running",
-  "queued",
-  "decided",
-  "scheduled",
-  "new starting",
-  "new healthy",
-  "old deleting",
-  "done",
-]);
+/** The phases that `phaseOf` cannot tell yet. */
+export const unbuiltPhases: ReadonlySet<Phase> = new Set<Phase>(["window running"]);
 
 /** The rows that a fault belongs to. */
 export function faultsOf(fault: Fault): readonly string[] {
@@ -103,18 +94,46 @@ export function faultsOf(fault: Fault): readonly string[] {
   }
 }
 
-/** Where the fleet as a whole stands; the furthest phase that any cluster is in. */
+/** Where the fleet as a whole stands: the furthest that any workload has come. */
 export function phaseOf(truth: Truth): Phase {
   const clusters = truth.clusters();
-  const evicting = clusters.some(({ spec }) =>
-    (spec.taints ?? []).some(({ effect }) => effect !== "NoSchedule"),
+  const faulty = new Set(
+    clusters
+      .filter(({ spec }) => (spec.taints ?? []).some(({ effect }) => effect !== "NoSchedule"))
+      .map(({ metadata }) => metadata.name),
   );
-  if (evicting) return "tainted";
+  const evicted = truth
+    .bindings()
+    .filter(({ spec }) => (spec.gracefulEvictionTasks ?? []).length > 0);
+  const [binding] = evicted;
+  if (binding !== undefined) return phaseOfEvicted(truth, binding);
+  const going = truth.works().some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  if (faulty.size > 0) {
+    if (going) return "old deleting";
+    if (truth.evictions.length === 0) return "tainted";
+    const waits = truth
+      .bindings()
+      .some(({ spec }) => spec.clusters?.some(({ name }) => faulty.has(name)));
+    return waits ? "queued" : "done";
+  }
   const isReady = (cluster: (typeof clusters)[number]): boolean =>
     findCondition(cluster.status?.conditions, "Ready")?.status === "True";
   if (clusters.some((cluster) => !isReady(cluster))) return "detected";
-  const tainted = clusters.some(({ spec }) => (spec.taints ?? []).length > 0);
-  return tainted ? "recovering" : "healthy";
+  const isTainted = clusters.some(({ spec }) => (spec.taints ?? []).length > 0);
+  return isTainted || truth.evictions.length > 0 ? "recovering" : "healthy";
+}
+
+function phaseOfEvicted(truth: Truth, { spec }: ResourceBinding): Phase {
+  const targets = (spec.clusters ?? []).map(({ name }) => name);
+  if (targets.length === 0) return "decided";
+  const { kind, namespace = "", name } = spec.resource;
+  const table = kind === "StatefulSet" ? "apps/statefulsets" : "apps/deployments";
+  const there = targets.filter(
+    (cluster) => truth.ledger.find(cluster, table, `${namespace}/${name}`) !== undefined,
+  );
+  if (there.length === 0) return "scheduled";
+  const ready = truth.readyCopies(table, `${namespace}/${name}`, targets);
+  return ready.length === 0 ? "new starting" : "new healthy";
 }
 
 /** The table of cells, as text. */

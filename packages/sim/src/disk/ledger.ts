@@ -78,6 +78,10 @@ export class Ledger {
     for (const listener of this.#listeners) listener(change);
   }
 
+  servers(): readonly string[] {
+    return [...this.#state.keys()];
+  }
+
   /** Everything a server holds in a table, in order of keys. */
   objects(server: string, table: string): readonly Held[] {
     return this.all(server).filter((held) => held.table === table);

@@ -6,10 +6,19 @@
  *
  * An oracle answers what is wrong, in words; nothing when the promise holds.
  */
-import type { AnyObject, ResourceBinding } from "@lifeboat/api";
+import type { AnyObject, Cluster, ResourceBinding } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
-import { type Committed, parseObject } from "../disk/ledger.ts";
-import { bindingId, clusterOf, CLUSTERS, clustersOf, says, type Truth, WORKS } from "./truth.ts";
+import { type Committed, type Held, parseObject } from "../disk/ledger.ts";
+import {
+  bindingId,
+  clusterOf,
+  CLUSTERS,
+  clustersOf,
+  readyReplicas,
+  says,
+  type Truth,
+  WORKS,
+} from "./truth.ts";
 
 export interface Violation {
   readonly oracle: string;
@@ -76,7 +85,97 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         : [`${server} ${table} ${key} lost its deletionTimestamp`];
     },
   },
+  {
+    name: "last-copy-stays",
+    promise: "D9: no removal of ours takes the ready copies of a workload from one or more to none",
+    judge: ({ server, table, key, row, previous }, truth) => {
+      if (!truth.circumstances.membersAreSteady || server === "plane") return [];
+      if (!WORKLOADS.has(table) || previous === undefined || !isGoingNow(row, previous)) return [];
+      if (readyReplicas(previous.object) === 0) return [];
+      const template = truth.ledger.find("plane", table, key)?.object;
+      if (template === undefined || isGoing(template)) return [];
+      const { kind, metadata } = template;
+      const binding = truth
+        .bindings()
+        .find(({ spec }) => isOf(spec.resource, String(kind), metadata.namespace, metadata.name));
+      if (binding === undefined || isGoing(binding) || clustersOf(binding).size === 0) return [];
+      if (isDirectly(truth, metadata.name)) return [];
+      const others = truth.members().filter((member) => member !== server);
+      return truth.readyCopies(table, key, others).length > 0
+        ? []
+        : [`the last ready copy of ${table} ${key} went, in ${server}`];
+    },
+  },
+  {
+    name: "one-cluster-at-a-time",
+    promise: "D10: in mode Directly pods of a workload are in one cluster at any time",
+    judge: ({ server, table, row }, truth) => {
+      if (table !== "/pods" || server === "plane" || row.type !== "ADDED") return [];
+      const app = parseObject(row.bytes).metadata.labels?.["app"] ?? "";
+      if (!isDirectly(truth, app)) return [];
+      const members = truth.membersWithPods(app, truth.members());
+      return members.length <= 1 ? [] : [`pods of ${app} are in ${members.join(" and ")}`];
+    },
+  },
+  {
+    name: "evictions-keep-the-rate",
+    promise: "D6: workloads are evicted for taints at most at the rate of the fleet",
+    judge: (change, truth) => {
+      if (change.server !== "plane" || !change.table.endsWith("resourcebindings")) return [];
+      if (change.row.type !== "MODIFIED" || change.previous === undefined) return [];
+      const now = parseObject(change.row.bytes) as unknown as ResourceBinding;
+      const before = tasksOf(change.previous.object as unknown as ResourceBinding);
+      const added = [...tasksOf(now)].filter((cluster) => !before.has(cluster));
+      if (added.length === 0 || (now.spec.replicas ?? 0) === 0) return [];
+      const last = truth.evictions.at(-1);
+      truth.evictions.push(change.at);
+      const waitedMs = last === undefined ? Infinity : change.at - last;
+      return waitedMs >= EVICTION_INTERVAL_MS
+        ? []
+        : [`${change.key} was evicted ${waitedMs} ms after another`];
+    },
+  },
+  {
+    name: "one-task-per-cluster",
+    promise: "C7: a binding has at most one eviction task per cluster",
+    judge: ({ server, table, key, row }) => {
+      if (server !== "plane" || !table.endsWith("resourcebindings") || row.type === "DELETED")
+        return [];
+      const { spec } = parseObject(row.bytes) as unknown as ResourceBinding;
+      const { gracefulEvictionTasks = [] } = spec;
+      return new Set(gracefulEvictionTasks.map((task) => task.fromCluster)).size ===
+        gracefulEvictionTasks.length
+        ? []
+        : [`${key} has two tasks for one cluster`];
+    },
+  },
 ];
+
+const WORKLOADS = new Set(["apps/deployments", "apps/statefulsets"]);
+/** 0.5 per second. */
+const EVICTION_INTERVAL_MS = 2000;
+
+function isGoing({ metadata }: { readonly metadata: AnyObject["metadata"] }): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+/** Whether this change is the first that takes the object away. */
+function isGoingNow({ type, bytes }: Committed["row"], previous: Held): boolean {
+  if (isGoing(previous.object)) return false;
+  return type === "DELETED" || isGoing(parseObject(bytes));
+}
+
+/** Whether the policy of a workload of this name asks for mode Directly. */
+function isDirectly(truth: Truth, name: string): boolean {
+  return truth
+    .policies()
+    .filter(({ spec }) => spec.resourceSelectors.some((selector) => selector.name === name))
+    .some(({ spec }) => spec.failover?.cluster?.purgeMode === "Directly");
+}
+
+function tasksOf({ spec }: ResourceBinding): ReadonlySet<string> {
+  return new Set((spec.gracefulEvictionTasks ?? []).map(({ fromCluster }) => fromCluster));
+}
 
 export const convergedOracles: readonly ConvergedOracle[] = [
   {
@@ -123,18 +222,19 @@ export const convergedOracles: readonly ConvergedOracle[] = [
     name: "placed-as-asked",
     promise: "H5: a workload is placed on all clusters that its policy names and that are there",
     judge: (truth) => {
-      const clusters = new Set(
-        truth
-          .clusters()
-          .filter((cluster) => cluster.metadata.deletionTimestamp === undefined)
-          .map(({ metadata }) => metadata.name),
+      const clusters = truth.clusters().filter((cluster) => !isGoing(cluster));
+      const free = new Set(
+        clusters.filter(({ spec }) => (spec.taints ?? []).length === 0).map(nameOfCluster),
       );
       return truth.policies().flatMap((policy) => {
-        const asked = policy.spec.placement?.clusterAffinity?.clusterNames ?? [...clusters];
-        const expected = asked.filter((name) => clusters.has(name)).toSorted();
-        if (expected.length === 0) return [];
-        const divided = policy.spec.placement?.replicaScheduling?.replicaSchedulingType;
-        return policy.spec.resourceSelectors.flatMap(({ kind, name = "" }) => {
+        const { placement, resourceSelectors } = policy.spec;
+        const asked = new Set(
+          placement?.clusterAffinity?.clusterNames ?? clusters.map(nameOfCluster),
+        );
+        const allowed = new Set(clusters.map(nameOfCluster).filter((name) => asked.has(name)));
+        const required = [...free].filter((name) => asked.has(name));
+        if (required.length === 0) return [];
+        return resourceSelectors.flatMap(({ kind, name = "" }) => {
           const { namespace } = policy.metadata;
           const template = truth
             .templates(kind)
@@ -144,12 +244,39 @@ export const convergedOracles: readonly ConvergedOracle[] = [
             .bindings()
             .find(({ spec }) => isOf(spec.resource, kind, namespace, name));
           const placed = (binding?.spec.clusters ?? []).map((target) => target.name).toSorted();
-          if (divided === "Divided" && kind !== "ConfigMap") return dividedFault(template, binding);
-          return says(placed, expected)
-            ? []
-            : [`${kind} ${name} is on [${placed.join()}] and not on [${expected.join()}]`];
+          const wrong = (why: string): string[] => [
+            `${kind} ${name} is on [${placed.join()}]: ${why}`,
+          ];
+          if (placed.some((cluster) => !allowed.has(cluster))) return wrong("more than allowed");
+          const isDivided = placement?.replicaScheduling?.replicaSchedulingType === "Divided";
+          if (isDivided && kind !== "ConfigMap") return dividedFault(template, binding);
+          if (placement?.spreadConstraints !== undefined)
+            return placed.length === 1 ? [] : wrong("not one cluster");
+          const missing = required.filter((cluster) => !placed.includes(cluster));
+          return missing.length === 0 ? [] : wrong(`${missing.join()} is missing`);
         });
       });
+    },
+  },
+  {
+    name: "nobody-stays-on-a-faulty-cluster",
+    promise: "D7: with the gate on, workloads leave clusters with a NoExecute taint for others",
+    judge: (truth) => {
+      if (!truth.circumstances.failover) return [];
+      const faulty = new Set(
+        truth
+          .clusters()
+          .filter(({ spec }) => (spec.taints ?? []).some(({ effect }) => effect === "NoExecute"))
+          .map(nameOfCluster),
+      );
+      const hasOthers = truth.clusters().length > faulty.size;
+      return truth
+        .bindings()
+        .flatMap((binding) =>
+          (binding.spec.clusters ?? [])
+            .filter(({ name }) => hasOthers && faulty.has(name))
+            .map(({ name }) => `${nameOf(binding)} is still on ${name}`),
+        );
     },
   },
   {
@@ -199,6 +326,15 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           ? []
           : [`binding ${nameOf(binding)} shows [${shown.join()}] of [${expected.join()}]`];
       }),
+  },
+  {
+    name: "no-eviction-is-left",
+    promise: "D8: when everything is healthy, no eviction is left half done",
+    judge: (truth) =>
+      truth
+        .bindings()
+        .filter((binding) => tasksOf(binding).size > 0)
+        .map((binding) => `${nameOf(binding)} is still leaving ${[...tasksOf(binding)].join()}`),
   },
   {
     name: "nothing-is-left-going",
@@ -251,6 +387,10 @@ function manifestsOf(work: AnyObject | { readonly spec?: unknown }): readonly An
 
 function identityOf({ kind, metadata }: AnyObject): string {
   return `${kind} ${metadata.namespace ?? ""}/${metadata.name}`;
+}
+
+function nameOfCluster({ metadata }: Cluster): string {
+  return metadata.name;
 }
 
 function nameOf({ metadata }: ResourceBinding): string {

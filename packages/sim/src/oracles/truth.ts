@@ -16,11 +16,44 @@ const CLUSTER_BINDINGS = "work.karmada.io/clusterresourcebindings";
 export const CLUSTERS = "cluster.karmada.io/clusters";
 const POLICIES = "policy.karmada.io/propagationpolicies";
 
+export interface Circumstances {
+  /** Copies change in members only because the plane says so. */
+  readonly membersAreSteady: boolean;
+  /** The gate Failover is on. */
+  readonly failover: boolean;
+}
+
 export class Truth {
   readonly ledger: Ledger;
+  readonly circumstances: Circumstances;
+  /** When workloads were evicted for a taint. */
+  readonly evictions: number[] = [];
 
-  constructor(ledger: Ledger) {
+  constructor(ledger: Ledger, circumstances: Circumstances) {
     this.ledger = ledger;
+    this.circumstances = circumstances;
+  }
+
+  /** The members that have a ready copy of a workload. */
+  readyCopies(table: string, key: string, members: readonly string[]): readonly string[] {
+    return members.filter((member) => {
+      const found = this.ledger.find(member, table, key)?.object;
+      return found?.metadata.deletionTimestamp === undefined && readyReplicas(found) > 0;
+    });
+  }
+
+  /** The members in which pods with this label are. */
+  membersWithPods(app: string, members: readonly string[]): readonly string[] {
+    return members.filter((member) =>
+      this.ledger
+        .objects(member, "/pods")
+        .some(({ object }) => object.metadata.labels?.["app"] === app),
+    );
+  }
+
+  /** The names of all members. */
+  members(): readonly string[] {
+    return this.ledger.servers().filter((server) => server !== "plane");
   }
 
   works(): readonly Work[] {
@@ -96,6 +129,12 @@ export function clustersOf(binding: ResourceBinding): ReadonlySet<string> {
     ...requiredBy.flatMap((other) => (other.clusters ?? []).map(({ name }) => name)),
     ...gracefulEvictionTasks.map(({ fromCluster }) => fromCluster),
   ]);
+}
+
+/** How many replicas a workload in a member reports as ready. */
+export function readyReplicas(object: AnyObject | undefined): number {
+  const { status } = (object ?? {}) as { readonly status?: { readonly readyReplicas?: number } };
+  return status?.readyReplicas ?? 0;
 }
 
 /** Whether everything that `wanted` says is so in `actual`: lists whole, objects field by field. */

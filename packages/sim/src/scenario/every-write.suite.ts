@@ -11,7 +11,7 @@ export async function expectSameEnd(name: string, options: EveryWriteOptions): P
   let runs = 0;
   for await (const run of disturbEveryWrite({ drain: drainPromises }, scenario, options)) {
     runs += 1;
-    expect(run.problems, run.scenario.name).toEqual([]);
+    expect(run.problems, `${run.scenario.name}: ${run.problems.join("; ")}`).toEqual([]);
   }
   expect(runs).toBeGreaterThan(3);
 }

@@ -5,20 +5,30 @@ import type { Link } from "../network/link.ts";
 import type { Simulation } from "../simulation.ts";
 import type { Fault } from "./scenario.ts";
 
-/** Arranges a fault; its times count from now. */
-export function arrangeFault(simulation: Simulation, fault: Fault): void {
+/** Arranges a fault; its times count from now. `begins` is called when it begins. */
+export function arrangeFault(simulation: Simulation, fault: Fault, begins: () => void): void {
   const { clock, writes } = simulation;
+  if ("at" in fault) clock.after(fault.at * 1000, begins);
+  if ("from" in fault) clock.after(fault.from * 1000, begins);
   const at = (seconds: number, act: () => void): void => void clock.after(seconds * 1000, act);
   switch (fault.fault) {
     case "crash":
       return at(fault.at, () => simulation.crashPlane(fault.downFor * 1000));
     case "crash-at-write": {
       const { write, moment, downFor } = fault;
-      const act = (): void => simulation.crashPlane(downFor * 1000);
+      const act = (): void => {
+        begins();
+        simulation.crashPlane(downFor * 1000);
+      };
       return writes.plan({ number: writes.count + write, moment, act });
     }
-    case "lost-answer-at-write":
-      return writes.plan({ number: writes.count + fault.write, moment: "after", act: loseAnswer });
+    case "lost-answer-at-write": {
+      const act = (): never => {
+        begins();
+        throw new OutcomeUnknown("the answer was lost");
+      };
+      return writes.plan({ number: writes.count + fault.write, moment: "after", act });
+    }
     case "link": {
       const link = linkOf(simulation, fault.link);
       at(fault.from, () => link.set(fault.conditions));
@@ -64,8 +74,4 @@ export function healAll(simulation: Simulation): void {
 
 function linkOf(simulation: Simulation, name: string): Link {
   return name === "plane" ? simulation.planeLink : simulation.member(name).link;
-}
-
-function loseAnswer(): never {
-  throw new OutcomeUnknown("the answer was lost");
 }

@@ -15,6 +15,31 @@ function golden(name: string, steps: readonly Step[]): Scenario {
   return { name, seed: 1, members: MEMBERS, steps: [...propagated, ...steps], faults: [] };
 }
 
+/** Two workloads with one copy each, which is on m1 at first. */
+function failover(
+  name: string,
+  purgeMode: "Directly" | "Gracefully",
+  steps: readonly Step[],
+): Scenario {
+  const placed = ["web", "shop"].flatMap((workload): readonly Step[] => {
+    const of = { kind: "Deployment", name: workload } as const;
+    const policy = {
+      do: "policy",
+      name: workload,
+      selects: [of],
+      oneCopy: true,
+      purgeMode,
+    } as const;
+    return [
+      { at: 0, do: "workload", ...of, replicas: 2 },
+      { at: 0, ...policy, clusters: ["m1"] },
+      { at: 10, ...policy, clusters: ["m1", "m2", "m3"] },
+    ];
+  });
+  const all = [...placed, ...steps];
+  return { name, seed: 1, members: MEMBERS, failover: true, steps: all, faults: [] };
+}
+
 /** By name. */
 export const goldenScenarios: readonly Scenario[] = [
   golden("propagate", [
@@ -41,6 +66,24 @@ export const goldenScenarios: readonly Scenario[] = [
     { at: 15, do: "override", name: "o", selects: SETTINGS, cluster: "m1", value: "first" },
     { at: 20, do: "override", name: "o", selects: SETTINGS, cluster: "m2", value: "second" },
     { at: 30, do: "delete", what: "override", name: "o" },
+  ]),
+  failover("fail-gracefully", "Gracefully", [
+    { at: 20, do: "taint", member: "m1", effect: "NoExecute", on: true },
+  ]),
+  failover("fail-directly", "Directly", [
+    { at: 20, do: "taint", member: "m1", effect: "NoExecute", on: true },
+  ]),
+  failover("recover-early", "Gracefully", [
+    { at: 20, do: "taint", member: "m1", effect: "NoExecute", on: true },
+    { at: 21, do: "taint", member: "m1", effect: "NoExecute", on: false },
+  ]),
+  failover("drain", "Gracefully", [
+    { at: 20, do: "taint", member: "m1", effect: "drain", on: true },
+    { at: 90, do: "taint", member: "m1", effect: "drain", on: false },
+  ]),
+  failover("unjoin-during-failover", "Gracefully", [
+    { at: 20, do: "taint", member: "m1", effect: "NoExecute", on: true },
+    { at: 23, do: "unjoin", member: "m1" },
   ]),
   golden("unjoin", [{ at: 20, do: "unjoin", member: "m3" }]),
   golden("namespace", [

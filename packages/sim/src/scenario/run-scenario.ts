@@ -64,7 +64,9 @@ export async function runScenario(
 async function startWorld(ports: SimulationPorts, scenario: Scenario): Promise<Simulation> {
   const { seed, members, syncDelayMs = 0 } = scenario;
   const images = await joinedImages(ports, members);
-  const simulation = await createSimulation(ports, { seed, members, syncDelayMs, images });
+  const controllers = { failover: scenario.failover === true };
+  const options = { seed, members, syncDelayMs, images, controllers };
+  const simulation = await createSimulation(ports, options);
   await simulation.advance(READY_MS);
   return simulation;
 }
@@ -86,7 +88,10 @@ class Run {
   constructor(simulation: Simulation, scenario: Scenario) {
     this.#simulation = simulation;
     this.#scenario = scenario;
-    this.#truth = new Truth(simulation.ledger);
+    this.#truth = new Truth(simulation.ledger, {
+      membersAreSteady: areMembersSteady(scenario),
+      failover: scenario.failover === true,
+    });
     this.#members = [...simulation.members.keys()];
     this.#firstWrite = simulation.writes.count;
     this.#began = simulation.clock.monotonic();
@@ -97,14 +102,11 @@ class Run {
   /** Steps and faults, until the last is over; then everything is healed. */
   async act(): Promise<void> {
     const { clock } = this.#simulation;
-    for (const fault of this.#scenario.faults) {
-      const at = "at" in fault ? fault.at : "from" in fault ? fault.from : 0;
-      clock.after(at * 1000, () => {
+    for (const fault of this.#scenario.faults)
+      arrangeFault(this.#simulation, fault, () => {
         this.#note(describe(fault));
         for (const row of faultsOf(fault)) this.#cells.push(`${row} × ${phaseOf(this.#truth)}`);
       });
-      arrangeFault(this.#simulation, fault);
-    }
     for (const step of this.#scenario.steps)
       clock.after(step.at * 1000, () => {
         this.#note(describe(step));
@@ -211,6 +213,14 @@ class Run {
     const seconds = (this.#simulation.clock.monotonic() - this.#began) / 1000;
     this.#timeline.push(`${seconds.toFixed(3).padStart(9)} ${text}`);
   }
+}
+
+/** Whether copies change in members only because the plane says so. */
+function areMembersSteady({ faults, steps }: Scenario): boolean {
+  return (
+    !faults.some(({ fault }) => fault === "pods" || fault === "member-crash") &&
+    !steps.some((step) => step.do === "drift")
+  );
 }
 
 function isHeartbeat(table: string): boolean {

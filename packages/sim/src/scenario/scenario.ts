@@ -13,6 +13,8 @@ export interface Scenario {
   readonly members: readonly string[];
   /** How long a sync of the plane's disk takes; 0 when absent. */
   readonly syncDelayMs?: number;
+  /** Whether the gate Failover is on. */
+  readonly failover?: boolean;
   readonly steps: readonly Step[];
   readonly faults: readonly Fault[];
 }
@@ -38,6 +40,9 @@ export type Step = { readonly at: number } & (
       /** Absent: all. */
       readonly clusters?: readonly string[];
       readonly divided?: boolean;
+      /** One cluster at a time. */
+      readonly oneCopy?: boolean;
+      readonly purgeMode?: "Directly" | "Gracefully";
     }
   | {
       readonly do: "override";
@@ -53,6 +58,13 @@ export type Step = { readonly at: number } & (
       readonly namespace?: string;
     }
   | { readonly do: "namespace"; readonly name: string }
+  | {
+      /** An operator taints a cluster, orders it to be drained, or takes either back. */
+      readonly do: "taint";
+      readonly member: string;
+      readonly effect: "NoSchedule" | "NoExecute" | "PreferNoExecute" | "drain";
+      readonly on: boolean;
+    }
   | { readonly do: "join" | "unjoin"; readonly member: string }
   | {
       /** Somebody changes or deletes a copy in a member. */

@@ -10,6 +10,7 @@ import {
   type Resource,
 } from "@lifeboat/api";
 import { unreachable } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
 import type { Client } from "@lifeboat/kit";
 import type { Simulation } from "../simulation.ts";
 import type { Step, WorkloadKind } from "./scenario.ts";
@@ -44,6 +45,8 @@ export function takeStep(simulation: Simulation, step: Step): void {
       return simulation.join(step.member);
     case "unjoin":
       return simulation.user((plane) => remove(plane, clusters, { name: step.member }));
+    case "taint":
+      return simulation.user((plane) => taint(plane, step));
     case "drift":
       return drift(simulation, step);
     default:
@@ -77,6 +80,7 @@ function workload(step: Of<"workload">): New<AnyObject> {
 
 function policy(step: Of<"policy">): New<AnyObject> {
   const { name, namespace = "default", clusters: clusterNames, divided = false } = step;
+  const { oneCopy = false, purgeMode } = step;
   return {
     apiVersion: "policy.karmada.io/v1alpha1",
     kind: "PropagationPolicy",
@@ -87,7 +91,11 @@ function policy(step: Of<"policy">): New<AnyObject> {
         kind,
         name: selected,
       })),
+      ...(purgeMode !== undefined && { failover: { cluster: { purgeMode } } }),
       placement: {
+        ...(oneCopy && {
+          spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }],
+        }),
         ...(clusterNames !== undefined && { clusterAffinity: { clusterNames } }),
         replicaScheduling: {
           replicaSchedulingType: divided ? "Divided" : "Duplicated",
@@ -146,6 +154,21 @@ async function remove(
         propagationPolicy: "Background",
       },
     );
+  } catch (error) {
+    if (!isRefused(error, "NotFound")) throw error;
+  }
+}
+
+async function taint(plane: Client, { member, effect, on }: Of<"taint">): Promise<void> {
+  const wanted =
+    effect === "drain"
+      ? { key: wellKnown.DRAIN_TAINT, effect: "NoExecute" as const }
+      : { key: "test/faulty", effect };
+  try {
+    const cluster = await plane.get(clusters, { namespace: "", name: member });
+    const others = (cluster.spec.taints ?? []).filter(({ key }) => key !== wanted.key);
+    const taints = on ? [...others, wanted] : others;
+    await plane.update(clusters, { ...cluster, spec: { ...cluster.spec, taints } });
   } catch (error) {
     if (!isRefused(error, "NotFound")) throw error;
   }
