@@ -1,5 +1,5 @@
 /** `os.date` and `os.time` for scripts: in UTC, from the time they are given. */
-import type { Json } from "@lifeboat/api";
+import { isJsonObject, type Json, type JsonObject } from "@lifeboat/api";
 import { Problem } from "./script-lua-kube.ts";
 
 const DAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
@@ -64,8 +64,7 @@ export function dateOf(format: string, seconds: number): Json {
 
 /** The seconds since 1970 of a table of year, month, day and perhaps hour, min and sec. Throws `Problem`. */
 export function timeOf(table: Json): number {
-  const fields: Readonly<Record<string, unknown>> =
-    typeof table === "object" && table !== null ? { ...table } : {};
+  const fields: JsonObject = isJsonObject(table) ? table : {};
   const at = (name: string, otherwise?: number): number => {
     const value = Number(fields[name] ?? otherwise);
     if (!Number.isInteger(value)) throw new Problem(`os.time needs a whole number as ${name}`);

@@ -104,7 +104,7 @@ export interface LuaMachine {
   /** Runs something whose texts are charged to this meter. */
   metered<T>(meter: Meter, run: () => T): T;
   /** Counts bytes of text that are about to be made. Throws `ScriptStopped` when there are none left. */
-  charge(bytes: number): void;
+  readonly charge: (bytes: number) => void;
 }
 
 interface LuaText {
@@ -120,15 +120,15 @@ interface LuaValue {
 }
 
 interface TextModule {
-  luaS_hash(bytes: Uint8Array): string;
-  luaS_hashlongstr(text: LuaText): string;
-  luaS_bless(state: LuaState, bytes: Uint8Array): LuaText;
-  luaS_new(state: LuaState, bytes: Uint8Array): LuaText;
+  luaS_hash: (bytes: Uint8Array) => string;
+  luaS_hashlongstr: (text: LuaText) => string;
+  luaS_bless: (state: LuaState, bytes: Uint8Array) => LuaText;
+  luaS_new: (state: LuaState, bytes: Uint8Array) => LuaText;
 }
 
 interface ValueModule {
-  luaO_str2num(text: Uint8Array, value: LuaValue): number;
-  luaO_tostring(state: LuaState, value: LuaValue): void;
+  luaO_str2num: (text: Uint8Array, value: LuaValue) => number;
+  luaO_tostring: (state: LuaState, value: LuaValue) => void;
 }
 
 interface LuaBuffer {
@@ -136,13 +136,13 @@ interface LuaBuffer {
 }
 
 interface BufferModule extends LuaAuxiliary {
-  luaL_addchar(buffer: LuaBuffer, byte: number): void;
-  luaL_addlstring(buffer: LuaBuffer, text: Uint8Array, length: number): void;
-  luaL_addstring(buffer: LuaBuffer, text: Uint8Array): void;
-  luaL_addvalue(buffer: LuaBuffer & { readonly L: LuaState }): void;
-  luaL_buffinitsize(state: LuaState, buffer: LuaBuffer, size: number): Uint8Array;
-  luaL_prepbuffsize(buffer: LuaBuffer, size: number): Uint8Array;
-  luaL_tolstring(state: LuaState, index: number): Uint8Array;
+  luaL_addchar: (buffer: LuaBuffer, byte: number) => void;
+  luaL_addlstring: (buffer: LuaBuffer, text: Uint8Array, length: number) => void;
+  luaL_addstring: (buffer: LuaBuffer, text: Uint8Array) => void;
+  luaL_addvalue: (buffer: LuaBuffer & { readonly L: LuaState }) => void;
+  luaL_buffinitsize: (state: LuaState, buffer: LuaBuffer, size: number) => Uint8Array;
+  luaL_prepbuffsize: (buffer: LuaBuffer, size: number) => Uint8Array;
+  luaL_tolstring: (state: LuaState, index: number) => Uint8Array;
 }
 
 const encoder = new TextEncoder();

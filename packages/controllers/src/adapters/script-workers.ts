@@ -117,12 +117,13 @@ class WorkerPool implements ScriptWorkers {
     this.#waiting.clear();
     this.#waitingCount = 0;
     for (const job of waiting) job.reject(closed());
-    const workers = this.#slots.map((slot) => {
-      const { worker } = slot;
-      this.#fail(slot, closed());
-      return worker?.terminate();
-    });
-    await Promise.all(workers);
+    await Promise.all(
+      this.#slots.map(async (slot) => {
+        const { worker } = slot;
+        this.#fail(slot, closed());
+        await worker?.terminate();
+      }),
+    );
   }
 
   async #ask(script: string, request: WorkerRequest): Promise<WorkerAnswer> {

@@ -1,5 +1,6 @@
 /** The program of the threads as one plain JavaScript file: tests run from the sources, which a thread cannot load. */
 import { createRequire } from "node:module";
+import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 interface Bundler {
@@ -16,12 +17,12 @@ interface Bundler {
 
 /** Written below node_modules, where Node finds the packages that stay outside of it. */
 export function bundleWorker(): URL {
-  const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-  const outfile = here("../../../../node_modules/.cache/lifeboat/script-worker.mjs");
+  const entry = fileURLToPath(new URL("./script-worker.ts", import.meta.url));
+  const outfile = resolve(entry, "../../../../../node_modules/.cache/lifeboat/script-worker.mjs");
   // esbuild is tsx's own dependency, so it is asked for from there.
   const requireFromTsx = createRequire(createRequire(import.meta.url).resolve("tsx/package.json"));
   (requireFromTsx("esbuild") as Bundler).buildSync({
-    entryPoints: [here("./script-worker.ts")],
+    entryPoints: [entry],
     outfile,
     bundle: true,
     platform: "node",

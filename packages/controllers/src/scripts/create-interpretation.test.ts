@@ -198,11 +198,11 @@ describe("a kind with scripts", () => {
   });
 
   it("is known as customized, and others are not", () => {
-    const { isCustomized } = interpretation();
-    const is = isCustomized.bind(interpretation());
-    expect(is("shop.io/v1", "Workload", "health")).toBe(true);
-    expect(is("shop.io/v2", "Workload", "health")).toBe(false);
-    expect(is("apps/v1", "Deployment", "health")).toBe(false);
+    const is = (apiVersion: string, kind: string): boolean =>
+      interpretation().isCustomized(apiVersion, kind, "health");
+    expect(is("shop.io/v1", "Workload")).toBe(true);
+    expect(is("shop.io/v2", "Workload")).toBe(false);
+    expect(is("apps/v1", "Deployment")).toBe(false);
   });
 
   it("is still known after a restart", async () => {
