@@ -35,7 +35,6 @@ import {
   clusterOfWork,
   decideApplication,
   evictApplication,
-  type Fields,
   findTarget,
   fleetOf,
   stateToCarry,
@@ -247,7 +246,7 @@ class ApplicationFailovers {
       failing: "application",
       purgeMode: applicationPurgeMode(binding),
       work,
-      template: template as unknown as Fields,
+      template,
       policy: policyOf(this.#context, binding),
       enabled: this.#options.statefulFailoverInjection,
     });

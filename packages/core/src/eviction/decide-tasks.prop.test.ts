@@ -1,5 +1,5 @@
 /** What holds for every binding with tasks: the floor, the barrier of Directly, and that time alone ends nothing. */
-import type { EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
+import type { EvictionTask, Work } from "@lifeboat/api";
 import { addMs } from "@lifeboat/base";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -33,7 +33,7 @@ const anyTask: fc.Arbitrary<EvictionTask> = fc
     };
     const present = Object.entries(given).filter(([, value]) => value !== undefined);
     const { creationTimestamp: _time, clustersBeforeFailover: _before, ...plain } = task(from);
-    return { ...plain, ...Object.fromEntries(present) } as EvictionTask;
+    return { ...plain, ...Object.fromEntries(present) };
   });
 
 const anyView: fc.Arbitrary<TasksView> = fc
@@ -173,7 +173,7 @@ describe("for every binding", () => {
   it("what is taken back is in the result, and only taints that are gone are a reason", () => {
     fc.assert(
       fc.property(anyView, (view) => {
-        const [changed] = decideTasks(view, NOW).commands as readonly ResourceBinding[];
+        const [changed] = decideTasks(view, NOW).commands;
         for (const { task: one, fate } of fates(view)) {
           if (fate !== "rolledBack") continue;
           expect(one.producer).toBe("TaintManager");

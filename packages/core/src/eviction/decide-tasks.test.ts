@@ -462,7 +462,8 @@ describe("the write", () => {
   });
 
   it("gives a task its time when nobody did", () => {
-    const binding = bindingWith(["b"], [task("a", { creationTimestamp: undefined } as object)]);
+    const { creationTimestamp: _none, ...untimed } = task("a");
+    const binding = bindingWith(["b"], [untimed]);
     const [changed] = decide({ binding, works: [copy("a", healthy)] }).commands;
     expect(changed?.spec.gracefulEvictionTasks?.[0]?.creationTimestamp).toBe(
       "2026-01-01T12:00:00Z",

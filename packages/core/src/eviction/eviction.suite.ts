@@ -89,7 +89,7 @@ export function clusterIn(name: string, state: ClusterState = {}): Cluster {
       ...(tainted === true && { taints: [{ key: "down", effect: "NoExecute" }] }),
     },
     ...(ready !== undefined && { status: { conditions: [condition(ready)] } }),
-  } as Cluster;
+  };
 }
 
 export interface Scene {

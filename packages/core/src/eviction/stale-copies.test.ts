@@ -17,7 +17,7 @@ function cluster(state: ClusterState, removed?: Condition["status"]): Cluster {
     lastTransitionTime: "2026-01-01T00:00:00Z",
   };
   const conditions = [...(plain.status?.conditions ?? []), condition];
-  return { ...plain, status: { ...plain.status, conditions } } as Cluster;
+  return { ...plain, status: { ...plain.status, conditions } };
 }
 
 describe("the condition", () => {

@@ -51,7 +51,7 @@ export function policyFor(
     kind: "PropagationPolicy",
     metadata: { name: resource.name, namespace: "default" },
     spec: { resourceSelectors: [resource], ...spec },
-  } as New<PropagationPolicy>;
+  };
 }
 
 /** One cluster at a time, as the seeds' stateful examples ask. */
@@ -169,7 +169,7 @@ export class Hands {
         return involvedObject.kind === kind && involvedObject.name === name;
       })
       .map((event) => String(event["reason"]));
-    return [...new Set(reasons)].sort();
+    return [...new Set(reasons)].toSorted((a, b) => a.localeCompare(b));
   }
 
   #cluster(name: string): Promise<Cluster> {

@@ -23,6 +23,8 @@ afterEach(() => fleet.close());
 
 interface Case {
   readonly name: string;
+  readonly kind: string;
+  readonly apiVersion: string;
   readonly resource: Resource;
   readonly template: New<AnyObject>;
   readonly rules: readonly { readonly aliasLabelName: string; readonly jsonPath: string }[];
@@ -43,6 +45,8 @@ const COUNTED = {
 const CASES: readonly Case[] = [
   {
     name: "deploy",
+    kind: "Deployment",
+    apiVersion: "apps/v1",
     resource: resources.deployments,
     template: deployment("deploy", { replicas: 2 }),
     rules: COUNTS,
@@ -50,6 +54,8 @@ const CASES: readonly Case[] = [
   },
   {
     name: "sts",
+    kind: "StatefulSet",
+    apiVersion: "apps/v1",
     resource: STATEFUL_SETS,
     template: statefulSet("sts", 2),
     rules: COUNTS,
@@ -57,6 +63,8 @@ const CASES: readonly Case[] = [
   },
   {
     name: "foo",
+    kind: "FlinkDeployment",
+    apiVersion: "flink.apache.org/v1beta1",
     resource: FLINK_DEPLOYMENTS,
     template: {
       apiVersion: "flink.apache.org/v1beta1",
@@ -78,7 +86,15 @@ const CASES: readonly Case[] = [
   },
 ];
 
-async function start({ resource, template, name, rules, status }: Case): Promise<string> {
+async function start({
+  apiVersion,
+  kind,
+  resource,
+  template,
+  name,
+  rules,
+  status,
+}: Case): Promise<string> {
   ({ fleet, hands } = await failoverFleet(["m1", "m2"]));
   if (status !== undefined) {
     await fleet.plane.create(resources.crds, flinkCrd());
@@ -86,7 +102,6 @@ async function start({ resource, template, name, rules, status }: Case): Promise
       await fleet.member(member).client.create(resources.crds, flinkCrd());
     await fleet.advance("60s");
   }
-  const { apiVersion, kind } = template;
   const failover = { cluster: { purgeMode: "Directly", statePreservation: { rules } } };
   const spec = { placement: oneOf("m1", "m2"), failover };
   await hands.create(policyFor({ apiVersion, kind, name }, spec), resource, template);
@@ -124,13 +139,13 @@ async function stateOf(name: string, cluster: string, template: AnyObject, enabl
 }
 
 describe.each(CASES)("a $resource.kind that moves Directly", (one) => {
-  const { resource, name, template } = one;
+  const { kind, resource, name } = one;
   const key = { namespace: "default", name };
 
   it("is gone from the old cluster before it is in the new one, and carries its state", async () => {
     const from = await start(one);
     const to = from === "m1" ? "m2" : "m1";
-    const bound = bindingOf(name, template.kind);
+    const bound = bindingOf(name, kind);
     const state = await stateOf(bound, from, await fleet.plane.get(resource, key));
     expect(state).toEqual(one.labels);
     await hands.taint(from);
