@@ -27,15 +27,17 @@ export function arbitraryScenario(size: Size): fc.Arbitrary<Scenario> {
     .record({
       seed: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
       syncDelayMs: fc.constantFrom(0, 0, 1, 5),
+      failover: fc.boolean(),
       first: fc.array(arbitraryPlacement(size), { minLength: 1, maxLength: size.workloads }),
       later: fc.array(arbitraryStep(size), { maxLength: size.steps }),
       faults: arbitraryFaults(members, size.faults),
     })
-    .map(({ seed, syncDelayMs, first, later, faults }) => ({
+    .map(({ seed, syncDelayMs, failover, first, later, faults }) => ({
       name: `random ${seed}`,
       seed,
       members,
       syncDelayMs,
+      failover,
       steps: [...first.flat(), ...later].toSorted((a, b) => a.at - b.at),
       faults,
     }));
@@ -78,6 +80,7 @@ function arbitraryPolicy({
     selects: fc.constant([]),
     clusters: fc.subarray([...members], { minLength: 1 }),
     divided: fc.boolean(),
+    oneCopy: fc.boolean(),
   });
 }
 
@@ -136,6 +139,13 @@ function arbitraryStep(size: Size): fc.Arbitrary<Step> {
       name: fc.constantFrom("n1", "n2"),
     }),
     fc.record({ at: time, do: fc.constantFrom("join" as const, "unjoin" as const), member }),
+    fc.record({
+      at: time,
+      do: fc.constant("taint" as const),
+      member,
+      effect: fc.constantFrom("NoSchedule", "NoExecute", "NoExecute", "PreferNoExecute", "drain"),
+      on: fc.boolean(),
+    }),
     fc
       .record({
         at: time,

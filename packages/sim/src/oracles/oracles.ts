@@ -173,6 +173,15 @@ function isDirectly(truth: Truth, name: string): boolean {
     .some(({ spec }) => spec.failover?.cluster?.purgeMode === "Directly");
 }
 
+const BRAKED_SHARE = 0.55;
+
+function faultyClusters(truth: Truth): ReadonlySet<string> {
+  const faulty = truth
+    .clusters()
+    .filter(({ spec }) => (spec.taints ?? []).some(({ effect }) => effect === "NoExecute"));
+  return new Set(faulty.map(nameOfCluster));
+}
+
 function tasksOf({ spec }: ResourceBinding): ReadonlySet<string> {
   return new Set((spec.gracefulEvictionTasks ?? []).map(({ fromCluster }) => fromCluster));
 }
@@ -262,21 +271,23 @@ export const convergedOracles: readonly ConvergedOracle[] = [
     name: "nobody-stays-on-a-faulty-cluster",
     promise: "D7: with the gate on, workloads leave clusters with a NoExecute taint for others",
     judge: (truth) => {
-      if (!truth.circumstances.failover) return [];
-      const faulty = new Set(
-        truth
-          .clusters()
-          .filter(({ spec }) => (spec.taints ?? []).some(({ effect }) => effect === "NoExecute"))
-          .map(nameOfCluster),
-      );
-      const hasOthers = truth.clusters().length > faulty.size;
-      return truth
-        .bindings()
-        .flatMap((binding) =>
-          (binding.spec.clusters ?? [])
-            .filter(({ name }) => hasOthers && faulty.has(name))
-            .map(({ name }) => `${nameOf(binding)} is still on ${name}`),
+      const clusters = truth.clusters();
+      const faulty = faultyClusters(truth);
+      // Above this share nobody is moved (D6).
+      if (!truth.circumstances.failover || faulty.size / clusters.length > BRAKED_SHARE) return [];
+      return truth.bindings().flatMap((binding) => {
+        const { placement, clusters: placed = [] } = binding.spec;
+        const asked = placement?.clusterAffinity?.clusterNames;
+        const hasOther = clusters.some(
+          ({ metadata: { name }, spec }) =>
+            (asked?.includes(name) ?? true) && (spec.taints ?? []).length === 0,
         );
+        // Only where one copy is asked for it is certain that another cluster is enough (D8).
+        if (placement?.spreadConstraints === undefined || !hasOther) return [];
+        return placed
+          .filter(({ name }) => faulty.has(name))
+          .map(({ name }) => `${nameOf(binding)} is still on ${name}`);
+      });
     },
   },
   {
@@ -334,6 +345,8 @@ export const convergedOracles: readonly ConvergedOracle[] = [
       truth
         .bindings()
         .filter((binding) => tasksOf(binding).size > 0)
+        // Without a result it waits for a cluster that fits.
+        .filter(({ spec }) => faultyClusters(truth).size === 0 || (spec.clusters ?? []).length > 0)
         .map((binding) => `${nameOf(binding)} is still leaving ${[...tasksOf(binding)].join()}`),
   },
   {
