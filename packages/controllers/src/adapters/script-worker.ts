@@ -6,16 +6,16 @@ import type { WorkerAnswer, WorkerRequest } from "./script-workers.ts";
 
 const limits = workerData as ScriptLimits;
 
-/** A port of Node has no origin, unlike the window that the rule means. */
 const post = (text: string): void => {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of Node has no origin
   parentPort?.postMessage(text);
 };
 
 parentPort?.on("message", (text: string) => {
   post(JSON.stringify(answerTo(JSON.parse(text) as WorkerRequest)));
 });
-// The first answer: from now on a deadline measures the script alone.
+// The machine is loaded before the first answer: from then on a deadline measures the script alone.
+checkLua("", limits);
 post("ready");
 
 function answerTo(request: WorkerRequest): WorkerAnswer {

@@ -12,7 +12,7 @@ const FOR_EVER = "function F() while true do end end";
 describe("scripts in threads", { timeout: 60_000 }, () => {
   const engine = createScriptWorkers({
     program,
-    timeoutMs: 500,
+    timeoutMs: 2000,
     instructions: 200_000,
     textBytes: 2 * 1024 * 1024,
   });
@@ -23,7 +23,7 @@ describe("scripts in threads", { timeout: 60_000 }, () => {
     const script = "function F() return (('a'):rep(60) .. 'b'):find(('a*'):rep(60) .. 'c') end";
     expect(await failureOf(engine, script)).toMatchObject({
       kind: "timeout",
-      message: "the script took longer than 500 ms",
+      message: "the script took longer than 2000 ms",
     });
     expect(await resultsOf(engine, QUICK, [1])).toEqual([1]);
   });
@@ -45,7 +45,7 @@ describe("threads", { timeout: 60_000 }, () => {
   });
 
   it("are never all taken by one script", async () => {
-    const one = open({ timeoutMs: 1500 });
+    const one = open({ timeoutMs: 1000 });
     await Promise.all([resultsOf(one, QUICK, [1]), resultsOf(one, `${QUICK} --`, [1])]);
     let slowEnded = 0;
     const slow = Array.from({ length: 3 }, () =>
@@ -68,6 +68,14 @@ describe("threads", { timeout: 60_000 }, () => {
     // One is under way, two wait, and there is no place for the others.
     expect(kinds).toEqual(["timeout", "timeout", "timeout", "busy", "busy"]);
     expect(await resultsOf(narrow, QUICK, [1])).toEqual([1]);
+  });
+
+  it("fail a call that waited too long", async () => {
+    const patient = open({ maxWaitMs: 100, timeoutMs: 300 });
+    const calls = Array.from({ length: 3 }, () => failureOf(patient, FOR_EVER));
+    const kinds = (await Promise.all(calls)).map(({ kind }) => kind);
+    expect(kinds).toEqual(["timeout", "busy", "busy"]);
+    expect(await resultsOf(patient, QUICK, [1])).toEqual([1]);
   });
 
   it("fail what is under way and what waits when they are closed", async () => {

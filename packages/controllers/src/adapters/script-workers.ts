@@ -5,7 +5,7 @@
  *
  * 1. A thread runs one call at a time; its deadline runs from the moment the thread has the call.
  * 2. A script never has all threads, and scripts take turns: a slow one delays others by at most one call each.
- * 3. Waiting calls are bounded; one too many fails at once.
+ * 3. Waiting calls are bounded in number and in time: one too many fails at once, one that waited too long in its turn.
  * 4. Threads are started when they are needed and never keep the process alive.
  */
 import type { Json } from "@lifeboat/api";
@@ -33,6 +33,8 @@ export interface ScriptWorkersOptions extends Partial<ScriptLimits> {
   readonly threads?: number;
   /** How many calls may wait. */
   readonly maxWaiting?: number;
+  /** How long a call may wait for a thread. */
+  readonly maxWaitMs?: number;
   /** The heap of a thread. */
   readonly heapMegabytes?: number;
   /** The thread's program; absent: the one beside this file. */
@@ -44,7 +46,12 @@ export interface ScriptWorkers extends ScriptEngine {
   close(): Promise<void>;
 }
 
-const DEFAULTS = { threads: 2, maxWaiting: 256, heapMegabytes: 96 } as const;
+const DEFAULTS = {
+  threads: 2,
+  maxWaiting: 4096,
+  maxWaitMs: 30_000,
+  heapMegabytes: 96,
+} as const;
 /** A thread that is not there after this long does not come. */
 const START_MS = 30_000;
 
@@ -63,6 +70,8 @@ export function createScriptWorkers(options: ScriptWorkersOptions = {}): ScriptW
 interface Job {
   readonly script: string;
   readonly request: WorkerRequest;
+  /** When it began to wait. */
+  readonly since: number;
   resolve(answer: WorkerAnswer): void;
   reject(error: ScriptFailed): void;
 }
@@ -132,7 +141,7 @@ class WorkerPool implements ScriptWorkers {
       throw new ScriptFailed("busy", `${this.#waitingCount} scripts are waiting already`);
     const answer = await new Promise<WorkerAnswer>((resolve, reject) => {
       const queue = this.#waiting.get(script) ?? [];
-      queue.push({ script, request, resolve, reject });
+      queue.push({ script, request, since: performance.now(), resolve, reject });
       this.#waiting.set(script, queue);
       this.#waitingCount += 1;
       this.#dispatch();
@@ -157,14 +166,24 @@ class WorkerPool implements ScriptWorkers {
     for (const [script, queue] of this.#waiting) {
       const running = this.#underWay.get(script) ?? 0;
       if (running >= most) continue;
-      const job = queue.shift();
+      const job = this.#take(queue);
       // Removed and put back at the end: the turn goes round.
       this.#waiting.delete(script);
       if (queue.length > 0) this.#waiting.set(script, queue);
       if (job === undefined) continue;
-      this.#waitingCount -= 1;
       this.#underWay.set(script, running + 1);
       return job;
+    }
+    return undefined;
+  }
+
+  /** The first of a script's jobs that has not waited too long. */
+  #take(queue: Job[]): Job | undefined {
+    const { maxWaitMs } = this.#options;
+    for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
+      this.#waitingCount -= 1;
+      if (performance.now() - job.since <= maxWaitMs) return job;
+      job.reject(new ScriptFailed("busy", `the script waited for more than ${maxWaitMs} ms`));
     }
     return undefined;
   }
