@@ -364,6 +364,7 @@ export {
   judge,
   type JudgeOptions,
   nextEvacuation,
+  nextOrdinal,
   numberOf,
   recordTaints,
   slicesFor,

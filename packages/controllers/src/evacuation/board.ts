@@ -175,8 +175,10 @@ export class Board {
     else this.#slices.set(spec.evacuation, slices);
     const track = this.#tracks.get(spec.evacuation);
     if (track === undefined) return;
-    if (now === undefined) this.#rebuild(track);
-    else for (const item of this.#addSlice(track, now)) this.#update(item);
+    if (now === undefined) {
+      this.#removeSlice(track, spec);
+      this.#rebuild(track);
+    } else for (const item of this.#addSlice(track, now)) this.#update(item);
     this.#listener.changed(track.cluster);
   }
 
@@ -315,6 +317,19 @@ export class Board {
       if (binding === undefined || !isArrival(track, item, binding)) track.arrivals.delete(item.id);
       return item;
     });
+  }
+
+  /** Forgets what a slice said, which somebody deleted by hand. */
+  #removeSlice(track: Track, { taint, entries }: EvacuationSlice["spec"]): void {
+    for (const { binding } of entries) {
+      const { namespace = "", name } = binding;
+      const item = track.items.get(formatKey({ namespace, name }));
+      if (item === undefined) continue;
+      item.terms.delete(taintId(taint));
+      if (item.terms.size > 0) continue;
+      track.items.delete(item.id);
+      this.queue.remove({ cluster: track.cluster, id: item.id, lane: item.lane });
+    }
   }
 
   #update(item: Item): void {

@@ -72,8 +72,10 @@ class Evacuations implements Service {
     const subscriptions = [
       informers.clusters.onChange((old, now) => {
         targets.putCluster((now ?? old)?.metadata.name ?? "", now);
-        releaser.clustersChanged();
+        releaser.mayHelp();
       }),
+      informers.propagationPolicies.onChange(() => releaser.mayHelp()),
+      informers.clusterPropagationPolicies.onChange(() => releaser.mayHelp()),
       informers.evacuationSlices.onChange((old, now) => board.putSlice(old, now)),
       informers.evacuations.onChange((old, now) => board.putEvacuation(old, now)),
       ...[informers.resourceBindings, informers.clusterResourceBindings].map((informer) =>
@@ -144,6 +146,9 @@ class Evacuations implements Service {
         ...this.#everything(),
         watching(context.informers.clusters, () => [RELEASE]),
         watching(context.informers.evacuationBudgets, () => [RELEASE]),
+        // What a policy says about state may be what somebody is held for.
+        watching(context.informers.propagationPolicies, () => [RELEASE]),
+        watching(context.informers.clusterPropagationPolicies, () => [RELEASE]),
       ],
       reconcile: (_key, signal) => releaser.look(signal),
     });

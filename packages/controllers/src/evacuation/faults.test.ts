@@ -3,7 +3,7 @@ import { failure, Refused, resourceBindings } from "@lifeboat/api";
 import { type Client, type Metrics, OutcomeUnknown } from "@lifeboat/kit";
 import { createPromMetrics } from "@lifeboat/kit/adapters";
 import type { Fleet } from "@lifeboat/testkit";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   bareFleet,
   type BareSettings,
@@ -18,6 +18,9 @@ import {
   setTaints,
   watchDecisions,
 } from "./evacuation.suite.ts";
+
+/** Other work on the machine must not fail them. */
+vi.setConfig({ testTimeout: 60_000 });
 
 let fleet: Fleet;
 afterEach(() => fleet.close());

@@ -2,11 +2,12 @@
 import {
   type Evacuation,
   evacuations,
+  evacuationSlices,
   type ResourceBinding,
   resourceBindings,
 } from "@lifeboat/api";
 import { newObject, type Fleet } from "@lifeboat/testkit";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   allEvacuations,
   allSlices,
@@ -24,6 +25,9 @@ import {
   SINGLE,
   watchDecisions,
 } from "./evacuation.suite.ts";
+
+/** Other work on the machine must not fail them. */
+vi.setConfig({ testTimeout: 60_000 });
 
 let fleet: Fleet;
 afterEach(() => fleet.close());
@@ -261,6 +265,39 @@ describe("the record", () => {
     const [first, second] = await allEvacuations(fleet);
     expect(first?.status).toMatchObject({ phase: "Abandoned", reason: "GateOff" });
     expect(second?.metadata.name).toBe("m1-2");
+  });
+
+  it("is written again as far as a person deleted a slice of it", async () => {
+    fleet = await bareFleet({ clusters: FOUR });
+    await bindMany(fleet, "a", 3, "m1", tolerating(600));
+    const decisions = watchDecisions(fleet);
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("2s");
+    const [slice] = await allSlices(fleet);
+    await fleet.plane.delete(evacuationSlices, {
+      namespace: "",
+      name: slice?.metadata.name ?? "",
+    });
+    await fleet.advance("15m");
+    expect(decisions.map(({ binding }) => binding).toSorted()).toEqual(["a-0", "a-1", "a-2"]);
+    expect((await evacuation(fleet, "m1-1")).status).toMatchObject({
+      entries: { total: 3, evicted: 3 },
+      taints: [{ slices: 1 }],
+    });
+  });
+
+  it("takes another name when somebody else has it", async () => {
+    fleet = await bareFleet({ clusters: FOUR });
+    await fleet.plane.create(evacuations, {
+      apiVersion: "lifeboat.dev/v1alpha1",
+      kind: "Evacuation",
+      metadata: { name: "m1-1" },
+      spec: { cluster: "another", paused: false },
+    });
+    await bindMany(fleet, "a", 1, "m1");
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("2s");
+    expect((await evacuation(fleet, "m1-2")).status).toMatchObject({ entries: { evicted: 1 } });
   });
 
   it("is made again when a person deletes it", async () => {

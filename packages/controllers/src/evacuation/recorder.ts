@@ -10,7 +10,6 @@
  *    closed when it is switched on: eligibility is that of the new moment (D18).
  */
 import {
-  type Cluster,
   type Evacuation,
   type EvacuationSlice,
   evacuations,
@@ -29,6 +28,7 @@ import {
   judge,
   type JudgeOptions,
   nextEvacuation,
+  nextOrdinal,
   passiveRateOf,
   phaseReasons,
   progressOf,
@@ -44,7 +44,7 @@ import {
   wasStoppedByGate,
   wellKnown,
 } from "@lifeboat/core";
-import { checkAgainAt, done, type Outcome } from "@lifeboat/kit";
+import { checkAgainAt, compareVersions, done, type Outcome } from "@lifeboat/kit";
 import { type Binding, bindingsBy } from "../bindings.ts";
 import type { PlaneContext } from "../context.ts";
 import { type Board, isOn, type Item, type Track } from "./board.ts";
@@ -91,7 +91,7 @@ export class Recorder {
       this.#counted.delete(name);
       return done;
     }
-    const current = await this.#current(name, cluster, borne, signal);
+    const current = await this.#current(name, borne, signal);
     if (current !== undefined && (await this.#record(current, borne, signal))) return done;
     const again = await this.#progress(name, borne, signal);
     for (const surplus of surplusOf(board.evacuationsOf(name)))
@@ -107,7 +107,6 @@ export class Recorder {
   /** The evacuation to which the cluster's taints belong, made if there is none. */
   async #current(
     name: string,
-    cluster: Cluster | undefined,
     borne: readonly EvictingTaint[],
     signal: AbortSignal,
   ): Promise<Evacuation | undefined> {
@@ -119,18 +118,17 @@ export class Recorder {
       return undefined;
     }
     if (current !== undefined || !borne.some((taint) => this.#counts(taint))) return current;
-    const made = await context.plane.create(evacuations, nextEvacuation(name, known), { signal });
+    const next = nextEvacuation(
+      name,
+      known,
+      (taken) => context.informers.evacuations.get({ namespace: "", name: taken }) !== undefined,
+    );
+    const made = await context.plane.create(evacuations, next, { signal });
     context.log.info("a cluster became faulty, its evacuation is recorded", {
       cluster: name,
       evacuation: made.metadata.name,
       taints: borne.map(describeTaint),
     });
-    if (cluster !== undefined)
-      context.events.record(cluster, {
-        type: "Warning",
-        reason: "EvacuationStarted",
-        message: `Evacuation ${made.metadata.name} began: the cluster bears ${borne.map(describeTaint).join(", ")}.`,
-      });
     return made;
   }
 
@@ -165,33 +163,49 @@ export class Recorder {
     const { cluster } = current.spec;
     const id = taintId(taint);
     const known = (current.status?.taints ?? []).find((one) => taintId(one.taint) === id);
-    if (known === undefined && !this.#counts(taint)) return undefined;
+    if (!this.#counts(taint)) return undefined;
     const existing = board.slicesOf(current, id);
     // A slice that the cache does not show yet would be written a second time.
-    if (known !== undefined && existing.length < known.slices) return undefined;
+    if (this.#isBehind(current, existing.length, known)) return undefined;
     // Those who arrive are gathered for a while, so that they share a slice.
     if (known !== undefined && this.#isTooEarly(cluster)) return undefined;
     const bindings =
       known === undefined ? this.#onCluster(current, existing) : this.#arrived(current, id);
     if (known !== undefined && bindings.length === 0)
-      return existing.length > known.slices ? existing.length : undefined;
+      return existing.length === known.slices ? undefined : existing.length;
     const options = this.#judgeOptions();
     const entries = bindings.map((binding) => judge(binding, cluster, taint, options));
-    const slices = slicesFor(current, identityOf(taint), existing.length, entries);
+    const slices = slicesFor(current, identityOf(taint), nextOrdinal(existing), entries);
     for (const slice of slices) await context.plane.create(evacuationSlices, slice, { signal });
     for (const [i, binding] of bindings.entries()) {
       const { exempt } = entries[i] ?? {};
       if (exempt === undefined)
         this.#tell(binding, "EvictionQueued", queuedMessage(cluster, taint));
     }
+    const affected = entries.filter(({ exempt }) => exempt === undefined).length;
     context.log.info("recorded who is affected by a taint", {
       evacuation: current.metadata.name,
       taint: describeTaint(taint),
-      affected: entries.filter(({ exempt }) => exempt === undefined).length,
-      exempt: entries.filter(({ exempt }) => exempt !== undefined).length,
+      affected,
+      exempt: entries.length - affected,
       arrived: known !== undefined,
     });
+    this.#tellCluster(
+      cluster,
+      "EvictionQueued",
+      `Evacuation ${current.metadata.name}: ${affected} of ${entries.length} are queued because of the taint ${describeTaint(taint)}.`,
+    );
     return existing.length + slices.length;
+  }
+
+  /**
+   * Whether slices of a taint exist that the cache does not show yet. Once the cache is as new as the evacuation, what it
+   * does not show was deleted by hand, and who stood in it counts as arrived.
+   */
+  #isBehind(evacuation: Evacuation, existing: number, known: RecordedTaint | undefined): boolean {
+    if (known === undefined || existing >= known.slices) return false;
+    const { resourceVersion: seen = "0" } = this.#parts.context.informers.evacuationSlices;
+    return compareVersions(seen, evacuation.metadata.resourceVersion ?? "0") < 0;
   }
 
   /** Everything on the cluster that no slice of the taint names yet. */
@@ -327,8 +341,12 @@ export class Recorder {
   ): boolean {
     const known = new Set(taints.map(({ taint }) => taintId(taint)));
     if (borne.some((taint) => this.#counts(taint) && !known.has(taintId(taint)))) return true;
-    return taints.some(
-      ({ taint, slices }) => this.#parts.board.slicesOf(evacuation, taintId(taint)).length < slices,
+    return taints.some((one) =>
+      this.#isBehind(
+        evacuation,
+        this.#parts.board.slicesOf(evacuation, taintId(one.taint)).length,
+        one,
+      ),
     );
   }
 
@@ -373,22 +391,37 @@ export class Recorder {
     );
     const isLeft = ({ terms }: Item): boolean =>
       [...terms.values()].some(({ id, exempt }) => exempt === undefined && inForce.has(id));
+    let stays = 0;
     for (const { evacuation, cluster, items } of board.tracksOf(current.spec.cluster)) {
       if (evacuation.metadata.name !== current.metadata.name) continue;
       for (const item of items.values()) {
         if (item.state !== "Queued" || isLeft(item)) continue;
+        stays += 1;
         statistics.unsuccessful(cluster, item.entry.binding.uid);
         this.#tellItem(item, "EvictionAbandoned", `Cluster ${cluster} recovered: nothing moves.`);
       }
     }
+    if (stays > 0)
+      this.#tellCluster(
+        current.spec.cluster,
+        "EvictionAbandoned",
+        `Evacuation ${current.metadata.name}: ${stays} stay, because the taint is gone.`,
+      );
     context.log.info("a faulty cluster lost taints, what they had queued stays", {
       evacuation: current.metadata.name,
+      stays,
       taints: gone.map(({ taint }) => describeTaint(taint)),
     });
   }
 
   #tell(binding: Binding, reason: string, message: string): void {
     this.#parts.context.events.record(binding, { type: "Normal", reason, message });
+  }
+
+  #tellCluster(name: string, reason: string, message: string): void {
+    const { informers, events } = this.#parts.context;
+    const cluster = informers.clusters.get({ namespace: "", name });
+    if (cluster !== undefined) events.record(cluster, { type: "Warning", reason, message });
   }
 
   #tellItem({ entry }: Item, reason: string, message: string): void {

@@ -7,7 +7,7 @@ import {
   resourceBindings,
 } from "@lifeboat/api";
 import type { Fleet } from "@lifeboat/testkit";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   addCluster,
   bareFleet,
@@ -27,6 +27,9 @@ import {
   versionNow,
   watchDecisions,
 } from "./evacuation.suite.ts";
+
+/** Other work on the machine must not fail them. */
+vi.setConfig({ testTimeout: 60_000 });
 
 let fleet: Fleet;
 afterEach(() => fleet.close());

@@ -116,8 +116,8 @@ export class Releaser {
     return this.#paused;
   }
 
-  /** Clusters changed: who found no target may find one now. */
-  clustersChanged(): void {
+  /** Clusters or policies changed: who is held may be able to go now. */
+  mayHelp(): void {
     this.#mayHelp = true;
   }
 

@@ -30,6 +30,8 @@ describe("which evacuation", () => {
     expect(numberOf(strange)).toBe(0);
     expect(nextEvacuation("eu", [strange]).metadata.name).toBe("eu-1");
     expect(nextEvacuation("eu-1", [makeEvacuation("eu-1-3")]).metadata.name).toBe("eu-1-4");
+    const isTaken = (name: string): boolean => name === "eu-1";
+    expect(nextEvacuation("eu", [], isTaken).metadata.name).toBe("eu-2");
   });
 
   it.each([

@@ -52,13 +52,15 @@ export function currentOf(evacuations: readonly Evacuation[]): Evacuation | unde
   return newest !== undefined && isOpen(newest) ? newest : undefined;
 }
 
-/** The next evacuation of a cluster. */
+/** The next evacuation of a cluster. `isTaken`: whether somebody else has an evacuation of this name. */
 export function nextEvacuation(
   cluster: string,
   evacuations: readonly Evacuation[],
+  isTaken: (name: string) => boolean = () => false,
 ): New<Evacuation> {
   const last = byNumber(evacuations).at(-1);
-  const number = (last === undefined ? 0 : numberOf(last)) + 1;
+  let number = (last === undefined ? 0 : numberOf(last)) + 1;
+  while (isTaken(`${cluster}-${number}`)) number += 1;
   return {
     apiVersion: API_VERSION,
     kind: "Evacuation",
@@ -159,6 +161,11 @@ export function slicesFor(
     });
   }
   return slices;
+}
+
+/** The ordinal of the next slice of a taint: none is used twice, also when one was deleted by hand. */
+export function nextOrdinal(slices: readonly EvacuationSlice[]): number {
+  return slices.reduce((next, { spec }) => Math.max(next, spec.ordinal + 1), 0);
 }
 
 /** What became of taints since they were last recorded. */
