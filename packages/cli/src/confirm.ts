@@ -8,7 +8,11 @@ export async function confirm(what: string, question: string): Promise<void> {
     throw new UsageError(`${what} Nobody can be asked here: say --yes to go on`);
   const prompt = createInterface({ input: process.stdin, output: process.stdout });
   try {
-    const answer = await prompt.question(`${what} ${question} [y/N] `);
+    const answer = await Promise.race([
+      prompt.question(`${what} ${question} [y/N] `),
+      // Ctrl-C and Ctrl-D close it without an answer.
+      new Promise<string>((resolve) => prompt.once("close", () => resolve(""))),
+    ]);
     if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed("nothing was changed");
   } finally {
     prompt.close();

@@ -96,7 +96,8 @@ async function demo(settings: Settings): Promise<void> {
     running = await startPlane(flagsOf(pace), settings.text("data-dir"), stop.signal);
     plane = await connectTo(running, "lifeboat");
     stage.happened("the control plane serves, and three members have joined");
-    const next = settings.isOn("step") ? pressEnter : (): Promise<void> => Promise.resolve();
+    const next = (): Promise<void> =>
+      settings.isOn("step") ? pressEnter(stop) : Promise.resolve();
     const director = new Director(plane.client, clock, stage, pace, stop.signal);
     await play(director, running, next);
   } finally {
@@ -151,8 +152,8 @@ async function play(
     "3  A cluster dies",
     `${doomed} runs the most, so ${doomed} dies: from now on its API refuses connections. Times count from this moment.`,
   );
-  stage.restartClock();
   await director.setFaults(doomed, true);
+  stage.restartClock();
   stage.happened(`${doomed} dies`);
   const moved = await director.tell({ doomed, affected, hasReturned: false }, "all-well");
   await showState(director, running, moved, affected);
@@ -202,13 +203,20 @@ function busiest(snapshot: Snapshot): string {
   return names.toSorted((a, b) => load(b) - load(a))[0] ?? "";
 }
 
-async function pressEnter(): Promise<void> {
+/** Waits for the person; Ctrl-C and Ctrl-D end the demonstration. */
+async function pressEnter(stop: AbortController): Promise<void> {
   const prompt = createInterface({ input: process.stdin, output: process.stdout });
+  const closed = new Promise<undefined>((resolve) => {
+    prompt.once("close", () => resolve(undefined));
+  });
+  stop.signal.addEventListener("abort", () => prompt.close(), { once: true });
   try {
-    await prompt.question("\nPress Enter to go on ");
+    const answer = await Promise.race([prompt.question("\nPress Enter to go on "), closed]);
+    if (answer === undefined) stop.abort();
   } finally {
     prompt.close();
   }
+  if (stop.signal.aborted) throw new CommandFailed("stopped");
 }
 
 /** Makes things happen on the control plane, and tells what comes of it. */

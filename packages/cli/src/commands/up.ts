@@ -156,6 +156,7 @@ async function up(settings: Settings): Promise<void> {
   const members = (signal: AbortSignal): Promise<void> =>
     runMembers(ports, plane, resolve(dataDirectory), settled, signal);
   await untilStopped(plane, tls, members);
+  await scripts.close();
 }
 
 /** Looks after the simulated members, where there shall be any, and says when they have joined. */

@@ -1,0 +1,62 @@
+/** `lifeboat demo --fast`: the whole story as a person sees it, in under a minute, and nothing is left behind. */
+import { readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { setTimeout as wait } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { lifeboatCommand } from "../support/lifeboat.ts";
+import { removeDirectory, startProcess, temporaryDirectory } from "../support/processes.ts";
+
+/** Processes whose command line names a directory. */
+function processesIn(directory: string): readonly string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(directory);
+      } catch {
+        return false;
+      }
+    })
+    .filter((pid) => Number(pid) !== process.pid);
+}
+
+function leftBehind(): readonly string[] {
+  return readdirSync(tmpdir()).filter((name) => name.startsWith("lifeboat-demo-"));
+}
+
+it("tells the story to its end in under a minute, and leaves nothing behind", async () => {
+  const before = leftBehind();
+  const started = Date.now();
+  const demo = startProcess(lifeboatCommand, ["demo", "--fast"]);
+  expect(await demo.ended, demo.output()).toBe(0);
+  expect(Date.now() - started).toBeLessThan(60_000);
+  const text = demo.output();
+  expect(text).toContain("three members have joined");
+  expect(text).toMatch(/ s {2}(member\d) dies\n/);
+  expect(text).toMatch(/it gets the taint demo\/unreachable:NoExecute/);
+  expect(text).toMatch(/leaves member\d with its state \(demo\/ready=\d\)/);
+  expect(text).toMatch(/member\d shows \w+ with the label demo\/ready=\d/);
+  expect(text).toMatch(/every workload is whole again, without member\d/);
+  expect(text).toMatch(/takes new work again; what has moved stays where it is/);
+  const timeline = text.slice(text.indexOf("Timeline"));
+  expect(timeline.match(/^ +\d+\.\d s {2}/gm)?.length).toBeGreaterThanOrEqual(10);
+  for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  expect(leftBehind()).toEqual(before);
+});
+
+it("ends in order when it is interrupted in the middle", async () => {
+  const directory = temporaryDirectory("demo-kept");
+  const demo = startProcess(lifeboatCommand, ["demo", "--fast", "--data-dir", directory]);
+  await demo.printed(/every replica is ready/);
+  expect(await demo.stop("SIGINT")).toBe(1);
+  expect(demo.output()).toContain("lifeboat: stopped");
+  for (let tries = 0; tries < 50 && processesIn(directory).length > 0; tries++) await wait(200);
+  expect(processesIn(directory)).toEqual([]);
+  removeDirectory(directory);
+});
+
+it("--step is refused where nobody can press Enter", async () => {
+  const demo = startProcess(lifeboatCommand, ["demo", "--step"]);
+  expect(await demo.ended).toBe(2);
+  expect(demo.output()).toContain("nobody can press it here");
+});
