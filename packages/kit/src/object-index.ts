@@ -51,8 +51,11 @@ export class ObjectIndex<T extends KubeObject> {
     this.#objects.set(key, object);
     this.#listed = undefined;
     for (const [name, valuesOf] of this.#functions) {
-      if (old !== undefined) this.#leave(name, valuesOf(old), key);
-      this.#enter(name, valuesOf(object), key, object);
+      const values = valuesOf(object);
+      const former = old === undefined ? NOTHING : valuesOf(old);
+      // Most changes leave an object where it is found.
+      if (!isSame(former, values)) this.#leave(name, former, key);
+      this.#enter(name, values, key, object);
     }
   }
 
@@ -84,3 +87,9 @@ export class ObjectIndex<T extends KubeObject> {
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}

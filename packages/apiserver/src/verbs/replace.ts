@@ -36,7 +36,7 @@ import {
 import { serverError } from "./refusals.ts";
 import { parseVersion } from "./resource-version.ts";
 import type { Found, RequestContext, Target, WriteAnswer, WriteParameters } from "./verbs.ts";
-import { fromStorage, toStorage } from "./views.ts";
+import { toStorage } from "./views.ts";
 import { put, remove, settle, storeKey, validateUpdated } from "./write-object.ts";
 
 /** More often than this, something is wrong: every round means that another write succeeded. */
@@ -79,7 +79,8 @@ async function replaceHead(
   head: Entry,
 ): Promise<WriteAnswer | "look again"> {
   const { resource } = target;
-  const current = fromStorage(resource, head.object);
+  // Converted once, for whoever read it last: bringing it into shape costs as much as the write itself.
+  const current = deps.views.of(resource, head).object;
   const decoded = replacement.next(current);
   const given = givenMetaOf(decoded);
   checkName(target, given);
