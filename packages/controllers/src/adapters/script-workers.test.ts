@@ -48,7 +48,7 @@ describe("threads", { timeout: 60_000 }, () => {
     const one = open({ timeoutMs: 1000 });
     await Promise.all([resultsOf(one, QUICK, [1]), resultsOf(one, `${QUICK} --`, [1])]);
     let slowEnded = 0;
-    const slow = Array.from({ length: 3 }, () =>
+    const slow = Array.from({ length: 2 }, () =>
       failureOf(one, FOR_EVER).then((failure) => {
         slowEnded += 1;
         return failure.kind;
@@ -58,23 +58,23 @@ describe("threads", { timeout: 60_000 }, () => {
     for (let call = 0; call < 20; call += 1) quick.push(...(await resultsOf(one, QUICK, [call])));
     expect(slowEnded).toBeLessThan(2);
     expect(quick).toEqual(Array.from({ length: 20 }, (_, call) => call));
-    expect(await Promise.all(slow)).toEqual(["timeout", "timeout", "timeout"]);
+    expect(await Promise.all(slow)).toEqual(["timeout", "timeout"]);
   });
 
   it("refuse a call when too many wait", async () => {
-    const narrow = open({ maxWaiting: 2, timeoutMs: 300 });
-    const calls = Array.from({ length: 5 }, () => failureOf(narrow, FOR_EVER));
+    const narrow = open({ maxWaiting: 1, timeoutMs: 1000 });
+    const calls = Array.from({ length: 4 }, () => failureOf(narrow, FOR_EVER));
     const kinds = (await Promise.all(calls)).map(({ kind }) => kind);
-    // One is under way, two wait, and there is no place for the others.
-    expect(kinds).toEqual(["timeout", "timeout", "timeout", "busy", "busy"]);
+    // One is under way, one waits, and there is no place for the others.
+    expect(kinds).toEqual(["timeout", "timeout", "busy", "busy"]);
     expect(await resultsOf(narrow, QUICK, [1])).toEqual([1]);
   });
 
   it("fail a call that waited too long", async () => {
-    const patient = open({ maxWaitMs: 100, timeoutMs: 300 });
-    const calls = Array.from({ length: 3 }, () => failureOf(patient, FOR_EVER));
+    const patient = open({ maxWaitMs: 500, timeoutMs: 1000 });
+    const calls = Array.from({ length: 2 }, () => failureOf(patient, FOR_EVER));
     const kinds = (await Promise.all(calls)).map(({ kind }) => kind);
-    expect(kinds).toEqual(["timeout", "busy", "busy"]);
+    expect(kinds).toEqual(["timeout", "busy"]);
     expect(await resultsOf(patient, QUICK, [1])).toEqual([1]);
   });
 
@@ -89,6 +89,14 @@ describe("threads", { timeout: 60_000 }, () => {
   it("see nothing of the process that started them", async () => {
     const call = { script: "function F() return os.getenv end", function: "F", results: 1 };
     expect(await open().run({ ...call, arguments: [], now: 0 as Instant })).toEqual([null]);
+  });
+
+  it("do not keep the process alive when nothing is under way", async () => {
+    const keeping = (): readonly string[] =>
+      process.getActiveResourcesInfo().filter((name) => /Worker|MessagePort/.test(name));
+    const before = keeping();
+    await resultsOf(open(), QUICK, [1]);
+    expect(keeping()).toEqual(before);
   });
 
   it("say what is wrong when their program cannot be started", async () => {

@@ -206,7 +206,6 @@ class WorkerPool implements ScriptWorkers {
       stdout: true,
       stderr: true,
     });
-    worker.unref();
     slot.worker = worker;
     slot.isReady = false;
     this.#setDeadline(slot, START_MS, "the thread for scripts did not start");
@@ -220,6 +219,8 @@ class WorkerPool implements ScriptWorkers {
       if (slot.worker === worker)
         this.#fail(slot, new ScriptFailed("runtime", "the script ended its thread"));
     });
+    // At last: whoever begins to listen makes the thread count again.
+    worker.unref();
   }
 
   #post(slot: Slot, job: Job): void {
