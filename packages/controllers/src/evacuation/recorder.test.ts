@@ -45,7 +45,7 @@ const tolerating = (seconds?: number): Partial<ResourceBinding["spec"]> => ({
         ...(seconds === undefined ? {} : { tolerationSeconds: seconds }),
       },
     ],
-  } as ResourceBinding["spec"]["placement"],
+  } as NonNullable<ResourceBinding["spec"]["placement"]>,
 });
 const edit = async (name: string, spec: Partial<ResourceBinding["spec"]>): Promise<void> => {
   const found = await bindingOf(fleet, name);

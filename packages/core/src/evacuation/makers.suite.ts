@@ -24,7 +24,7 @@ export function makeBinding(spec: object = {}, metadata: object = {}): ResourceB
 }
 
 export function recorded(taint: EvictingTaint, more: Partial<RecordedTaint> = {}): RecordedTaint {
-  return { taint: taint as RecordedTaint["taint"], slices: 1, recorded: true, ...more };
+  return { taint, slices: 1, recorded: true, ...more };
 }
 
 export function makeEvacuation(

@@ -113,9 +113,7 @@ describe("the order", () => {
     const clusters = { a: replicas };
     const failover = { cluster: { statePreservation: { rules } } };
     const status = { aggregatedStatus: [{ clusterName: "a", status: { job } }] };
-    return claimed(
-      makeBinding({ clusters, replicas: 2, spec: { failover } as never, status: status as never }),
-    );
+    return claimed(makeBinding({ clusters, replicas: 2, spec: { failover }, status }));
   };
 
   it("says why, how, for whom, and with what", () => {
