@@ -10,7 +10,8 @@
  * CPU time and counts can be trusted on a busy machine, wall time cannot.
  *
  * Options: `--deployments N` (1000), `--members N` (3), `--replicas N` per cluster (2), `--only duplicated|divided`,
- * `--rest S` seconds at rest (60), `--profile DIR` writes a CPU profile of the control plane.
+ * `--rest S` seconds at rest (60), `--profile DIR` writes a CPU profile of the control plane,
+ * `--node-flags "--a --b"` are given to its Node.
  */
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -35,6 +36,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     rest: { type: "string", default: "60" },
     profile: { type: "string" },
+    "node-flags": { type: "string", default: "" },
   },
 });
 const deploymentCount = Number(values.deployments);
@@ -57,6 +59,8 @@ const DEPLOYMENTS: Resource = {
   namespaced: true,
 };
 
+const HEARTBEATS = "leases.coordination.k8s.io ";
+
 type Variant = "duplicated" | "divided";
 
 /** Stored writes by `resource operation`. */
@@ -68,6 +72,8 @@ interface Measured {
   readonly cpuMsEach: number;
   readonly writes: Writes;
   readonly rest: Writes;
+  /** Looks at keys, by `controller outcome`. */
+  readonly looks: Writes;
   readonly restCpuMs: number;
   readonly residentMb: number;
   readonly peakMb: number;
@@ -78,7 +84,7 @@ async function measure(variant: Variant): Promise<Measured> {
   const nodes = Math.ceil((deploymentCount * replicasPerCluster * 1.2) / PODS_PER_NODE);
   const running = await startLifeboat({
     args: ["--members", String(memberCount), "--member-nodes", String(nodes)],
-    ...(values.profile !== undefined && { under: profiler(values.profile) }),
+    under: [process.execPath, ...nodeFlags()],
   });
   try {
     await running.process.printed(/^members ready$/m);
@@ -91,8 +97,11 @@ async function measure(variant: Variant): Promise<Measured> {
   }
 }
 
-function profiler(directory: string): readonly string[] {
-  return [process.execPath, "--cpu-prof", `--cpu-prof-dir=${directory}`, "--cpu-prof-interval=500"];
+function nodeFlags(): readonly string[] {
+  const { profile, "node-flags": flags } = values;
+  const given = flags.split(" ").filter((flag) => flag !== "");
+  if (profile === undefined) return given;
+  return [...given, "--cpu-prof", `--cpu-prof-dir=${profile}`, "--cpu-prof-interval=500"];
 }
 
 async function drive(variant: Variant, running: RunningLifeboat): Promise<Measured> {
@@ -108,6 +117,7 @@ async function driveBy(client: Client, variant: Variant, pid: number): Promise<M
   await untilQuiet(client);
   await client.create(propagationPolicies, policy(variant));
   const before = await writesOf(client);
+  const looksBefore = await looksOf(client);
   const cpuBefore = cpuSeconds(pid);
   const started = performance.now();
   const complete = untilComplete(client);
@@ -119,6 +129,7 @@ async function driveBy(client: Client, variant: Variant, pid: number): Promise<M
   const cpuMsEach = ((cpuSeconds(pid) - cpuBefore) * 1000) / deploymentCount;
   const memory = memoryOf(pid);
   const after = await writesOf(client);
+  const looks = difference(looksBefore, await looksOf(client));
   print(
     `${variant}: created in ${(createdMs / 1000).toFixed(1)} s, complete in ${seconds.toFixed(1)} s`,
   );
@@ -132,6 +143,7 @@ async function driveBy(client: Client, variant: Variant, pid: number): Promise<M
     cpuMsEach,
     writes: difference(before, after),
     rest,
+    looks,
     restCpuMs,
     ...memory,
   };
@@ -194,13 +206,24 @@ async function untilQuiet(client: Client): Promise<void> {
 }
 
 async function writesOf(client: Client): Promise<Writes> {
+  const counted = await countersOf(client, "lifeboat_storage_writes_total");
+  return new Map([...counted].filter(([name]) => !name.startsWith(HEARTBEATS)));
+}
+
+function looksOf(client: Client): Promise<Writes> {
+  return countersOf(client, "kit_reconcile_outcomes_total");
+}
+
+/** A family of counters with two labels, by `label1 label2`. */
+async function countersOf(client: Client, family: string): Promise<Writes> {
   const text = String(await client.read("/metrics"));
-  const found = new Map<string, number>();
-  const line = /^lifeboat_storage_writes_total\{resource="([^"]+)",operation="([^"]+)"\} (\d+)$/gm;
-  for (const [, resource, operation, count] of text.matchAll(line))
-    if (resource !== "leases.coordination.k8s.io")
-      found.set(`${resource} ${operation}`, Number(count));
-  return found;
+  const line = new RegExp(`^${family}\\{\\w+="([^"]+)",\\w+="([^"]+)"\\} (\\d+)$`, "gm");
+  return new Map(
+    [...text.matchAll(line)].map(([, first, second, count]) => [
+      `${first} ${second}`,
+      Number(count),
+    ]),
+  );
 }
 
 function difference(before: Writes, after: Writes): Writes {
@@ -309,6 +332,9 @@ function printTable(rows: readonly Measured[]): void {
   for (const row of rows) {
     print(`\n${row.variant}: stored per Deployment`);
     for (const [name, count] of [...row.writes].sort())
+      print(`  ${name.padEnd(56)}${(count / deploymentCount).toFixed(2).padStart(8)}`);
+    print(`${row.variant}: looks per Deployment`);
+    for (const [name, count] of [...row.looks].sort())
       print(`  ${name.padEnd(56)}${(count / deploymentCount).toFixed(2).padStart(8)}`);
     for (const [name, count] of row.rest) print(`  at rest: ${name} ${count} times`);
   }
