@@ -50,7 +50,8 @@ export interface ManifestLook {
 }
 
 export interface AnsweredRecord extends AppliedRecord {
-  readonly answer?: AnyObject | undefined;
+  /** The whole object that the member answered, until the cache has caught up with it. */
+  readonly object?: AnyObject | undefined;
   /** By the monotonic clock. */
   readonly answeredAt: number;
 }
@@ -110,7 +111,7 @@ function beginningOf(
     const leftMs = cached.since + PATIENCE_MS - now;
     return leftMs > 0 ? { waitUntil: addMs(clock.now(), leftMs) } : {};
   }
-  const answer = applied?.answer;
+  const answer = applied?.object;
   const seen = cached.object?.metadata.resourceVersion ?? cached.version;
   if (answer === undefined || compareVersions(seen, answer.metadata.resourceVersion) >= 0)
     return { known: { object: cached.object } };
@@ -225,19 +226,26 @@ class Tries {
         ? {
             desired,
             version: versionOf(object),
-            answer: object,
+            answer: marksOf(object),
+            object,
             answeredAt: this.#ports.clock.monotonic(),
           }
         : applied;
     const recreated = plan.reason === "Recreated";
     const kept = await this.#reported({ kind: "applied", version: record.version, recreated });
-    if (record === applied) return { ...kept, applied };
+    if (record === applied) return { ...kept, applied: this.#slimmed(applied) };
     // What happens to the object before the watch has caught up may never be told.
     return {
       ...kept,
       applied: record,
       checkAgainAt: addMs(this.#ports.clock.now(), PATIENCE_MS),
     };
+  }
+
+  /** One copy of every object is in the cache; a second one is kept only while it is newer. */
+  #slimmed(applied: AnsweredRecord): AnsweredRecord {
+    const { object, ...rest } = applied;
+    return object === undefined || object === this.#observed ? applied : rest;
   }
 
   async #reported(outcome: ApplyOutcome): Promise<Kept> {
@@ -277,6 +285,11 @@ async function attempt<T>(
     if (error instanceof InterpretationFailed) return { problem: error.message };
     throw error;
   }
+}
+
+/** What telling whether somebody changed labels or annotations takes. */
+function marksOf({ metadata: { labels, annotations } }: AnyObject): Fields {
+  return { metadata: { labels, annotations } };
 }
 
 /** Members are not trusted to answer sensibly: what is remembered must have a version. */

@@ -15,7 +15,7 @@ import type { Plan } from "../plan.ts";
 import { CONFLICT_RESOLUTION } from "../well-known.ts";
 import { isOurs } from "./ownership.ts";
 import { applyReasons, type ApplyReason } from "./reasons.ts";
-import { retainMember } from "./retain.ts";
+import { retainMarks, retainMember } from "./retain.ts";
 
 export interface ApplyView {
   readonly cluster: string;
@@ -31,7 +31,7 @@ export interface AppliedRecord {
   readonly desired: Fields;
   /** `versionOf` the object as the member answered the write. */
   readonly version: string;
-  /** The answer itself; what remains after a restart is its version alone. */
+  /** The answer, of which its labels and annotations are enough; what remains after a restart is its version alone. */
   readonly answer?: Fields | undefined;
 }
 
@@ -88,7 +88,7 @@ function isAsAnswered(observed: Fields, { desired, applied }: ApplyView): boolea
   return (
     equalJson(applied.desired, desired) &&
     ((answer !== undefined && hasSameMarks(answer, observed)) ||
-      hasSameMarks(retainMember(desired, observed), observed))
+      hasSameMarks({ metadata: retainMarks(desired, observed) }, observed))
   );
 }
 

@@ -23,15 +23,23 @@ const MEMBER_METADATA = [
   "managedFields",
 ];
 
+/** The labels and annotations of `retainMember`, without the rest, which costs more. */
+export function retainMarks(
+  desired: Fields,
+  observed: Fields,
+): { readonly labels: Fields; readonly annotations: Fields } {
+  return {
+    labels: mergedTexts(desired, observed, "labels", MANAGED_LABELS),
+    annotations: mergedTexts(desired, observed, "annotations", MANAGED_ANNOTATIONS),
+  };
+}
+
 /** The object to write over the observed one. `desired` is the manifest, or what a script retained of it. */
 export function retainMember(desired: Fields, observed: Fields): Fields {
-  const labels = mergedTexts(desired, observed, "labels", MANAGED_LABELS);
-  const annotations = mergedTexts(desired, observed, "annotations", MANAGED_ANNOTATIONS);
   const kept = withValue(interpreterOf(desired).retain(desired, observed), ["metadata"], {
     ...fieldsAt(desired, "metadata"),
     ...pick(fieldsAt(observed, "metadata"), MEMBER_METADATA),
-    labels,
-    annotations,
+    ...retainMarks(desired, observed),
   });
   const status = valueAt(observed, "status");
   return status === undefined ? without(kept, "status") : withValue(kept, ["status"], status);
