@@ -20,6 +20,11 @@ export function isFields(value: unknown): value is Fields {
 
 /** The value at a path of field names; undefined when it is absent. */
 export function valueAt(value: unknown, ...path: readonly string[]): unknown {
+  return walk(value, path);
+}
+
+/** The others call this with the list they got: passing it on one by one would copy it each time. */
+function walk(value: unknown, path: readonly string[]): unknown {
   let at = value;
   for (const name of path) {
     if (!isFields(at) || !Object.hasOwn(at, name)) return undefined;
@@ -30,37 +35,43 @@ export function valueAt(value: unknown, ...path: readonly string[]): unknown {
 
 /** The object at a path, or an empty one. */
 export function fieldsAt(value: unknown, ...path: readonly string[]): Fields {
-  const found = valueAt(value, ...path);
+  return fieldsOf(walk(value, path));
+}
+
+function fieldsOf(found: unknown): Fields {
   return isFields(found) ? found : NO_FIELDS;
 }
 
 /** The list at a path, or an empty one. */
 export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
-  const found = valueAt(value, ...path);
+  const found = walk(value, path);
   return Array.isArray(found) ? found : NOTHING;
 }
 
 /** The text at a path, or "". */
 export function textAt(value: unknown, ...path: readonly string[]): string {
-  const found = valueAt(value, ...path);
+  const found = walk(value, path);
   return typeof found === "string" ? found : "";
 }
 
 /** The whole number at a path; undefined when there is none. */
 export function integerAt(value: unknown, ...path: readonly string[]): number | undefined {
-  const found = valueAt(value, ...path);
+  return integerOf(walk(value, path));
+}
+
+function integerOf(found: unknown): number | undefined {
   return Number.isSafeInteger(found) ? (found as number) : undefined;
 }
 
 /** The number at a path as a count: absent or negative is 0. */
 export function countAt(value: unknown, ...path: readonly string[]): number {
-  return Math.max(0, integerAt(value, ...path) ?? 0);
+  return Math.max(0, integerOf(walk(value, path)) ?? 0);
 }
 
 /** Labels or annotations at a path: the entries that are texts. */
 export function textsAt(value: unknown, ...path: readonly string[]): Record<string, string> {
   const texts: Record<string, string> = {};
-  for (const [key, text] of Object.entries(fieldsAt(value, ...path)))
+  for (const [key, text] of Object.entries(fieldsOf(walk(value, path))))
     if (typeof text === "string") define(texts, key, text);
   return texts;
 }
