@@ -42,11 +42,27 @@ export function validateUpdated(
       ? resource.schema.validateStatusUpdate(object, old)
       : resource.schema.validateUpdate(object, old);
   const errors = [
-    ...metadataErrors(resource, object),
+    ...(hasSameMarks(object, old) ? [] : metadataErrors(resource, object)),
     ...validateMetadataUpdate(object.metadata, old.metadata),
     ...kindErrors,
   ];
   refuseInvalid(resource, object, errors);
+}
+
+/**
+ * Whether all that metadata validation looks at is what is stored already, and so was found good: the names are those of
+ * the old object, or `validateMetadataUpdate` complains.
+ */
+function hasSameMarks({ metadata }: AnyObject, { metadata: old }: AnyObject): boolean {
+  return (
+    metadata.name === old.name &&
+    metadata.namespace === old.namespace &&
+    metadata.generateName === old.generateName &&
+    metadata.labels === old.labels &&
+    metadata.annotations === old.annotations &&
+    metadata.ownerReferences === old.ownerReferences &&
+    metadata.finalizers === old.finalizers
+  );
 }
 
 function metadataErrors(resource: ServedResource, object: AnyObject): readonly FieldError[] {
