@@ -103,7 +103,10 @@ function attempt(call: HttpCall): Promise<HttpAnswer | StaleConnection> {
         finish(() => resolve({ code: statusCode, headers, body: Buffer.concat(chunks, size) }));
       });
       response.on("error", (error) => opened.fail(error));
-      response.on("close", () => opened.fail(new Error("the connection was lost")));
+      // Also called after every answer that came whole, when an error with its stack would be for nobody.
+      response.on("close", () => {
+        if (!finished) opened.fail(new Error("the connection was lost"));
+      });
     }
   });
 }

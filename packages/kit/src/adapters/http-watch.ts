@@ -90,7 +90,7 @@ class HttpWatch<T extends KubeObject> implements Watch {
     });
     response.on("error", (error) => this.#end({ kind: "lost", error }));
     response.on("close", () => {
-      this.#end({ kind: "lost", error: new Error("the connection was lost") });
+      if (!this.#ended) this.#end({ kind: "lost", error: new Error("the connection was lost") });
     });
   }
 
