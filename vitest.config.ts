@@ -9,7 +9,9 @@ const source = {
   ssr: { resolve: { conditions: ["@lifeboat/source", "node", "import", "default"] } },
 };
 
-const fault = [...seededFaults, ...simMutants][Number(process.env[FAULT_VARIABLE] || Number.NaN)];
+const chosen = process.env[FAULT_VARIABLE] ?? "";
+const fault =
+  simMutants.find(({ breaks }) => breaks === chosen) ?? seededFaults[Number(chosen || Number.NaN)];
 
 /** Puts a seeded fault into its file while it is loaded; without one it does nothing. */
 const seededFault = {

@@ -99,10 +99,11 @@ export const simMutants: readonly SimMutant[] = [
   {
     oracle: "quiet-at-rest",
     promise: "H7",
-    breaks: "the time of a condition moves although its status does not",
-    file: "packages/api/src/conditions/conditions.ts",
-    find: "old?.status === condition.status ? old.lastTransitionTime : formatTime(now);",
-    replace: "formatTime(now);",
+    breaks: "the transition time of a cluster's conditions moves at every look",
+    file: "packages/core/src/health/cluster-status.ts",
+    find: "...(conditions.length > 0 && { conditions }),",
+    replace:
+      "conditions: conditions.map((one) => ({ ...one, lastTransitionTime: new Date(now).toISOString() })),",
     caughtBy: NET,
     caughtIn: UNDISTURBED,
   },

@@ -4,7 +4,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { root } from "../repository.ts";
-import { FAULT_VARIABLE, seededFaults } from "./faults.ts";
+import { FAULT_VARIABLE } from "./faults.ts";
 import { type SimMutant, simMutants } from "./sim-mutants.ts";
 
 interface Report {
@@ -19,12 +19,12 @@ interface Report {
 }
 
 /** What failing tests said. A run that could not start, or ran no test, is an error. */
-function complaints({ caughtBy, caughtIn }: SimMutant, index: number): string {
+function complaints({ breaks, caughtBy, caughtIn }: SimMutant): string {
   const args = ["vitest", "run", "--project", "unit", "--reporter=json", "--bail=1"];
   const { stdout, stderr } = spawnSync("npx", [...args, "-t", caughtIn, ...caughtBy], {
     cwd: root,
     encoding: "utf8",
-    env: { ...process.env, [FAULT_VARIABLE]: String(seededFaults.length + index) },
+    env: { ...process.env, [FAULT_VARIABLE]: breaks },
     maxBuffer: 64 << 20,
   });
   const report = JSON.parse(stdout.slice(stdout.indexOf('{"num'))) as Report;
@@ -36,11 +36,11 @@ function complaints({ caughtBy, caughtIn }: SimMutant, index: number): string {
 
 const [wanted = ""] = process.argv.slice(2);
 let missed = 0;
-for (const [index, mutant] of simMutants.entries()) {
+for (const mutant of simMutants) {
   const { oracle, breaks, file } = mutant;
   if (!`${oracle} ${file}`.includes(wanted)) continue;
   const began = performance.now();
-  const said = complaints(mutant, index);
+  const said = complaints(mutant);
   const isCaught = said.includes(oracle);
   if (!isCaught) missed += 1;
   const seconds = Math.round((performance.now() - began) / 1000);

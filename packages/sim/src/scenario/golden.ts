@@ -15,13 +15,17 @@ function golden(name: string, steps: readonly Step[]): Scenario {
   return { name, seed: 1, members: MEMBERS, steps: [...propagated, ...steps], faults: [] };
 }
 
-/** Two workloads with one copy each, which is on m1 at first. */
+/**
+ * Two workloads with one copy each, which is on m1 at first. Each has one other cluster to go to: which of two is chosen may
+ * depend on what members reported when, and runs would end differently for a good reason.
+ */
 function failover(
   name: string,
   purgeMode: "Directly" | "Gracefully",
   steps: readonly Step[],
 ): Scenario {
-  const placed = ["web", "shop"].flatMap((workload): readonly Step[] => {
+  const others = { web: "m2", shop: "m3" };
+  const placed = Object.entries(others).flatMap(([workload, other]): readonly Step[] => {
     const of = { kind: "Deployment", name: workload } as const;
     const policy = {
       do: "policy",
@@ -33,7 +37,7 @@ function failover(
     return [
       { at: 0, do: "workload", ...of, replicas: 2 },
       { at: 0, ...policy, clusters: ["m1"] },
-      { at: 10, ...policy, clusters: ["m1", "m2", "m3"] },
+      { at: 10, ...policy, clusters: ["m1", other] },
     ];
   });
   const all = [...placed, ...steps];

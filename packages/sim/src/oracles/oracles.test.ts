@@ -1,0 +1,133 @@
+/** Oracles that no single seeded bug can reach, judged on truths made up for them. */
+import type { AnyObject } from "@lifeboat/api";
+import { wellKnown } from "@lifeboat/core";
+import { describe, expect, it } from "vitest";
+import { type Committed, Ledger } from "../disk/ledger.ts";
+import { alwaysOracles } from "./oracles.ts";
+import { differences, snapshotOf } from "./snapshot.ts";
+import { Truth } from "./truth.ts";
+
+/** A ledger, and what the oracles said about what was written into it. */
+function judged(circumstances = { membersAreSteady: true, failover: true }) {
+  let now = 0;
+  let revision = 0;
+  const ledger = new Ledger(() => now);
+  const truth = new Truth(ledger, circumstances);
+  const said: string[] = [];
+  ledger.onChange((change: Committed) => {
+    for (const { name, judge } of alwaysOracles)
+      for (const text of judge(change, truth)) said.push(`${name}: ${text}`);
+  });
+  const write = (
+    server: string,
+    key: string,
+    object: object,
+    type: "ADDED" | "MODIFIED" | "DELETED" = "ADDED",
+  ): void => {
+    revision += 1;
+    const bytes = new TextEncoder().encode(JSON.stringify(object));
+    ledger.record(server, { revision, type, key, bytes });
+  };
+  const pass = (milliseconds: number): void => {
+    now += milliseconds;
+  };
+  return { ledger, said, write, pass };
+}
+
+const work = (name: string): AnyObject =>
+  ({
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: {
+      name,
+      namespace: "karmada-es-m1",
+      labels: { [wellKnown.BINDING_ID]: "id" },
+    },
+  }) as unknown as AnyObject;
+
+const binding = (tasks: readonly string[], clusters: readonly string[] = ["m1"]): object => ({
+  kind: "ResourceBinding",
+  metadata: { name: "web-deployment", namespace: "default" },
+  spec: {
+    replicas: 1,
+    resource: { kind: "Deployment", namespace: "default", name: "web" },
+    clusters: clusters.map((name) => ({ name })),
+    gracefulEvictionTasks: tasks.map((fromCluster) => ({ fromCluster })),
+  },
+});
+
+const BINDING = "work.karmada.io/resourcebindings/default/web-deployment";
+
+describe("one-work-per-binding-and-cluster", () => {
+  it("speaks of a twin, and not of one Work", () => {
+    const { said, write } = judged();
+    write("plane", "work.karmada.io/works/karmada-es-m1/a", work("a"));
+    expect(said).toEqual([]);
+    write("plane", "work.karmada.io/works/karmada-es-m1/b", work("b"));
+    expect(said.join()).toContain("one-work-per-binding-and-cluster");
+  });
+});
+
+describe("one-task-per-cluster", () => {
+  it("speaks of two tasks for one cluster", () => {
+    const { said, write } = judged();
+    write("plane", BINDING, binding(["m1"]));
+    expect(said).toEqual([]);
+    write("plane", BINDING, binding(["m1", "m1"]), "MODIFIED");
+    expect(said.join()).toContain("one-task-per-cluster");
+  });
+});
+
+describe("evictions-keep-the-rate", () => {
+  it.each([
+    [1999, true],
+    [2000, false],
+  ])("after %i ms it is broken: %s", (milliseconds, isBroken) => {
+    const { said, write, pass } = judged();
+    write("plane", BINDING, binding([]));
+    write("plane", BINDING, binding(["m1"]), "MODIFIED");
+    pass(milliseconds);
+    write("plane", BINDING, binding(["m1", "m2"]), "MODIFIED");
+    expect(said.join().includes("evictions-keep-the-rate")).toBe(isBroken);
+  });
+});
+
+describe("last-copy-stays", () => {
+  const web = (readyReplicas: number): object => ({
+    kind: "Deployment",
+    metadata: { name: "web", namespace: "default" },
+    status: { readyReplicas },
+  });
+  it.each([
+    ["no other copy is ready", 0, true],
+    ["another copy is ready", 1, false],
+  ])("%s: broken is %s", (_, ready, isBroken) => {
+    const { said, write } = judged();
+    write("plane", "apps/deployments/default/web", web(0));
+    write("plane", BINDING, binding([], ["m2"]));
+    write("m1", "apps/deployments/default/web", web(1));
+    write("m2", "apps/deployments/default/web", web(ready));
+    write("m1", "apps/deployments/default/web", web(1), "DELETED");
+    expect(said.join().includes("last-copy-stays")).toBe(isBroken);
+  });
+});
+
+describe("a snapshot", () => {
+  it("does not see uids, versions and times, and sees everything else", () => {
+    const at = (uid: string, time: string, value: string): Ledger => {
+      const { ledger, write } = judged();
+      const metadata = { name: "a", namespace: "default", uid, creationTimestamp: time };
+      write("plane", "/configmaps/default/a", {
+        kind: "ConfigMap",
+        metadata,
+        data: { value, time },
+      });
+      return ledger;
+    };
+    const [one, other] = ["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"];
+    const first = snapshotOf(at("x", one, "1"), ["plane"]);
+    expect(differences(first, snapshotOf(at("y", other, "1"), ["plane"]))).toEqual([]);
+    expect(differences(first, snapshotOf(at("x", one, "2"), ["plane"]))).toHaveLength(1);
+    expect(differences(first, new Map())).toEqual(["plane /configmaps default/a is missing"]);
+  });
+});
