@@ -64,7 +64,12 @@ export class Settings {
 export function readSettings(command: Command, table: readonly OptionDefinition[]): Settings {
   const given = command.opts<Record<string, string | boolean | undefined>>();
   const flags: Record<string, string | boolean | undefined> = {};
-  for (const { name } of table) flags[name] = given[camelCase(name)];
+  for (const { name } of table) {
+    // Its own word for the option: to commander, `--no-…` is the opposite of another one and on unless said.
+    const attribute = command.options.find(({ long }) => long === `--${name}`)?.attributeName();
+    if (attribute !== undefined && command.getOptionValueSource(attribute) === "cli")
+      flags[name] = given[attribute];
+  }
   const config = given["config"];
   const file = typeof config === "string" ? readConfigFile(config) : {};
   return new Settings(resolveOptions(table, { flags, environment: process.env, file }));
@@ -83,8 +88,4 @@ function readConfigFile(path: string): Readonly<Record<string, unknown>> {
     throw new UsageError(`--config ${path} must hold one mapping of names to values`);
   }
   return content as Record<string, unknown>;
-}
-
-function camelCase(name: string): string {
-  return name.replace(/-([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }

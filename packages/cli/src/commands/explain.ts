@@ -19,8 +19,10 @@ import {
   place,
   type PlacementDecision,
   placementReasons,
+  type PlacementView,
   purgesUnderWay,
   reservedBy,
+  roomByCluster,
   scheduleReasons,
   type Target,
   type Verdict,
@@ -33,7 +35,7 @@ import { findBinding, namespaceOption, parseWorkload } from "../find-binding.ts"
 import { findPlane, inWords, planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
-import { hanging } from "../wrap.ts";
+import { columns, hanging } from "../wrap.ts";
 
 export const explainOptions: readonly OptionDefinition[] = [...planeOptions, namespaceOption];
 
@@ -89,11 +91,12 @@ export function explainPlacement(
     ...(waitForPurge !== undefined && { waitForPurge }),
   };
   const decision = place(view, now);
-  const help = whatHelps(decision.explanation);
+  const isPlaced = decision.reason === "Placed";
+  const help = isPlaced ? [] : whatHelps(decision.explanation);
   return [
     ...summary(binding, decision, fleet),
     "",
-    ...verdictLines(verdictsOf(fleet, decision.explanation), binding),
+    ...verdictLines(view, decision),
     ...(help.length === 0 ? [] : ["", "What would let more clusters in:"]),
     ...help.flatMap((one) => hanging("  - ", one)),
     "",
@@ -102,6 +105,10 @@ export function explainPlacement(
 
 const LABEL = 11;
 
+function line(label: string, text: string): readonly string[] {
+  return hanging(label.padEnd(LABEL), text);
+}
+
 function summary(
   binding: ResourceBinding,
   decision: PlacementDecision,
@@ -109,21 +116,63 @@ function summary(
 ): readonly string[] {
   const { resource, replicas, clusters: result = [] } = binding.spec;
   const where = resource.namespace === undefined ? "" : `${resource.namespace}/`;
-  const scheduled = findCondition(binding.status?.conditions, "Scheduled");
   const due = whyDue(binding, fleet);
   const isOther = due !== undefined && shares(result) !== shares(decision.clusters);
-  const line = (label: string, text: string): readonly string[] =>
-    hanging(label.padEnd(LABEL), text);
   return [
     ...line("Workload", `${resource.kind} ${where}${resource.name}${count(replicas)}`),
     ...line("Runs on", result.length === 0 ? "no cluster" : shares(result)),
-    ...(scheduled === undefined
-      ? []
-      : line("Scheduled", `${scheduled.status}, ${scheduled.reason}: ${scheduled.message}`)),
-    ...line("Decision", `${decision.reason}: ${placementReasons[decision.reason]}`),
+    ...leaving(binding),
+    ...scheduled(binding, decision),
+    ...line("Decision", inWordsOf(decision)),
     ...(decision.affinityName === "" ? [] : line("Group", decision.affinityName)),
     ...(isOther ? line("Would be", `${shares(decision.clusters)} (${scheduleReasons[due]})`) : []),
+    ...(isSuspended(binding)
+      ? line(
+          "Suspended",
+          "scheduling is suspended on the binding: nothing is placed until spec.suspension.scheduling is no longer true.",
+        )
+      : []),
   ];
+}
+
+function isSuspended({ spec }: ResourceBinding): boolean {
+  return spec.suspension?.scheduling === true;
+}
+
+function leaving({ spec }: ResourceBinding): readonly string[] {
+  return (spec.gracefulEvictionTasks ?? []).flatMap((task) => {
+    const { fromCluster, replicas, purgeMode = "Gracefully", reason } = task;
+    return line("Leaving", `${fromCluster}${count(replicas)}: ${reason}, ${HOW[purgeMode]}`);
+  });
+}
+
+type PurgeMode = NonNullable<
+  NonNullable<ResourceBinding["spec"]["gracefulEvictionTasks"]>[number]["purgeMode"]
+>;
+
+const AFTER = "the old copy goes when the new one is healthy";
+const FIRST = "the old copy must be gone before the new one is placed";
+const HOW: Readonly<Record<PurgeMode, string>> = {
+  Gracefully: AFTER,
+  Graciously: AFTER,
+  Directly: FIRST,
+  Immediately: FIRST,
+  Never: "the old copy stays until a person removes it",
+};
+
+/** What stands in the binding; with its message only where that is not what is decided now. */
+function scheduled({ status }: ResourceBinding, decision: PlacementDecision): readonly string[] {
+  const found = findCondition(status?.conditions, "Scheduled");
+  if (found === undefined) return [];
+  const { status: answer, reason, message, lastTransitionTime } = found;
+  const since = lastTransitionTime ? ` since ${lastTransitionTime}` : "";
+  const isNews = (answer === "True") !== (decision.reason === "Placed");
+  return line("Scheduled", `${answer}${since}, ${reason}${isNews ? `: ${message}` : ""}`);
+}
+
+function inWordsOf({ reason, message }: PlacementDecision): string {
+  const isNumbers = reason === "Unschedulable" || reason === "ConstraintsUnmet";
+  return `${reason}: ${placementReasons[reason]}${isNumbers ? ` ${message}` : ""}`;
 }
 
 function count(replicas: number | undefined): string {
@@ -137,18 +186,32 @@ function shares(targets: readonly Target[]): string {
     .join(", ");
 }
 
-function verdictLines(verdicts: readonly Verdict[], binding: ResourceBinding): readonly string[] {
+function verdictLines(view: PlacementView, decision: PlacementDecision): readonly string[] {
+  const verdicts = verdictsOf(view.fleet, decision.explanation);
   if (verdicts.length === 0) return ["No clusters are joined: join one with `lifeboat join`."];
-  const present = new Set((binding.spec.clusters ?? []).map(({ name }) => name));
-  const width = Math.min(40, Math.max(7, ...verdicts.map(({ cluster }) => cluster.length))) + 2;
-  const head = `${"CLUSTER".padEnd(width)}FITS   WHY`;
-  const lines = verdicts.flatMap(({ cluster, fits, filter, message }) => {
-    const answer = fits ? (filter === "" ? "yes" : "keeps") : "no";
-    const plain = present.has(cluster) ? "holds a copy" : "";
-    // One cluster is meant here, not several.
-    const why = filter === "" ? plain : `${filter}: ${message.replace(/^cluster\(s\) /, "")}`;
-    const name = cluster.padEnd(width);
-    return hanging(`${name}${name.endsWith(" ") ? "" : " "}${answer.padEnd(7)}`, why);
-  });
-  return [head, ...lines];
+  const { spec } = view.binding;
+  const holders = new Set((spec.clusters ?? []).map(({ name }) => name));
+  const left = new Set((spec.gracefulEvictionTasks ?? []).map(({ fromCluster }) => fromCluster));
+  const room = decision.reason === "Unschedulable" ? roomByCluster(view) : undefined;
+  return columns(
+    ["CLUSTER", "FITS", "WHY"],
+    verdicts.map((verdict) => {
+      const { cluster, fits, filter } = verdict;
+      const answer = fits ? (filter === "" ? "yes" : "keeps") : "no";
+      const free = fits && filter === "" ? room?.get(cluster) : undefined;
+      const why = [
+        holders.has(cluster) ? "holds a copy" : "",
+        left.has(cluster) ? "an old copy is leaving" : "",
+        filter === "" ? "" : objection(verdict),
+        free === undefined ? "" : `room for ${free} more`,
+      ];
+      return [cluster, answer, why.filter((part) => part !== "").join("; ")];
+    }),
+  );
+}
+
+/** One cluster is meant here, not several; and one that only keeps what it has gets no more. */
+function objection({ filter, fits, message }: Verdict): string {
+  const said = `${filter}: ${message.replace(/^cluster\(s\) /, "")}`;
+  return fits ? `gets no more, by ${said}` : said;
 }

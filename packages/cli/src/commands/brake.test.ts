@@ -1,0 +1,34 @@
+import type { Condition } from "@lifeboat/api";
+import { instantOf } from "@lifeboat/base";
+import { expect, it } from "vitest";
+import { brakedBy, describeBrake, releaseTime } from "./brake.ts";
+
+const condition: Condition = {
+  type: "MassDeletion",
+  status: "True",
+  reason: "TooManyDeletions",
+  message: "21 of 100 Works",
+  lastTransitionTime: "2026-01-01T00:00:10Z",
+};
+
+it.each([
+  ["an hour later", Date.UTC(2026, 0, 1, 1), "2026-01-01T01:00:00Z"],
+  ["by a clock that is behind", Date.UTC(2026, 0, 1), "2026-01-01T00:00:10Z"],
+  ["in the same second", Date.UTC(2026, 0, 1, 0, 0, 10, 900), "2026-01-01T00:00:10Z"],
+])("releases a brake %s at a time that counts", (_what, now, expected) => {
+  expect(releaseTime(condition, instantOf(now))).toBe(expected);
+});
+
+it("says since when the brake is on and why", () => {
+  const budget = {
+    apiVersion: "lifeboat.dev/v1alpha1",
+    kind: "EvacuationBudget",
+    metadata: { name: "fleet", uid: "u", resourceVersion: "1", creationTimestamp: "" },
+    spec: { paused: false },
+    status: { conditions: [condition] },
+  };
+  expect(describeBrake(budget)).toBe("on since 2026-01-01T00:00:10Z: 21 of 100 Works");
+  const released = { ...condition, status: "False" as const };
+  expect(brakedBy({ ...budget, status: { conditions: [released] } })).toBeUndefined();
+  expect(describeBrake(undefined)).toBe("off: deletions go on");
+});

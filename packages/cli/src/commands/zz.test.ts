@@ -1,0 +1,20 @@
+import { it } from "vitest";
+import { instantOf } from "@lifeboat/base";
+import { explainPlacement } from "./explain.ts";
+const now = instantOf(Date.UTC(2026, 0, 1, 2));
+const metadata = { uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" };
+const cluster = (name: string, spec: object = {}): any => ({ apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", metadata: { ...metadata, name }, spec: { syncMode: "Push", ...spec }, status: { apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }], resourceSummary: { allocatable: { pods: "5" } } } });
+const binding = (spec: object, conditions: object[] = []): any => ({ apiVersion: "work.karmada.io/v1alpha2", kind: "ResourceBinding", metadata: { ...metadata, name: "web-deployment", namespace: "default", generation: 2, annotations: { "policy.karmada.io/applied-placement": JSON.stringify((spec as any).placement ?? null) } }, spec: { resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "default", name: "web" }, replicas: 4, conflictResolution: "Abort", ...spec }, status: { schedulerObservedGeneration: 2, conditions } });
+const ok = [{ type: "Scheduled", status: "True", reason: "Success", message: "Binding has been scheduled successfully.", lastTransitionTime: "2026-01-01T00:00:00Z" }];
+const div = { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" } };
+const agg = { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Aggregated" } };
+const taint = { taints: [{ key: "down", effect: "NoExecute" }] };
+const show = (title: string, b: any, cs: any[]): void => console.log(`### ${title}\n` + explainPlacement({ binding: b, bindings: [b], clusters: cs }, now));
+it("x", () => {
+  show("placed", binding({ placement: div, clusters: [{ name: "m1", replicas: 2 }, { name: "m2", replicas: 2 }] }, ok), [cluster("m1"), cluster("m2"), cluster("m3", taint)]);
+  show("held by taint", binding({ placement: agg, clusters: [{ name: "m1", replicas: 4 }] }, ok), [cluster("m1", taint), cluster("m2", taint)]);
+  show("no fit", binding({ placement: div }, [{ type: "Scheduled", status: "False", reason: "NoClusterFit", message: "0/2 clusters are available: 2 cluster(s) had untolerated taint {down:NoExecute}. It would help to: remove the taint {down:NoExecute} from the cluster, or tolerate it in the policy.", lastTransitionTime: "" }]), [cluster("m1", taint), cluster("m2", taint)]);
+  show("no room", binding({ placement: agg, replicas: 40 }, [{ type: "Scheduled", status: "False", reason: "Unschedulable", message: "Clusters available replicas 10 are not enough to schedule.", lastTransitionTime: "" }]), [cluster("m1"), cluster("m2")]);
+  show("purge", binding({ placement: div, clusters: [{ name: "m2", replicas: 2 }], gracefulEvictionTasks: [{ fromCluster: "m1", purgeMode: "Directly", replicas: 2, reason: "TaintUntolerated", producer: "TaintManager" }] }, [{ type: "Scheduled", status: "False", reason: "Unschedulable", message: "Waiting until the old copy is gone, as the purge mode Directly asks.", lastTransitionTime: "" }]), [cluster("m1", taint), cluster("m2")]);
+  show("suspended", binding({ placement: div, suspension: { scheduling: true } }), [cluster("m1"), cluster("m2")]);
+});

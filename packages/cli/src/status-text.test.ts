@@ -1,0 +1,136 @@
+import type { Cluster, ClusterTaintPolicy, Evacuation } from "@lifeboat/api";
+import { instantOf } from "@lifeboat/base";
+import { describe, expect, it } from "vitest";
+import { statusLines, type StatusView } from "./status-text.ts";
+
+const now = instantOf(Date.UTC(2026, 0, 1));
+const metadata = { uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" };
+
+function cluster(name: string, taints: Cluster["spec"]["taints"] = []): Cluster {
+  return {
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { ...metadata, name },
+    spec: { syncMode: "Push", taints },
+    status: {
+      conditions: [
+        { type: "Ready", status: "True", reason: "", message: "", lastTransitionTime: "" },
+      ],
+    },
+  };
+}
+
+const policy = (name: string, spec: ClusterTaintPolicy["spec"]): ClusterTaintPolicy => ({
+  apiVersion: "policy.karmada.io/v1alpha1",
+  kind: "ClusterTaintPolicy",
+  metadata: { ...metadata, name },
+  spec,
+});
+
+const evicting = policy("lost", {
+  matchConditions: [
+    { conditionType: "Ready", operator: "NotIn", statusValues: ["True"] },
+    { conditionType: "Link", operator: "In", statusValues: ["False", "Unknown"] },
+  ],
+  taintsToAdd: [
+    { key: "lost", effect: "NoExecute", addOnMatchSeconds: 300, removeOnMismatchSeconds: 180 },
+  ],
+});
+const other = policy("other", {
+  addOnConditions: [{ conditionType: "Ready", operator: "In", statusValues: ["False"] }],
+  taints: [{ key: "slow", value: "x", effect: "NoSchedule" }],
+});
+
+const view = (changes: Partial<StatusView> = {}): StatusView => ({
+  settings: { "feature-gates": "Failover=true,StatefulFailoverInjection=false" },
+  clusters: [
+    cluster("eu-1", [{ key: "lost", effect: "NoExecute" }]),
+    cluster("eu-2"),
+    cluster("us"),
+  ],
+  policies: [evicting, other],
+  evacuations: [],
+  budget: undefined,
+  brake: "off: deletions go on",
+  ...changes,
+});
+
+const text = (changes: Partial<StatusView> = {}): string =>
+  statusLines(view(changes), now).join("\n");
+
+describe("statusLines", () => {
+  it("says what failover may do, what makes it act, and what it does", () => {
+    expect(statusLines(view(), now)).toEqual([
+      "Gates     Failover on, StatefulFailoverInjection off",
+      "Fleet     3 clusters, 1 failed (33 %)",
+      "Rate      0.5 per second, FleetHealthy: Enough of the fleet is healthy:",
+      "          workloads move at the configured rate.",
+      "Brake     off: deletions go on",
+      "",
+      "CLUSTER  READY  STATE   TAINTS",
+      "eu-1     True   failed  lost:NoExecute",
+      "eu-2     True",
+      "us       True",
+      "",
+      "A cluster is failed when Ready is not True and Link is False or Unknown for 5m.",
+      "",
+      "TAINT POLICY  WHAT IT ADDS",
+      "lost          lost:NoExecute when Ready is not True and Link is False or Unknown",
+      "              for 5m",
+      "other         slow=x:NoSchedule when Ready is False",
+      "",
+      "No evacuation is under way.",
+    ]);
+  });
+
+  it.each([
+    [
+      "the gate is off",
+      { settings: { "feature-gates": "Failover=false" } },
+      "gate Failover is off",
+    ],
+    ["no policy evicts", { policies: [other] }, "No policy marks clusters as failed"],
+    ["nothing ever ran", { settings: undefined }, "no controllers have run"],
+    ["there are no clusters", { clusters: [] }, "No clusters are joined"],
+    [
+      "most of a small fleet is down",
+      { clusters: [...view().clusters.slice(0, 2), ...view().clusters.slice(0, 1)] },
+      "0 per second, FleetTooUnhealthy",
+    ],
+    [
+      "a person empties a cluster",
+      {
+        clusters: [cluster("eu-1", [{ key: "lifeboat.dev/drain", effect: "NoExecute" as const }])],
+      },
+      "1 cluster, 1 drained, 0 failed (0 %)",
+    ],
+    [
+      "the configured rate is another",
+      { settings: { "feature-gates": "", "resource-eviction-rate": "7" } },
+      "7 per second",
+    ],
+  ] as [string, Partial<StatusView>, string][])("says so when %s", (_what, changes, expected) => {
+    expect(text(changes)).toContain(expected);
+  });
+
+  it("lists evacuations that are not over, and counts the others", () => {
+    const evacuation = (name: string, finishedAt?: string): Evacuation => ({
+      apiVersion: "lifeboat.dev/v1alpha1",
+      kind: "Evacuation",
+      metadata: { ...metadata, name },
+      spec: { cluster: "eu-1", paused: false },
+      status: { phase: "Held", ...(finishedAt === undefined ? {} : { finishedAt }) },
+    });
+    const evacuations = [evacuation("eu-1-1", "2026-01-01T00:00:00Z"), evacuation("eu-1-2")];
+    expect(text({ evacuations })).toMatch(/eu-1-2 +Held/);
+    expect(text({ evacuations })).not.toMatch(/eu-1-1/);
+    expect(text({ evacuations })).toContain("One evacuation is over: `lifeboat evacuations`");
+  });
+
+  it("stays within 80 columns whatever the names are", () => {
+    const long = "x".repeat(48);
+    const taints = [{ key: `${"k".repeat(60)}/${"k".repeat(60)}`, effect: "NoExecute" as const }];
+    const changes = { clusters: [cluster(long, taints)], policies: [policy(long, evicting.spec)] };
+    for (const line of text(changes).split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  });
+});
