@@ -31,11 +31,13 @@ import {
   type ApplicationPlan,
   applicationPurgeMode,
   type ApplicationView,
+  type Candidate,
   candidateOf,
   clusterOfWork,
   decideApplication,
   evictApplication,
   findTarget,
+  type Fleet,
   fleetOf,
   stateToCarry,
   wellKnown,
@@ -88,6 +90,10 @@ export function createApplicationFailover(
         watching(informers.works, (old, now) =>
           isSameReport(old, now) ? [] : bindingsOfWork(context, now ?? old),
         ),
+        {
+          whenSynced: (signal) => informers.clusters.whenSynced(signal),
+          subscribe: () => informers.clusters.onChange(() => failovers.clusterChanged()),
+        },
         watching(informers.clusters, (old, now) => [
           ...bindingsOfCluster(context, old, now),
           ...(hasSameFit(old, now) ? [] : failovers.heldKeys()),
@@ -145,13 +151,12 @@ function readyOf({ status }: Cluster): string {
   return findCondition(status?.conditions, "Ready")?.status ?? "";
 }
 
-/** Whether a cluster is for placement what it was. */
+/** Whether a cluster is for placement what it was, but for its room: that changes all the time. */
 function hasSameFit(old: Cluster | undefined, now: Cluster | undefined): boolean {
   if (old === undefined || now === undefined) return false;
   return (
     old.metadata.generation === now.metadata.generation &&
     equalJson(old.metadata.labels, now.metadata.labels) &&
-    equalJson(old.status?.resourceSummary, now.status?.resourceSummary) &&
     equalJson(old.status?.apiEnablements, now.status?.apiEnablements) &&
     equalJson(old.status?.conditions, now.status?.conditions)
   );
@@ -165,12 +170,19 @@ interface Held {
 class ApplicationFailovers {
   readonly #context: PlaneContext;
   readonly #options: ApplicationFailoverOptions;
+  /** By Cluster object: it is read once. */
+  readonly #candidates = new WeakMap<Cluster, Candidate>();
+  #fleet: Fleet | undefined;
   /** By binding: why it cannot leave, as it was told. */
   readonly #held = new Map<string, string>();
 
   constructor(context: PlaneContext, options: ApplicationFailoverOptions) {
     this.#context = context;
     this.#options = options;
+  }
+
+  clusterChanged(): void {
+    this.#fleet = undefined;
   }
 
   heldKeys(): readonly ObjectKey[] {
@@ -232,13 +244,12 @@ class ApplicationFailovers {
     cluster: string,
     work: Work | undefined,
   ): Held | CarriedLabels {
-    const { clock, informers, templates } = this.#context;
+    const { clock, templates } = this.#context;
     if (binding.spec.suspension?.scheduling === true) return heldFor("SchedulingSuspended");
     const template = templates.get(binding.spec.resource);
     if (template === undefined) return heldFor("TemplateMissing");
-    const fleet = fleetOf(informers.clusters.list().map(candidateOf));
-    const leaving = new Set(due);
-    const target = findTarget({ binding, fleet, reserved: new Map() }, leaving, clock.now());
+    const placement = { binding, fleet: this.#wholeFleet(), reserved: new Map() };
+    const target = findTarget(placement, new Set(due), clock.now());
     if (!target.found) return heldFor("NoTarget", target.message);
     const { state, inject } = stateToCarry({
       binding,
@@ -253,6 +264,19 @@ class ApplicationFailovers {
     if (state.outcome === "held")
       return heldFor("StateNotReadable", `${state.reason}: ${state.message}`);
     return { labels: state.labels, inject, warnings: state.warnings };
+  }
+
+  #wholeFleet(): Fleet {
+    this.#fleet ??= fleetOf(
+      this.#context.informers.clusters.list().map((cluster) => {
+        const known = this.#candidates.get(cluster);
+        if (known !== undefined) return known;
+        const candidate = candidateOf(cluster);
+        this.#candidates.set(cluster, candidate);
+        return candidate;
+      }),
+    );
+    return this.#fleet;
   }
 
   #hold(binding: Binding, cluster: string, { reason, message }: Held): void {
