@@ -224,7 +224,13 @@ export {
   isRescheduleTriggered,
   whyDue,
 } from "./placement/due.ts";
-export { countedMessage, type Verdict, verdictsOf, whatHelps } from "./placement/explain.ts";
+export {
+  countedMessage,
+  roomByCluster,
+  type Verdict,
+  verdictsOf,
+  whatHelps,
+} from "./placement/explain.ts";
 export { findTarget, type TargetCheck } from "./placement/find-target.ts";
 export { place } from "./placement/place.ts";
 export {

@@ -37,7 +37,7 @@ function binding(spec: Partial<ResourceBinding["spec"]>): ResourceBinding {
 
 const tainted = { taints: [{ key: "down", effect: "NoSchedule" as const }] };
 
-it("says where a workload runs, which clusters fit, why others do not, and what would help", () => {
+it("says where a workload runs, which clusters fit, and why others do not", () => {
   const placement = { clusterAffinity: { exclude: ["m3"] } };
   const found = binding({ placement, clusters: [{ name: "m1", replicas: 2 }] });
   const fleet = [cluster("m1", tainted), cluster("m2"), cluster("m3"), cluster("m4", tainted)];
@@ -50,18 +50,112 @@ it("says where a workload runs, which clusters fit, why others do not, and what 
       "           out.)",
       "",
       "CLUSTER  FITS   WHY",
-      "m1       keeps  TaintToleration: had untolerated taint {down:NoSchedule}",
+      "m1       keeps  holds a copy; gets no more, by TaintToleration: had untolerated",
+      "                taint {down:NoSchedule}",
       "m2       yes",
       "m3       no     ClusterAffinity: did not match the placement cluster affinity",
       "                constraint",
       "m4       no     TaintToleration: had untolerated taint {down:NoSchedule}",
       "",
+    ].join("\n"),
+  );
+});
+
+const aggregated = {
+  replicaScheduling: {
+    replicaSchedulingType: "Divided" as const,
+    replicaDivisionPreference: "Aggregated" as const,
+  },
+};
+
+function told(spec: Partial<ResourceBinding["spec"]>, ...fleet: readonly Cluster[]): string {
+  const found = binding(spec);
+  return explainPlacement({ binding: found, bindings: [found], clusters: fleet }, now);
+}
+
+it("says what would help when no cluster fits", () => {
+  expect(told({}, cluster("m1", tainted), cluster("m2", tainted))).toBe(
+    [
+      "Workload   Deployment default/web, 2 replicas",
+      "Runs on    no cluster",
+      "Decision   NoClusterFit: No cluster passes every filter; what runs stays where",
+      "           it is.",
+      "",
+      "CLUSTER  FITS  WHY",
+      "m1       no    TaintToleration: had untolerated taint {down:NoSchedule}",
+      "m2       no    TaintToleration: had untolerated taint {down:NoSchedule}",
+      "",
       "What would let more clusters in:",
       "  - remove the taint {down:NoSchedule} from the cluster, or tolerate it in the",
       "    policy",
-      "  - widen the cluster affinity of the policy, or label the cluster",
       "",
     ].join("\n"),
+  );
+});
+
+it("says how much room there is when there is too little", () => {
+  const member = cluster("m1");
+  const resourceSummary = { allocatable: { pods: "5" } };
+  const small = { ...member, status: { ...member.status, resourceSummary } };
+  expect(told({ replicas: 9, placement: aggregated }, small)).toContain(
+    [
+      "Decision   Unschedulable: The clusters that fit have no room for all replicas.",
+      "           Clusters available replicas 5 are not enough to schedule.",
+      "",
+      "CLUSTER  FITS  WHY",
+      "m1       yes   room for 5 more",
+    ].join("\n"),
+  );
+});
+
+it("says that the old copy must go first", () => {
+  const task = { fromCluster: "m1", purgeMode: "Directly" as const, replicas: 2 };
+  const gracefulEvictionTasks = [{ ...task, reason: "TaintUntolerated", producer: "TaintManager" }];
+  expect(told({ gracefulEvictionTasks }, cluster("m1", tainted), cluster("m2"))).toBe(
+    [
+      "Workload   Deployment default/web, 2 replicas",
+      "Runs on    no cluster",
+      "Leaving    m1, 2 replicas: TaintUntolerated, the old copy must be gone before",
+      "           the new one is placed",
+      "Decision   AwaitingPurge: The missing part is placed once the old copy is gone",
+      "           (purge mode Directly).",
+      "",
+      "CLUSTER  FITS  WHY",
+      "m1       no    an old copy is leaving; TaintToleration: had untolerated taint",
+      "               {down:NoSchedule}",
+      "m2       yes",
+      "",
+    ].join("\n"),
+  );
+});
+
+it("says that scheduling is suspended, and what would be otherwise", () => {
+  expect(told({ suspension: { scheduling: true } }, cluster("m1"))).toContain(
+    [
+      "Decision   none: scheduling is suspended by spec.suspension.scheduling of the",
+      "           binding, and goes on when that is no longer true.",
+      "Would be   m1:2 (The placement of the policy is not the one last carried out.)",
+    ].join("\n"),
+  );
+});
+
+it("shows the stored condition, and its message where the answer is another one by now", () => {
+  const conditions = [
+    {
+      type: "Scheduled",
+      status: "False" as const,
+      reason: "NoClusterFit",
+      message: "0/1 clusters are available.",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    },
+  ];
+  const found = { ...binding({}), status: { conditions } };
+  const given = { binding: found, bindings: [found] };
+  expect(explainPlacement({ ...given, clusters: [cluster("m1")] }, now)).toContain(
+    "Scheduled  False since 2026-01-01T00:00:00Z, NoClusterFit: 0/1 clusters are\n           available.",
+  );
+  expect(explainPlacement({ ...given, clusters: [] }, now)).toContain(
+    "Scheduled  False since 2026-01-01T00:00:00Z, NoClusterFit\n",
   );
 });
 

@@ -91,8 +91,8 @@ export function explainPlacement(
     ...(waitForPurge !== undefined && { waitForPurge }),
   };
   const decision = place(view, now);
-  const isPlaced = decision.reason === "Placed";
-  const help = isPlaced ? [] : whatHelps(decision.explanation);
+  const isDone = decision.reason === "Placed" || decision.reason === "AwaitingPurge";
+  const help = isDone ? [] : whatHelps(decision.explanation);
   return [
     ...summary(binding, decision, fleet),
     "",
@@ -123,17 +123,14 @@ function summary(
     ...line("Runs on", result.length === 0 ? "no cluster" : shares(result)),
     ...leaving(binding),
     ...scheduled(binding, decision),
-    ...line("Decision", inWordsOf(decision)),
+    ...line("Decision", isSuspended(binding) ? SUSPENDED : inWordsOf(decision)),
     ...(decision.affinityName === "" ? [] : line("Group", decision.affinityName)),
     ...(isOther ? line("Would be", `${shares(decision.clusters)} (${scheduleReasons[due]})`) : []),
-    ...(isSuspended(binding)
-      ? line(
-          "Suspended",
-          "scheduling is suspended on the binding: nothing is placed until spec.suspension.scheduling is no longer true.",
-        )
-      : []),
   ];
 }
+
+const SUSPENDED =
+  "none: scheduling is suspended by spec.suspension.scheduling of the binding, and goes on when that is no longer true.";
 
 function isSuspended({ spec }: ResourceBinding): boolean {
   return spec.suspension?.scheduling === true;

@@ -1,7 +1,9 @@
 /** A placement in words: counted for conditions, cluster by cluster for people who ask. */
 import { compareText } from "../fields.ts";
 import type { Fleet } from "./candidate.ts";
-import type { Explanation } from "./view.ts";
+import { roomFor } from "./room.ts";
+import type { Explanation, PlacementView } from "./view.ts";
+import { readWorkload } from "./workload.ts";
 
 /** `0/12 clusters are available: 3 cluster(s) had untolerated taint {a:NoSchedule}, 9 …` */
 export function countedMessage({ verdicts }: Explanation): string {
@@ -52,6 +54,14 @@ export function verdictsOf(fleet: Fleet, { verdicts, keepers }: Explanation): re
       return { cluster: name, fits: true, filter: keeper.filter, message: keeper.message };
     return { cluster: name, fits: true, filter: "", message: "" };
   });
+}
+
+/** How many more replicas of the binding's workload each cluster has room for, by name. */
+export function roomByCluster({ binding, fleet, reserved }: PlacementView): Map<string, number> {
+  const { request } = readWorkload(binding);
+  return new Map(
+    fleet.candidates.map(({ name, room }) => [name, roomFor(room, request, reserved.get(name))]),
+  );
 }
 
 /** Thousands of different taints must not fill a condition. */
