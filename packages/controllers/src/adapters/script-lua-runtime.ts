@@ -142,6 +142,8 @@ interface BufferModule extends LuaAuxiliary {
   luaL_addvalue: (buffer: LuaBuffer & { readonly L: LuaState }) => void;
   luaL_buffinitsize: (state: LuaState, buffer: LuaBuffer, size: number) => Uint8Array;
   luaL_prepbuffsize: (buffer: LuaBuffer, size: number) => Uint8Array;
+  luaL_checkinteger: (state: LuaState, argument: number) => number;
+  luaL_optinteger: (state: LuaState, argument: number, otherwise: number) => number;
   luaL_tolstring: (state: LuaState, index: number) => Uint8Array;
 }
 
@@ -169,7 +171,8 @@ function load(require: (path: string) => unknown): LuaMachine {
     if (meter === undefined) return;
     if (meter.stopped !== undefined) throw meter.stopped;
     meter.textBytes -= bytes;
-    if (meter.textBytes < 0) throw stop(meter, "memory");
+    // Said so that a meter that is no number any more stops the call too.
+    if (!(meter.textBytes >= 0)) throw stop(meter, "memory");
   };
   const text = require("fengari/src/lstring.js") as TextModule;
   meterTexts(text, charge);
@@ -179,6 +182,7 @@ function load(require: (path: string) => unknown): LuaMachine {
   const auxiliary = require("fengari/src/lauxlib.js") as BufferModule;
   meterBuffers(auxiliary, charge);
   writeNumbers(auxiliary, lua);
+  takeDoubles(auxiliary, lua);
   const libraries = require("fengari/src/lualib.js") as LuaLibraries;
   return {
     lua,
@@ -268,6 +272,19 @@ function writeNumbers(auxiliary: BufferModule, lua: Lua): void {
     lua.lua_pushstring(state, text);
     return text;
   };
+}
+
+/** Functions that want an integer take any number in Lua 5.1, without its fraction. */
+function takeDoubles(auxiliary: BufferModule, lua: Lua): void {
+  const { luaL_checkinteger } = auxiliary;
+  auxiliary.luaL_checkinteger = (state, argument) => {
+    const whole = Math.trunc(auxiliary.luaL_checknumber(state, argument));
+    return Number.isFinite(whole) ? whole : luaL_checkinteger(state, argument);
+  };
+  auxiliary.luaL_optinteger = (state, argument, otherwise) =>
+    lua.lua_type(state, argument) <= lua.LUA_TNIL
+      ? otherwise
+      : auxiliary.luaL_checkinteger(state, argument);
 }
 
 /** What is gathered in a buffer becomes a text only at the end; it has to be charged while it grows. */

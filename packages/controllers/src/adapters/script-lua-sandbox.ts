@@ -166,7 +166,8 @@ function defineRepetition(world: World): void {
   define(world, "string", "rep", (state) => {
     const { length } = auxiliary.luaL_checkstring(state, 1);
     const times = auxiliary.luaL_checknumber(state, 2);
-    charge(Math.max(0, times) * Math.max(1, length));
+    // What is no number is refused by the original.
+    if (times > 0) charge(times * Math.max(1, length));
     lua.lua_settop(state, 2);
     return original(state);
   });

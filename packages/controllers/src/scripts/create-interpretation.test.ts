@@ -61,7 +61,14 @@ async function teach(scripts: Scripts, name = "workload"): Promise<void> {
 const workload = (parts: Readonly<Record<string, unknown>> = {}): AnyObject => ({
   apiVersion: "shop.io/v1",
   kind: "Workload",
-  metadata: { name: "w", namespace: "default", uid: "u", generation: 2 },
+  metadata: {
+    name: "w",
+    namespace: "default",
+    uid: "u",
+    generation: 2,
+    resourceVersion: "1",
+    creationTimestamp: "2026-01-01T00:00:00Z",
+  },
   spec: {
     replicas: 3,
     paused: false,
@@ -226,7 +233,7 @@ describe("kinds without scripts", () => {
     const scripts = { healthInterpretation: "function InterpretHealth() return false end" };
     await fleet.plane.create(customizations, customization("c", scripts, target));
     await fleet.settle();
-    const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" } };
+    const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" } } as const;
     expect(await interpretation().health(object)).toBe("Unhealthy");
   });
 });
