@@ -52,7 +52,7 @@ async function replay(file: string): Promise<void> {
   const scenario = readScenario(file);
   const outcome = await run(scenario);
   if (outcome.violations.length === 0)
-    console.log(`${scenario.name} keeps every promise; hash ${outcome.hash}`);
+    say(`${scenario.name} keeps every promise; hash ${outcome.hash}`);
 }
 
 async function runCorpus(): Promise<void> {
@@ -69,15 +69,15 @@ async function runGolden(name: string): Promise<void> {
       if (disturbed.problems.length === 0) continue;
       keep(disturbed.scenario);
       process.exitCode = 1;
-      console.log(`\n${disturbed.scenario.name}\n  ${disturbed.problems.join("\n  ")}`);
+      say(`\n${disturbed.scenario.name}\n  ${disturbed.problems.join("\n  ")}`);
     }
   }
-  console.log(`\n${tally.table(cpuMs())}`);
+  say(`\n${tally.table(cpuMs())}`);
 }
 
 async function runSeed(seed: number): Promise<void> {
   const outcome = await run(scenarioOf(seed));
-  console.log(`seed ${seed} hash ${outcome.hash}`);
+  say(`seed ${seed} hash ${outcome.hash}`);
 }
 
 async function search(minutes: number, from: number): Promise<void> {
@@ -89,21 +89,21 @@ async function search(minutes: number, from: number): Promise<void> {
     progress(`seed ${seed}`);
     if (outcome.violations.length > 0) await explain(seed, scenario, outcome);
   }
-  console.log(`\n${tally.table(cpuMs())}`);
+  say(`\n${tally.table(cpuMs())}`);
 }
 
 async function run(scenario: Scenario): Promise<Outcome> {
   const outcome = await runScenario(ports, scenario);
   tally.add(scenario, outcome);
-  if (outcome.violations.length > 0) console.log(brokenReport(scenario, outcome));
+  if (outcome.violations.length > 0) say(brokenReport(scenario, outcome));
   return outcome;
 }
 
 async function explain(seed: number, scenario: Scenario, outcome: Outcome): Promise<void> {
-  console.log(`\nseed ${seed} broke ${outcome.violations[0]?.oracle}; making it smaller`);
+  say(`\nseed ${seed} broke ${outcome.violations[0]?.oracle}; making it smaller`);
   const smallest = (await shrink(ports, seed, SHRINK_RUNS)) ?? { scenario, outcome };
   const file = keep({ ...smallest.scenario, name: `found by seed ${seed}` });
-  console.log(
+  say(
     `${brokenReport(smallest.scenario, smallest.outcome)}\nreplay: npm run sim -- --replay ${file}`,
   );
 }
@@ -117,6 +117,10 @@ function keep(scenario: Scenario): string {
 
 function readScenario(file: string): Scenario {
   return JSON.parse(readFileSync(file, "utf8")) as Scenario;
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
 }
 
 function cpuMs(): number {

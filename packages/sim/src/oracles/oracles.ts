@@ -97,7 +97,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       const { kind, metadata } = template;
       const binding = truth
         .bindings()
-        .find(({ spec }) => isOf(spec.resource, String(kind), metadata.namespace, metadata.name));
+        .find(({ spec }) => isOf(spec.resource, kind, metadata.namespace, metadata.name));
       if (binding === undefined || isGoing(binding) || clustersOf(binding).size === 0) return [];
       if (isDirectly(truth, metadata.name)) return [];
       const others = truth.members().filter((member) => member !== server);

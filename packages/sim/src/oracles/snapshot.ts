@@ -93,7 +93,7 @@ function ownerOf({ metadata }: AnyObject): string {
 }
 
 function withoutName(object: AnyObject): AnyObject {
-  const { name, generateName, ...metadata } = object.metadata;
+  const { generateName: _, ...metadata } = object.metadata;
   return { ...object, metadata: { ...metadata, name: "" } };
 }
 

@@ -124,16 +124,13 @@ function endOfFault(fault: Fault): number {
   return "downFor" in fault ? fault.at + fault.downFor : fault.at;
 }
 
-/** A sentence about a step or fault, for timelines. */
+/** A sentence about a step or fault, for timelines; without its time. */
 export function describe(item: Step | Fault): string {
-  const { at, from, ...rest } = item as unknown as Readonly<Record<string, unknown>>;
-  return Object.entries(rest)
-    .map(([key, value]) =>
-      key === "do" || key === "fault" ? String(value) : `${key}=${show(value)}`,
-    )
+  return Object.entries(item)
+    .filter(([key]) => key !== "at" && key !== "from")
+    .map(([key, value]) => {
+      const text = typeof value === "string" ? value : JSON.stringify(value);
+      return key === "do" || key === "fault" ? text : `${key}=${text}`;
+    })
     .join(" ");
-}
-
-function show(value: unknown): string {
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

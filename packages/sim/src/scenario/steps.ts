@@ -28,9 +28,9 @@ export function takeStep(simulation: Simulation, step: Step): void {
     case "workload":
       return simulation.user((plane) => put(plane, RESOURCES[step.kind], workload(step)));
     case "policy":
-      return simulation.user((plane) => put(plane, propagationPolicies, policy(step) as never));
+      return simulation.user((plane) => put(plane, propagationPolicies, policy(step)));
     case "override":
-      return simulation.user((plane) => put(plane, overridePolicies, override(step) as never));
+      return simulation.user((plane) => put(plane, overridePolicies, override(step)));
     case "namespace":
       return simulation.user((plane) =>
         put(plane, RESOURCES.Namespace, {
@@ -57,9 +57,9 @@ export function takeStep(simulation: Simulation, step: Step): void {
 type Of<D extends Step["do"]> = Extract<Step, { readonly do: D }>;
 
 function resourceOf(what: Of<"delete">["what"]): Resource<KubeObject> {
-  if (what === "policy") return propagationPolicies as unknown as Resource<KubeObject>;
-  if (what === "override") return overridePolicies as unknown as Resource<KubeObject>;
-  return RESOURCES[what === "namespace" ? "Namespace" : what] as Resource<KubeObject>;
+  if (what === "policy") return propagationPolicies;
+  if (what === "override") return overridePolicies;
+  return RESOURCES[what === "namespace" ? "Namespace" : what];
 }
 
 function workload(step: Of<"workload">): New<AnyObject> {
@@ -131,7 +131,8 @@ async function put(
   resource: Resource<KubeObject>,
   object: New<AnyObject>,
 ): Promise<void> {
-  const { apiVersion, kind, metadata, ...body } = object;
+  const { metadata } = object;
+  const { apiVersion: _version, kind: _kind, metadata: _metadata, ...body } = object;
   try {
     await plane.create(resource, object as New<KubeObject>);
   } catch (error) {
@@ -143,12 +144,12 @@ async function put(
 
 async function remove(
   plane: Client,
-  resource: Resource<never> | Resource<KubeObject>,
+  resource: Resource<KubeObject>,
   { name, namespace = "default" }: { readonly name: string; readonly namespace?: string },
 ): Promise<void> {
   try {
     await plane.delete(
-      resource as Resource<KubeObject>,
+      resource,
       { namespace, name },
       {
         propagationPolicy: "Background",
