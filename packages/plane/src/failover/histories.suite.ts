@@ -7,7 +7,7 @@
  */
 import { works } from "@lifeboat/api";
 import { createRandom } from "@lifeboat/base";
-import { deployment, type Fleet, type LinkFault, resources } from "@lifeboat/testkit";
+import { deployment, type Fleet, resources } from "@lifeboat/testkit";
 import { expect } from "vitest";
 import { failoverFleet, type Hands, oneOf, policyFor } from "./failover.suite.ts";
 
@@ -66,12 +66,12 @@ async function act(
   how: number,
 ): Promise<void> {
   const member = MEMBERS[at] ?? "m1";
-  const faults: readonly (LinkFault | undefined)[] = [
+  const faults = [
     { kind: "down" },
     { kind: "partition" },
     { kind: "errors" },
     { kind: "slow", delayMs: 300 },
-  ];
+  ] as const;
   if (action < 3) {
     told.push(`taint ${member}`);
     await hands.untaint(member);
