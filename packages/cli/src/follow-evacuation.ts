@@ -7,6 +7,7 @@ import { type Clock, sleep } from "@lifeboat/base";
 import { isOpen } from "@lifeboat/core";
 import type { Client } from "@lifeboat/kit";
 import { heldLines, progressLine } from "./evacuation-text.ts";
+import { hanging } from "./wrap.ts";
 
 /** Where a person looks. */
 export interface Screen {
@@ -94,7 +95,10 @@ class ProgressView {
   }
 
   show(evacuation: Evacuation): void {
-    for (const held of evacuation.status?.held ?? []) this.say(heldLines(held).join("\n"));
+    const { phase = "", reason = "", message = "", held = [] } = evacuation.status ?? {};
+    for (const one of held) this.say(heldLines(one).join("\n"));
+    if (phase === "Paused" || phase === "Braked")
+      this.say(hanging("  ", `${phase}, ${reason}: ${message}`).join("\n"));
     const line = progressLine(evacuation);
     if (line === this.#last) return;
     this.#last = line;
