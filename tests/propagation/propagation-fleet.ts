@@ -66,13 +66,25 @@ export async function runLifeboat(...args: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`lifeboat ${args.join(" ")}: ${child.output()}`);
 }
 
-/** `lifeboat up --members 3`. */
-export async function startSimulatedFleet(): Promise<PropagationFleet> {
-  const plane = new KillablePlane(["--members", String(MEMBERS.length)]);
+export interface SimulatedFleet extends PropagationFleet {
+  /** Lets something go wrong with a member from now on. */
+  fail(name: string, mode: string): Promise<void>;
+  heal(name: string): Promise<void>;
+}
+
+/** `lifeboat up --members 3`, with more flags. */
+export async function startSimulatedFleet(flags: readonly string[] = []): Promise<SimulatedFleet> {
+  const plane = new KillablePlane(["--members", String(MEMBERS.length), ...flags]);
   const running = await plane.start();
   await running.process.printed(/^members ready$/m);
   const kubeconfigs = MEMBERS.map((name) => join(plane.directory, `${name}.kubeconfig`));
-  return fleetOf(plane, running, kubeconfigs);
+  const member = (...args: readonly string[]): Promise<void> =>
+    runLifeboat("member", ...args, "--data-dir", plane.directory);
+  return {
+    ...(await fleetOf(plane, running, kubeconfigs)),
+    fail: (name, mode) => member("fail", name, "--mode", mode),
+    heal: (name) => member("heal", name),
+  };
 }
 
 /** A fleet over a plane that runs and members that have joined; `onClose` ends what else was started. */

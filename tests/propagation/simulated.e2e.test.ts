@@ -2,4 +2,4 @@
 import { startSimulatedFleet } from "./propagation-fleet.ts";
 import { propagationSuite } from "./propagation.suite.ts";
 
-propagationSuite("simulated members", startSimulatedFleet);
+propagationSuite("simulated members", () => startSimulatedFleet());

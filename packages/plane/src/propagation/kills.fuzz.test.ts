@@ -1,4 +1,4 @@
 /** Many lives of the control plane; see kills.suite.ts. */
 import { livesAndDies } from "./kills.suite.ts";
 
-livesAndDies(30, 20_261_116);
+livesAndDies(12, 20_261_116);
