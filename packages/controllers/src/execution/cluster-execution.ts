@@ -17,6 +17,7 @@
  *    all that matters.
  */
 import {
+  equalJson,
   findCondition,
   isRefused,
   type ObjectKey,
@@ -96,6 +97,8 @@ interface Memory {
   /** The newest state that our own writes answered: the cache may be behind. */
   written?: Work;
   writtenAt?: Instant;
+  /** The status that was last sent, and of which generation: to see it come back is no news. */
+  reported?: { readonly generation: number; readonly status: ReportedStatus };
   /** The generation of which the member has shown that it is applied. */
   proven?: number;
   readonly applied: Map<number, AnsweredRecord>;
@@ -139,7 +142,15 @@ class WorksOfCluster implements ClusterExecution {
     this.#controller = createController(this.#ports, {
       name: "execution",
       concurrency: CONCURRENCY,
-      watches: [works],
+      watches: [
+        {
+          whenSynced: (signal) => works.whenSynced(signal),
+          subscribe: (add) =>
+            works.subscribe((key) => {
+              if (!this.#isOwnReport(key)) add(key);
+            }),
+        },
+      ],
       reconcile: (key, signal) => this.#look(key, signal),
     });
   }
@@ -182,6 +193,20 @@ class WorksOfCluster implements ClusterExecution {
     return work.metadata.deletionTimestamp === undefined
       ? this.#keep(work, memory, signal)
       : this.#remove(work, memory, signal);
+  }
+
+  /** Whether a Work is as the last report of it was sent: then only the member can have something to say. */
+  #isOwnReport(key: ObjectKey): boolean {
+    const work = this.#parts.works.get(key);
+    const memory = this.#memories.get(key.name);
+    if (work === undefined || memory?.reported === undefined) return false;
+    const { reported, uid } = memory;
+    return (
+      work.metadata.uid === uid &&
+      work.metadata.deletionTimestamp === undefined &&
+      generationOf(work) === reported.generation &&
+      equalJson(work.status, reported.status)
+    );
   }
 
   #memoryOf({ metadata: { name, uid } }: Work): Memory {
@@ -309,6 +334,7 @@ class WorksOfCluster implements ClusterExecution {
     for (const { status } of plan.commands) {
       signal.throwIfAborted();
       const changed = { ...work, status: status as Work["status"] } as Work;
+      memory.reported = { generation: generationOf(work), status };
       memory.written = await plane.update(workResource, changed, { subresource: "status", signal });
       memory.writtenAt = now;
     }
