@@ -216,7 +216,8 @@ function looksOf(client: Client): Promise<Writes> {
 
 /** A family of counters with two labels, by `label1 label2`. */
 async function countersOf(client: Client, family: string): Promise<Writes> {
-  const text = String(await client.read("/metrics"));
+  const answer = await client.read("/metrics");
+  const text = typeof answer === "string" ? answer : "";
   const line = new RegExp(`^${family}\\{\\w+="([^"]+)",\\w+="([^"]+)"\\} (\\d+)$`, "gm");
   return new Map(
     [...text.matchAll(line)].map(([, first, second, count]) => [
@@ -331,13 +332,17 @@ function printTable(rows: readonly Measured[]): void {
   line(`CPU in ${restSeconds} s at rest, ms`, (row) => row.restCpuMs.toFixed(0), "");
   for (const row of rows) {
     print(`\n${row.variant}: stored per Deployment`);
-    for (const [name, count] of [...row.writes].sort())
+    for (const [name, count] of sorted(row.writes))
       print(`  ${name.padEnd(56)}${(count / deploymentCount).toFixed(2).padStart(8)}`);
     print(`${row.variant}: looks per Deployment`);
-    for (const [name, count] of [...row.looks].sort())
+    for (const [name, count] of sorted(row.looks))
       print(`  ${name.padEnd(56)}${(count / deploymentCount).toFixed(2).padStart(8)}`);
     for (const [name, count] of row.rest) print(`  at rest: ${name} ${count} times`);
   }
+}
+
+function sorted(counts: Writes): readonly (readonly [string, number])[] {
+  return [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function eventsEach(writes: Writes): number {
