@@ -132,7 +132,7 @@ function phaseOfEvicted(truth: Truth, { spec }: ResourceBinding): Phase {
     (cluster) => truth.ledger.find(cluster, table, `${namespace}/${name}`) !== undefined,
   );
   if (there.length === 0) return "scheduled";
-  const ready = truth.readyCopies(table, `${namespace}/${name}`, targets);
+  const ready = truth.healthyCopies(table, `${namespace}/${name}`, targets);
   return ready.length === 0 ? "new starting" : "new healthy";
 }
 

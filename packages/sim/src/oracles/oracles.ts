@@ -14,7 +14,7 @@ import {
   clusterOf,
   CLUSTERS,
   clustersOf,
-  readyReplicas,
+  isHealthyCopy,
   says,
   type Truth,
   WORKS,
@@ -87,11 +87,12 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   },
   {
     name: "last-copy-stays",
-    promise: "D9: no removal of ours takes the ready copies of a workload from one or more to none",
+    promise:
+      "D9: no removal of ours takes the healthy copies of a workload from one or more to none",
     judge: ({ server, table, key, row, previous }, truth) => {
       if (!truth.circumstances.membersAreSteady || server === "plane") return [];
       if (!WORKLOADS.has(table) || previous === undefined || !isGoingNow(row, previous)) return [];
-      if (readyReplicas(previous.object) === 0) return [];
+      if (!isHealthyCopy(previous.object)) return [];
       const template = truth.ledger.find("plane", table, key)?.object;
       if (template === undefined || isGoing(template)) return [];
       const { kind, metadata } = template;
@@ -101,9 +102,9 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       if (binding === undefined || isGoing(binding) || clustersOf(binding).size === 0) return [];
       if (isDirectly(truth, metadata.name)) return [];
       const others = truth.members().filter((member) => member !== server);
-      return truth.readyCopies(table, key, others).length > 0
+      return truth.healthyCopies(table, key, others).length > 0
         ? []
-        : [`the last ready copy of ${table} ${key} went, in ${server}`];
+        : [`the last healthy copy of ${table} ${key} went, in ${server}`];
     },
   },
   {
@@ -259,7 +260,8 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           if (placed.some((cluster) => !allowed.has(cluster))) return wrong("more than allowed");
           const isDivided = placement?.replicaScheduling?.replicaSchedulingType === "Divided";
           if (isDivided && kind !== "ConfigMap") return dividedFault(template, binding);
-          if (placement?.spreadConstraints !== undefined)
+          // Constraints do not apply to a division by fixed weights.
+          if (placement?.spreadConstraints !== undefined && !isDivided)
             return placed.length === 1 ? [] : wrong("not one cluster");
           const missing = required.filter((cluster) => !placed.includes(cluster));
           return missing.length === 0 ? [] : wrong(`${missing.join()} is missing`);

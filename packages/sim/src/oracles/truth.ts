@@ -34,12 +34,9 @@ export class Truth {
     this.circumstances = circumstances;
   }
 
-  /** The members that have a ready copy of a workload. */
-  readyCopies(table: string, key: string, members: readonly string[]): readonly string[] {
-    return members.filter((member) => {
-      const found = this.ledger.find(member, table, key)?.object;
-      return found?.metadata.deletionTimestamp === undefined && readyReplicas(found) > 0;
-    });
+  /** The members that have a healthy copy of a workload. */
+  healthyCopies(table: string, key: string, members: readonly string[]): readonly string[] {
+    return members.filter((member) => isHealthyCopy(this.ledger.find(member, table, key)?.object));
   }
 
   /** The members in which pods with this label are. */
@@ -131,10 +128,15 @@ export function clustersOf(binding: ResourceBinding): ReadonlySet<string> {
   ]);
 }
 
-/** How many replicas a workload in a member reports as ready. */
-export function readyReplicas(object: AnyObject | undefined): number {
-  const { status } = (object ?? {}) as { readonly status?: { readonly readyReplicas?: number } };
-  return status?.readyReplicas ?? 0;
+/** Whether a workload in a member has all its replicas ready, at least one, and is there to stay. */
+export function isHealthyCopy(object: AnyObject | undefined): boolean {
+  if (object === undefined || object.metadata.deletionTimestamp !== undefined) return false;
+  const { spec, status } = object as {
+    readonly spec?: { readonly replicas?: number };
+    readonly status?: { readonly readyReplicas?: number };
+  };
+  const ready = status?.readyReplicas ?? 0;
+  return ready > 0 && ready >= (spec?.replicas ?? 1);
 }
 
 /** Whether everything that `wanted` says is so in `actual`: lists whole, objects field by field. */
