@@ -421,7 +421,7 @@ export {
 } from "./eviction/plugins/registry.ts";
 export { isForTaint, modeOf, type TaskMode } from "./eviction/purge-mode.ts";
 export { type TaskReason, taskReasons } from "./eviction/reasons.ts";
-export type { TasksView } from "./eviction/view.ts";
+export { type TasksView, worksByCluster } from "./eviction/view.ts";
 export {
   type ApplicationPlan,
   applicationPurgeMode,

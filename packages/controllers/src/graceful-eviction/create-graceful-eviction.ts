@@ -38,6 +38,7 @@ import {
   type TaskVerdict,
   wellKnown,
   workName,
+  worksByCluster,
 } from "@lifeboat/core";
 import {
   checkAgainAt,
@@ -198,7 +199,7 @@ class Evictions {
     const found = names.flatMap((name) => informers.clusters.get({ namespace: "", name }) ?? []);
     return {
       binding,
-      works: worksOf(this.#context, binding),
+      works: worksByCluster(worksOf(this.#context, binding)),
       clusters: new Map(found.map((cluster) => [cluster.metadata.name, cluster])),
       outdated: new Set(),
       plugins: this.#plugins,

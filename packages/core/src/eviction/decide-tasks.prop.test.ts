@@ -3,7 +3,6 @@ import type { EvictionTask, Work } from "@lifeboat/api";
 import { addMs } from "@lifeboat/base";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clusterOfWork } from "../works/decide-works.ts";
 import { decideTasks } from "./decide-tasks.ts";
 import { bindingWith, clusterIn, copy, NOW, sceneView, task } from "./eviction.suite.ts";
 import type { TasksView } from "./view.ts";
@@ -86,8 +85,7 @@ const anyView: fc.Arbitrary<TasksView> = fc
     });
   });
 
-const workOf = ({ works }: TasksView, name: string): Work | undefined =>
-  works.find((work) => clusterOfWork(work) === name);
+const workOf = ({ works }: TasksView, name: string): Work | undefined => works.get(name);
 const isGoing = (work: Work | undefined): boolean => work?.metadata.deletionTimestamp !== undefined;
 const isHealthy = (work: Work | undefined): boolean =>
   work?.status?.manifestStatuses?.[0]?.health === "Healthy";

@@ -210,6 +210,15 @@ describe("a task of mode Directly", () => {
       "kept AwaitingRemoval",
     ],
     [
+      "waits while one of two Works is there",
+      {
+        binding: bindingWith([], [direct()]),
+        works: [copy("a", healthy), going],
+        clusters: [clusterIn("a", { ready: "False", tainted: true, fenced: true })],
+      },
+      "kept AwaitingFence",
+    ],
+    [
       "is over when it is gone, whatever plugins there are",
       { binding: bindingWith([], [direct()]), plugins: [] },
       "cleared CopyGone",

@@ -4,7 +4,7 @@ import { instantOf } from "@lifeboat/base";
 import { binding as plainBinding, cluster as plainCluster, workIn } from "../works/works.suite.ts";
 import { decideTasks, type TasksPlan } from "./decide-tasks.ts";
 import { evictionPluginNames, evictionPlugins } from "./plugins/registry.ts";
-import type { TasksView } from "./view.ts";
+import { type TasksView, worksByCluster } from "./view.ts";
 
 export const NOW = instantOf(Date.UTC(2026, 0, 1, 12));
 export const AN_HOUR_AGO = "2026-01-01T11:00:00Z";
@@ -109,7 +109,7 @@ export function sceneView(scene: Scene): TasksView {
   ];
   return {
     binding: scene.binding,
-    works: scene.works ?? [],
+    works: worksByCluster(scene.works ?? []),
     clusters: new Map(clusters.map((one) => [one.metadata.name, one])),
     outdated: new Set(scene.outdated),
     plugins: evictionPlugins(scene.plugins ?? evictionPluginNames),

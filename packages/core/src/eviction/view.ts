@@ -7,8 +7,8 @@ import type { EvictionPlugin } from "./plugins/plugin.ts";
 
 export interface TasksView {
   readonly binding: ResourceBinding;
-  /** All Works that bear the binding's id, those that are going included. */
-  readonly works: readonly Work[];
+  /** The Works of the binding, those that are going included; see `worksByCluster`. */
+  readonly works: ReadonlyMap<string, Work>;
   /** The Clusters that exist, of those that the tasks and the result name. */
   readonly clusters: ReadonlyMap<string, Cluster>;
   /** Clusters of the result whose Work is not what would be rendered now. */
@@ -17,9 +17,19 @@ export interface TasksView {
   readonly plugins: readonly EvictionPlugin[];
 }
 
+/** Works by their cluster. Of two in one cluster the one counts that stays. */
+export function worksByCluster(works: readonly Work[]): ReadonlyMap<string, Work> {
+  const found = new Map<string, Work>();
+  for (const work of works) {
+    const cluster = clusterOfWork(work);
+    if (!found.has(cluster) || !isGoing(work)) found.set(cluster, work);
+  }
+  return found;
+}
+
 /** The Work of the binding in a cluster. */
 export function workIn({ works }: TasksView, cluster: string): Work | undefined {
-  return works.find((work) => clusterOfWork(work) === cluster);
+  return works.get(cluster);
 }
 
 export function isGoing({ metadata }: Work): boolean {
