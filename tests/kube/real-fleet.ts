@@ -6,7 +6,7 @@
 import { createRandom } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { type KitPorts, silentLog, silentMetrics } from "@lifeboat/kit";
-import { connectByKubeconfig } from "@lifeboat/kit/adapters";
+import { connectByKubeconfig, type HttpClient } from "@lifeboat/kit/adapters";
 import { createNodeModel, MEMBER_DEFAULTS } from "@lifeboat/members";
 import {
   fleetOf,
@@ -17,69 +17,68 @@ import {
 } from "../propagation/propagation-fleet.ts";
 import { startControllerManager, WORKLOAD_CONTROLLERS } from "../support/controller-manager.ts";
 import { eventually } from "../support/eventually.ts";
+import type { RunningProcess } from "../support/processes.ts";
 import {
   type RealApiServer,
   type RunningEtcd,
   startEtcd,
   startRealApiServer,
 } from "../support/real-api-server.ts";
-
-/** A real cluster whose workloads run. */
-export interface RealCluster {
-  readonly server: RealApiServer;
-  stop(): Promise<void>;
-}
+import { startAll, type Started, together } from "../support/started.ts";
 
 /** Starts one cluster on a shared etcd; resolves when it can be joined. */
-export async function startRealCluster(etcd: RunningEtcd, name: string): Promise<RealCluster> {
-  const server = await startRealApiServer({ sharing: { etcd, prefix: name } });
-  const manager = await startControllerManager(server, WORKLOAD_CONTROLLERS);
-  const client = await connectByKubeconfig({ paths: [server.kubeconfig] });
-  const stop = new AbortController();
-  const nodes = createNodeModel(ports(), client, {
-    ...MEMBER_DEFAULTS,
-    startDelayMs: 300,
-    stopDelayMs: 100,
-    runMs: 500,
-  }).run(stop.signal);
-  const systemNamespace = async (): Promise<void> => {
+export async function startRealCluster(
+  started: Started,
+  etcd: RunningEtcd,
+  name: string,
+): Promise<RealApiServer> {
+  const server = started.keep(await startRealApiServer({ sharing: { etcd, prefix: name } }));
+  started.keep(killed(await startControllerManager(server, WORKLOAD_CONTROLLERS)));
+  started.keep(playNodes(await connectByKubeconfig({ paths: [server.kubeconfig] })));
+  await eventually(async () => {
     const { code } = await server.call("GET", "/api/v1/namespaces/kube-system");
     if (code !== 200) throw new Error(`${name} has no namespace kube-system yet`);
-  };
-  await eventually(systemNamespace);
+  });
+  return server;
+}
+
+/** Nodes on which pods get ready, over the API of a cluster. */
+function playNodes(client: HttpClient): { stop(): Promise<void> } {
+  const end = new AbortController();
+  const options = { ...MEMBER_DEFAULTS, startDelayMs: 300, stopDelayMs: 100, runMs: 500 };
+  const running = createNodeModel(ports(), client, options).run(end.signal);
   return {
-    server,
     stop: async () => {
-      stop.abort();
-      await nodes;
+      end.abort();
+      await running;
       client.close();
-      await manager.stop("SIGKILL");
-      await server.stop();
     },
   };
 }
 
+/** A process that is ended without being asked. */
+export function killed(running: RunningProcess): { stop(): Promise<unknown> } {
+  return { stop: () => running.stop("SIGKILL") };
+}
+
 /** `lifeboat up`, with real clusters joined by `lifeboat join`. */
-export async function startRealFleet(): Promise<PropagationFleet> {
-  const etcd = await startEtcd();
-  const plane = new KillablePlane();
-  const [running, ...clusters] = await Promise.all([
-    plane.start(),
-    ...MEMBERS.map((name) => startRealCluster(etcd, name)),
-  ]);
-  const kubeconfigs = clusters.map(({ server }) => server.kubeconfig);
-  for (const [i, name] of MEMBERS.entries())
-    await runLifeboat(
-      "join",
-      name,
-      "--cluster-kubeconfig",
-      kubeconfigs[i] ?? "",
-      "--data-dir",
-      plane.directory,
-    );
-  return fleetOf(plane, running, kubeconfigs, async () => {
-    await Promise.all(clusters.map((cluster) => cluster.stop()));
-    await etcd.stop();
+export function startRealFleet(): Promise<PropagationFleet> {
+  return startAll(async (started) => {
+    const etcd = started.keep(await startEtcd());
+    const plane = started.keep(new KillablePlane());
+    const running = await plane.start();
+    const servers = await together(MEMBERS.map((name) => startRealCluster(started, etcd, name)));
+    const kubeconfigs = servers.map(({ kubeconfig }) => kubeconfig);
+    for (const [i, name] of MEMBERS.entries())
+      await runLifeboat(
+        "join",
+        name,
+        "--cluster-kubeconfig",
+        kubeconfigs[i] ?? "",
+        "--data-dir",
+        plane.directory,
+      );
+    return fleetOf({ kill: () => plane.kill(), stop: () => started.stop() }, running, kubeconfigs);
   });
 }
 

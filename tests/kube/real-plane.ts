@@ -13,52 +13,54 @@ import {
 import { startControllerManager } from "../support/controller-manager.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort, type RunningProcess, startProcess } from "../support/processes.ts";
-import { type RealApiServer, startEtcd, startRealApiServer } from "../support/real-api-server.ts";
+import {
+  type RealApiServer,
+  type RunningEtcd,
+  startEtcd,
+  startRealApiServer,
+} from "../support/real-api-server.ts";
+import { startAll, type Started, together } from "../support/started.ts";
 import { registerAdmission } from "./admission-webhook.ts";
-import { startRealCluster } from "./real-fleet.ts";
+import { killed, startRealCluster } from "./real-fleet.ts";
 
 const child = fileURLToPath(new URL("manager-child.ts", import.meta.url));
 
 /** Real clusters, joined to a control plane whose API server is real too; only its controllers are killed. */
-export async function startFleetOnRealPlane(): Promise<PropagationFleet> {
-  const etcd = await startEtcd();
-  const [server, ...clusters] = await Promise.all([
-    startRealApiServer({ sharing: { etcd, prefix: "plane" } }),
-    ...MEMBERS.map((name) => startRealCluster(etcd, name)),
-  ]);
-  const housekeeping = await startControllerManager(server);
-  const port = await freePort();
-  await prepare(server, port);
-  let manager = await startManager(server, port);
-  for (const [i, name] of MEMBERS.entries()) {
-    const member = clusters[i]?.server.kubeconfig ?? "";
-    await runLifeboat(
-      "join",
-      name,
-      "--cluster-kubeconfig",
-      member,
-      "--kubeconfig",
-      server.kubeconfig,
-    );
-  }
-  const plane = {
-    kill: async (): Promise<void> => {
+export function startFleetOnRealPlane(): Promise<PropagationFleet> {
+  return startAll(async (started) => {
+    const etcd = started.keep(await startEtcd());
+    const [server, ...members] = await together([
+      startRealPlane(started, etcd),
+      ...MEMBERS.map((name) => startRealCluster(started, etcd, name)),
+    ]);
+    if (server === undefined) throw new Error("the control plane was not started");
+    const port = await freePort();
+    await prepare(server, port);
+    let manager = await startManager(server, port);
+    started.keep({ stop: () => manager.stop("SIGKILL") });
+    for (const [i, name] of MEMBERS.entries())
+      await runLifeboat(
+        "join",
+        name,
+        "--cluster-kubeconfig",
+        members[i]?.kubeconfig ?? "",
+        "--kubeconfig",
+        server.kubeconfig,
+      );
+    const kill = async (): Promise<void> => {
       await manager.stop("SIGKILL");
       manager = await startManager(server, port);
-    },
-    stop: async (): Promise<void> => {
-      await manager.stop("SIGKILL");
-      await housekeeping.stop("SIGKILL");
-      await server.stop();
-      await Promise.all(clusters.map((cluster) => cluster.stop()));
-      await etcd.stop();
-    },
-  };
-  return fleetOf(
-    plane,
-    server,
-    clusters.map((cluster) => cluster.server.kubeconfig),
-  );
+    };
+    const kubeconfigs = members.map(({ kubeconfig }) => kubeconfig);
+    return fleetOf({ kill, stop: () => started.stop() }, server, kubeconfigs);
+  });
+}
+
+/** The API server of the control plane, and beside it only what keeps house: templates must not make pods. */
+async function startRealPlane(started: Started, etcd: RunningEtcd): Promise<RealApiServer> {
+  const server = started.keep(await startRealApiServer({ sharing: { etcd, prefix: "plane" } }));
+  started.keep(killed(await startControllerManager(server)));
+  return server;
 }
 
 /** Installs our kinds and has the API server ask about them. */

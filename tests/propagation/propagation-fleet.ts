@@ -87,12 +87,11 @@ export async function startSimulatedFleet(flags: readonly string[] = []): Promis
   };
 }
 
-/** A fleet over a plane that runs and members that have joined; `onClose` ends what else was started. */
+/** A fleet over a plane that runs and members that have joined. */
 export async function fleetOf(
   plane: Killable,
   endpoint: ApiEndpoint,
   kubeconfigs: readonly string[],
-  onClose: () => Promise<void> = () => Promise.resolve(),
 ): Promise<PropagationFleet> {
   const connect = (path: string): Promise<HttpClient> => connectByKubeconfig({ paths: [path] });
   const client = await connect(endpoint.kubeconfig);
@@ -108,7 +107,6 @@ export async function fleetOf(
       kubectl.close();
       for (const one of [client, ...members.values()]) one.close();
       await plane.stop();
-      await onClose();
     },
   };
 }

@@ -14,7 +14,7 @@ import {
   temporaryDirectory,
 } from "./processes.ts";
 
-const READY_TIMEOUT_MS = 60_000;
+const READY_TIMEOUT_MS = 180_000;
 
 export interface RealApiServer extends ApiEndpoint {
   /** For benchmarks: the processes whose memory counts. */
