@@ -132,9 +132,10 @@ async function measureDurable(
     ...ports,
     metrics: {
       ...silentMetrics,
-      histogram: ({ name }) => ({
+      histogram: (definition) => ({
+        ...silentMetrics.histogram(definition),
         observe: (seconds: number) => {
-          if (name.endsWith("algorithm_duration_seconds")) times.push(seconds * 1000);
+          if (definition.name.endsWith("algorithm_duration_seconds")) times.push(seconds * 1000);
         },
       }),
     },

@@ -86,7 +86,7 @@ describe("clusteraffinities: multi/ switch", WHOLE_FLEET, () => {
       "clusterAffinity -> clusterAffinities",
       { clusterAffinity: { clusterNames: ["m3"] } },
       "m3",
-      { clusterAffinity: null, ...groups } as unknown as JsonObject,
+      { clusterAffinity: null, ...groups },
       "m1",
     ],
     [

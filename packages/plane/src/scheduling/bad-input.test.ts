@@ -8,6 +8,7 @@ import {
   type New,
   type Placement,
   propagationPolicies,
+  type PropagationPolicy,
   Refused,
   type ResourceBinding,
   resourceBindings,
@@ -49,9 +50,9 @@ const expression = (operator: string, ...values: readonly string[]): unknown => 
   },
 });
 
-async function fieldsRefused(policy: unknown): Promise<readonly string[]> {
+async function fieldsRefused(policy: New<PropagationPolicy>): Promise<readonly string[]> {
   const refusal: unknown = await fleet.plane
-    .create(propagationPolicies, policy as ReturnType<typeof newPolicy>)
+    .create(propagationPolicies, policy)
     .catch((error: unknown) => error);
   if (!(refusal instanceof Refused)) throw new Error("it was not refused");
   expect(refusal.status.code).toBe(422);

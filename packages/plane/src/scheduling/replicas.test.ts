@@ -57,7 +57,7 @@ describe("scheduling: ReplicaScheduling", WHOLE_FLEET, () => {
     expect(await copiesOf(fleet, MEMBERS, "even")).toEqual({ m1: 2, m2: 2, m3: 2 });
     await scale(fleet, "even", 8);
     const shares = await copiesOf(fleet, MEMBERS, "even");
-    expect(Object.values(shares).sort()).toEqual([2, 3, 3]);
+    expect(Object.values(shares).toSorted((a, b) => a - b)).toEqual([2, 3, 3]);
   });
 
   it("static weights", async () => {

@@ -107,10 +107,8 @@ export async function propagate(
   resource: Resource,
   template: New<AnyObject>,
 ): Promise<void> {
-  if (policy.kind === "PropagationPolicy")
-    await fleet.plane.create(propagationPolicies, policy as New<PropagationPolicy>);
-  else
-    await fleet.plane.create(clusterPropagationPolicies, policy as New<ClusterPropagationPolicy>);
+  if (policy.kind === "PropagationPolicy") await fleet.plane.create(propagationPolicies, policy);
+  else await fleet.plane.create(clusterPropagationPolicies, policy);
   await fleet.plane.create(resource, template);
   await fleet.advance("5s");
 }
