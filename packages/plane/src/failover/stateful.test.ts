@@ -85,7 +85,11 @@ const CASES: readonly Case[] = [
   },
 ];
 
-async function start(one: Case, statefulFailoverInjection = true): Promise<string> {
+async function start(
+  one: Case,
+  statefulFailoverInjection = true,
+  places: readonly string[] = ["m1", "m2"],
+): Promise<string> {
   const { apiVersion, kind, resource, template, name, rules, status } = one;
   ({ fleet, hands } = await failoverFleet(["m1", "m2", "m3"], {
     failover: true,
@@ -98,7 +102,7 @@ async function start(one: Case, statefulFailoverInjection = true): Promise<strin
     await fleet.advance("60s");
   }
   const failover = { cluster: { purgeMode: "Directly", statePreservation: { rules } } };
-  const spec = { placement: oneOf("m1", "m2"), failover };
+  const spec = { placement: oneOf(...places), failover };
   await hands.create(policyFor({ apiVersion, kind, name }, spec), resource, template);
   const from = await hands.placement(bindingOf(name, kind));
   if (status !== undefined) await report(from, resource, name, status);
@@ -152,5 +156,35 @@ describe("while the gate is off", () => {
       expect(moved?.metadata.labels ?? {}).not.toHaveProperty([label]);
     const { metadata } = await hands.binding(bindingOf(one.name, one.kind));
     expect(metadata.annotations ?? {}).not.toHaveProperty(["lifeboat.dev/preserved-state"]);
+  });
+});
+
+describe("a second failover", () => {
+  it("carries the state of the cluster that fails then, not of the first one (F7)", async () => {
+    const one = CASES.find(({ kind }) => kind === "FlinkDeployment");
+    if (one === undefined) throw new Error("no case");
+    const key = { namespace: "default", name: one.name };
+    const bound = bindingOf(one.name, one.kind);
+    const first = await start(one, true, ["m1", "m2", "m3"]);
+    await hands.taint(first);
+    await fleet.advance("30s");
+    const second = await hands.placement(bound);
+    expect((await hands.copy(second, one.resource, key))?.metadata.labels).toMatchObject(
+      one.labels,
+    );
+    await report(second, one.resource, one.name, {
+      jobManagerDeploymentStatus: "READY",
+      jobStatus: { jobId: "b2", state: "RUNNING" },
+    });
+    await fleet.advance("5s");
+    await hands.untaint(first);
+    await hands.taint(second);
+    await fleet.advance("30s");
+    const third = await hands.placement(bound);
+    expect(third).toMatch(/^m[123]$/);
+    expect(third).not.toBe(second);
+    expect((await hands.copy(third, one.resource, key))?.metadata.labels).toMatchObject({
+      "failover.karmada.io/failover-jobid": "b2",
+    });
   });
 });
