@@ -1,10 +1,10 @@
-import { VirtualClock } from "@lifeboat/base";
+import { instantOf, VirtualClock } from "@lifeboat/base";
 import { expect, it } from "vitest";
 import { Stage } from "./stage.ts";
 
 function stage(isTerminal: boolean): { readonly stage: Stage; readonly text: () => string } {
   let written = "";
-  const clock = new VirtualClock();
+  const clock = new VirtualClock(instantOf(0), () => Promise.resolve());
   const screen = { isTerminal, write: (text: string): void => void (written += text) };
   return { stage: new Stage(clock, screen), text: () => written };
 }
