@@ -28,7 +28,7 @@ const team: New<AnyObject> = { apiVersion: "v1", kind: "Namespace", metadata: { 
 const start = (seed = 1): Promise<Simulation> =>
   createSimulation(ports, { seed, members: ["m1", "m2"] });
 
-describe("a simulation", () => {
+describe("a simulation", { timeout: 60_000 }, () => {
   it("is a function of its seed", async () => {
     const hashes: string[] = [];
     for (const seed of [1, 1, 2]) {

@@ -61,6 +61,10 @@ export const goldenScenarios: readonly Scenario[] = [
     { at: 20, do: "workload", ...SETTINGS, version: 2 },
     { at: 25, do: "policy", name: "all", selects: [WEB, SETTINGS], clusters: ["m1", "m2"] },
   ]),
+  golden("move", [
+    { at: 15, do: "policy", name: "all", selects: [WEB, SETTINGS], clusters: ["m1"] },
+    { at: 25, do: "policy", name: "all", selects: [WEB, SETTINGS], clusters: ["m2"] },
+  ]),
   golden("delete", [
     { at: 20, do: "delete", what: "Deployment", name: "web" },
     { at: 20, do: "delete", what: "ConfigMap", name: "settings" },
