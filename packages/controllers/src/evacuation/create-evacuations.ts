@@ -131,7 +131,7 @@ class Evacuations implements Service {
       failover,
       defaultPurgeMode: noExecutePurgeMode,
       rate: () => releaser.rate,
-      budgetPaused: () => releaser.budgetPaused,
+      budgetPaused: () => releaser.isPaused,
     });
     const recording = createController(context, {
       name: "evacuation-recorder",

@@ -15,6 +15,7 @@ import {
   evacuations,
   evacuationSlices,
   type EvacuationStatus,
+  isRefused,
   type ObjectKey,
 } from "@lifeboat/api";
 import { addMs, formatTime, type Instant } from "@lifeboat/base";
@@ -94,9 +95,19 @@ export class Recorder {
     const current = await this.#current(name, borne, signal);
     if (current !== undefined && (await this.#record(current, borne, signal))) return done;
     const again = await this.#progress(name, borne, signal);
-    for (const surplus of surplusOf(board.evacuationsOf(name)))
-      await context.plane.delete(evacuations, keyOf(surplus), { signal });
+    for (const surplus of surplusOf(board.evacuationsOf(name))) await this.#remove(surplus, signal);
     return again === undefined ? done : checkAgainAt(again);
+  }
+
+  /** Its slices go with it: it owns them. */
+  async #remove({ metadata }: Evacuation, signal: AbortSignal): Promise<void> {
+    const key = { namespace: "", name: metadata.name };
+    const preconditions = { uid: metadata.uid };
+    try {
+      await this.#parts.context.plane.delete(evacuations, key, { preconditions, signal });
+    } catch (error) {
+      if (!isRefused(error, "NotFound")) throw error;
+    }
   }
 
   /** Whether a taint is recorded as the gate stands. */
@@ -471,10 +482,6 @@ export class Recorder {
       series.remove({ cluster_name: name });
     statistics.forget(name);
   }
-}
-
-function keyOf({ metadata }: Evacuation): ObjectKey {
-  return { namespace: "", name: metadata.name };
 }
 
 function queuedMessage(cluster: string, taint: EvictingTaint): string {

@@ -108,12 +108,15 @@ export class Releaser {
     this.#rate = rateOf({ failed: 0, counted: 0 }, parts.rates);
   }
 
+  /** The rate at this moment, by the state of the fleet. */
   get rate(): Rate {
-    return this.#rate;
+    const { context, rates } = this.#parts;
+    return rateOf(fleetHealth(context.informers.clusters.list()), rates);
   }
 
-  get budgetPaused(): boolean {
-    return this.#paused;
+  /** Whether a person paused all evacuations. */
+  get isPaused(): boolean {
+    return this.#parts.context.informers.evacuationBudgets.get(BUDGET)?.spec.paused ?? false;
   }
 
   /** Clusters or policies changed: who is held may be able to go now. */
@@ -137,10 +140,8 @@ export class Releaser {
 
   /** Reads the state of the fleet and of the budget from the caches. */
   #readFleet(): void {
-    const { context, metrics, rates } = this.#parts;
-    const { informers } = context;
-    const rate = rateOf(fleetHealth(informers.clusters.list()), rates);
-    const paused = informers.evacuationBudgets.get(BUDGET)?.spec.paused ?? false;
+    const { context, metrics } = this.#parts;
+    const { rate, isPaused: paused } = this;
     const isChanged =
       rate.perSecond !== this.#rate.perSecond ||
       rate.reason !== this.#rate.reason ||
@@ -198,7 +199,11 @@ export class Releaser {
     try {
       const reserved = await this.#reserve(lane, picks.length, signal);
       if (reserved.kind === "paused") return undefined;
-      if (reserved.kind === "wait") return reserved.until;
+      if (reserved.kind === "wait") {
+        // The cache may not know yet; asking the server again before that is of no use.
+        this.#notBefore = reserved.until;
+        return reserved.until;
+      }
       await this.#releaseAll(picks.splice(0, reserved.tokens), rate, signal);
       return context.clock.now();
     } finally {
