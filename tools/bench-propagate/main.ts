@@ -48,6 +48,8 @@ const CREATORS = 32;
 const PODS_PER_NODE = 200;
 /** Nothing was written for this long: everything is done. */
 const QUIET_MS = 1500;
+/** What the status of clusters says of their room follows at the pace of their probes, every ten seconds. */
+const SETTLE_MS = 12_000;
 /** Longer than anything takes that works. */
 const PATIENCE_MS = 600_000;
 
@@ -133,10 +135,12 @@ async function driveBy(client: Client, variant: Variant, pid: number): Promise<M
   print(
     `${variant}: created in ${(createdMs / 1000).toFixed(1)} s, complete in ${seconds.toFixed(1)} s`,
   );
+  await pause(SETTLE_MS);
+  const settled = await writesOf(client);
   const restCpu = cpuSeconds(pid);
   await pause(restSeconds * 1000);
   const restCpuMs = (cpuSeconds(pid) - restCpu) * 1000;
-  const rest = difference(after, await writesOf(client));
+  const rest = difference(settled, await writesOf(client));
   return {
     variant,
     seconds,
