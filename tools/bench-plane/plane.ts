@@ -82,15 +82,29 @@ export async function untilQuiet(client: Client): Promise<void> {
   }
 }
 
+const HEARTBEATS = "leases.coordination.k8s.io ";
+
 /** What the control plane's store has counted so far. */
 export async function writesOf(client: Client): Promise<Writes> {
-  const text = String(await client.read("/metrics"));
-  const found = new Map<string, number>();
-  const line = /^lifeboat_storage_writes_total\{resource="([^"]+)",operation="([^"]+)"\} (\d+)$/gm;
-  for (const [, resource, operation, count] of text.matchAll(line))
-    if (resource !== "leases.coordination.k8s.io")
-      found.set(`${resource} ${operation}`, Number(count));
-  return found;
+  const counted = await countersOf(client, "lifeboat_storage_writes_total");
+  return new Map([...counted].filter(([name]) => !name.startsWith(HEARTBEATS)));
+}
+
+/** A family of counters with two labels, by `label1 label2`. */
+export async function countersOf(client: Client, family: string): Promise<Writes> {
+  const answer = await client.read("/metrics");
+  const text = typeof answer === "string" ? answer : "";
+  const line = new RegExp(`^${family}\\{\\w+="([^"]+)",\\w+="([^"]+)"\\} (\\d+)$`, "gm");
+  return new Map(
+    [...text.matchAll(line)].map(([, first, second, count]) => [
+      `${first} ${second}`,
+      Number(count),
+    ]),
+  );
+}
+
+export function sorted(counts: Writes): readonly (readonly [string, number])[] {
+  return [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
 export function difference(before: Writes, after: Writes): Writes {
