@@ -23,7 +23,11 @@ import {
 } from "@lifeboat/api";
 import { executionNamespace } from "@lifeboat/core";
 import { createFleet, deployment, type Fleet, namespace, resources } from "@lifeboat/testkit";
+import { vi } from "vitest";
 import { createControllers, DEFAULT_CONTROLLERS } from "../controllers.ts";
+
+// Minutes of a whole fleet pass in each of these tests: seconds on a machine that does nothing else.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 export const MEMBERS: readonly string[] = ["m1", "m2", "m3"];
 
