@@ -69,7 +69,7 @@ describe("sources", () => {
         imported.add(new URL(match[1] ?? "", `file:///${file}`).pathname.slice(1));
       }
     }
-    const entry = /(\/src\/(index|main)\.ts|\/adapters\/index\.ts)$/;
+    const entry = /\/src\/(adapters\/)?(index|main)\.ts$/;
     expect(production.filter((file) => !imported.has(file) && !entry.test(file))).toEqual([]);
   });
 

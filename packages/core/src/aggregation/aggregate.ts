@@ -20,7 +20,13 @@ import { isFields } from "../fields.ts";
 import type { Plan } from "../plan.ts";
 import { clustersWithCopy } from "../dependencies/copies.ts";
 import { type AggregatedItem, aggregatedItems } from "./items.ts";
-import { type AggregationReason, fullyAppliedMessages } from "./reasons.ts";
+import type { AggregationReason, FullyAppliedReason } from "./reasons.ts";
+
+/** The messages of the condition, which clients know word for word. */
+const fullyAppliedMessages: Readonly<Record<FullyAppliedReason, string>> = Object.freeze({
+  FullyAppliedSuccess: "All works have been successfully applied",
+  FullyAppliedFailed: "Failed to apply all works, see status.aggregatedStatus for details",
+});
 
 export interface AggregationView {
   readonly binding: ResourceBinding;

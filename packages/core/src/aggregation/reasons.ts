@@ -17,9 +17,3 @@ export const fullyAppliedReasons = defineReasons({
 });
 
 export type FullyAppliedReason = keyof typeof fullyAppliedReasons;
-
-/** The messages of the condition, which clients know word for word. */
-export const fullyAppliedMessages: Readonly<Record<FullyAppliedReason, string>> = Object.freeze({
-  FullyAppliedSuccess: "All works have been successfully applied",
-  FullyAppliedFailed: "Failed to apply all works, see status.aggregatedStatus for details",
-});
