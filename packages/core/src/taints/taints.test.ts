@@ -181,7 +181,7 @@ describe("a policy with windows", () => {
   });
 
   it("takes a cluster that leaves its target for a mismatch", () => {
-    const target = { labelSelector: { matchLabels: { zone: "a" } } } as Spec["targetCluster"];
+    const target = { labelSelector: { matchLabels: { zone: "a" } } };
     const w = world();
     w.labels = { zone: "a" };
     w.policies = [policy(windowed({ targetCluster: target }))];

@@ -47,7 +47,7 @@ import {
   PURGE_MODE,
   WORK_ID,
 } from "../well-known.ts";
-import { isProvenHealthy, mayBeHealthy } from "./copy-health.ts";
+import { isProvenHealthy, mayServe } from "./copy-health.ts";
 import type { SyncFailureReason, WorksReason } from "./reasons.ts";
 import { type Targets, targetsOf } from "./targets.ts";
 
@@ -217,7 +217,7 @@ function removalsOf(view: WorksView, targets: Targets, hasCover: boolean): Remov
 /** Whether a Work may go although no other copy is proven healthy. */
 function mayGo({ binding, clusters }: WorksView, { wanted }: Targets, work: Work): boolean {
   const cluster = clusters.get(clusterOfWork(work));
-  if (cluster === undefined || !mayBeHealthy(work)) return true;
+  if (cluster === undefined || !mayServe(work)) return true;
   if (wanted.size > 0) return false;
   return isFollower(binding) || (!isEvicted(work) && isExcluded(binding, cluster));
 }

@@ -15,6 +15,8 @@ const LEFT_OUT_TABLES = new Set([
   "/events",
   "coordination.k8s.io/leases",
   "apiextensions.k8s.io/customresourcedefinitions",
+  // It says when the last release was reserved and what the fleet was like then.
+  "lifeboat.dev/evacuationbudgets",
 ]);
 /** Objects whose names are made of uids. */
 const NAMELESS_TABLES = new Set(["/pods", "apps/replicasets"]);
@@ -36,8 +38,6 @@ const LEFT_OUT_FIELDS = new Set([
   "resourcetemplate.karmada.io/generation",
   "work.karmada.io/permanent-id",
   "lifeboat.dev/taint-policies",
-  // When and in which portions the brake let deletions pass.
-  "deletions",
 ]);
 const UID = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g;
 /** Versions in messages. */
