@@ -5,7 +5,7 @@ import { FAULT_VARIABLE, seededFaults } from "./faults.ts";
 
 /** True when the tests pass. A run that could not start, or ran no test, is an error and not a failure of the tests. */
 function passes(tests: readonly string[], fault: string): boolean {
-  const args = ["vitest", "run", "--project", "unit", "--reporter=json", ...tests];
+  const args = ["vitest", "run", "--project", "unit", "--reporter=json", "--bail=1", ...tests];
   const environment = { ...process.env, [FAULT_VARIABLE]: fault };
   const { stdout, stderr } = spawnSync("npx", args, {
     cwd: root,
