@@ -30,6 +30,8 @@ const setupFiles = ["tools/seed-properties.ts"];
 export default defineConfig({
   ...source,
   test: {
+    // One per core: by default one core stays idle, which on two cores is half of them.
+    maxWorkers: "100%",
     projects: [
       {
         ...source,

@@ -15,6 +15,8 @@ export interface Scenario {
   readonly syncDelayMs?: number;
   /** Whether the gate Failover is on. */
   readonly failover?: boolean;
+  /** A step races with the control plane, so that who wins decides how it ends: only the promises are the same. */
+  readonly isRace?: boolean;
   readonly steps: readonly Step[];
   readonly faults: readonly Fault[];
 }
