@@ -11,7 +11,7 @@ import {
   type Resource,
 } from "@lifeboat/api";
 import { connectByKubeconfig, type HttpClient } from "@lifeboat/kit/adapters";
-import { type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
+import { ONLY_API, type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
 import type { ListedItem, SeenEvent } from "./history-checker.ts";
 import type { KillablePlane, StartPlane } from "./plane.ts";
 
@@ -36,7 +36,7 @@ export function lifeboatPlanes(dataDirectory: string): { start: StartPlane; disp
   let newest: LifeboatPlane | undefined;
   return {
     start: async () => {
-      const running = await startLifeboat({ dataDirectory, port });
+      const running = await startLifeboat({ dataDirectory, port, args: ONLY_API });
       port = running.port;
       const client = await connectByKubeconfig({ paths: [running.kubeconfig] });
       beginning ??= await prepare(client);
