@@ -238,7 +238,7 @@ describe("deaths", () => {
     const left = membersPid();
     await start();
     expect(membersPid()).not.toBe(left);
-    expect(isRunning(left)).toBe(false);
+    await until("the members of the earlier run have ended", () => !isRunning(left));
     expect(await kubectl("member2")("get", "configmap", "kept")).toMatchObject({ code: 0 });
   });
 
