@@ -8,12 +8,8 @@ export { freshImages, type Images } from "./images.ts";
 export { type Committed, type Held, Ledger } from "./disk/ledger.ts";
 export { Link, type LinkConditions } from "./network/link.ts";
 export type { Write } from "./network/sim-client.ts";
-export {
-  alwaysOracles,
-  convergedOracles,
-  judgeConverged,
-  type Violation,
-} from "./oracles/oracles.ts";
+export { Jury, type Violation } from "./oracles/oracle.ts";
+export { alwaysOracles, convergedOracles, judgeConverged } from "./oracles/oracles.ts";
 export { differences, type Snapshot, snapshotOf } from "./oracles/snapshot.ts";
 export { Truth } from "./oracles/truth.ts";
 export { describe, endOf, type Fault, type Scenario, type Step } from "./scenario/scenario.ts";

@@ -3,6 +3,7 @@ import type { AnyObject } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import { describe, expect, it } from "vitest";
 import { type Committed, Ledger } from "../disk/ledger.ts";
+import { Jury } from "./oracle.ts";
 import { alwaysOracles } from "./oracles.ts";
 import { differences, snapshotOf } from "./snapshot.ts";
 import { Truth } from "./truth.ts";
@@ -13,10 +14,10 @@ function judged(circumstances = { membersAreSteady: true, failover: true }) {
   let revision = 0;
   const ledger = new Ledger(() => now);
   const truth = new Truth(ledger, circumstances);
+  const jury = new Jury(truth, alwaysOracles);
   const said: string[] = [];
   ledger.onChange((change: Committed) => {
-    for (const { name, judge } of alwaysOracles)
-      for (const text of judge(change, truth)) said.push(`${name}: ${text}`);
+    for (const { oracle, says } of jury.judge(change)) said.push(`${oracle}: ${says}`);
   });
   const write = (
     server: string,

@@ -8,7 +8,8 @@
 import { assert } from "@lifeboat/base";
 import type { Committed } from "../disk/ledger.ts";
 import { faultsOf, phaseOf } from "../coverage.ts";
-import { alwaysOracles, judgeConverged, type Violation } from "../oracles/oracles.ts";
+import { Jury, type Violation } from "../oracles/oracle.ts";
+import { alwaysOracles, judgeConverged } from "../oracles/oracles.ts";
 import { type Snapshot, snapshotOf } from "../oracles/snapshot.ts";
 import { Truth } from "../oracles/truth.ts";
 import { WatchJudge } from "../oracles/watch-judge.ts";
@@ -75,6 +76,7 @@ class Run {
   readonly #simulation: Simulation;
   readonly #scenario: Scenario;
   readonly #truth: Truth;
+  readonly #jury: Jury;
   readonly #watches: WatchJudge;
   readonly #violations: Violation[] = [];
   readonly #timeline: string[] = [];
@@ -92,6 +94,7 @@ class Run {
       membersAreSteady: areMembersSteady(scenario),
       failover: scenario.failover === true,
     });
+    this.#jury = new Jury(this.#truth, alwaysOracles);
     this.#members = [...simulation.members.keys()];
     this.#firstWrite = simulation.writes.count;
     this.#began = simulation.clock.monotonic();
@@ -196,8 +199,8 @@ class Run {
 
   #judge(change: Committed): void {
     this.#noteChange(change);
-    for (const { name, promise, judge } of alwaysOracles)
-      for (const says of judge(change, this.#truth)) this.#report(name, promise, says);
+    for (const { oracle, promise, says } of this.#jury.judge(change))
+      this.#report(oracle, promise, says);
   }
 
   #report(oracle: string, promise: string, says: string): void {

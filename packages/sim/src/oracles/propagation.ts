@@ -1,0 +1,161 @@
+/** Oracles of group H: Works, and what comes of them in members. */
+import type { AnyObject } from "@lifeboat/api";
+import { wellKnown } from "@lifeboat/core";
+import { parseObject } from "../disk/ledger.ts";
+import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
+import { identityOf, isLastCopy, manifestsOf, nameOf } from "./reading.ts";
+import { bindingId, clusterOf, CLUSTERS, clustersOf, says, type Truth, WORKS } from "./truth.ts";
+
+export const alwaysOracles: readonly AlwaysOracle[] = [
+  {
+    name: "works-live-in-their-namespace",
+    promise: "H2: a Work is in the execution namespace of the one cluster it is for",
+    on: "plane",
+    tables: [WORKS],
+    start:
+      () =>
+      ({ key, row }) => {
+        if (row.type === "DELETED") return [];
+        const work = parseObject(row.bytes);
+        const { namespace } = work.metadata;
+        if (clusterOf(namespace) === undefined) return [`Work ${key} is in no execution namespace`];
+        return manifestsOf(work).flatMap(({ metadata }) => {
+          const meant = metadata.annotations?.[wellKnown.WORK_NAMESPACE];
+          return meant === undefined || meant === namespace
+            ? []
+            : [`Work ${key} holds an object meant for ${meant}`];
+        });
+      },
+  },
+  {
+    name: "one-work-per-binding-and-cluster",
+    promise: "H3: of one binding at most one Work is in one cluster",
+    on: "plane",
+    tables: [WORKS],
+    start:
+      (truth) =>
+      ({ key, row }) => {
+        if (row.type !== "ADDED") return [];
+        const work = parseObject(row.bytes);
+        const id = bindingId(work);
+        if (id === undefined) return [];
+        const twins = truth
+          .works()
+          .filter((o) => bindingId(o) === id && o.metadata.namespace === work.metadata.namespace);
+        return twins.length <= 1 ? [] : [`Work ${key} is one of ${twins.length} of its binding`];
+      },
+  },
+];
+
+export const convergedOracles: readonly ConvergedOracle[] = [
+  {
+    name: "no-orphan-work",
+    promise: "H1: every Work belongs to a binding that names its cluster, or to a namespace",
+    judge: (truth) => {
+      const byId = new Map(truth.bindings().map((binding) => [bindingId(binding), binding]));
+      const namespaces = new Set(truth.namespaces().map(({ metadata }) => metadata.name));
+      const clusters = new Set(truth.clusters().map(({ metadata }) => metadata.name));
+      return truth.works().flatMap((work) => {
+        const { namespace, name } = work.metadata;
+        const cluster = clusterOf(namespace) ?? "";
+        const says = (what: string): string[] => [`Work ${namespace}/${name} ${what}`];
+        if (!clusters.has(cluster)) return says("is for a cluster that is not there");
+        const id = bindingId(work);
+        if (id === undefined) {
+          const [manifest] = manifestsOf(work);
+          return namespaces.has(manifest?.metadata.name ?? "") ? [] : says("has no namespace");
+        }
+        const binding = byId.get(id);
+        if (binding === undefined) return says("has no binding");
+        return clustersOf(binding).has(cluster) || isLastCopy(truth, cluster, binding)
+          ? []
+          : says("is not in its binding's result");
+      });
+    },
+  },
+  {
+    name: "every-target-has-its-work",
+    promise: "H5: for every cluster that a binding names there is a Work",
+    judge: (truth) => {
+      const works = truth.works();
+      const there = new Set(works.map((w) => `${bindingId(w)} ${clusterOf(w.metadata.namespace)}`));
+      return truth
+        .bindings()
+        .flatMap((binding) =>
+          [...clustersOf(binding)]
+            .filter((cluster) => !there.has(`${bindingId(binding)} ${cluster}`))
+            .map((cluster) => `binding ${nameOf(binding)} has no Work in ${cluster}`),
+        );
+    },
+  },
+  {
+    name: "members-hold-what-works-say",
+    promise: "H5: every member holds exactly the objects of its Works, as they say",
+    judge: (truth, members) => {
+      const wanted = new Map(
+        truth.works().flatMap((work) =>
+          manifestsOf(work).map((manifest) => {
+            const cluster = clusterOf(work.metadata.namespace) ?? "";
+            return [`${cluster} ${identityOf(manifest)}`, manifest] as const;
+          }),
+        ),
+      );
+      const held = new Map(
+        members.flatMap((member) =>
+          truth
+            .managed(member)
+            .map(({ object }) => [`${member} ${identityOf(object)}`, object] as const),
+        ),
+      );
+      const missing = [...wanted].flatMap(([where, manifest]) => {
+        const object = held.get(where);
+        if (object === undefined) return [`${where} is missing`];
+        const { spec, data } = manifest as { readonly spec?: unknown; readonly data?: unknown };
+        return says(object, {
+          ...(spec !== undefined && { spec }),
+          ...(data !== undefined && { data }),
+        })
+          ? []
+          : [`${where} is not as its Work says`];
+      });
+      const surplus = [...held.keys()].filter((where) => !wanted.has(where));
+      return [...missing, ...surplus.map((where) => `${where} has no Work`)];
+    },
+  },
+  {
+    name: "status-comes-back",
+    promise: "H5: a binding shows what every one of its clusters reports",
+    judge: (truth) =>
+      truth.bindings().flatMap((binding) => {
+        const shown = (binding.status?.aggregatedStatus ?? [])
+          .map((item) => item.clusterName)
+          .filter((cluster) => !isLastCopy(truth, cluster, binding));
+        const expected = [...clustersOf(binding)].toSorted();
+        return says(shown.toSorted(), expected)
+          ? []
+          : [`binding ${nameOf(binding)} shows [${shown.join()}] of [${expected.join()}]`];
+      }),
+  },
+  {
+    name: "nothing-is-left-going",
+    promise: "H4: nothing stays in deletion",
+    judge: (truth, members) =>
+      ["plane", ...members].flatMap((server) =>
+        truth.ledger
+          .all(server)
+          .filter(({ object }) => object.metadata.deletionTimestamp !== undefined)
+          .filter(({ table, object }) => !(table === CLUSTERS && holdsLastCopy(truth, object)))
+          .map(({ table, key }) => `${server} ${table} ${key} is still going`),
+      ),
+  },
+];
+
+function holdsLastCopy(truth: Truth, cluster: AnyObject): boolean {
+  const { name } = cluster.metadata;
+  const byId = new Map(truth.bindings().map((binding) => [bindingId(binding), binding]));
+  return truth.works().some((work) => {
+    const binding = byId.get(bindingId(work));
+    const isHere = clusterOf(work.metadata.namespace) === name;
+    return isHere && binding !== undefined && isLastCopy(truth, name, binding);
+  });
+}
