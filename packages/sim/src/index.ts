@@ -19,5 +19,7 @@ export {
   type DisturbedRun,
   type Disturbance,
   disturbances,
+  disturbed,
   disturbEveryWrite,
 } from "./scenario/every-write.ts";
+export { layOut } from "./coverage.ts";

@@ -54,13 +54,17 @@ async function disturb(
   scenario: Scenario,
   { write, disturbance, expected }: Disturbed,
 ): Promise<DisturbedRun> {
-  const name = `${scenario.name}: ${disturbance} write ${write}`;
-  const faults = [...scenario.faults, faultAt(write, disturbance)];
-  const disturbed: Scenario = { ...scenario, name, faults };
-  const outcome = await runScenario(ports, disturbed, { quietMs: QUIET_MS });
+  const changed = disturbed(scenario, write, disturbance);
+  const outcome = await runScenario(ports, changed, { quietMs: QUIET_MS });
   const differing = scenario.isRace === true ? [] : differences(expected, outcome.snapshot);
   const problems = [...sentences(outcome), ...differing];
-  return { scenario: disturbed, problems, outcome };
+  return { scenario: changed, problems, outcome };
+}
+
+/** The scenario with something wrong at one write of it. */
+export function disturbed(scenario: Scenario, write: number, by: Disturbance): Scenario {
+  const faults = [...scenario.faults, faultAt(write, by)];
+  return { ...scenario, name: `${scenario.name}: ${by} write ${write}`, faults };
 }
 
 function faultAt(write: number, disturbance: Disturbance): Fault {

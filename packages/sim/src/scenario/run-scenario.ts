@@ -25,6 +25,8 @@ export interface RunOptions {
   readonly convergeWithinMs?: number;
   /** How long nothing may be written then; ten minutes when absent. */
   readonly quietMs?: number;
+  /** Told of every broken promise as soon as it is known. */
+  readonly onViolation?: (violation: Violation) => void;
 }
 
 export interface Outcome {
@@ -55,7 +57,7 @@ export async function runScenario(
   scenario: Scenario,
   options: RunOptions = {},
 ): Promise<Outcome> {
-  const run = new Run(await startWorld(ports, scenario), scenario);
+  const run = new Run(await startWorld(ports, scenario), scenario, options.onViolation);
   await run.act();
   await run.converge(options.convergeWithinMs ?? 10 * MINUTE_MS);
   await run.rest(options.quietMs ?? 10 * MINUTE_MS);
@@ -84,10 +86,12 @@ class Run {
   readonly #firstWrite: number;
   readonly #began: number;
   readonly #cells: string[] = [];
+  readonly #onViolation: RunOptions["onViolation"];
   #writes = 0;
   #convergedAfterMs = 0;
 
-  constructor(simulation: Simulation, scenario: Scenario) {
+  constructor(simulation: Simulation, scenario: Scenario, onViolation: RunOptions["onViolation"]) {
+    this.#onViolation = onViolation;
     this.#simulation = simulation;
     this.#scenario = scenario;
     this.#truth = new Truth(simulation.ledger, {
@@ -131,7 +135,7 @@ class Run {
       this.#convergedAfterMs = clock.monotonic() - healedAt;
       if (wrong.length === 0) break;
       if (this.#convergedAfterMs >= limitMs) {
-        this.#violations.push(...wrong.slice(0, 10));
+        for (const violation of wrong.slice(0, 10)) this.#report(violation);
         break;
       }
       await clock.advance(CONVERGE_STEP_MS);
@@ -149,25 +153,26 @@ class Run {
     const loud = ledger.rows.slice(before).filter(({ table }) => !isHeartbeat(table));
     if (loud.length > 0) {
       const [first] = loud;
-      this.#report(
-        "quiet-at-rest",
-        "H7: a world in which nothing happens writes nothing but heartbeats",
-        `${loud.length} writes at rest, the first: ${first?.server} ${first?.row.type} ${first?.table} ${first?.key}`,
-      );
+      this.#report({
+        oracle: "quiet-at-rest",
+        promise: "H7: a world in which nothing happens writes nothing but heartbeats",
+        says: `${loud.length} writes at rest, the first: ${first?.server} ${first?.row.type} ${first?.table} ${first?.key}`,
+      });
     }
-    if (this.#violations.length === 0) this.#violations.push(...this.#judgeEnd());
+    if (this.#violations.length === 0)
+      for (const violation of this.#judgeEnd()) this.#report(violation);
     for (const damage of this.#damage())
-      this.#report(
-        "acknowledged-writes-survive",
-        "K6: what was acknowledged is there after a crash",
-        damage,
-      );
+      this.#report({
+        oracle: "acknowledged-writes-survive",
+        promise: "K6: what was acknowledged is there after a crash",
+        says: damage,
+      });
     for (const fault of this.#watches.faults())
-      this.#report(
-        "watches-tell-everything",
-        "K2: a watch is ordered, unique, complete and resumable, over restarts too",
-        fault,
-      );
+      this.#report({
+        oracle: "watches-tell-everything",
+        promise: "K2: a watch is ordered, unique, complete and resumable, over restarts too",
+        says: fault,
+      });
   }
 
   outcome(): Outcome {
@@ -199,13 +204,13 @@ class Run {
 
   #judge(change: Committed): void {
     this.#noteChange(change);
-    for (const { oracle, promise, says } of this.#jury.judge(change))
-      this.#report(oracle, promise, says);
+    for (const violation of this.#jury.judge(change)) this.#report(violation);
   }
 
-  #report(oracle: string, promise: string, says: string): void {
-    this.#violations.push({ oracle, promise, says });
-    this.#note(`BROKEN ${oracle}: ${says}`);
+  #report(violation: Violation): void {
+    this.#violations.push(violation);
+    this.#note(`BROKEN ${violation.oracle}: ${violation.says}`);
+    this.#onViolation?.(violation);
   }
 
   #noteChange({ server, table, key, row }: Committed): void {
