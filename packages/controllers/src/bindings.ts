@@ -4,12 +4,19 @@
  */
 import {
   clusterResourceBindings,
+  type KubeObject,
   type ObjectKey,
   type Resource,
   type ResourceBinding,
   resourceBindings,
 } from "@lifeboat/api";
-import { type ControllerWatch, watching } from "@lifeboat/kit";
+import { wellKnown } from "@lifeboat/core";
+import {
+  type ControllerWatch,
+  type EventRecorder,
+  type RecordedEvent,
+  watching,
+} from "@lifeboat/kit";
 import type { BindingIndex, PlaneInformers } from "./informers.ts";
 
 /** Both kinds have the same fields. */
@@ -42,6 +49,26 @@ export function bindingsBy(
 /** The resource through which a binding of this key is written. */
 export function bindingResource(key: ObjectKey): Resource<Binding> {
   return key.namespace === "" ? clusterResourceBindings : resourceBindings;
+}
+
+/** The policy that claims a binding's template; undefined when it is gone. */
+export function policyOf(
+  informers: PlaneInformers,
+  { metadata: { labels = {} } }: Binding,
+): KubeObject | undefined {
+  const own = labels[wellKnown.POLICY_ID];
+  if (own !== undefined) return informers.propagationPolicies.byIndex("id", own)[0];
+  const fleetwide = labels[wellKnown.CLUSTER_POLICY_ID];
+  if (fleetwide === undefined) return undefined;
+  return informers.clusterPropagationPolicies.byIndex("id", fleetwide)[0];
+}
+
+/** Records what happened to a workload on its binding and on its template: people look at either. */
+export function tellWorkload(events: EventRecorder, binding: Binding, event: RecordedEvent): void {
+  events.record(binding, event);
+  const { apiVersion, kind, name, namespace, uid = "" } = binding.spec.resource;
+  const metadata = { name, uid, ...(namespace !== undefined && { namespace }) };
+  events.record({ apiVersion, kind, metadata }, event);
 }
 
 /** Maps the changes of bindings of both scopes to the keys they concern. */

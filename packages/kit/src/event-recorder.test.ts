@@ -4,7 +4,7 @@ import { drainPromises } from "@lifeboat/base/adapters";
 import { expect, test } from "vitest";
 import { createPromMetrics } from "./adapters/prom-metrics.ts";
 import { createEventRecorder, type Involved } from "./event-recorder.ts";
-import { silentLog } from "./log.ts";
+import { type Log, silentLog } from "./log.ts";
 import { RecentMap } from "./recent-map.ts";
 import { ToyClient } from "./toy-client.suite.ts";
 
@@ -21,7 +21,9 @@ function setUp() {
   const client = new ToyClient(clock);
   const metrics = createPromMetrics();
   const ids = createSeededIds(createRandom(1));
-  const recorder = createEventRecorder({ clock, ids, log: silentLog, metrics }, client, {
+  const warnings: unknown[] = [];
+  const log: Log = { ...silentLog, warn: (...given) => warnings.push(given) };
+  const recorder = createEventRecorder({ clock, ids, log, metrics }, client, {
     component: "tester",
     instance: "host-1",
   });
@@ -31,7 +33,7 @@ function setUp() {
     await clock.settle();
     return (await client.list(events)).items;
   };
-  return { clock, client, metrics, recorder, stop, ended, list };
+  return { clock, client, metrics, warnings, recorder, stop, ended, list };
 }
 
 const web: Involved = {
@@ -39,6 +41,10 @@ const web: Involved = {
   kind: "Deployment",
   metadata: { namespace: "ns", name: "web", uid: "u1", resourceVersion: "5" },
 };
+const numbered = (i: number): Involved => ({
+  ...web,
+  metadata: { ...web.metadata, name: `w${i}`, uid: `u${i}` },
+});
 const moved = { type: "Normal", reason: "Moved", message: "moved to eu-2" } as const;
 
 test("an Event tells what, about what, by whom and when", async () => {
@@ -127,13 +133,50 @@ test("what cannot be written is dropped, and recording goes on", async () => {
   expect(await metrics.expose()).toContain('kit_events_total{outcome="dropped"} 2');
 });
 
-test("while the server does not answer, a bounded number waits", async () => {
-  const { clock, client, metrics, recorder } = setUp();
+test("while the server does not answer, a bounded number waits, and the log says so once", async () => {
+  const { clock, client, metrics, warnings, recorder } = setUp();
   client.create = () => new Promise(() => undefined);
-  for (let i = 0; i < 5000; i++)
-    recorder.record({ ...web, metadata: { ...web.metadata, name: `w${i}`, uid: `u${i}` } }, moved);
+  for (let i = 0; i < 12_000; i++) recorder.record(numbered(i), moved);
   await clock.settle();
-  expect(await metrics.expose()).toContain('kit_events_total{outcome="dropped"} 4000');
+  expect(await metrics.expose()).toContain('kit_events_total{outcome="dropped"} 2000');
+  const full = "too many Events wait, newer ones are dropped until they are written";
+  expect(warnings).toEqual([[full, { waiting: 10_000, reason: "Moved" }]]);
+});
+
+test("a thousand Events at once are all written, a few at a time", async () => {
+  const { clock, client, metrics, recorder } = setUp();
+  const create = client.create.bind(client);
+  let underWay = 0;
+  let most = 0;
+  client.create = async (...given) => {
+    most = Math.max(most, (underWay += 1));
+    await new Promise<void>((resolve) => clock.after(5, resolve));
+    underWay -= 1;
+    return create(...given);
+  };
+  for (let i = 0; i < 1000; i++) recorder.record(numbered(i), moved);
+  await clock.advance(10_000);
+  expect(most).toBe(4);
+  expect(await metrics.expose()).toContain('kit_events_total{outcome="written"} 1000');
+});
+
+test("the same Event while it waits, or is written, is one object and one more write", async () => {
+  const { clock, client, recorder, list } = setUp();
+  const create = client.create.bind(client);
+  let answer: () => void = () => undefined;
+  client.create = async (...given) => {
+    await new Promise<void>((resolve) => (answer = resolve));
+    return create(...given);
+  };
+  recorder.record(web, moved);
+  await clock.advance(1000);
+  for (let i = 0; i < 5; i++) recorder.record(web, moved);
+  await clock.advance(1000);
+  answer();
+  const all = await list();
+  expect(all).toHaveLength(1);
+  expect(all[0]).toMatchObject({ count: 6, lastTimestamp: "2023-11-14T22:13:21Z" });
+  expect(client.calls.filter((call) => call.startsWith("patch"))).toHaveLength(1);
 });
 
 test("long messages and names are cut, between characters", async () => {

@@ -1,13 +1,17 @@
 /**
  * Records Events (core/v1) about objects, for people: aggregated, bounded, and never in anybody's way.
  *
- *   record ──▶ rate (per object) ──▶ flood (per object and reason) ──▶ repetition ──▶ queue ──▶ create, or count up
+ *   record ──▶ rate (per object) ──▶ flood (per object and reason) ──▶ line, by series ──▶ a few writers ──▶ create, or
+ *                                                                                                          count up
  *
  * 1. `record` never waits, never throws, and keeps a bounded number of Events and of memories.
- * 2. The same Event again is one object whose `count` goes up; more than ten different messages of one reason about one
- *    object within ten minutes become one object with the latest message.
+ * 2. The same Event again is one object whose `count` goes up; while it waits for a writer it costs no further write. More
+ *    than ten different messages of one reason about one object within ten minutes become one object with the latest one.
  * 3. About one object at most 25 Events come in a burst, then one in five minutes.
- * 4. A write that fails drops the Event: Events are hints, and retrying them would harm what matters.
+ * 4. Few writes are under way at a time, so that the failure of a cluster with thousands of workloads tells its story
+ *    without pushing what saves them aside; one series is never written by two.
+ * 5. A write that fails drops the Event: Events are hints, and retrying them would harm what matters. When the line is full
+ *    newer ones are dropped; the log says so once, until the line has emptied.
  */
 import {
   formatKey,
@@ -61,7 +65,8 @@ export interface EventRecorderPorts {
   readonly metrics: Metrics;
 }
 
-const QUEUE_LIMIT = 1000;
+const QUEUE_LIMIT = 10_000;
+const WRITERS = 4;
 const MEMORY_LIMIT = 4096;
 const BURST = 25;
 const REFILL_MS = 300_000;
@@ -89,7 +94,10 @@ interface Pending {
   readonly involved: Involved;
   readonly event: RecordedEvent;
   readonly series: string;
+  /** When it happened first and last, and how often, since it was last written. */
+  readonly since: string;
   readonly time: string;
+  readonly times: number;
 }
 
 /** Builds a recorder; what is recorded is written while it runs. */
@@ -110,8 +118,13 @@ class AggregatingRecorder implements EventRecorder {
   readonly #budgets = new RecentMap<{ left: number; at: number }>(MEMORY_LIMIT);
   readonly #floods = new RecentMap<{ messages: Set<string>; since: number }>(MEMORY_LIMIT);
   readonly #series = new RecentMap<Series>(MEMORY_LIMIT);
-  #queue: Pending[] = [];
-  #wake: (() => void) | undefined;
+  /** What waits, by series; the oldest first. */
+  readonly #line = new Map<string, Pending>();
+  /** The series that are being written. */
+  readonly #writing = new Set<string>();
+  /** Wakes the writers that have nothing to do. */
+  readonly #idle: (() => void)[] = [];
+  #hasToldDropping = false;
 
   constructor(ports: EventRecorderPorts, client: Client, options: EventRecorderOptions) {
     this.name = `events of ${options.component}`;
@@ -123,46 +136,90 @@ class AggregatingRecorder implements EventRecorder {
 
   record(involved: Involved, event: RecordedEvent): void {
     const subject = subjectOf(involved);
-    if (!this.#hasBudget(subject) || this.#queue.length >= QUEUE_LIMIT) {
+    if (!this.#hasBudget(subject)) {
       this.#outcomes.add(1, { outcome: "dropped" });
       return;
     }
     const message = shorten(event.message);
     const flooded = this.#isFlood(`${subject} ${event.type} ${event.reason}`, message);
     const shown = flooded ? `(combined from similar events): ${message}` : message;
-    this.#queue.push({
+    const series = `${subject} ${event.type} ${event.reason} ${flooded ? "" : message}`;
+    const waiting = this.#line.get(series);
+    if (waiting === undefined && this.#line.size >= QUEUE_LIMIT) {
+      this.#drop(event);
+      return;
+    }
+    const time = formatTime(this.#ports.clock.now());
+    this.#line.set(series, {
       involved,
       event: { ...event, message: shorten(shown) },
-      series: `${subject} ${event.type} ${event.reason} ${flooded ? "" : message}`,
-      time: formatTime(this.#ports.clock.now()),
+      series,
+      since: waiting?.since ?? time,
+      time,
+      times: (waiting?.times ?? 0) + 1,
     });
-    this.#wake?.();
+    this.#idle.shift()?.();
+  }
+
+  #drop({ reason }: RecordedEvent): void {
+    this.#outcomes.add(1, { outcome: "dropped" });
+    if (this.#hasToldDropping) return;
+    this.#hasToldDropping = true;
+    this.#ports.log.warn("too many Events wait, newer ones are dropped until they are written", {
+      waiting: this.#line.size,
+      reason,
+    });
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const onAbort = (): void => this.#wake?.();
+    const stop = new AbortController();
+    const onAbort = (): void => {
+      stop.abort();
+      for (const wake of this.#idle.splice(0)) wake();
+    };
     signal.addEventListener("abort", onAbort, { once: true });
-    while (!signal.aborted) {
-      const batch = this.#queue;
-      this.#queue = [];
-      for (const pending of batch) await this.#write(pending, signal);
-      if (this.#queue.length > 0 || signal.aborted) continue;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-      this.#wake = undefined;
+    if (signal.aborted) stop.abort();
+    const writers = Array.from({ length: WRITERS }, () => this.#writeAll(stop.signal));
+    try {
+      await Promise.all(writers);
+    } finally {
+      onAbort();
+      signal.removeEventListener("abort", onAbort);
+      await Promise.allSettled(writers);
     }
   }
 
+  /** One writer. What it finds being written by another, that one takes when it is through. */
+  async #writeAll(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const next = this.#take();
+      if (next === undefined) {
+        if (this.#line.size === 0) this.#hasToldDropping = false;
+        await new Promise<void>((resolve) => this.#idle.push(resolve));
+        continue;
+      }
+      this.#writing.add(next.series);
+      await this.#write(next, signal).finally(() => this.#writing.delete(next.series));
+    }
+  }
+
+  #take(): Pending | undefined {
+    for (const pending of this.#line.values()) {
+      if (this.#writing.has(pending.series)) continue;
+      this.#line.delete(pending.series);
+      return pending;
+    }
+    return undefined;
+  }
+
   async #write(pending: Pending, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return;
     try {
       await this.#countUpOrCreate(pending, signal);
-      this.#outcomes.add(1, { outcome: "written" });
+      this.#outcomes.add(pending.times, { outcome: "written" });
     } catch (error) {
       if (error instanceof InvariantError) throw error;
       this.#series.delete(pending.series);
-      this.#outcomes.add(1, { outcome: "dropped" });
+      this.#outcomes.add(pending.times, { outcome: "dropped" });
       this.#ports.log.debug("an Event was not written", {
         involved: formatKey(keyOfInvolved(pending.involved)),
         reason: pending.event.reason,
@@ -174,10 +231,10 @@ class AggregatingRecorder implements EventRecorder {
   async #countUpOrCreate(pending: Pending, signal: AbortSignal): Promise<void> {
     const known = this.#series.get(pending.series);
     if (known === undefined) {
-      await this.#create(pending, 1, pending.time, signal);
+      await this.#create(pending, pending.times, pending.since, signal);
       return;
     }
-    const count = known.count + 1;
+    const count = known.count + pending.times;
     const body = { count, lastTimestamp: pending.time, message: pending.event.message };
     try {
       await this.#client.patch(EVENTS, known.key, { type: "merge", body }, { signal });

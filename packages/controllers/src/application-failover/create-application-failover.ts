@@ -57,6 +57,8 @@ import {
   bindingOf,
   bindingResource,
   bindingsBy,
+  policyOf,
+  tellWorkload,
   watchingBindings,
 } from "../bindings.ts";
 import type { PlaneContext } from "../context.ts";
@@ -258,7 +260,7 @@ class ApplicationFailovers {
       purgeMode: applicationPurgeMode(binding),
       work,
       template,
-      policy: policyOf(this.#context, binding),
+      policy: policyOf(this.#context.informers, binding),
       enabled: this.#options.statefulFailoverInjection,
     });
     if (state.outcome === "held")
@@ -285,6 +287,12 @@ class ApplicationFailovers {
     if (this.#held.get(id) === text) return;
     this.#held.set(id, text);
     this.#record(binding, { type: "Warning", reason: "EvictionHeld", message: text });
+    this.#context.log.info("a failing application cannot leave its cluster", {
+      binding: id,
+      cluster,
+      reason,
+      message,
+    });
   }
 
   /** Whether the server still says what the cache says about a copy. */
@@ -305,7 +313,8 @@ class ApplicationFailovers {
     state: CarriedLabels,
     signal: AbortSignal,
   ): Promise<void> {
-    const evicted = evictApplication(remembered, cluster, state, this.#context.clock.now());
+    const { clock, log } = this.#context;
+    const evicted = evictApplication(remembered, cluster, state, clock.now());
     try {
       await this.#update(evicted, signal);
     } catch (error) {
@@ -319,7 +328,18 @@ class ApplicationFailovers {
     }
     const id = formatKey(keyOf(remembered));
     this.#held.delete(id);
-    this.#context.log.info("a failing application leaves its cluster", { binding: id, cluster });
+    const task = evicted.spec.gracefulEvictionTasks?.find((one) => one.fromCluster === cluster);
+    log.info("a failing application leaves its cluster", {
+      binding: id,
+      cluster,
+      reason: task?.reason,
+      purgeMode: task?.purgeMode,
+    });
+    this.#record(remembered, {
+      type: "Normal",
+      reason: "EvictionDecided",
+      message: task?.message ?? "",
+    });
     for (const warning of state.warnings)
       this.#record(remembered, { type: "Warning", reason: "StateNotPreserved", message: warning });
   }
@@ -329,11 +349,7 @@ class ApplicationFailovers {
   }
 
   #record(binding: Binding, event: RecordedEvent): void {
-    const { events } = this.#context;
-    events.record(binding, event);
-    const { apiVersion, kind, name, namespace, uid = "" } = binding.spec.resource;
-    const metadata = { name, uid, ...(namespace !== undefined && { namespace }) };
-    events.record({ apiVersion, kind, metadata }, event);
+    tellWorkload(this.#context.events, binding, event);
   }
 }
 
@@ -348,14 +364,4 @@ function heldFor(
   message: string = applicationHeldReasons[reason],
 ): Held {
   return { reason, message };
-}
-
-/** The policy that claims the binding's template. */
-function policyOf({ informers }: PlaneContext, { metadata }: Binding) {
-  const labels = metadata.labels ?? {};
-  const own = labels[wellKnown.POLICY_ID];
-  if (own !== undefined) return informers.propagationPolicies.byIndex("id", own)[0];
-  const fleetwide = labels[wellKnown.CLUSTER_POLICY_ID];
-  if (fleetwide === undefined) return undefined;
-  return informers.clusterPropagationPolicies.byIndex("id", fleetwide)[0];
 }

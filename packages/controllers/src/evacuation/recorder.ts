@@ -46,7 +46,7 @@ import {
   wellKnown,
 } from "@lifeboat/core";
 import { checkAgainAt, compareVersions, done, type Outcome } from "@lifeboat/kit";
-import { type Binding, bindingsBy } from "../bindings.ts";
+import { type Binding, bindingOf, bindingsBy, tellWorkload } from "../bindings.ts";
 import type { PlaneContext } from "../context.ts";
 import { type Board, isOn, type Item, type Track } from "./board.ts";
 import type { EvacuationMetrics } from "./metrics.ts";
@@ -335,9 +335,17 @@ export class Recorder {
     );
     if (status === undefined) return;
     await this.#writeStatus(evacuation, status, signal);
+    const { name } = evacuation.metadata;
+    const { held } = summary.counts;
+    if (held > 0 && (evacuation.status?.entries?.held ?? 0) === 0)
+      this.#tellCluster(
+        evacuation.spec.cluster,
+        "EvictionHeld",
+        `Evacuation ${name}: ${held} cannot leave for now; see lifeboat evacuations show ${name}`,
+      );
     if (status.phase !== evacuation.status?.phase)
       context.log.info("an evacuation changed its phase", {
-        evacuation: evacuation.metadata.name,
+        evacuation: name,
         phase: status.phase,
         reason: status.reason,
         ...status.entries,
@@ -409,7 +417,9 @@ export class Recorder {
         if (item.state !== "Queued" || isLeft(item)) continue;
         stays += 1;
         statistics.unsuccessful(cluster, item.entry.binding.uid);
-        this.#tellItem(item, "EvictionAbandoned", `Cluster ${cluster} recovered: nothing moves.`);
+        const binding = bindingOf(context.informers, item.key);
+        if (binding !== undefined)
+          this.#tell(binding, "EvictionAbandoned", `Cluster ${cluster} recovered: nothing moves.`);
       }
     }
     if (stays > 0)
@@ -426,20 +436,13 @@ export class Recorder {
   }
 
   #tell(binding: Binding, reason: string, message: string): void {
-    this.#parts.context.events.record(binding, { type: "Normal", reason, message });
+    tellWorkload(this.#parts.context.events, binding, { type: "Normal", reason, message });
   }
 
   #tellCluster(name: string, reason: string, message: string): void {
     const { informers, events } = this.#parts.context;
     const cluster = informers.clusters.get({ namespace: "", name });
     if (cluster !== undefined) events.record(cluster, { type: "Warning", reason, message });
-  }
-
-  #tellItem({ entry }: Item, reason: string, message: string): void {
-    const { kind, namespace, name, uid } = entry.binding;
-    const metadata = { name, uid, ...(namespace === undefined ? {} : { namespace }) };
-    const involved = { apiVersion: "work.karmada.io/v1alpha2", kind, metadata };
-    this.#parts.context.events.record(involved, { type: "Normal", reason, message });
   }
 
   /** Answers whether the numbers change with time alone. */

@@ -41,7 +41,7 @@ import {
   type TokenReservation,
 } from "@lifeboat/core";
 import { checkAgainAt, done, type Outcome } from "@lifeboat/kit";
-import { type Binding, bindingOf, bindingResource } from "../bindings.ts";
+import { type Binding, bindingOf, bindingResource, tellWorkload } from "../bindings.ts";
 import type { Item, Term } from "./board.ts";
 import type { EvacuationMetrics } from "./metrics.ts";
 import { type ReleaseSources, releaseViewOf } from "./release-view.ts";
@@ -430,13 +430,8 @@ export class Releaser {
     this.#parts.itemChanged(cluster);
   }
 
-  /** On the binding and on its template. */
   #tell(binding: Binding, type: "Normal" | "Warning", reason: string, message: string): void {
-    const { events } = this.#parts.context;
-    events.record(binding, { type, reason, message });
-    const { apiVersion, kind, name, namespace, uid = "" } = binding.spec.resource;
-    const metadata = { name, uid, ...(namespace === undefined ? {} : { namespace }) };
-    events.record({ apiVersion, kind, metadata }, { type, reason, message });
+    tellWorkload(this.#parts.context.events, binding, { type, reason, message });
   }
 }
 

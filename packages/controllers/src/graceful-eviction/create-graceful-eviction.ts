@@ -54,6 +54,7 @@ import {
   bindingOf,
   bindingResource,
   bindingsBy,
+  tellWorkload,
   watchingBindings,
 } from "../bindings.ts";
 import type { PlaneContext } from "../context.ts";
@@ -284,11 +285,7 @@ class Evictions {
   }
 
   #record(binding: Binding, event: RecordedEvent): void {
-    const { events } = this.#context;
-    events.record(binding, event);
-    const { apiVersion, kind, name, namespace, uid = "" } = binding.spec.resource;
-    const metadata = { name, uid, ...(namespace !== undefined && { namespace }) };
-    events.record({ apiVersion, kind, metadata }, event);
+    tellWorkload(this.#context.events, binding, event);
   }
 }
 
