@@ -21,6 +21,11 @@ export type MemberFault = FaultScope &
         /** Pods start so much later than usual. */ readonly kind: "start-late";
         readonly delayMs: number;
       }
+    | {
+        /** Pods take so much longer to stop than usual, and are not killed in the end. */
+        readonly kind: "stop-late";
+        readonly delayMs: number;
+      }
     | { /** Containers end with an error, running ones too. */ readonly kind: "crash" }
   );
 
@@ -34,6 +39,8 @@ export function troubleOf(fault: MemberFault | undefined, pod: Pod): PodTrouble 
       return { kind: "not-ready" };
     case "start-late":
       return { kind: "late", delayMs: fault.delayMs };
+    case "stop-late":
+      return { kind: "lingering", delayMs: fault.delayMs };
     case "crash":
       return { kind: "crash" };
     default:

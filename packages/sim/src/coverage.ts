@@ -5,8 +5,10 @@
  * the simulation cannot do yet is said as such and never counted as reached.
  */
 import { findCondition, type ResourceBinding } from "@lifeboat/api";
+import { unreachable } from "@lifeboat/base";
 import type { Truth } from "./oracles/truth.ts";
-import type { Fault } from "./scenario/scenario.ts";
+import type { LinkConditions } from "./network/link.ts";
+import type { Fault, Step } from "./scenario/scenario.ts";
 
 export const phases = [
   "healthy",
@@ -25,41 +27,46 @@ export const phases = [
 
 export type Phase = (typeof phases)[number];
 
-/** The faults that the simulation knows, by number; the others of the matrix are not built yet. */
+/** The faults of the matrix that the simulation knows, by number. */
 export const faultRows: ReadonlyMap<string, string> = new Map([
   ["F1", "crash before a write"],
   ["F2", "crash after a write"],
-  ["F3", "crash at any time"],
-  ["F4", "answer lost, request applied or not"],
-  ["F5", "429, 500, 503"],
-  ["F6", "duplicate delivery"],
-  ["F8", "events late, streams cut"],
+  ["F3", "crash at any time, in a recovery too"],
+  ["F4", "answer lost, applied or not"],
+  ["F5", "429, 500, 503, 410"],
+  ["F6", "a write arrives twice"],
+  ["F7", "versions go back in a member"],
+  ["F8", "events late or missed, streams cut"],
   ["F9", "partition, full and one-way"],
-  ["F10", "slow member"],
-  ["F13", "pods never ready or crashing"],
-  ["F14", "member dies and returns"],
-  ["F17", "clock off by minutes"],
+  ["F10", "slow link"],
+  ["F11", "a member refuses writes"],
+  ["F12", "objects of somebody else, drift"],
+  ["F13", "pods late, not ready, crashing"],
+  ["F14", "member dies, returns, on old disk"],
+  ["F15", "flapping"],
+  ["F16", "several members at once"],
+  ["F17", "clock off, steps, long pause"],
+  ["F18", "two leaders"],
+  ["F19", "people's edits"],
   ["F21", "disk full or failing"],
+  ["F22", "short pauses"],
+  ["F23", "data of another version"],
 ]);
 
-/** Those of the matrix that need parts or faults that are not built. */
-export const notYet: readonly string[] = [
-  "F7",
-  "F11",
-  "F12",
-  "F15",
-  "F16",
-  "F18",
-  "F19",
-  "F20",
-  "F22",
-  "F23",
-  "F24",
-  "F25",
-];
+/** Those that need parts that are not built: agents, and the providers and certificates of traffic. */
+export const notYet: ReadonlyMap<string, string> = new Map([
+  ["F20", "a member that lies"],
+  ["F24", "DNS and load balancers"],
+  ["F25", "certificates"],
+]);
 
-/** The phases that `phaseOf` cannot tell yet. */
-export const unbuiltPhases: ReadonlySet<Phase> = new Set<Phase>(["window running"]);
+/** A process that stands still for longer than this is late for its promises, and not only slow. */
+const SHORT_PAUSE = 5;
+
+/** The rows that a step belongs to. */
+export function rowsOfStep(step: Step): readonly string[] {
+  return step.do === "drift" ? ["F12"] : ["F19"];
+}
 
 /** The rows that a fault belongs to. */
 export function faultsOf(fault: Fault): readonly string[] {
@@ -70,28 +77,52 @@ export function faultsOf(fault: Fault): readonly string[] {
       return [fault.moment === "before" ? "F1" : "F2"];
     case "lost-answer-at-write":
       return ["F4"];
+    case "pause":
+      return [fault.lasts <= SHORT_PAUSE ? "F22" : "F17"];
+    case "two-leaders":
+      return ["F18"];
+    case "upgrade":
+      return ["F23"];
     case "reset":
       return ["F8"];
+    case "flap":
+      return ["F15"];
+    case "mass-failure":
+      return ["F16"];
+    case "member-gone":
     case "member-crash":
       return ["F14"];
+    case "member-restored":
+      return ["F7", "F14"];
+    case "foreign-object":
+      return ["F12"];
     case "pods":
       return ["F13"];
     case "disk-full":
     case "disk-fail":
       return ["F21"];
     case "clock-skew":
+    case "clock-step":
       return ["F17"];
-    case "link": {
-      const { partition, down, fail, lose, loseAnswer, duplicate, delayMs } = fault.conditions;
-      return [
-        ...(partition === undefined && down !== true ? [] : ["F9"]),
-        ...(fail === undefined ? [] : ["F5"]),
-        ...(lose === undefined && loseAnswer === undefined ? [] : ["F4"]),
-        ...(duplicate === undefined ? [] : ["F6"]),
-        ...(delayMs === undefined ? [] : [fault.link === "plane" ? "F8" : "F10"]),
-      ];
-    }
+    case "link":
+      return rowsOfLink(fault.link, fault.conditions);
+    default:
+      return unreachable(fault);
   }
+}
+
+function rowsOfLink(link: string, conditions: LinkConditions): readonly string[] {
+  const { partition, down, fail, refuse, missEvents, lose, loseAnswer, duplicate, delayMs } =
+    conditions;
+  return [
+    ...(partition === undefined && down !== true ? [] : ["F9"]),
+    ...(fail === undefined ? [] : ["F5"]),
+    ...(refuse === undefined ? [] : ["F11"]),
+    ...(missEvents === undefined ? [] : ["F8", "F5"]),
+    ...(lose === undefined && loseAnswer === undefined ? [] : ["F4"]),
+    ...(duplicate === undefined ? [] : ["F6"]),
+    ...(delayMs === undefined ? [] : [link === "plane" ? "F8" : "F10"]),
+  ];
 }
 
 /** Where the fleet as a whole stands: the furthest that any workload has come. */
@@ -141,15 +172,13 @@ export function coverageTable(cells: ReadonlyMap<string, number>): string {
   const head = ["", ...phases];
   const rows = [...faultRows].map(([id, what]) => [
     `${id} ${what}`,
-    ...phases.map((phase) => cellText(cells.get(`${id} × ${phase}`), phase)),
+    ...phases.map((phase) => String(cells.get(`${id} × ${phase}`) ?? 0)),
   ]);
-  const unbuilt = notYet.map((id) => [id, ...phases.map(() => "not yet")]);
+  const unbuilt = [...notYet].map(([id, what]) => [
+    `${id} ${what}`,
+    ...phases.map(() => "not yet"),
+  ]);
   return layOut([head, ...rows, ...unbuilt]);
-}
-
-function cellText(count: number | undefined, phase: Phase): string {
-  if (count !== undefined) return String(count);
-  return unbuiltPhases.has(phase) ? "not yet" : "0";
 }
 
 /** Columns as wide as their widest cell. */

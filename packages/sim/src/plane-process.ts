@@ -3,12 +3,20 @@
  *
  * 1. API server and controllers are one process, as in `lifeboat up`: they die together.
  * 2. Controllers reach their own API and the members over links; housekeeping of the API server does not.
- * 3. `crash` takes effect at once; `start` is ready when `ready` says so, which may take simulated time.
+ * 3. A second set of controllers may work on the same API for a while; it shares nothing with the first but the API.
+ * 4. `crash` takes effect at once; `start` is ready when `ready` says so, which may take simulated time.
  */
-import type { User } from "@lifeboat/apiserver";
-import { assert, createSeededIds, type Random, type VirtualClock } from "@lifeboat/base";
+import type { Storage, User } from "@lifeboat/apiserver";
+import {
+  assert,
+  createSeededIds,
+  type Ids,
+  type Random,
+  sleep,
+  type VirtualClock,
+} from "@lifeboat/base";
 import type { ConnectMember } from "@lifeboat/controllers";
-import { type Client, createManager, type Log, silentMetrics } from "@lifeboat/kit";
+import { type Client, createManager, type KitPorts, type Log, silentMetrics } from "@lifeboat/kit";
 import {
   type ControlPlane,
   type ControllersOptions,
@@ -52,9 +60,14 @@ export class PlaneProcess {
   #lives = 0;
   /** How far its wall clock is off in its next life. */
   skewMs = 0;
+  /** What its next life is started with. */
+  controllers: ControllersOptions;
+  #second: Process | undefined;
+  #seconds = 0;
 
   constructor(ports: PlaneProcessPorts) {
     this.#ports = ports;
+    this.controllers = ports.controllers;
   }
 
   get lives(): number {
@@ -72,6 +85,38 @@ export class PlaneProcess {
   /** A client that may do everything; undefined while the plane does not serve. */
   get admin(): Client | undefined {
     return this.#life?.controlPlane?.server.client(ADMIN);
+  }
+
+  /** Milliseconds for which it still stands still. */
+  get standsStillFor(): number {
+    return this.#life?.process.goesOnIn ?? 0;
+  }
+
+  /** Stands still for so long: nothing of it moves, and it does not know. */
+  pause(milliseconds: number): void {
+    this.#life?.process.pause(milliseconds);
+  }
+
+  /** Its wall clock jumps, in this life and in later ones. */
+  stepClock(milliseconds: number): void {
+    this.skewMs += milliseconds;
+    this.#life?.process.step(milliseconds);
+  }
+
+  /** A second set of controllers begins to work, unless one does already or the plane does not serve. */
+  startSecond(): void {
+    const own = this.#life?.controlPlane?.server.client(CONTROLLERS);
+    if (own === undefined || this.#second !== undefined) return;
+    this.#seconds += 1;
+    const process = new Process(`second#${this.#seconds}`, this.#ports.clock, this.skewMs);
+    this.#second = process;
+    this.#runControllers(process, own, new AbortController().signal);
+  }
+
+  /** The second set of controllers dies. */
+  stopSecond(): void {
+    this.#second?.die();
+    this.#second = undefined;
   }
 
   /** Called when the present life ends, once. */
@@ -95,27 +140,48 @@ export class PlaneProcess {
     if (this.#life === undefined) return;
     this.#life.process.die();
     this.#life = undefined;
+    this.stopSecond();
     this.#ports.disk.crash();
   }
 
   async #boot(life: Life): Promise<void> {
-    const { disk, link, writes, connect, controllers, log } = this.#ports;
     const { process, stop } = life;
-    const random = this.#ports.random.fork(process.name);
-    const kit = { clock: process.clock, random, log, metrics: silentMetrics };
-    const ports = { ...kit, ids: createSeededIds(random.fork("ids")) };
-    const controlPlane = await createControlPlane({ ...ports, storage: disk.open() }, PLANE_SERVER);
+    const ports = { ...this.#portsOf(process), storage: this.#storageOf(process) };
+    const controlPlane = await createControlPlane(ports, PLANE_SERVER);
     if (!process.alive) return;
     life.controlPlane = controlPlane;
-    const own = controlPlane.server.client(CONTROLLERS);
+    void controlPlane.run(stop.signal);
+    this.#runControllers(process, controlPlane.server.client(CONTROLLERS), stop.signal);
+  }
+
+  #runControllers(process: Process, own: Client, signal: AbortSignal): void {
+    const { link, writes, connect } = this.#ports;
+    const ports = this.#portsOf(process);
     const plane = new SimClient({ caller: process, link, writes, target: () => own });
     const { context, services } = createPlaneContext(
       { ...ports, instance: "sim", connect: connect(process) },
       plane,
     );
-    void controlPlane.run(stop.signal);
-    void createManager(kit, [...services, ...createControllers(context, controllers)]).run(
-      stop.signal,
-    );
+    const controllers = createControllers(context, this.controllers);
+    void createManager(ports, [...services, ...controllers]).run(signal);
+  }
+
+  #portsOf(process: Process): KitPorts & { readonly ids: Ids } {
+    const random = this.#ports.random.fork(process.name);
+    const { log } = this.#ports;
+    const ids = createSeededIds(random.fork("ids"));
+    return { clock: process.clock, random, log, metrics: silentMetrics, ids };
+  }
+
+  /** The disk works on while the process stands still; the process learns of it later. */
+  #storageOf(process: Process): Storage {
+    const storage = this.#ports.disk.open();
+    return {
+      ...storage,
+      commit: async (batch) => {
+        await storage.commit(batch);
+        if (process.goesOnIn > 0) await sleep(process.clock, process.goesOnIn);
+      },
+    };
   }
 }

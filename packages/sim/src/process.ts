@@ -3,7 +3,9 @@
  *
  * 1. Timers of a dead process never fire, and its calls never end: its promises stay pending for ever, as if the machine
  *    had lost its power. Nothing of it needs to be stopped.
- * 2. Its wall clock may be off by `skewMs`; durations are not.
+ * 2. Its wall clock may be off by `skewMs`, and may jump; durations are not touched by that.
+ * 3. While it stands still its timers wait: they fire late, in their order, when it goes on. What reaches it from outside
+ *    has to wait for `goesOnIn` as well; that is for the network to do.
  */
 import { addMs, type Cancel, type Clock, type Instant } from "@lifeboat/base";
 
@@ -15,12 +17,29 @@ export function never(): Promise<never> {
 export class Process {
   readonly name: string;
   readonly clock: Clock;
+  readonly #mortal: MortalClock;
   #alive = true;
   readonly #onDeath = new Set<() => void>();
 
   constructor(name: string, clock: Clock, skewMs = 0) {
     this.name = name;
-    this.clock = new MortalClock(clock, skewMs, () => this.#alive);
+    this.#mortal = new MortalClock(clock, skewMs, () => this.#alive);
+    this.clock = this.#mortal;
+  }
+
+  /** Milliseconds until it goes on; 0 while it runs. */
+  get goesOnIn(): number {
+    return this.#mortal.goesOnIn;
+  }
+
+  /** Stands still for so long. */
+  pause(milliseconds: number): void {
+    this.#mortal.pause(milliseconds);
+  }
+
+  /** Its wall clock jumps. */
+  step(milliseconds: number): void {
+    this.#mortal.step(milliseconds);
   }
 
   get alive(): boolean {
@@ -44,8 +63,9 @@ export class Process {
 
 class MortalClock implements Clock {
   readonly #clock: Clock;
-  readonly #skewMs: number;
+  #skewMs: number;
   readonly #isAlive: () => boolean;
+  #pausedUntil = 0;
 
   constructor(clock: Clock, skewMs: number, isAlive: () => boolean) {
     this.#clock = clock;
@@ -61,9 +81,30 @@ class MortalClock implements Clock {
     return this.#clock.monotonic();
   }
 
+  get goesOnIn(): number {
+    return Math.max(0, this.#pausedUntil - this.#clock.monotonic());
+  }
+
+  pause(milliseconds: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.monotonic() + milliseconds);
+  }
+
+  step(milliseconds: number): void {
+    this.#skewMs += milliseconds;
+  }
+
   after(delayMs: number, callback: () => void): Cancel {
-    return this.#clock.after(delayMs, () => {
-      if (this.#isAlive()) callback();
-    });
+    let cancelLate: Cancel | undefined;
+    const fire = (): void => {
+      if (!this.#isAlive()) return;
+      const late = this.goesOnIn;
+      if (late > 0) cancelLate = this.#clock.after(late, fire);
+      else callback();
+    };
+    const cancel = this.#clock.after(delayMs, fire);
+    return () => {
+      cancel();
+      cancelLate?.();
+    };
   }
 }

@@ -224,20 +224,29 @@ export class Simulation {
       .map(({ verb, what, revision }) => `${verb} ${what} was answered with ${revision}`);
   }
 
-  /** The plane dies now and comes back after a while. */
-  crashPlane(downForMs: number): void {
+  /** The plane dies now and comes back after a while; `whileDown` happens in between. */
+  crashPlane(downForMs: number, whileDown?: () => void): void {
     if (!this.plane.running) return;
     this.plane.crash();
+    whileDown?.();
     this.#userLink.reset("the plane died");
     this.clock.after(downForMs, () => {
       if (!this.plane.running) this.plane.start();
     });
   }
 
-  crashMember(name: string, downForMs: number): void {
+  /** A person starts the plane anew with other options. */
+  restartPlane(controllers: Partial<ControllersOptions>): void {
+    this.plane.controllers = { ...this.plane.controllers, ...controllers };
+    this.crashPlane(RETRY_MS);
+  }
+
+  /** A member dies now and comes back after a while; `whileDown` happens in between. */
+  crashMember(name: string, downForMs: number, whileDown?: () => void): void {
     const member = this.member(name);
     if (!member.running) return;
     member.crash();
+    whileDown?.();
     this.clock.after(downForMs, () => {
       if (!member.running) member.start();
     });
@@ -259,6 +268,7 @@ export class Simulation {
         caller: this.#person,
         link: this.#userLink,
         target: () => this.plane.admin,
+        standsStill: () => this.plane.standsStillFor,
         writes: {
           before: () => undefined,
           after: (write, answer) => this.writes.acknowledge(write, answer),

@@ -8,7 +8,7 @@
  *
  * 1. Delays count from `since`, when the pod was first seen in its stage; a model that starts again counts anew.
  * 2. A pod that has ended or has no node is left alone.
- * 3. The stop delay is never longer than the grace that the pod was given.
+ * 3. The stop delay is never longer than the grace that the pod was given, unless a fault says so.
  */
 import { addMs, formatTime, hashText, type Instant } from "@lifeboat/base";
 import type { ContainerStatus, KindCondition, Pod, PodStatus } from "../kinds.ts";
@@ -24,6 +24,8 @@ export type PodTrouble =
   | { readonly kind: "not-ready" }
   /** It starts so much later. */
   | { readonly kind: "late"; readonly delayMs: number }
+  /** It takes so much longer to stop, whatever its grace says. */
+  | { readonly kind: "lingering"; readonly delayMs: number }
   /** Its containers end with an error, again and again. */
   | { readonly kind: "crash" };
 
@@ -64,11 +66,12 @@ export function decidePod(view: PodView, now: Instant): PodPlan {
   return goOn(view, stage, now);
 }
 
-function stop({ pod, since, stopDelayMs }: PodView, now: Instant): PodPlan {
+function stop({ pod, since, stopDelayMs, trouble }: PodView, now: Instant): PodPlan {
   const { deletionGracePeriodSeconds = 0 } = pod.metadata;
   // Only finalizers hold it any more, and those are not for a node to take off.
   if (deletionGracePeriodSeconds === 0) return WAIT;
-  const at = addMs(since, Math.min(stopDelayMs, deletionGracePeriodSeconds * 1000));
+  const late = trouble.kind === "lingering" ? trouble.delayMs : 0;
+  const at = addMs(since, late + Math.min(stopDelayMs, deletionGracePeriodSeconds * 1000));
   return at <= now ? { kind: "remove" } : { kind: "wait", checkAgainAt: at };
 }
 

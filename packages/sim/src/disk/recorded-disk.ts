@@ -27,6 +27,8 @@ export interface RecordedDisk {
   /** The next commit meets a failing disk, and so does every other one until the disk is opened anew. */
   fail(): void;
   image(): DiskImage;
+  /** Puts other data in the place of what is on it, while its server is dead. */
+  replace(image: DiskImage): void;
   /** What was acknowledged and is gone. */
   readonly damage: readonly string[];
 }
@@ -52,6 +54,8 @@ class Recorded implements RecordedDisk {
   readonly #ledger: Ledger;
   readonly #random: Random;
   readonly #server: string;
+  readonly #clock: Clock;
+  readonly #syncDelayMs: number;
   readonly damage: string[] = [];
   #handle: MemoryStorage;
   #opened = false;
@@ -61,8 +65,10 @@ class Recorded implements RecordedDisk {
     this.#ledger = ledger;
     this.#random = random;
     this.#server = options.server;
+    this.#clock = clock;
+    this.#syncDelayMs = options.syncDelayMs;
     this.#handle = createMemoryStorage(clock, options);
-    this.#lastRevision = Math.max(0, ...options.image.history.map(({ revision }) => revision));
+    this.#lastRevision = newestOf(options.image);
   }
 
   open(): Storage {
@@ -102,6 +108,13 @@ class Recorded implements RecordedDisk {
     return this.#handle.image();
   }
 
+  replace(image: DiskImage): void {
+    this.#handle = createMemoryStorage(this.#clock, { syncDelayMs: this.#syncDelayMs, image });
+    this.#opened = false;
+    this.#lastRevision = newestOf(image);
+    this.#ledger.replace(this.#server, image.objects);
+  }
+
   #record({ changes }: StorageBatch): void {
     for (const row of changes) {
       this.#ledger.record(this.#server, row);
@@ -117,4 +130,8 @@ class Recorded implements RecordedDisk {
     for (const [key, revision] of this.#ledger.versions(this.#server))
       if (found.get(key) !== revision) this.damage.push(`${this.#server} ${key} at ${revision}`);
   }
+}
+
+function newestOf({ history }: DiskImage): number {
+  return Math.max(0, ...history.map(({ revision }) => revision));
 }

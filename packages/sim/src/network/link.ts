@@ -6,6 +6,8 @@
  *   fail        the chance that the server answers 500, 503 or 429 instead of doing anything
  *   lose        the chance that a request never arrives
  *   loseAnswer  the chance that it arrives, takes effect, and its answer does not come back
+ *   refuse      writes are refused: what the member's quota, a webhook, its rules or its full disk say
+ *   missEvents  the chance that a watch misses an event; it tells nothing more then and ends as expired, some seconds later
  *   duplicate   the chance that a write arrives a second time, later
  *   delayMs     how long each way takes, between the two bounds; events of one watch keep their order
  *
@@ -14,12 +16,16 @@
  */
 import type { Random } from "@lifeboat/base";
 
+export type WriteRefusal = "quota" | "webhook" | "forbidden" | "full";
+
 export interface LinkConditions {
   readonly down?: boolean;
   readonly partition?: "both" | "requests" | "answers";
   readonly fail?: number;
   readonly lose?: number;
   readonly loseAnswer?: number;
+  readonly refuse?: WriteRefusal;
+  readonly missEvents?: number;
   readonly duplicate?: number;
   readonly delayMs?: readonly [least: number, most: number];
 }

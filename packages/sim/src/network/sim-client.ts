@@ -17,7 +17,7 @@ import {
   type WatchSink,
 } from "@lifeboat/kit";
 import { never, type Process } from "../process.ts";
-import type { Link, LinkConditions } from "./link.ts";
+import type { Link, LinkConditions, WriteRefusal } from "./link.ts";
 
 export interface Write {
   readonly from: string;
@@ -40,12 +40,20 @@ export interface SimClientPorts {
   /** Whom a call reaches now; undefined: nobody listens. Throws Refused when the caller is not let in. */
   readonly target: () => Client | undefined;
   readonly writes?: WriteWatcher | undefined;
+  /** How long the server stands still from now on, in milliseconds; absent: it never does. */
+  readonly standsStill?: () => number;
 }
 
 /** As long as the HTTP adapter waits for an answer. */
 const CALL_TIMEOUT_MS = 32_000;
 /** After so long a silent connection is given up. */
 const KEEPALIVE_MS = 60_000;
+/** After less than so long a watch that missed something ends. */
+const EXPIRES_MS = 20_000;
+const EXPIRED: WatchEnd = Object.freeze({
+  kind: "refused",
+  status: failure(410, "Expired", "too old resource version"),
+});
 
 export class SimClient implements Client {
   readonly #ports: SimClientPorts;
@@ -136,6 +144,10 @@ export class SimClient implements Client {
   ): Promise<T> {
     const { link } = this.#ports;
     if (link.happens(conditions.fail)) throw new Refused(brokenAnswer(link.random.below(3)));
+    if (write !== undefined && isRefusedBy(conditions.refuse, write.verb)) {
+      link.injected += 1;
+      throw new Refused(refusal(conditions.refuse));
+    }
     await this.#wait(link.delay(conditions), signal, new NotSent("given up"));
     if (isCut(link.conditions, "requests") || link.happens(conditions.lose))
       return this.#timeOut(signal, write);
@@ -150,7 +162,9 @@ export class SimClient implements Client {
 
   /** At the server. */
   async #deliver<T>(run: (target: Client) => Promise<T>, write: Write | undefined): Promise<T> {
-    const { caller, link, target, writes } = this.#ports;
+    const { caller, link, target, writes, standsStill } = this.#ports;
+    const stillMs = standsStill?.() ?? 0;
+    if (stillMs > 0) await sleep(caller.clock, stillMs);
     const reached = target();
     if (reached === undefined) throw new NotSent("connection refused");
     if (write !== undefined) {
@@ -217,6 +231,7 @@ class SimWatch {
       if (this.#ended || this.#silent) return;
       const { link } = this.#ports;
       if (isCut(link.conditions, "answers")) this.#fallSilent();
+      else if (link.happens(link.conditions?.missEvents)) this.#missOut();
       else this.#arrive(() => this.#given.event(event));
     },
     end: (why) => {
@@ -251,7 +266,7 @@ class SimWatch {
     const { clock } = caller;
     const now = clock.monotonic();
     const delay = link.conditions === undefined ? 0 : link.delay(link.conditions);
-    const due = Math.max(now + delay, this.#lastDue);
+    const due = Math.max(now + delay, now + caller.goesOnIn, this.#lastDue);
     if (due === now && this.#waiting === 0) {
       if (caller.alive) tell();
       return;
@@ -268,6 +283,13 @@ class SimWatch {
   #fallSilent(): void {
     this.#silent = true;
     this.#ports.caller.clock.after(KEEPALIVE_MS, () => this.lose("no sign of life"));
+  }
+
+  /** What the server knows of the past does not reach back to what was missed: the caller has to list again. */
+  #missOut(): void {
+    this.#silent = true;
+    const { caller, link } = this.#ports;
+    caller.clock.after(link.random.below(EXPIRES_MS), () => this.#end(EXPIRED));
   }
 
   #end(why: WatchEnd): void {
@@ -292,6 +314,23 @@ function plural(
 
 function isCut(conditions: LinkConditions | undefined, way: "requests" | "answers"): boolean {
   return conditions?.partition === "both" || conditions?.partition === way;
+}
+
+function isRefusedBy(
+  refuse: WriteRefusal | undefined,
+  verb: Write["verb"],
+): refuse is WriteRefusal {
+  if (refuse === undefined) return false;
+  // What goes needs no room.
+  return refuse === "forbidden" || !verb.startsWith("delete");
+}
+
+function refusal(refuse: WriteRefusal | undefined): ReturnType<typeof failure> {
+  if (refuse === "quota") return failure(403, "Forbidden", "exceeded quota: everything");
+  if (refuse === "webhook")
+    return failure(400, "BadRequest", 'admission webhook "no.test" denied the request');
+  if (refuse === "full") return failure(507, "InternalError", "there is no space left");
+  return failure(403, "Forbidden", "this user may not do that");
 }
 
 function brokenAnswer(which: number): ReturnType<typeof failure> {

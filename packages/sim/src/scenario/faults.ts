@@ -1,13 +1,23 @@
 /** Lets things go wrong, and heals them. */
+import { isRefused } from "@lifeboat/api";
 import { unreachable } from "@lifeboat/base";
-import { OutcomeUnknown } from "@lifeboat/kit";
+import { wellKnown } from "@lifeboat/core";
+import { type Client, OutcomeUnknown } from "@lifeboat/kit";
+import type { MemberFault } from "@lifeboat/members";
 import type { Link } from "../network/link.ts";
 import type { Simulation } from "../simulation.ts";
+import { RESOURCES, workload } from "./objects.ts";
+import { rewritten } from "./other-version.ts";
 import type { Fault } from "./scenario.ts";
+
+/** How much later pods start or stop when the scenario does not say. */
+const LATE_MS = 30_000;
+/** How long somebody in a member waits before trying again what did not work. */
+const RETRY_MS = 1000;
 
 /** Arranges a fault; its times count from now. `begins` is called when it begins. */
 export function arrangeFault(simulation: Simulation, fault: Fault, begins: () => void): void {
-  const { clock, writes } = simulation;
+  const { clock, writes, plane, planeDisk } = simulation;
   if ("at" in fault) clock.after(fault.at * 1000, begins);
   if ("from" in fault) clock.after(fault.from * 1000, begins);
   const at = (seconds: number, act: () => void): void => void clock.after(seconds * 1000, act);
@@ -29,6 +39,17 @@ export function arrangeFault(simulation: Simulation, fault: Fault, begins: () =>
       };
       return writes.plan({ number: writes.count + fault.write, moment: "after", act });
     }
+    case "pause":
+      return at(fault.at, () => plane.pause(fault.lasts * 1000));
+    case "two-leaders":
+      at(fault.from, () => plane.startSecond());
+      return at(fault.until, () => plane.stopSecond());
+    case "upgrade":
+      return at(fault.at, () =>
+        simulation.crashPlane(fault.downFor * 1000, () =>
+          planeDisk.replace(rewritten(planeDisk.image(), fault.data)),
+        ),
+      );
     case "link": {
       const link = linkOf(simulation, fault.link);
       at(fault.from, () => link.set(fault.conditions));
@@ -36,25 +57,39 @@ export function arrangeFault(simulation: Simulation, fault: Fault, begins: () =>
     }
     case "reset":
       return at(fault.at, () => linkOf(simulation, fault.link).reset("the connection was reset"));
+    case "flap":
+      for (let down = fault.from; down < fault.until; down += fault.downFor + fault.upFor)
+        outOfReach(simulation, [fault.member], down, Math.min(fault.until, down + fault.downFor));
+      return;
+    case "mass-failure":
+      return outOfReach(simulation, fault.members, fault.from, fault.until);
+    case "member-gone":
+      return at(fault.at, () => simulation.member(fault.member).link.set({ down: true }));
     case "member-crash":
       return at(fault.at, () => simulation.crashMember(fault.member, fault.downFor * 1000));
+    case "member-restored":
+      return arrangeRestore(simulation, fault);
+    case "foreign-object":
+      return arrangeForeign(simulation, fault);
     case "pods": {
       const member = simulation.member(fault.member);
-      at(fault.from, () => member.suffer({ kind: fault.kind }));
+      at(fault.from, () => member.suffer(troubleOf(fault)));
       return at(fault.until, () => member.suffer(undefined));
     }
     case "disk-full":
-      at(fault.from, () => simulation.planeDisk.fill());
-      return at(fault.until, () => simulation.planeDisk.free());
+      at(fault.from, () => planeDisk.fill());
+      return at(fault.until, () => planeDisk.free());
     case "disk-fail":
-      at(fault.at, () => simulation.planeDisk.fail());
+      at(fault.at, () => planeDisk.fail());
       // The product stops writing for good then, and whoever runs it starts it again.
       return at(fault.at + 1, () => simulation.crashPlane(fault.downFor * 1000));
     case "clock-skew":
       return at(fault.at, () => {
-        simulation.plane.skewMs = fault.skewMs;
+        plane.skewMs = fault.skewMs;
         simulation.crashPlane(1000);
       });
+    case "clock-step":
+      return at(fault.at, () => plane.stepClock(fault.stepMs));
     default:
       return unreachable(fault);
   }
@@ -64,6 +99,7 @@ export function arrangeFault(simulation: Simulation, fault: Fault, begins: () =>
 export function healAll(simulation: Simulation): void {
   simulation.planeLink.set(undefined);
   simulation.planeDisk.free();
+  simulation.plane.stopSecond();
   if (!simulation.plane.running) simulation.plane.start();
   for (const member of simulation.members.values()) {
     member.link.set(undefined);
@@ -72,6 +108,65 @@ export function healAll(simulation: Simulation): void {
   }
 }
 
+type Is<F extends Fault["fault"]> = Extract<Fault, { readonly fault: F }>;
+
 function linkOf(simulation: Simulation, name: string): Link {
   return name === "plane" ? simulation.planeLink : simulation.member(name).link;
+}
+
+function outOfReach(
+  simulation: Simulation,
+  names: readonly string[],
+  from: number,
+  until: number,
+): void {
+  const { clock } = simulation;
+  for (const name of names) {
+    const { link } = simulation.member(name);
+    clock.after(from * 1000, () => link.set({ down: true }));
+    clock.after(until * 1000, () => link.set(undefined));
+  }
+}
+
+function arrangeRestore(simulation: Simulation, fault: Is<"member-restored">): void {
+  const { clock } = simulation;
+  const { disk } = simulation.member(fault.member);
+  clock.after(fault.backupAt * 1000, () => {
+    const backup = disk.image();
+    clock.after((fault.at - fault.backupAt) * 1000, () =>
+      simulation.crashMember(fault.member, fault.downFor * 1000, () => disk.replace(backup)),
+    );
+  });
+}
+
+/** Somebody who insists: what the member does not take now is tried again. */
+function arrangeForeign(simulation: Simulation, fault: Is<"foreign-object">): void {
+  const member = simulation.member(fault.member);
+  const resource = RESOURCES[fault.kind];
+  const key = { namespace: "default", name: fault.name };
+  const insist = (act: (admin: Client) => Promise<unknown>): void => {
+    const { admin } = member;
+    const again = (): void => void simulation.clock.after(RETRY_MS, () => insist(act));
+    if (admin === undefined) again();
+    else
+      void act(admin).catch((error: unknown) => {
+        if (!isRefused(error, "AlreadyExists") && !isRefused(error, "NotFound")) again();
+      });
+  };
+  const object = workload({ ...fault, do: "workload", at: fault.from, version: 9 });
+  simulation.clock.after(fault.from * 1000, () =>
+    insist((admin) => admin.create(resource, object)),
+  );
+  simulation.clock.after(fault.until * 1000, () =>
+    insist(async (admin) => {
+      const { metadata } = await admin.get(resource, key);
+      if (metadata.labels?.[wellKnown.MANAGED] === "true") return;
+      const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion };
+      await admin.delete(resource, key, { propagationPolicy: "Background", preconditions });
+    }),
+  );
+}
+
+function troubleOf({ kind, delayMs = LATE_MS }: Is<"pods">): MemberFault {
+  return kind === "start-late" || kind === "stop-late" ? { kind, delayMs } : { kind };
 }

@@ -6,8 +6,9 @@
  * The outcome says what was broken, and everything that is needed to understand and repeat it.
  */
 import { assert } from "@lifeboat/base";
+import type { ControllersOptions } from "@lifeboat/plane";
 import type { Committed } from "../disk/ledger.ts";
-import { faultsOf, phaseOf } from "../coverage.ts";
+import { faultsOf, phaseOf, rowsOfStep } from "../coverage.ts";
 import { Jury, type Violation } from "../oracles/oracle.ts";
 import { alwaysOracles, judgeConverged } from "../oracles/oracles.ts";
 import { type Snapshot, snapshotOf } from "../oracles/snapshot.ts";
@@ -17,7 +18,7 @@ import type { Simulation, SimulationPorts } from "../simulation.ts";
 import { createSimulation } from "../simulation.ts";
 import { arrangeFault, healAll } from "./faults.ts";
 import { joinedImages } from "./joined-images.ts";
-import { describe, endOf, type Scenario } from "./scenario.ts";
+import { describe, endOf, type Fault, type Scenario } from "./scenario.ts";
 import { takeStep } from "./steps.ts";
 
 export interface RunOptions {
@@ -67,11 +68,28 @@ export async function runScenario(
 async function startWorld(ports: SimulationPorts, scenario: Scenario): Promise<Simulation> {
   const { seed, members, syncDelayMs = 0 } = scenario;
   const images = await joinedImages(ports, members);
-  const controllers = { failover: scenario.failover === true };
+  const controllers = controllersOf(scenario);
   const options = { seed, members, syncDelayMs, images, controllers };
   const simulation = await createSimulation(ports, options);
   await simulation.advance(READY_MS);
   return simulation;
+}
+
+/** How the plane of a scenario is started. */
+function controllersOf(scenario: Scenario): Partial<ControllersOptions> {
+  const { failover = false, statefulInjection = false, rate, purgeMode } = scenario;
+  const { plugins, threshold } = scenario;
+  return {
+    failover,
+    statefulFailoverInjection: statefulInjection,
+    ...(rate !== undefined && { resourceEvictionRate: rate }),
+    ...(purgeMode !== undefined && { noExecutePurgeMode: purgeMode }),
+    ...(plugins !== undefined && { evictPlugins: plugins }),
+    ...(threshold !== undefined && {
+      clusterFailureThresholdMs: threshold * 1000,
+      clusterSuccessThresholdMs: threshold * 1000,
+    }),
+  };
 }
 
 class Run {
@@ -117,6 +135,7 @@ class Run {
     for (const step of this.#scenario.steps)
       clock.after(step.at * 1000, () => {
         this.#note(describe(step));
+        for (const row of rowsOfStep(step)) this.#cells.push(`${row} × ${phaseOf(this.#truth)}`);
         takeStep(this.#simulation, step);
       });
     await clock.advance(endOf(this.#scenario) * 1000 + 1000);
@@ -223,11 +242,18 @@ class Run {
   }
 }
 
+/** The faults by which copies change in members. */
+const UNSTEADY: ReadonlySet<Fault["fault"]> = new Set<Fault["fault"]>([
+  "pods",
+  "member-crash",
+  "member-restored",
+  "foreign-object",
+]);
+
 /** Whether copies change in members only because the plane says so. */
 function areMembersSteady({ faults, steps }: Scenario): boolean {
   return (
-    !faults.some(({ fault }) => fault === "pods" || fault === "member-crash") &&
-    !steps.some((step) => step.do === "drift")
+    !faults.some(({ fault }) => UNSTEADY.has(fault)) && !steps.some((step) => step.do === "drift")
   );
 }
 

@@ -2,8 +2,8 @@
  * A scenario as data: what people do, and what goes wrong. It is what a generator makes, what shrinking makes smaller, what
  * a failing run leaves behind, and what is run again.
  *
- * Times are seconds after all members have become ready. Every fault ends: by its own `until` or `downFor`, or when the
- * last step and fault are over and the world is healed.
+ * Times are seconds after all members have become ready. Every fault ends: by its own `until`, `lasts` or `downFor`, or when
+ * the last step and fault are over and the world is healed.
  */
 import type { LinkConditions } from "../network/link.ts";
 
@@ -15,13 +15,73 @@ export interface Scenario {
   readonly syncDelayMs?: number;
   /** Whether the gate Failover is on. */
   readonly failover?: boolean;
+  /** Whether the gate StatefulFailoverInjection is on. */
+  readonly statefulInjection?: boolean;
+  /** Evictions per second; the product's default when absent. */
+  readonly rate?: number;
+  /** What becomes of old copies when a policy does not say; the product's default when absent. */
+  readonly purgeMode?: ClusterPurgeMode;
+  /** What may end a graceful eviction; the product's default when absent. */
+  readonly plugins?: readonly string[];
+  /** How long a member must not answer, or answer, until its Ready changes, in seconds; 30 when absent. */
+  readonly threshold?: number;
   /** A step races with the control plane, so that who wins decides how it ends: only the promises are the same. */
   readonly isRace?: boolean;
   readonly steps: readonly Step[];
   readonly faults: readonly Fault[];
 }
 
-export type WorkloadKind = "Deployment" | "StatefulSet" | "ConfigMap";
+export type WorkloadKind = "Deployment" | "StatefulSet" | "Job" | "Service" | "ConfigMap";
+export type TaintEffect = "NoSchedule" | "NoExecute" | "PreferNoExecute";
+export type ClusterPurgeMode = "Directly" | "Gracefully";
+
+export interface Selected {
+  readonly kind: WorkloadKind;
+  readonly name: string;
+}
+
+/** What a propagation policy says. A later policy of the same name takes its place. */
+export interface PolicyStep {
+  readonly do: "policy";
+  readonly name: string;
+  readonly namespace?: string;
+  readonly selects: readonly Selected[];
+  /** Absent: all. */
+  readonly clusters?: readonly string[];
+  /** Groups of clusters, tried in this order; in the place of `clusters`. */
+  readonly affinities?: readonly (readonly string[])[];
+  readonly divided?: boolean;
+  /** For `divided`: on as few clusters as possible. */
+  readonly aggregated?: boolean;
+  /** One cluster at a time. */
+  readonly oneCopy?: boolean;
+  /** On how many clusters; in the place of `oneCopy`. */
+  readonly spread?: { readonly min?: number; readonly max?: number };
+  /** Of `failover.cluster`. */
+  readonly purgeMode?: ClusterPurgeMode;
+  /** Of `failover.cluster`: how long a PreferNoExecute taint is borne, in seconds. */
+  readonly failoverAfter?: number;
+  /** Of `failover.cluster`: which parts of the status travel, as JSONPath by the label that carries them. */
+  readonly state?: Readonly<Record<string, string>>;
+  readonly tolerates?: {
+    readonly effect: "NoSchedule" | "NoExecute";
+    /** Absent: for ever. */
+    readonly seconds?: number;
+  };
+  /** `failover.application`. What the workloads refer to follows them then. */
+  readonly application?: {
+    readonly tolerationSeconds: number;
+    readonly purgeMode: ClusterPurgeMode | "Never";
+    readonly gracePeriodSeconds?: number;
+    readonly state?: Readonly<Record<string, string>>;
+  };
+  /** What the workloads refer to follows them. */
+  readonly dependencies?: boolean;
+  /** An object of somebody else is overwritten. */
+  readonly overwrite?: boolean;
+  /** Copies stay when the template is deleted or a cluster leaves. */
+  readonly preserve?: boolean;
+}
 
 /** What a person does. */
 export type Step = { readonly at: number } & (
@@ -33,29 +93,34 @@ export type Step = { readonly at: number } & (
       readonly replicas?: number;
       /** A change of content: the tag of the image, or a value. */
       readonly version?: number;
+      /** The ConfigMap that its pods read. */
+      readonly uses?: string;
     }
+  | PolicyStep
   | {
-      readonly do: "policy";
+      /** A ClusterTaintPolicy for all clusters; windows in seconds. */
+      readonly do: "taint-policy";
       readonly name: string;
-      readonly namespace?: string;
-      readonly selects: readonly { readonly kind: WorkloadKind; readonly name: string }[];
-      /** Absent: all. */
-      readonly clusters?: readonly string[];
-      readonly divided?: boolean;
-      /** One cluster at a time. */
-      readonly oneCopy?: boolean;
-      readonly purgeMode?: "Directly" | "Gracefully";
+      /** A type of conditions of Clusters, such as Ready. */
+      readonly condition: string;
+      /** Any of these statuses matches. */
+      readonly statuses: readonly ("True" | "False" | "Unknown")[];
+      readonly effect: TaintEffect;
+      /** Absent: `test/` and the name of the policy. */
+      readonly key?: string;
+      readonly addAfter: number;
+      readonly removeAfter: number;
     }
   | {
       readonly do: "override";
       readonly name: string;
-      readonly selects: { readonly kind: WorkloadKind; readonly name: string };
+      readonly selects: Selected;
       readonly cluster: string;
       readonly value: string;
     }
   | {
       readonly do: "delete";
-      readonly what: "policy" | "override" | "namespace" | WorkloadKind;
+      readonly what: "policy" | "override" | "namespace" | "taint-policy" | WorkloadKind;
       readonly name: string;
       readonly namespace?: string;
     }
@@ -64,10 +129,32 @@ export type Step = { readonly at: number } & (
       /** An operator taints a cluster, orders it to be drained, or takes either back. */
       readonly do: "taint";
       readonly member: string;
-      readonly effect: "NoSchedule" | "NoExecute" | "PreferNoExecute" | "drain";
+      readonly effect: TaintEffect | "drain";
       readonly on: boolean;
     }
   | { readonly do: "join" | "unjoin"; readonly member: string }
+  | {
+      /** A person's word that a cluster is off; not said of one that answers. */
+      readonly do: "fence";
+      readonly member: string;
+    }
+  | {
+      /** All evacuations pause, or go on. */
+      readonly do: "pause-evacuations";
+      readonly on: boolean;
+    }
+  | {
+      /** The plane is started anew with the gate Failover on or off. */
+      readonly do: "gate";
+      readonly on: boolean;
+    }
+  | {
+      /** A person decides where a workload runs, in the place of the scheduler. */
+      readonly do: "place-by-hand";
+      readonly kind: WorkloadKind;
+      readonly name: string;
+      readonly clusters: readonly string[];
+    }
   | {
       /** Somebody changes or deletes a copy in a member. */
       readonly do: "drift";
@@ -78,7 +165,10 @@ export type Step = { readonly at: number } & (
     }
 );
 
-/** What goes wrong. */
+/** What goes wrong with the pods of a member. */
+export type PodTrouble = "pods-not-ready" | "crash" | "start-late" | "stop-late";
+
+/** What goes wrong. Times in seconds; `link` is `plane`, between the controllers and their own API, or a member. */
 export type Fault =
   | { readonly fault: "crash"; readonly at: number; readonly downFor: number }
   | {
@@ -90,8 +180,27 @@ export type Fault =
     }
   | { readonly fault: "lost-answer-at-write"; readonly write: number }
   | {
+      /** The process of the plane stands still: its timers and what it hears come late, all at once. */
+      readonly fault: "pause";
+      readonly at: number;
+      readonly lasts: number;
+    }
+  | {
+      /** A second set of controllers works on the same API, as when a leader that stood still wakes up. */
+      readonly fault: "two-leaders";
+      readonly from: number;
+      readonly until: number;
+    }
+  | {
+      /** The plane is started anew on data that another version of it wrote. */
+      readonly fault: "upgrade";
+      readonly at: number;
+      readonly downFor: number;
+      /** `older` knew fewer marks; `newer` left fields that this one does not know. */
+      readonly data: "older" | "newer";
+    }
+  | {
       readonly fault: "link";
-      /** `plane`: between the controllers and their own API; else a member. */
       readonly link: string;
       readonly from: number;
       readonly until: number;
@@ -99,21 +208,68 @@ export type Fault =
     }
   | { readonly fault: "reset"; readonly link: string; readonly at: number }
   | {
+      /** The API of a member is out of reach and back, in turns; it begins with being out of reach. */
+      readonly fault: "flap";
+      readonly member: string;
+      readonly from: number;
+      readonly until: number;
+      readonly downFor: number;
+      readonly upFor: number;
+    }
+  | {
+      /** Several members are out of reach at once. */
+      readonly fault: "mass-failure";
+      readonly members: readonly string[];
+      readonly from: number;
+      readonly until: number;
+    }
+  | {
+      /** A member is out of reach until everything is healed. */
+      readonly fault: "member-gone";
+      readonly member: string;
+      readonly at: number;
+    }
+  | {
       readonly fault: "member-crash";
       readonly member: string;
       readonly at: number;
       readonly downFor: number;
     }
   | {
+      /** A member dies and comes back with the disk that it had at `backupAt`: its versions go back too. */
+      readonly fault: "member-restored";
+      readonly member: string;
+      readonly backupAt: number;
+      readonly at: number;
+      readonly downFor: number;
+    }
+  | {
+      /** Somebody in the member makes an object of that name before us, and takes it away at the end if it is still theirs. */
+      readonly fault: "foreign-object";
+      readonly member: string;
+      readonly kind: WorkloadKind;
+      readonly name: string;
+      readonly from: number;
+      readonly until: number;
+    }
+  | {
       readonly fault: "pods";
       readonly member: string;
       readonly from: number;
       readonly until: number;
-      readonly kind: "pods-not-ready" | "crash";
+      readonly kind: PodTrouble;
+      /** How much later pods start or stop; 30 s when absent. */
+      readonly delayMs?: number;
     }
   | { readonly fault: "disk-full"; readonly from: number; readonly until: number }
   | { readonly fault: "disk-fail"; readonly at: number; readonly downFor: number }
-  | { readonly fault: "clock-skew"; readonly at: number; readonly skewMs: number };
+  | { readonly fault: "clock-skew"; readonly at: number; readonly skewMs: number }
+  | {
+      /** The wall clock of the running plane jumps by so much. */
+      readonly fault: "clock-step";
+      readonly at: number;
+      readonly stepMs: number;
+    };
 
 /** When the last thing that the scenario says is over, in seconds. */
 export function endOf({ steps, faults }: Scenario): number {
@@ -123,7 +279,8 @@ export function endOf({ steps, faults }: Scenario): number {
 function endOfFault(fault: Fault): number {
   if ("until" in fault) return fault.until;
   if (!("at" in fault)) return 0;
-  return "downFor" in fault ? fault.at + fault.downFor : fault.at;
+  const lasts = "downFor" in fault ? fault.downFor : "lasts" in fault ? fault.lasts : 0;
+  return fault.at + lasts;
 }
 
 /** A sentence about a step or fault, for timelines; without its time. */

@@ -2,38 +2,39 @@
 import {
   type AnyObject,
   clusters,
+  clusterTaintPolicies,
+  evacuationBudgets,
+  FLEET_BUDGET,
   isRefused,
+  type JsonObject,
   type KubeObject,
   type New,
   overridePolicies,
   propagationPolicies,
   type Resource,
+  resourceBindings,
 } from "@lifeboat/api";
 import { unreachable } from "@lifeboat/base";
-import { wellKnown } from "@lifeboat/core";
+import { bindingName, formatFence, isAnswering, wellKnown } from "@lifeboat/core";
 import type { Client } from "@lifeboat/kit";
 import type { Simulation } from "../simulation.ts";
+import { type Of, override, policy, RESOURCES, taintPolicy, workload } from "./objects.ts";
 import type { Step, WorkloadKind } from "./scenario.ts";
-
-const RESOURCES: Readonly<Record<WorkloadKind | "Namespace", Resource>> = {
-  Deployment: builtin("apps", "deployments", "Deployment"),
-  StatefulSet: builtin("apps", "statefulsets", "StatefulSet"),
-  ConfigMap: builtin("", "configmaps", "ConfigMap"),
-  Namespace: { ...builtin("", "namespaces", "Namespace"), namespaced: false },
-};
 
 /** Begins a step; it is done when the plane has taken it. */
 export function takeStep(simulation: Simulation, step: Step): void {
   switch (step.do) {
     case "workload":
-      return simulation.user((plane) => put(plane, RESOURCES[step.kind], workload(step)));
+      return simulation.user((plane) => merge(plane, RESOURCES[step.kind], workload(step)));
     case "policy":
       return simulation.user((plane) => put(plane, propagationPolicies, policy(step)));
+    case "taint-policy":
+      return simulation.user((plane) => put(plane, clusterTaintPolicies, taintPolicy(step)));
     case "override":
       return simulation.user((plane) => put(plane, overridePolicies, override(step)));
     case "namespace":
       return simulation.user((plane) =>
-        put(plane, RESOURCES.Namespace, {
+        merge(plane, RESOURCES.Namespace, {
           apiVersion: "v1",
           kind: "Namespace",
           metadata: { name: step.name },
@@ -47,6 +48,14 @@ export function takeStep(simulation: Simulation, step: Step): void {
       return simulation.user((plane) => remove(plane, clusters, { name: step.member }));
     case "taint":
       return simulation.user((plane) => taint(plane, step));
+    case "fence":
+      return simulation.user((plane) => fence(plane, step.member, simulation));
+    case "pause-evacuations":
+      return simulation.user((plane) => pauseEvacuations(plane, step.on));
+    case "gate":
+      return simulation.restartPlane({ failover: step.on });
+    case "place-by-hand":
+      return simulation.user((plane) => placeByHand(plane, step));
     case "drift":
       return drift(simulation, step);
     default:
@@ -54,91 +63,50 @@ export function takeStep(simulation: Simulation, step: Step): void {
   }
 }
 
-type Of<D extends Step["do"]> = Extract<Step, { readonly do: D }>;
-
 function resourceOf(what: Of<"delete">["what"]): Resource<KubeObject> {
   if (what === "policy") return propagationPolicies;
+  if (what === "taint-policy") return clusterTaintPolicies;
   if (what === "override") return overridePolicies;
   return RESOURCES[what === "namespace" ? "Namespace" : what];
 }
 
-function workload(step: Of<"workload">): New<AnyObject> {
-  const { kind, name, namespace = "default", replicas = 1, version = 1 } = step;
-  const metadata = { name, namespace, labels: { app: name } };
-  if (kind === "ConfigMap")
-    return { apiVersion: "v1", kind, metadata, data: { version: String(version) } };
-  const labels = { app: name };
-  const containers = [{ name: "main", image: `registry.test/app:${version}` }];
-  const spec = {
-    replicas,
-    selector: { matchLabels: labels },
-    template: { metadata: { labels }, spec: { containers } },
-    ...(kind === "StatefulSet" && { serviceName: name }),
-  };
-  return { apiVersion: "apps/v1", kind, metadata, spec };
+/** Creates the object, or changes what it says and leaves the rest. */
+async function merge(
+  plane: Client,
+  resource: Resource<KubeObject>,
+  object: New<AnyObject>,
+): Promise<void> {
+  const { apiVersion: _version, kind: _kind, metadata, ...body } = object;
+  await createOr(plane, resource, object, async () => {
+    const key = { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
+    await plane.patch(resource, key, { type: "merge", body: body as never });
+  });
 }
 
-function policy(step: Of<"policy">): New<AnyObject> {
-  const { name, namespace = "default", clusters: clusterNames, divided = false } = step;
-  const { oneCopy = false, purgeMode } = step;
-  return {
-    apiVersion: "policy.karmada.io/v1alpha1",
-    kind: "PropagationPolicy",
-    metadata: { name, namespace },
-    spec: {
-      resourceSelectors: step.selects.map(({ kind, name: selected }) => ({
-        apiVersion: kind === "ConfigMap" ? "v1" : "apps/v1",
-        kind,
-        name: selected,
-      })),
-      ...(purgeMode !== undefined && { failover: { cluster: { purgeMode } } }),
-      placement: {
-        ...(oneCopy && {
-          spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }],
-        }),
-        ...(clusterNames !== undefined && { clusterAffinity: { clusterNames } }),
-        replicaScheduling: {
-          replicaSchedulingType: divided ? "Divided" : "Duplicated",
-          ...(divided && { replicaDivisionPreference: "Weighted" }),
-        },
-      },
-    },
-  };
-}
-
-function override(step: Of<"override">): New<AnyObject> {
-  const { kind, name } = step.selects;
-  const path = kind === "ConfigMap" ? "/data/version" : "/spec/template/spec/containers/0/image";
-  return {
-    apiVersion: "policy.karmada.io/v1alpha1",
-    kind: "OverridePolicy",
-    metadata: { name: step.name, namespace: "default" },
-    spec: {
-      resourceSelectors: [{ apiVersion: kind === "ConfigMap" ? "v1" : "apps/v1", kind, name }],
-      overrideRules: [
-        {
-          targetCluster: { clusterNames: [step.cluster] },
-          overriders: { plaintext: [{ path, operator: "replace", value: step.value }] },
-        },
-      ],
-    },
-  };
-}
-
-/** Creates the object, or changes what it says. */
+/** Creates the object, or puts what it says in the place of what was said before. */
 async function put(
   plane: Client,
   resource: Resource<KubeObject>,
   object: New<AnyObject>,
 ): Promise<void> {
-  const { metadata } = object;
-  const { apiVersion: _version, kind: _kind, metadata: _metadata, ...body } = object;
+  await createOr(plane, resource, object, async () => {
+    const { namespace = "", name = "" } = object.metadata;
+    const { metadata } = await plane.get(resource, { namespace, name });
+    await plane.update(resource, { ...object, metadata } as KubeObject);
+  });
+}
+
+async function createOr(
+  plane: Client,
+  resource: Resource<KubeObject>,
+  object: New<AnyObject>,
+  change: () => Promise<void>,
+): Promise<void> {
   try {
     await plane.create(resource, object as New<KubeObject>);
   } catch (error) {
     if (!isRefused(error, "AlreadyExists")) throw error;
-    const key = { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
-    await plane.patch(resource, key, { type: "merge", body: body as never });
+    await change();
   }
 }
 
@@ -147,17 +115,8 @@ async function remove(
   resource: Resource<KubeObject>,
   { name, namespace = "default" }: { readonly name: string; readonly namespace?: string },
 ): Promise<void> {
-  try {
-    await plane.delete(
-      resource,
-      { namespace, name },
-      {
-        propagationPolicy: "Background",
-      },
-    );
-  } catch (error) {
-    if (!isRefused(error, "NotFound")) throw error;
-  }
+  const key = { namespace, name };
+  await ifThere(() => plane.delete(resource, key, { propagationPolicy: "Background" }));
 }
 
 async function taint(plane: Client, { member, effect, on }: Of<"taint">): Promise<void> {
@@ -165,11 +124,52 @@ async function taint(plane: Client, { member, effect, on }: Of<"taint">): Promis
     effect === "drain"
       ? { key: wellKnown.DRAIN_TAINT, effect: "NoExecute" as const }
       : { key: "test/faulty", effect };
-  try {
+  await ifThere(async () => {
     const cluster = await plane.get(clusters, { namespace: "", name: member });
     const others = (cluster.spec.taints ?? []).filter(({ key }) => key !== wanted.key);
     const taints = on ? [...others, wanted] : others;
     await plane.update(clusters, { ...cluster, spec: { ...cluster.spec, taints } });
+  });
+}
+
+async function fence(plane: Client, member: string, { clock }: Simulation): Promise<void> {
+  await ifThere(async () => {
+    const cluster = await plane.get(clusters, { namespace: "", name: member });
+    if (isAnswering(cluster)) return;
+    const { metadata } = cluster;
+    const word = { [wellKnown.FENCED]: formatFence(clock.now(), "a person") };
+    const annotations = { ...metadata.annotations, ...word };
+    await plane.update(clusters, { ...cluster, metadata: { ...metadata, annotations } });
+  });
+}
+
+async function pauseEvacuations(plane: Client, paused: boolean): Promise<void> {
+  const key = { namespace: "", name: FLEET_BUDGET };
+  await ifThere(() =>
+    plane.patch(evacuationBudgets, key, { type: "merge", body: { spec: { paused } } }),
+  );
+}
+
+async function placeByHand(plane: Client, step: Of<"place-by-hand">): Promise<void> {
+  const key = { namespace: "default", name: bindingName(step.kind, step.name) };
+  await ifThere(async () => {
+    const binding = await plane.get(resourceBindings, key);
+    const { replicas } = binding.spec;
+    const placed = step.clusters.map((name) => ({
+      name,
+      ...(replicas !== undefined && { replicas }),
+    }));
+    await plane.update(resourceBindings, {
+      ...binding,
+      spec: { ...binding.spec, clusters: placed },
+    });
+  });
+}
+
+/** What is not there needs nothing done. */
+async function ifThere(act: () => Promise<unknown>): Promise<void> {
+  try {
+    await act();
   } catch (error) {
     if (!isRefused(error, "NotFound")) throw error;
   }
@@ -181,15 +181,16 @@ function drift(simulation: Simulation, step: Of<"drift">): void {
   if (admin === undefined) return;
   const key = { namespace: "default", name: step.name };
   const resource = RESOURCES[step.kind];
-  const body =
-    step.kind === "ConfigMap" ? { data: { version: "drifted" } } : { spec: { replicas: 7 } };
   const act =
     step.how === "delete"
       ? admin.delete(resource, key, { propagationPolicy: "Background" })
-      : admin.patch(resource, key, { type: "merge", body });
+      : admin.patch(resource, key, { type: "merge", body: drifted(step.kind) });
   void act.catch(() => undefined);
 }
 
-function builtin(group: string, plural: string, kind: string): Resource {
-  return { group, version: "v1", plural, kind, namespaced: true };
+function drifted(kind: WorkloadKind): JsonObject {
+  if (kind === "ConfigMap") return { data: { version: "drifted" } };
+  if (kind === "Service") return { spec: { sessionAffinity: "ClientIP" } };
+  if (kind === "Job") return { spec: { parallelism: 7 } };
+  return { spec: { replicas: 7 } };
 }
