@@ -1,7 +1,6 @@
 /** Test kinds are projects: `unit` is what `npm test` runs; the others run one after another in .ci/run. */
 import { defineConfig } from "vitest/config";
 import { FAULT_VARIABLE, seededFaults } from "./tools/seeded-faults/faults.ts";
-import { simMutants } from "./tools/seeded-faults/sim-mutants.ts";
 
 /** Packages resolve to their sources, so that tests need no build. */
 const source = {
@@ -10,8 +9,7 @@ const source = {
 };
 
 const chosen = process.env[FAULT_VARIABLE] ?? "";
-const fault =
-  simMutants.find(({ breaks }) => breaks === chosen) ?? seededFaults[Number(chosen || Number.NaN)];
+const fault = seededFaults[Number(chosen || Number.NaN)];
 
 /** Puts a seeded fault into its file while it is loaded; without one it does nothing. */
 const seededFault = {

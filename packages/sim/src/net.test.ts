@@ -1,5 +1,5 @@
 /**
- * The net: a fixed set of scenarios in which every promise must hold. Seeded bugs (tools/seeded-faults/sim-mutants.ts) show
+ * The net: a fixed set of scenarios in which every promise must hold. Seeded bugs (tools/sim-mutants) show
  * that each oracle catches something here. The whole exhaustive tier is in scenario/every-write-1.fuzz.test.ts and its twin.
  */
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,0 +1,26 @@
+/**
+ * Seeded bugs for the oracles of the simulation: each breaks one promise in the product, and the oracle of that promise must
+ * say so. `npm run sim:mutants` puts them in one at a time.
+ */
+import type { SimMutant } from "./mutant.ts";
+import { detectionMutants } from "./mutants/detection.ts";
+import { directlyMutants } from "./mutants/directly.ts";
+import { eligibilityMutants } from "./mutants/eligibility.ts";
+import { gracefulMutants } from "./mutants/graceful.ts";
+import { placementMutants } from "./mutants/placement.ts";
+import { propagationMutants } from "./mutants/propagation.ts";
+import { queueMutants } from "./mutants/queue.ts";
+import { stateMutants } from "./mutants/state.ts";
+import { storeMutants } from "./mutants/store.ts";
+
+export const simMutants: readonly SimMutant[] = [
+  ...detectionMutants,
+  ...eligibilityMutants,
+  ...queueMutants,
+  ...gracefulMutants,
+  ...directlyMutants,
+  ...stateMutants,
+  ...placementMutants,
+  ...propagationMutants,
+  ...storeMutants,
+];
