@@ -112,6 +112,7 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
         failover: options.failover,
         statefulFailoverInjection: options.statefulFailoverInjection,
         noExecutePurgeMode: options.noExecutePurgeMode,
+        clusterStatusUpdateFrequencyMs: options.clusterStatusUpdateFrequencyMs,
         rates: {
           rate: options.resourceEvictionRate,
           secondaryRate: options.secondaryResourceEvictionRate,

@@ -33,6 +33,8 @@ export interface EvacuationsOptions {
   readonly rates: RateOptions;
   /** For workloads whose policy says nothing about cluster failover. */
   readonly noExecutePurgeMode: PurgeMode;
+  /** How often clusters count their room; 10 seconds when absent. */
+  readonly clusterStatusUpdateFrequencyMs?: number;
 }
 
 export const DEFAULT_EVACUATIONS: EvacuationsOptions = Object.freeze({
@@ -42,6 +44,7 @@ export const DEFAULT_EVACUATIONS: EvacuationsOptions = Object.freeze({
   noExecutePurgeMode: "Gracefully",
 });
 
+const STATUS_FREQUENCY_MS = 10_000;
 /** Several clusters may be recorded at the same time. */
 const RECORDERS = 4;
 /** The one key of the releaser. */
@@ -66,12 +69,12 @@ class Evacuations implements Service {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { informers } = this.#context;
+    const { clock, informers } = this.#context;
     const parts = this.#build();
     const { board, targets, releaser } = parts;
     const subscriptions = [
       informers.clusters.onChange((old, now) => {
-        targets.putCluster((now ?? old)?.metadata.name ?? "", now);
+        targets.putCluster(old, now, clock.now());
         releaser.mayHelp();
       }),
       informers.propagationPolicies.onChange(() => releaser.mayHelp()),
@@ -81,7 +84,7 @@ class Evacuations implements Service {
       ...[informers.resourceBindings, informers.clusterResourceBindings].map((informer) =>
         informer.onChange((old, now) => {
           board.putBinding(old, now);
-          targets.putBinding(old, now);
+          targets.putBinding(old, now, clock.now());
         }),
       ),
     ];
@@ -108,9 +111,10 @@ class Evacuations implements Service {
   } {
     const context = this.#context;
     const { failover, rates, noExecutePurgeMode, statefulFailoverInjection } = this.#options;
+    const { clusterStatusUpdateFrequencyMs = STATUS_FREQUENCY_MS } = this.#options;
     const metrics = declareEvacuationMetrics(context.metrics);
     const statistics = new Statistics();
-    const targets = new Targets();
+    const targets = new Targets(clusterStatusUpdateFrequencyMs);
     const record = (cluster: string): void => recording.enqueue({ namespace: "", name: cluster });
     const board: Board = new Board(context.informers, failover, {
       changed: record,

@@ -207,6 +207,22 @@ describe("who has no target", () => {
     });
   });
 
+  it("does not count on room that copies have taken and their cluster has not counted yet", async () => {
+    fleet = await bareFleet({ clusters: ["m1", "m2"], pods: 5 });
+    await bind(fleet, "a", ["m1"], { replicas: 1, placement: DIVIDED as never });
+    await bind(fleet, "b", ["m2"], { replicas: 5, placement: DIVIDED as never });
+    const decisions = watchDecisions(fleet);
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("5s");
+    expect(decisions).toEqual([]);
+    expect((await evacuation(fleet, "m1-1")).status).toMatchObject({
+      held: [{ binding: { name: "a" }, reason: "NoTarget" }],
+    });
+    // By now the cluster would have counted what runs there, and says that it has room.
+    await fleet.advance("20s");
+    expect(decisions).toMatchObject([{ binding: "a" }]);
+  });
+
   it("on a drain a copy goes without substitute only where enough are proven healthy", async () => {
     fleet = await bareFleet({ clusters: ["m1", "m2"] });
     await bind(fleet, "a", ["m1", "m2"], { placement: {} });

@@ -157,9 +157,10 @@ export class Releaser {
 
   /** Puts held ones in line again after something changed; answers when the next of them may be. */
   #retryHeld(): Instant | undefined {
-    if (!this.#mayHelp) return undefined;
-    const { board, context } = this.#parts;
+    const { board, context, targets } = this.#parts;
     const now = context.clock.now();
+    if (targets.expire(now)) this.#mayHelp = true;
+    if (!this.#mayHelp) return targets.settledBy(now);
     const again = addMs(this.#retriedAt, RETRY_MS);
     if (now < again) return again;
     this.#mayHelp = false;
@@ -176,7 +177,7 @@ export class Releaser {
         count += 1;
         board.settle(item);
       }
-    return undefined;
+    return targets.settledBy(now);
   }
 
   /** Releases from a lane what may go now. Answers when to go on; undefined: nobody of this lane may go. */
@@ -399,7 +400,7 @@ export class Releaser {
     item.isBusy = false;
     if (item.state !== "Queued") return;
     const binding = bindingOf(context.informers, item.key);
-    if (binding !== undefined) targets.putBinding(undefined, binding);
+    if (binding !== undefined) targets.forget(item.id, binding);
     if (item.held === undefined) board.settle(item);
   }
 

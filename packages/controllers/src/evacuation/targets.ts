@@ -4,9 +4,10 @@
  * 1. A workload that was evicted and is not placed yet has a claim on the room it would be placed in now. So many evictions
  *    do not all count on the same room, also when the scheduler is behind, waits for a purge, or everything restarts.
  * 2. A release that is about to be written counts from the moment it is decided.
+ * 3. What copies report goes on counting until their cluster's own count shows it, as for the scheduler.
  */
-import { type Cluster, formatKey } from "@lifeboat/api";
-import type { Instant } from "@lifeboat/base";
+import { type Cluster, equalJson, formatKey } from "@lifeboat/api";
+import { addMs, type Instant } from "@lifeboat/base";
 import {
   type Candidate,
   candidateOf,
@@ -14,28 +15,35 @@ import {
   fleetOf,
   place,
   type PlacementView,
-  reservationsOf,
-  type RoomReservation,
   type Target,
 } from "@lifeboat/core";
 import type { Binding } from "../bindings.ts";
+import { RoomLedger } from "../room-ledger.ts";
 
 export class Targets {
   readonly #candidates = new Map<string, Candidate>();
-  readonly #sums = new Map<string, Map<string, number>>();
-  readonly #byBinding = new Map<string, readonly RoomReservation[]>();
+  readonly #ledger: RoomLedger;
   /** Evicted and not placed, and nobody has promised them anything: what they take is guessed by placing them. */
   readonly #unplaced = new Map<string, Binding>();
+  /** Counted with where they would go, not with where they are. */
   readonly #promised = new Set<string>();
   #fleet: Fleet | undefined;
 
-  putCluster(name: string, cluster: Cluster | undefined): void {
-    if (cluster === undefined) this.#candidates.delete(name);
-    else this.#candidates.set(name, candidateOf(cluster));
-    this.#fleet = undefined;
+  /** `countMs`: how often clusters count their room. */
+  constructor(countMs: number) {
+    this.#ledger = new RoomLedger(countMs);
   }
 
-  putBinding(old: Binding | undefined, now: Binding | undefined): void {
+  putCluster(old: Cluster | undefined, now: Cluster | undefined, at: Instant): void {
+    const { name = "" } = (now ?? old)?.metadata ?? {};
+    if (now === undefined) this.#candidates.delete(name);
+    else this.#candidates.set(name, candidateOf(now));
+    this.#fleet = undefined;
+    if (!equalJson(old?.status?.resourceSummary, now?.status?.resourceSummary))
+      this.#ledger.counted(name, at);
+  }
+
+  putBinding(old: Binding | undefined, now: Binding | undefined, at: Instant): void {
     const { namespace = "", name } = ((now ?? old) as Binding).metadata;
     const id = formatKey({ namespace, name });
     if (now !== undefined && isUnplaced(now)) {
@@ -43,53 +51,52 @@ export class Targets {
       return;
     }
     this.#unplaced.delete(id);
-    this.#promised.delete(id);
-    this.#replace(id, now === undefined ? [] : reservationsOf(now));
+    const wasPromised = this.#promised.delete(id);
+    if (now === undefined) this.#ledger.remove(id);
+    // What was only promised elsewhere is reported by no copy.
+    else if (wasPromised) this.#ledger.put(id, now);
+    else this.#ledger.takeIn(id, old, now, at);
   }
 
   /** What a placement of this binding looks at now. */
   viewOf(binding: Binding, now: Instant): PlacementView {
     this.#guess(now);
-    return { binding, fleet: this.#fleetNow(), reserved: this.#sums };
+    return this.#view(binding);
   }
 
   /** Counts a release before it is written. */
   promise(id: string, binding: Binding, targets: readonly Target[]): void {
     this.#promised.add(id);
-    this.#replace(id, reservationsOf(binding, targets));
+    this.#ledger.put(id, binding, targets);
   }
 
-  #fleetNow(): Fleet {
+  /** Takes a promise back: nothing was written. */
+  forget(id: string, binding: Binding): void {
+    if (this.#promised.delete(id)) this.#ledger.put(id, binding);
+  }
+
+  /** Lets go of what has settled for long enough; answers whether there was any, so that somebody may fit now. */
+  expire(now: Instant): boolean {
+    return this.#ledger.expire(now).length > 0;
+  }
+
+  /** By when what settles now will have settled; undefined: nothing does. */
+  settledBy(now: Instant): Instant | undefined {
+    return this.#ledger.hasSettling ? addMs(now, this.#ledger.settleMs) : undefined;
+  }
+
+  #view(binding: Binding): PlacementView {
     this.#fleet ??= fleetOf(this.#candidates.values());
-    return this.#fleet;
+    return { binding, fleet: this.#fleet, reserved: this.#ledger.reserved };
   }
 
   #guess(now: Instant): void {
     for (const [id, binding] of this.#unplaced) {
       this.#unplaced.delete(id);
       this.#promised.add(id);
-      this.#replace(id, []);
-      const view = { binding, fleet: this.#fleetNow(), reserved: this.#sums };
-      this.#replace(id, reservationsOf(binding, place(view, now).clusters));
+      this.#ledger.remove(id);
+      this.#ledger.put(id, binding, place(this.#view(binding), now).clusters);
     }
-  }
-
-  #replace(id: string, now: readonly RoomReservation[]): void {
-    for (const one of this.#byBinding.get(id) ?? []) this.#add(one, -1);
-    for (const one of now) this.#add(one, 1);
-    if (now.length === 0) this.#byBinding.delete(id);
-    else this.#byBinding.set(id, now);
-  }
-
-  #add({ cluster, amounts }: RoomReservation, sign: 1 | -1): void {
-    const sums = this.#sums.get(cluster) ?? new Map<string, number>();
-    for (const [name, amount] of amounts) {
-      const sum = (sums.get(name) ?? 0) + sign * amount;
-      if (sum === 0) sums.delete(name);
-      else sums.set(name, sum);
-    }
-    if (sums.size === 0) this.#sums.delete(cluster);
-    else this.#sums.set(cluster, sums);
   }
 }
 

@@ -36,9 +36,9 @@ import {
 } from "@lifeboat/kit";
 import { type Binding, bindingOf, bindingsBy, watchingBindings } from "../bindings.ts";
 import type { PlaneContext } from "../context.ts";
+import { RoomLedger } from "../room-ledger.ts";
 import { type ClusterChange, Clusters } from "./clusters.ts";
 import { type Awaited, Interest } from "./interest.ts";
-import { Ledger } from "./ledger.ts";
 import { declareSchedulerMetrics, type SchedulerMetrics } from "./metrics.ts";
 import { type Write, writeDecision, writeObserved } from "./write.ts";
 
@@ -63,8 +63,6 @@ const MANAGED_BY = "binding.karmada.io/managed-by";
 /** Deciding is serial anyway; this many results are on their way to disk at the same time. */
 const CONCURRENCY = 64;
 const STATUS_FREQUENCY_MS = 10_000;
-/** A count of room needs this long to be made and written. */
-const STATUS_DELAY_MS = 2000;
 
 export function createScheduler(context: PlaneContext, options: SchedulerOptions = {}): Service {
   const scheduler = new Scheduler(context, options);
@@ -82,10 +80,10 @@ class Scheduler {
   readonly #name: string;
   readonly #estimator: Estimator | undefined;
   readonly #metrics: SchedulerMetrics;
-  readonly #settleMs: number;
+  readonly #countMs: number;
   #clusters = new Clusters();
   #interest = new Interest();
-  #ledger: Ledger;
+  #ledger: RoomLedger;
   #cancelExpiry: Cancel | undefined;
   /** Bindings in line that are decided again although nothing of theirs changed. */
   #forced = new Set<string>();
@@ -98,8 +96,8 @@ class Scheduler {
     this.#context = context;
     this.#name = options.schedulerName ?? DEFAULT_SCHEDULER;
     this.#estimator = options.estimator;
-    this.#settleMs = clusterStatusUpdateFrequencyMs + STATUS_DELAY_MS;
-    this.#ledger = new Ledger(this.#settleMs);
+    this.#countMs = clusterStatusUpdateFrequencyMs;
+    this.#ledger = new RoomLedger(this.#countMs);
     this.#metrics = declareSchedulerMetrics(context.metrics);
   }
 
@@ -110,7 +108,7 @@ class Scheduler {
       subscribe: (add) => {
         this.#clusters = new Clusters();
         this.#interest = new Interest();
-        this.#ledger = new Ledger(this.#settleMs);
+        this.#ledger = new RoomLedger(this.#countMs);
         this.#forced = new Set();
         this.#failed = new Set();
         this.#add = add;
@@ -151,14 +149,11 @@ class Scheduler {
       return false;
     }
     this.#interest.put(id, now);
-    const freed = this.#ledger.put(id, now);
-    const isNew = old === undefined || !this.#isOurs(old);
-    if (isNew) this.#forced.add(id);
-    const isChanged = isNew || old.metadata.generation !== now.metadata.generation;
-    if (isNew) this.#ledger.settleRecent(now, this.#context.clock.now());
-    // What the same generation no longer reserves, its copies report: the cluster's own count follows.
-    else if (!isChanged) this.#ledger.settle(freed, this.#context.clock.now());
-    else this.#roomIsFree(freed.map(({ cluster }) => cluster));
+    const known = old !== undefined && this.#isOurs(old) ? old : undefined;
+    if (known === undefined) this.#forced.add(id);
+    const isChanged = known?.metadata.generation !== now.metadata.generation;
+    const freed = this.#ledger.takeIn(id, known, now, this.#context.clock.now());
+    this.#roomIsFree(freed.map(({ cluster }) => cluster));
     this.#expireLater();
     if (isChanged) this.#metrics.incoming.add(1, { event: "BindingChanged" });
     return isChanged;
@@ -179,7 +174,7 @@ class Scheduler {
   #expireLater(): void {
     if (this.#cancelExpiry !== undefined || !this.#ledger.hasSettling) return;
     const { clock } = this.#context;
-    this.#cancelExpiry = clock.after(this.#settleMs, () => {
+    this.#cancelExpiry = clock.after(this.#ledger.settleMs, () => {
       this.#cancelExpiry = undefined;
       this.#roomIsFree(this.#ledger.expire(clock.now()));
       this.#expireLater();

@@ -1,5 +1,6 @@
 /**
- * What was promised to each cluster and does not show in its status yet, kept up to date binding by binding.
+ * What was promised to each cluster and does not show in its status yet, kept up to date binding by binding: the room on
+ * which neither the scheduler nor an eviction may count a second time.
  *
  *   promised ──▶ its copy reports it ──▶ settling: the cluster's own count of room follows ──▶ gone
  *
@@ -14,25 +15,32 @@ import {
   type ResourceAmounts,
   type Target,
 } from "@lifeboat/core";
-import type { Binding } from "../bindings.ts";
+import type { Binding } from "./bindings.ts";
 
 interface Settling {
   readonly what: RoomReservation;
   readonly since: Instant;
 }
 
+/** A count of room needs this long to be made and written. */
+const COUNT_DELAY_MS = 2000;
 /** A count of room that is written this soon after a copy's report may have been made before it. */
 const COUNTED_MS = 1000;
 
-export class Ledger {
+export class RoomLedger {
   readonly #sums = new Map<string, Map<string, number>>();
   readonly #byBinding = new Map<string, readonly RoomReservation[]>();
   readonly #settling = new Map<string, Settling[]>();
   readonly #settleMs: number;
 
-  /** `settleMs`: after this time every cluster has counted its room again. */
-  constructor(settleMs: number) {
-    this.#settleMs = settleMs;
+  /** `frequencyMs`: how often clusters count their room. */
+  constructor(frequencyMs: number) {
+    this.#settleMs = frequencyMs + COUNT_DELAY_MS;
+  }
+
+  /** After this time every cluster has counted its room again. */
+  get settleMs(): number {
+    return this.#settleMs;
   }
 
   /** By cluster. */
@@ -42,6 +50,24 @@ export class Ledger {
 
   get hasSettling(): boolean {
     return this.#settling.size > 0;
+  }
+
+  /**
+   * Takes in a change of a binding; `old` is undefined when it was not known. Answers what is free from now on: what copies
+   * report instead settles first.
+   */
+  takeIn(
+    key: string,
+    old: Binding | undefined,
+    binding: Binding,
+    now: Instant,
+  ): readonly RoomReservation[] {
+    const less = this.put(key, binding);
+    if (old !== undefined && old.metadata.generation !== binding.metadata.generation) return less;
+    // What the same generation no longer reserves, its copies report: the cluster's own count follows.
+    if (old === undefined) this.#settleRecent(binding, now);
+    else this.#settle(less, now);
+    return NOTHING;
   }
 
   /** Counts a binding as it is, or with a result that is being written. Answers what clusters no longer owe it. */
@@ -54,7 +80,7 @@ export class Ledger {
   }
 
   /** Goes on counting what copies report until their cluster has counted it, too. */
-  settle(visible: readonly RoomReservation[], since: Instant): void {
+  #settle(visible: readonly RoomReservation[], since: Instant): void {
     for (const what of visible) {
       const list = this.#settling.get(what.cluster);
       if (list === undefined) this.#settling.set(what.cluster, [{ what, since }]);
@@ -64,13 +90,13 @@ export class Ledger {
   }
 
   /** Takes in, after a restart, a binding whose copies may have reported just now: what it was given settles. */
-  settleRecent(binding: Binding, now: Instant): void {
+  #settleRecent(binding: Binding, now: Instant): void {
     const since = parseTime(binding.status?.lastScheduledTime ?? "");
     if (since === undefined || addMs(since, this.#settleMs) <= now) return;
     const hidden = reservationsOf(binding);
     const whole = reservationsOf({ spec: binding.spec });
     const visible = whole.map((one) => lessOf(one, hidden)).filter((one) => podsOf(one) > 0);
-    this.settle(visible, since);
+    this.#settle(visible, since);
   }
 
   /** The cluster has counted its room: what settled before is part of that. Answers whether there was any. */

@@ -1,8 +1,8 @@
 import { addMs, formatTime, instantOf } from "@lifeboat/base";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Binding } from "../bindings.ts";
-import { Ledger } from "./ledger.ts";
+import type { Binding } from "./bindings.ts";
+import { RoomLedger } from "./room-ledger.ts";
 
 const START = instantOf(1_700_000_000_000);
 const names = ["m1", "m2", "m3"];
@@ -41,7 +41,7 @@ it("holds what is promised and not seen yet, whatever came before", () => {
   });
   fc.assert(
     fc.property(changes, (list) => {
-      const ledger = new Ledger(12_000);
+      const ledger = new RoomLedger(10_000);
       const last = new Map<string, Given>();
       for (const [key, given] of list) {
         if (given === null) {
@@ -65,8 +65,8 @@ it("holds what is promised and not seen yet, whatever came before", () => {
 });
 
 it("tells what clusters no longer owe", () => {
-  const ledger = new Ledger(12_000);
-  const owed = (list: ReturnType<Ledger["remove"]>) =>
+  const ledger = new RoomLedger(10_000);
+  const owed = (list: ReturnType<RoomLedger["remove"]>) =>
     list.map(({ cluster, amounts }) => `${cluster}:${amounts.get("pods")}`);
   expect(owed(ledger.put("a", binding({ clusters: { m1: 3, m2: 1 }, seen: {} })))).toEqual([]);
   expect(owed(ledger.put("a", binding({ clusters: { m1: 3, m2: 1 }, seen: { m1: 1 } })))).toEqual([
@@ -78,11 +78,12 @@ it("tells what clusters no longer owe", () => {
 
 describe("what copies report", () => {
   const given = { clusters: { m1: 3 }, seen: { m1: 3 } };
-  const pods = (ledger: Ledger): number => ledger.reserved.get("m1")?.get("pods") ?? 0;
-  function settling(): Ledger {
-    const ledger = new Ledger(12_000);
-    ledger.put("a", binding({ clusters: { m1: 3 }, seen: {} }));
-    ledger.settle(ledger.put("a", binding(given)), START);
+  const pods = (ledger: RoomLedger): number => ledger.reserved.get("m1")?.get("pods") ?? 0;
+  function settling(): RoomLedger {
+    const ledger = new RoomLedger(10_000);
+    const before = binding({ clusters: { m1: 3 }, seen: {} });
+    ledger.takeIn("a", undefined, before, START);
+    expect(ledger.takeIn("a", before, binding(given), START)).toEqual([]);
     return ledger;
   }
 
@@ -105,15 +106,25 @@ describe("what copies report", () => {
     expect([pods(ledger), ledger.hasSettling]).toEqual([0, false]);
   });
 
+  it("is free at once when another version of the workload asks for less", () => {
+    const ledger = new RoomLedger(10_000);
+    const before = binding({ clusters: { m1: 3 }, seen: {} });
+    const edited = binding({ clusters: { m1: 1 }, seen: {} });
+    ledger.takeIn("a", undefined, before, START);
+    const after = { ...edited, metadata: { ...edited.metadata, generation: 2 } };
+    expect(ledger.takeIn("a", before, after, START)).toMatchObject([{ cluster: "m1" }]);
+    expect([pods(ledger), ledger.hasSettling]).toEqual([1, false]);
+  });
+
   it.each([
     ["just now", 3000, 3],
     ["long ago", 12_000, 0],
   ])("counts again after a restart when it was placed %s", (_when, ago, expected) => {
-    const ledger = new Ledger(12_000);
+    const ledger = new RoomLedger(10_000);
     const found = binding(given);
     const lastScheduledTime = formatTime(addMs(START, -ago));
-    ledger.put("a", found);
-    ledger.settleRecent({ ...found, status: { ...found.status, lastScheduledTime } }, START);
+    const recent = { ...found, status: { ...found.status, lastScheduledTime } };
+    ledger.takeIn("a", undefined, recent, START);
     expect(pods(ledger)).toBe(expected);
   });
 });
