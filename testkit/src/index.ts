@@ -13,3 +13,10 @@ export {
 export { createFleet, type Fleet, type FleetMember, type FleetOptions } from "./fleet.ts";
 export { newCluster, newClusterSecret, newNamespace } from "./fleet-objects.ts";
 export { type Link, linked, type LinkFault, openLink } from "./link.ts";
+export {
+  flinkCrd,
+  flinkDeployment,
+  flinkDeployments,
+  statefulSet,
+  statefulSets,
+} from "./stateful-objects.ts";

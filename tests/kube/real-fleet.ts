@@ -9,10 +9,10 @@ import { type KitPorts, silentLog, silentMetrics } from "@lifeboat/kit";
 import { connectByKubeconfig, type HttpClient } from "@lifeboat/kit/adapters";
 import { createNodeModel, MEMBER_DEFAULTS } from "@lifeboat/members";
 import {
+  type BreakableFleet,
   fleetOf,
   KillablePlane,
   MEMBERS,
-  type PropagationFleet,
   runLifeboat,
 } from "../propagation/propagation-fleet.ts";
 import { startControllerManager, WORKLOAD_CONTROLLERS } from "../support/controller-manager.ts";
@@ -61,11 +61,11 @@ export function killed(running: RunningProcess): { stop(): Promise<unknown> } {
   return { stop: () => running.stop("SIGKILL") };
 }
 
-/** `lifeboat up`, with real clusters joined by `lifeboat join`. */
-export function startRealFleet(): Promise<PropagationFleet> {
+/** `lifeboat up` with more flags, and real clusters joined by `lifeboat join`. */
+export function startRealFleet(flags: readonly string[] = []): Promise<BreakableFleet> {
   return startAll(async (started) => {
     const etcd = started.keep(await startEtcd());
-    const plane = started.keep(new KillablePlane());
+    const plane = started.keep(new KillablePlane(flags));
     const running = await plane.start();
     const servers = await together(MEMBERS.map((name) => startRealCluster(started, etcd, name)));
     const kubeconfigs = servers.map(({ kubeconfig }) => kubeconfig);
@@ -78,7 +78,17 @@ export function startRealFleet(): Promise<PropagationFleet> {
         "--data-dir",
         plane.directory,
       );
-    return fleetOf({ kill: () => plane.kill(), stop: () => started.stop() }, running, kubeconfigs);
+    const server = (name: string): RealApiServer => {
+      const found = servers[MEMBERS.indexOf(name)];
+      if (found === undefined) throw new Error(`there is no member ${name}`);
+      return found;
+    };
+    const whole = { kill: () => plane.kill(), stop: () => started.stop() };
+    return {
+      ...(await fleetOf(whole, running, kubeconfigs)),
+      die: (name) => server(name).kill(),
+      revive: (name) => server(name).revive(),
+    };
   });
 }
 

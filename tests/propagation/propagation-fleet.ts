@@ -1,5 +1,7 @@
 /** A control plane and its members as processes, as the suite sees them: whatever the members are. */
 import { join } from "node:path";
+import { clusters } from "@lifeboat/api";
+import type { Client } from "@lifeboat/kit";
 import { connectByKubeconfig, type HttpClient } from "@lifeboat/kit/adapters";
 import type { ApiEndpoint } from "../support/api-endpoint.ts";
 import { createKubectl, type Kubectl } from "../support/kubectl.ts";
@@ -16,6 +18,14 @@ export interface PropagationFleet {
   /** Kills the control plane with -9 and starts it again; resolves when it serves. */
   killPlane(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A fleet whose members can be made to die, whatever they are. */
+export interface BreakableFleet extends PropagationFleet {
+  /** Its API answers nobody from now on. */
+  die(name: string): Promise<void>;
+  /** It answers again, with everything it had. */
+  revive(name: string): Promise<void>;
 }
 
 /** Members are looked at often, so that nothing in a test waits for the next look. */
@@ -66,7 +76,7 @@ export async function runLifeboat(...args: readonly string[]): Promise<void> {
   if (code !== 0) throw new Error(`lifeboat ${args.join(" ")}: ${child.output()}`);
 }
 
-export interface SimulatedFleet extends PropagationFleet {
+export interface SimulatedFleet extends BreakableFleet {
   /** Lets something go wrong with a member from now on. */
   fail(name: string, mode: string): Promise<void>;
   heal(name: string): Promise<void>;
@@ -84,6 +94,8 @@ export async function startSimulatedFleet(flags: readonly string[] = []): Promis
     ...(await fleetOf(plane, running, kubeconfigs)),
     fail: (name, mode) => member("fail", name, "--mode", mode),
     heal: (name) => member("heal", name),
+    die: (name) => member("fail", name, "--mode", "api-down"),
+    revive: (name) => member("heal", name),
   };
 }
 
@@ -109,4 +121,15 @@ export async function fleetOf(
       await plane.stop();
     },
   };
+}
+
+/** Throws unless every member's cluster is ready. */
+export async function allReady(plane: Client): Promise<void> {
+  const { items } = await plane.list(clusters);
+  const ready = items
+    .filter(({ status }) =>
+      status?.conditions?.some((one) => one.type === "Ready" && one.status === "True"),
+    )
+    .map(({ metadata }) => metadata.name);
+  if (ready.length < MEMBERS.length) throw new Error(`only these are ready: ${ready.join(", ")}`);
 }

@@ -7,7 +7,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import {
   clusterResourceBindings,
-  clusters,
   type Json,
   type KubeObject,
   type ResourceBinding,
@@ -31,7 +30,7 @@ import {
   propagatedKinds,
   secondEdition,
 } from "./manifests.ts";
-import { MEMBERS, type PropagationFleet } from "./propagation-fleet.ts";
+import { allReady, MEMBERS, type PropagationFleet } from "./propagation-fleet.ts";
 
 const ROLLOUT = ["--timeout=60s"];
 /** Of the moments of death. */
@@ -266,15 +265,6 @@ interface Workload extends KubeObject {
 
 function everywhere(fleet: PropagationFleet): ReadonlyMap<string, Client> {
   return new Map<string, Client>([["plane", fleet.plane], ...fleet.members]);
-}
-
-async function allReady(plane: Client): Promise<void> {
-  const { items } = await plane.list(clusters);
-  const ready = items.map(({ metadata, status }) => [
-    metadata.name,
-    status?.conditions?.find(({ type }) => type === "Ready")?.status,
-  ]);
-  expect(ready).toEqual(MEMBERS.map((name) => [name, "True"]));
 }
 
 function kindNamed(name: string): PropagatedKind {

@@ -21,6 +21,10 @@ export interface RealApiServer extends ApiEndpoint {
   readonly pids: { readonly etcd: number; readonly apiserver: number };
   /** One request with full rights. A body is sent as JSON, unless the headers say otherwise. */
   readonly call: Call;
+  /** Kills it with -9; what it held stays in etcd. */
+  kill(): Promise<void>;
+  /** Starts it again after `kill`, at the same address and on the same etcd; resolves when it is ready. */
+  revive(): Promise<void>;
 }
 
 export interface Answer {
@@ -78,7 +82,7 @@ export async function startRealApiServer(
   const etcd = options.sharing?.etcd ?? (await startEtcd());
   const port = await freePort();
   const file = (name: string): string => join(directory, name);
-  const apiserver = startProcess(kubernetesBinary("kube-apiserver"), [
+  const args = [
     `--etcd-servers=${etcd.url}`,
     ...(options.sharing === undefined ? [] : [`--etcd-prefix=/${options.sharing.prefix}`]),
     `--secure-port=${port}`,
@@ -98,7 +102,9 @@ export async function startRealApiServer(
     "--max-requests-inflight=2000",
     "--max-mutating-requests-inflight=1000",
     ...(options.flags ?? []),
-  ]);
+  ];
+  const start = (): RunningProcess => startProcess(kubernetesBinary("kube-apiserver"), args);
+  let apiserver = start();
   const url = `https://127.0.0.1:${port}`;
   const kubeconfig = file("admin.kubeconfig");
   writeFileSync(kubeconfig, kubeconfigText(directory, url), { mode: 0o600 });
@@ -122,7 +128,20 @@ export async function startRealApiServer(
     await stop();
     throw error;
   }
-  return { url, kubeconfig, stop, call, pids: { etcd: etcd.pid, apiserver: apiserver.pid } };
+  return {
+    url,
+    kubeconfig,
+    stop,
+    call,
+    pids: { etcd: etcd.pid, apiserver: apiserver.pid },
+    kill: async () => {
+      await apiserver.stop("SIGKILL");
+    },
+    revive: async () => {
+      apiserver = start();
+      await untilReady(apiserver, call);
+    },
+  };
 }
 
 function makeCertificates(directory: string): void {

@@ -15,13 +15,7 @@ import {
   works,
 } from "@lifeboat/api";
 import { clusterOfWork, evict, type EvictionOrder } from "@lifeboat/core";
-import {
-  createFleet,
-  type Fleet,
-  type FleetOptions,
-  newObject,
-  resources,
-} from "@lifeboat/testkit";
+import { createFleet, type Fleet, type FleetOptions, resources } from "@lifeboat/testkit";
 import { createControllers, type ControllersOptions, DEFAULT_CONTROLLERS } from "../controllers.ts";
 
 export const WEB = { namespace: "default", name: "web" };
@@ -179,71 +173,4 @@ export class Hands {
 
 function isGoing({ metadata }: Work): boolean {
   return metadata.deletionTimestamp !== undefined;
-}
-
-export const STATEFUL_SETS: Resource = {
-  group: "apps",
-  version: "v1",
-  plural: "statefulsets",
-  kind: "StatefulSet",
-  namespaced: true,
-};
-
-export function statefulSet(name: string, replicas: number): New<AnyObject> {
-  const labels = { app: name };
-  return newObject(
-    STATEFUL_SETS,
-    { name, labels },
-    {
-      spec: {
-        replicas,
-        serviceName: name,
-        selector: { matchLabels: labels },
-        template: {
-          metadata: { labels },
-          spec: { containers: [{ name: "c", image: "nginx:1.27" }] },
-        },
-      },
-    },
-  );
-}
-
-export const FLINK_DEPLOYMENTS: Resource = {
-  group: "flink.apache.org",
-  version: "v1beta1",
-  plural: "flinkdeployments",
-  kind: "FlinkDeployment",
-  namespaced: true,
-};
-
-/** A CRD that takes any spec and status, as the real one does for our purpose. */
-export function flinkCrd(): New<AnyObject> {
-  return newObject(
-    resources.crds,
-    { name: "flinkdeployments.flink.apache.org" },
-    {
-      spec: {
-        group: "flink.apache.org",
-        scope: "Namespaced",
-        names: { plural: "flinkdeployments", kind: "FlinkDeployment" },
-        versions: [
-          {
-            name: "v1beta1",
-            served: true,
-            storage: true,
-            subresources: { status: {} },
-            schema: {
-              openAPIV3Schema: {
-                type: "object",
-                properties: {
-                  spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-                  status: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-                },
-              },
-            },
-          },
-        ],
-      },
-    },
-  );
 }

@@ -3,18 +3,18 @@
  * and the new copy bears the labels (E2, F1, F4, F9).
  */
 import type { AnyObject, New, Resource } from "@lifeboat/api";
-import { deployment, type Fleet, resources } from "@lifeboat/testkit";
-import { afterEach, describe, expect, it } from "vitest";
 import {
-  failoverFleet,
-  FLINK_DEPLOYMENTS,
+  deployment,
+  type Fleet,
   flinkCrd,
-  type Hands,
-  oneOf,
-  policyFor,
-  STATEFUL_SETS,
+  flinkDeployment,
+  flinkDeployments,
+  resources,
   statefulSet,
-} from "./failover.suite.ts";
+  statefulSets,
+} from "@lifeboat/testkit";
+import { afterEach, describe, expect, it } from "vitest";
+import { failoverFleet, type Hands, oneOf, policyFor } from "./failover.suite.ts";
 
 let fleet: Fleet;
 let hands: Hands;
@@ -55,7 +55,7 @@ const CASES: readonly Case[] = [
     name: "sts",
     kind: "StatefulSet",
     apiVersion: "apps/v1",
-    resource: STATEFUL_SETS,
+    resource: statefulSets,
     template: statefulSet("sts", 2),
     rules: COUNTS,
     labels: COUNTED,
@@ -64,13 +64,8 @@ const CASES: readonly Case[] = [
     name: "foo",
     kind: "FlinkDeployment",
     apiVersion: "flink.apache.org/v1beta1",
-    resource: FLINK_DEPLOYMENTS,
-    template: {
-      apiVersion: "flink.apache.org/v1beta1",
-      kind: "FlinkDeployment",
-      metadata: { name: "foo", namespace: "default" },
-      spec: { job: { parallelism: 1 } },
-    },
+    resource: flinkDeployments,
+    template: flinkDeployment("foo"),
     rules: [
       {
         aliasLabelName: "failover.karmada.io/failover-jobid",
