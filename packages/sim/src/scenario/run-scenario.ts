@@ -106,6 +106,8 @@ class Run {
   readonly #cells: string[] = [];
   readonly #onViolation: RunOptions["onViolation"];
   #writes = 0;
+  /** How many faults have begun. */
+  #begun = 0;
   #convergedAfterMs = 0;
 
   constructor(simulation: Simulation, scenario: Scenario, onViolation: RunOptions["onViolation"]) {
@@ -129,6 +131,7 @@ class Run {
     const { clock } = this.#simulation;
     for (const fault of this.#scenario.faults)
       arrangeFault(this.#simulation, fault, () => {
+        this.#begun += 1;
         this.#note(describe(fault));
         for (const row of faultsOf(fault)) this.#cells.push(`${row} × ${phaseOf(this.#truth)}`);
       });
@@ -145,8 +148,18 @@ class Run {
     this.#note("healed");
   }
 
-  /** Everything holds within the time, or what does not is a violation. */
+  /** Everything holds within the time and has settled. What goes wrong at a late write begins the time anew. */
   async converge(limitMs: number): Promise<void> {
+    let begun: number;
+    do {
+      begun = this.#begun;
+      await this.#untilAllHolds(limitMs);
+      await this.#simulation.advance(SETTLE_MS);
+    } while (this.#begun > begun);
+    this.#writes = this.#simulation.writes.count - this.#firstWrite;
+  }
+
+  async #untilAllHolds(limitMs: number): Promise<void> {
     const { clock } = this.#simulation;
     const healedAt = clock.monotonic();
     for (;;) {
@@ -160,8 +173,6 @@ class Run {
       await clock.advance(CONVERGE_STEP_MS);
     }
     this.#note("converged");
-    await clock.advance(SETTLE_MS);
-    this.#writes = this.#simulation.writes.count - this.#firstWrite;
   }
 
   /** Nothing is written, and everything still holds. */
