@@ -15,6 +15,7 @@
  * 3. The finalizer goes only when the object is gone, released, or never was ours.
  * 4. What is remembered between looks is lost at a restart and only saves calls: the member and the Work's status hold
  *    all that matters.
+ * 5. Nothing is applied for the first time before the binding was asked whether it is still wanted (still-wanted.ts).
  */
 import {
   equalJson,
@@ -65,6 +66,7 @@ import { MemberObjects, type ObjectReference } from "./member-objects.ts";
 import { MemberWrites, waitsForDependents } from "./member-writes.ts";
 import { declareExecutionMetrics, type ExecutionMetrics } from "./metrics.ts";
 import { removeManifest } from "./remove-manifest.ts";
+import { isStillWanted, wasTried } from "./still-wanted.ts";
 
 /** The Works of one cluster, from a cache. */
 export interface ClusterWorks extends ControllerWatch {
@@ -102,6 +104,8 @@ interface Memory {
   /** The generation of which the member has shown that it is applied. */
   proven?: number;
   readonly applied: Map<number, AnsweredRecord>;
+  /** Its binding asked for it here after it was seen, see still-wanted.ts. */
+  wanted: boolean;
   failures: number;
 }
 
@@ -212,12 +216,14 @@ class WorksOfCluster implements ClusterExecution {
   #memoryOf({ metadata: { name, uid } }: Work): Memory {
     const known = this.#memories.get(name);
     if (known?.uid === uid) return known;
-    const memory: Memory = { uid, applied: new Map(), failures: 0 };
+    const memory: Memory = { uid, applied: new Map(), wanted: false, failures: 0 };
     this.#memories.set(name, memory);
     return memory;
   }
 
   async #keep(work: Work, memory: Memory, signal: AbortSignal): Promise<Outcome> {
+    if (!(await this.#isWanted(work, memory, signal)))
+      return checkAgainAt(this.#pause(work, memory, "its binding does not ask for it here"));
     const started = this.#ports.clock.monotonic();
     const manifests = manifestsOf(work);
     const references = await this.#referencesOf(manifests);
@@ -248,6 +254,12 @@ class WorksOfCluster implements ClusterExecution {
     if (again !== undefined) times.push(again);
     times.push(...this.#pauseAfter(work, memory, problem));
     return times.length === 0 ? done : checkAgainAt(earliest(times));
+  }
+
+  async #isWanted(work: Work, memory: Memory, signal: AbortSignal): Promise<boolean> {
+    const { cluster, plane } = this.#parts;
+    memory.wanted ||= wasTried(work) || (await isStillWanted(plane, cluster, work, signal));
+    return memory.wanted;
   }
 
   async #keepOne(

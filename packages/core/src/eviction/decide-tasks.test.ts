@@ -285,9 +285,9 @@ describe("a task of mode Directly", () => {
       "kept AwaitingRemoval",
     ],
     [
-      "gives a Work that nobody has seen a moment to show up",
+      "is over at once where there is no Work",
       { binding: bindingWith([], [direct({ creationTimestamp: formatTime(NOW) })]) },
-      "kept AwaitingRemoval",
+      "cleared CopyGone",
     ],
   ])("%s", (_name, scene, expected) => {
     expect(fateOf(scene)).toBe(expected);

@@ -8,8 +8,8 @@
  *
  * 1. Time alone ends nothing, except the grace period of a failing application whose old copy is itself unhealthy.
  * 2. An old copy that may be healthy goes only when another one is proven healthy. Directly is exempt by definition.
- * 3. In mode Directly a Work that nobody has seen is given a moment to show up: one may have been sent when the eviction
- *    was decided.
+ * 3. In mode Directly a copy without a Work is gone. A Work that was sent before the eviction and arrives later is never
+ *    carried out: execution asks the binding before it applies anything for the first time.
  * 4. Everything that is decided is one write of the binding. A task without a time gets one, so that periods can count.
  */
 import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
@@ -43,9 +43,6 @@ interface Verdict {
   readonly checkAgainAt?: Instant;
 }
 
-/** How long a Work that was sent may take to show up. Times of tasks are whole seconds. */
-const SHOW_UP_MS = 2000;
-
 /** Decides about every task of a binding; `commands` holds the binding as it is to be written, if anything changes. */
 export function decideTasks(view: TasksView, now: Instant): TasksPlan {
   const tasks = view.binding.spec.gracefulEvictionTasks ?? [];
@@ -78,21 +75,16 @@ function decideTask(view: TasksView, task: EvictionTask, now: Instant): Verdict 
   if (isTakenBack(view, task)) return { fate: "rolledBack", reason: "Recovered" };
   if (!view.clusters.has(task.fromCluster) && workIn(view, task.fromCluster) === undefined)
     return cleared("ClusterGone");
-  return modeOf(task) === "Directly"
-    ? decideDirect(view, task, now)
-    : decideGraceful(view, task, now);
+  return modeOf(task) === "Directly" ? decideDirect(view, task) : decideGraceful(view, task, now);
 }
 
-function decideDirect(view: TasksView, task: EvictionTask, now: Instant): Verdict {
+function decideDirect(view: TasksView, task: EvictionTask): Verdict {
   const work = workIn(view, task.fromCluster);
   const cluster = view.clusters.get(task.fromCluster);
   if (isInResult(view, task) && (work === undefined || !isGoing(work)))
     return cleared("BackInResult");
   if (task.suppressDeletion === true) return kept("KeptByOrder");
-  if (work === undefined) {
-    const shown = addMs(createdAt(task) ?? now, SHOW_UP_MS);
-    return now < shown ? kept("AwaitingRemoval", shown) : cleared("CopyGone");
-  }
+  if (work === undefined) return cleared("CopyGone");
   if (cluster === undefined) return kept("AwaitingRemoval");
   if (isGoing(work) && operatorFence(cluster) !== undefined) return cleared("Fenced");
   return kept(isSilent(cluster) ? "AwaitingFence" : "AwaitingRemoval");

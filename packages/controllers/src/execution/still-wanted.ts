@@ -1,0 +1,46 @@
+/**
+ * Whether a Work that nothing was applied of yet is still wanted where it is (D10).
+ *
+ * A Work that was sent when its workload still belonged to the cluster may arrive after the workload was evicted, and even
+ * after that eviction was over: a network keeps a request for as long as it likes. Carried out, it would be a second copy.
+ *
+ * 1. The binding is read from the server after the Work was seen. If it still asks for the cluster, every later eviction
+ *    finds the Work on the server and waits for it; if it does not, nothing is applied, and the Work is removed.
+ * 2. So one look suffices for the life of a Work, and what was applied before needs none.
+ * 3. A Work that names no binding is somebody else's, and is carried out.
+ */
+import { findCondition, isRefused, type ObjectKey, type Work } from "@lifeboat/api";
+import { targetsOf, wellKnown } from "@lifeboat/core";
+import type { Client } from "@lifeboat/kit";
+import { bindingResource } from "../bindings.ts";
+
+/** Whether the Work was ever tried: then its binding was asked before. */
+export function wasTried({ status }: Work): boolean {
+  return findCondition(status?.conditions, "Applied") !== undefined;
+}
+
+/** Asks the binding of a Work whether its workload belongs to the cluster. */
+export async function isStillWanted(
+  plane: Client,
+  cluster: string,
+  work: Work,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const key = bindingKeyOf(work);
+  if (key === undefined) return true;
+  try {
+    const { wanted, leaving } = targetsOf(await plane.get(bindingResource(key), key, { signal }));
+    return wanted.has(cluster) || leaving.has(cluster);
+  } catch (error) {
+    if (isRefused(error, "NotFound")) return false;
+    throw error;
+  }
+}
+
+function bindingKeyOf({ metadata: { annotations = {} } }: Work): ObjectKey | undefined {
+  const fleetwide = annotations[wellKnown.CLUSTER_BINDING_NAME];
+  if (fleetwide !== undefined) return { namespace: "", name: fleetwide };
+  const namespace = annotations[wellKnown.BINDING_NAMESPACE];
+  const name = annotations[wellKnown.BINDING_NAME];
+  return namespace === undefined || name === undefined ? undefined : { namespace, name };
+}
