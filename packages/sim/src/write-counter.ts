@@ -18,6 +18,12 @@ export class WriteCounter implements WriteWatcher {
   #plans: AtWrite[] = [];
   /** Every write that somebody was told had worked, with the version told. */
   readonly acknowledged: (Write & { readonly revision: number })[] = [];
+  readonly #listeners: ((write: Write) => void)[] = [];
+
+  /** Called before every write of the control plane. */
+  onWrite(listener: (write: Write) => void): void {
+    this.#listeners.push(listener);
+  }
 
   get count(): number {
     return this.#count;
@@ -30,6 +36,7 @@ export class WriteCounter implements WriteWatcher {
   before(write: Write): void {
     if (isReport(write)) return;
     this.#count += 1;
+    for (const listener of this.#listeners) listener(write);
     this.#fire("before");
   }
 

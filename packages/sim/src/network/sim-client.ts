@@ -25,6 +25,14 @@ export interface Write {
   readonly verb: "create" | "update" | "patch" | "delete" | "deleteCollection";
   /** `plural namespace/name`, with the subresource where there is one. */
   readonly what: string;
+  /** Where the object is stored: `group/plural`, and `namespace/name`. */
+  readonly table: string;
+  readonly key: string;
+  readonly subresource?: string;
+  /** The uid that a deletion is for. */
+  readonly uid?: string;
+  /** The version that a change was decided on. */
+  readonly version?: string;
 }
 
 /** Told of every write that reaches a server. */
@@ -79,28 +87,32 @@ export class SimClient implements Client {
   readonly create: Client["create"] = (...given) => {
     const [resource, { metadata }, options] = given;
     const name = metadata.name ?? `${metadata.generateName ?? ""}*`;
-    const write = this.#write("create", resource.plural, metadata.namespace, name);
+    const write = this.#write("create", resource, { ...metadata, name });
     return this.#call(options?.signal, (to) => to.create(...given), write);
   };
   readonly update: Client["update"] = (...given) => {
     const [resource, { metadata }, options] = given;
-    const { namespace, name } = metadata;
-    const write = this.#write("update", plural(resource, options), namespace, name);
+    const { resourceVersion: version } = metadata;
+    const asks = { ...subresourceOf(options), ...(version !== undefined && { version }) };
+    const write = this.#write("update", resource, metadata, asks);
     return this.#call(options?.signal, (to) => to.update(...given), write);
   };
   readonly patch: Client["patch"] = (...given) => {
-    const [resource, { namespace, name }, , options] = given;
-    const write = this.#write("patch", plural(resource, options), namespace, name);
+    const [resource, key, , options] = given;
+    const write = this.#write("patch", resource, key, subresourceOf(options));
     return this.#call(options?.signal, (to) => to.patch(...given), write);
   };
   readonly delete: Client["delete"] = (...given) => {
-    const [resource, { namespace, name }, options] = given;
-    const write = this.#write("delete", resource.plural, namespace, name);
+    const [resource, key, options] = given;
+    const { uid, resourceVersion: version } = options?.preconditions ?? {};
+    const asks = { ...(uid !== undefined && { uid }), ...(version !== undefined && { version }) };
+    const write = this.#write("delete", resource, key, asks);
     return this.#call(options?.signal, (to) => to.delete(...given), write);
   };
   readonly deleteCollection: Client["deleteCollection"] = (...given) => {
     const [resource, options] = given;
-    const write = this.#write("deleteCollection", resource.plural, options.namespace, "*");
+    const { namespace = "" } = options;
+    const write = this.#write("deleteCollection", resource, { namespace, name: "*" });
     return this.#call(options.signal, (to) => to.deleteCollection(...given), write);
   };
 
@@ -116,10 +128,23 @@ export class SimClient implements Client {
     return { stop: () => watch.stop() };
   };
 
-  #write(verb: Write["verb"], plural: string, namespace: string | undefined, name: string): Write {
+  #write(
+    verb: Write["verb"],
+    { group, plural }: { readonly group: string; readonly plural: string },
+    { namespace = "", name }: { readonly namespace?: string | undefined; readonly name: string },
+    asks: Pick<Write, "subresource" | "uid" | "version"> = {},
+  ): Write {
     const { caller, link } = this.#ports;
-    const what = `${plural} ${namespace === undefined || namespace === "" ? "" : `${namespace}/`}${name}`;
-    return { from: caller.name, to: link.name, verb, what };
+    const path = asks.subresource === undefined ? plural : `${plural}/${asks.subresource}`;
+    return {
+      from: caller.name,
+      to: link.name,
+      verb,
+      what: `${path} ${namespace === "" ? "" : `${namespace}/`}${name}`,
+      table: `${group}/${plural}`,
+      key: `${namespace}/${name}`,
+      ...asks,
+    };
   }
 
   async #call<T>(
@@ -303,13 +328,9 @@ class SimWatch {
   }
 }
 
-function plural(
-  resource: { readonly plural: string },
-  options: { readonly subresource?: string } | undefined,
-): string {
-  return options?.subresource === undefined
-    ? resource.plural
-    : `${resource.plural}/${options.subresource}`;
+function subresourceOf(options: { readonly subresource?: string } = {}) {
+  const { subresource } = options;
+  return subresource === undefined ? {} : { subresource };
 }
 
 function isCut(conditions: LinkConditions | undefined, way: "requests" | "answers"): boolean {

@@ -1,24 +1,327 @@
-/** Oracles of group E: mode Directly, where the old copy is gone before the new one comes. */
-import { parseObject } from "../disk/ledger.ts";
-import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
-import { isDirectly } from "./reading.ts";
+/**
+ * Oracles of group E: mode Directly, where the old copy is gone before the new one comes.
+ *
+ * A purge begins with the write that evicts in mode Directly. It is over when nothing of the workload is left in the old
+ * cluster, when the eviction is taken back, when the cluster is gone, or when a person said that it is off (D10).
+ *
+ * E4 (lease) and E8 (epoch) are not yet: self-fencing comes with pull mode.
+ */
+import type { AnyObject, Cluster, ResourceBinding } from "@lifeboat/api";
+import { wellKnown } from "@lifeboat/core";
+import { type Committed, parseObject } from "../disk/ledger.ts";
+import type { AlwaysOracle, ConvergedOracle, RequestOracle } from "./oracle.ts";
+import {
+  BINDINGS,
+  bindingOf,
+  clusterNamed,
+  copyOf,
+  editOf,
+  evictionsOf,
+  isGoing,
+  modeOf,
+  nameOf,
+  pairOf,
+  readyOf,
+  resultOf,
+  resultWithout,
+  tasksOf,
+  tasksWithout,
+  workOf,
+} from "./reading.ts";
+import { clusterOf, CLUSTERS, tableOf, type Truth, WORKS } from "./truth.ts";
 
 export const alwaysOracles: readonly AlwaysOracle[] = [
   {
     name: "one-cluster-at-a-time",
-    promise: "D10: in mode Directly pods of a workload are in one cluster at any time",
-    on: "members",
-    tables: ["/pods"],
-    start:
-      (truth) =>
-      ({ row }) => {
-        if (row.type !== "ADDED") return [];
-        const app = parseObject(row.bytes).metadata.labels?.["app"] ?? "";
-        if (!isDirectly(truth, app)) return [];
-        const members = truth.membersWithPods(app, truth.members());
-        return members.length <= 1 ? [] : [`pods of ${app} are in ${members.join(" and ")}`];
-      },
+    promise:
+      "E1: of a workload that left a cluster in mode Directly no pod starts elsewhere while one of its pods is there",
+    on: "both",
+    tables: [...BINDINGS, "/pods"],
+    start: (truth) => {
+      const purges = new Purges(truth);
+      return (change) => {
+        if (change.server === "plane") return purges.take(change);
+        if (change.row.type !== "ADDED") return [];
+        const { labels, namespace } = parseObject(change.row.bytes).metadata;
+        return purges
+          .all()
+          .filter(({ name }) => name === labels?.["app"])
+          .filter((purge) => purge.namespace === namespace && purge.isNew(change.server))
+          .filter(({ cluster }) => hasPods(truth, cluster, namespace, labels?.["app"] ?? ""))
+          .map(
+            ({ cluster, name }) =>
+              `a pod of ${name} starts in ${change.server} while one is in ${cluster}`,
+          );
+      };
+    },
+  },
+  {
+    name: "gone-before-the-new-copy",
+    promise:
+      "E2: in mode Directly a Work elsewhere is made only when the old copy and its pods are gone, or a person said that the cluster is off",
+    on: "plane",
+    tables: [...BINDINGS, WORKS],
+    start: (truth) => {
+      const purges = new Purges(truth);
+      return (change) =>
+        change.table === WORKS
+          ? newCopies(truth, purges, change).flatMap(({ purge, binding }) =>
+              isAnythingLeft(truth, purge, binding)
+                ? [`${nameOf(binding)} is made in ${change.key} while it is in ${purge.cluster}`]
+                : [],
+            )
+          : purges.take(change);
+    },
+  },
+  {
+    name: "no-new-copy-without-proof",
+    promise:
+      "E3: while a cluster that is left in mode Directly has not said that the copy is gone, and no person said that it is off, no Work is made elsewhere",
+    on: "plane",
+    tables: [...BINDINGS, WORKS],
+    start: (truth) => {
+      const purges = new Purges(truth);
+      return (change) =>
+        change.table === WORKS
+          ? newCopies(truth, purges, change)
+              .filter(({ purge, binding }) => workOf(truth, binding, purge.cluster) !== undefined)
+              .map(
+                ({ purge, binding }) =>
+                  `${nameOf(binding)} is made in ${change.key} before its Work in ${purge.cluster} is gone`,
+              )
+          : purges.take(change);
+    },
+  },
+  {
+    name: "placed-after-the-purge",
+    promise: "E2: in mode Directly replicas are placed anew only when the purge is over (D10)",
+    on: "plane",
+    tables: BINDINGS,
+    start: (truth) => (change) => {
+      const edit = editOf(change);
+      if (edit === undefined) return [];
+      const { before, now } = edit;
+      if (truth.circumstances.placedByHand.has(now.spec.resource.name)) return [];
+      const purging = evictionsOf(now).filter(
+        (task) => modeOf(task) === "Directly" && tasksOf(before).has(task.fromCluster),
+      );
+      if (purging.length === 0) return [];
+      const from = purging.map(({ fromCluster }) => fromCluster).join();
+      const added = resultWithout(now, before);
+      if (!isDivided(now))
+        return added.length === 0
+          ? []
+          : [`${nameOf(now)} is placed on ${added.join()} while it is purged from ${from}`];
+      const waiting = purging.reduce((sum, { replicas = 0 }) => sum + replicas, 0);
+      const placed = sumOf(now);
+      const most = (now.spec.replicas ?? 0) - waiting;
+      return placed <= Math.max(most, sumOf(before))
+        ? []
+        : [`${nameOf(now)} has ${placed} replicas placed while ${from} is purged, not ${most}`];
+    },
+  },
+  {
+    name: "returning-cluster-gets-nothing-new",
+    promise:
+      "E6: a cluster that returns gets no new work before the copies are gone that it should not have; its Ready condition does not wait for that (D11)",
+    on: "plane",
+    tables: [CLUSTERS, ...BINDINGS],
+    start: (truth) => {
+      const stale = new StaleCopies(truth);
+      return (change) => {
+        if (change.table === CLUSTERS) return stale.take(change);
+        const edit = editOf(change);
+        if (edit === undefined) return [];
+        const { before, now } = edit;
+        const returned = new Set(tasksWithout(before, now).map(({ fromCluster }) => fromCluster));
+        return resultWithout(now, before)
+          .filter((cluster) => !returned.has(cluster))
+          .flatMap((cluster) =>
+            stale
+              .in(cluster)
+              .map((copy) => `${nameOf(now)} is placed on ${cluster}, which still has ${copy}`),
+          );
+      };
+    },
   },
 ];
 
-export const convergedOracles: readonly ConvergedOracle[] = [];
+export const convergedOracles: readonly ConvergedOracle[] = [
+  {
+    name: "directly-completes",
+    promise: "E5: once a cluster answers, leaving it in mode Directly comes to its end",
+    judge: (truth) =>
+      truth.bindings().flatMap((binding) =>
+        evictionsOf(binding)
+          .filter((task) => modeOf(task) === "Directly" && task.suppressDeletion !== true)
+          .map(({ fromCluster }) => `${nameOf(binding)} is still purged from ${fromCluster}`),
+      ),
+  },
+];
+
+export const requestOracles: readonly RequestOracle[] = [
+  {
+    name: "deletes-name-what-they-mean",
+    promise:
+      "E7: what is deleted in a member bears our mark, and the request names its uid, so that an object of somebody else is never touched",
+    judge: ({ to, verb, table, key, uid }, truth) => {
+      if (to === "plane" || !verb.startsWith("delete")) return [];
+      const what = `${to} ${table} ${key}`;
+      if (uid === undefined) return [`the deletion of ${what} names no uid`];
+      const object = truth.ledger.find(to, table, key)?.object;
+      if (object === undefined || object.metadata.uid !== uid) return [];
+      return object.metadata.labels?.[wellKnown.MANAGED] === "true"
+        ? []
+        : [`${what} is deleted, which is not ours`];
+    },
+  },
+];
+
+/** A cluster that a workload leaves in mode Directly. */
+interface Purge {
+  readonly namespace: string | undefined;
+  readonly name: string;
+  readonly cluster: string;
+  /** Whether a copy there would be a new one. */
+  readonly isNew: (cluster: string) => boolean;
+}
+
+/** The purges that are under way. */
+class Purges {
+  readonly #truth: Truth;
+  /** By key of the binding and cluster. */
+  readonly #under = new Map<string, Map<string, Purge>>();
+
+  constructor(truth: Truth) {
+    this.#truth = truth;
+  }
+
+  take(change: Committed): readonly [] {
+    const { before, now } = pairOf(change);
+    if (now === undefined) {
+      this.#under.delete(change.key);
+      return [];
+    }
+    const begun = before === undefined ? evictionsOf(now) : tasksWithout(now, before);
+    for (const task of begun)
+      if (modeOf(task) === "Directly") this.#begin(change.key, now, task.fromCluster);
+    if (before !== undefined)
+      for (const { fromCluster } of tasksWithout(before, now))
+        if (this.#isCalledOff(now, fromCluster)) this.#under.get(change.key)?.delete(fromCluster);
+    for (const cluster of resultOf(now).keys()) this.#under.get(change.key)?.delete(cluster);
+    return [];
+  }
+
+  of(binding: ResourceBinding): readonly Purge[] {
+    return [...(this.#under.get(nameOf(binding))?.values() ?? [])];
+  }
+
+  all(): readonly Purge[] {
+    return [...this.#under.values()].flatMap((purges) => [...purges.values()]);
+  }
+
+  #begin(key: string, binding: ResourceBinding, cluster: string): void {
+    const { namespace, name } = binding.spec.resource;
+    const others = this.#truth
+      .members()
+      .filter((member) => copyOf(this.#truth, binding, member) !== undefined);
+    const isNew = (member: string): boolean => member !== cluster && !others.includes(member);
+    const purges = this.#under.get(key) ?? new Map<string, Purge>();
+    this.#under.set(key, purges.set(cluster, { namespace, name, cluster, isNew }));
+  }
+
+  #isCalledOff(binding: ResourceBinding, cluster: string): boolean {
+    const found = clusterNamed(this.#truth, cluster);
+    return found === undefined || isFenced(found) || resultOf(binding).has(cluster);
+  }
+}
+
+/** Whether a person said that the cluster is off. */
+function isFenced({ metadata }: Cluster): boolean {
+  return metadata.annotations?.[wellKnown.FENCED] !== undefined;
+}
+
+/** The purges that a new Work would have had to wait for. */
+function newCopies(
+  truth: Truth,
+  purges: Purges,
+  { key, row }: Committed,
+): readonly { readonly purge: Purge; readonly binding: ResourceBinding }[] {
+  if (row.type !== "ADDED") return [];
+  const binding = bindingOf(truth, parseObject(row.bytes));
+  if (binding === undefined) return [];
+  const cluster = clusterOf(key.split("/", 1)[0]) ?? "";
+  return purges
+    .of(binding)
+    .filter((purge) => purge.isNew(cluster) && clusterNamed(truth, purge.cluster) !== undefined)
+    .map((purge) => ({ purge, binding }));
+}
+
+function isAnythingLeft(truth: Truth, purge: Purge, binding: ResourceBinding): boolean {
+  const { cluster, namespace, name } = purge;
+  if (copyOf(truth, binding, cluster) !== undefined) return true;
+  const hasReplicas = (binding.spec.replicas ?? 0) > 0;
+  return hasReplicas && hasPods(truth, cluster, namespace, name);
+}
+
+function hasPods(truth: Truth, member: string, namespace: string | undefined, app: string) {
+  return truth.ledger
+    .objects(member, "/pods")
+    .some(
+      ({ object: { metadata } }) =>
+        metadata.namespace === namespace && metadata.labels?.["app"] === app,
+    );
+}
+
+function isDivided({ spec }: ResourceBinding): boolean {
+  return spec.placement?.replicaScheduling?.replicaSchedulingType === "Divided";
+}
+
+function sumOf(binding: ResourceBinding): number {
+  return [...resultOf(binding).values()].reduce((sum, replicas) => sum + replicas, 0);
+}
+
+/** Copies that were ordered to go while their cluster did not answer. */
+class StaleCopies {
+  readonly #truth: Truth;
+  /** By cluster, from the moment it is ready again. */
+  readonly #stale = new Map<string, readonly { readonly at: string; readonly uid: string }[]>();
+
+  constructor(truth: Truth) {
+    this.#truth = truth;
+  }
+
+  take(change: Committed): readonly [] {
+    const { before, now } = pairOf<Cluster>(change);
+    const name = now?.metadata.name ?? before?.metadata.name ?? "";
+    if (now === undefined) this.#stale.delete(name);
+    const isBack = readyOf(now) === "True" && readyOf(before) !== "True";
+    if (isBack && before !== undefined) this.#stale.set(name, this.#copiesIn(name));
+    return [];
+  }
+
+  /** Those that are still there. */
+  in(cluster: string): readonly string[] {
+    return (this.#stale.get(cluster) ?? [])
+      .filter(({ at, uid }) => this.#find(cluster, at)?.metadata.uid === uid)
+      .map(({ at }) => at);
+  }
+
+  #copiesIn(cluster: string) {
+    return this.#truth
+      .works()
+      .filter((work) => clusterOf(work.metadata.namespace) === cluster && isGoing(work))
+      .flatMap((work) => {
+        const binding = bindingOf(this.#truth, work as unknown as AnyObject);
+        const copy = binding === undefined ? undefined : copyOf(this.#truth, binding, cluster);
+        if (binding === undefined || copy === undefined || isGoing(copy)) return [];
+        const { kind, namespace, name } = binding.spec.resource;
+        return [{ at: `${kind} ${namespace ?? ""}/${name}`, uid: copy.metadata.uid ?? "" }];
+      });
+  }
+
+  #find(cluster: string, at: string): AnyObject | undefined {
+    const [kind = "", key = ""] = at.split(" ");
+    return this.#truth.ledger.find(cluster, tableOf(kind), key)?.object;
+  }
+}

@@ -1,56 +1,377 @@
-/** Oracles of group D: leaving a cluster gracefully. */
-import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
+/**
+ * Oracles of group D: leaving a cluster gracefully.
+ *
+ * D2, D4 and D10 of the invariants are one question: why did this eviction task end? It must have ended for one of the
+ * reasons that Decision D9 knows; time is none of them, but for the grace period of a failing application.
+ */
+import type { AnyObject, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
+import type { Committed } from "../disk/ledger.ts";
+import type { AlwaysOracle, ConvergedOracle, Judge } from "./oracle.ts";
 import {
+  BINDINGS,
+  bindingOf,
+  clusterNamed,
+  copyOf,
+  editOf,
+  evictionsOf,
   faultyClusters,
-  isDirectly,
   isGoing,
   isGoingNow,
-  isOf,
+  isReportedHealthy,
+  isServing,
+  isStaying,
+  isTakenBack,
+  modeOf,
   nameOf,
-  tasksOf,
+  pairOf,
+  resultOf,
+  tasksWithout,
+  templateOf,
   WORKLOADS,
+  workKeyOf,
+  workOf,
 } from "./reading.ts";
-import { clustersOf, isHealthyCopy } from "./truth.ts";
+import { clusterOf, clustersOf, type Truth, WORKS } from "./truth.ts";
+
+interface Edit {
+  readonly before: ResourceBinding;
+  readonly now: ResourceBinding;
+}
 
 export const alwaysOracles: readonly AlwaysOracle[] = [
   {
+    name: "leaving-copies-stay",
+    promise: "D1: while a workload leaves a cluster gracefully, its Work and its copy there stay",
+    on: "both",
+    tables: [WORKS, ...WORKLOADS],
+    start: (truth) => (change) => {
+      const { server, table, key, row, previous } = change;
+      if (previous === undefined || !isGoingNow(row, previous)) return [];
+      const isWork = table === WORKS;
+      if (isWork !== (server === "plane")) return [];
+      if (!isWork && !truth.circumstances.membersAreSteady) return [];
+      const cluster = isWork ? (clusterOf(key.split("/", 1)[0]) ?? "") : server;
+      const binding = bindingOf(truth, previous.object);
+      if (binding === undefined || isGoing(binding)) return [];
+      if (!isStaying(clusterNamed(truth, cluster))) return [];
+      const task = evictionsOf(binding).find(({ fromCluster }) => fromCluster === cluster);
+      return task === undefined || modeOf(task) === "Directly"
+        ? []
+        : [`${server} ${table} ${key} goes while ${nameOf(binding)} leaves ${cluster} gracefully`];
+    },
+  },
+  {
+    name: "tasks-end-for-a-reason",
+    promise:
+      "D2, D4: a graceful eviction ends when the new result is not empty, was seen by the scheduler and is healthy in a report about its present version, and never by time alone, except for a failing application's grace period (D9)",
+    on: "plane",
+    tables: [WORKS, ...BINDINGS],
+    start: (truth) => {
+      const health = new HealthMemory(truth.circumstances.lagMs);
+      const ages = new TaskAges();
+      return (change) => {
+        if (change.table === WORKS) return health.take(change);
+        const edit = editOf(change);
+        if (edit === undefined) return [];
+        ages.take(change, edit);
+        return gracefulEnds(edit)
+          .filter((task) => !isEndedOtherwise(truth, edit, task, ages))
+          .filter(({ fromCluster }) => !resultOf(edit.now).has(fromCluster))
+          .flatMap(({ fromCluster }) => {
+            const why = whyTooEarly(edit.before, health, change.at);
+            return why === undefined
+              ? []
+              : [`${nameOf(edit.now)} was let go from ${fromCluster}, but ${why}`];
+          });
+      };
+    },
+  },
+  {
+    name: "only-enabled-plugins-end-tasks",
+    promise: "D10: a graceful eviction ends by an enabled plugin; with none enabled it does not",
+    on: "plane",
+    tables: BINDINGS,
+    start: (truth) => {
+      const { plugins } = truth.circumstances;
+      if (plugins === undefined) return () => [];
+      const ages = new TaskAges();
+      return (change) => {
+        const edit = editOf(change);
+        if (edit === undefined) return [];
+        ages.take(change, edit);
+        const { now } = edit;
+        return gracefulEnds(edit)
+          .filter((task) => !isEndedOtherwise(truth, edit, task, ages))
+          .flatMap(({ fromCluster }) => {
+            const isBack = resultOf(now).has(fromCluster);
+            const needed = isBack ? "InScheduleResult" : "ResourceHealth";
+            return plugins.includes(needed)
+              ? []
+              : [`${nameOf(now)} was let go from ${fromCluster} without ${needed}`];
+          });
+      };
+    },
+  },
+  {
     name: "last-copy-stays",
     promise:
-      "D9: no removal of ours takes the healthy copies of a workload from one or more to none",
-    on: "members",
-    tables: WORKLOADS,
-    start:
-      (truth) =>
-      ({ server, table, key, row, previous }) => {
-        if (!truth.circumstances.membersAreSteady) return [];
-        if (previous === undefined || !isGoingNow(row, previous)) return [];
-        if (!isHealthyCopy(previous.object)) return [];
-        const template = truth.ledger.find("plane", table, key)?.object;
-        if (template === undefined || isGoing(template)) return [];
-        const { kind, metadata } = template;
-        const binding = truth
-          .bindings()
-          .find(({ spec }) => isOf(spec.resource, kind, metadata.namespace, metadata.name));
-        if (binding === undefined || isGoing(binding) || clustersOf(binding).size === 0) return [];
-        if (isDirectly(truth, metadata.name)) return [];
-        const others = truth.members().filter((member) => member !== server);
-        return truth.healthyCopies(table, key, others).length > 0
-          ? []
-          : [`the last healthy copy of ${table} ${key} went, in ${server}`];
-      },
+      "D3: no removal of ours takes the copies of a workload that serve, with one ready replica at least, from one or more to none; mode Directly is exempt (D9)",
+    on: "both",
+    tables: [WORKS, ...WORKLOADS],
+    start: (truth) => {
+      const service = new ServiceMemory(truth);
+      return (change) => service.judge(change);
+    },
+  },
+  {
+    name: "back-in-result-keeps-the-copy",
+    promise: "D5: who leaves a cluster and is placed there again keeps the copy that is there",
+    on: "plane",
+    tables: BINDINGS,
+    start: (truth) => (change) => {
+      const edit = editOf(change);
+      if (edit === undefined) return [];
+      const { before, now } = edit;
+      return tasksWithout(before, now)
+        .filter(({ fromCluster }) => resultOf(before).has(fromCluster))
+        .filter(({ fromCluster }) => resultOf(now).has(fromCluster))
+        .flatMap(({ fromCluster }) => {
+          const work = workOf(truth, now, fromCluster);
+          const isLost = work !== undefined && isGoing(work);
+          return isLost && isStaying(clusterNamed(truth, fromCluster))
+            ? [`${nameOf(now)} is back in ${fromCluster}, and its Work there is going`]
+            : [];
+        });
+    },
+  },
+  {
+    name: "taken-back-to-the-former-result",
+    promise:
+      "D6: an eviction that is taken back restores the former result, with its replicas, and changes nothing else of it (D13)",
+    on: "plane",
+    tables: BINDINGS,
+    start: () => (change) => {
+      const edit = editOf(change);
+      if (edit === undefined) return [];
+      const { before, now } = edit;
+      const restored = tasksWithout(before, now).filter((task) => isTakenBack(task, edit));
+      if (restored.length === 0) return [];
+      const expected = new Map(resultOf(before));
+      for (const { fromCluster, replicas = 0 } of restored) expected.set(fromCluster, replicas);
+      return isSameResult(expected, resultOf(now))
+        ? []
+        : [`${nameOf(now)} was taken back to ${said(resultOf(now))}, not to ${said(expected)}`];
+    },
+  },
+  {
+    name: "never-turned-round-half-way",
+    promise: "D7: what was placed anew is not taken back when the old cluster recovers (D13)",
+    on: "plane",
+    tables: BINDINGS,
+    start: () => (change) => {
+      const edit = editOf(change);
+      if (edit === undefined) return [];
+      const { before, now } = edit;
+      return tasksWithout(before, now)
+        .filter((task) => modeOf(task) !== "Directly" && isTakenBack(task, edit))
+        .filter((task) => isPlacedAnew(before, task))
+        .map(
+          ({ fromCluster }) =>
+            `${nameOf(now)} was taken back to ${fromCluster} after it was placed on ${said(resultOf(before))}`,
+        );
+    },
   },
 ];
 
 export const convergedOracles: readonly ConvergedOracle[] = [
   {
-    name: "no-eviction-is-left",
-    promise: "D8: when everything is healthy, no eviction is left half done",
+    name: "no-cluster-is-left-and-kept",
+    promise: "D5: no cluster is both in a result and in a task for long",
     judge: (truth) =>
-      truth
-        .bindings()
-        .filter((binding) => tasksOf(binding).size > 0)
-        // Without a result it waits for a cluster that fits.
-        .filter(({ spec }) => faultyClusters(truth).size === 0 || (spec.clusters ?? []).length > 0)
-        .map((binding) => `${nameOf(binding)} is still leaving ${[...tasksOf(binding)].join()}`),
+      truth.bindings().flatMap((binding) =>
+        evictionsOf(binding)
+          .filter(({ fromCluster }) => resultOf(binding).has(fromCluster))
+          .map(({ fromCluster }) => `${nameOf(binding)} leaves ${fromCluster} and is placed there`),
+      ),
+  },
+  {
+    name: "no-eviction-is-left",
+    promise: "D8: when everything is healthy, no graceful eviction of a workload is left half done",
+    judge: (truth) => leftBehind(truth, (binding) => hasHealth(binding)),
+  },
+  {
+    name: "what-has-no-health-leaves-too",
+    promise: "D9: kinds without a notion of health finish leaving a cluster: applied is healthy",
+    judge: (truth) => leftBehind(truth, (binding) => !hasHealth(binding)),
   },
 ];
+
+/** The tasks that ended gracefully, and not because the eviction was taken back. */
+function gracefulEnds(edit: Edit): readonly EvictionTask[] {
+  return tasksWithout(edit.before, edit.now).filter(
+    (task) => modeOf(task) !== "Directly" && !isTakenBack(task, edit),
+  );
+}
+
+/** Whether a task ended for a reason that is no plugin's: its cluster is gone, a person says so, or a grace period is over. */
+function isEndedOtherwise(
+  truth: Truth,
+  { before, now }: Edit,
+  task: EvictionTask,
+  ages: TaskAges,
+): boolean {
+  if (task.suppressDeletion === false) return true;
+  const work = workOf(truth, now, task.fromCluster);
+  if (work === undefined && !isStaying(clusterNamed(truth, task.fromCluster))) return true;
+  const { gracePeriodSeconds, reason } = task;
+  if (reason !== "ApplicationFailure" || gracePeriodSeconds === undefined) return false;
+  if (resultOf(before).size === 0 || (work !== undefined && isReportedHealthy(work))) return false;
+  return (
+    !truth.circumstances.clockIsTrue ||
+    ages.of(now, task) >= gracePeriodSeconds * 1000 - WHOLE_SECONDS_MS
+  );
+}
+
+/** Times of tasks are whole seconds. */
+const WHOLE_SECONDS_MS = 1000;
+
+/** How long tasks have been there. */
+class TaskAges {
+  readonly #since = new Map<string, number>();
+  #now = 0;
+
+  take({ at }: Committed, { before, now }: Edit): void {
+    this.#now = at;
+    for (const task of tasksWithout(now, before)) this.#since.set(this.#key(now, task), at);
+  }
+
+  of(binding: ResourceBinding, task: EvictionTask): number {
+    return this.#now - (this.#since.get(this.#key(binding, task)) ?? 0);
+  }
+
+  #key(binding: ResourceBinding, { fromCluster }: EvictionTask): string {
+    return `${nameOf(binding)} ${fromCluster}`;
+  }
+}
+
+function whyTooEarly(before: ResourceBinding, health: HealthMemory, at: number) {
+  const result = [...resultOf(before).keys()];
+  if (result.length === 0) return "its result is empty";
+  if (before.status?.schedulerObservedGeneration !== before.metadata.generation)
+    return "the scheduler had not seen it";
+  const ill = result.filter((cluster) => !health.wasHealthy(workKeyOf(before, cluster), at));
+  return ill.length === 0 ? undefined : `it is not reported healthy in ${ill.join()}`;
+}
+
+/** When Works were last reported healthy: controllers may decide by what was true a moment ago. */
+class HealthMemory {
+  readonly #lagMs: number;
+  /** By key: until when; Infinity: still. */
+  readonly #until = new Map<string, number>();
+
+  constructor(lagMs: number) {
+    this.#lagMs = lagMs;
+  }
+
+  take(change: Committed): readonly [] {
+    const { now } = pairOf<Work>(change);
+    if (now !== undefined && isReportedHealthy(now)) this.#until.set(change.key, Infinity);
+    else if (this.#until.get(change.key) === Infinity) this.#until.set(change.key, change.at);
+    return [];
+  }
+
+  wasHealthy(work: string, at: number): boolean {
+    return (this.#until.get(work) ?? -Infinity) >= at - this.#lagMs;
+  }
+}
+
+/** Since when copies serve, and since when they are ordered to go. */
+class ServiceMemory {
+  readonly #truth: Truth;
+  readonly #servingSince = new Map<string, number>();
+  /** By key of the Work. */
+  readonly #orderedAt = new Map<string, number>();
+
+  constructor(truth: Truth) {
+    this.#truth = truth;
+  }
+
+  readonly judge: Judge = (change) => {
+    const { server, table, key, at, row, previous } = change;
+    if (server === "plane") {
+      if (table === WORKS && previous !== undefined && isGoingNow(row, previous))
+        this.#orderedAt.set(key, at);
+      return [];
+    }
+    if (table === WORKS) return [];
+    const { before, now } = pairOf<AnyObject>(change);
+    const copy = `${server} ${table} ${key}`;
+    const since = this.#servingSince.get(copy) ?? 0;
+    if (!isServing(now)) this.#servingSince.delete(copy);
+    else if (!this.#servingSince.has(copy)) this.#servingSince.set(copy, at);
+    if (before === undefined || !isServing(before) || isServing(now)) return [];
+    if (previous === undefined || !isGoingNow(row, previous)) return [];
+    return this.#judgeRemoval(server, before, since, at);
+  };
+
+  #judgeRemoval(member: string, copy: AnyObject, since: number, at: number): readonly string[] {
+    const { circumstances } = this.#truth;
+    if (!circumstances.membersAreSteady) return [];
+    const binding = bindingOf(this.#truth, copy);
+    if (binding === undefined || isGoing(binding) || clustersOf(binding).size === 0) return [];
+    const template = templateOf(this.#truth, binding);
+    if (template === undefined || isGoing(template) || wantsNone(template)) return [];
+    const task = evictionsOf(binding).find(({ fromCluster }) => fromCluster === member);
+    if (task !== undefined && modeOf(task) === "Directly") return [];
+    // What the plane cannot have known when it gave the order is not its fault.
+    const ordered = this.#orderedAt.get(workKeyOf(binding, member)) ?? at;
+    if (since > ordered - circumstances.lagMs) return [];
+    const others = this.#truth.members().filter((name) => name !== member);
+    return others.some((name) => isServing(copyOf(this.#truth, binding, name)))
+      ? []
+      : [`the last copy of ${nameOf(binding)} that served went, in ${member}`];
+  }
+}
+
+function wantsNone(template: AnyObject): boolean {
+  return (template as { readonly spec?: { readonly replicas?: number } }).spec?.replicas === 0;
+}
+
+/** Whether the scheduler had placed what the task took out of the result. */
+function isPlacedAnew(before: ResourceBinding, task: EvictionTask): boolean {
+  const result = [...resultOf(before).keys()];
+  if (result.some((name) => !(task.clustersBeforeFailover ?? []).includes(name))) return true;
+  return (
+    result.length > 0 && before.status?.schedulerObservedGeneration === before.metadata.generation
+  );
+}
+
+function leftBehind(truth: Truth, concerns: (binding: ResourceBinding) => boolean) {
+  const { plugins } = truth.circumstances;
+  if (plugins !== undefined && !plugins.includes("ResourceHealth")) return [];
+  const isFaulty = faultyClusters(truth).size > 0;
+  return (
+    truth
+      .bindings()
+      .filter(concerns)
+      // Without a result it waits for a cluster that fits.
+      .filter(({ spec }) => !isFaulty || (spec.clusters ?? []).length > 0)
+      .flatMap((binding) =>
+        evictionsOf(binding)
+          .filter((task) => modeOf(task) === "Gracefully" && task.suppressDeletion !== true)
+          .map(({ fromCluster }) => `${nameOf(binding)} is still leaving ${fromCluster}`),
+      )
+  );
+}
+
+function hasHealth({ spec }: ResourceBinding): boolean {
+  return ["Deployment", "StatefulSet", "Job", "Service"].includes(spec.resource.kind);
+}
+
+function isSameResult(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): boolean {
+  return a.size === b.size && [...a].every(([name, replicas]) => b.get(name) === replicas);
+}
+
+function said(result: ReadonlyMap<string, number>): string {
+  return `[${[...result].map(([name, replicas]) => `${name}:${replicas}`).join()}]`;
+}

@@ -2,6 +2,7 @@
  * What an oracle is: a promise with a sentence, and a function that judges the truth by it.
  *
  *   always     judged at every change of any disk that it cares about, by that change and what was before
+ *   request    judged at every write that a controller asks a server for, before it takes effect
  *   converged  judged once faults are over and time to converge has passed, and again after the quiet time
  *
  * 1. An oracle answers what is wrong, in words; nothing when the promise holds.
@@ -9,6 +10,7 @@
  * 3. An oracle looks at the change and at what it can find by a key; it never walks everything per change.
  */
 import type { Committed } from "../disk/ledger.ts";
+import type { Write } from "../network/sim-client.ts";
 import type { Truth } from "./truth.ts";
 
 export interface Violation {
@@ -29,6 +31,12 @@ export interface AlwaysOracle {
   readonly tables?: readonly string[];
   /** Begins to judge a run. */
   readonly start: (truth: Truth) => Judge;
+}
+
+export interface RequestOracle {
+  readonly name: string;
+  readonly promise: string;
+  readonly judge: (write: Write, truth: Truth) => readonly string[];
 }
 
 export interface ConvergedOracle {

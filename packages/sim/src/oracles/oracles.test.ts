@@ -3,13 +3,14 @@ import type { AnyObject } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import { describe, expect, it } from "vitest";
 import { type Committed, Ledger } from "../disk/ledger.ts";
+import { type Circumstances, PLAIN } from "./circumstances.ts";
 import { Jury } from "./oracle.ts";
 import { alwaysOracles } from "./oracles.ts";
 import { differences, snapshotOf } from "./snapshot.ts";
 import { Truth } from "./truth.ts";
 
 /** A ledger, and what the oracles said about what was written into it. */
-function judged(circumstances = { membersAreSteady: true, failover: true }) {
+function judged(circumstances: Circumstances = PLAIN) {
   let now = 0;
   let revision = 0;
   const ledger = new Ledger(() => now);

@@ -3,12 +3,13 @@ import * as detection from "./detection.ts";
 import * as directly from "./directly.ts";
 import * as eligibility from "./eligibility.ts";
 import * as graceful from "./graceful.ts";
-import type { AlwaysOracle, ConvergedOracle, Violation } from "./oracle.ts";
+import type { AlwaysOracle, ConvergedOracle, RequestOracle, Violation } from "./oracle.ts";
 import * as placement from "./placement.ts";
 import * as propagation from "./propagation.ts";
 import * as queue from "./queue.ts";
 import * as state from "./state.ts";
 import * as store from "./store.ts";
+import type { Write } from "../network/sim-client.ts";
 import type { Truth } from "./truth.ts";
 
 const groups = [
@@ -31,9 +32,21 @@ export const convergedOracles: readonly ConvergedOracle[] = groups.flatMap(
   (group) => group.convergedOracles,
 );
 
+export const requestOracles: readonly RequestOracle[] = [
+  ...directly.requestOracles,
+  ...store.requestOracles,
+];
+
 /** Judges everything that must hold once the world has converged. */
 export function judgeConverged(truth: Truth, members: readonly string[]): readonly Violation[] {
   return convergedOracles.flatMap(({ name, promise, judge }) =>
     judge(truth, members).map((text) => ({ oracle: name, promise, says: text })),
+  );
+}
+
+/** Judges what a controller asks a server for. */
+export function judgeRequest(write: Write, truth: Truth): readonly Violation[] {
+  return requestOracles.flatMap(({ name, promise, judge }) =>
+    judge(write, truth).map((text) => ({ oracle: name, promise, says: text })),
   );
 }

@@ -1,10 +1,32 @@
-/** Oracles of group H: Works, and what comes of them in members. */
+/**
+ * Oracles of group H: Works, and what comes of them in members.
+ *
+ * H7 (rest) is judged by the runner, who sees what is written while nothing happens. Of H6 the way of force is not yet: people
+ * of scenarios do not remove a cluster by force.
+ */
 import type { AnyObject } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import { parseObject } from "../disk/ledger.ts";
 import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
-import { identityOf, isLastCopy, manifestsOf, nameOf } from "./reading.ts";
-import { bindingId, clusterOf, CLUSTERS, clustersOf, says, type Truth, WORKS } from "./truth.ts";
+import {
+  clusterNamed,
+  identityOf,
+  isLastCopy,
+  manifestsOf,
+  nameOf,
+  pairOf,
+  WORKLOADS,
+} from "./reading.ts";
+import {
+  bindingId,
+  clusterOf,
+  CLUSTERS,
+  clustersOf,
+  says,
+  tableOf,
+  type Truth,
+  WORKS,
+} from "./truth.ts";
 
 export const alwaysOracles: readonly AlwaysOracle[] = [
   {
@@ -29,7 +51,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   },
   {
     name: "one-work-per-binding-and-cluster",
-    promise: "H3: of one binding at most one Work is in one cluster",
+    promise: "H2: of one binding at most one Work is in one cluster",
     on: "plane",
     tables: [WORKS],
     start:
@@ -44,6 +66,66 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
           .filter((o) => bindingId(o) === id && o.metadata.namespace === work.metadata.namespace);
         return twins.length <= 1 ? [] : [`Work ${key} is one of ${twins.length} of its binding`];
       },
+  },
+  {
+    name: "one-template-generation",
+    promise: "H3: a Work's content is that of the one generation of the template that it names",
+    on: "plane",
+    tables: [WORKS, ...WORKLOADS],
+    start: () => {
+      const specs = new Map<string, unknown>();
+      return (change) => {
+        const { now, before } = pairOf<AnyObject>(change);
+        if (now === undefined) return [];
+        const { uid, generation } = now.metadata;
+        if (change.table !== WORKS) {
+          specs.set(`${uid} ${generation}`, (now as { readonly spec?: unknown }).spec);
+          return [];
+        }
+        if (generation === before?.metadata.generation || isOverridden(now)) return [];
+        return manifestsOf(now).flatMap((manifest) => {
+          const { annotations = {} } = manifest.metadata;
+          const named = `${annotations[wellKnown.TEMPLATE_UID]} ${annotations[wellKnown.TEMPLATE_GENERATION]}`;
+          const spec = specs.get(named);
+          return spec === undefined || says(spec, withoutReplicas(manifest))
+            ? []
+            : [`Work ${change.key} is not generation ${named} of its template`];
+        });
+      };
+    },
+  },
+  {
+    name: "gone-means-gone",
+    promise:
+      "H4: a Work ends only when the member has none of its objects any more, or lets go of them, or its cluster is removed by force",
+    on: "plane",
+    tables: [WORKS],
+    start: (truth) => (change) => {
+      const { before: work, now } = pairOf<AnyObject>(change);
+      if (work === undefined || now !== undefined) return [];
+      const { namespace, name } = work.metadata;
+      const cluster = clusterOf(namespace) ?? "";
+      const { annotations = {} } = clusterNamed(truth, cluster)?.metadata ?? {};
+      if (annotations[wellKnown.FORCE_REMOVAL] === "true" || isPreserved(work)) return [];
+      return manifestsOf(work)
+        .map(({ kind, metadata }) => ({
+          kind,
+          held: truth.ledger.find(
+            cluster,
+            tableOf(kind),
+            `${metadata.namespace ?? ""}/${metadata.name}`,
+          ),
+        }))
+        .filter(({ held }) => {
+          const marks = held?.object.metadata;
+          return (
+            marks?.labels?.[wellKnown.MANAGED] === "true" &&
+            marks.annotations?.[wellKnown.WORK_NAME] === name &&
+            marks.annotations[wellKnown.WORK_NAMESPACE] === namespace
+          );
+        })
+        .map(({ kind, held }) => `Work ${change.key} is gone, and ${kind} ${held?.key} is not`);
+    },
   },
 ];
 
@@ -138,7 +220,7 @@ export const convergedOracles: readonly ConvergedOracle[] = [
   },
   {
     name: "nothing-is-left-going",
-    promise: "H4: nothing stays in deletion",
+    promise: "H6: nothing stays in deletion, clusters neither",
     judge: (truth, members) =>
       ["plane", ...members].flatMap((server) =>
         truth.ledger
@@ -158,4 +240,23 @@ function holdsLastCopy(truth: Truth, cluster: AnyObject): boolean {
     const isHere = clusterOf(work.metadata.namespace) === name;
     return isHere && binding !== undefined && isLastCopy(truth, name, binding);
   });
+}
+
+function isOverridden({ metadata: { annotations = {} } }: AnyObject): boolean {
+  return (
+    annotations[wellKnown.APPLIED_OVERRIDES] !== undefined ||
+    annotations[wellKnown.APPLIED_CLUSTER_OVERRIDES] !== undefined
+  );
+}
+
+/** How many replicas a cluster gets is the schedule's. */
+function withoutReplicas(manifest: AnyObject): unknown {
+  const { replicas: _replicas, ...spec } =
+    (manifest as { readonly spec?: { replicas?: number } }).spec ?? {};
+  return spec;
+}
+
+function isPreserved(work: AnyObject): boolean {
+  const { spec } = work as { readonly spec?: { readonly preserveResourcesOnDeletion?: boolean } };
+  return spec?.preserveResourcesOnDeletion === true;
 }

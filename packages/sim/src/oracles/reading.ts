@@ -1,8 +1,15 @@
 /** How oracles read objects: small words over what the ledger holds. */
-import type { AnyObject, Cluster, ResourceBinding } from "@lifeboat/api";
-import { wellKnown } from "@lifeboat/core";
+import {
+  type AnyObject,
+  type Cluster,
+  type EvictionTask,
+  findCondition,
+  type ResourceBinding,
+  type Work,
+} from "@lifeboat/api";
+import { executionNamespace, wellKnown, workName } from "@lifeboat/core";
 import { type Committed, type Held, parseObject } from "../disk/ledger.ts";
-import { clustersOf, type Truth } from "./truth.ts";
+import { bindingId, CLUSTERS, clustersOf, tableOf, type Truth, WORKS } from "./truth.ts";
 
 /** The tables of bindings, of both scopes. */
 export const BINDINGS: readonly string[] = [
@@ -87,4 +94,148 @@ export function isOf(
   name: string,
 ): boolean {
   return resource.kind === kind && resource.namespace === namespace && resource.name === name;
+}
+
+/** An object before and after a change; undefined: it was not there, or is not there any more. */
+export interface Pair<T> {
+  readonly before: T | undefined;
+  readonly now: T | undefined;
+}
+
+export function pairOf<T = ResourceBinding>({ row, previous }: Committed): Pair<T> {
+  return {
+    before: previous?.object as unknown as T | undefined,
+    now: row.type === "DELETED" ? undefined : (parseObject(row.bytes) as unknown as T),
+  };
+}
+
+/** Both sides of a change of a binding that is there before and after it, and is to stay. */
+export function editOf(
+  change: Committed,
+): { readonly before: ResourceBinding; readonly now: ResourceBinding } | undefined {
+  const { before, now } = pairOf(change);
+  if (before === undefined || now === undefined || isGoing(now)) return undefined;
+  return { before, now };
+}
+
+export type TaskMode = "Gracefully" | "Directly" | "Never";
+
+/** Immediately and Graciously are old spellings. */
+export function modeOf({ purgeMode = "Gracefully" }: EvictionTask): TaskMode {
+  if (purgeMode === "Directly" || purgeMode === "Immediately") return "Directly";
+  return purgeMode === "Never" ? "Never" : "Gracefully";
+}
+
+export function evictionsOf({ spec }: ResourceBinding): readonly EvictionTask[] {
+  return spec.gracefulEvictionTasks ?? [];
+}
+
+/** The tasks that are in the one and not in the other. */
+export function tasksWithout(
+  these: ResourceBinding,
+  those: ResourceBinding,
+): readonly EvictionTask[] {
+  const there = tasksOf(those);
+  return evictionsOf(these).filter(({ fromCluster }) => !there.has(fromCluster));
+}
+
+/** Where the schedule says that it runs, with the replicas there. */
+export function resultOf({ spec }: ResourceBinding): ReadonlyMap<string, number> {
+  return new Map((spec.clusters ?? []).map(({ name, replicas = 0 }) => [name, replicas]));
+}
+
+/** The clusters that the one result has and the other has not. */
+export function resultWithout(these: ResourceBinding, those: ResourceBinding): readonly string[] {
+  const there = resultOf(those);
+  return [...resultOf(these).keys()].filter((name) => !there.has(name));
+}
+
+/** Whether a task ended because its eviction was taken back: its cluster returns to the result with the same write. */
+export function isTakenBack(
+  task: EvictionTask,
+  { before, now }: { readonly before: ResourceBinding; readonly now: ResourceBinding },
+): boolean {
+  return resultWithout(now, before).includes(task.fromCluster);
+}
+
+export function clusterNamed(truth: Truth, name: string): Cluster | undefined {
+  return truth.ledger.find("plane", CLUSTERS, `/${name}`)?.object as unknown as Cluster | undefined;
+}
+
+/** Whether the cluster is there to stay. */
+export function isStaying(cluster: Cluster | undefined): cluster is Cluster {
+  return cluster !== undefined && !isGoing(cluster);
+}
+
+/** The key of the Work of a binding in a cluster. */
+export function workKeyOf({ spec }: ResourceBinding, cluster: string): string {
+  const { kind, namespace = "", name } = spec.resource;
+  return `${executionNamespace(cluster)}/${workName({ kind, namespace, name })}`;
+}
+
+export function workOf(truth: Truth, binding: ResourceBinding, cluster: string): Work | undefined {
+  const work = truth.ledger.find("plane", WORKS, workKeyOf(binding, cluster))?.object;
+  if (work === undefined || bindingId(work) !== bindingId(binding)) return undefined;
+  return work as unknown as Work;
+}
+
+/** The binding that a Work, or a copy in a member, is of. */
+export function bindingOf(truth: Truth, object: AnyObject): ResourceBinding | undefined {
+  const { annotations = {} } = object.metadata;
+  const name = annotations[wellKnown.BINDING_NAME];
+  const clusterScoped = annotations[wellKnown.CLUSTER_BINDING_NAME];
+  const [namespaced = "", global = ""] = BINDINGS;
+  const held =
+    name === undefined
+      ? truth.ledger.find("plane", global, `/${clusterScoped ?? ""}`)
+      : truth.ledger.find(
+          "plane",
+          namespaced,
+          `${annotations[wellKnown.BINDING_NAMESPACE] ?? ""}/${name}`,
+        );
+  return held?.object as unknown as ResourceBinding | undefined;
+}
+
+function objectKey({ spec: { resource } }: ResourceBinding): string {
+  return `${resource.namespace ?? ""}/${resource.name}`;
+}
+
+/** What a binding is of. */
+export function templateOf(truth: Truth, binding: ResourceBinding): AnyObject | undefined {
+  const table = tableOf(binding.spec.resource.kind);
+  return truth.ledger.find("plane", table, objectKey(binding))?.object;
+}
+
+/** Our copy of a workload in a member. */
+export function copyOf(
+  truth: Truth,
+  binding: ResourceBinding,
+  member: string,
+): AnyObject | undefined {
+  const table = tableOf(binding.spec.resource.kind);
+  const object = truth.ledger.find(member, table, objectKey(binding))?.object;
+  return object?.metadata.labels?.[wellKnown.MANAGED] === "true" ? object : undefined;
+}
+
+/** Whether a workload in a member has a replica that is ready, and is there to stay. */
+export function isServing(object: AnyObject | undefined): boolean {
+  if (object === undefined || isGoing(object)) return false;
+  const { status } = object as { readonly status?: { readonly readyReplicas?: number } };
+  return (status?.readyReplicas ?? 0) > 0;
+}
+
+/** Whether a Work reports its copy as healthy, about the present generation of it. */
+export function isReportedHealthy({ metadata, status }: Work): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  const isCurrent = ["Applied", "StatusObserved"].every((type) => {
+    const condition = findCondition(status?.conditions, type);
+    return condition?.status === "True" && condition.observedGeneration === metadata.generation;
+  });
+  const reports = status?.manifestStatuses ?? [];
+  return isCurrent && reports.length > 0 && reports.every(({ health }) => health === "Healthy");
+}
+
+/** What Ready of a cluster says; undefined: nothing. */
+export function readyOf(cluster: Cluster | undefined): string | undefined {
+  return findCondition(cluster?.status?.conditions, "Ready")?.status;
 }

@@ -9,19 +9,13 @@ import type {
 } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import type { Held, Ledger } from "../disk/ledger.ts";
+import type { Circumstances } from "./circumstances.ts";
 
 export const WORKS = "work.karmada.io/works";
 const RESOURCE_BINDINGS = "work.karmada.io/resourcebindings";
 const CLUSTER_BINDINGS = "work.karmada.io/clusterresourcebindings";
 export const CLUSTERS = "cluster.karmada.io/clusters";
 const POLICIES = "policy.karmada.io/propagationpolicies";
-
-export interface Circumstances {
-  /** Copies change in members only because the plane says so. */
-  readonly membersAreSteady: boolean;
-  /** The gate Failover is on. */
-  readonly failover: boolean;
-}
 
 export class Truth {
   readonly ledger: Ledger;
@@ -105,6 +99,11 @@ const TABLE_OF_KIND: ReadonlyMap<string, string> = new Map([
   ["Namespace", "/namespaces"],
   ["ClusterRole", "rbac.authorization.k8s.io/clusterroles"],
 ]);
+
+/** The table of a kind of the built-in groups that scenarios use; "" for others. */
+export function tableOf(kind: string): string {
+  return TABLE_OF_KIND.get(kind) ?? "";
+}
 
 /** The cluster whose execution namespace this is; undefined for another namespace. */
 export function clusterOf(namespace: string | undefined): string | undefined {

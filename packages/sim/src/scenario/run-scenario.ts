@@ -9,8 +9,10 @@ import { assert } from "@lifeboat/base";
 import type { ControllersOptions } from "@lifeboat/plane";
 import type { Committed } from "../disk/ledger.ts";
 import { faultsOf, phaseOf, rowsOfStep } from "../coverage.ts";
+import { circumstancesOf } from "../oracles/circumstances.ts";
+import { judgeAnswers } from "../oracles/history.ts";
 import { Jury, type Violation } from "../oracles/oracle.ts";
-import { alwaysOracles, judgeConverged } from "../oracles/oracles.ts";
+import { alwaysOracles, judgeConverged, judgeRequest } from "../oracles/oracles.ts";
 import { type Snapshot, snapshotOf } from "../oracles/snapshot.ts";
 import { Truth } from "../oracles/truth.ts";
 import { WatchJudge } from "../oracles/watch-judge.ts";
@@ -18,7 +20,7 @@ import type { Simulation, SimulationPorts } from "../simulation.ts";
 import { createSimulation } from "../simulation.ts";
 import { arrangeFault, healAll } from "./faults.ts";
 import { joinedImages } from "./joined-images.ts";
-import { describe, endOf, type Fault, type Scenario } from "./scenario.ts";
+import { describe, endOf, type Scenario } from "./scenario.ts";
 import { takeStep } from "./steps.ts";
 
 export interface RunOptions {
@@ -114,16 +116,16 @@ class Run {
     this.#onViolation = onViolation;
     this.#simulation = simulation;
     this.#scenario = scenario;
-    this.#truth = new Truth(simulation.ledger, {
-      membersAreSteady: areMembersSteady(scenario),
-      failover: scenario.failover === true,
-    });
+    this.#truth = new Truth(simulation.ledger, circumstancesOf(scenario));
     this.#jury = new Jury(this.#truth, alwaysOracles);
     this.#members = [...simulation.members.keys()];
     this.#firstWrite = simulation.writes.count;
     this.#began = simulation.clock.monotonic();
     this.#watches = new WatchJudge(simulation);
     simulation.ledger.onChange((change) => this.#judge(change));
+    simulation.writes.onWrite((write) => {
+      for (const violation of judgeRequest(write, this.#truth)) this.#report(violation);
+    });
   }
 
   /** Steps and faults, until the last is over; then everything is healed. */
@@ -191,12 +193,7 @@ class Run {
     }
     if (this.#violations.length === 0)
       for (const violation of this.#judgeEnd()) this.#report(violation);
-    for (const damage of this.#damage())
-      this.#report({
-        oracle: "acknowledged-writes-survive",
-        promise: "K6: what was acknowledged is there after a crash",
-        says: damage,
-      });
+    for (const violation of judgeAnswers(this.#simulation)) this.#report(violation);
     for (const fault of this.#watches.faults())
       this.#report({
         oracle: "watches-tell-everything",
@@ -224,14 +221,6 @@ class Run {
     return judgeConverged(this.#truth, this.#members);
   }
 
-  #damage(): readonly string[] {
-    const disks = [...this.#simulation.members.values()].map(({ disk }) => disk);
-    return [
-      ...[this.#simulation.planeDisk, ...disks].flatMap(({ damage }) => damage),
-      ...this.#simulation.lostAcknowledgements(),
-    ];
-  }
-
   #judge(change: Committed): void {
     this.#noteChange(change);
     for (const violation of this.#jury.judge(change)) this.#report(violation);
@@ -251,21 +240,6 @@ class Run {
     const seconds = (this.#simulation.clock.monotonic() - this.#began) / 1000;
     this.#timeline.push(`${seconds.toFixed(3).padStart(9)} ${text}`);
   }
-}
-
-/** The faults by which copies change in members. */
-const UNSTEADY: ReadonlySet<Fault["fault"]> = new Set<Fault["fault"]>([
-  "pods",
-  "member-crash",
-  "member-restored",
-  "foreign-object",
-]);
-
-/** Whether copies change in members only because the plane says so. */
-function areMembersSteady({ faults, steps }: Scenario): boolean {
-  return (
-    !faults.some(({ fault }) => UNSTEADY.has(fault)) && !steps.some((step) => step.do === "drift")
-  );
 }
 
 function isHeartbeat(table: string): boolean {

@@ -1,0 +1,63 @@
+/**
+ * What an oracle must know of a scenario to judge it fairly: how the plane was started, and what people and faults do that
+ * changes the world without the plane.
+ */
+import type { Fault, Scenario } from "../scenario/scenario.ts";
+
+export interface Circumstances {
+  /** Copies change in members only because the plane says so. */
+  readonly membersAreSteady: boolean;
+  /** The gate Failover is on at first. */
+  readonly failover: boolean;
+  /** The gate StatefulFailoverInjection is on. */
+  readonly statefulInjection: boolean;
+  /** Which plugins may end a graceful eviction; absent: all. */
+  readonly plugins?: readonly string[];
+  /** How old what a controller decides by may be, in milliseconds. */
+  readonly lagMs: number;
+  /** The clock of the plane is right. */
+  readonly clockIsTrue: boolean;
+  /** The names of workloads that a person places. */
+  readonly placedByHand: ReadonlySet<string>;
+}
+
+const LAG_MS = 2000;
+/** Where events are late or lost, or the plane stands still. */
+const LONG_LAG_MS = 180_000;
+
+/** Of an undisturbed world with everything off. */
+export const PLAIN: Circumstances = {
+  membersAreSteady: true,
+  failover: false,
+  statefulInjection: false,
+  lagMs: LAG_MS,
+  clockIsTrue: true,
+  placedByHand: new Set(),
+};
+
+export function circumstancesOf(scenario: Scenario): Circumstances {
+  const { failover = false, statefulInjection = false, plugins, steps, faults } = scenario;
+  return {
+    membersAreSteady: !faults.some(movesCopies) && !steps.some((step) => step.do === "drift"),
+    failover,
+    statefulInjection,
+    ...(plugins !== undefined && { plugins }),
+    lagMs: faults.some(makesLate) ? LONG_LAG_MS : LAG_MS,
+    clockIsTrue: !faults.some(({ fault }) => fault === "clock-skew" || fault === "clock-step"),
+    placedByHand: new Set(
+      steps.flatMap((step) => (step.do === "place-by-hand" ? [step.name] : [])),
+    ),
+  };
+}
+
+/** Whether copies change in members by it. */
+function movesCopies(fault: Fault): boolean {
+  if (fault.fault === "pods") return fault.kind === "crash" || fault.kind === "pods-not-ready";
+  return ["member-crash", "member-restored", "foreign-object"].includes(fault.fault);
+}
+
+/** Whether controllers may decide by what was true long ago. */
+function makesLate(fault: Fault): boolean {
+  if (fault.fault === "link" || fault.fault === "reset") return fault.link === "plane";
+  return ["pause", "two-leaders", "disk-full"].includes(fault.fault);
+}
