@@ -1,4 +1,4 @@
-import type { Cluster, ClusterTaintPolicy, Evacuation } from "@lifeboat/api";
+import type { Cluster, ClusterTaintPolicy, Evacuation, ResourceBinding } from "@lifeboat/api";
 import { instantOf } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
 import { statusLines, type StatusView } from "./status-text.ts";
@@ -50,13 +50,67 @@ const view = (changes: Partial<StatusView> = {}): StatusView => ({
   ],
   policies: [evicting, other],
   evacuations: [],
+  bindings: [],
   budget: undefined,
   brake: "off: deletions go on",
   ...changes,
 });
 
+function binding(name: string, changes: Partial<ResourceBinding>): ResourceBinding {
+  return {
+    apiVersion: "work.karmada.io/v1alpha2",
+    kind: "ResourceBinding",
+    metadata: { ...metadata, name },
+    spec: {
+      resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "default", name },
+      conflictResolution: "Abort",
+    },
+    ...changes,
+  };
+}
+
 const text = (changes: Partial<StatusView> = {}): string =>
   statusLines(view(changes), now).join("\n");
+
+describe("what needs a person", () => {
+  const ready = { type: "Ready", status: "False" as const, reason: "", message: "" };
+  const status = { conditions: [{ ...ready, lastTransitionTime: "" }] };
+  const gone = { ...cluster("eu-1"), status };
+  const task = { fromCluster: "eu-1", purgeMode: "Directly" as const, reason: "", producer: "" };
+  const leaving = (name: string): ResourceBinding => {
+    const { spec } = binding(name, {});
+    return binding(name, { spec: { ...spec, gracefulEvictionTasks: [task] } });
+  };
+
+  it("names the cluster whose end must be proven, and how", () => {
+    const bindings = Array.from({ length: 7 }, (_, i) => leaving(`w${i}`));
+    expect(text({ clusters: [gone], bindings })).toContain(
+      [
+        "Waiting   Deployment default/w0, Deployment default/w1, Deployment default/w2,",
+        "          Deployment default/w3, Deployment default/w4 and 2 more until eu-1",
+        "          answers, or a person says that it is off: lifeboat fence eu-1",
+      ].join("\n"),
+    );
+  });
+
+  it("says nothing of it while the cluster answers, or once it is fenced", () => {
+    const bindings = [leaving("w0")];
+    expect(text({ clusters: [cluster("eu-1")], bindings })).not.toContain("fence");
+    const annotations = { "lifeboat.dev/fenced": "{}" };
+    const fenced = { ...gone, metadata: { ...gone.metadata, annotations } };
+    expect(text({ clusters: [fenced], bindings })).not.toContain("fence");
+  });
+
+  it("says where the last copy is of what has no cluster", () => {
+    const bindings = [binding("web", { status: { aggregatedStatus: [{ clusterName: "eu-1" }] } })];
+    expect(text({ bindings })).toContain(
+      [
+        "Stuck     Deployment default/web has no cluster; its copy on eu-1 stays until it",
+        "          has one",
+      ].join("\n"),
+    );
+  });
+});
 
 describe("statusLines", () => {
   it("says what failover may do, what makes it act, and what it does", () => {

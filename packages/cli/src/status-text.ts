@@ -6,6 +6,7 @@ import {
   EVICTING_EFFECTS,
   type EvacuationBudget,
   findCondition,
+  type ResourceBinding,
 } from "@lifeboat/api";
 import { formatDuration, type Instant } from "@lifeboat/base";
 import {
@@ -13,6 +14,9 @@ import {
   fleetHealth,
   isDrained,
   isFailed,
+  isSilent,
+  modeOf,
+  operatorFence,
   type RateOptions,
   rateOf,
   rateReasons,
@@ -29,6 +33,8 @@ export interface StatusView {
   readonly clusters: readonly Cluster[];
   readonly policies: readonly ClusterTaintPolicy[];
   readonly evacuations: readonly Evacuation[];
+  /** Of both scopes. */
+  readonly bindings: readonly ResourceBinding[];
   readonly budget: EvacuationBudget | undefined;
   /** In words (see commands/brake.ts). */
   readonly brake: string;
@@ -47,6 +53,8 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
     ...line("Rate", rateText(view)),
     ...(view.budget?.spec.paused === true ? line("Paused", paused) : []),
     ...line("Brake", view.brake),
+    ...unproven(view).flatMap((text) => line("Waiting", text)),
+    ...lastCopies(view).flatMap((text) => line("Stuck", text)),
     "",
     ...clusterLines(view.clusters),
     "",
@@ -54,6 +62,48 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
     "",
     ...evacuationLines(view.evacuations, now),
   ];
+}
+
+const MAX_NAMES = 5;
+
+/** Who waits for a proof that a cluster which does not answer is off (D10), cluster by cluster. */
+function unproven({ clusters, bindings }: StatusView): readonly string[] {
+  return clusters
+    .filter((cluster) => isSilent(cluster) && operatorFence(cluster) === undefined)
+    .flatMap(({ metadata: { name } }) => {
+      const waiting = bindings.filter(({ spec }) =>
+        (spec.gracefulEvictionTasks ?? []).some(
+          (task) => task.fromCluster === name && modeOf(task) === "Directly",
+        ),
+      );
+      if (waiting.length === 0) return [];
+      return [
+        `${namesOf(waiting)} until ${name} answers, or a person says that it is off: lifeboat fence ${name}`,
+      ];
+    });
+}
+
+/** Who has no cluster, and where a copy is kept nevertheless. */
+function lastCopies({ bindings }: StatusView): readonly string[] {
+  return bindings.flatMap((binding) => {
+    const { spec, status } = binding;
+    const isPlaced = (spec.clusters ?? []).length > 0 || (spec.requiredBy ?? []).length > 0;
+    const isMoving = (spec.gracefulEvictionTasks ?? []).length > 0;
+    const copies = (status?.aggregatedStatus ?? []).map(({ clusterName }) => clusterName);
+    if (isPlaced || isMoving || copies.length === 0) return [];
+    return [
+      `${namesOf([binding])} has no cluster; its copy on ${copies.join(", ")} stays until it has one`,
+    ];
+  });
+}
+
+function namesOf(bindings: readonly ResourceBinding[]): string {
+  const names = bindings.map(({ spec: { resource } }) => {
+    const where = resource.namespace === undefined ? "" : `${resource.namespace}/`;
+    return `${resource.kind} ${where}${resource.name}`;
+  });
+  const rest = names.length - MAX_NAMES;
+  return names.slice(0, MAX_NAMES).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
 function gatesText(settings: PublishedSettings | undefined): string {

@@ -420,7 +420,7 @@ export {
   unknownEvictionPlugins,
 } from "./eviction/plugins/registry.ts";
 export { isForTaint, modeOf, type TaskMode } from "./eviction/purge-mode.ts";
-export { type TaskReason, taskReasons } from "./eviction/reasons.ts";
+export { remedyOf, type TaskReason, taskReasons } from "./eviction/reasons.ts";
 export { type TasksView, worksByCluster } from "./eviction/view.ts";
 export {
   type ApplicationPlan,

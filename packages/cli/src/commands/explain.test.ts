@@ -1,5 +1,5 @@
 /** A person at a terminal sees why, cluster by cluster. */
-import type { Cluster, ResourceBinding } from "@lifeboat/api";
+import type { Cluster, Evacuation, ResourceBinding, Work } from "@lifeboat/api";
 import { instantOf } from "@lifeboat/base";
 import { expect, it } from "vitest";
 import { explainPlacement } from "./explain.ts";
@@ -35,19 +35,33 @@ function binding(spec: Partial<ResourceBinding["spec"]>): ResourceBinding {
   };
 }
 
+const NONE = {
+  works: [],
+  evacuations: [],
+  settings: { "feature-gates": "Failover=true" },
+};
+const STAYS = [
+  "Failover   leaves a cluster with a NoExecute taint at once, Gracefully; stays on",
+  "           one with PreferNoExecute; stays where it is unhealthy.",
+];
+
+const failed = { taints: [{ key: "down", effect: "NoExecute" as const }] };
 const tainted = { taints: [{ key: "down", effect: "NoSchedule" as const }] };
 
 it("says where a workload runs, which clusters fit, and why others do not", () => {
   const placement = { clusterAffinity: { exclude: ["m3"] } };
   const found = binding({ placement, clusters: [{ name: "m1", replicas: 2 }] });
   const fleet = [cluster("m1", tainted), cluster("m2"), cluster("m3"), cluster("m4", tainted)];
-  expect(explainPlacement({ binding: found, bindings: [found], clusters: fleet }, now)).toBe(
+  expect(
+    explainPlacement({ binding: found, bindings: [found], clusters: fleet, ...NONE }, now),
+  ).toBe(
     [
       "Workload   Deployment default/web, 2 replicas",
       "Runs on    m1:2",
       "Decision   Placed: Every replica has a cluster.",
       "Would be   m1:2, m2:2 (The placement of the policy is not the one last carried",
       "           out.)",
+      ...STAYS,
       "",
       "CLUSTER  FITS   WHY",
       "m1       keeps  holds a copy; gets no more, by TaintToleration: had untolerated",
@@ -70,7 +84,7 @@ const aggregated = {
 
 function told(spec: Partial<ResourceBinding["spec"]>, ...fleet: readonly Cluster[]): string {
   const found = binding(spec);
-  return explainPlacement({ binding: found, bindings: [found], clusters: fleet }, now);
+  return explainPlacement({ binding: found, bindings: [found], clusters: fleet, ...NONE }, now);
 }
 
 it("says what would help when no cluster fits", () => {
@@ -80,6 +94,7 @@ it("says what would help when no cluster fits", () => {
       "Runs on    no cluster",
       "Decision   NoClusterFit: No cluster passes every filter; what runs stays where",
       "           it is.",
+      ...STAYS,
       "",
       "CLUSTER  FITS  WHY",
       "m1       no    TaintToleration: had untolerated taint {down:NoSchedule}",
@@ -101,6 +116,7 @@ it("says how much room there is when there is too little", () => {
     [
       "Decision   Unschedulable: The clusters that fit have no room for all replicas.",
       "           Clusters available replicas 5 are not enough to schedule.",
+      ...STAYS,
       "",
       "CLUSTER  FITS  WHY",
       "m1       yes   room for 5 more",
@@ -111,20 +127,101 @@ it("says how much room there is when there is too little", () => {
 it("says that the old copy must go first", () => {
   const task = { fromCluster: "m1", purgeMode: "Directly" as const, replicas: 2 };
   const gracefulEvictionTasks = [{ ...task, reason: "TaintUntolerated", producer: "TaintManager" }];
-  expect(told({ gracefulEvictionTasks }, cluster("m1", tainted), cluster("m2"))).toBe(
+  expect(told({ gracefulEvictionTasks }, cluster("m1", failed), cluster("m2"))).toBe(
     [
       "Workload   Deployment default/web, 2 replicas",
       "Runs on    no cluster",
       "Leaving    m1, 2 replicas: TaintUntolerated, the old copy must be gone before",
       "           the new one is placed",
+      "           CopyGone: The old copy is gone, with its pods.",
       "Decision   AwaitingPurge: The missing part is placed once the old copy is gone",
       "           (purge mode Directly).",
+      ...STAYS,
       "",
       "CLUSTER  FITS  WHY",
       "m1       no    an old copy is leaving; TaintToleration: had untolerated taint",
-      "               {down:NoSchedule}",
+      "               {down:NoExecute}",
       "m2       yes",
       "",
+    ].join("\n"),
+  );
+});
+
+function work(name: string, changes: Partial<Work["metadata"]> = {}): Work {
+  return {
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: { ...metadata, name: "web", namespace: `karmada-es-${name}`, ...changes },
+    spec: {},
+  };
+}
+
+function silent(name: string): Cluster {
+  const given = cluster(name, failed);
+  const ready = { type: "Ready", status: "Unknown" as const, reason: "", message: "" };
+  const conditions = [{ ...ready, lastTransitionTime: "" }];
+  return { ...given, status: { ...given.status, conditions } };
+}
+
+it("says that a cluster must answer or be fenced, and how", () => {
+  const task = { fromCluster: "m1", purgeMode: "Directly" as const, reason: "TaintUntolerated" };
+  const found = binding({ gracefulEvictionTasks: [{ ...task, producer: "TaintManager" }] });
+  const going = work("m1", { deletionTimestamp: "2026-01-01T00:00:00Z" });
+  const given = { binding: found, bindings: [], clusters: [silent("m1"), cluster("m2")] };
+  expect(explainPlacement({ ...given, ...NONE, works: [going] }, now)).toContain(
+    [
+      "Leaving    m1: TaintUntolerated, the old copy must be gone before the new one is",
+      "           placed",
+      "           AwaitingFence: The cluster cannot be reached, so nobody knows whether",
+      "           the old copy still runs there. The workload is placed anew once the",
+      "           cluster answers, or once a person says that it is off: lifeboat fence",
+      "           m1",
+    ].join("\n"),
+  );
+});
+
+it("says where the last copy is of a workload that has no cluster", () => {
+  const found = { binding: binding({}), bindings: [], clusters: [silent("m1")] };
+  const text = explainPlacement({ ...found, ...NONE, works: [work("m1")] }, now);
+  expect(text).toContain(
+    "Runs on    no cluster\nAlso on    m1: a copy stays there until another one is healthy\n",
+  );
+});
+
+it("says what holds a workload in a failed cluster", () => {
+  const found = binding({ clusters: [{ name: "m1" }] });
+  const held = { uid: "u", kind: "ResourceBinding" as const, name: "web-deployment" };
+  const evacuation: Evacuation = {
+    apiVersion: "lifeboat.dev/v1alpha1",
+    kind: "Evacuation",
+    metadata: { ...metadata, name: "m1-1" },
+    spec: { cluster: "m1", paused: false },
+    status: { held: [{ binding: held, reason: "NoTarget", message: "0/1 clusters fit" }] },
+  };
+  const given = { binding: found, bindings: [], clusters: [cluster("m1", tainted)] };
+  expect(explainPlacement({ ...given, ...NONE, evacuations: [evacuation] }, now)).toContain(
+    "Held       leaving m1 (evacuation m1-1), NoTarget: 0/1 clusters fit\n",
+  );
+});
+
+it("says how a workload would leave a failed cluster", () => {
+  const clusterTolerations = [
+    { key: "net", operator: "Exists" as const, tolerationSeconds: 60 },
+    { key: "disk", value: "slow", effect: "NoExecute" as const },
+    { key: "new", operator: "Exists" as const, effect: "NoSchedule" as const },
+  ];
+  const failover = {
+    cluster: { purgeMode: "Directly" as const, tolerationSeconds: 100 },
+    application: { decisionConditions: { tolerationSeconds: 30 } },
+  };
+  const found = binding({ placement: { clusterTolerations }, failover });
+  const given = { ...NONE, binding: found, bindings: [], clusters: [], settings: {} };
+  expect(explainPlacement(given, now)).toContain(
+    [
+      "Failover   leaves a cluster with a NoExecute taint at once, Directly, but",
+      "           tolerates net for 1m, disk=slow for ever; leaves one with",
+      "           PreferNoExecute after 1m40s; leaves where it is unhealthy for 30s.",
+      "           Now, only on a person's order: the feature gate Failover is off.",
     ].join("\n"),
   );
 });
@@ -150,7 +247,7 @@ it("shows the stored condition, and its message where the answer is another one 
     },
   ];
   const found = { ...binding({}), status: { conditions } };
-  const given = { binding: found, bindings: [found] };
+  const given = { binding: found, bindings: [found], ...NONE };
   expect(explainPlacement({ ...given, clusters: [cluster("m1")] }, now)).toContain(
     "Scheduled  False since 2026-01-01T00:00:00Z, NoClusterFit: 0/1 clusters are\n           available.",
   );
@@ -164,15 +261,16 @@ it("stays within 80 columns whatever the names are", () => {
   const key = `${"b".repeat(63)}/${"c".repeat(63)}`;
   const fleet = [cluster(long, { taints: [{ key, value: "d".repeat(63), effect: "NoExecute" }] })];
   const found = binding({ clusters: [{ name: long }, { name: "z".repeat(90) }] });
-  const lines = explainPlacement({ binding: found, bindings: [], clusters: fleet }, now).split(
-    "\n",
-  );
+  const lines = explainPlacement(
+    { binding: found, bindings: [], clusters: fleet, ...NONE },
+    now,
+  ).split("\n");
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
 });
 
 it("says so when there are no clusters", () => {
   const found = binding({});
-  expect(explainPlacement({ binding: found, bindings: [], clusters: [] }, now)).toContain(
+  expect(explainPlacement({ binding: found, bindings: [], clusters: [], ...NONE }, now)).toContain(
     "No clusters are joined",
   );
 });

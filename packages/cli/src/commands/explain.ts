@@ -3,12 +3,14 @@
  * the scheduler's own function from the objects of the API, so it is the answer of this moment.
  */
 import {
-  type Cluster,
   clusterResourceBindings,
   clusters,
+  evacuations,
   findCondition,
   type ResourceBinding,
   resourceBindings,
+  type Work,
+  works,
 } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
@@ -27,10 +29,14 @@ import {
   type Target,
   type Verdict,
   verdictsOf,
+  wellKnown,
   whatHelps,
   whyDue,
 } from "@lifeboat/core";
+import { readSettings as readPublished } from "@lifeboat/controllers";
+import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
+import { countOf, failoverLines, type FailoverView, type Line } from "../explain-failover.ts";
 import { findBinding, namespaceOption, parseWorkload } from "../find-binding.ts";
 import { findPlane, inWords, planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
@@ -63,6 +69,9 @@ async function explain(workload: string, settings: Settings): Promise<void> {
       binding,
       bindings: all.flatMap(({ items }) => items),
       clusters: (await client.list(clusters)).items,
+      works: await worksOf(client, binding),
+      evacuations: (await client.list(evacuations)).items,
+      settings: await readPublished(client),
     };
     process.stdout.write(explainPlacement(found, createRealClock().now()));
   } finally {
@@ -70,18 +79,22 @@ async function explain(workload: string, settings: Settings): Promise<void> {
   }
 }
 
-export interface Found {
-  readonly binding: ResourceBinding;
+async function worksOf(plane: Client, { metadata }: ResourceBinding): Promise<readonly Work[]> {
+  const key =
+    metadata.namespace === undefined ? wellKnown.CLUSTER_BINDING_ID : wellKnown.BINDING_ID;
+  const id = metadata.labels?.[key];
+  if (id === undefined) return [];
+  return (await plane.list(works, { labelSelector: `${key}=${id}` })).items;
+}
+
+export interface Found extends FailoverView {
   /** All of them, for the room that they have been promised. */
   readonly bindings: readonly ResourceBinding[];
-  readonly clusters: readonly Cluster[];
 }
 
 /** The lines for people, at most 80 columns. */
-export function explainPlacement(
-  { binding, bindings, clusters: given }: Found,
-  now: Instant,
-): string {
+export function explainPlacement(found: Found, now: Instant): string {
+  const { binding, bindings, clusters: given } = found;
   const fleet = fleetOf(given.map(candidateOf));
   const waitForPurge = purgesUnderWay(binding);
   const view = {
@@ -94,7 +107,7 @@ export function explainPlacement(
   const isDone = decision.reason === "Placed" || decision.reason === "AwaitingPurge";
   const help = isDone ? [] : whatHelps(decision.explanation);
   return [
-    ...summary(binding, decision, fleet),
+    ...summary(binding, decision, fleet, failoverLines(found, now)),
     "",
     ...verdictLines(view, decision),
     ...(help.length === 0 ? [] : ["", "What would let more clusters in:"]),
@@ -113,19 +126,21 @@ function summary(
   binding: ResourceBinding,
   decision: PlacementDecision,
   fleet: Fleet,
+  failover: readonly Line[],
 ): readonly string[] {
   const { resource, replicas, clusters: result = [] } = binding.spec;
   const where = resource.namespace === undefined ? "" : `${resource.namespace}/`;
   const due = whyDue(binding, fleet);
   const isOther = due !== undefined && shares(result) !== shares(decision.clusters);
   return [
-    ...line("Workload", `${resource.kind} ${where}${resource.name}${count(replicas)}`),
+    ...line("Workload", `${resource.kind} ${where}${resource.name}${countOf(replicas)}`),
     ...line("Runs on", result.length === 0 ? "no cluster" : shares(result)),
-    ...leaving(binding),
+    ...failover.flatMap(([label, text]) => (label === "Failover" ? [] : line(label, text))),
     ...scheduled(binding, decision),
     ...line("Decision", isSuspended(binding) ? SUSPENDED : inWordsOf(decision)),
     ...(decision.affinityName === "" ? [] : line("Group", decision.affinityName)),
     ...(isOther ? line("Would be", `${shares(decision.clusters)} (${scheduleReasons[due]})`) : []),
+    ...failover.flatMap(([label, text]) => (label === "Failover" ? line(label, text) : [])),
   ];
 }
 
@@ -135,27 +150,6 @@ const SUSPENDED =
 function isSuspended({ spec }: ResourceBinding): boolean {
   return spec.suspension?.scheduling === true;
 }
-
-function leaving({ spec }: ResourceBinding): readonly string[] {
-  return (spec.gracefulEvictionTasks ?? []).flatMap((task) => {
-    const { fromCluster, replicas, purgeMode = "Gracefully", reason } = task;
-    return line("Leaving", `${fromCluster}${count(replicas)}: ${reason}, ${HOW[purgeMode]}`);
-  });
-}
-
-type PurgeMode = NonNullable<
-  NonNullable<ResourceBinding["spec"]["gracefulEvictionTasks"]>[number]["purgeMode"]
->;
-
-const AFTER = "the old copy goes when the new one is healthy";
-const FIRST = "the old copy must be gone before the new one is placed";
-const HOW: Readonly<Record<PurgeMode, string>> = {
-  Gracefully: AFTER,
-  Graciously: AFTER,
-  Directly: FIRST,
-  Immediately: FIRST,
-  Never: "the old copy stays until a person removes it",
-};
 
 /** What stands in the binding; with its message only where that is not what is decided now. */
 function scheduled({ status }: ResourceBinding, decision: PlacementDecision): readonly string[] {
@@ -170,10 +164,6 @@ function scheduled({ status }: ResourceBinding, decision: PlacementDecision): re
 function inWordsOf({ reason, message }: PlacementDecision): string {
   const isNumbers = reason === "Unschedulable" || reason === "ConstraintsUnmet";
   return `${reason}: ${placementReasons[reason]}${isNumbers ? ` ${message}` : ""}`;
-}
-
-function count(replicas: number | undefined): string {
-  return replicas === undefined ? "" : `, ${replicas} replica${replicas === 1 ? "" : "s"}`;
 }
 
 function shares(targets: readonly Target[]): string {

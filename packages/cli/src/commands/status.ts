@@ -10,6 +10,7 @@ import { declareOptions, readSettings } from "../settings.ts";
 import { statusLines } from "../status-text.ts";
 import { print, withPlane } from "../with-plane.ts";
 import { describeBrake } from "./brake.ts";
+import { allBindings } from "./evacuations.ts";
 
 export const statusOptions = planeOptions;
 
@@ -29,6 +30,7 @@ async function status(plane: Client): Promise<void> {
     clusters: (await plane.list(clusters)).items,
     policies: (await plane.list(clusterTaintPolicies)).items,
     evacuations: (await plane.list(evacuations)).items,
+    bindings: await allBindings(plane),
     budget,
     brake: describeBrake(budget),
   };

@@ -31,6 +31,7 @@ import {
   executionNamespace,
   isProvenHealthy,
   operatorFence,
+  remedyOf,
   type TaskReason,
   taskReasons,
   type TasksPlan,
@@ -312,15 +313,8 @@ function eventOf({ cluster, fate, reason }: TaskVerdict): RecordedEvent {
       reason: "EvictWorkloadFromClusterSucceed",
       message: `Evict from cluster ${cluster} succeed.`,
     };
-  const hint =
-    reason === "AwaitingFence"
-      ? ` It is placed anew once the cluster answers, or once a person says that it is off: lifeboat fence ${cluster}`
-      : "";
-  return {
-    type: "Warning",
-    reason,
-    message: `Leaving cluster ${cluster}: ${taskReasons[reason]}${hint}`,
-  };
+  const message = `Leaving cluster ${cluster}: ${taskReasons[reason]} ${remedyOf(reason, cluster)}`;
+  return { type: "Warning", reason, message: message.trimEnd() };
 }
 
 function isGoing({ metadata }: Binding): boolean {

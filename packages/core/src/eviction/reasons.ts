@@ -22,3 +22,12 @@ export const taskReasons = defineReasons({
 });
 
 export type TaskReason = keyof typeof taskReasons;
+
+/** What a person can do about a copy that waits for this reason; "" when waiting is all. */
+export function remedyOf(reason: TaskReason, cluster: string): string {
+  if (reason === "AwaitingFence")
+    return `The workload is placed anew once the cluster answers, or once a person says that it is off: lifeboat fence ${cluster}`;
+  if (reason === "KeptByOrder")
+    return "The person who wants it gone sets suppressDeletion of the eviction task to false.";
+  return "";
+}
