@@ -2,7 +2,7 @@
  * What an oracle must know of a scenario to judge it fairly: how the plane was started, and what people and faults do that
  * changes the world without the plane.
  */
-import type { Fault, Scenario } from "../scenario/scenario.ts";
+import type { Fault, Scenario, Step } from "../scenario/scenario.ts";
 
 export interface Circumstances {
   /** Copies change in members only because the plane says so. */
@@ -15,15 +15,23 @@ export interface Circumstances {
   readonly plugins?: readonly string[];
   /** How old what a controller decides by may be, in milliseconds. */
   readonly lagMs: number;
+  /** How long the plane may take for what it does at once when nothing is wrong, in milliseconds. */
+  readonly patienceMs: number;
   /** The clock of the plane is right. */
   readonly clockIsTrue: boolean;
   /** The names of workloads that a person places. */
   readonly placedByHand: ReadonlySet<string>;
+  /** What people do, and when. */
+  readonly steps: readonly Step[];
+  /** More than one set of controllers may be at work. */
+  readonly hasTwoLeaders: boolean;
 }
 
 const LAG_MS = 2000;
 /** Where events are late or lost, or the plane stands still. */
 const LONG_LAG_MS = 180_000;
+
+const PATIENCE_MS = 30_000;
 
 /** Of an undisturbed world with everything off. */
 export const PLAIN: Circumstances = {
@@ -31,8 +39,11 @@ export const PLAIN: Circumstances = {
   failover: false,
   statefulInjection: false,
   lagMs: LAG_MS,
+  patienceMs: PATIENCE_MS,
   clockIsTrue: true,
   placedByHand: new Set(),
+  steps: [],
+  hasTwoLeaders: false,
 };
 
 export function circumstancesOf(scenario: Scenario): Circumstances {
@@ -43,7 +54,10 @@ export function circumstancesOf(scenario: Scenario): Circumstances {
     statefulInjection,
     ...(plugins !== undefined && { plugins }),
     lagMs: faults.some(makesLate) ? LONG_LAG_MS : LAG_MS,
+    patienceMs: faults.reduce((sum, fault) => sum + troubleMs(fault), PATIENCE_MS),
     clockIsTrue: !faults.some(({ fault }) => fault === "clock-skew" || fault === "clock-step"),
+    steps,
+    hasTwoLeaders: faults.some(({ fault }) => fault === "two-leaders"),
     placedByHand: new Set(
       steps.flatMap((step) => (step.do === "place-by-hand" ? [step.name] : [])),
     ),
@@ -60,4 +74,11 @@ function movesCopies(fault: Fault): boolean {
 function makesLate(fault: Fault): boolean {
   if (fault.fault === "link" || fault.fault === "reset") return fault.link === "plane";
   return ["pause", "two-leaders", "disk-full"].includes(fault.fault);
+}
+
+/** For how long a fault may keep the plane from doing anything. */
+function troubleMs(fault: Fault): number {
+  if (makesLate(fault)) return LONG_LAG_MS;
+  if ("downFor" in fault && !("member" in fault)) return fault.downFor * 1000 + PATIENCE_MS;
+  return 0;
 }

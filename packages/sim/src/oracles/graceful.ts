@@ -25,6 +25,7 @@ import {
   nameOf,
   pairOf,
   resultOf,
+  tasksOf,
   tasksWithout,
   templateOf,
   WORKLOADS,
@@ -145,6 +146,27 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     },
   },
   {
+    name: "no-cluster-is-left-and-kept",
+    promise: "D5: no cluster is both in a result and in a task for long",
+    on: "plane",
+    tables: BINDINGS,
+    start: (truth) => {
+      const since = new Map<string, number>();
+      return (change) => {
+        const { before, now } = pairOf(change);
+        const [was, is] = [before, now].map((one) => new Set(one && leftAndKept(one)));
+        for (const cluster of is ?? [])
+          if (was?.has(cluster) !== true) since.set(`${change.key} ${cluster}`, change.at);
+        return [...(was ?? [])].flatMap((cluster) => {
+          const seconds = (change.at - (since.get(`${change.key} ${cluster}`) ?? 0)) / 1000;
+          return seconds * 1000 > truth.circumstances.patienceMs
+            ? [`${change.key} has been leaving ${cluster} and placed there for ${seconds} s`]
+            : [];
+        });
+      };
+    },
+  },
+  {
     name: "taken-back-to-the-former-result",
     promise:
       "D6: an eviction that is taken back restores the former result, with its replicas, and changes nothing else of it (D13)",
@@ -185,16 +207,6 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
 
 export const convergedOracles: readonly ConvergedOracle[] = [
   {
-    name: "no-cluster-is-left-and-kept",
-    promise: "D5: no cluster is both in a result and in a task for long",
-    judge: (truth) =>
-      truth.bindings().flatMap((binding) =>
-        evictionsOf(binding)
-          .filter(({ fromCluster }) => resultOf(binding).has(fromCluster))
-          .map(({ fromCluster }) => `${nameOf(binding)} leaves ${fromCluster} and is placed there`),
-      ),
-  },
-  {
     name: "no-eviction-is-left",
     promise: "D8: when everything is healthy, no graceful eviction of a workload is left half done",
     judge: (truth) => leftBehind(truth, (binding) => hasHealth(binding)),
@@ -205,6 +217,10 @@ export const convergedOracles: readonly ConvergedOracle[] = [
     judge: (truth) => leftBehind(truth, (binding) => !hasHealth(binding)),
   },
 ];
+
+function leftAndKept(binding: ResourceBinding): readonly string[] {
+  return [...resultOf(binding).keys()].filter((cluster) => tasksOf(binding).has(cluster));
+}
 
 /** The tasks that ended gracefully, and not because the eviction was taken back. */
 function gracefulEnds(edit: Edit): readonly EvictionTask[] {

@@ -5,11 +5,10 @@
  * were told, in history.ts. K5 (deposed leaders), K8 (audit), K9 (roles) and K10 (bounds) are not yet: the simulation runs
  * without leases, users of different rights and real memory.
  */
-import type { AnyObject } from "@lifeboat/api";
-import { equalJson, type Json } from "@lifeboat/api";
+import { type AnyObject, equalJson, type Json } from "@lifeboat/api";
 import { parseObject } from "../disk/ledger.ts";
 import type { AlwaysOracle, ConvergedOracle, RequestOracle } from "./oracle.ts";
-import { BINDINGS, isGoing, pairOf, WORKLOADS } from "./reading.ts";
+import { BINDINGS, isGoing, pairOf } from "./reading.ts";
 import { CLUSTERS, WORKS } from "./truth.ts";
 
 export const alwaysOracles: readonly AlwaysOracle[] = [
@@ -34,7 +33,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     name: "generation-follows-spec",
     promise: "K3: an object's generation rises by one when its content changes, and only then",
     on: "plane",
-    tables: [WORKS, CLUSTERS, ...BINDINGS, ...WORKLOADS],
+    tables: [WORKS, CLUSTERS, ...BINDINGS],
     start: () => (change) => {
       const { before, now } = pairOf<AnyObject>(change);
       if (before === undefined || now === undefined || isGoing(now)) return [];
