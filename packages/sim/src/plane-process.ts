@@ -16,7 +16,14 @@ import {
   type VirtualClock,
 } from "@lifeboat/base";
 import type { ConnectMember } from "@lifeboat/controllers";
-import { type Client, createManager, type KitPorts, type Log, silentMetrics } from "@lifeboat/kit";
+import {
+  type Client,
+  createManager,
+  type KitPorts,
+  type Log,
+  type Metrics,
+  silentMetrics,
+} from "@lifeboat/kit";
 import {
   type ControlPlane,
   type ControllersOptions,
@@ -28,6 +35,7 @@ import type { RecordedDisk } from "./disk/recorded-disk.ts";
 import { PLANE_SERVER } from "./images.ts";
 import type { Link } from "./network/link.ts";
 import { SimClient, type WriteWatcher } from "./network/sim-client.ts";
+import type { Witness } from "./oracles/witness.ts";
 import { Process } from "./process.ts";
 
 /** As whom controllers act. */
@@ -46,6 +54,7 @@ export interface PlaneProcessPorts {
   readonly controllers: ControllersOptions;
   /** Of every life. */
   readonly log: Log;
+  readonly witness: Witness;
 }
 
 interface Life {
@@ -63,6 +72,7 @@ export class PlaneProcess {
   /** What its next life is started with. */
   controllers: ControllersOptions;
   #second: Process | undefined;
+  #metrics: Metrics = silentMetrics;
   #seconds = 0;
 
   constructor(ports: PlaneProcessPorts) {
@@ -132,6 +142,7 @@ export class PlaneProcess {
     const process = new Process(`plane#${this.#lives}`, this.#ports.clock, this.skewMs);
     const life: Life = { process, stop: new AbortController() };
     this.#life = life;
+    this.#metrics = this.#ports.witness.begins(this.controllers);
     void this.#boot(life);
   }
 
@@ -170,7 +181,8 @@ export class PlaneProcess {
     const random = this.#ports.random.fork(process.name);
     const { log } = this.#ports;
     const ids = createSeededIds(random.fork("ids"));
-    return { clock: process.clock, random, log, metrics: silentMetrics, ids };
+    const metrics = process === this.#life?.process ? this.#metrics : silentMetrics;
+    return { clock: process.clock, random, log, metrics, ids };
   }
 
   /** The disk works on while the process stands still; the process learns of it later. */

@@ -38,6 +38,7 @@ import { freshImages, type Images } from "./images.ts";
 import { MemberCluster } from "./member-cluster.ts";
 import { Link } from "./network/link.ts";
 import { SimClient } from "./network/sim-client.ts";
+import { Witness } from "./oracles/witness.ts";
 import { PlaneProcess } from "./plane-process.ts";
 import { Process } from "./process.ts";
 import { WriteCounter } from "./write-counter.ts";
@@ -96,6 +97,7 @@ export class Simulation {
   readonly ledger: Ledger;
   readonly writes = new WriteCounter();
   readonly plane: PlaneProcess;
+  readonly witness: Witness;
   readonly planeDisk: RecordedDisk;
   /** Between the controllers and the plane's own API. */
   readonly planeLink: Link;
@@ -126,6 +128,7 @@ export class Simulation {
       syncDelayMs: options.syncDelayMs ?? 0,
       image: images.plane,
     });
+    this.witness = new Witness(() => this.clock.monotonic());
     this.plane = new PlaneProcess({
       clock: this.clock,
       random: this.random.fork("plane"),
@@ -134,12 +137,15 @@ export class Simulation {
       writes: this.writes,
       controllers: { ...DEFAULT_CONTROLLERS, ...options.controllers },
       log: this.#log,
+      witness: this.witness,
       connect: (caller) => (access) => {
         const name = new URL(access.endpoint).hostname.split(".")[0] ?? "";
         const member = this.members.get(name);
         const link = member?.link ?? new Link(name, this.random.fork(`no ${name}`));
         const target = (): Client | undefined => this.members.get(name)?.reach(access.token);
-        const client = new SimClient({ caller, link, target, writes: this.writes });
+        const heard = (path: string, ok: boolean): void =>
+          this.witness.heard(name, caller.name, path, ok);
+        const client = new SimClient({ caller, link, target, writes: this.writes, heard });
         return { client, close: () => client.close() };
       },
     });

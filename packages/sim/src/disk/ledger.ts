@@ -42,6 +42,11 @@ export class Ledger {
     this.#now = now;
   }
 
+  /** Milliseconds since the simulation began. */
+  get now(): number {
+    return this.#now();
+  }
+
   get hash(): string {
     return this.#hash.toString(16).padStart(8, "0");
   }

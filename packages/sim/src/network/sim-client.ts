@@ -48,6 +48,8 @@ export interface SimClientPorts {
   /** Whom a call reaches now; undefined: nobody listens. Throws Refused when the caller is not let in. */
   readonly target: () => Client | undefined;
   readonly writes?: WriteWatcher | undefined;
+  /** Told of every read of a path: whether there was an answer. */
+  readonly heard?: (path: string, ok: boolean) => void;
   /** How long the server stands still from now on, in milliseconds; absent: it never does. */
   readonly standsStill?: () => number;
 }
@@ -81,8 +83,17 @@ export class SimClient implements Client {
     this.#call(given[2]?.signal, (to) => to.get(...given));
   readonly list: Client["list"] = (...given) =>
     this.#call(given[1]?.signal, (to) => to.list(...given));
-  readonly read: Client["read"] = (...given): Promise<Json> =>
-    this.#call(given[1]?.signal, (to) => to.read(...given));
+  readonly read: Client["read"] = async (...given): Promise<Json> => {
+    const { heard } = this.#ports;
+    try {
+      const answer = await this.#call(given[1]?.signal, (to) => to.read(...given));
+      heard?.(given[0], true);
+      return answer;
+    } catch (error) {
+      heard?.(given[0], false);
+      throw error;
+    }
+  };
 
   readonly create: Client["create"] = (...given) => {
     const [resource, { metadata }, options] = given;

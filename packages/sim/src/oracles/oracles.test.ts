@@ -2,39 +2,9 @@
 import type { AnyObject } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import { describe, expect, it } from "vitest";
-import { type Committed, Ledger } from "../disk/ledger.ts";
-import { type Circumstances, PLAIN } from "./circumstances.ts";
-import { Jury } from "./oracle.ts";
-import { alwaysOracles } from "./oracles.ts";
+import type { Ledger } from "../disk/ledger.ts";
+import { judged } from "./judged.suite.ts";
 import { differences, snapshotOf } from "./snapshot.ts";
-import { Truth } from "./truth.ts";
-
-/** A ledger, and what the oracles said about what was written into it. */
-function judged(circumstances: Circumstances = PLAIN) {
-  let now = 0;
-  let revision = 0;
-  const ledger = new Ledger(() => now);
-  const truth = new Truth(ledger, circumstances);
-  const jury = new Jury(truth, alwaysOracles);
-  const said: string[] = [];
-  ledger.onChange((change: Committed) => {
-    for (const { oracle, says } of jury.judge(change)) said.push(`${oracle}: ${says}`);
-  });
-  const write = (
-    server: string,
-    key: string,
-    object: object,
-    type: "ADDED" | "MODIFIED" | "DELETED" = "ADDED",
-  ): void => {
-    revision += 1;
-    const bytes = new TextEncoder().encode(JSON.stringify(object));
-    ledger.record(server, { revision, type, key, bytes });
-  };
-  const pass = (milliseconds: number): void => {
-    now += milliseconds;
-  };
-  return { ledger, said, write, pass };
-}
 
 const work = (name: string): AnyObject =>
   ({
@@ -54,7 +24,7 @@ const binding = (tasks: readonly string[], clusters: readonly string[] = ["m1"])
     replicas: 1,
     resource: { kind: "Deployment", namespace: "default", name: "web" },
     clusters: clusters.map((name) => ({ name })),
-    gracefulEvictionTasks: tasks.map((fromCluster) => ({ fromCluster })),
+    gracefulEvictionTasks: tasks.map((fromCluster) => ({ fromCluster, purgeMode: "Gracefully" })),
   },
 });
 
@@ -77,20 +47,6 @@ describe("one-task-per-cluster", () => {
     expect(said).toEqual([]);
     write("plane", BINDING, binding(["m1", "m1"]), "MODIFIED");
     expect(said.join()).toContain("one-task-per-cluster");
-  });
-});
-
-describe("evictions-keep-the-rate", () => {
-  it.each([
-    [1999, true],
-    [2000, false],
-  ])("after %i ms it is broken: %s", (milliseconds, isBroken) => {
-    const { said, write, pass } = judged();
-    write("plane", BINDING, binding([]));
-    write("plane", BINDING, binding(["m1"]), "MODIFIED");
-    pass(milliseconds);
-    write("plane", BINDING, binding(["m1", "m2"]), "MODIFIED");
-    expect(said.join().includes("evictions-keep-the-rate")).toBe(isBroken);
   });
 });
 

@@ -10,6 +10,7 @@ import type {
 import { wellKnown } from "@lifeboat/core";
 import type { Held, Ledger } from "../disk/ledger.ts";
 import type { Circumstances } from "./circumstances.ts";
+import { Witness } from "./witness.ts";
 
 export const WORKS = "work.karmada.io/works";
 const RESOURCE_BINDINGS = "work.karmada.io/resourcebindings";
@@ -20,11 +21,17 @@ const POLICIES = "policy.karmada.io/propagationpolicies";
 export class Truth {
   readonly ledger: Ledger;
   readonly circumstances: Circumstances;
+  readonly witness: Witness;
+  /** When steps and faults began, in milliseconds since the simulation began. */
+  readonly beganAt: number;
   /** When workloads were evicted for a taint. */
   readonly evictions: number[] = [];
 
-  constructor(ledger: Ledger, circumstances: Circumstances) {
+  /** `witness`: of a plane that was started with the product's defaults when absent. */
+  constructor(ledger: Ledger, circumstances: Circumstances, witness = new Witness(() => 0)) {
     this.ledger = ledger;
+    this.witness = witness;
+    this.beganAt = ledger.now;
     this.circumstances = circumstances;
   }
 

@@ -116,7 +116,7 @@ class Run {
     this.#onViolation = onViolation;
     this.#simulation = simulation;
     this.#scenario = scenario;
-    this.#truth = new Truth(simulation.ledger, circumstancesOf(scenario));
+    this.#truth = new Truth(simulation.ledger, circumstancesOf(scenario), simulation.witness);
     this.#jury = new Jury(this.#truth, alwaysOracles);
     this.#members = [...simulation.members.keys()];
     this.#firstWrite = simulation.writes.count;

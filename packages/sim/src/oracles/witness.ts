@@ -1,0 +1,78 @@
+/**
+ * What is true of the control plane and its network besides what the disks say: how it was started, what its probes heard,
+ * and what it shows to people who watch it. Oracles take nothing else from it.
+ */
+import { type Metrics, silentMetrics } from "@lifeboat/kit";
+import { type ControllersOptions, DEFAULT_CONTROLLERS } from "@lifeboat/plane";
+
+/** Equal answers to the probes of one member by one process of the plane, in a row. */
+export interface ProbeRun {
+  readonly caller: string;
+  readonly ok: boolean;
+  /** When the first and the last of them came; milliseconds since the simulation began. */
+  readonly since: number;
+  readonly last: number;
+}
+
+/** The gauges that oracles compare with the truth. */
+const WATCHED = new Set(["evict_total", "cluster_fault_num", "cluster_fault_rate"]);
+/** What members are asked to find out whether they are well. */
+const PROBE = "/readyz";
+
+export class Witness {
+  readonly #now: () => number;
+  readonly #probes = new Map<string, Map<string, ProbeRun>>();
+  #gauges = new Map<string, Map<string, number>>();
+  /** How the plane was started last. */
+  controllers: ControllersOptions = DEFAULT_CONTROLLERS;
+  /** When that was. */
+  startedAt = 0;
+  /** How often it was. */
+  lives = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** What each process heard of a member last. */
+  probes(member: string): readonly ProbeRun[] {
+    return [...(this.#probes.get(member)?.values() ?? [])];
+  }
+
+  /** The series of a gauge in the present life, by the values of their labels. */
+  gauge(name: string): ReadonlyMap<string, number> {
+    return this.#gauges.get(name) ?? new Map<string, number>();
+  }
+
+  /** A life of the plane begins, and shows its metrics here. */
+  begins(controllers: ControllersOptions): Metrics {
+    this.controllers = controllers;
+    this.startedAt = this.#now();
+    this.lives += 1;
+    this.#gauges = new Map();
+    const gauges = this.#gauges;
+    return {
+      ...silentMetrics,
+      gauge: (definition) => {
+        if (!WATCHED.has(definition.name)) return silentMetrics.gauge(definition);
+        const series = new Map<string, number>();
+        gauges.set(definition.name, series);
+        const idOf = (labels: object): string => Object.values(labels).join();
+        return {
+          set: (value, labels) => void series.set(idOf(labels), value),
+          remove: (labels) => void series.delete(idOf(labels)),
+        };
+      },
+    };
+  }
+
+  /** A process of the plane asked a member, and was answered or not. */
+  heard(member: string, caller: string, path: string, ok: boolean): void {
+    if (path !== PROBE) return;
+    const runs = this.#probes.get(member) ?? new Map<string, ProbeRun>();
+    this.#probes.set(member, runs);
+    const run = runs.get(caller);
+    const now = this.#now();
+    runs.set(caller, { caller, ok, since: run?.ok === ok ? run.since : now, last: now });
+  }
+}
