@@ -342,6 +342,23 @@ describe("ordered groups of clusters", () => {
     const gone = { schedulerObservingAffinityName: "third" };
     expect(placeOn(good, { placement, status: gone })).toMatchObject({ affinityName: "first" });
   });
+
+  it("follow a result that a person put into another group", () => {
+    const good = [makeCluster("a"), makeCluster("b"), makeCluster("c")];
+    const status = { schedulerObservingAffinityName: "second" };
+    const put = (...names: string[]) => {
+      const clusters = Object.fromEntries(names.map((name) => [name, 1]));
+      const { affinityName, clusters: result } = placeOn(good, { placement, status, clusters });
+      return `${affinityName}: ${result.map(({ name }) => name).join()}`;
+    };
+    expect([put("a"), put("b"), put("c"), put("a", "b"), put("a", "c")]).toEqual([
+      "first: a",
+      "second: b",
+      "second: b",
+      "second: b",
+      "second: b",
+    ]);
+  });
 });
 
 describe("spreading", () => {

@@ -30,7 +30,7 @@ import { readWorkload, type Workload } from "./workload.ts";
 export function place(view: PlacementView, now: Instant): PlacementDecision {
   const workload = readWorkload(view.binding);
   let failure: Attempt | undefined;
-  for (const term of workload.rules.terms.slice(workload.firstTerm)) {
+  for (const term of workload.rules.terms.slice(firstTermOf(view, workload))) {
     const attempt = placeIn(term, view, workload, now);
     const isDone = attempt.reason === "Placed" || attempt.reason === "AwaitingPurge";
     if (isDone) return { ...attempt, affinityName: term.name };
@@ -39,6 +39,20 @@ export function place(view: PlacementView, now: Instant): PlacementDecision {
   // Terms are never empty, so there was a failure.
   const failed = failure ?? placeIn(NO_TERM, view, workload, now);
   return { ...failed, affinityName: "" };
+}
+
+/**
+ * The group to begin with: the one in use. A result that lies outside of it and wholly in another was put there by a
+ * person, who ordered a workload back to where it ran before, so that one is in use now.
+ */
+function firstTermOf({ fleet }: PlacementView, workload: Workload): number {
+  const { firstTerm, present, rules, isFresh, isEdited } = workload;
+  if (isFresh || isEdited || present.size === 0 || rules.terms.length === 1) return firstTerm;
+  const holders = [...present.keys()].flatMap((name) => fleet.byName.get(name) ?? []);
+  const inUse = rules.terms[firstTerm];
+  if (holders.length === 0 || holders.some((one) => inUse?.matches(one))) return firstTerm;
+  const other = rules.terms.findIndex((term) => holders.every((one) => term.matches(one)));
+  return other < 0 ? firstTerm : other;
 }
 
 type Attempt = Omit<PlacementDecision, "affinityName">;
