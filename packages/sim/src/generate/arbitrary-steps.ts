@@ -188,7 +188,7 @@ function arbitraryStepKinds(size: Size): readonly fc.Arbitrary<readonly Step[]>[
   const aboutWorkload = (
     make: (of: Selected) => fc.Arbitrary<Step | Omit<PolicyStep, "at">>,
   ): fc.Arbitrary<readonly Step[]> =>
-    fc.tuple(time, workload.chain(make)).map(([at, step]) => [{ ...step, at } as Step]);
+    fc.tuple(time, workload.chain(make)).map(([at, step]) => [{ ...step, at }]);
   return [
     aboutWorkload(arbitraryContent),
     aboutWorkload((of) => arbitraryPolicy(size, of)),
