@@ -5,5 +5,6 @@ export { deepFreeze } from "./freeze.ts";
 export { Heap } from "./heap.ts";
 export { createSeededIds, type Ids } from "./ids.ts";
 export { createRandom, hashText, type Random } from "./random.ts";
+export { soon } from "./soon.ts";
 export { addMs, formatMicroTime, formatTime, type Instant, instantOf, parseTime } from "./time.ts";
 export { VirtualClock } from "./virtual-clock.ts";

@@ -96,6 +96,7 @@ export {
   type ClusterKnowledge,
   decideClusterStatus,
   type StatusPlan,
+  UNCHANGED_STATUS,
 } from "./health/cluster-status.ts";
 export {
   type ApiEnablements,

@@ -6,7 +6,7 @@
  *    that overflows ends the watch as lost; events of the beginning (what exists, what was missed) do not count.
  * 3. A write whose fate the storage does not know is `OutcomeUnknown`; one that a closed server did not take is `NotSent`.
  */
-import { deepFreeze } from "@lifeboat/base";
+import { deepFreeze, soon } from "@lifeboat/base";
 import {
   apiVersionOf,
   failure,
@@ -30,7 +30,8 @@ import {
   type WriteOptions,
 } from "@lifeboat/kit";
 import type { Catalog, ServedResource } from "../catalog/served-resource.ts";
-import type { Handle } from "../http/exchange.ts";
+import type { Handle, HttpResponse } from "../http/exchange.ts";
+import { JSON_TYPE } from "../http/respond.ts";
 import { StoreClosed } from "../store/create-store.ts";
 import type {
   Found,
@@ -69,6 +70,8 @@ class InProcessClient implements Client {
   readonly #handle: Handle;
   readonly #user: User;
   readonly #watchQueueLimit: number;
+  /** What was read, by its bytes: the server keeps its documents about the API, and they are read again and again. */
+  readonly #documents = new WeakMap<object, Json>();
 
   constructor(parts: InProcessParts, options: InProcessOptions) {
     this.#verbs = parts.verbs;
@@ -177,7 +180,7 @@ class InProcessClient implements Client {
       queue.started(() => running.stop());
     };
     // The sink hears nothing before the caller has its Watch.
-    queueMicrotask(() => {
+    soon(() => {
       if (!queue.ended) begin().catch((error: unknown) => queue.failed(error));
     });
     return { stop: () => queue.stop() };
@@ -193,8 +196,19 @@ class InProcessClient implements Client {
         certificateUser: this.#user,
         signal: options.signal ?? new AbortController().signal,
       });
-      return readBody(response.status, response.body);
+      return this.#bodyOf(response);
     });
+
+  #bodyOf(response: HttpResponse): Json {
+    const { status, body } = response;
+    if (status >= 400) throw refusalOf(response);
+    if (!isJson(response)) return textOf(body);
+    const known = this.#documents.get(body);
+    if (known !== undefined) return known;
+    const value = deepFreeze(JSON.parse(textOf(body)) as Json);
+    this.#documents.set(body, value);
+    return value;
+  }
 
   #context(signal?: AbortSignal): RequestContext {
     const context = { user: this.#user, warn: () => undefined };
@@ -311,23 +325,21 @@ function deleteBody(
   };
 }
 
-function readBody(status: number, body: Uint8Array | readonly Uint8Array[] | object): Json {
-  const parts = body instanceof Uint8Array ? [body] : Array.isArray(body) ? body : [];
-  const text = (parts as readonly Uint8Array[])
-    .map((part) => new TextDecoder().decode(part))
-    .join("");
-  const value = parseOrText(text);
-  if (status < 400) return deepFreeze(value);
-  const isStatus = typeof value === "object" && value !== null && "code" in value;
-  throw new Refused(
-    isStatus ? (value as unknown as Refused["status"]) : failure(status, undefined, text),
-  );
+function isJson({ headers }: HttpResponse): boolean {
+  return headers["content-type"] === JSON_TYPE;
 }
 
-function parseOrText(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return text;
-  }
+function refusalOf(response: HttpResponse): Refused {
+  const text = textOf(response.body);
+  const value: unknown = isJson(response) ? JSON.parse(text) : undefined;
+  const isStatus = typeof value === "object" && value !== null && "code" in value;
+  const status = isStatus ? (value as Refused["status"]) : undefined;
+  return new Refused(status ?? failure(response.status, undefined, text));
 }
+
+function textOf(body: HttpResponse["body"]): string {
+  const parts = body instanceof Uint8Array ? [body] : Array.isArray(body) ? body : [];
+  return (parts as readonly Uint8Array[]).map((part) => decoder.decode(part)).join("");
+}
+
+const decoder = new TextDecoder();

@@ -5,7 +5,7 @@
  * 2. It gets `end` exactly once, and nothing after it.
  * 3. Events that came before the watch had started are not counted; of later ones at most `limit` wait.
  */
-import { deepFreeze } from "@lifeboat/base";
+import { deepFreeze, soon } from "@lifeboat/base";
 import { type KubeObject, Refused, type Status, type WatchEvent } from "@lifeboat/api";
 import type { WatchEnd, WatchSink } from "@lifeboat/kit";
 import type { ServerWatchEvent, ServerWatchSink } from "../verbs/verbs.ts";
@@ -93,7 +93,7 @@ export class WatchQueue<T extends KubeObject> implements ServerWatchSink {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    queueMicrotask(() => {
+    soon(() => {
       this.#scheduled = false;
       this.#deliver();
     });

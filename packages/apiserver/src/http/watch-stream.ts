@@ -12,7 +12,7 @@
  * 3. Nothing is written after `end`, and the source is stopped exactly once.
  */
 import type { AnyObject } from "@lifeboat/api";
-import type { Instant } from "@lifeboat/base";
+import { type Instant, soon } from "@lifeboat/base";
 import type { Log } from "@lifeboat/kit";
 import type { ServerWatch, ServerWatchEvent, ServerWatchSink } from "../verbs/verbs.ts";
 import type { HttpStream, HttpStreamSink } from "./exchange.ts";
@@ -172,7 +172,7 @@ class Flusher {
   #joined: Uint8Array = FRAME_END;
 
   add(stream: WatchStream): void {
-    if (this.#waiting.push(stream) === 1) queueMicrotask(() => this.#flush());
+    if (this.#waiting.push(stream) === 1) soon(() => this.#flush());
   }
 
   /** The frames as one chunk; the same one for every watcher with the same frames. */

@@ -16,7 +16,7 @@
  *    group was lost in a crash together with the ceiling, may be given out again in the next life.
  * 6. History holds every change of the last `historyMaxEvents` or `historyMaxBytes`, whichever is less, and at least one.
  */
-import { assert, type Clock } from "@lifeboat/base";
+import { assert, type Clock, soon } from "@lifeboat/base";
 import type { Log } from "@lifeboat/kit";
 import { ChangeLog } from "./change-log.ts";
 import { endOfPrefix, splitStorageKey, storageKeyOf } from "./key-text.ts";
@@ -322,7 +322,7 @@ class MemoryStore implements Store {
       this.#becomeIdle = resolve;
     });
     // In a microtask, so that the writes of one turn share a sync.
-    queueMicrotask(() => void this.#commitWaiting());
+    soon(() => void this.#commitWaiting());
   }
 
   async #commitWaiting(): Promise<void> {

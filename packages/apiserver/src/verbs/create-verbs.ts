@@ -4,6 +4,7 @@ import type { AdmissionChain } from "../admission/chain.ts";
 import type { Authorizer } from "../authorization/authorizer.ts";
 import type { Catalog } from "../catalog/served-resource.ts";
 import type { Store } from "../store/store.ts";
+import { BookmarkBeats } from "./bookmark-beats.ts";
 import { create } from "./create.ts";
 import { deleteCollection, deleteOne } from "./delete.ts";
 import type { VerbDeps } from "./deps.ts";
@@ -38,7 +39,8 @@ export function createVerbs(
 ): Verbs {
   const { clock, ids } = ports;
   const random = ports.random.fork("verbs");
-  const deps: VerbDeps = { clock, ids, random, ...parts, ...options, views: new Views() };
+  const own = { views: new Views(), beats: new BookmarkBeats(clock) };
+  const deps: VerbDeps = { clock, ids, random, ...parts, ...options, ...own };
   return {
     get: (...request) => get(deps, ...request),
     list: (...request) => list(deps, ...request),

@@ -4,6 +4,7 @@ import type { AdmissionChain } from "../admission/chain.ts";
 import type { Authorizer } from "../authorization/authorizer.ts";
 import type { Catalog } from "../catalog/served-resource.ts";
 import type { Store } from "../store/store.ts";
+import type { BookmarkBeats } from "./bookmark-beats.ts";
 import type { User } from "./verbs.ts";
 import type { Views } from "./views.ts";
 
@@ -18,4 +19,5 @@ export interface VerbDeps {
   /** Static bearer tokens, for TokenReview. */
   readonly tokens: ReadonlyMap<string, User>;
   readonly views: Views;
+  readonly beats: BookmarkBeats;
 }

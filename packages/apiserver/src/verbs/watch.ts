@@ -35,7 +35,6 @@ import type {
   WatchParameters,
 } from "./verbs.ts";
 
-const BOOKMARK_EVERY_MS = 60_000;
 const LAST_BOOKMARK_BEFORE_END_MS = 2000;
 const SHORTEST_DEFAULT_TIMEOUT_S = 1800;
 
@@ -146,7 +145,7 @@ class RunningWatch implements ServerWatch, ChangeSink {
     if (!this.#bookmarks) return;
     const last = timeout - LAST_BOOKMARK_BEFORE_END_MS;
     if (last > 0) this.#timers.push(clock.after(last, () => this.#bookmark(this.#revision())));
-    this.#bookmarkEachMinute();
+    this.#timers.push(this.#deps.beats.join(() => this.#bookmark(this.#revision())));
   }
 
   stop(): void {
@@ -214,14 +213,6 @@ class RunningWatch implements ServerWatch, ChangeSink {
       return this.#send(eventOf("DELETED", resource, view.object, change.entry, view.bytes));
     const left = views.of(resource, change.previous ?? change.entry).object;
     return this.#send({ type: "DELETED", object: atVersion(left, change.revision) });
-  }
-
-  #bookmarkEachMinute(): void {
-    const cancel = this.#deps.clock.after(BOOKMARK_EVERY_MS, () => {
-      this.#timers = this.#timers.filter((timer) => timer !== cancel);
-      if (this.#bookmark(this.#revision())) this.#bookmarkEachMinute();
-    });
-    this.#timers.push(cancel);
   }
 
   #revision(): number {

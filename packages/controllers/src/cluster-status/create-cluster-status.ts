@@ -18,6 +18,7 @@ import {
   decideReady,
   READY,
   type ReadyThresholds,
+  UNCHANGED_STATUS,
   wellKnown,
 } from "@lifeboat/core";
 import {
@@ -95,11 +96,12 @@ class ClusterStatus implements Service {
     follower.use(connections.of(key.name));
     const { streak } = follower;
     if (streak === undefined) return done;
-    const plan = decideClusterStatus(
-      cluster.status,
-      this.#knowledgeOf(cluster, follower),
-      clock.now(),
-    );
+    const knowledge = this.#knowledgeOf(cluster, follower);
+    const isSettled = follower.isSettled(cluster, knowledge);
+    const plan = isSettled
+      ? UNCHANGED_STATUS
+      : decideClusterStatus(cluster.status, knowledge, clock.now());
+    if (plan.status === undefined) follower.settle(cluster, knowledge);
     const status = plan.status ?? cluster.status;
     this.#measure(key.name, follower, isReady(status));
     if (plan.status === undefined) return done;

@@ -6,8 +6,10 @@
  * 3. What cannot be asked at all (no Secret, no address) is observed at the same pace, from the second beat on: the
  *    Secret of a cluster often comes a moment after the Cluster.
  */
+import { type Cluster, equalJson } from "@lifeboat/api";
 import { sleep, unreachable } from "@lifeboat/base";
 import {
+  type ClusterKnowledge,
   extendStreak,
   type Observation,
   observeUnusable,
@@ -37,6 +39,7 @@ export class MemberFollower {
   #collector: MemberCollector | undefined;
   #streak: Streak | undefined;
   #tookMs: number | undefined;
+  #settled: { readonly cluster: Cluster; readonly knowledge: ClusterKnowledge } | undefined;
 
   /** Follows nobody until `use`; `onNews` is called after every probe and when something becomes known. */
   constructor(ports: KitPorts, uid: string, options: FollowerOptions, onNews: () => void) {
@@ -44,6 +47,17 @@ export class MemberFollower {
     this.uid = uid;
     this.#options = options;
     this.#onNews = onNews;
+  }
+
+  /** Whether the Cluster says all of this already: both are what they were when that was found. */
+  isSettled(cluster: Cluster, knowledge: ClusterKnowledge): boolean {
+    const known = this.#settled;
+    return known?.cluster === cluster && isSameKnowledge(known.knowledge, knowledge);
+  }
+
+  /** The Cluster says all of this: at rest, most looks end here. */
+  settle(cluster: Cluster, knowledge: ClusterKnowledge): void {
+    this.#settled = { cluster, knowledge };
   }
 
   /** What the probes say; undefined before the first. */
@@ -121,6 +135,17 @@ export class MemberFollower {
     this.#streak = extendStreak(this.#streak, observation, this.#ports.clock.monotonic());
     this.#onNews();
   }
+}
+
+/** By identity but for the conditions, which are made anew for every look. */
+function isSameKnowledge(a: ClusterKnowledge, b: ClusterKnowledge): boolean {
+  return (
+    a.kubernetesVersion === b.kubernetesVersion &&
+    a.apiEnablements === b.apiEnablements &&
+    a.nodeSummary === b.nodeSummary &&
+    a.resourceSummary === b.resourceSummary &&
+    equalJson(a.conditions, b.conditions)
+  );
 }
 
 /** Whether the new connection leads to another address, about which the old one says nothing. */

@@ -26,9 +26,14 @@ export class Room {
   readonly #allocated = new Sum();
   readonly #allocating = new Sum();
   #ready = 0;
+  /** The last answers, until something changes: at rest they are asked for at every probe. */
+  #nodeSummary: NodeSummary | undefined;
+  #summary: { readonly models: ResourceModels; readonly answer: ResourceSummary } | undefined;
 
   /** A node came, changed (`was` is what it offered) or went. */
   changeNode(name: string, was: NodeOffer | undefined, now: NodeOffer | undefined): void {
+    this.#nodeSummary = undefined;
+    this.#summary = undefined;
     if (was !== undefined) {
       this.#allocatable.subtract(was.allocatable);
       if (was.ready) this.#ready -= 1;
@@ -42,15 +47,25 @@ export class Room {
 
   /** A pod came, changed (`was` is what it took) or went. */
   changePod(was: PodClaim | undefined, now: PodClaim | undefined): void {
+    this.#summary = undefined;
     if (was !== undefined) this.#release(was);
     if (now !== undefined) this.#take(now);
   }
 
+  /** The same object as before while nothing changed. */
   nodeSummary(): NodeSummary {
-    return { totalNum: this.#nodes.size, readyNum: this.#ready };
+    this.#nodeSummary ??= deepFreeze({ totalNum: this.#nodes.size, readyNum: this.#ready });
+    return this.#nodeSummary;
   }
 
-  resourceSummary(models: ResourceModels = []): ResourceSummary {
+  /** The same object as before while nothing changed and the same models are asked for. */
+  resourceSummary(models: ResourceModels = NO_MODELS): ResourceSummary {
+    if (this.#summary?.models !== models)
+      this.#summary = { models, answer: this.#summarize(models) };
+    return this.#summary.answer;
+  }
+
+  #summarize(models: ResourceModels): ResourceSummary {
     const allocatable = this.#allocatable.format();
     const allocated = this.#allocated.format();
     const allocating = this.#allocating.format();
@@ -117,6 +132,8 @@ export class Room {
     return free;
   }
 }
+
+const NO_MODELS: ResourceModels = [];
 
 function minimaOf(
   ranges: ResourceModels[number]["ranges"],

@@ -29,7 +29,8 @@ export interface StatusPlan {
   readonly routine: boolean;
 }
 
-const UNCHANGED: StatusPlan = Object.freeze({ routine: true });
+/** Nothing is to be written. */
+export const UNCHANGED_STATUS: StatusPlan = Object.freeze({ routine: true });
 
 /** Decides what the status of a Cluster is to say. */
 export function decideClusterStatus(
@@ -48,7 +49,7 @@ export function decideClusterStatus(
     ...known,
     ...(conditions.length > 0 && { conditions }),
   };
-  if (equalJson(status, current ?? {})) return UNCHANGED;
+  if (equalJson(status, current ?? {})) return UNCHANGED_STATUS;
   const isNews = Object.keys(known).some(
     (field) => current?.[field as keyof ClusterStatus] === undefined,
   );
