@@ -129,6 +129,15 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   },
 ];
 
+/** Whether an object of somebody else has the place of a copy that does not overwrite. */
+function isTaken({ ledger }: Truth, where: string, { kind, metadata }: AnyObject): boolean {
+  if (metadata.annotations?.[wellKnown.CONFLICT_RESOLUTION] === "overwrite") return false;
+  const [cluster = ""] = where.split(" ");
+  const key = `${metadata.namespace ?? ""}/${metadata.name}`;
+  const found = ledger.find(cluster, tableOf(kind), key)?.object;
+  return found !== undefined && found.metadata.labels?.[wellKnown.MANAGED] !== "true";
+}
+
 export const convergedOracles: readonly ConvergedOracle[] = [
   {
     name: "no-orphan-work",
@@ -191,7 +200,8 @@ export const convergedOracles: readonly ConvergedOracle[] = [
       );
       const missing = [...wanted].flatMap(([where, manifest]) => {
         const object = held.get(where);
-        if (object === undefined) return [`${where} is missing`];
+        if (object === undefined)
+          return isTaken(truth, where, manifest) ? [] : [`${where} is missing`];
         const { spec, data } = manifest as { readonly spec?: unknown; readonly data?: unknown };
         return says(object, {
           ...(spec !== undefined && { spec }),

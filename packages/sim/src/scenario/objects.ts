@@ -141,13 +141,25 @@ function toleration({ effect, seconds }: NonNullable<PolicyStep["tolerates"]>): 
 }
 
 export function taintPolicy(step: Of<"taint-policy">): New<AnyObject> {
-  const { name, condition, statuses, effect, key = `test/${name}` } = step;
+  const { name, condition, statuses, unless, effect, key = `test/${name}` } = step;
+  const matching = { conditionType: condition, operator: "In", statusValues: statuses };
   return {
     apiVersion: `${clusterTaintPolicies.group}/${clusterTaintPolicies.version}`,
     kind: clusterTaintPolicies.kind,
     metadata: { name },
     spec: {
-      matchConditions: [{ conditionType: condition, operator: "In", statusValues: statuses }],
+      matchConditions: [
+        matching,
+        ...(unless === undefined
+          ? []
+          : [
+              {
+                conditionType: unless.condition,
+                operator: "NotIn",
+                statusValues: unless.statuses,
+              },
+            ]),
+      ],
       taintsToAdd: [
         {
           key,

@@ -13,6 +13,7 @@ import { circumstancesOf } from "../oracles/circumstances.ts";
 import { judgeAnswers } from "../oracles/history.ts";
 import { Jury, type Violation } from "../oracles/oracle.ts";
 import { alwaysOracles, judgeConverged, judgeRequest } from "../oracles/oracles.ts";
+import { ReadJudge } from "../oracles/read-judge.ts";
 import { type Snapshot, snapshotOf } from "../oracles/snapshot.ts";
 import { Truth } from "../oracles/truth.ts";
 import { WatchJudge } from "../oracles/watch-judge.ts";
@@ -20,7 +21,7 @@ import type { Simulation, SimulationPorts } from "../simulation.ts";
 import { createSimulation } from "../simulation.ts";
 import { arrangeFault, healAll } from "./faults.ts";
 import { joinedImages } from "./joined-images.ts";
-import { describe, endOf, type Scenario } from "./scenario.ts";
+import { describe, endOf, longestWindowOf, type Scenario } from "./scenario.ts";
 import { takeStep } from "./steps.ts";
 
 export interface RunOptions {
@@ -100,6 +101,7 @@ class Run {
   readonly #truth: Truth;
   readonly #jury: Jury;
   readonly #watches: WatchJudge;
+  readonly #reads: ReadJudge;
   readonly #violations: Violation[] = [];
   readonly #timeline: string[] = [];
   readonly #members: readonly string[];
@@ -122,6 +124,7 @@ class Run {
     this.#firstWrite = simulation.writes.count;
     this.#began = simulation.clock.monotonic();
     this.#watches = new WatchJudge(simulation);
+    this.#reads = new ReadJudge(simulation);
     simulation.ledger.onChange((change) => this.#judge(change));
     simulation.writes.onWrite((write) => {
       for (const violation of judgeRequest(write, this.#truth)) this.#report(violation);
@@ -156,7 +159,7 @@ class Run {
     do {
       begun = this.#begun;
       await this.#untilAllHolds(limitMs);
-      await this.#simulation.advance(SETTLE_MS);
+      await this.#simulation.advance(SETTLE_MS + longestWindowOf(this.#scenario) * 1000);
     } while (this.#begun > begun);
     this.#writes = this.#simulation.writes.count - this.#firstWrite;
   }
@@ -194,6 +197,12 @@ class Run {
     if (this.#violations.length === 0)
       for (const violation of this.#judgeEnd()) this.#report(violation);
     for (const violation of judgeAnswers(this.#simulation)) this.#report(violation);
+    for (const fault of this.#reads.faults)
+      this.#report({
+        oracle: "reads-are-current",
+        promise: "K1: a read answers what was on disk at some moment while it lasted",
+        says: fault,
+      });
     for (const fault of this.#watches.faults())
       this.#report({
         oracle: "watches-tell-everything",

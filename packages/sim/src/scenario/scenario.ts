@@ -105,6 +105,11 @@ export type Step = { readonly at: number } & (
       readonly condition: string;
       /** Any of these statuses matches. */
       readonly statuses: readonly ("True" | "False" | "Unknown")[];
+      /** This condition must not have any of these statuses, too. */
+      readonly unless?: {
+        readonly condition: string;
+        readonly statuses: readonly ("True" | "False" | "Unknown")[];
+      };
       readonly effect: TaintEffect;
       /** Absent: `test/` and the name of the policy. */
       readonly key?: string;
@@ -141,6 +146,8 @@ export type Step = { readonly at: number } & (
   | {
       /** All evacuations pause, or go on. */
       readonly do: "pause-evacuations";
+      /** Only those of this member. */
+      readonly member?: string;
       readonly on: boolean;
     }
   | {
@@ -281,6 +288,28 @@ function endOfFault(fault: Fault): number {
   if (!("at" in fault)) return 0;
   const lasts = "downFor" in fault ? fault.downFor : "lasts" in fault ? fault.lasts : 0;
   return fault.at + lasts;
+}
+
+/** The longest wait that the scenario asks for: what is due then happens that long after the last deed, in seconds. */
+export function longestWindowOf({ steps, threshold = 30 }: Scenario): number {
+  return threshold + Math.max(0, ...steps.map(windowOf));
+}
+
+/** How long a PreferNoExecute taint is borne when a policy does not say. */
+const BORNE = 300;
+
+function windowOf(step: Step): number {
+  if (step.do === "taint-policy") return Math.max(step.addAfter, step.removeAfter);
+  if (step.do !== "policy") return 0;
+  const { purgeMode, state, tolerates, application } = step;
+  const isForClusters = purgeMode !== undefined || state !== undefined;
+  const { tolerationSeconds = 0, gracePeriodSeconds = 600 } = application ?? {};
+  const ofApplication =
+    application?.purgeMode === "Gracefully"
+      ? tolerationSeconds + gracePeriodSeconds
+      : tolerationSeconds;
+  const ofCluster = step.failoverAfter ?? (isForClusters ? BORNE : 0);
+  return Math.max(ofCluster, tolerates?.seconds ?? 0, ofApplication);
 }
 
 /** A sentence about a step or fault, for timelines; without its time. */

@@ -4,6 +4,7 @@ import {
   clusters,
   clusterTaintPolicies,
   evacuationBudgets,
+  evacuations,
   FLEET_BUDGET,
   isRefused,
   type JsonObject,
@@ -51,7 +52,7 @@ export function takeStep(simulation: Simulation, step: Step): void {
     case "fence":
       return simulation.user((plane) => fence(plane, step.member, simulation));
     case "pause-evacuations":
-      return simulation.user((plane) => pauseEvacuations(plane, step.on));
+      return simulation.user((plane) => pauseEvacuations(plane, step));
     case "gate":
       return simulation.restartPlane({ failover: step.on });
     case "place-by-hand":
@@ -143,11 +144,16 @@ async function fence(plane: Client, member: string, { clock }: Simulation): Prom
   });
 }
 
-async function pauseEvacuations(plane: Client, paused: boolean): Promise<void> {
-  const key = { namespace: "", name: FLEET_BUDGET };
-  await ifThere(() =>
-    plane.patch(evacuationBudgets, key, { type: "merge", body: { spec: { paused } } }),
-  );
+async function pauseEvacuations(plane: Client, step: Of<"pause-evacuations">): Promise<void> {
+  const pause = { type: "merge", body: { spec: { paused: step.on } } } as const;
+  if (step.member === undefined) {
+    const key = { namespace: "", name: FLEET_BUDGET };
+    await ifThere(() => plane.patch(evacuationBudgets, key, pause));
+    return;
+  }
+  for (const { metadata, spec } of (await plane.list(evacuations)).items)
+    if (spec.cluster === step.member)
+      await ifThere(() => plane.patch(evacuations, { namespace: "", name: metadata.name }, pause));
 }
 
 async function placeByHand(plane: Client, step: Of<"place-by-hand">): Promise<void> {
