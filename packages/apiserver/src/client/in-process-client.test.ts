@@ -4,7 +4,7 @@ import { type AnyObject, Refused, type Resource } from "@lifeboat/api";
 import { createRandom } from "@lifeboat/base";
 import { NotSent, OutcomeUnknown, type WatchEnd } from "@lifeboat/kit";
 import { configMap, createWorld, refusalOf, resources } from "@lifeboat/testkit";
-import { dropUndefined } from "./drop-undefined.ts";
+import { dropUndefined } from "../verbs/drop-undefined.ts";
 import { WatchQueue } from "./watch-queue.ts";
 
 const { configMaps } = resources;

@@ -33,6 +33,7 @@ import type { Catalog, ServedResource } from "../catalog/served-resource.ts";
 import type { Handle, HttpResponse } from "../http/exchange.ts";
 import { JSON_TYPE } from "../http/respond.ts";
 import { StoreClosed } from "../store/create-store.ts";
+import { dropUndefined } from "../verbs/drop-undefined.ts";
 import type {
   Found,
   ListAnswer,
@@ -44,7 +45,6 @@ import type {
   WatchParameters,
   WriteParameters,
 } from "../verbs/verbs.ts";
-import { dropUndefined } from "./drop-undefined.ts";
 import { WatchQueue } from "./watch-queue.ts";
 
 export interface InProcessParts {
@@ -116,12 +116,12 @@ class InProcessClient implements Client {
 
   update: Client["update"] = (resource, object, options = {}) =>
     this.#write(options.signal, async (context) => {
-      const body = dropUndefined(object as unknown as Json) as JsonObject;
+      const body = { object: object as unknown as JsonObject, mayHoldUndefined: true } as const;
       const { namespace = "", name } = object.metadata;
       const target = this.#target(resource, { namespace, name }, options.subresource);
       return typed(
         resource,
-        await this.#verbs.update(context, target, { object: body }, parametersOf(options)),
+        await this.#verbs.update(context, target, body, parametersOf(options)),
       );
     });
 

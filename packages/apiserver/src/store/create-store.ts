@@ -81,7 +81,7 @@ const DEFAULTS = {
 /** How far ahead of the revisions the ceiling is raised; it is raised again when half of them are given out. */
 const CEILING_STEP = 10_000;
 /** Changes of the last so many revisions keep the parsed object of the state before them. */
-const WARM_CHANGES = 2048;
+const WARM_CHANGES = 256;
 /** A write that makes an object larger by more than this counts as growing when the storage is full. */
 const GROWTH_ALLOWED = 512;
 const SLOW_COMMIT_MS = 1000;
@@ -217,6 +217,8 @@ class MemoryStore implements Store {
 
     const revision = this.#lastGivenOut + 1;
     const entry = entryOf(key, revision, mutation.build(revision));
+    mutation.checkSize?.(entry.bytes.length);
+    entry.viewedAsIs = mutation.viewedAsIs;
     assert(
       entry.object.metadata.resourceVersion === String(revision),
       "an object carries the revision of its write",

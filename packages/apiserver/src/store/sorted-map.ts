@@ -2,7 +2,7 @@
  * A map from text to values in the order of the texts (by UTF-16 units), with cheap snapshots.
  *
  * It is a B+ tree from the sorted-btree package. A snapshot shares all nodes with the map; later writes copy the few
- * nodes they touch. So a reader may take its time while writes go on.
+ * nodes they touch. So a reader may take its time while writes go on. Single keys are found in a hash table beside it.
  */
 import * as library from "sorted-btree";
 import type BTree from "sorted-btree";
@@ -15,21 +15,24 @@ const Tree = (
 
 export class SortedMap<V> {
   readonly #tree = new Tree<string, V>(undefined, compareText);
+  readonly #byKey = new Map<string, V>();
 
   get size(): number {
-    return this.#tree.size;
+    return this.#byKey.size;
   }
 
   get(key: string): V | undefined {
-    return this.#tree.get(key);
+    return this.#byKey.get(key);
   }
 
   set(key: string, value: V): void {
     this.#tree.set(key, value);
+    this.#byKey.set(key, value);
   }
 
   delete(key: string): void {
     this.#tree.delete(key);
+    this.#byKey.delete(key);
   }
 
   /** The values at and after `start`, as of now, whatever is written while they are walked. */

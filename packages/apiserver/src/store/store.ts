@@ -25,6 +25,8 @@ export interface Entry {
   readonly revision: number;
   readonly object: AnyObject;
   readonly bytes: Uint8Array;
+  /** The served resource that shows this object as it is stored, noted by whoever found out. The store does not look. */
+  viewedAsIs: object | undefined;
 }
 
 /** One change, as watchers see it. For DELETED, `entry` is the last state with the revision of the deletion. */
@@ -36,10 +38,17 @@ export interface Change {
   readonly previous?: Entry;
 }
 
-/** What a commit should do. `build` gets the revision it will have, to write it into metadata.resourceVersion. */
-export type Mutation =
-  | { readonly kind: "put"; readonly build: (revision: number) => KubeObject }
-  | { readonly kind: "remove"; readonly build: (revision: number) => KubeObject };
+/**
+ * What a commit should do. `build` gets the revision it will have, to write it into metadata.resourceVersion, and answers
+ * an object of its own. `checkSize` may refuse it by throwing: then nothing was done.
+ */
+export interface Mutation {
+  readonly kind: "put" | "remove";
+  readonly build: (revision: number) => KubeObject;
+  readonly checkSize?: (bytes: number) => void;
+  /** For the entry's field of this name. */
+  readonly viewedAsIs?: object | undefined;
+}
 
 export interface RangeOptions {
   /** Only keys that begin with this text, such as `namespace/`. */

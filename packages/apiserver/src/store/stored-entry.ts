@@ -17,6 +17,7 @@ export class StoredEntry implements Entry {
   readonly key: string;
   readonly revision: number;
   readonly bytes: Uint8Array;
+  viewedAsIs: object | undefined = undefined;
   #object: AnyObject | undefined;
 
   constructor(key: string, revision: number, bytes: Uint8Array, object: AnyObject | undefined) {
@@ -36,11 +37,24 @@ export class StoredEntry implements Entry {
   }
 }
 
-/** An entry of an object that was just built. */
+/** An entry of an object that was just built, and belongs to the entry from here on. */
 export function entryOf(key: string, revision: number, built: KubeObject): StoredEntry {
-  const { kind, apiVersion, ...rest } = built;
-  const object = deepFreeze<AnyObject>({ kind, apiVersion, ...rest });
+  const object = deepFreeze((beginsWithType(built) ? built : withTypeFirst(built)) as AnyObject);
   return new StoredEntry(key, revision, encoder.encode(JSON.stringify(object)), object);
+}
+
+function beginsWithType(object: KubeObject): boolean {
+  let place = 0;
+  for (const field in object) {
+    if (place === 1) return field === "apiVersion";
+    if (field !== "kind") return false;
+    place += 1;
+  }
+  return false;
+}
+
+function withTypeFirst({ kind, apiVersion, ...rest }: KubeObject): KubeObject {
+  return { kind, apiVersion, ...rest };
 }
 
 /** An entry found on disk, parsed at once because it is the newest of its key. */

@@ -22,7 +22,7 @@ import { createEviction } from "./pod-eviction.ts";
 import { methodNotAllowed, serverError } from "./refusals.ts";
 import { answerReview } from "./reviews.ts";
 import type { Body, RequestContext, Target, WriteAnswer, WriteParameters } from "./verbs.ts";
-import { toStorage } from "./views.ts";
+import { shownAsStored, toStorage } from "./views.ts";
 import { put, settle, storeKey, validateNew } from "./write-object.ts";
 
 const GENERATE_NAME_ATTEMPTS = 8;
@@ -139,7 +139,8 @@ async function insert(
     }
     if (dryRun) return { object: deepFreeze(object), created: true };
     try {
-      const entry = await put(deps.store, target, undefined, toStorage(resource, object));
+      const stored = toStorage(resource, object);
+      const entry = await put(deps.store, target, undefined, stored, shownAsStored(resource));
       const { object: written, bytes } = deps.views.of(resource, entry);
       return bytes === undefined
         ? { object: written, created: true }

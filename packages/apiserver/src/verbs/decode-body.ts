@@ -8,24 +8,57 @@ import {
   builtinSchema,
   invalid,
   invalidObject,
+  type Json,
   type JsonObject,
+  type Normalized,
   parseApiVersion,
 } from "@lifeboat/api";
 import type { ServedResource } from "../catalog/served-resource.ts";
 import type { Body, RequestContext, WriteParameters } from "./verbs.ts";
 
-/** Answers the normalized object; its apiVersion and kind are those of the resource. */
+/** Answers the normalized object; its apiVersion and kind are those of the resource. `known`: see normalizeChanged. */
 export function decodeBody(
   context: RequestContext,
   resource: ServedResource,
   body: Body,
   fieldValidation: WriteParameters["fieldValidation"],
+  known?: JsonObject,
 ): JsonObject {
-  const normalized = resource.schema.normalize(withType(resource, body.object));
+  const normalized = normalizeChanged(resource, withType(resource, body.object), known);
   if (!normalized.ok) throw cannotBeHandled(resource, resource.kind, normalized.message);
   const complaints = complaintsAbout(body.duplicateFields ?? [], normalized.unknownFields);
   if (complaints.length > 0) report(context, resource, fieldValidation, complaints);
   return normalized.object;
+}
+
+/**
+ * The normalized form of an object that was made from `known`, which is normalized: a field that is still the known value
+ * itself is not walked again. Callers in this process, and patches, hand in most of an object as it was.
+ */
+export function normalizeChanged(
+  resource: ServedResource,
+  object: JsonObject,
+  known: JsonObject | undefined,
+): Normalized {
+  if (known === undefined) return resource.schema.normalize(object);
+  const isKept = (field: string): boolean => {
+    const value = object[field];
+    return typeof value === "object" && value === known[field];
+  };
+  const fields = Object.keys(object);
+  if (!fields.some(isKept)) return resource.schema.normalize(object);
+  const changed = fields.filter((field) => !isKept(field));
+  const normalized = resource.schema.normalize(pick(object, changed));
+  if (!normalized.ok) return normalized;
+  // The normalizer writes out fields that must not be absent, so what was set aside goes over its answer.
+  return {
+    ...normalized,
+    object: { ...normalized.object, ...pick(object, fields.filter(isKept)) },
+  };
+}
+
+function pick(object: JsonObject, fields: readonly string[]): JsonObject {
+  return Object.fromEntries(fields.map((field) => [field, object[field] as Json]));
 }
 
 /** What strict decoding says: one sentence per field that is unknown or stands twice. */

@@ -16,7 +16,7 @@ import {
 import type { ServedResource } from "../catalog/served-resource.ts";
 import { applyPatch } from "./apply-patch.ts";
 import { authorize } from "./authorize.ts";
-import { complaintsAbout, wrongCustomType, wrongType } from "./decode-body.ts";
+import { complaintsAbout, normalizeChanged, wrongCustomType, wrongType } from "./decode-body.ts";
 import type { VerbDeps } from "./deps.ts";
 import { badPatch } from "./patch-errors.ts";
 import { invalidOptions, methodNotAllowed, unsupportedMediaType } from "./refusals.ts";
@@ -47,7 +47,8 @@ export async function patch(
   if (target.subresource === "scale") return patchScale(deps, context, target, body, parameters);
   const next = (current: AnyObject): JsonObject => {
     const patched = applyPatch(current as unknown as JsonObject, body, target.resource.schema);
-    return decodePatched(context, target.resource, patched, body, parameters);
+    const known = current as unknown as JsonObject;
+    return decodePatched(context, target.resource, patched, known, body, parameters);
   };
   return replace(deps, context, target, parameters, { next });
 }
@@ -66,12 +67,13 @@ function decodePatched(
   context: RequestContext,
   resource: ServedResource,
   patched: Json,
+  known: JsonObject,
   body: PatchBody,
   parameters: PatchParameters,
 ): JsonObject {
   if (!isJsonObject(patched)) throw badPatch(body, patched, "the document is no object any more");
   checkType(resource, patched, body);
-  const normalized = resource.schema.normalize(patched);
+  const normalized = normalizeChanged(resource, patched, known);
   if (!normalized.ok) throw badPatch(body, patched, normalized.message);
   const duplicates = body.type === "json" ? [] : (body.body.duplicateFields ?? []);
   const complaints = complaintsAbout(duplicates, normalized.unknownFields);

@@ -36,7 +36,7 @@ import {
 import { serverError } from "./refusals.ts";
 import { parseVersion } from "./resource-version.ts";
 import type { Found, RequestContext, Target, WriteAnswer, WriteParameters } from "./verbs.ts";
-import { toStorage } from "./views.ts";
+import { shownAsStored, toStorage } from "./views.ts";
 import { put, remove, settle, storeKey, validateUpdated } from "./write-object.ts";
 
 /** More often than this, something is wrong: every round means that another write succeeded. */
@@ -100,7 +100,8 @@ async function replaceHead(
       await remove(deps.store, target, head);
       return { object: deepFreeze(object), created: false };
     }
-    return answerOf(deps.views.of(resource, await put(deps.store, target, head, stored)), false);
+    const entry = await put(deps.store, target, head, stored, shownAsStored(resource));
+    return answerOf(deps.views.of(resource, entry), false);
   } catch (error) {
     if (error instanceof HeadMoved) return "look again";
     throw error;
@@ -219,7 +220,8 @@ function withStatus(
   current: AnyObject,
 ): AnyObject {
   const object = withField(current, "status", decoded["status"]);
-  if (resource.custom) return object;
+  if (resource.custom)
+    return resource.schema.applyDefaults(object as unknown as JsonObject) as unknown as AnyObject;
   const updated = updatedMetadata(given, current.metadata);
   const field = strategyOf(resource.table).keptByStatus;
   if (field === undefined) return { ...object, metadata: updated };

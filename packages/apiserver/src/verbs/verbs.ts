@@ -36,6 +36,8 @@ export interface Body {
   readonly object: JsonObject;
   /** Paths of keys that stood twice. */
   readonly duplicateFields?: readonly string[];
+  /** Code made the object: fields may be undefined, and are then as good as absent. Only an update may be given such. */
+  readonly mayHoldUndefined?: boolean;
 }
 
 export interface WriteParameters {

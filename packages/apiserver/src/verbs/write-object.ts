@@ -82,17 +82,22 @@ function refuseInvalid(
   if (errors.length > 0) throw invalidObject(resource, object.metadata.name, errors);
 }
 
-/** Writes `stored` under the revision the commit gets. Throws HeadMoved when somebody else was first. */
+/**
+ * Writes `stored` under the revision the commit gets. Throws HeadMoved when somebody else was first. `viewedAsIs`: the
+ * resource that shows it just so.
+ */
 export function put(
   store: Store,
   target: Target,
   expected: Entry | undefined,
   stored: AnyObject,
+  viewedAsIs?: ServedResource,
 ): Promise<Entry> {
-  refuseTooLarge(stored);
   return commit(store, target, expected, {
     kind: "put",
     build: (revision) => withVersion(stored, revision),
+    checkSize: refuseTooLarge,
+    viewedAsIs,
   });
 }
 
@@ -140,22 +145,6 @@ export async function settle(store: Store, target: Target): Promise<void> {
   }
 }
 
-function refuseTooLarge(object: AnyObject): void {
-  if (leastSize(object) * 2 <= OBJECT_SIZE_LIMIT) return;
-  const size = new TextEncoder().encode(JSON.stringify(object)).length;
-  if (size > OBJECT_SIZE_LIMIT) throw objectTooLarge(size, OBJECT_SIZE_LIMIT);
-}
-
-/** A quick lower bound of the length of a value's JSON, so that the common small object is not encoded twice. */
-function leastSize(value: unknown): number {
-  if (typeof value === "string") return value.length + 2;
-  if (typeof value !== "object" || value === null) return 1;
-  let size = 2;
-  if (Array.isArray(value)) {
-    for (const item of value) size += leastSize(item);
-    return size;
-  }
-  const record = value as Readonly<Record<string, unknown>>;
-  for (const key in record) size += key.length + 3 + leastSize(record[key]);
-  return size;
+function refuseTooLarge(bytes: number): void {
+  if (bytes > OBJECT_SIZE_LIMIT) throw objectTooLarge(bytes, OBJECT_SIZE_LIMIT);
 }
