@@ -1,10 +1,12 @@
 /** What happens when the API server refuses, loses answers, or is written by others; and what the metrics say. */
-import { failure, Refused, resourceBindings } from "@lifeboat/api";
+import { type AnyObject, evacuations, failure, Refused, resourceBindings } from "@lifeboat/api";
+import { DEFAULT_RATES } from "@lifeboat/core";
 import { type Client, type Metrics, OutcomeUnknown } from "@lifeboat/kit";
 import { createPromMetrics } from "@lifeboat/kit/adapters";
-import type { Fleet } from "@lifeboat/testkit";
+import { type Fleet, resources } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
+  allSlices,
   bareFleet,
   type BareSettings,
   bind,
@@ -154,6 +156,11 @@ describe("the metrics", () => {
     expect(await lines("evict_processing_latency_seconds_count")).toEqual([
       'evict_processing_latency_seconds_count{cluster_name="m1"} 3',
     ]);
+    await fleet.restart();
+    await fleet.advance("10s");
+    expect(await lines("evict_success_rate")).toEqual([
+      'evict_success_rate{cluster_name="m1"} 0.75',
+    ]);
     await finishTasks(fleet);
     await setTaints(fleet, "m1");
     await fleet.advance("10s");
@@ -161,5 +168,62 @@ describe("the metrics", () => {
       expect(await lines(name)).toEqual([]);
     expect(await lines("evict_processing_latency_seconds_count")).toEqual([]);
     expect(await lines("cluster_fault_num")).toEqual(["cluster_fault_num 0"]);
+  });
+
+  it("count who was abandoned by command, and leave nothing of a queue that was empty at once", async () => {
+    const metrics: Metrics = createPromMetrics();
+    fleet = await bareFleet({ clusters: FOUR, through: (context) => ({ ...context, metrics }) });
+    await bindMany(fleet, "a", 4, "m1");
+    await bind(fleet, "b", ["m2"]);
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("1s");
+    const { binding } = (await allSlices(fleet))[0]?.spec.entries[3] ?? {};
+    const found = await evacuation(fleet, "m1-1");
+    const status = { ...found.status, editedByHand: binding === undefined ? [] : [binding] };
+    await fleet.plane.update(evacuations, { ...found, status }, { subresource: "status" });
+    await fleet.advance("2s");
+    expect(await metrics.expose()).toContain(`evict_success_rate{cluster_name="m1"} ${2 / 3}`);
+    await setTaints(fleet, "m1");
+    await setTaints(fleet, "m2", DOWN);
+    await fleet.advance("20s");
+    expect((await evacuation(fleet, "m2-1")).status).toMatchObject({ entries: { evicted: 1 } });
+    expect(await metrics.expose()).not.toMatch(/^evict_[a-z_]+\{/m);
+  });
+});
+
+describe("the Events", () => {
+  it("tell what happens to a workload on its binding, its template and the Cluster", async () => {
+    fleet = await bareFleet({
+      clusters: FOUR,
+      options: { rates: { ...DEFAULT_RATES, rate: 0.1 } },
+    });
+    await bindMany(fleet, "a", 3, "m1");
+    await bind(fleet, "0-pinned", ["m1"], {
+      placement: { clusterAffinity: { clusterNames: ["m1"] } },
+    });
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("12s");
+    await setTaints(fleet, "m1");
+    await fleet.advance("2s");
+    const { items } = await fleet.plane.list(resources.events);
+    const told = new Set(
+      (items as readonly AnyObject[]).map((event) => {
+        const { kind, name } = event["involvedObject"] as Record<string, string>;
+        return `${kind} ${name} ${String(event["reason"])}`;
+      }),
+    );
+    const both = (name: string, reason: string) =>
+      ["ResourceBinding", "Deployment"].map((kind) => `${kind} ${name} ${reason}`);
+    for (const line of [
+      ...["a-0", "a-1", "a-2", "0-pinned"].flatMap((name) => both(name, "EvictionQueued")),
+      ...both("a-0", "EvictionDecided"),
+      ...both("0-pinned", "EvictionHeld"),
+      ...both("a-2", "EvictionAbandoned"),
+      "Cluster m1 EvictionQueued",
+      "Cluster m1 EvictionHeld",
+      "Cluster m1 EvictionAbandoned",
+    ])
+      expect(told).toContain(line);
+    expect(told).not.toContain("Deployment a-0 EvictionAbandoned");
   });
 });

@@ -400,7 +400,7 @@ export class Recorder {
     before: readonly RecordedTaint[],
     now: readonly RecordedTaint[],
   ): void {
-    const { board, statistics, context } = this.#parts;
+    const { board, context } = this.#parts;
     const gone = now.filter(
       ({ removedAt }, i) => removedAt !== undefined && before[i]?.removedAt === undefined,
     );
@@ -416,7 +416,6 @@ export class Recorder {
       for (const item of items.values()) {
         if (item.state !== "Queued" || isLeft(item)) continue;
         stays += 1;
-        statistics.unsuccessful(cluster, item.entry.binding.uid);
         const binding = bindingOf(context.informers, item.key);
         if (binding !== undefined)
           this.#tell(binding, "EvictionAbandoned", `Cluster ${cluster} recovered: nothing moves.`);
@@ -470,21 +469,31 @@ export class Recorder {
     this.#shownKinds.set(name, new Set(kinds.keys()));
     const rate = statistics.rate(name, now);
     metrics.rate.set(rate, { cluster_name: name });
-    metrics.successRate.set(statistics.successRate(name), { cluster_name: name });
+    metrics.successRate.set(successRate(summaries), { cluster_name: name });
     return rate > 0;
   }
 
   /** The queue of the cluster has ended, and so do its series. */
   #endMetrics(name: string): void {
     const { metrics, statistics } = this.#parts;
-    const shown = this.#shownKinds.get(name);
-    if (shown === undefined) return;
+    for (const kind of this.#shownKinds.get(name) ?? [])
+      metrics.byKind.remove({ cluster_name: name, resource_kind: kind });
     this.#shownKinds.delete(name);
-    for (const kind of shown) metrics.byKind.remove({ cluster_name: name, resource_kind: kind });
     for (const series of [metrics.total, metrics.rate, metrics.successRate, metrics.latency])
       series.remove({ cluster_name: name });
     statistics.forget(name);
   }
+}
+
+/** The share of those who left among all who were tried or stay; 1 while nobody was. */
+function successRate(summaries: readonly Summary[]): number {
+  let left = 0;
+  let stay = 0;
+  for (const { counts } of summaries) {
+    left += counts.evicted + counts.done;
+    stay += counts.held + counts.abandoned;
+  }
+  return left + stay === 0 ? 1 : left / (left + stay);
 }
 
 function queuedMessage(cluster: string, taint: EvictingTaint): string {

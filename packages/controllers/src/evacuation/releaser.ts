@@ -366,7 +366,7 @@ export class Releaser {
       return "through";
     }
     board.observe(item, written);
-    statistics.released(name, binding.metadata.uid, now);
+    statistics.released(name, now);
     const since = Math.max(term.toleratedUntil ?? 0, term.recordedAt);
     metrics.latency.observe(Math.max(0, now - since) / 1000, { cluster_name: name });
     context.log.info("evicted a workload from a cluster", {
@@ -405,14 +405,13 @@ export class Releaser {
   }
 
   #hold(item: Item, reason: HeldReason, message: string): void {
-    const { board, context, statistics } = this.#parts;
+    const { board, context } = this.#parts;
     const { cluster, evacuation, items } = item.track;
     const isNew = board.hold(item, reason, message, context.clock.now());
     // To the end, so that the next round begins with those who were not tried in this one.
     items.delete(item.id);
     items.set(item.id, item);
     if (!isNew) return;
-    statistics.unsuccessful(cluster, item.entry.binding.uid);
     const binding = bindingOf(context.informers, item.key);
     if (binding !== undefined)
       this.#tell(

@@ -1,54 +1,27 @@
-/** What left the queue of each cluster and how, kept in memory for the metrics while the cluster has a queue. */
+/** When somebody left the queue of each cluster, kept in memory for `evict_rate` while the cluster has a queue. */
 import type { Instant } from "@lifeboat/base";
 
 const WINDOW_MS = 60_000;
 
-interface Line {
-  /** When somebody left the queue, oldest first. */
-  left: Instant[];
-  released: number;
-  /** Held or abandoned: the uids, each of which counts once. */
-  readonly unsuccessful: Set<string>;
-}
-
 export class Statistics {
-  readonly #lines = new Map<string, Line>();
+  /** By cluster, oldest first. */
+  readonly #left = new Map<string, Instant[]>();
 
-  released(cluster: string, uid: string, now: Instant): void {
-    const line = this.#lineOf(cluster);
-    line.left.push(now);
-    line.released += 1;
-    line.unsuccessful.delete(uid);
-  }
-
-  unsuccessful(cluster: string, uid: string): void {
-    this.#lineOf(cluster).unsuccessful.add(uid);
+  released(cluster: string, now: Instant): void {
+    const left = this.#left.get(cluster);
+    if (left === undefined) this.#left.set(cluster, [now]);
+    else left.push(now);
   }
 
   /** Per second, over the last minute. */
   rate(cluster: string, now: Instant): number {
-    const line = this.#lineOf(cluster);
-    const first = line.left.findIndex((at) => at > now - WINDOW_MS);
-    line.left = first < 0 ? [] : line.left.slice(first);
-    return line.left.length / (WINDOW_MS / 1000);
-  }
-
-  /** 1 while nothing was tried. */
-  successRate(cluster: string): number {
-    const { released, unsuccessful } = this.#lineOf(cluster);
-    const tried = released + unsuccessful.size;
-    return tried === 0 ? 1 : released / tried;
+    const left = (this.#left.get(cluster) ?? []).filter((at) => at > now - WINDOW_MS);
+    if (left.length === 0) this.#left.delete(cluster);
+    else this.#left.set(cluster, left);
+    return left.length / (WINDOW_MS / 1000);
   }
 
   forget(cluster: string): void {
-    this.#lines.delete(cluster);
-  }
-
-  #lineOf(cluster: string): Line {
-    const known = this.#lines.get(cluster);
-    if (known !== undefined) return known;
-    const line: Line = { left: [], released: 0, unsuccessful: new Set() };
-    this.#lines.set(cluster, line);
-    return line;
+    this.#left.delete(cluster);
   }
 }
