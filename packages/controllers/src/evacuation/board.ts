@@ -61,6 +61,8 @@ export interface Item {
   readonly order: number;
   readonly terms: Map<string, Term>;
   state: EntryState;
+  /** Its binding was looked at, so that a change of its state is news. */
+  isKnown: boolean;
   putBack: boolean;
   held: Held | undefined;
   /** It is being released; the queue does not get it meanwhile. */
@@ -92,6 +94,8 @@ export interface BoardListener {
   changed(cluster: string): void;
   /** Somebody may be released who could not before. */
   wake(): void;
+  /** Somebody who was in line stays where they are. */
+  stays(item: Item): void;
 }
 
 /** More than a slice can hold: entries are in order by their slice, then by their place in it. */
@@ -355,10 +359,13 @@ export class Board {
       binding,
       takenOut: track.takenOut.has(uid),
     });
+    const isNews = item.isKnown && item.state === "Queued" && state === "Abandoned";
+    item.isKnown = true;
     item.state = state;
     item.putBack = putBack;
     if (state !== "Queued") item.held = undefined;
     this.settle(item);
+    if (isNews) this.#listener.stays(item);
   }
 
   #bindingOf(id: string): Binding | undefined {
@@ -424,6 +431,7 @@ function itemFor(track: Track, entry: EvacuationEntry, order: number): Item {
     order,
     terms: new Map(),
     state: "Queued",
+    isKnown: false,
     putBack: false,
     held: undefined,
     isBusy: false,

@@ -119,6 +119,7 @@ class Evacuations implements Service {
     const board: Board = new Board(context.informers, failover, {
       changed: record,
       wake: () => releasing.enqueue(RELEASE),
+      stays: (item) => recorder.tellStays(item),
     });
     const shared = { context, board, statistics, metrics, rates };
     const releaser = new Releaser({

@@ -183,6 +183,7 @@ describe("the metrics", () => {
     await fleet.plane.update(evacuations, { ...found, status }, { subresource: "status" });
     await fleet.advance("2s");
     expect(await metrics.expose()).toContain(`evict_success_rate{cluster_name="m1"} ${2 / 3}`);
+    expect(await reasonsAbout(fleet, "a-3")).toContain("EvictionAbandoned");
     await setTaints(fleet, "m1");
     await setTaints(fleet, "m2", DOWN);
     await fleet.advance("20s");

@@ -159,8 +159,12 @@ export class Recorder {
     const now = context.clock.now();
     const taints = recordTaints(recorded, { borne, slices }, now);
     if (taints === recorded) return false;
+    const gone = taints.filter(
+      ({ removedAt }, i) => removedAt !== undefined && recorded[i]?.removedAt === undefined,
+    );
+    const stays = this.#stayingOf(current, taints);
     await this.#writeStatus(current, recordingStatus(current, taints, now), signal);
-    this.#tellRemoved(current, recorded, taints);
+    this.#tellRemoved(current, gone, stays);
     return true;
   }
 
@@ -236,13 +240,17 @@ export class Recorder {
 
   #arrived(current: Evacuation, taint: string): readonly Binding[] {
     const { board } = this.#parts;
-    const track = board
-      .tracksOf(current.spec.cluster)
-      .find(({ evacuation }) => evacuation.metadata.name === current.metadata.name);
+    const track = this.#trackOf(current);
     if (track === undefined) return [];
     return board
       .unrecorded(track, taint)
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  }
+
+  #trackOf({ metadata, spec }: Evacuation): Track | undefined {
+    return this.#parts.board
+      .tracksOf(spec.cluster)
+      .find(({ evacuation }) => evacuation.metadata.name === metadata.name);
   }
 
   #judgeOptions(): JudgeOptions {
@@ -394,43 +402,55 @@ export class Recorder {
     await plane.update(evacuations, { ...evacuation, status }, options);
   }
 
-  /** Says of everything that waited only for taints which are gone that it stays. */
-  #tellRemoved(
-    current: Evacuation,
-    before: readonly RecordedTaint[],
-    now: readonly RecordedTaint[],
-  ): void {
-    const { board, context } = this.#parts;
-    const gone = now.filter(
-      ({ removedAt }, i) => removedAt !== undefined && before[i]?.removedAt === undefined,
-    );
-    if (gone.length === 0) return;
+  /** How many wait only for taints that are gone now. */
+  #stayingOf(current: Evacuation, now: readonly RecordedTaint[]): number {
     const inForce = new Set(
       now.filter(({ removedAt }) => removedAt === undefined).map(({ taint }) => taintId(taint)),
     );
     const isLeft = ({ terms }: Item): boolean =>
       [...terms.values()].some(({ id, exempt }) => exempt === undefined && inForce.has(id));
-    let stays = 0;
-    for (const { evacuation, cluster, items } of board.tracksOf(current.spec.cluster)) {
-      if (evacuation.metadata.name !== current.metadata.name) continue;
-      for (const item of items.values()) {
-        if (item.state !== "Queued" || isLeft(item)) continue;
-        stays += 1;
-        const binding = bindingOf(context.informers, item.key);
-        if (binding !== undefined)
-          this.#tell(binding, "EvictionAbandoned", `Cluster ${cluster} recovered: nothing moves.`);
-      }
-    }
+    const track = this.#trackOf(current);
+    const items = track === undefined ? [] : [...track.items.values()];
+    return items.filter((item) => item.state === "Queued" && !isLeft(item)).length;
+  }
+
+  /** Says that taints came off, and how many stay for that. */
+  #tellRemoved(current: Evacuation, gone: readonly RecordedTaint[], stays: number): void {
+    if (gone.length === 0) return;
+    const { name } = current.metadata;
     if (stays > 0)
       this.#tellCluster(
         current.spec.cluster,
         "EvictionAbandoned",
-        `Evacuation ${current.metadata.name}: ${stays} stay, because the taint is gone.`,
+        `Evacuation ${name}: ${stays} stay, because the taint is gone.`,
       );
-    context.log.info("a faulty cluster lost taints, what they had queued stays", {
-      evacuation: current.metadata.name,
+    this.#parts.context.log.info("a faulty cluster lost taints, what they had queued stays", {
+      evacuation: name,
       stays,
       taints: gone.map(({ taint }) => describeTaint(taint)),
+    });
+  }
+
+  /** Says of a workload that was in line that it stays. */
+  tellStays(item: Item): void {
+    const { track, entry, id, key } = item;
+    const { cluster, evacuation } = track;
+    const { informers, log } = this.#parts.context;
+    const isTakenOut = this.#parts.board.termsInForce(item).length > 0;
+    const why = isTakenOut ? "a person took it out of" : "the taint is gone that had caused";
+    const binding = bindingOf(informers, key);
+    if (binding !== undefined)
+      this.#tell(
+        binding,
+        "EvictionAbandoned",
+        `Stays on cluster ${cluster}: ${why} evacuation ${evacuation.metadata.name}.`,
+      );
+    log.info("an eviction was abandoned", {
+      evacuation: evacuation.metadata.name,
+      cluster,
+      binding: id,
+      kind: entry.resource.kind,
+      reason: isTakenOut ? "EditedByHand" : "Recovered",
     });
   }
 
