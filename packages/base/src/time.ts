@@ -19,9 +19,15 @@ export function addMs(time: Instant, milliseconds: number): Instant {
   return (time + milliseconds) as Instant;
 }
 
+/** The second that was formatted last, and its text: most of what is written in a row is written in the same second. */
+let last = { second: Number.NaN, text: "" };
+
 /** metav1.Time: RFC 3339, second precision, UTC. Fractions are cut off, as Go does. */
 export function formatTime(time: Instant): string {
-  return `${new Date(time).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(time / 1000);
+  if (second !== last.second)
+    last = { second, text: `${new Date(time).toISOString().slice(0, 19)}Z` };
+  return last.text;
 }
 
 /** metav1.MicroTime: RFC 3339 with exactly six fraction digits. */

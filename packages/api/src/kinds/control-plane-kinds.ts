@@ -44,15 +44,14 @@ export const controlPlaneKinds: readonly KindDeclaration[] = Object.freeze([
 ]);
 
 const byKind: ReadonlyMap<string, KindDeclaration> = new Map(
-  controlPlaneKinds.map((declaration) => [
-    `${apiVersionOf(declaration)} ${declaration.kind}`,
-    declaration,
-  ]),
+  controlPlaneKinds.map((declaration) => [declaration.kind, declaration]),
 );
 
 /** The declaration of a kind of ours; undefined for any other. */
 export function kindDeclaration(apiVersion: string, kind: string): KindDeclaration | undefined {
-  return byKind.get(`${apiVersion} ${kind}`);
+  // Asked for every write of any kind; no two kinds of ours share a name.
+  const found = byKind.get(kind);
+  return found !== undefined && apiVersionOf(found) === apiVersion ? found : undefined;
 }
 
 /**

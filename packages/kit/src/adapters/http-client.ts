@@ -327,6 +327,16 @@ class JsonHttpClient implements HttpClient {
   }
 }
 
+/**
+ * An agent keeps connections apart by a name that it makes for every request of all options, certificates included: some
+ * kilobytes. This one has one server and one set of options.
+ */
+class OneServerAgent extends https.Agent {
+  override getName(): string {
+    return "";
+  }
+}
+
 /** Connections for the certificate in use. When it changes, the pool of the old one ends with its last call. */
 class AgentPool {
   readonly #config: HttpClientConfig;
@@ -371,7 +381,7 @@ class AgentPool {
     };
     if (new URL(this.#config.server).protocol === "http:") return new http.Agent(pooling);
     const { certificateAuthority: ca, insecureSkipTlsVerify, tlsServerName } = this.#config;
-    return new https.Agent({
+    return new OneServerAgent({
       ...pooling,
       minVersion: "TLSv1.2",
       rejectUnauthorized: insecureSkipTlsVerify !== true,
