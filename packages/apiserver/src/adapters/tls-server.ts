@@ -34,6 +34,7 @@ import {
   type HttpResponse,
   type HttpStream,
 } from "../http/exchange.ts";
+import { GatheredWrites } from "./gathered-writes.ts";
 import { type ClientIdentity, identityOf, NO_IDENTITY } from "./tls-server-identity.ts";
 
 export interface TlsMaterial {
@@ -356,13 +357,20 @@ class Server implements TlsServer {
       return;
     }
     const watchdog = new Watchdog(this.#limits.stallTimeoutMs, () => reply.abort());
+    const writes = new GatheredWrites((chunk) => {
+      const hasRoom = reply.write(chunk);
+      if (!hasRoom) watchdog.alarm();
+      return hasRoom;
+    });
     let isOver = false;
     const over = (): void => {
       isOver = true;
+      writes.stop();
       this.#streaming.delete(shutDown);
       watchdog.calm();
     };
     const shutDown = (): void => {
+      writes.flush();
       over();
       body.stop();
       reply.end();
@@ -375,19 +383,15 @@ class Server implements TlsServer {
     });
     reply.begin(status, headers);
     body.start({
-      write: (chunk) => {
-        if (isOver) return false;
-        const hasRoom = reply.write(chunk);
-        if (!hasRoom) watchdog.alarm();
-        return hasRoom;
-      },
+      write: (chunk) => !isOver && writes.write(chunk),
       onDrain: (callback) =>
         reply.onDrain(() => {
           watchdog.calm();
-          if (!isOver) callback();
+          if (!isOver && writes.drained()) callback();
         }),
       end: () => {
         if (isOver) return;
+        writes.flush();
         over();
         request.isAnswered = true;
         reply.end();
