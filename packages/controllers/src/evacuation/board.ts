@@ -42,6 +42,8 @@ export interface Term {
   readonly toleratedUntil: Instant | undefined;
   readonly purgeMode: PurgeMode;
   readonly exempt: string | undefined;
+  /** The result of the binding, see `signResult`. */
+  readonly result: string | undefined;
   readonly recordedAt: Instant;
 }
 
@@ -210,13 +212,12 @@ export class Board {
 
   /** Puts an item in line, or takes it out of it, as its state asks. */
   settle(item: Item): void {
-    const { track, id, lane, order } = item;
     const dueAt = this.dueAt(item);
     if (item.state !== "Queued" || item.isBusy || dueAt === undefined) {
-      this.queue.remove({ cluster: track.cluster, id, lane });
+      this.queue.remove(placeOf(item));
       return;
     }
-    this.queue.put({ item, cluster: track.cluster, id, lane, order, dueAt });
+    this.queue.put({ item, ...placeOf(item), order: item.order, dueAt });
     this.#listener.wake();
   }
 
@@ -224,7 +225,7 @@ export class Board {
   hold(item: Item, reason: HeldReason, message: string, now: Instant): boolean {
     const isNew = item.held?.reason !== reason;
     item.held = { reason, message, since: isNew ? now : (item.held?.since ?? now) };
-    this.queue.remove({ cluster: item.track.cluster, id: item.id, lane: item.lane });
+    this.queue.remove(placeOf(item));
     return isNew;
   }
 
@@ -279,8 +280,7 @@ export class Board {
 
   #drop(track: Track): void {
     this.#tracks.delete(track.evacuation.metadata.name);
-    for (const { id, lane } of track.items.values())
-      this.queue.remove({ cluster: track.cluster, id, lane });
+    for (const item of track.items.values()) this.queue.remove(placeOf(item));
   }
 
   /** Reads the slices again: taints were recorded, came off, or people took somebody out. */
@@ -315,6 +315,7 @@ export class Board {
             entry.toleratedUntil === undefined ? undefined : parseTime(entry.toleratedUntil),
           purgeMode: entry.purgeMode === "Directly" ? "Directly" : "Gracefully",
           exempt: entry.exempt,
+          result: entry.result,
           recordedAt,
         });
       const binding = this.#bindingOf(item.id);
@@ -332,7 +333,7 @@ export class Board {
       item.terms.delete(taintId(taint));
       if (item.terms.size > 0) continue;
       track.items.delete(item.id);
-      this.queue.remove({ cluster: track.cluster, id: item.id, lane: item.lane });
+      this.queue.remove(placeOf(item));
     }
   }
 
@@ -351,18 +352,20 @@ export class Board {
       evacuation: evacuation.metadata.name,
       cluster,
       uid,
-      terms: [...item.terms.values()].map(({ id, exempt }) => ({
+      terms: [...item.terms.values()].map(({ id, exempt, result }) => ({
         taint: id,
         isExempt: exempt !== undefined,
         isInForce: inForce.has(id),
+        result,
       })),
       binding,
-      takenOut: track.takenOut.has(uid),
+      // What a person did stays said while it is written down, whatever the scheduler makes of it.
+      takenOut: track.takenOut.has(uid) || item.putBack,
     });
     const isNews = item.isKnown && item.state === "Queued" && state === "Abandoned";
     item.isKnown = true;
     item.state = state;
-    item.putBack = putBack;
+    item.putBack ||= putBack;
     if (state !== "Queued") item.held = undefined;
     this.settle(item);
     if (isNews) this.#listener.stays(item);
@@ -371,6 +374,11 @@ export class Board {
   #bindingOf(id: string): Binding | undefined {
     return bindingOf(this.#informers, parseKey(id));
   }
+}
+
+/** Its place in the queue: an evacuation that ends does not touch the line of the cluster's next one. */
+function placeOf({ track, id, lane }: Item): Pick<Waiting, "cluster" | "id" | "lane"> {
+  return { cluster: track.cluster, id: `${track.evacuation.metadata.name} ${id}`, lane };
 }
 
 /** Whether a binding has the cluster in its result. */

@@ -13,7 +13,7 @@ export type Lane = "Workload" | "Passive";
 
 export interface Queued {
   readonly cluster: string;
-  /** Of the binding, unique within a cluster. */
+  /** Of the binding in its evacuation, unique within a cluster. */
   readonly id: string;
   readonly lane: Lane;
   /** Not before this. */

@@ -1,5 +1,5 @@
 /** A cluster that recovers while its workloads are on their way: the table of seed 001, row by row (D13). */
-import { resourceBindings } from "@lifeboat/api";
+import { evacuations, resourceBindings } from "@lifeboat/api";
 import { deployment, type Fleet, resources } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failoverFleet, type Hands, oneOf, policyFor } from "./failover.suite.ts";
@@ -164,5 +164,35 @@ describe("an eviction that no taint caused", () => {
     await fleet.advance("20s");
     expect(await hands.placement()).not.toContain("-");
     expect((await hands.works()).split(", ")).toHaveLength(1);
+  });
+});
+
+describe("a cluster that fails again while its first evacuation is being finished", () => {
+  it("is emptied: the end of the first one takes nobody out of the line of the second", async () => {
+    await fleet.close();
+    const slow = { failover: true, resourceEvictionRate: 1 / 60 };
+    ({ fleet, hands } = await failoverFleet(["m1", "m2", "m3"], slow));
+    await hands.taint("m2", { key: "full", effect: "NoSchedule" });
+    for (const name of ["a", "b"])
+      await hands.create(
+        policyFor({ ...web, name }, { placement: oneOf("m1", "m2") }),
+        resources.deployments,
+        deployment(name),
+      );
+    await hands.untaint("m2");
+    fleet.member("m2").link.setFault({ kind: "errors" });
+    await hands.taint("m1");
+    await fleet.advance("5s");
+    expect(await hands.placement("a-deployment")).toBe("m2 -m1");
+    await hands.untaint("m1");
+    await fleet.advance("5s");
+    await hands.taint("m1");
+    await fleet.advance("5s");
+    fleet.member("m2").link.setFault(undefined);
+    await fleet.advance("5m");
+    expect(await hands.placement("a-deployment")).toBe("m2");
+    expect(await hands.placement("b-deployment")).toBe("m2");
+    const { items } = await fleet.plane.list(evacuations);
+    expect(items.map(({ status }) => status?.phase)).toEqual(["Abandoned", "Completed"]);
   });
 });
