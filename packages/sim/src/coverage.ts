@@ -1,60 +1,44 @@
 /**
  * Which faults met which phases of a failover: a cell never reached was never tested.
  *
- * Rows are the faults of the fault matrix, by their number there; columns are the phases in the order of a failover. What
- * the simulation cannot do yet is said as such and never counted as reached.
+ * Rows are the faults of the fault matrix, by their number there; columns are the phases in the order of a failover. A fault
+ * meets the phase in which it begins, and those that come while it lasts. What the simulation cannot do yet is said as such
+ * and never counted as reached.
  */
-import { findCondition, type ResourceBinding } from "@lifeboat/api";
 import { unreachable } from "@lifeboat/base";
-import type { Truth } from "./oracles/truth.ts";
 import type { LinkConditions } from "./network/link.ts";
+import { phaseOf, phases } from "./phase.ts";
+import type { Truth } from "./oracles/truth.ts";
 import type { Fault, Step } from "./scenario/scenario.ts";
 
-export const phases = [
-  "healthy",
-  "detected",
-  "window running",
-  "tainted",
-  "queued",
-  "decided",
-  "scheduled",
-  "new starting",
-  "new healthy",
-  "old deleting",
-  "done",
-  "recovering",
-] as const;
-
-export type Phase = (typeof phases)[number];
-
 /** The faults of the matrix that the simulation knows, by number. */
-export const faultRows: ReadonlyMap<string, string> = new Map([
-  ["F1", "crash before a write"],
-  ["F2", "crash after a write"],
-  ["F3", "crash at any time, in a recovery too"],
-  ["F4", "answer lost, applied or not"],
-  ["F5", "429, 500, 503, 410"],
-  ["F6", "a write arrives twice"],
-  ["F7", "versions go back in a member"],
-  ["F8", "events late or missed, streams cut"],
-  ["F9", "partition, full and one-way"],
+const faultRows: ReadonlyMap<string, string> = new Map([
+  ["F1", "crash before"],
+  ["F2", "crash after"],
+  ["F3", "crash any time"],
+  ["F4", "answer lost"],
+  ["F5", "429 500 503 410"],
+  ["F6", "write repeated"],
+  ["F7", "versions go back"],
+  ["F8", "events late, cut"],
+  ["F9", "partition"],
   ["F10", "slow link"],
-  ["F11", "a member refuses writes"],
-  ["F12", "objects of somebody else, drift"],
-  ["F13", "pods late, not ready, crashing"],
-  ["F14", "member dies, returns, on old disk"],
+  ["F11", "write refused"],
+  ["F12", "foreign, drift"],
+  ["F13", "pods in trouble"],
+  ["F14", "member dies"],
   ["F15", "flapping"],
-  ["F16", "several members at once"],
-  ["F17", "clock off, steps, long pause"],
+  ["F16", "mass failure"],
+  ["F17", "clock, long stop"],
   ["F18", "two leaders"],
   ["F19", "people's edits"],
-  ["F21", "disk full or failing"],
-  ["F22", "short pauses"],
-  ["F23", "data of another version"],
+  ["F21", "disk full, fails"],
+  ["F22", "short stop"],
+  ["F23", "other version"],
 ]);
 
 /** Those that need parts that are not built: agents, and the providers and certificates of traffic. */
-export const notYet: ReadonlyMap<string, string> = new Map([
+const notYet: ReadonlyMap<string, string> = new Map([
   ["F20", "a member that lies"],
   ["F24", "DNS and load balancers"],
   ["F25", "certificates"],
@@ -64,12 +48,12 @@ export const notYet: ReadonlyMap<string, string> = new Map([
 const SHORT_PAUSE = 5;
 
 /** The rows that a step belongs to. */
-export function rowsOfStep(step: Step): readonly string[] {
+function rowsOfStep(step: Step): readonly string[] {
   return step.do === "drift" ? ["F12"] : ["F19"];
 }
 
 /** The rows that a fault belongs to. */
-export function faultsOf(fault: Fault): readonly string[] {
+export function rowsOfFault(fault: Fault): readonly string[] {
   switch (fault.fault) {
     case "crash":
       return ["F3"];
@@ -125,64 +109,125 @@ function rowsOfLink(link: string, conditions: LinkConditions): readonly string[]
   ];
 }
 
-/** Where the fleet as a whole stands: the furthest that any workload has come. */
-export function phaseOf(truth: Truth): Phase {
-  const clusters = truth.clusters();
-  const faulty = new Set(
-    clusters
-      .filter(({ spec }) => (spec.taints ?? []).some(({ effect }) => effect !== "NoSchedule"))
-      .map(({ metadata }) => metadata.name),
-  );
-  const evicted = truth
-    .bindings()
-    .filter(({ spec }) => (spec.gracefulEvictionTasks ?? []).length > 0);
-  const [binding] = evicted;
-  if (binding !== undefined) return phaseOfEvicted(truth, binding);
-  const going = truth.works().some(({ metadata }) => metadata.deletionTimestamp !== undefined);
-  if (faulty.size > 0) {
-    if (going) return "old deleting";
-    if (truth.evictions.length === 0) return "tainted";
-    const waits = truth
-      .bindings()
-      .some(({ spec }) => spec.clusters?.some(({ name }) => faulty.has(name)));
-    return waits ? "queued" : "done";
+/** How long a fault goes on after it began, in seconds; without end: until everything is healed. */
+function lastsOf(fault: Fault): number {
+  if ("until" in fault) return fault.until - fault.from;
+  if ("lasts" in fault) return fault.lasts;
+  if ("downFor" in fault) return fault.downFor;
+  return fault.fault === "reset" || fault.fault === "lost-answer-at-write" ? 0 : Infinity;
+}
+
+/** What changes the phase. */
+const TELLING = /^(cluster|work)\.karmada\.io\/|^lifeboat\.dev\/evacuations$|^apps\//;
+
+/** Keeps the cells of one run. */
+export class Cells {
+  readonly #truth: Truth;
+  readonly #now: () => number;
+  readonly #met: string[] = [];
+  #going: { readonly rows: readonly string[]; readonly until: number; met: Set<string> }[] = [];
+
+  constructor(truth: Truth, now: () => number) {
+    this.#truth = truth;
+    this.#now = now;
   }
-  const isReady = (cluster: (typeof clusters)[number]): boolean =>
-    findCondition(cluster.status?.conditions, "Ready")?.status === "True";
-  if (clusters.some((cluster) => !isReady(cluster))) return "detected";
-  const isTainted = clusters.some(({ spec }) => (spec.taints ?? []).length > 0);
-  return isTainted || truth.evictions.length > 0 ? "recovering" : "healthy";
+
+  /** Every fault and step with every phase that it met, as `fault × phase`. */
+  get met(): readonly string[] {
+    return this.#met;
+  }
+
+  stepTaken(step: Step): void {
+    const phase = phaseOf(this.#truth);
+    for (const row of rowsOfStep(step)) this.#met.push(cellOf(row, phase));
+  }
+
+  faultBegan(fault: Fault): void {
+    const until = this.#now() + lastsOf(fault) * 1000;
+    this.#going.push({ rows: rowsOfFault(fault), until, met: new Set() });
+    this.#meet();
+  }
+
+  /** Something was written to this table. */
+  changed(table: string): void {
+    if (this.#going.length > 0 && TELLING.test(table)) this.#meet();
+  }
+
+  /** Everything is healed; only what a fault at a write leaves is still to come. */
+  healed(): void {
+    this.#going = [];
+  }
+
+  #meet(): void {
+    const phase = phaseOf(this.#truth);
+    const now = this.#now();
+    for (const { rows, met } of this.#going)
+      for (const row of rows) {
+        const cell = cellOf(row, phase);
+        if (met.has(cell)) continue;
+        met.add(cell);
+        this.#met.push(cell);
+      }
+    this.#going = this.#going.filter(({ until }) => until > now);
+  }
 }
 
-function phaseOfEvicted(truth: Truth, { spec }: ResourceBinding): Phase {
-  const targets = (spec.clusters ?? []).map(({ name }) => name);
-  if (targets.length === 0) return "decided";
-  const { kind, namespace = "", name } = spec.resource;
-  const table = kind === "StatefulSet" ? "apps/statefulsets" : "apps/deployments";
-  const there = targets.filter(
-    (cluster) => truth.ledger.find(cluster, table, `${namespace}/${name}`) !== undefined,
-  );
-  if (there.length === 0) return "scheduled";
-  const ready = truth.healthyCopies(table, `${namespace}/${name}`, targets);
-  return ready.length === 0 ? "new starting" : "new healthy";
+function cellOf(row: string, phase: string): string {
+  return `${row} × ${phase}`;
 }
 
-/** The table of cells, as text. */
+/** How many cells there are. */
+export const CELLS = faultRows.size * phases.length;
+
+/** The table of cells in eighty columns, and which of them were never reached. */
 export function coverageTable(cells: ReadonlyMap<string, number>): string {
-  const head = ["", ...phases];
+  const head = ["", ...phases.map((_, i) => String(i + 1).padStart(4))];
   const rows = [...faultRows].map(([id, what]) => [
-    `${id} ${what}`,
-    ...phases.map((phase) => String(cells.get(`${id} × ${phase}`) ?? 0)),
+    `${id.padEnd(3)} ${what}`,
+    ...phases.map((phase) => shortNumber(cells.get(cellOf(id, phase)) ?? 0)),
   ]);
-  const unbuilt = [...notYet].map(([id, what]) => [
-    `${id} ${what}`,
-    ...phases.map(() => "not yet"),
-  ]);
-  return layOut([head, ...rows, ...unbuilt]);
+  const columns = phases.map((phase, i) => `${i + 1} ${phase}`).join(", ");
+  const unbuilt = [...notYet].map(([id, what]) => `${id} ${what}`).join(", ");
+  return [
+    layOut([head, ...rows], " "),
+    ...wrapped(`Phases: ${columns}.`),
+    ...wrapped(`Not yet: ${unbuilt}.`),
+    ...wrapped(neverReached(cells)),
+  ].join("\n");
+}
+
+function neverReached(cells: ReadonlyMap<string, number>): string {
+  const rows = [...faultRows.keys()].flatMap((id) => {
+    const missing = phases.flatMap((phase, i) => (cells.has(cellOf(id, phase)) ? [] : [i + 1]));
+    return missing.length === 0 ? [] : [`${id} in ${missing.join(" ")}`];
+  });
+  return rows.length === 0 ? "Every cell was reached." : `Never reached: ${rows.join(", ")}.`;
+}
+
+/** In four columns. */
+function shortNumber(count: number): string {
+  const text = count < 10_000 ? String(count) : `${Math.floor(count / 1000)}k`;
+  return (count === 0 ? "-" : text).padStart(4);
+}
+
+const COLUMNS = 80;
+
+/** Lines of words that are not longer than eighty columns. */
+function wrapped(text: string): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + word.length >= COLUMNS) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
 }
 
 /** Columns as wide as their widest cell. */
-export function layOut(rows: readonly (readonly string[])[]): string {
+export function layOut(rows: readonly (readonly string[])[], gap = "  "): string {
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
-  return rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ")).join("\n");
+  return rows
+    .map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(gap))
+    .map((line) => line.trimEnd())
+    .join("\n");
 }

@@ -24,7 +24,8 @@ export interface EveryWriteOptions {
   readonly step: number;
   /** The first write; 1 when absent. */
   readonly first?: number;
-  readonly disturbances?: readonly Disturbance[];
+  /** Answers are lost only at every so many-th write; at all when absent. */
+  readonly lostAnswerStep?: number;
 }
 
 /** A disturbed world must rest for so long; the undisturbed one for ten minutes. */
@@ -39,8 +40,17 @@ export async function* disturbEveryWrite(
   const undisturbed = await runScenario(ports, scenario);
   yield { scenario, problems: sentences(undisturbed), outcome: undisturbed };
   for (let write = options.first ?? 1; write <= undisturbed.writes; write += options.step)
-    for (const disturbance of options.disturbances ?? disturbances)
+    for (const disturbance of disturbancesAt(write, options))
       yield await disturb(ports, scenario, { write, disturbance, expected: undisturbed.snapshot });
+}
+
+function disturbancesAt(
+  write: number,
+  { lostAnswerStep = 1 }: EveryWriteOptions,
+): readonly Disturbance[] {
+  return write % lostAnswerStep === 0
+    ? disturbances
+    : disturbances.filter((disturbance) => disturbance !== "lost answer");
 }
 
 interface Disturbed {

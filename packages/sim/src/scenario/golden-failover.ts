@@ -108,7 +108,7 @@ export const failoverStories: readonly Scenario[] = [
     "fail-directly-fenced",
     { purgeMode: "Directly" },
     [taintPolicy(5, 60), { at: 80, do: "fence", member: "m1" }],
-    { ...SHORT, faults: [silent(20, 120)] },
+    { ...SHORT, faults: [{ fault: "member-crash", member: "m1", at: 20, downFor: 100 }] },
   ),
   story("state-preserved", { purgeMode: "Directly", state: STATE }, [tainted(20)], {
     statefulInjection: true,
@@ -159,6 +159,6 @@ export const failoverOf20: Scenario = {
     ...Array.from({ length: 20 }, (_, i) =>
       placed(`web-${String(i + 1).padStart(2, "0")}`, i % 2 === 0 ? "m2" : "m3", {}),
     ).flat(),
-    { ...tainted(20) },
+    tainted(20),
   ],
 };

@@ -1,5 +1,6 @@
 /** The stories that are run with a fault at every single write. At most three members and three workloads each. */
-import { failoverStories, MEMBERS } from "./golden-failover.ts";
+import { assert } from "@lifeboat/base";
+import { failoverOf20, failoverStories, MEMBERS } from "./golden-failover.ts";
 import type { Scenario, Step } from "./scenario.ts";
 
 const WEB = { kind: "Deployment", name: "web" } as const;
@@ -61,3 +62,10 @@ export const goldenScenarios: readonly Scenario[] = [
   ]),
   ...failoverStories,
 ];
+
+/** A golden scenario, or the large one that takes too long to be one of them. */
+export function goldenNamed(name: string): Scenario {
+  const found = [...goldenScenarios, failoverOf20].find((scenario) => scenario.name === name);
+  assert(found !== undefined, "there is a golden scenario of this name", { name });
+  return found;
+}

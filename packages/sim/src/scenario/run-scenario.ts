@@ -8,7 +8,7 @@
 import { assert } from "@lifeboat/base";
 import type { ControllersOptions } from "@lifeboat/plane";
 import type { Committed } from "../disk/ledger.ts";
-import { faultsOf, phaseOf, rowsOfStep } from "../coverage.ts";
+import { Cells } from "../coverage.ts";
 import { circumstancesOf } from "../oracles/circumstances.ts";
 import { judgeAnswers } from "../oracles/history.ts";
 import { Jury, type Violation } from "../oracles/oracle.ts";
@@ -44,7 +44,7 @@ export interface Outcome {
   readonly convergedAfterMs: number;
   /** What people were refused. */
   readonly refused: readonly string[];
-  /** Which fault began in which phase, as `fault × phase`. */
+  /** Which fault met which phase, as `fault × phase`. */
   readonly cells: readonly string[];
   readonly timeline: readonly string[];
 }
@@ -107,7 +107,7 @@ class Run {
   readonly #members: readonly string[];
   readonly #firstWrite: number;
   readonly #began: number;
-  readonly #cells: string[] = [];
+  readonly #cells: Cells;
   readonly #onViolation: RunOptions["onViolation"];
   #writes = 0;
   /** How many faults have begun. */
@@ -123,6 +123,7 @@ class Run {
     this.#members = [...simulation.members.keys()];
     this.#firstWrite = simulation.writes.count;
     this.#began = simulation.clock.monotonic();
+    this.#cells = new Cells(this.#truth, () => simulation.clock.monotonic());
     this.#watches = new WatchJudge(simulation);
     this.#reads = new ReadJudge(simulation);
     simulation.ledger.onChange((change) => this.#judge(change));
@@ -138,18 +139,19 @@ class Run {
       arrangeFault(this.#simulation, fault, () => {
         this.#begun += 1;
         this.#note(describe(fault));
-        for (const row of faultsOf(fault)) this.#cells.push(`${row} × ${phaseOf(this.#truth)}`);
+        this.#cells.faultBegan(fault);
       });
     for (const step of this.#scenario.steps)
       clock.after(step.at * 1000, () => {
         this.#note(describe(step));
-        for (const row of rowsOfStep(step)) this.#cells.push(`${row} × ${phaseOf(this.#truth)}`);
+        this.#cells.stepTaken(step);
         takeStep(this.#simulation, step);
       });
     await clock.advance(endOf(this.#scenario) * 1000 + 1000);
     await clock.advanceUntil(() => this.#simulation.allOrdersDone, 10 * MINUTE_MS);
     assert(this.#simulation.allOrdersDone, "people get done what they want");
     healAll(this.#simulation);
+    this.#cells.healed();
     this.#note("healed");
   }
 
@@ -221,7 +223,7 @@ class Run {
       simulatedMs: clock.monotonic(),
       convergedAfterMs: this.#convergedAfterMs,
       refused: this.#simulation.refusedOrders.map(String),
-      cells: this.#cells,
+      cells: this.#cells.met,
       timeline: this.#timeline,
     };
   }
@@ -232,6 +234,7 @@ class Run {
 
   #judge(change: Committed): void {
     this.#noteChange(change);
+    this.#cells.changed(change.table);
     for (const violation of this.#jury.judge(change)) this.#report(violation);
   }
 
