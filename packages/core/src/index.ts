@@ -343,6 +343,7 @@ export {
   secondsLeft,
   wasStoppedByGate,
 } from "./evacuation/progress.ts";
+export { signResult } from "./evacuation/own-result.ts";
 export { EvictionQueue, type Lane, type Queued } from "./evacuation/queue.ts";
 export {
   DEFAULT_RATES,

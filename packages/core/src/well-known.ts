@@ -85,6 +85,8 @@ export const TAINT_POLICIES = "lifeboat.dev/taint-policies";
 export const DRAIN_TAINT = "lifeboat.dev/drain";
 /** On a binding: JSON, by cluster, of the evacuation and taint it was last evicted for (see evacuation/entry.ts). */
 export const EVICTED_FOR = "lifeboat.dev/evicted-for";
+/** On a binding: what tells the result that the control plane wrote last from others (see evacuation/own-result.ts). */
+export const RESULT_DIGEST = "lifeboat.dev/result-digest";
 /** On a policy, value `Hold`: a workload whose state lacks a key is not moved. */
 export const STATE_FAILURE_POLICY = "lifeboat.dev/state-failure-policy";
 /** On a policy, value `false`: a workload that moves gracefully does not carry its state. */

@@ -162,6 +162,7 @@ const sliceEntry = object("One affected workload, and on which terms it moves.",
   ]),
   toleratedUntil: optional(time("Not before this time; absent: at once.")),
   purgeMode: optional(choice("What becomes of the old copy.", PURGE_MODES)),
+  result: optional(text("What tells the workload's result of that moment from others.")),
   exempt: optional(text("Why it does not move, as one word; absent: it moves.")),
 });
 

@@ -294,7 +294,8 @@ export class Recorder {
     }
     const isMoving = this.#showMetrics(name, summaries, now);
     const nextDue = summaries.flatMap(({ nextDueAt }) => nextDueAt ?? []);
-    return earliest([...nextDue, ...(isMoving ? [addMs(now, REFRESH_MS)] : [])]);
+    // Slices that never come, because a person wrote that there are more, end with the cache's next sign of life.
+    return earliest([...nextDue, ...(isMoving || isRecording ? [addMs(now, REFRESH_MS)] : [])]);
   }
 
   #isTooEarly(name: string): boolean {
@@ -368,12 +369,14 @@ export class Recorder {
   ): boolean {
     const known = new Set(taints.map(({ taint }) => taintId(taint)));
     if (borne.some((taint) => this.#counts(taint) && !known.has(taintId(taint)))) return true;
-    return taints.some((one) =>
-      this.#isBehind(
-        evacuation,
-        this.#parts.board.slicesOf(evacuation, taintId(one.taint)).length,
-        one,
-      ),
+    return taints.some(
+      (one) =>
+        one.removedAt === undefined &&
+        this.#isBehind(
+          evacuation,
+          this.#parts.board.slicesOf(evacuation, taintId(one.taint)).length,
+          one,
+        ),
     );
   }
 

@@ -6,6 +6,7 @@ import {
   FLEET_BUDGET,
   resourceBindings,
 } from "@lifeboat/api";
+import { DEFAULT_RATES, signResult } from "@lifeboat/core";
 import type { Fleet } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
@@ -23,6 +24,7 @@ import {
   evacuation,
   finishTasks,
   placed,
+  reasonsAbout,
   setTaints,
   versionNow,
   watchDecisions,
@@ -235,6 +237,33 @@ describe("who has no target", () => {
 });
 
 describe("stopping", () => {
+  it("a person edits the result before it is a workload's turn, and it is left alone", async () => {
+    fleet = await bareFleet({
+      clusters: FOUR,
+      options: { rates: { ...DEFAULT_RATES, rate: 0.1 } },
+    });
+    await bindMany(fleet, "a", 2, "m1");
+    await bind(fleet, "b", ["m1", "m2"], { placement: {} });
+    await fleet.plane.update(resourceBindings, signResult(await bindingOf(fleet, "b")));
+    const decisions = watchDecisions(fleet);
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("5s");
+    const found = await bindingOf(fleet, "b");
+    const clusters = [{ name: "m1", replicas: 3 }];
+    await fleet.plane.update(resourceBindings, { ...found, spec: { ...found.spec, clusters } });
+    await fleet.advance("5s");
+    expect(await reasonsAbout(fleet, "b")).toContain("EvictionAbandoned");
+    await fleet.restart();
+    watchDecisions(fleet, decisions);
+    await fleet.advance("2m");
+    expect(decisions.map(({ binding }) => binding)).toEqual(["a-0", "a-1"]);
+    expect(placed(await bindingOf(fleet, "b"))).toContain("m1");
+    expect((await evacuation(fleet, "m1-1")).status).toMatchObject({
+      editedByHand: [{ name: "b" }],
+      entries: { abandoned: 1, queued: 0 },
+    });
+  });
+
   it("a person pauses one evacuation and lets it go on", async () => {
     fleet = await bareFleet({ clusters: FOUR });
     await bindMany(fleet, "a", 3, "m1");

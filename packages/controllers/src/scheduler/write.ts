@@ -9,6 +9,7 @@ import {
   isRescheduleTriggered,
   type PlacementDecision,
   type PlacementReason,
+  signResult,
   type Target,
   wellKnown,
 } from "@lifeboat/core";
@@ -61,20 +62,17 @@ async function writeResult(
   if (hasResult && (!isCarriedOut || annotations[wellKnown.APPLIED_PLACEMENT] === applied))
     return binding;
   const { clusters: _former, ...spec } = binding.spec;
-  return plane.update(
-    bindingResource(key),
-    {
-      ...binding,
-      metadata: {
-        ...binding.metadata,
-        ...(isCarriedOut && {
-          annotations: { ...annotations, [wellKnown.APPLIED_PLACEMENT]: applied },
-        }),
-      },
-      spec: clusters.length === 0 ? spec : { ...spec, clusters },
+  const placed = signResult({
+    ...binding,
+    metadata: {
+      ...binding.metadata,
+      ...(isCarriedOut && {
+        annotations: { ...annotations, [wellKnown.APPLIED_PLACEMENT]: applied },
+      }),
     },
-    { signal },
-  );
+    spec: clusters.length === 0 ? spec : { ...spec, clusters },
+  });
+  return plane.update(bindingResource(key), placed, { signal });
 }
 
 function isSame(a: readonly Target[], b: readonly Target[]): boolean {

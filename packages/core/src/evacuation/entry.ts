@@ -7,10 +7,12 @@
  *
  * An eviction leaves a mark on the binding that says for which evacuation and taint it was. A binding that bears the mark
  * and is on the cluster nevertheless was put back by a person or with their consent: it is not evicted for that again.
+ * Neither is one whose result a person edited since it was recorded.
  */
 import type { ResourceBinding } from "@lifeboat/api";
 import { isFields, textAt, textsAt } from "../fields.ts";
 import { EVICTED_FOR } from "../well-known.ts";
+import { isEditedByHand } from "./own-result.ts";
 
 export type EntryState = "Queued" | "Evicted" | "Done" | "Abandoned" | "Exempt";
 
@@ -31,11 +33,13 @@ export interface EntryTerm {
   readonly isExempt: boolean;
   /** Recorded completely, and the cluster bears the taint. */
   readonly isInForce: boolean;
+  /** The result when it was recorded (see own-result.ts); absent: that is not known. */
+  readonly result?: string | undefined;
 }
 
 export interface EntryAnswer {
   readonly state: EntryState;
-  /** It was put back where it had been evicted from. */
+  /** A person put it back where it had been evicted from, or edited its result. */
   readonly putBack: boolean;
 }
 
@@ -48,7 +52,9 @@ export function entryState(view: EntryView): EntryAnswer {
   if (isThere && binding.metadata.deletionTimestamp === undefined) {
     if (view.takenOut) return is("Abandoned");
     const inForce = view.terms.filter((one) => one.isInForce && !one.isExempt);
-    const marks = inForce.filter(({ taint }) => isMarked(binding, view, taint));
+    const marks = inForce.filter(
+      ({ taint, result }) => isMarked(binding, view, taint) || isEditedByHand(binding, result),
+    );
     if (marks.length === inForce.length) return is("Abandoned", marks.length > 0);
     return is("Queued");
   }

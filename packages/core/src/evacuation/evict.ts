@@ -18,6 +18,7 @@ import {
 import { EVICTED_FOR, FORMER_RESULT, PRESERVED_STATE } from "../well-known.ts";
 import { withMark } from "./entry.ts";
 import { formerResultOf } from "./former-result.ts";
+import { signAgain } from "./own-result.ts";
 
 export interface EvictionOrder {
   readonly cluster: string;
@@ -69,7 +70,7 @@ export function evict(
     creationTimestamp: formatTime(now),
     clustersBeforeFailover: clusters.map(({ name }) => name),
   };
-  return {
+  return signAgain({
     ...binding,
     metadata: withState(binding, order, hasState && order.inject),
     spec: {
@@ -77,7 +78,7 @@ export function evict(
       clusters: clusters.filter(({ name }) => name !== order.cluster),
       gracefulEvictionTasks: [...tasks, task],
     },
-  };
+  });
 }
 
 /** The binding as it was before the eviction of a cluster that nothing has replaced: the task goes, the result returns. */
@@ -93,14 +94,14 @@ export function rollBack(binding: ResourceBinding, cluster: string): ResourceBin
     name: cluster,
     ...(task.replicas === undefined ? {} : { replicas: task.replicas }),
   };
-  return {
+  return signAgain({
     ...binding,
     spec: {
       ...spec,
       clusters: isThere ? clusters : [...clusters, former],
       gracefulEvictionTasks: (spec.gracefulEvictionTasks ?? []).filter((one) => one !== task),
     },
-  };
+  });
 }
 
 function withState(

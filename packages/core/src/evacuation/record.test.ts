@@ -1,6 +1,7 @@
 /** The record: which evacuation, who stands in it on which terms, in which slices, and what becomes of its taints. */
 import { describe, expect, it } from "vitest";
 import { ADDED, DOWN, makeBinding, makeEvacuation, NOW, recorded, SLOW } from "./makers.suite.ts";
+import { digestOfResult } from "./own-result.ts";
 import {
   currentOf,
   isOpen,
@@ -72,6 +73,7 @@ describe("an entry", () => {
       lane: "Workload",
       purgeMode: "Gracefully",
       toleratedUntil: "2026-01-01T00:01:00Z",
+      result: digestOfResult(tolerant),
     });
   });
 
@@ -166,5 +168,13 @@ describe("taints", () => {
       recorded(DOWN, { slices: 2 }),
     ]);
     expect(recordTaints(list, { borne: [DOWN], slices: slices([DOWN, 1]) }, NOW)).toBe(list);
+  });
+
+  it("are in force while the cluster bears them, whatever a person wrote", () => {
+    const right = recorded(DOWN);
+    for (const wrong of [{ recorded: false }, { removedAt: "2026-01-01T00:00:00Z" }, { slices: 9 }])
+      expect(
+        recordTaints([{ ...right, ...wrong }], { borne: [DOWN], slices: slices([DOWN, 1]) }, NOW),
+      ).toEqual([right]);
   });
 });

@@ -23,6 +23,7 @@ import { compareText } from "../fields.ts";
 import { hasOwnAnswer } from "../interpretation/interpretation.ts";
 import { isWorkload } from "../rendering/shares.ts";
 import { affectedBy, type EvictingTaint, type PurgeMode } from "./affected.ts";
+import { digestOfResult } from "./own-result.ts";
 import type { ExemptReason } from "./reasons.ts";
 import { identityOf, type RecordedTaint, taintId, type TaintIdentity } from "./taint-identity.ts";
 
@@ -103,6 +104,7 @@ export function judge(
     },
     resource: { apiVersion, kind, name },
     lane: laneOf(binding, options),
+    result: digestOfResult(binding),
   };
   const exempt = (why: ExemptReason): EvacuationEntry => ({ ...common, exempt: why });
   if (options.isFederated(binding)) return exempt("FederatedStatefulSet");
@@ -187,11 +189,9 @@ export function recordTaints(
   let isChanged = false;
   const changed = recorded.map((one): RecordedTaint => {
     const id = taintId(one.taint);
-    const count = slices.get(id) ?? one.slices;
-    const isGone = one.removedAt === undefined && !bornIds.has(id);
-    if (count === one.slices && !isGone) return one;
-    isChanged = true;
-    return { ...one, slices: count, ...(isGone ? { removedAt: formatTime(now) } : {}) };
+    const next = broughtUpToDate(one, slices.get(id) ?? one.slices, bornIds.has(id), now);
+    isChanged ||= next !== one;
+    return next;
   });
   const added = borne
     .filter((one) => !known.has(taintId(one)) && slices.has(taintId(one)))
@@ -201,6 +201,21 @@ export function recordTaints(
       recorded: true,
     }));
   return isChanged || added.length > 0 ? [...changed, ...added] : recorded;
+}
+
+/** What the cluster bears decides, not what a person wrote into the record: a taint that is there is in force. */
+function broughtUpToDate(
+  one: RecordedTaint,
+  slices: number,
+  isBorne: boolean,
+  now: Instant,
+): RecordedTaint {
+  const { removedAt, ...rest } = one;
+  const isRight = one.slices === slices && isBorne === (removedAt === undefined);
+  if (isRight && (one.recorded || !isBorne)) return one;
+  return isBorne
+    ? { ...rest, slices, recorded: true }
+    : { ...rest, slices, removedAt: removedAt ?? formatTime(now) };
 }
 
 function byNumber(evacuations: readonly Evacuation[]): readonly Evacuation[] {
