@@ -51,7 +51,6 @@ async function judgeAll(): Promise<void> {
   const all = simMutants.filter((mutant) => isAbout(mutant, text));
   const chosen = values.ci ? chooseForCommit(all, headCommit(), changedFiles()) : all;
   if (values.list) return list(chosen);
-  for (const mutant of chosen) checkFits(mutant);
   let problems: readonly string[] = [];
   const judged = new Map<SimMutant, Result>();
   const jobs = [
@@ -71,12 +70,6 @@ function isAbout({ oracle, promise, breaks, file }: SimMutant, text: string): bo
   return `${oracle} ${promise} ${breaks} ${file}`.includes(text);
 }
 
-/** A bug that no longer fits is an error, not a pass. */
-function checkFits({ file, find, breaks }: SimMutant): void {
-  const matches = readText(file).split(find).length - 1;
-  if (matches !== 1) throw new Error(`"${breaks}" fits ${matches} times into ${file}`);
-}
-
 /** The same scenarios as they are: what oracles say of them. */
 async function runUndisturbed(mutants: readonly SimMutant[]): Promise<readonly string[]> {
   const places = new Map<string, Where>();
@@ -89,7 +82,11 @@ async function runUndisturbed(mutants: readonly SimMutant[]): Promise<readonly s
 
 async function judge(mutant: SimMutant): Promise<Result> {
   const { oracle, caughtIn, file, find, replace } = mutant;
-  const answer = await start({ oracle, caughtIn }, { file, find, replace });
+  const fits = readText(file).split(find).length - 1;
+  const answer =
+    fits === 1
+      ? await start({ oracle, caughtIn }, { file, find, replace })
+      : `it fits ${fits} times into ${file}`;
   const result = resultOf(mutant, answer);
   const word = result.caughtIn === undefined ? "MISSED" : "caught";
   say(`${word} ${result.cpuSeconds.toFixed(1).padStart(6)} s  ${oracle}: ${mutant.breaks}`);

@@ -1,4 +1,100 @@
 /** Seeded bugs for the oracles of group B: the gate, and who is moved at all. */
 import type { SimMutant } from "../mutant.ts";
 
-export const eligibilityMutants: readonly SimMutant[] = [];
+export const eligibilityMutants: readonly SimMutant[] = [
+  {
+    oracle: "gate-off-moves-nobody",
+    promise: "B1",
+    breaks: "evacuations do not know of the gate",
+    file: "packages/controllers/src/evacuation/create-evacuations.ts",
+    find: "const { failover, rates, noExecutePurgeMode, statefulFailoverInjection } = this.#options;",
+    replace: `const { rates, noExecutePurgeMode, statefulFailoverInjection } = this.#options;
+    const failover = true;`,
+    caughtIn: ["gate-off"],
+  },
+  {
+    oracle: "no-schedule-moves-nobody",
+    promise: "B2",
+    breaks: "NoSchedule is taken for NoExecute",
+    file: "packages/core/src/evacuation/affected.ts",
+    find: "return (cluster.spec.taints ?? []).filter(({ effect }) => EVICTING_EFFECTS.includes(effect));",
+    replace: `return (cluster.spec.taints ?? []).map((taint) => ({
+    ...taint,
+    effect: EVICTING_EFFECTS.includes(taint.effect) ? taint.effect : "NoExecute",
+  }));`,
+    caughtIn: ["no-schedule"],
+  },
+  {
+    oracle: "tolerations-are-respected",
+    promise: "B3",
+    breaks: "who tolerates a taint for ever leaves at once",
+    file: "packages/core/src/evacuation/affected.ts",
+    find: "return limited.length === 0 ? Infinity : Math.max(0, Math.min(...limited));",
+    replace: "return limited.length === 0 ? 0 : Math.max(0, Math.min(...limited));",
+    caughtIn: ["tolerated"],
+  },
+  {
+    oracle: "tolerations-are-respected",
+    promise: "B3",
+    breaks: "nobody waits for the seconds of a toleration",
+    file: "packages/core/src/evacuation/affected.ts",
+    find: "if (seconds === 0 || added === undefined) return { affected: true, purgeMode };",
+    replace: "if (seconds >= 0 || added === undefined) return { affected: true, purgeMode };",
+    caughtIn: ["tolerated"],
+  },
+  {
+    oracle: "prefer-no-execute-asks-the-policy",
+    promise: "B4",
+    breaks: "the seconds of failover.cluster are not waited for",
+    file: "packages/core/src/evacuation/affected.ts",
+    find: "return until(added, wish.tolerationSeconds ?? DEFAULT_TOLERATION_SECONDS, purgeMode);",
+    replace: "return until(added, 0, purgeMode);",
+    caughtIn: ["prefer-no-execute"],
+  },
+  {
+    oracle: "new-targets-are-untainted",
+    promise: "B5",
+    breaks: "PreferNoExecute repels nobody",
+    file: "packages/core/src/placement/filters/taints.ts",
+    find: '["NoSchedule", "NoExecute", "PreferNoExecute"]',
+    replace: '["NoSchedule", "NoExecute"]',
+    caughtIn: ["placed-while-tainted"],
+  },
+  {
+    oracle: "eligibility-is-recorded-as-it-is",
+    promise: "B6",
+    breaks: "who has no failover.cluster leaves for PreferNoExecute",
+    file: "packages/core/src/evacuation/affected.ts",
+    find: "if (wish === undefined) return NOT_AFFECTED;",
+    replace: "if (wish === undefined) return until(added, 0, purgeMode);",
+    caughtIn: ["prefer-no-execute"],
+  },
+  {
+    oracle: "eligibility-is-frozen",
+    promise: "B6",
+    breaks: "the purge mode is that of the present policy",
+    file: "packages/controllers/src/evacuation/release-view.ts",
+    find: "purgeMode: term.purgeMode,",
+    replace: `purgeMode:
+      binding.spec.failover?.cluster?.purgeMode === "Directly" ? "Directly" : "Gracefully",`,
+    caughtIn: ["policy-edited-while-queued"],
+  },
+  {
+    oracle: "nobody-is-evicted-to-nowhere",
+    promise: "B7",
+    breaks: "nobody asks whether there is a target",
+    file: "packages/core/src/evacuation/release.ts",
+    find: 'if (!target.found && !needsNone) return held("NoTarget", target.message);',
+    replace: 'if (!target.found && needsNone) return held("NoTarget", target.message);',
+    caughtIn: ["nowhere-to-go"],
+  },
+  {
+    oracle: "purge-mode-is-said",
+    promise: "B8",
+    breaks: "the purge mode of the policy is ignored",
+    file: "packages/core/src/evacuation/affected.ts",
+    find: "const purgeMode = purgeModeOf(spec.failover?.cluster?.purgeMode, defaultPurgeMode);",
+    replace: "const purgeMode = purgeModeOf(undefined, defaultPurgeMode);",
+    caughtIn: ["fail-directly"],
+  },
+];

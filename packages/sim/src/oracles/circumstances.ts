@@ -15,6 +15,8 @@ export interface Circumstances {
   readonly plugins?: readonly string[];
   /** How old what a controller decides by may be, in milliseconds. */
   readonly lagMs: number;
+  /** How old what a controller has just read may be when the write that follows takes effect, in milliseconds. */
+  readonly roundTripMs: number;
   /** How long the plane may take for what it does at once when nothing is wrong, in milliseconds. */
   readonly patienceMs: number;
   /** The clock of the plane is right. */
@@ -39,6 +41,7 @@ export const PLAIN: Circumstances = {
   failover: false,
   statefulInjection: false,
   lagMs: LAG_MS,
+  roundTripMs: 0,
   patienceMs: PATIENCE_MS,
   clockIsTrue: true,
   placedByHand: new Set(),
@@ -48,12 +51,14 @@ export const PLAIN: Circumstances = {
 
 export function circumstancesOf(scenario: Scenario): Circumstances {
   const { failover = false, statefulInjection = false, plugins, steps, faults } = scenario;
+  const { syncDelayMs = 0 } = scenario;
   return {
     membersAreSteady: !faults.some(movesCopies) && !steps.some((step) => step.do === "drift"),
     failover,
     statefulInjection,
     ...(plugins !== undefined && { plugins }),
     lagMs: faults.some(makesLate) ? LONG_LAG_MS : LAG_MS,
+    roundTripMs: 2 * (syncDelayMs + Math.max(0, ...faults.map(slowestMs))),
     patienceMs: faults.reduce((sum, fault) => sum + troubleMs(fault), PATIENCE_MS),
     clockIsTrue: !faults.some(({ fault }) => fault === "clock-skew" || fault === "clock-step"),
     steps,
@@ -68,6 +73,13 @@ export function circumstancesOf(scenario: Scenario): Circumstances {
 function movesCopies(fault: Fault): boolean {
   if (fault.fault === "pods") return fault.kind === "crash" || fault.kind === "pods-not-ready";
   return ["member-crash", "member-restored", "foreign-object"].includes(fault.fault);
+}
+
+/** How much later something between controllers and their API may happen. */
+function slowestMs(fault: Fault): number {
+  if (fault.fault === "pause") return fault.lasts * 1000;
+  if (fault.fault !== "link" || fault.link !== "plane") return 0;
+  return fault.conditions.delayMs?.[1] ?? 0;
 }
 
 /** Whether controllers may decide by what was true long ago. */

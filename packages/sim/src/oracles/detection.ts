@@ -18,6 +18,7 @@ import {
   matches,
   moves,
 } from "./fleet.ts";
+import type { Step } from "../scenario/scenario.ts";
 import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
 import { isGoing } from "./reading.ts";
 import { CLUSTERS, type Truth } from "./truth.ts";
@@ -100,7 +101,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     ({ at, name, before, known, fleet, truth }) => {
       if (!truth.circumstances.clockIsTrue) return [];
       return lostAt(known, at).flatMap((lost) => {
-        if (!lost.isByPolicy || isOfPeople(truth, name, lost, at)) return [];
+        if (!lost.isByPolicy || isTakenByPeople(truth, name, lost, at)) return [];
         const holders = policiesFor(fleet, lost)
           .filter(({ goneAt }) => goneAt === undefined)
           .filter(({ policy }) =>
@@ -144,7 +145,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         const { controllers, startedAt } = truth.witness;
         const says = (what: string) => [`${idOf(borne.taint)} came to ${name}: ${what}`];
         if (!borne.isByPolicy)
-          return isOfPeople(truth, name, borne, at) ? [] : says("nobody asked for it");
+          return isSetByPeople(truth, name, borne, at) ? [] : says("nobody asked for it");
         if (policiesFor(fleet, borne).length === 0) return says("no policy asks for it");
         return controllers.failover || startedAt === at ? [] : says("the gate is off");
       }),
@@ -155,7 +156,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     ({ at, name, now, known, fleet, truth }) =>
       lostAt(known, at).flatMap((lost) => {
         const id = idOf(lost.taint);
-        if (isOfPeople(truth, name, lost, at)) return [];
+        if (isTakenByPeople(truth, name, lost, at)) return [];
         if (!lost.isByPolicy) return [`${id} of somebody else left ${name}`];
         return policiesFor(fleet, lost)
           .filter(({ goneAt }) => goneAt === undefined)
@@ -278,14 +279,32 @@ function windowsOf(
   };
 }
 
-/** Whether a person has begun to write a taint of this key on the cluster, or to take it off. */
-function isOfPeople(truth: Truth, cluster: string, { taint }: Borne, at: number): boolean {
-  return truth.circumstances.steps.some(
-    (step) =>
-      step.do === "taint" &&
-      step.member === cluster &&
-      truth.beganAt + step.at * SECOND_MS <= at &&
-      taint.key === (step.effect === "drain" ? wellKnown.DRAIN_TAINT : "test/faulty"),
+/** What people have begun to do about taints of this key on the cluster. */
+function ordersFor(truth: Truth, cluster: string, { taint }: Borne, at: number) {
+  return truth.circumstances.steps.filter((step): step is TaintStep => {
+    if (step.do !== "taint" || step.member !== cluster) return false;
+    const key = step.effect === "drain" ? wellKnown.DRAIN_TAINT : "test/faulty";
+    return key === taint.key && truth.beganAt + step.at * SECOND_MS <= at;
+  });
+}
+
+type TaintStep = Extract<Step, { readonly do: "taint" }>;
+
+function effectOf({ effect }: TaintStep): string {
+  return effect === "drain" ? "NoExecute" : effect;
+}
+
+/** Whether a person has begun to set the taint. */
+function isSetByPeople(truth: Truth, cluster: string, borne: Borne, at: number): boolean {
+  return ordersFor(truth, cluster, borne, at).some(
+    (step) => step.on && effectOf(step) === borne.taint.effect,
+  );
+}
+
+/** Whether a person has begun to take the taint off, or to set another of its key in its place. */
+function isTakenByPeople(truth: Truth, cluster: string, borne: Borne, at: number): boolean {
+  return ordersFor(truth, cluster, borne, at).some(
+    (step) => !step.on || effectOf(step) !== borne.taint.effect,
   );
 }
 

@@ -62,10 +62,12 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   onDecisions(
     "no-schedule-moves-nobody",
     "B2: nobody is evicted but for a NoExecute or PreferNoExecute taint of the cluster",
-    ({ decision, eligibility }) => {
-      const borne = taintOf(decision, eligibility.fleet.clusters.get(decision.cluster));
-      if (borne === undefined) return undefined;
-      return moves(borne.taint) ? undefined : `only for ${idOf(borne.taint)}`;
+    ({ decision, eligibility, truth }) => {
+      const cluster = eligibility.fleet.clusters.get(decision.cluster);
+      const known = decision.at - truth.circumstances.lagMs;
+      const lately = (cluster?.lost ?? []).filter(({ until }) => until >= known);
+      const taints = [...(cluster?.borne.values() ?? []), ...lately].map(({ taint }) => taint);
+      return taints.some(moves) ? undefined : `it bears only [${taints.map(idOf).join()}]`;
     },
   ),
   onDecisions(

@@ -134,15 +134,15 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   ),
   onDecisions(
     "evictions-have-their-taint",
-    "C5: at the moment of an eviction the cluster bears the taint it is for; the cluster is read just before the write",
+    "C5: at an eviction the cluster bears the taint it is for, or did when it was read just before the write",
     ({ circumstances }, { fleet }) =>
       (decision) => {
         const borne = taintOf(decision, fleet.clusters.get(decision.cluster));
         if (borne === undefined) return `it never bore ${decision.taintId}`;
-        const { lagMs } = circumstances;
         const { until = Infinity } = borne;
-        const isGone = decision.at - until > (lagMs > 2000 ? lagMs : 0);
-        return isGone ? `${decision.taintId} was gone` : undefined;
+        return decision.at - until > circumstances.roundTripMs
+          ? `${decision.taintId} was gone`
+          : undefined;
       },
   ),
   {
