@@ -5,6 +5,7 @@
  *
  * 1. The hash covers time, server, revision, kind of change, key and bytes of every change: equal hashes mean equal runs.
  * 2. Objects are parsed when somebody looks at them, once.
+ * 3. The answers of `objects` and `all` are the same arrays until something in them changes.
  */
 import type { AnyObject } from "@lifeboat/api";
 import type { ChangeRow } from "@lifeboat/apiserver";
@@ -32,7 +33,7 @@ export interface Held {
 
 export class Ledger {
   readonly #now: () => number;
-  readonly #state = new Map<string, Map<string, LazyHeld>>();
+  readonly #state = new Map<string, Holdings>();
   readonly #revisions = new Map<string, Set<number>>();
   readonly #listeners: ((change: Committed) => void)[] = [];
   readonly rows: Committed[] = [];
@@ -61,14 +62,14 @@ export class Ledger {
     const state = this.#stateOf(server);
     const revisions = this.#revisionsOf(server);
     for (const { key, revision, bytes } of rows) {
-      state.set(key, new LazyHeld(key, revision, bytes));
+      state.put(new LazyHeld(key, revision, bytes));
       revisions.add(revision);
     }
   }
 
   /** A disk holds other data from now on: nobody wrote it, so nobody is told. */
   replace(server: string, rows: readonly Pick<ChangeRow, "key" | "revision" | "bytes">[]): void {
-    this.#stateOf(server).clear();
+    this.#state.set(server, new Holdings());
     this.load(server, rows);
     this.#hash = hashText(`${this.#now()} ${server} replaced`, this.#hash);
   }
@@ -81,12 +82,14 @@ export class Ledger {
   record(server: string, row: ChangeRow): void {
     const state = this.#stateOf(server);
     const previous = state.get(row.key);
-    const change = { at: this.#now(), server, row, previous, ...splitKey(row.key) };
+    const held = new LazyHeld(row.key, row.revision, row.bytes);
+    const { table, key } = held;
+    const change = { at: this.#now(), server, row, previous, table, key };
     this.rows.push(change);
     this.#revisionsOf(server).add(row.revision);
     this.#mix(change);
-    if (row.type === "DELETED") state.delete(row.key);
-    else state.set(row.key, new LazyHeld(row.key, row.revision, row.bytes));
+    if (row.type === "DELETED") state.remove(held);
+    else state.put(held);
     for (const listener of this.#listeners) listener(change);
   }
 
@@ -96,12 +99,12 @@ export class Ledger {
 
   /** Everything a server holds in a table, in order of keys. */
   objects(server: string, table: string): readonly Held[] {
-    return this.all(server).filter((held) => held.table === table);
+    return this.#stateOf(server).table(table);
   }
 
   /** Everything a server holds, in order of keys. */
   all(server: string): readonly Held[] {
-    return [...this.#stateOf(server).values()].toSorted((a, b) => compare(a.row, b.row));
+    return this.#stateOf(server).all();
   }
 
   find(server: string, table: string, key: string): Held | undefined {
@@ -110,7 +113,11 @@ export class Ledger {
 
   /** The version of each stored row by its storage key. */
   versions(server: string): ReadonlyMap<string, number> {
-    return new Map([...this.#stateOf(server)].map(([key, { revision }]) => [key, revision]));
+    return new Map(
+      this.#stateOf(server)
+        .all()
+        .map(({ row, revision }) => [row, revision]),
+    );
   }
 
   #revisionsOf(server: string): Set<number> {
@@ -119,10 +126,10 @@ export class Ledger {
     return found;
   }
 
-  #stateOf(server: string): Map<string, LazyHeld> {
+  #stateOf(server: string): Holdings {
     const found = this.#state.get(server);
     if (found !== undefined) return found;
-    const state = new Map<string, LazyHeld>();
+    const state = new Holdings();
     this.#state.set(server, state);
     return state;
   }
@@ -132,6 +139,54 @@ export class Ledger {
     this.#hash = hashText(`${at} ${server} ${revision} ${type} ${key}`, this.#hash);
     for (const byte of bytes) this.#hash = Math.imul(this.#hash ^ byte, 0x01000193) >>> 0;
   }
+}
+
+/** What one server holds, by row and by table; lists are made when asked for and kept until something changes. */
+class Holdings {
+  readonly #rows = new Map<string, LazyHeld>();
+  readonly #tables = new Map<string, Map<string, LazyHeld>>();
+  readonly #lists = new Map<string, readonly LazyHeld[]>();
+  #all: readonly LazyHeld[] | undefined;
+
+  get(row: string): LazyHeld | undefined {
+    return this.#rows.get(row);
+  }
+
+  put(held: LazyHeld): void {
+    this.#rows.set(held.row, held);
+    const table = this.#tables.get(held.table);
+    if (table === undefined) this.#tables.set(held.table, new Map([[held.row, held]]));
+    else table.set(held.row, held);
+    this.#changed(held);
+  }
+
+  remove(held: LazyHeld): void {
+    this.#rows.delete(held.row);
+    this.#tables.get(held.table)?.delete(held.row);
+    this.#changed(held);
+  }
+
+  table(name: string): readonly LazyHeld[] {
+    const known = this.#lists.get(name);
+    if (known !== undefined) return known;
+    const list = inOrder(this.#tables.get(name));
+    this.#lists.set(name, list);
+    return list;
+  }
+
+  all(): readonly LazyHeld[] {
+    this.#all ??= inOrder(this.#rows);
+    return this.#all;
+  }
+
+  #changed({ table }: LazyHeld): void {
+    this.#lists.delete(table);
+    this.#all = undefined;
+  }
+}
+
+function inOrder(held: ReadonlyMap<string, LazyHeld> | undefined): readonly LazyHeld[] {
+  return held === undefined ? [] : [...held.values()].sort((a, b) => compare(a.row, b.row));
 }
 
 class LazyHeld implements Held {

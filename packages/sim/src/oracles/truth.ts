@@ -26,6 +26,10 @@ export class Truth {
   readonly beganAt: number;
   /** When workloads were evicted for a taint. */
   readonly evictions: number[] = [];
+  readonly #tables = new Map<
+    string,
+    { readonly held: readonly Held[]; readonly objects: readonly AnyObject[] }
+  >();
 
   /** `witness`: of a plane that was started with the product's defaults when absent. */
   constructor(ledger: Ledger, circumstances: Circumstances, witness = new Witness(() => 0)) {
@@ -90,8 +94,14 @@ export class Truth {
       .filter(({ object }) => object.metadata.ownerReferences === undefined);
   }
 
+  /** The same array until the table changes. */
   #table(table: string): readonly AnyObject[] {
-    return this.ledger.objects("plane", table).map(({ object }) => object);
+    const held = this.ledger.objects("plane", table);
+    const known = this.#tables.get(table);
+    if (known?.held === held) return known.objects;
+    const objects = held.map(({ object }) => object);
+    this.#tables.set(table, { held, objects });
+    return objects;
   }
 }
 
