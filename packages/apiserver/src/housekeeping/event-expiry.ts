@@ -4,6 +4,7 @@
  * 1. The hour counts from when the write was seen here, not from what an Event claims about itself.
  * 2. At most `maxEvents` are kept; beyond that the one that was written longest ago goes.
  * 3. A deletion names the version that was old: an Event written meanwhile stays.
+ * 4. An Event is looked at when its time has come, and of each only its identity is kept: there are many.
  */
 import {
   type AnyObject,
@@ -13,9 +14,8 @@ import {
   type ObjectKey,
   type Resource,
 } from "@lifeboat/api";
-import { addMs, type Instant } from "@lifeboat/base";
+import { type Cancel, type Instant } from "@lifeboat/base";
 import {
-  checkAgainAt,
   type Client,
   type Controller,
   type ControllerWatch,
@@ -48,20 +48,15 @@ export function createEventExpiry(
   client: Client,
   options: EventExpiryOptions,
 ): readonly Service[] {
-  const informer = new Informer(ports, client, EVENTS);
-  const ages = new Ages(ports, informer, options.maxEvents);
+  const informer = new Informer(ports, client, EVENTS, { transform: identityOf });
+  const ages = new Ages(ports, informer, options);
   const controller: Controller = createController(ports, {
     name: "event-expiry",
     concurrency: 4,
     watches: [ages],
     reconcile: async (key: ObjectKey): Promise<Outcome> => {
       const event = informer.get(key);
-      const written = ages.writtenAt(key);
-      if (event === undefined) return done;
-      if (written !== undefined) {
-        const expires = addMs(written, options.timeToLiveMs);
-        if (ports.clock.now() < expires) return checkAgainAt(expires);
-      }
+      if (event === undefined || ages.isYoung(key)) return done;
       const { uid, resourceVersion } = event.metadata;
       try {
         await client.delete(EVENTS, key, { preconditions: { uid, resourceVersion } });
@@ -74,21 +69,33 @@ export function createEventExpiry(
   return [informer, controller];
 }
 
-/** When each Event was last written, oldest first; those beyond the limit are forgotten, which makes them expire. */
+function identityOf({ apiVersion, kind, metadata }: AnyObject): AnyObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
+  const scope = namespace === undefined ? {} : { namespace };
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, ...scope, uid, resourceVersion, creationTimestamp },
+  };
+}
+
+/** When each Event was last written, oldest first; those that are too old or too many are forgotten and reported. */
 class Ages implements ControllerWatch {
   readonly #clock: KitPorts["clock"];
   readonly #informer: Informer<AnyObject>;
-  readonly #maxEvents: number;
+  readonly #options: EventExpiryOptions;
   readonly #written = new Map<string, { readonly key: ObjectKey; readonly at: Instant }>();
+  /** One timer, for the oldest. */
+  #timer: Cancel | undefined;
 
-  constructor(ports: KitPorts, informer: Informer<AnyObject>, maxEvents: number) {
+  constructor(ports: KitPorts, informer: Informer<AnyObject>, options: EventExpiryOptions) {
     this.#clock = ports.clock;
     this.#informer = informer;
-    this.#maxEvents = maxEvents;
+    this.#options = options;
   }
 
-  writtenAt(key: ObjectKey): Instant | undefined {
-    return this.#written.get(formatKey(key))?.at;
+  isYoung(key: ObjectKey): boolean {
+    return this.#written.has(formatKey(key));
   }
 
   whenSynced(signal: AbortSignal): Promise<boolean> {
@@ -97,7 +104,7 @@ class Ages implements ControllerWatch {
 
   subscribe(add: (key: ObjectKey) => void): () => void {
     this.#written.clear();
-    return this.#informer.onChange((old, now) => {
+    const unsubscribe = this.#informer.onChange((old, now) => {
       const object = now ?? old;
       if (object === undefined) return;
       const key = keyOf(object);
@@ -106,14 +113,29 @@ class Ages implements ControllerWatch {
       this.#written.delete(text);
       if (now === undefined) return;
       this.#written.set(text, { key, at: this.#clock.now() });
-      add(key);
-      this.#expireBeyondLimit(add);
+      if (this.#written.size > this.#options.maxEvents || this.#timer === undefined)
+        this.#expire(add);
     });
+    return () => {
+      unsubscribe();
+      this.#timer?.();
+      this.#timer = undefined;
+    };
   }
 
-  #expireBeyondLimit(add: (key: ObjectKey) => void): void {
-    for (const [text, { key }] of this.#written) {
-      if (this.#written.size <= this.#maxEvents) return;
+  /** Reports those whose time has come, and waits for the next one's. */
+  #expire(add: (key: ObjectKey) => void): void {
+    const { timeToLiveMs, maxEvents } = this.#options;
+    const now = this.#clock.now();
+    for (const [text, { key, at }] of this.#written) {
+      const leftMs = at + timeToLiveMs - now;
+      if (leftMs > 0 && this.#written.size <= maxEvents) {
+        this.#timer ??= this.#clock.after(leftMs, () => {
+          this.#timer = undefined;
+          this.#expire(add);
+        });
+        return;
+      }
       this.#written.delete(text);
       add(key);
     }

@@ -464,7 +464,10 @@ class MemoryStore implements Store {
     if (!table.volatile) this.#untrimmed += 1;
   }
 
-  /** Drops the parsed form of what a change replaced, once the change is not among the newest any more. */
+  /**
+   * Drops the parsed form of what a change replaced, once the change is not among the newest any more. Of volatile tables
+   * also that of the present state: Events are many, and hardly ever read again.
+   */
   #chillOld(): void {
     for (; this.#warmFrom < this.#history.size - WARM_CHANGES; this.#warmFrom++) {
       const logged = this.#history.at(this.#warmFrom);
@@ -472,7 +475,8 @@ class MemoryStore implements Store {
       const { history } = logged.table;
       const change = history.at(history.indexAfter(logged.revision - 1));
       if (change?.previous instanceof StoredEntry) change.previous.chill();
-      if (change?.type === "DELETED" && change.entry instanceof StoredEntry) change.entry.chill();
+      const isLast = change?.type === "DELETED" || logged.table.volatile;
+      if (isLast && change?.entry instanceof StoredEntry) change.entry.chill();
     }
   }
 

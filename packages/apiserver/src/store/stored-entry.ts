@@ -3,8 +3,9 @@
  *
  * 1. Bytes begin with `{"kind":…,"apiVersion":…,`, whatever order the caller's object had.
  * 2. `object` is frozen all the way down.
- * 3. An entry that only history still holds may be `chilled`: it drops its parsed object, which is several times
- *    larger than its bytes, and parses anew whenever it is asked. Nobody can tell but by the time it takes.
+ * 3. An entry that only history still holds, or that is hardly ever read, may be `chilled`: it drops its parsed object,
+ *    which is several times larger than its bytes, and parses anew whenever it is asked. Nobody can tell but by the time it
+ *    takes.
  */
 import type { AnyObject, KubeObject } from "@lifeboat/api";
 import { deepFreeze } from "@lifeboat/base";
@@ -31,7 +32,7 @@ export class StoredEntry implements Entry {
     return this.#object ?? decodeObject(this.bytes);
   }
 
-  /** Drops the parsed object; only for entries that are no longer the newest of their key. */
+  /** Drops the parsed object. */
   chill(): void {
     this.#object = undefined;
   }
