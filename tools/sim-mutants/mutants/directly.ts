@@ -1,4 +1,87 @@
 /** Seeded bugs for the oracles of group E: mode Directly. */
 import type { SimMutant } from "../mutant.ts";
 
-export const directlyMutants: readonly SimMutant[] = [];
+export const directlyMutants: readonly SimMutant[] = [
+  {
+    oracle: "one-cluster-at-a-time",
+    promise: "E1",
+    breaks: "pods that are stopping do not count",
+    file: "packages/controllers/src/execution/member-writes.ts",
+    find: "return items.length > 0;",
+    replace: "return items.length > 1000;",
+    caughtIn: ["deleted-by-hand-while-purged"],
+  },
+  {
+    oracle: "gone-before-the-new-copy",
+    promise: "E2",
+    breaks: "a copy that is purged goes like any other",
+    file: "packages/controllers/src/execution/member-writes.ts",
+    find: 'return annotations[wellKnown.PURGE_MODE] === "Directly";',
+    replace: 'return annotations[wellKnown.PURGE_MODE] === "Never";',
+    caughtIn: ["fail-directly", "directly-slow-to-stop"],
+  },
+  {
+    oracle: "gone-before-the-new-copy",
+    promise: "E2",
+    breaks: "a Work elsewhere does not wait for the purge",
+    file: "packages/core/src/works/decide-works.ts",
+    find: "const creates = isBarred ? [] : synced.creates;",
+    replace: "const creates = synced.creates;",
+    caughtIn: ["placed-by-hand-while-purged"],
+  },
+  {
+    oracle: "no-new-copy-without-proof",
+    promise: "E3",
+    breaks: "a cluster that is silent counts as off",
+    file: "packages/core/src/eviction/fence.ts",
+    find: "if (text === undefined || isAnswering(cluster)) return undefined;",
+    replace:
+      'if (isAnswering(cluster)) return undefined;\n  if (text === undefined) return { kind: "Operator", at: "", by: "" };',
+    caughtIn: ["fail-directly-silent"],
+  },
+  {
+    oracle: "placed-after-the-purge",
+    promise: "E2",
+    breaks: "the scheduler does not wait for the purge",
+    file: "packages/core/src/placement/purge.ts",
+    find: "  return replicas;",
+    replace: "  return replicas === undefined ? replicas : undefined;",
+    caughtIn: ["fail-directly"],
+  },
+  {
+    oracle: "directly-completes",
+    promise: "E5",
+    breaks: "a purge never ends",
+    file: "packages/core/src/eviction/decide-tasks.ts",
+    find: 'if (work === undefined) return cleared("CopyGone");',
+    replace: 'if (work === undefined) return kept("AwaitingRemoval");',
+    caughtIn: ["fail-directly"],
+  },
+  {
+    oracle: "returning-cluster-gets-nothing-new",
+    promise: "E6",
+    breaks: "copies that should not be there keep nothing away",
+    file: "packages/core/src/placement/filters/stale-copies.ts",
+    find: "someStale ? (candidate)",
+    replace: "someStale && !someStale ? (candidate)",
+    caughtIn: ["returns-and-refuses"],
+  },
+  {
+    oracle: "deletes-name-what-they-mean",
+    promise: "E7",
+    breaks: "objects in members are deleted by name alone",
+    file: "packages/controllers/src/execution/member-writes.ts",
+    find: "this.#member.delete(resource, key, { signal, propagationPolicy, preconditions: { uid } }),",
+    replace: "this.#member.delete(resource, key, { signal, propagationPolicy }),",
+    caughtIn: ["delete"],
+  },
+  {
+    oracle: "deletes-name-what-they-mean",
+    promise: "E7",
+    breaks: "an object of somebody else is deleted",
+    file: "packages/core/src/applying/remove.ts",
+    find: 'if (!isOurs(observed, manifest)) return plan("NotOurs");',
+    replace: 'if (!isOurs(observed, manifest) && observed === undefined) return plan("NotOurs");',
+    caughtIn: ["somebody-elses-object"],
+  },
+];

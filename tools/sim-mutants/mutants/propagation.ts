@@ -59,11 +59,47 @@ export const propagationMutants: readonly SimMutant[] = [
   {
     oracle: "quiet-at-rest",
     promise: "H7",
-    breaks: "the transition time of a cluster's conditions moves at every look",
-    file: "packages/core/src/health/cluster-status.ts",
-    find: "...(conditions.length > 0 && { conditions }),",
-    replace:
-      "conditions: conditions.map((one) => ({ ...one, lastTransitionTime: new Date(now).toISOString() })),",
+    breaks: "every probe of a cluster leaves a mark on it",
+    file: "packages/controllers/src/cluster-status/create-cluster-status.ts",
+    find: "if (plan.status === undefined) return done;",
+    replace: [
+      "if (plan.status === undefined) {",
+      "  if (follower.writtenAfter === streak.last) return done;",
+      "  follower.writtenAfter = streak.last;",
+      "  const annotations = { probed: String(clock.now()) };",
+      '  await plane.patch(clusters, key, { type: "merge", body: { metadata: { annotations } } });',
+      "  return done;",
+      "}",
+    ].join("\n"),
     caughtIn: ["propagate"],
+  },
+  {
+    oracle: "one-template-generation",
+    promise: "H3",
+    breaks: "a Work names an older generation than it shows",
+    file: "packages/core/src/rendering/render.ts",
+    find: "return generation === 0 ? {} : { [TEMPLATE_GENERATION]: String(generation) };",
+    replace:
+      "return generation === 0 ? {} : { [TEMPLATE_GENERATION]: String(Math.max(1, generation - 1)) };",
+    caughtIn: ["update"],
+  },
+  {
+    oracle: "gone-means-gone",
+    promise: "H4",
+    breaks: "a member that does not answer counts as emptied",
+    file: "packages/controllers/src/execution/cluster-execution.ts",
+    find: 'return this.#removalFailed(work, memory, "problem" in outcome ? outcome.problem : "");',
+    replace: 'return "problem" in outcome ? undefined : this.#removalFailed(work, memory, "");',
+    caughtIn: ["unreachable-at-deletion"],
+  },
+  {
+    oracle: "one-work-per-binding-and-cluster",
+    promise: "H2",
+    breaks: "every generation of a template has a Work of its own",
+    file: "packages/core/src/rendering/render.ts",
+    find: "name: workName({ kind, namespace, name }),",
+    replace:
+      'name: workName({ kind, namespace, name: `${name}-${countAt(template, "metadata", "generation")}` }),',
+    caughtIn: ["update"],
   },
 ];

@@ -25,7 +25,6 @@ import {
   nameOf,
   pairOf,
   resultOf,
-  tasksOf,
   tasksWithout,
   templateOf,
   WORKLOADS,
@@ -218,8 +217,11 @@ export const convergedOracles: readonly ConvergedOracle[] = [
   },
 ];
 
+/** A purge in mode Directly has to come to its end before the copy can be made anew. */
 function leftAndKept(binding: ResourceBinding): readonly string[] {
-  return [...resultOf(binding).keys()].filter((cluster) => tasksOf(binding).has(cluster));
+  return evictionsOf(binding)
+    .filter((task) => modeOf(task) !== "Directly" && resultOf(binding).has(task.fromCluster))
+    .map(({ fromCluster }) => fromCluster);
 }
 
 /** The tasks that ended gracefully, and not because the eviction was taken back. */

@@ -224,8 +224,14 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           const isDivided = placement?.replicaScheduling?.replicaSchedulingType === "Divided";
           if (isDivided && kind !== "ConfigMap") return dividedFault(template, binding);
           // Constraints do not apply to a division by fixed weights.
-          if (placement?.spreadConstraints !== undefined && !isDivided)
-            return placed.length === 1 ? [] : wrong("not one cluster");
+          const [spread] = placement?.spreadConstraints ?? [];
+          if (spread !== undefined && !isDivided) {
+            const { minGroups = 1, maxGroups = 0 } = spread;
+            const most = maxGroups === 0 ? Infinity : maxGroups;
+            return placed.length >= minGroups && placed.length <= most
+              ? []
+              : wrong(`not on ${minGroups} to ${most} clusters`);
+          }
           const missing = required.filter((cluster) => !placed.includes(cluster));
           return missing.length === 0 ? [] : wrong(`${missing.join()} is missing`);
         });
@@ -249,8 +255,8 @@ export const convergedOracles: readonly ConvergedOracle[] = [
         );
         // Only where one copy is asked for it is certain that another cluster is enough (D8).
         if (placement?.spreadConstraints === undefined || !hasOther) return [];
-        // Who bears the taint, or whose state cannot be read, stays.
-        if (placement.clusterTolerations !== undefined) return [];
+        // Who bears the taint, was placed by a person, or whose state cannot be read, stays.
+        if (placement.clusterTolerations !== undefined || isOfPerson(truth, binding)) return [];
         const { statefulInjection } = truth.circumstances;
         return placed
           .filter(({ name }) => faulty.has(name))
