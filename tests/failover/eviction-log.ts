@@ -55,8 +55,9 @@ export class EvictionLog {
     const options = { resourceVersion: this.#version };
     this.#watch = this.#client.watch(resourceBindings, options, {
       event: (event) => {
+        if (event.type === "BOOKMARK") return;
         this.#version = event.object.metadata.resourceVersion;
-        if (event.type !== "BOOKMARK") this.#see(event.object);
+        this.#see(event.object);
       },
       end: (why) => {
         if (this.#stopped) return;

@@ -43,7 +43,7 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { allReady, type BreakableFleet, MEMBERS } from "../propagation/propagation-fleet.ts";
 import { eventually } from "../support/eventually.ts";
-import { keyOfMover, type Mover, oneOf, Operator, type Taint } from "./operator.ts";
+import { keyOfMover, type Mover, oneOf, Operator, selectorOf, type Taint } from "./operator.ts";
 
 /** Both gates, and times short enough to wait for. */
 export const FAILOVER_FLAGS: readonly string[] = [
@@ -337,7 +337,7 @@ export function failoverSuite(name: string, start: () => Promise<BreakableFleet>
           kind: "WorkloadRebalancer",
           metadata: { name: "back" },
           spec: {
-            workloads: [{ apiVersion: "apps/v1", kind: "Deployment", ...keyOfMover(mover) }],
+            workloads: [selectorOf(mover)],
             ttlSecondsAfterFinished: 5,
           },
         });
@@ -360,14 +360,13 @@ export function failoverSuite(name: string, start: () => Promise<BreakableFleet>
 
       /** Sends the pods of a workload nowhere, in one cluster or in all. */
       async function spoil(mover: Mover, clusterNames?: readonly string[]): Promise<void> {
-        const { metadata, apiVersion, kind } = mover.template;
         const path = "/spec/template/spec/nodeSelector";
         await fleet.plane.create(overridePolicies, {
           apiVersion: "policy.karmada.io/v1alpha1",
           kind: "OverridePolicy",
-          metadata: { name: metadata.name ?? "", namespace: "default" },
+          metadata: keyOfMover(mover),
           spec: {
-            resourceSelectors: [{ apiVersion, kind, ...keyOfMover(mover) }],
+            resourceSelectors: [selectorOf(mover)],
             overrideRules: [
               {
                 ...(clusterNames !== undefined && {

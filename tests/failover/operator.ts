@@ -50,13 +50,12 @@ export class Operator {
 
   /** Creates the policy, with this placement and more, and the template. */
   async create({ resource, template }: Mover, spec: JsonObject): Promise<void> {
-    const { apiVersion, kind, metadata } = template;
-    const { name = "" } = metadata;
+    const { name } = keyOfMover({ resource, template });
     const policy = {
       apiVersion: "policy.karmada.io/v1alpha1",
       kind: "PropagationPolicy",
       metadata: { name, namespace: "default" },
-      spec: { resourceSelectors: [{ apiVersion, kind, name }], ...spec },
+      spec: { resourceSelectors: [selectorOf({ resource, template })], ...spec },
     } as unknown as New<PropagationPolicy>;
     await this.#fleet.plane.create(propagationPolicies, policy);
     await this.#fleet.plane.create(resource, template);
@@ -111,10 +110,10 @@ export class Operator {
         mover.resource,
         { namespace },
         {
-          event: ({ type, object }) => {
-            if (type !== "ADDED" || object.metadata.name !== name) return;
+          event: (event) => {
+            if (event.type !== "ADDED" || event.object.metadata.name !== name) return;
             watch.stop();
-            glance().then((seen) => resolve([object, seen]), reject);
+            glance().then((seen) => resolve([event.object, seen]), reject);
           },
           end: (why) => {
             if (why.kind !== "closed") reject(new Error(`the watch of ${member} was ${why.kind}`));
@@ -168,6 +167,18 @@ export class Operator {
       .filter(({ involvedObject: of }) => of.kind === kind && of.name === name)
       .map(({ reason }) => reason);
   }
+}
+
+/** How policies name a mover. */
+export function selectorOf(mover: Mover): {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+} {
+  const { group, version, kind } = mover.resource;
+  const apiVersion = group === "" ? version : `${group}/${version}`;
+  return { apiVersion, kind, ...keyOfMover(mover) };
 }
 
 /** Namespace and name of a mover. */

@@ -503,6 +503,14 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
       "spec.failover.cluster.statePreservation.rules[0].aliasLabelName",
     ],
     [
+      "state is found by a path in braces",
+      failing({
+        cluster: { statePreservation: { rules: [{ aliasLabelName: "a", jsonPath: ".a" }] } },
+      }),
+      "spec.failover.cluster.statePreservation.rules[0].jsonPath",
+      /braces/,
+    ],
+    [
       "state is found by a path",
       failing({
         application: {

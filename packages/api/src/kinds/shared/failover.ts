@@ -135,6 +135,8 @@ function validatePreservation(given: StatePreservation | undefined, field: strin
 
 /** A path that cannot be read would hold every evacuation: better said when the policy is written. */
 function jsonPathProblem(path: string): string | undefined {
+  // Text outside of braces stands for itself: `jobId` would carry the word, and nothing of the status.
+  if (!path.includes("{")) return "must have a path in braces, such as { .jobStatus.jobId }";
   try {
     compileJsonPath(path);
     return undefined;
