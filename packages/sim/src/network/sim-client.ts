@@ -18,6 +18,7 @@ import {
 } from "@lifeboat/kit";
 import { never, type Process } from "../process.ts";
 import type { Link, LinkConditions, WriteRefusal } from "./link.ts";
+import { SharedSleep } from "./shared-sleep.ts";
 
 export interface Write {
   readonly from: string;
@@ -68,6 +69,7 @@ const EXPIRED: WatchEnd = Object.freeze({
 export class SimClient implements Client {
   readonly #ports: SimClientPorts;
   readonly #watches = new Set<SimWatch>();
+  readonly #sleeps = new SharedSleep();
   #closed = false;
 
   constructor(ports: SimClientPorts) {
@@ -223,7 +225,11 @@ export class SimClient implements Client {
   async #wait(delayMs: number, signal: AbortSignal | undefined, given: Error): Promise<void> {
     const { caller } = this.#ports;
     if (delayMs === 0) return;
-    if (!(await sleep(caller.clock, delayMs, signal))) throw given;
+    const passed =
+      signal === undefined
+        ? await sleep(caller.clock, delayMs)
+        : await this.#sleeps.sleep(caller.clock, delayMs, signal);
+    if (!passed) throw given;
   }
 
   async #timeOut(signal: AbortSignal | undefined, write: Write | undefined): Promise<never> {
