@@ -28,7 +28,7 @@ export const queueMutants: readonly SimMutant[] = [
     file: "packages/core/src/evacuation/rate.ts",
     find: 'return answer(0, "FleetTooUnhealthy");',
     replace: 'return answer(options.rate, "FleetTooUnhealthy");',
-    caughtIn: ["mass-failure"],
+    caughtIn: ["two-of-three"],
   },
   {
     oracle: "the-budget-counts-the-fleet",
