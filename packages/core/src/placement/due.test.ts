@@ -32,6 +32,7 @@ const ordered = (...names: string[]): Placement => ({
   ...divided("dynamic"),
   clusterAffinities: names.map((affinityName) => ({ affinityName, clusterNames: [affinityName] })),
 });
+const inM1 = { schedulerObservingAffinityName: "m1" };
 const observing = { ...status, schedulerObservingAffinityName: "a" };
 
 it.each<[string, BindingGiven, string | undefined]>([
@@ -86,6 +87,21 @@ it.each<[string, BindingGiven, string | undefined]>([
     undefined,
   ],
   ["that found no place", { ...steady, status: {} }, "LastAttemptFailed"],
+  [
+    "that runs in another group than its status says",
+    { ...steady, placement: ordered("a", "m1"), status: observing },
+    "GroupNotNamed",
+  ],
+  [
+    "that runs in the group that its status says",
+    { ...steady, placement: ordered("m1", "a"), status: { ...observing, ...inM1 } },
+    undefined,
+  ],
+  [
+    "that a person put outside of all groups",
+    { ...steady, placement: ordered("a", "b"), status: observing },
+    undefined,
+  ],
   ["that is copied", { ...steady, placement: duplicated }, "FollowsClusters"],
   [
     "without a way of scheduling replicas",

@@ -12,6 +12,7 @@ import { isWorkload } from "../rendering/shares.ts";
 import { APPLIED_PLACEMENT } from "../well-known.ts";
 import type { Fleet } from "./candidate.ts";
 import type { ScheduleReason } from "./reasons.ts";
+import { readPlacement } from "./rules.ts";
 
 /** `fleet` must be complete: a cluster that it lacks is gone. */
 export function whyDue(binding: ResourceBinding, fleet: Fleet): ScheduleReason | undefined {
@@ -19,11 +20,25 @@ export function whyDue(binding: ResourceBinding, fleet: Fleet): ScheduleReason |
   if (hasOtherReplicas(binding)) return "ReplicasChanged";
   if (isRescheduleTriggered(binding)) return "RescheduleTriggered";
   if (!hasCondition(binding.status?.conditions, "Scheduled")) return "LastAttemptFailed";
+  if (isInUnnamedGroup(binding, fleet)) return "GroupNotNamed";
   if (followsClusters(binding)) return "FollowsClusters";
   const isLeaving = binding.spec.clusters?.some(
     ({ name }) => fleet.byName.get(name)?.isDeleting !== false,
   );
   return isLeaving === true ? "ClusterLeaving" : undefined;
+}
+
+/**
+ * Whether the result lies in another group than the status names, because a scheduler died, or was told of a conflict, after
+ * it had written the result: the next one begins with the group that is named.
+ */
+function isInUnnamedGroup({ spec, status }: ResourceBinding, fleet: Fleet): boolean {
+  if ((spec.placement?.clusterAffinities ?? []).length < 2) return false;
+  const { terms } = readPlacement(spec.placement);
+  const holders = (spec.clusters ?? []).flatMap(({ name }) => fleet.byName.get(name) ?? []);
+  const named = terms.find(({ name }) => name === status?.schedulerObservingAffinityName);
+  if (holders.length === 0 || holders.some((one) => named?.matches(one) === true)) return false;
+  return terms.some(({ matches }) => holders.every((one) => matches(one)));
 }
 
 /** Whether the binding goes to every cluster that fits, so that each change of clusters concerns it. */

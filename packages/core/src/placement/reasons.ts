@@ -17,6 +17,7 @@ export const scheduleReasons = defineReasons({
   ReplicasChanged: "The replicas in the result are not those that the workload asks for.",
   RescheduleTriggered: "A WorkloadRebalancer asked for it.",
   LastAttemptFailed: "The last attempt found no placement.",
+  GroupNotNamed: "It runs in another group of clusters than its status says.",
   FollowsClusters: "It goes to every cluster that fits.",
   ClusterLeaving: "A cluster of the result is being deleted or is gone.",
 });
