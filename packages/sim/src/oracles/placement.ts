@@ -75,7 +75,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       const allowed = allowedBy(binding);
       const stray = allowed === undefined ? [] : result.filter((name) => !allowed.includes(name));
       const says = stray.map((name) => `${nameOf(binding)} is on ${name}, which it must not`);
-      if (isDivided(binding)) return says;
+      if (isDivided(binding) || ignoresSpread(binding.spec.placement)) return says;
       const spread = binding.spec.placement?.spreadConstraints?.find(
         ({ spreadByField }) => spreadByField === "cluster",
       );
@@ -201,9 +201,7 @@ export const convergedOracles: readonly ConvergedOracle[] = [
       );
       return truth.policies().flatMap((policy) => {
         const { placement, resourceSelectors } = policy.spec;
-        const asked = new Set(
-          placement?.clusterAffinity?.clusterNames ?? clusters.map(nameOfCluster),
-        );
+        const asked = askedBy(placement) ?? new Set(clusters.map(nameOfCluster));
         const allowed = new Set(clusters.map(nameOfCluster).filter((name) => asked.has(name)));
         const required = [...free].filter((name) => asked.has(name));
         if (required.length === 0) return [];
@@ -216,22 +214,27 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           const binding = truth
             .bindings()
             .find(({ spec }) => isOf(spec.resource, kind, namespace, name));
+          // What a person placed, or what a failed application must not return to, is another matter.
+          if (binding !== undefined && (isOfPerson(truth, binding) || failedIn(binding).size > 0))
+            return [];
           const placed = (binding?.spec.clusters ?? []).map((target) => target.name).toSorted();
           const wrong = (why: string): string[] => [
             `${kind} ${name} is on [${placed.join()}]: ${why}`,
           ];
           if (placed.some((cluster) => !allowed.has(cluster))) return wrong("more than allowed");
-          const isDivided = placement?.replicaScheduling?.replicaSchedulingType === "Divided";
-          if (isDivided && kind !== "ConfigMap") return dividedFault(template, binding);
-          // Constraints do not apply to a division by fixed weights.
-          const [spread] = placement?.spreadConstraints ?? [];
-          if (spread !== undefined && !isDivided) {
-            const { minGroups = 1, maxGroups = 0 } = spread;
+          const spread = ignoresSpread(placement) ? undefined : placement?.spreadConstraints?.[0];
+          const { minGroups = 1, maxGroups = 0 } = spread ?? {};
+          if (required.length < minGroups) return [];
+          const wanted = replicasOf(template);
+          if (wanted > 0 && isDividing(placement)) return dividedFault(template, binding, wanted);
+          if (spread !== undefined) {
             const most = maxGroups === 0 ? Infinity : maxGroups;
             return placed.length >= minGroups && placed.length <= most
               ? []
               : wrong(`not on ${minGroups} to ${most} clusters`);
           }
+          // Of several groups one is enough.
+          if (placement?.clusterAffinities !== undefined) return placed.length > 0 ? [] : wrong("");
           const missing = required.filter((cluster) => !placed.includes(cluster));
           return missing.length === 0 ? [] : wrong(`${missing.join()} is missing`);
         });
@@ -270,12 +273,42 @@ export const convergedOracles: readonly ConvergedOracle[] = [
   },
 ];
 
+type Placement = ResourceBinding["spec"]["placement"];
+
+/** The clusters that any affinity of the placement names; undefined: all. */
+function askedBy(placement: Placement): ReadonlySet<string> | undefined {
+  const { clusterAffinity, clusterAffinities } = placement ?? {};
+  const groups = clusterAffinities ?? (clusterAffinity === undefined ? [] : [clusterAffinity]);
+  const names = groups.flatMap(({ clusterNames = [] }) => clusterNames);
+  return groups.length === 0 ? undefined : new Set(names);
+}
+
+function isDividing(placement: Placement): boolean {
+  return placement?.replicaScheduling?.replicaSchedulingType === "Divided";
+}
+
+/** Constraints do not apply to a division by fixed weights. */
+function ignoresSpread(placement: Placement): boolean {
+  return (
+    isDividing(placement) && placement?.replicaScheduling?.replicaDivisionPreference === "Weighted"
+  );
+}
+
+/** How many replicas a template asks for; 0: of none that could be divided. */
+function replicasOf({ kind, spec }: AnyObject & { readonly spec?: unknown }): number {
+  const { replicas = 1, parallelism = 1 } = (spec ?? {}) as {
+    readonly replicas?: number;
+    readonly parallelism?: number;
+  };
+  if (kind === "Job") return parallelism;
+  return kind === "Deployment" || kind === "StatefulSet" ? replicas : 0;
+}
+
 function dividedFault(
   template: AnyObject,
   binding: ResourceBinding | undefined,
+  wanted: number,
 ): readonly string[] {
-  const { spec } = template as { readonly spec?: { readonly replicas?: number } };
-  const wanted = spec?.replicas ?? 1;
   const placed = (binding?.spec.clusters ?? []).reduce((sum, t) => sum + (t.replicas ?? 0), 0);
   return placed === wanted
     ? []
