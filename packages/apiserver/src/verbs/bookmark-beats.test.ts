@@ -37,3 +37,13 @@ test("who answers false or leaves is told no more, and nothing is left to fire",
   expect(told).toEqual(["over 60", "leaves 60"]);
   expect(clock.nextDue()).toBeUndefined();
 });
+
+test("when the last leaves there is no timer any more, at once", async () => {
+  const { clock, join } = setUp();
+  const leaves = [join("a"), join("b")];
+  await clock.advance(60_000);
+  leaves[0]?.();
+  expect(clock.nextDue()).toBeDefined();
+  leaves[1]?.();
+  expect(clock.nextDue()).toBeUndefined();
+});

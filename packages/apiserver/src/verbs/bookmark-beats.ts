@@ -3,6 +3,7 @@
  * watches at rest wake the process six times a minute and not a thousand times.
  *
  * 1. Who has joined is told once a minute, the first time after 50 to 60 seconds, until it answers false or leaves.
+ * 2. When the last has left, no timer is left: it would keep a process alive that has nothing more to do.
  */
 import type { Cancel, Clock } from "@lifeboat/base";
 
@@ -14,10 +15,15 @@ interface Member {
   beat: number;
 }
 
+interface Beat {
+  readonly members: Set<Member>;
+  readonly cancel: Cancel;
+}
+
 export class BookmarkBeats {
   readonly #clock: Clock;
-  /** By the number of the beat at which they are told next. */
-  readonly #members = new Map<number, Set<Member>>();
+  /** By the number of the beat at which their members are told next. */
+  readonly #beats = new Map<number, Beat>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -27,26 +33,34 @@ export class BookmarkBeats {
   join(tell: () => boolean): Cancel {
     const beat = Math.floor(this.#clock.monotonic() / BEAT_MS) + BEATS_PER_ROUND;
     const member = { tell, beat };
-    this.#at(beat).add(member);
-    return () => void this.#members.get(member.beat)?.delete(member);
+    this.#at(beat).members.add(member);
+    return () => this.#leave(member);
   }
 
-  #at(beat: number): Set<Member> {
-    const known = this.#members.get(beat);
+  #leave(member: Member): void {
+    const beat = this.#beats.get(member.beat);
+    if (beat === undefined || !beat.members.delete(member) || beat.members.size > 0) return;
+    beat.cancel();
+    this.#beats.delete(member.beat);
+  }
+
+  #at(number: number): Beat {
+    const known = this.#beats.get(number);
     if (known !== undefined) return known;
-    const members = new Set<Member>();
-    this.#members.set(beat, members);
-    const wait = beat * BEAT_MS - this.#clock.monotonic();
-    this.#clock.after(Math.max(0, wait), () => this.#fire(beat, members));
-    return members;
+    const wait = number * BEAT_MS - this.#clock.monotonic();
+    const cancel = this.#clock.after(Math.max(0, wait), () => this.#fire(number));
+    const beat = { members: new Set<Member>(), cancel };
+    this.#beats.set(number, beat);
+    return beat;
   }
 
-  #fire(beat: number, members: ReadonlySet<Member>): void {
+  #fire(number: number): void {
+    const members = this.#beats.get(number)?.members ?? new Set();
     for (const member of members) {
       if (!member.tell() || !members.has(member)) continue;
-      member.beat = beat + BEATS_PER_ROUND;
-      this.#at(member.beat).add(member);
+      member.beat = number + BEATS_PER_ROUND;
+      this.#at(member.beat).members.add(member);
     }
-    this.#members.delete(beat);
+    this.#beats.delete(number);
   }
 }
