@@ -214,8 +214,8 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           const binding = truth
             .bindings()
             .find(({ spec }) => isOf(spec.resource, kind, namespace, name));
-          // What a person placed, or what a failed application must not return to, is another matter.
-          if (binding !== undefined && (isOfPerson(truth, binding) || failedIn(binding).size > 0))
+          // Where a person placed it, or where it failed, is another matter.
+          if (binding !== undefined && (isOfPerson(truth, binding) || hasFailed(binding)))
             return [];
           const placed = (binding?.spec.clusters ?? []).map((target) => target.name).toSorted();
           const wrong = (why: string): string[] => [
@@ -356,6 +356,14 @@ function allowedBy({ spec, status }: ResourceBinding): readonly string[] | undef
 function failedIn({ metadata }: ResourceBinding): ReadonlySet<string> {
   const text = metadata.annotations?.[wellKnown.EVICTED_FROM] ?? "[]";
   return new Set(JSON.parse(text) as readonly string[]);
+}
+
+/** Whether it ever left a cluster because it failed there. It returns when clusters change. */
+function hasFailed({ metadata, spec }: ResourceBinding): boolean {
+  return (
+    spec.failover?.application !== undefined &&
+    metadata.annotations?.[wellKnown.FORMER_RESULT] !== undefined
+  );
 }
 
 function isDivided({ spec }: ResourceBinding): boolean {

@@ -292,24 +292,23 @@ function endOfFault(fault: Fault): number {
 
 /** The longest wait that the scenario asks for: what is due then happens that long after the last deed, in seconds. */
 export function longestWindowOf({ steps, threshold = 30 }: Scenario): number {
-  return threshold + Math.max(0, ...steps.map(windowOf));
+  const isBorne = steps.some((step) => "effect" in step && step.effect === "PreferNoExecute");
+  return threshold + Math.max(0, ...steps.map((step) => windowOf(step, isBorne ? BORNE : 0)));
 }
 
 /** How long a PreferNoExecute taint is borne when a policy does not say. */
 const BORNE = 300;
 
-function windowOf(step: Step): number {
+function windowOf(step: Step, borne: number): number {
   if (step.do === "taint-policy") return Math.max(step.addAfter, step.removeAfter);
   if (step.do !== "policy") return 0;
-  const { purgeMode, state, tolerates, application } = step;
-  const isForClusters = purgeMode !== undefined || state !== undefined;
+  const { tolerates, application } = step;
   const { tolerationSeconds = 0, gracePeriodSeconds = 600 } = application ?? {};
   const ofApplication =
     application?.purgeMode === "Gracefully"
       ? tolerationSeconds + gracePeriodSeconds
       : tolerationSeconds;
-  const ofCluster = step.failoverAfter ?? (isForClusters ? BORNE : 0);
-  return Math.max(ofCluster, tolerates?.seconds ?? 0, ofApplication);
+  return Math.max(step.failoverAfter ?? borne, tolerates?.seconds ?? 0, ofApplication);
 }
 
 /** A sentence about a step or fault, for timelines; without its time. */
