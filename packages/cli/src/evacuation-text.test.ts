@@ -102,7 +102,7 @@ describe("showEvacuation", () => {
       "            workloads move at the configured rate.",
       "Time left   about 90s",
       "",
-      "Held until a target exists:",
+      "Held for now:",
       "  shop/cart-deployment is held, NoTarget: 0/2 clusters are available.",
       "",
       "WORKLOAD              STATE   PURGE       NOTE",

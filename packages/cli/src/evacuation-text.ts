@@ -103,7 +103,7 @@ export function showEvacuation(
         : `about ${humanSeconds(status.estimatedSecondsLeft)}`,
     ),
     ...section(
-      "Held until a target exists:",
+      "Held for now:",
       (status.held ?? []).flatMap((held) => heldLines(held)),
     ),
     ...section(

@@ -3,9 +3,12 @@ import { defineReasons } from "../plan.ts";
 
 export const heldReasons = defineReasons({
   NoTarget: "No other cluster can take the workload.",
-  SchedulingSuspended: "Scheduling of the workload is suspended: nobody would place it anew.",
-  NotClaimed: "No policy claims the workload any more: nobody would place it anew.",
-  TemplateMissing: "The workload's template is not known, so its state cannot be kept safely.",
+  SchedulingSuspended:
+    "Scheduling of the workload is suspended: nobody would place it anew. It goes once spec.suspension.scheduling of its binding is no longer true.",
+  NotClaimed:
+    "No policy claims the workload any more: nobody would place it anew. It goes once one does.",
+  TemplateMissing:
+    "The workload's template is not known, so its state cannot be kept safely. It goes once it is.",
   StateNotReadable: "The state that the workload must carry cannot be read.",
   EvictionRefused: "The API server refused the eviction.",
 });

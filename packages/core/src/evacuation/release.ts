@@ -70,7 +70,7 @@ export function decideRelease(view: ReleaseView, now: Instant): ReleaseDecision 
     failing: "cluster",
   });
   if (state.outcome === "held")
-    return held("StateNotReadable", `${state.reason}: ${state.message}`);
+    return held("StateNotReadable", `${state.reason}: ${state.message} ${STATE_HELP}`);
   return {
     outcome: "release",
     order: {
@@ -87,6 +87,9 @@ export function decideRelease(view: ReleaseView, now: Instant): ReleaseDecision 
     warnings: state.warnings,
   };
 }
+
+const STATE_HELP =
+  "It goes once the status can be read by the rules of the policy, or the policy has others.";
 
 function carriesState({ placement, state }: ReleaseView): boolean {
   const { rules = [] } = placement.binding.spec.failover?.cluster?.statePreservation ?? {};

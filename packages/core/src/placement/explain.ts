@@ -14,8 +14,10 @@ export function countedMessage({ verdicts }: Explanation): string {
     else counts.set(verdict.message, (counts.get(verdict.message) ?? 0) + 1);
   }
   const why = [...counts].map(([message, count]) => `${count} ${message}`).sort(compareText);
+  const counted = `${available}/${verdicts.length} clusters are available`;
+  if (available > 0 && why.length === 0) return `${counted}.`;
   const shown = why.length === 0 ? ["no cluster exists"] : shorten(why);
-  return `${available}/${verdicts.length} clusters are available: ${shown.join(", ")}.`;
+  return `${counted}: ${shown.join(", ")}.`;
 }
 
 /** Why no cluster fits, and what would change that. */

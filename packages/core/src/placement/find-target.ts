@@ -7,7 +7,7 @@
  */
 import type { Instant } from "@lifeboat/base";
 import { fleetOf } from "./candidate.ts";
-import { countedMessage } from "./explain.ts";
+import { unfitMessage } from "./explain.ts";
 import { place } from "./place.ts";
 import { isDivided, readPlacement, spreadBy } from "./rules.ts";
 import type { PlacementDecision, PlacementView, Target } from "./view.ts";
@@ -36,7 +36,16 @@ export function findTarget(
   if (isDivided(rules)) return checkOf(decision.reason === "Placed", decision);
   const minimum = spreadBy(rules, "cluster")?.min;
   if (minimum !== undefined) return checkOf(fitting(decision) >= minimum, decision);
-  return checkOf(added(decision, without) >= leaving, decision);
+  const free = added(decision, without);
+  return checkOf(
+    free >= leaving,
+    decision,
+    `${needOf(leaving)} without one, of which ${free} fit:`,
+  );
+}
+
+function needOf(leaving: number): string {
+  return leaving === 1 ? "a copy needs a cluster" : `${leaving} copies need as many clusters`;
 }
 
 function fitting({ explanation }: PlacementDecision): number {
@@ -51,8 +60,10 @@ function added({ explanation }: PlacementDecision, { binding, fleet }: Placement
   ).length;
 }
 
-function checkOf(found: boolean, decision: PlacementDecision): TargetCheck {
+/** `need`: what was asked for beyond a placement. */
+function checkOf(found: boolean, decision: PlacementDecision, need = ""): TargetCheck {
   const { reason, message, explanation, clusters } = decision;
   if (found) return { found, clusters };
-  return { found, message: reason === "Placed" ? countedMessage(explanation) : message };
+  if (reason !== "Placed") return { found, message };
+  return { found, message: `${need} ${unfitMessage(explanation)}`.trimStart() };
 }

@@ -514,6 +514,24 @@ describe("findTarget", () => {
     spreadConstraints: [{ spreadByField: "cluster" as const, minGroups: n }],
   });
 
+  it("says what is missing, and what would help", () => {
+    const bad = makeCluster("m4", { spec: { taints: [taint("k", "NoSchedule")] } });
+    const everywhere = { m1: 1, m2: 1, m3: 1 };
+    const on = (placement: Placement, clusters = [...three, bad]) =>
+      check({ placement, clusters: everywhere }, ["m1"], clusters);
+    expect(on(duplicated)).toEqual({
+      found: false,
+      message:
+        "a copy needs a cluster without one, of which 0 fit: 2/3 clusters are available: 1 cluster(s) had untolerated taint " +
+        "{k:NoSchedule}. It would help to: remove the taint {k:NoSchedule} from the cluster, or tolerate it in the policy.",
+    });
+    expect(on(duplicated, three)).toMatchObject({
+      message: "a copy needs a cluster without one, of which 0 fit: 2/2 clusters are available.",
+    });
+    const { message } = on(minGroups(3), three) as { message: string };
+    expect(message).toContain("MinGroups");
+  });
+
   it.each([
     [
       "Duplicated with a new cluster for the faulty one",
