@@ -1,5 +1,5 @@
 /** Seeded bugs for the oracles of group G: placement. */
-import type { SimMutant } from "../mutant.ts";
+import { SAME_END, type SimMutant } from "../mutant.ts";
 
 export const placementMutants: readonly SimMutant[] = [
   {
@@ -93,5 +93,18 @@ export const placementMutants: readonly SimMutant[] = [
     find: "return seconds === Infinity ? NOT_AFFECTED : until(added, seconds, purgeMode);",
     replace: "return seconds >= 0 ? NOT_AFFECTED : until(added, seconds, purgeMode);",
     caughtIn: ["fail-gracefully"],
+  },
+  {
+    oracle: SAME_END,
+    promise: "same end",
+    breaks: "a result whose outcome was not written before the crash is taken for finished",
+    file: "packages/core/src/placement/due.ts",
+    find: 'if (!hasCondition(binding.status?.conditions, "Scheduled")) return "LastAttemptFailed";',
+    replace: "",
+    caughtIn: [30, 31, 29, 32, 28].map((write) => ({
+      scenario: "propagate",
+      write,
+      by: "crash after" as const,
+    })),
   },
 ];

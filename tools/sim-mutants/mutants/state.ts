@@ -41,11 +41,15 @@ export const stateMutants: readonly SimMutant[] = [
   {
     oracle: "state-arrives",
     promise: "F4",
-    breaks: "a copy is made in its member without the labels of its Work",
-    file: "packages/core/src/applying/apply.ts",
-    find: "      object: desired,\n    });",
-    replace:
-      '      object: {\n        ...desired,\n        metadata: { ...(desired["metadata"] as object), labels: { "karmada.io/managed": "true" } },\n      },\n    });',
+    breaks: "labels of failover are not brought to members",
+    file: "packages/controllers/src/execution/keep-manifest.ts",
+    find: "const desired = await this.#desired();",
+    replace: [
+      "const full = (await this.#desired()) as { readonly metadata: { readonly labels: object } };",
+      'const isPlain = ([key]: readonly [string, unknown]) => !key.startsWith("failover.");',
+      "const labels = Object.fromEntries(Object.entries(full.metadata.labels).filter(isPlain));",
+      "const desired = { ...full, metadata: { ...full.metadata, labels } };",
+    ].join("\n    "),
     caughtIn: ["state-preserved"],
   },
   {

@@ -74,8 +74,12 @@ export const storeMutants: readonly SimMutant[] = [
     breaks: "a write of a status touches the spec",
     file: "packages/apiserver/src/verbs/replace.ts",
     find: 'const object = withField(current, "status", decoded["status"]);',
-    replace:
-      'const spec = { ...(current["spec"] as object), preserveResourcesOnDeletion: true };\n  const object = withField(withField(current, "spec", spec), "status", decoded["status"]);',
+    replace: [
+      'const touched = { ...(current["spec"] as object), preserveResourcesOnDeletion: true };',
+      'const isWork = resource.plural === "works";',
+      'const base = isWork ? withField(current, "spec", touched) : current;',
+      'const object = withField(base, "status", decoded["status"]);',
+    ].join("\n  "),
     caughtIn: ["propagate"],
   },
   {
@@ -91,10 +95,11 @@ export const storeMutants: readonly SimMutant[] = [
   {
     oracle: "uids-are-for-ever",
     promise: "K4",
-    breaks: "an update gives an object another uid",
+    breaks: "all Works have the same uid",
     file: "packages/apiserver/src/verbs/metadata.ts",
-    find: "    uid: old.uid,\n",
-    replace: "    uid: `${old.uid.slice(0, -4)}0000`,\n",
+    find: "uid: deps.ids.uid(),",
+    replace:
+      'uid: resource.plural === "works" ? "00000000-0000-4000-8000-000000000000" : deps.ids.uid(),',
     caughtIn: ["propagate"],
   },
   {

@@ -224,8 +224,8 @@ export const convergedOracles: readonly ConvergedOracle[] = [
         return [...resultOf(binding).keys()]
           .filter((cluster) => cluster !== state.from)
           .filter((cluster) => {
-            const labels = copyOf(truth, binding, cluster)?.metadata.labels ?? {};
-            return !hasAll({ ...labels, ...state.labels, ...labels }, { ...state.labels, ...own });
+            const copy = copyOf(truth, binding, cluster);
+            return !hasAll({ ...copy?.metadata.labels, ...own }, { ...state.labels, ...own });
           })
           .map((cluster) => `${nameOf(binding)} came to ${cluster} without its state`);
       }),
