@@ -24,6 +24,8 @@ import { isGoing } from "./reading.ts";
 import { CLUSTERS, type Truth } from "./truth.ts";
 
 const SECOND_MS = 1000;
+/** What the plane may take for a write that nothing delays. */
+const SLACK_MS = 10;
 
 /** One change of a Cluster, read. */
 interface Changed {
@@ -61,7 +63,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   onClusters(
     "ready-follows-the-probes",
     "A1: Ready turns only when one process has heard nothing but the opposite for the whole threshold",
-    ({ name, before, now, truth }) => {
+    ({ at, name, before, now, truth }) => {
       const { circumstances, witness } = truth;
       const [was, is] = [readyOf(before), readyOf(now)];
       if (was === undefined || is === undefined || (was === "True") === (is === "True")) return [];
@@ -70,7 +72,11 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       const threshold = is === "True" ? clusterSuccessThresholdMs : clusterFailureThresholdMs;
       const runs = witness.probes(name);
       const isHeard = runs.some(
-        ({ ok, since, last }) => ok === (is === "True") && last - since >= threshold,
+        ({ ok, since, last, until }) =>
+          ok === (is === "True") &&
+          last - since >= threshold &&
+          // A probe may be answered while the status is being written.
+          at - until <= circumstances.roundTripMs + SLACK_MS,
       );
       return isHeard || runs.length === 0
         ? []

@@ -253,6 +253,7 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           ...eligibility
             .waitingOn(cluster)
             .filter(({ binding }) => !isLeftAlone(binding, truth))
+            .filter((one) => !isHeldOtherwise(one, cluster, truth))
             .filter((one) => noTarget(one.binding, cluster, fleet, Infinity) === undefined)
             .map(({ entry }) => `${entry.binding.name} is still on ${cluster}`),
         ]);
@@ -338,6 +339,7 @@ function hasSomebody(
     Math.max(one.recordedAt, one.dueAt) < since &&
     isPassive(one.binding) === isPassive(binding) &&
     !isLeftAlone(one.binding, truth) &&
+    !isHeldOtherwise(one, cluster, truth) &&
     noTarget(one.binding, cluster, eligibility.fleet, Infinity) === undefined;
   return isEvacuated(cluster, truth, eligibility) && eligibility.waitingOn(cluster).some(mayGo);
 }
@@ -351,6 +353,15 @@ function isEvacuated(cluster: string, { witness }: Truth, { fleet }: Eligibility
 /** Whether a person placed it: nothing is promised then (D7). */
 function isLeftAlone({ spec }: ResourceBinding, { circumstances }: Truth): boolean {
   return circumstances.placedByHand.has(spec.resource.name);
+}
+
+/** Whether it says that something else keeps it than the want of a target: no policy, or state that cannot be read (D12). */
+function isHeldOtherwise({ binding }: Waiting, cluster: string, truth: Truth): boolean {
+  const { uid } = binding.metadata;
+  return evacuationsOf(truth)
+    .filter(({ spec }) => spec.cluster === cluster)
+    .flatMap(({ status }) => status?.held ?? [])
+    .some((held) => held.binding.uid === uid && held.reason !== "NoTarget");
 }
 
 /** The bindings on a cluster of which nothing is written down for a taint that moves workloads. */

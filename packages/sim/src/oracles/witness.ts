@@ -12,6 +12,8 @@ export interface ProbeRun {
   /** When the first and the last of them came; milliseconds since the simulation began. */
   readonly since: number;
   readonly last: number;
+  /** When another answer came; Infinity: none yet. */
+  readonly until: number;
 }
 
 /** The gauges that oracles compare with the truth. */
@@ -21,7 +23,8 @@ const PROBE = "/readyz";
 
 export class Witness {
   readonly #now: () => number;
-  readonly #probes = new Map<string, Map<string, ProbeRun>>();
+  /** By member, then by caller: the present run, and the one before. */
+  readonly #probes = new Map<string, Map<string, readonly ProbeRun[]>>();
   #gauges = new Map<string, Map<string, number>>();
   /** How the plane was started last. */
   controllers: ControllersOptions = DEFAULT_CONTROLLERS;
@@ -34,9 +37,9 @@ export class Witness {
     this.#now = now;
   }
 
-  /** What each process heard of a member last. */
+  /** What each process heard of a member last, and before that. */
   probes(member: string): readonly ProbeRun[] {
-    return [...(this.#probes.get(member)?.values() ?? [])];
+    return [...(this.#probes.get(member)?.values() ?? [])].flat();
   }
 
   /** The series of a gauge in the present life, by the values of their labels. */
@@ -69,10 +72,14 @@ export class Witness {
   /** A process of the plane asked a member, and was answered or not. */
   heard(member: string, caller: string, path: string, ok: boolean): void {
     if (path !== PROBE) return;
-    const runs = this.#probes.get(member) ?? new Map<string, ProbeRun>();
+    const runs = this.#probes.get(member) ?? new Map<string, readonly ProbeRun[]>();
     this.#probes.set(member, runs);
-    const run = runs.get(caller);
+    const [run, former] = runs.get(caller) ?? [];
     const now = this.#now();
-    runs.set(caller, { caller, ok, since: run?.ok === ok ? run.since : now, last: now });
+    if (run?.ok === ok) runs.set(caller, [{ ...run, last: now }, ...(former ? [former] : [])]);
+    else {
+      const ended = run === undefined ? [] : [{ ...run, until: now }];
+      runs.set(caller, [{ caller, ok, since: now, last: now, until: Infinity }, ...ended]);
+    }
   }
 }
