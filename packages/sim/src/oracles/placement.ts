@@ -24,6 +24,7 @@ import {
   isGoing,
   isOf,
   isStaying,
+  isUnclaimed,
   nameOf,
   nameOfCluster,
   pairOf,
@@ -247,10 +248,15 @@ export const convergedOracles: readonly ConvergedOracle[] = [
     judge: (truth) => {
       const clusters = truth.clusters();
       const faulty = faultyClusters(truth);
+      const failed = clusters.filter(({ spec }) =>
+        (spec.taints ?? []).some(({ effect }) => effect !== "NoSchedule"),
+      );
       // Above this share nobody is moved (D6).
-      if (!truth.circumstances.failover || faulty.size / clusters.length > BRAKED_SHARE) return [];
+      if (!truth.circumstances.failover || failed.length / clusters.length > BRAKED_SHARE)
+        return [];
       return truth.bindings().flatMap((binding) => {
         const { placement, clusters: placed = [] } = binding.spec;
+        if (isUnclaimed(binding)) return [];
         const asked = placement?.clusterAffinity?.clusterNames;
         const hasOther = clusters.some(
           ({ metadata: { name }, spec }) =>

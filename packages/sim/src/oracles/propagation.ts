@@ -4,7 +4,7 @@
  * H7 (rest) is judged by the runner, who sees what is written while nothing happens. Of H6 the way of force is not yet: people
  * of scenarios do not remove a cluster by force.
  */
-import type { AnyObject } from "@lifeboat/api";
+import type { AnyObject, ResourceBinding } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import { parseObject } from "../disk/ledger.ts";
 import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
@@ -12,6 +12,7 @@ import {
   clusterNamed,
   identityOf,
   isLastCopy,
+  isUnclaimed,
   manifestsOf,
   nameOf,
   pairOf,
@@ -236,20 +237,34 @@ export const convergedOracles: readonly ConvergedOracle[] = [
         truth.ledger
           .all(server)
           .filter(({ object }) => object.metadata.deletionTimestamp !== undefined)
-          .filter(({ table, object }) => !(table === CLUSTERS && holdsLastCopy(truth, object)))
+          .filter(({ table, object }) => !(table === CLUSTERS && isWaitedFor(truth, object)))
           .map(({ table, key }) => `${server} ${table} ${key} is still going`),
       ),
   },
 ];
 
-function holdsLastCopy(truth: Truth, cluster: AnyObject): boolean {
+/** Whether a cluster cannot leave before a person decides: what is on it has nowhere to go, or nobody places it (D22). */
+function isWaitedFor(truth: Truth, cluster: AnyObject): boolean {
   const { name } = cluster.metadata;
   const byId = new Map(truth.bindings().map((binding) => [bindingId(binding), binding]));
   return truth.works().some((work) => {
     const binding = byId.get(bindingId(work));
     const isHere = clusterOf(work.metadata.namespace) === name;
-    return isHere && binding !== undefined && isLastCopy(truth, name, binding);
+    if (!isHere || binding === undefined) return false;
+    return isUnclaimed(binding) || isLastCopy(truth, name, binding) || !hasTarget(truth, binding);
   });
+}
+
+/** Whether a cluster that stays and bears no taint is one that the workload may go to. */
+function hasTarget(truth: Truth, { spec }: ResourceBinding): boolean {
+  const { clusterAffinity, clusterAffinities } = spec.placement ?? {};
+  const groups = clusterAffinities ?? (clusterAffinity === undefined ? [] : [clusterAffinity]);
+  const asked = new Set(groups.flatMap(({ clusterNames = [] }) => clusterNames));
+  return truth
+    .clusters()
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .filter(({ spec: { taints = [] } }) => taints.length === 0)
+    .some(({ metadata }) => groups.length === 0 || asked.has(metadata.name));
 }
 
 function isOverridden({ metadata: { annotations = {} } }: AnyObject): boolean {

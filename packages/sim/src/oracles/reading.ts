@@ -62,6 +62,13 @@ export function isLastCopy(truth: Truth, cluster: string, binding: ResourceBindi
   return leaving && clustersOf(binding).size === 0;
 }
 
+/** Whether no policy claims it any more: it stays where it is, and nobody places it anew. */
+export function isUnclaimed({ metadata: { labels = {} } }: ResourceBinding): boolean {
+  return [wellKnown.POLICY_ID, wellKnown.CLUSTER_POLICY_ID].every(
+    (key) => labels[key] === undefined,
+  );
+}
+
 /** The objects that a Work holds. */
 export function manifestsOf(work: AnyObject | { readonly spec?: unknown }): readonly AnyObject[] {
   const { spec } = work as {
