@@ -62,6 +62,7 @@ export class RoomLedger {
     binding: Binding,
     now: Instant,
   ): readonly RoomReservation[] {
+    if (old !== undefined && isSameRoom(old, binding)) return NOTHING;
     const less = this.put(key, binding);
     if (old !== undefined && old.metadata.generation !== binding.metadata.generation) return less;
     // What the same generation no longer reserves, its copies report: the cluster's own count follows.
@@ -146,6 +147,13 @@ export class RoomLedger {
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);
+
+/** Whether nothing changed that room depends on; what is the same value is seen at once. */
+function isSameRoom(old: Binding, binding: Binding): boolean {
+  return (
+    old.spec === binding.spec && old.status?.aggregatedStatus === binding.status?.aggregatedStatus
+  );
+}
 
 function podsOf({ amounts }: RoomReservation): number {
   return amounts.get("pods") ?? 0;

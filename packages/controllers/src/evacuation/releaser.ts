@@ -69,8 +69,8 @@ const LANES: readonly Lane[] = ["Workload", "Passive"];
 const ATTEMPTS = 10;
 /** How often one release is decided anew because its binding changed under it. */
 const WRITE_ATTEMPTS = 3;
-/** Writes of one reservation that are under way at the same time. */
-const SIDE_BY_SIDE = 8;
+/** Writes of one reservation that are under way at the same time: they are synced to disk together. */
+const SIDE_BY_SIDE = 32;
 /** How many are looked at before others get their turn. */
 const MAX_CHECKS = 500;
 /** Held ones are tried again at most so many at a time, and so often. */

@@ -278,9 +278,12 @@ class Evictions {
   #tell(binding: Binding, plan: TasksPlan): void {
     const id = formatKey(keyOf(binding));
     const waiting = plan.verdicts.filter(({ fate, reason }) => fate === "kept" && TOLD.has(reason));
+    if (waiting.length === 0) {
+      this.#told.delete(id);
+      return;
+    }
     const text = JSON.stringify(waiting);
-    if (waiting.length === 0) this.#told.delete(id);
-    if (waiting.length === 0 || this.#told.get(id) === text) return;
+    if (this.#told.get(id) === text) return;
     this.#told.set(id, text);
     for (const verdict of waiting) this.#record(binding, eventOf(verdict));
   }
