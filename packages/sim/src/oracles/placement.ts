@@ -225,7 +225,11 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           if (placed.some((cluster) => !allowed.has(cluster))) return wrong("more than allowed");
           const spread = ignoresSpread(placement) ? undefined : placement?.spreadConstraints?.[0];
           const { minGroups = 1, maxGroups = 0 } = spread ?? {};
-          if (required.length < minGroups) return [];
+          // Of several groups one must be enough.
+          const groups = groupsOf(placement) ?? [required];
+          const isEnough = (group: readonly string[]): boolean =>
+            group.filter((cluster) => required.includes(cluster)).length >= minGroups;
+          if (!groups.some(isEnough)) return [];
           const wanted = replicasOf(template);
           if (wanted > 0 && isDividing(placement)) return dividedFault(template, binding, wanted);
           if (spread !== undefined) {
@@ -281,12 +285,16 @@ export const convergedOracles: readonly ConvergedOracle[] = [
 
 type Placement = ResourceBinding["spec"]["placement"];
 
-/** The clusters that any affinity of the placement names; undefined: all. */
-function askedBy(placement: Placement): ReadonlySet<string> | undefined {
+/** The clusters that the affinities of the placement name; undefined: all. */
+function groupsOf(placement: Placement): readonly (readonly string[])[] | undefined {
   const { clusterAffinity, clusterAffinities } = placement ?? {};
   const groups = clusterAffinities ?? (clusterAffinity === undefined ? [] : [clusterAffinity]);
-  const names = groups.flatMap(({ clusterNames = [] }) => clusterNames);
-  return groups.length === 0 ? undefined : new Set(names);
+  return groups.length === 0 ? undefined : groups.map(({ clusterNames = [] }) => clusterNames);
+}
+
+function askedBy(placement: Placement): ReadonlySet<string> | undefined {
+  const groups = groupsOf(placement);
+  return groups === undefined ? undefined : new Set(groups.flat());
 }
 
 function isDividing(placement: Placement): boolean {
