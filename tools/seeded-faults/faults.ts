@@ -137,6 +137,14 @@ export const seededFaults: readonly SeededFault[] = [
   },
   {
     promise: "D10",
+    breaks: "a Work that arrives after its workload moved on is carried out",
+    file: "packages/controllers/src/execution/still-wanted.ts",
+    find: "return wanted.has(cluster) || leaving.has(cluster);",
+    replace: "return wanted.size + leaving.size >= 0;",
+    caughtBy: ["packages/controllers/src/evacuation/delayed-create.test.ts"],
+  },
+  {
+    promise: "D10",
     breaks: "a person's word counts although the cluster answers",
     file: "packages/core/src/eviction/fence.ts",
     find: "if (text === undefined || isAnswering(cluster)) return undefined;",
@@ -214,6 +222,22 @@ export const seededFaults: readonly SeededFault[] = [
     find: "if (marks.length === inForce.length)",
     replace: "if (inForce.length === 0)",
     caughtBy: ["packages/core/src/evacuation/entry.test.ts"],
+  },
+  {
+    promise: "D7",
+    breaks: "what a person edited before its turn is evicted",
+    file: "packages/core/src/evacuation/own-result.ts",
+    find: "return digest !== signature && digest !== recorded;",
+    replace: "return false;",
+    caughtBy: ["packages/core/src/evacuation/own-result.test.ts"],
+  },
+  {
+    promise: "D7",
+    breaks: "an edit of long ago keeps a workload in a failed cluster",
+    file: "packages/core/src/evacuation/own-result.ts",
+    find: "return digest !== signature && digest !== recorded;",
+    replace: "return digest !== signature;",
+    caughtBy: ["packages/core/src/evacuation/own-result.test.ts"],
   },
   {
     promise: "D7",
