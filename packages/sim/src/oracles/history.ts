@@ -75,5 +75,5 @@ function strayStatus({ what, subresource, version, revision }: Answered, change:
 }
 
 function specOf(object: AnyObject): Json {
-  return ((object as { readonly spec?: Json }).spec ?? null) as Json;
+  return (object as { readonly spec?: Json }).spec ?? null;
 }

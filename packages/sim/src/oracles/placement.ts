@@ -338,7 +338,7 @@ function isAskedAnew(before: ResourceBinding, now: ResourceBinding): boolean {
   const applied = before.metadata.annotations?.[wellKnown.APPLIED_PLACEMENT];
   return (
     applied !== JSON.stringify(before.spec.placement ?? null) ||
-    !equalJson(before.spec.placement as Json, now.spec.placement as Json) ||
+    !equalJson(before.spec.placement, now.spec.placement) ||
     before.spec.replicas !== now.spec.replicas ||
     before.spec.rescheduleTriggeredAt !== now.spec.rescheduleTriggeredAt
   );
@@ -400,11 +400,11 @@ function isSameCluster({
   readonly now: Cluster | undefined;
 }): boolean {
   if (before === undefined || now === undefined) return false;
-  const concerns = ({ metadata, spec, status }: Cluster): Json => [
+  const concerns = ({ metadata, spec, status }: Cluster): unknown => [
     metadata.deletionTimestamp ?? "",
-    spec as unknown as Json,
+    spec,
     (status?.conditions ?? []).map(({ type, status: value }) => `${type} ${value}`),
-    (status?.apiEnablements ?? []) as unknown as Json,
+    status?.apiEnablements ?? [],
   ];
   return equalJson(concerns(before), concerns(now));
 }

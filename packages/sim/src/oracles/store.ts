@@ -75,7 +75,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       return (change) => {
         const { before, now } = pairOf<AnyObject>(change);
         if (now === undefined) return [];
-        const { uid = "" } = now.metadata;
+        const { uid } = now.metadata;
         const where = `${change.table} ${change.key}`;
         if (before !== undefined)
           return before.metadata.uid === uid ? [] : [`${where} changed its uid`];

@@ -1,0 +1,170 @@
+/** What the oracles of mode Directly say of histories that break and keep their promises. */
+import { wellKnown } from "@lifeboat/core";
+import { describe, expect, it } from "vitest";
+import { requestOracles } from "./directly.ts";
+import { directTask, type History, itJudges } from "./history.suite.ts";
+import { judged } from "./judged.suite.ts";
+
+/** The workload runs in m1, and leaves it in mode Directly. */
+function purged(h: History): void {
+  h.binding({ on: { m1: 2 } });
+  h.work("m1");
+  h.copy("m1", 2);
+  h.pod("m1");
+  h.binding({ tasks: [directTask("m1", { replicas: 2 })] });
+}
+
+function emptied(h: History): void {
+  h.noCopy("m1");
+  h.noPod("m1");
+}
+
+itJudges([
+  [
+    "one-cluster-at-a-time",
+    "broken",
+    "a pod starts elsewhere while one is stopping",
+    (h) => {
+      purged(h);
+      h.noCopy("m1");
+      h.pod("m2");
+    },
+  ],
+  [
+    "one-cluster-at-a-time",
+    "kept",
+    "all pods are gone",
+    (h) => {
+      purged(h);
+      emptied(h);
+      h.pod("m2");
+    },
+  ],
+  [
+    "gone-before-the-new-copy",
+    "broken",
+    "a Work is made while the old copy is there",
+    (h) => {
+      purged(h);
+      h.noPod("m1");
+      h.work("m2");
+    },
+  ],
+  [
+    "gone-before-the-new-copy",
+    "broken",
+    "a Work is made while a pod is there",
+    (h) => {
+      purged(h);
+      h.noCopy("m1");
+      h.work("m2");
+    },
+  ],
+  [
+    "gone-before-the-new-copy",
+    "kept",
+    "everything is gone",
+    (h) => {
+      purged(h);
+      emptied(h);
+      h.work("m2");
+    },
+  ],
+  [
+    "gone-before-the-new-copy",
+    "kept",
+    "a person said that the cluster is off",
+    (h) => {
+      purged(h);
+      h.cluster("m1", "False", { annotations: { [wellKnown.FENCED]: "{}" } });
+      h.binding({});
+      h.work("m2");
+    },
+  ],
+  [
+    "no-new-copy-without-proof",
+    "broken",
+    "the old Work is still there",
+    (h) => {
+      purged(h);
+      emptied(h);
+      h.work("m2");
+    },
+  ],
+  [
+    "no-new-copy-without-proof",
+    "kept",
+    "it is gone",
+    (h) => {
+      purged(h);
+      emptied(h);
+      h.noWork("m1");
+      h.work("m2");
+    },
+  ],
+  [
+    "placed-after-the-purge",
+    "broken",
+    "it is placed while the task is there",
+    (h) => {
+      purged(h);
+      h.binding({ on: { m2: 2 }, tasks: [directTask("m1", { replicas: 2 })] });
+    },
+  ],
+  [
+    "placed-after-the-purge",
+    "kept",
+    "the task ended before",
+    (h) => {
+      purged(h);
+      h.binding({});
+      h.binding({ on: { m2: 2 } });
+    },
+  ],
+  ["directly-completes", "broken", "a task is left", purged],
+  ["directly-completes", "kept", "none is", (h) => h.binding({ on: { m2: 2 } })],
+  [
+    "returning-cluster-gets-nothing-new",
+    "broken",
+    "an old copy is still there",
+    (h) => {
+      h.binding({ on: { m2: 2 } });
+      h.cluster("m1", "False");
+      h.work("m1", { going: true });
+      h.copy("m1", 2);
+      h.cluster("m1", "True");
+      h.binding({ on: { m2: 2, m1: 2 } });
+    },
+  ],
+  [
+    "returning-cluster-gets-nothing-new",
+    "kept",
+    "it is gone",
+    (h) => {
+      h.binding({ on: { m2: 2 } });
+      h.cluster("m1", "False");
+      h.work("m1", { going: true });
+      h.copy("m1", 2);
+      h.cluster("m1", "True");
+      h.noCopy("m1");
+      h.binding({ on: { m2: 2, m1: 2 } });
+    },
+  ],
+]);
+
+describe("deletes-name-what-they-mean", () => {
+  const at = { from: "plane", verb: "delete", what: "", table: "apps/deployments" } as const;
+  it.each([
+    ["broken", "it names no uid", undefined, "true"],
+    ["broken", "the object is not ours", "u", "false"],
+    ["kept", "it names what is ours", "u", "true"],
+    ["kept", "the object is another one by now", "v", "false"],
+  ])("is %s when %s", (verdict, _when, uid, mark) => {
+    const { truth, write } = judged();
+    const labels = { [wellKnown.MANAGED]: mark };
+    write("m1", "apps/deployments/default/web", { metadata: { uid: "u", labels } });
+    const request = { ...at, to: "m1", key: "default/web", ...(uid !== undefined && { uid }) };
+    const said = requestOracles.flatMap(({ judge }) => judge(request, truth));
+    expect(said.length > 0).toBe(verdict === "broken");
+  });
+});

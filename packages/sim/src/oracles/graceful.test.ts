@@ -1,0 +1,219 @@
+/** What the oracles of graceful evictions say of histories that break and keep their promises. */
+import { type History, itJudges, task } from "./history.suite.ts";
+
+const leaving = { on: { m2: 2 }, tasks: [task("m1", { clustersBeforeFailover: ["m1"] })] };
+
+itJudges([
+  [
+    "leaving-copies-stay",
+    "broken",
+    "the old Work is deleted while the task is there",
+    (h) => {
+      h.binding(leaving);
+      h.work("m1");
+      h.work("m1", { going: true });
+    },
+  ],
+  [
+    "leaving-copies-stay",
+    "kept",
+    "the task is gone before",
+    (h) => {
+      h.binding({ on: { m2: 2 } });
+      h.work("m1");
+      h.work("m1", { going: true });
+    },
+  ],
+  [
+    "tasks-end-for-a-reason",
+    "broken",
+    "the new copy is not healthy",
+    (h) => {
+      h.work("m1");
+      h.work("m2", { health: "Unhealthy" });
+      h.binding(leaving);
+      h.binding({ on: { m2: 2 } });
+    },
+  ],
+  [
+    "tasks-end-for-a-reason",
+    "broken",
+    "the report is about an older version",
+    (h) => {
+      h.work("m1");
+      h.work("m2", { generation: 2, seen: 1 });
+      h.binding(leaving);
+      h.binding({ on: { m2: 2 } });
+    },
+  ],
+  [
+    "tasks-end-for-a-reason",
+    "broken",
+    "the result is empty",
+    (h) => {
+      h.work("m1");
+      h.binding({ tasks: leaving.tasks });
+      h.binding({});
+    },
+  ],
+  [
+    "tasks-end-for-a-reason",
+    "broken",
+    "the scheduler has not seen the workload as it is",
+    (h) => {
+      h.work("m1");
+      h.work("m2");
+      h.binding({ ...leaving, generation: 2, seen: 1 });
+      h.binding({ on: { m2: 2 }, generation: 3, seen: 1 });
+    },
+  ],
+  [
+    "tasks-end-for-a-reason",
+    "kept",
+    "the new copy is healthy, or was a second ago",
+    (h) => {
+      h.work("m1");
+      h.work("m2");
+      h.binding(leaving);
+      h.work("m2", { health: "Unhealthy" });
+      h.pass(1);
+      h.binding({ on: { m2: 2 } });
+    },
+  ],
+  [
+    "tasks-end-for-a-reason",
+    "kept",
+    "the grace period of a failing application is over",
+    (h) => {
+      const failing = task("m1", { reason: "ApplicationFailure", gracePeriodSeconds: 20 });
+      h.work("m1", { health: "Unhealthy" });
+      h.work("m2", { health: "Unhealthy" });
+      h.binding({ on: { m1: 2 } });
+      h.binding({ on: { m2: 2 }, tasks: [failing] });
+      h.pass(20);
+      h.binding({ on: { m2: 2 } });
+    },
+  ],
+  [
+    "only-enabled-plugins-end-tasks",
+    "broken",
+    "health ends a task and its plugin is off",
+    (h) => {
+      h.work("m1");
+      h.work("m2");
+      h.binding(leaving);
+      h.binding({ on: { m2: 2 } });
+    },
+    { plugins: ["InScheduleResult"] },
+  ],
+  [
+    "only-enabled-plugins-end-tasks",
+    "kept",
+    "it is on",
+    (h) => {
+      h.work("m1");
+      h.work("m2");
+      h.binding(leaving);
+      h.binding({ on: { m2: 2 } });
+    },
+    { plugins: ["ResourceHealth"] },
+  ],
+  ...(["broken", "kept"] as const).map(
+    (verdict) =>
+      [
+        "last-copy-stays",
+        verdict,
+        verdict === "broken" ? "no other copy serves" : "another one has a replica ready",
+        (h: History) => {
+          h.template();
+          h.binding({ on: { m2: 2 } });
+          h.copy("m1", 1);
+          h.copy("m2", verdict === "broken" ? 0 : 1);
+          h.pass(60);
+          h.noCopy("m1");
+        },
+      ] as const,
+  ),
+  [
+    "back-in-result-keeps-the-copy",
+    "broken",
+    "the Work is going when the task ends",
+    (h) => {
+      h.work("m1", { going: true });
+      h.binding({ on: { m1: 2 }, tasks: [task("m1")] });
+      h.binding({ on: { m1: 2 } });
+    },
+  ],
+  [
+    "back-in-result-keeps-the-copy",
+    "kept",
+    "it is not",
+    (h) => {
+      h.work("m1");
+      h.binding({ on: { m1: 2 }, tasks: [task("m1")] });
+      h.binding({ on: { m1: 2 } });
+    },
+  ],
+  ...(
+    [
+      ["broken", 31],
+      ["kept", 29],
+    ] as const
+  ).map(
+    ([verdict, seconds]) =>
+      [
+        "no-cluster-is-left-and-kept",
+        verdict,
+        `it is so for ${seconds} seconds`,
+        (h: History) => {
+          h.binding({ on: { m1: 2 }, tasks: [task("m1")] });
+          h.pass(seconds);
+          h.binding({ on: { m1: 2 } });
+        },
+      ] as const,
+  ),
+  [
+    "taken-back-to-the-former-result",
+    "broken",
+    "the replicas are forgotten",
+    (h) => {
+      h.binding({ tasks: [task("m1", { replicas: 2 })] });
+      h.binding({ on: { m1: 1 } });
+    },
+  ],
+  [
+    "taken-back-to-the-former-result",
+    "kept",
+    "all is as before",
+    (h) => {
+      h.binding({ tasks: [task("m1", { replicas: 2 })] });
+      h.binding({ on: { m1: 2 } });
+    },
+  ],
+  [
+    "never-turned-round-half-way",
+    "broken",
+    "it was placed elsewhere",
+    (h) => {
+      h.binding(leaving);
+      h.binding({ on: { m2: 2, m1: 2 } });
+    },
+  ],
+  [
+    "never-turned-round-half-way",
+    "kept",
+    "it was placed nowhere",
+    (h) => {
+      h.binding({ tasks: leaving.tasks });
+      h.binding({ on: { m1: 2 } });
+    },
+  ],
+  ["no-eviction-is-left", "broken", "a task is left", (h) => h.binding(leaving)],
+  ["no-eviction-is-left", "kept", "none is", (h) => h.binding({ on: { m2: 2 } })],
+  [
+    "no-eviction-is-left",
+    "kept",
+    "a person decides when it ends",
+    (h) => h.binding({ on: { m2: 2 }, tasks: [task("m1", { purgeMode: "Never" })] }),
+  ],
+]);

@@ -1,0 +1,151 @@
+/** What the oracles of placement say of histories that break and keep their promises. */
+import { wellKnown } from "@lifeboat/core";
+import { type BindingParts, type History, itJudges, task } from "./history.suite.ts";
+
+const DIVIDED = { replicaScheduling: { replicaSchedulingType: "Divided" } };
+const ONE = { spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }] };
+const ONLY_M1 = { clusterAffinity: { clusterNames: ["m1"] } };
+
+/** Placed anew, as a second generation. */
+function placed(h: History, parts: BindingParts): void {
+  h.binding({ ...parts, on: {}, generation: 2, seen: 1 });
+  h.binding({ ...parts, generation: 2 });
+}
+
+/** The result goes from one to the other and back. */
+function thereAndBack(h: History, between: () => void): void {
+  h.binding({ on: { m1: 2 } });
+  h.binding({ on: { m2: 2 } });
+  between();
+  h.binding({ on: { m1: 2 } });
+}
+
+itJudges([
+  [
+    "clusters-that-are-there-stay",
+    "broken",
+    "one is exchanged",
+    (h) => {
+      h.binding({ on: { m1: 2 } });
+      h.binding({ on: { m2: 2 } });
+    },
+  ],
+  [
+    "clusters-that-are-there-stay",
+    "broken",
+    "one has fewer replicas although more are asked for",
+    (h) => {
+      h.binding({ on: { m1: 3, m2: 3 }, replicas: 7, placement: DIVIDED });
+      h.binding({ on: { m1: 2, m2: 5 }, replicas: 7, placement: DIVIDED });
+    },
+  ],
+  [
+    "clusters-that-are-there-stay",
+    "kept",
+    "it is evicted",
+    (h) => {
+      h.binding({ on: { m1: 2 } });
+      h.binding({ on: {}, tasks: [task("m1")] });
+    },
+  ],
+  [
+    "clusters-that-are-there-stay",
+    "kept",
+    "the policy asks for another",
+    (h) => {
+      h.binding({ on: { m2: 2 } });
+      h.binding({ on: { m1: 2 }, placement: ONLY_M1 });
+    },
+  ],
+  [
+    "results-fit-the-placement",
+    "broken",
+    "a cluster is not named by the policy",
+    (h) => placed(h, { on: { m2: 2 }, placement: ONLY_M1 }),
+  ],
+  [
+    "results-fit-the-placement",
+    "broken",
+    "there are more clusters than asked for",
+    (h) => placed(h, { on: { m1: 2, m2: 2 }, placement: ONE }),
+  ],
+  [
+    "results-fit-the-placement",
+    "kept",
+    "they are as asked for",
+    (h) => placed(h, { on: { m1: 2 }, placement: { ...ONE, ...ONLY_M1 } }),
+  ],
+  [
+    "divided-replicas-add-up",
+    "broken",
+    "one is missing",
+    (h) => placed(h, { on: { m1: 1, m2: 1 }, replicas: 3, placement: DIVIDED }),
+  ],
+  [
+    "divided-replicas-add-up",
+    "broken",
+    "equal clusters get unequal shares",
+    (h) => placed(h, { on: { m1: 3, m2: 1 }, replicas: 4, placement: DIVIDED }),
+  ],
+  [
+    "divided-replicas-add-up",
+    "kept",
+    "they do",
+    (h) => placed(h, { on: { m1: 2, m2: 1 }, replicas: 3, placement: DIVIDED }),
+  ],
+  [
+    "seen-only-when-placed",
+    "broken",
+    "there is no result",
+    (h) => {
+      h.binding({ generation: 2, seen: 1 });
+      h.binding({ generation: 2 });
+    },
+  ],
+  [
+    "seen-only-when-placed",
+    "broken",
+    "what was seen is ahead",
+    (h) => h.binding({ on: { m1: 2 }, generation: 1, seen: 2 }),
+  ],
+  ["seen-only-when-placed", "kept", "there is one", (h) => placed(h, { on: { m1: 2 } })],
+  [
+    "never-onto-a-cluster-that-is-left",
+    "broken",
+    "it leaves",
+    (h) => {
+      h.binding({});
+      h.cluster("m1", "True", { deletionTimestamp: "2026-01-01T00:00:00Z" });
+      h.pass(5);
+      h.binding({ on: { m1: 2 } });
+    },
+  ],
+  [
+    "never-onto-a-cluster-that-is-left",
+    "broken",
+    "the application failed there",
+    (h) => {
+      h.binding({ annotations: { [wellKnown.EVICTED_FROM]: '["m1"]' } });
+      h.binding({ on: { m1: 2 } });
+    },
+  ],
+  [
+    "never-onto-a-cluster-that-is-left",
+    "kept",
+    "it is there to stay",
+    (h) => {
+      h.binding({});
+      h.binding({ on: { m1: 2 } });
+    },
+  ],
+  ["no-way-there-and-back", "broken", "nothing happened", (h) => thereAndBack(h, () => {})],
+  [
+    "no-way-there-and-back",
+    "kept",
+    "a cluster was tainted in between",
+    (h) =>
+      thereAndBack(h, () =>
+        h.cluster("m2", "True", {}, { taints: [{ key: "k", effect: "NoSchedule" }] }),
+      ),
+  ],
+]);
