@@ -19,7 +19,7 @@ const faultRows: ReadonlyMap<string, string> = new Map([
   ["F4", "answer lost"],
   ["F5", "429 500 503 410"],
   ["F6", "write repeated"],
-  ["F7", "versions go back"],
+  ["F7", "old data is back"],
   ["F8", "events late, cut"],
   ["F9", "partition"],
   ["F10", "slow link"],

@@ -68,7 +68,7 @@ function arbitraryContent(
       replicas: fixed ? fc.constant(2) : fc.integer({ min: 0, max: 5 }),
       version: fixed ? fc.constant(1) : fc.integer({ min: 1, max: 3 }),
       // The third workload is a ConfigMap.
-      uses: fc.constant("w2"),
+      ...(!fixed && { uses: fc.constant("w2") }),
     },
     { requiredKeys: ["at", "do", "kind", "name", "replicas", "version"] },
   );

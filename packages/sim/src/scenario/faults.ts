@@ -1,5 +1,6 @@
 /** Lets things go wrong, and heals them. */
 import { isRefused } from "@lifeboat/api";
+import type { DiskImage } from "@lifeboat/apiserver";
 import { unreachable } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import { type Client, OutcomeUnknown } from "@lifeboat/kit";
@@ -134,9 +135,20 @@ function arrangeRestore(simulation: Simulation, fault: Is<"member-restored">): v
   clock.after(fault.backupAt * 1000, () => {
     const backup = disk.image();
     clock.after((fault.at - fault.backupAt) * 1000, () =>
-      simulation.crashMember(fault.member, fault.downFor * 1000, () => disk.replace(backup)),
+      simulation.crashMember(fault.member, fault.downFor * 1000, () =>
+        disk.replace(restored(backup, disk.image())),
+      ),
     );
   });
+}
+
+/**
+ * A backup as it is restored: versions go on above all that were given out, and nothing is known of the past, so that whoever
+ * watched has to list again. A restore that tells nobody would be one that no client of Kubernetes survives.
+ */
+function restored(backup: DiskImage, lost: DiskImage): DiskImage {
+  const revisionCeiling = Math.max(backup.revisionCeiling, lost.revisionCeiling);
+  return { ...backup, history: [], historyStart: revisionCeiling, revisionCeiling };
 }
 
 /** Somebody who insists: what the member does not take now is tried again. */

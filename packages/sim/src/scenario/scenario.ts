@@ -243,7 +243,7 @@ export type Fault =
       readonly downFor: number;
     }
   | {
-      /** A member dies and comes back with the disk that it had at `backupAt`: its versions go back too. */
+      /** A member dies and is restored from a backup of `backupAt`: objects that came later are gone, others are back. */
       readonly fault: "member-restored";
       readonly member: string;
       readonly backupAt: number;
