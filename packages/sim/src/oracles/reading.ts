@@ -43,14 +43,6 @@ export function faultyClusters(truth: Truth): ReadonlySet<string> {
   return new Set(faulty.map(nameOfCluster));
 }
 
-/** Whether the policy of a workload of this name asks for mode Directly. */
-export function isDirectly(truth: Truth, name: string): boolean {
-  return truth
-    .policies()
-    .filter(({ spec }) => spec.resourceSelectors.some((selector) => selector.name === name))
-    .some(({ spec }) => spec.failover?.cluster?.purgeMode === "Directly");
-}
-
 /**
  * A workload that is nowhere else and can go nowhere else stays on a cluster that leaves, until a person decides (D9, D22):
  * the cluster waits, and the binding names it no more.

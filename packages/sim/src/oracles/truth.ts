@@ -44,15 +44,6 @@ export class Truth {
     return members.filter((member) => isHealthyCopy(this.ledger.find(member, table, key)?.object));
   }
 
-  /** The members in which pods with this label are. */
-  membersWithPods(app: string, members: readonly string[]): readonly string[] {
-    return members.filter((member) =>
-      this.ledger
-        .objects(member, "/pods")
-        .some(({ object }) => object.metadata.labels?.["app"] === app),
-    );
-  }
-
   /** The names of all members. */
   members(): readonly string[] {
     return this.ledger.servers().filter((server) => server !== "plane");

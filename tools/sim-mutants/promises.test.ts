@@ -1,0 +1,17 @@
+/** Every oracle is promised in docs/promises.md, and a seeded bug shows that it can speak. */
+import { alwaysOracles, convergedOracles } from "@lifeboat/sim";
+import { expect, it } from "vitest";
+import { readText } from "../repository.ts";
+import { simMutants } from "./mutants.ts";
+
+const oracles = [...alwaysOracles, ...convergedOracles].map(({ name }) => name);
+
+it("every oracle has a row among the promises", () => {
+  const text = readText("docs/promises.md");
+  expect(oracles.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
+});
+
+it("every oracle has a seeded bug", () => {
+  const caught = new Set(simMutants.map(({ oracle }) => oracle));
+  expect(oracles.filter((name) => !caught.has(name))).toEqual([]);
+});
