@@ -71,25 +71,26 @@ describe("listEvacuations", () => {
 });
 
 describe("showEvacuation", () => {
+  const binding = {
+    kind: "ResourceBinding" as const,
+    namespace: "shop",
+    name: "cart-deployment",
+    uid: "u",
+  };
+  const entry = {
+    binding,
+    resource: { apiVersion: "apps/v1", kind: "Deployment", name: "cart" },
+    lane: "Workload" as const,
+    purgeMode: "Gracefully" as const,
+  };
+
   it("says everything that is known", () => {
     const taint = { key: "down", effect: "NoExecute" as const };
-    const binding = {
-      kind: "ResourceBinding" as const,
-      namespace: "shop",
-      name: "cart-deployment",
-      uid: "u",
-    };
     const one = evacuation("eu-1-1", {
       taints: [{ taint, slices: 1, recorded: true }],
       startedAt: "2026-01-01T11:50:00Z",
       held: [{ binding, reason: "NoTarget", message: "0/2 clusters are available." }],
     });
-    const entry = {
-      binding,
-      resource: { apiVersion: "apps/v1", kind: "Deployment", name: "cart" },
-      lane: "Workload" as const,
-      purgeMode: "Gracefully" as const,
-    };
     expect(showEvacuation(one, [{ entry, state: "Queued" }], now)).toEqual([
       "Evacuation  eu-1-1",
       "Cluster     eu-1",
@@ -108,6 +109,12 @@ describe("showEvacuation", () => {
       "WORKLOAD              STATE   PURGE       NOTE",
       "Deployment shop/cart  Queued  Gracefully",
     ]);
+  });
+
+  it("names what an entry waits for, if a person should know", () => {
+    const waits = "AwaitingFence: lifeboat fence eu-1";
+    const lines = showEvacuation(evacuation("e"), [{ entry, state: "Evicted", waits }], now);
+    expect(lines.at(-1)).toMatch(/ Evicted .* AwaitingFence: lifeboat fence eu-1$/);
   });
 
   it("shows what the API says and does not obey it", () => {

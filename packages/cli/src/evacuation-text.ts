@@ -72,6 +72,8 @@ export function listEvacuations(all: readonly Evacuation[], now: Instant): reado
 export interface ShownEntry {
   readonly entry: EvacuationEntry;
   readonly state: string;
+  /** What it waits for, if a person should know. */
+  readonly waits?: string;
 }
 
 /** Everything that is known of one evacuation. */
@@ -118,10 +120,11 @@ export function showEvacuation(
 
 function entryLines(entries: readonly ShownEntry[]): readonly string[] {
   if (entries.length === 0) return [];
-  const rows = entries.map(({ entry, state }) => {
+  const rows = entries.map(({ entry, state, waits }) => {
     const { binding, resource, purgeMode = "", toleratedUntil, exempt } = entry;
     const where = binding.namespace === undefined ? "" : `${binding.namespace}/`;
-    const note = exempt ?? (toleratedUntil === undefined ? "" : `until ${toleratedUntil}`);
+    const time = toleratedUntil === undefined ? "" : `until ${toleratedUntil}`;
+    const note = exempt ?? waits ?? time;
     return [`${resource.kind} ${where}${resource.name}`, state, purgeMode, note];
   });
   return columns(["WORKLOAD", "STATE", "PURGE", "NOTE"], rows);

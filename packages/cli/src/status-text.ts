@@ -14,14 +14,12 @@ import {
   fleetHealth,
   isDrained,
   isFailed,
-  isSilent,
-  modeOf,
-  operatorFence,
   type RateOptions,
   rateOf,
   rateReasons,
 } from "@lifeboat/core";
 import type { PublishedSettings } from "@lifeboat/controllers";
+import { awaitsFence } from "./awaits-fence.ts";
 import { listEvacuations } from "./evacuation-text.ts";
 import { GATES } from "./failover-options.ts";
 import { formatTaint } from "./taints.ts";
@@ -68,19 +66,14 @@ const MAX_NAMES = 5;
 
 /** Who waits for a proof that a cluster which does not answer is off (D10), cluster by cluster. */
 function unproven({ clusters, bindings }: StatusView): readonly string[] {
-  return clusters
-    .filter((cluster) => isSilent(cluster) && operatorFence(cluster) === undefined)
-    .flatMap(({ metadata: { name } }) => {
-      const waiting = bindings.filter(({ spec }) =>
-        (spec.gracefulEvictionTasks ?? []).some(
-          (task) => task.fromCluster === name && modeOf(task) === "Directly",
-        ),
-      );
-      if (waiting.length === 0) return [];
-      return [
-        `${namesOf(waiting)} until ${name} answers, or a person says that it is off: lifeboat fence ${name}`,
-      ];
-    });
+  return clusters.flatMap((cluster) => {
+    const waiting = bindings.filter((binding) => awaitsFence(binding, cluster));
+    if (waiting.length === 0) return [];
+    const { name } = cluster.metadata;
+    return [
+      `${namesOf(waiting)} until ${name} answers, or a person says that it is off: lifeboat fence ${name}`,
+    ];
+  });
 }
 
 /** Who has no cluster, and where a copy is kept nevertheless. */

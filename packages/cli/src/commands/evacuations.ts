@@ -9,6 +9,7 @@
  */
 import {
   clusterResourceBindings,
+  type Cluster,
   clusters,
   type Evacuation,
   evacuations,
@@ -20,6 +21,7 @@ import { createRealClock } from "@lifeboat/base/adapters";
 import { readSettings as readPublished } from "@lifeboat/controllers";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
+import { awaitsFence } from "../awaits-fence.ts";
 import { changeBudget } from "../budget.ts";
 import { existingEvacuation, setPaused, slicesOf, takeOut } from "../change-evacuation.ts";
 import { listEvacuations, showEvacuation, type ShownEntry } from "../evacuation-text.ts";
@@ -123,6 +125,9 @@ async function entriesOf(plane: Client, evacuation: Evacuation): Promise<readonl
   const bindings = new Map((await allBindings(plane)).map((one) => [one.metadata.uid, one]));
   const takenOut = new Set((status?.editedByHand ?? []).map(({ uid }) => uid));
   const held = new Set((status?.held ?? []).map(({ binding }) => binding.uid));
+  const cluster = await findCluster(plane, spec.cluster);
+  const isUnproven = (binding: ResourceBinding | undefined): boolean =>
+    binding !== undefined && cluster !== undefined && awaitsFence(binding, cluster);
   const shown = new Map<string, ShownEntry>();
   for (const slice of await slicesOf(plane, metadata.name))
     for (const entry of slice.spec.entries) {
@@ -131,12 +136,24 @@ async function entriesOf(plane: Client, evacuation: Evacuation): Promise<readonl
       const state = stateOf(bindings.get(uid), spec.cluster);
       const queued = held.has(uid) ? "Held" : takenOut.has(uid) ? "Abandoned" : "Queued";
       const there = entry.exempt === undefined ? queued : "Exempt";
-      shown.set(uid, { entry, state: state === "There" ? there : state });
+      const waits = isUnproven(bindings.get(uid))
+        ? `AwaitingFence: lifeboat fence ${spec.cluster}`
+        : "";
+      shown.set(uid, {
+        entry,
+        state: state === "There" ? there : state,
+        ...(waits !== "" && { waits }),
+      });
     }
   const isOver = status?.finishedAt !== undefined;
   return [...shown.values()].map((one) =>
     isOver && one.state === "Queued" ? { ...one, state: "Abandoned" } : one,
   );
+}
+
+/** undefined: it has left the fleet since. */
+async function findCluster(plane: Client, name: string): Promise<Cluster | undefined> {
+  return (await plane.list(clusters)).items.find(({ metadata }) => metadata.name === name);
 }
 
 function stateOf(binding: ResourceBinding | undefined, cluster: string): string {
