@@ -176,7 +176,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         if (change.row.type === "DELETED") return [];
         const { spec } = parseObject(change.row.bytes) as KubeObject as ResourceBinding;
         const silent = (spec.gracefulEvictionTasks ?? []).filter(
-          ({ purgeMode = "" }) => (purgeMode as string) === "",
+          ({ purgeMode }) => purgeMode === undefined,
         );
         const wrong = decisionsOf(change).filter((decision) => {
           const borne = taintOf(decision, eligibility.fleet.clusters.get(decision.cluster));

@@ -221,7 +221,7 @@ function takenOff(
   until: number,
 ): readonly Lost[] {
   const gone = [...(former?.borne ?? [])].filter(
-    ([id, { taint }]) => borne.get(id)?.taint.timeAdded !== taint.timeAdded,
+    ([id, { taint }]) => !borne.has(id) || borne.get(id)?.taint.timeAdded !== taint.timeAdded,
   );
   return gone.map(([, one]) => ({ ...one, until }));
 }

@@ -4,13 +4,14 @@ import { type Circumstances, PLAIN } from "./circumstances.ts";
 import { Jury } from "./oracle.ts";
 import { alwaysOracles } from "./oracles.ts";
 import { Truth } from "./truth.ts";
+import { Witness } from "./witness.ts";
 
 /** A ledger, and what the oracles said about what was written into it. */
 export function judged(circumstances: Circumstances = PLAIN) {
   let now = 0;
   let revision = 0;
   const ledger = new Ledger(() => now);
-  const truth = new Truth(ledger, circumstances);
+  const truth = new Truth(ledger, circumstances, new Witness(() => now));
   const jury = new Jury(truth, alwaysOracles);
   const said: string[] = [];
   ledger.onChange((change: Committed) => {

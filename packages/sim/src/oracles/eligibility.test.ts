@@ -1,0 +1,110 @@
+/** Oracles of eligibility, on histories made up for them. */
+import { wellKnown } from "@lifeboat/core";
+import { DEFAULT_CONTROLLERS } from "@lifeboat/plane";
+import { describe, expect, it } from "vitest";
+import { PLAIN } from "./circumstances.ts";
+import { alwaysOracles } from "./eligibility.ts";
+import { judged } from "./judged.suite.ts";
+
+const TIME = "2026-01-01T00:00:00Z";
+const BINDING = "work.karmada.io/resourcebindings/default/web";
+const FAULTY = { key: "test/faulty", effect: "NoExecute", timeAdded: TIME };
+/** Those of this group: the histories are not complete enough for others. */
+const NAMES = alwaysOracles.map(({ name }) => name);
+/** Somebody sets the taint. */
+const TAINTED = { at: 0, do: "taint", member: "m1", effect: "NoExecute", on: true } as const;
+
+interface Story {
+  readonly taint?: object;
+  readonly placement?: object;
+  readonly failover?: boolean;
+  /** What was written down; absent: what is right for an untolerated taint. */
+  readonly entry?: object;
+  readonly clusters?: readonly string[];
+}
+
+/** A binding on m1, which is tainted, written down, and evicts it some seconds later; what oracles say. */
+function evictedAfter(seconds: number, story: Story = {}): string {
+  const { taint = FAULTY, placement = {}, failover = true, clusters = ["m1", "m2"] } = story;
+  const { said, truth, write, pass } = judged({ ...PLAIN, steps: [TAINTED] });
+  truth.witness.begins({ ...DEFAULT_CONTROLLERS, failover });
+  pass(1000);
+  for (const name of clusters)
+    write("plane", `cluster.karmada.io/clusters//${name}`, cluster(name, []));
+  write("plane", BINDING, binding(placement, false));
+  pass(10_000);
+  write("plane", "cluster.karmada.io/clusters//m1", cluster("m1", [taint]), "MODIFIED");
+  const entry = { purgeMode: "Gracefully", ...story.entry };
+  write("plane", "lifeboat.dev/evacuationslices//m1-1-x-0", slice(taint, entry));
+  pass(seconds * 1000);
+  write("plane", BINDING, binding(placement, true), "MODIFIED");
+  return said.filter((text) => NAMES.some((name) => text.startsWith(name))).join("\n");
+}
+
+function cluster(name: string, taints: readonly object[]): object {
+  return { kind: "Cluster", metadata: { name, uid: name }, spec: { taints } };
+}
+
+function binding(placement: object, isEvicted: boolean): object {
+  const task = { fromCluster: "m1", producer: "TaintManager", purgeMode: "Gracefully" };
+  const mark = JSON.stringify({ m1: `m1-1 test/faulty:NoExecute@${TIME}` });
+  const annotations = isEvicted ? { [wellKnown.EVICTED_FOR]: mark } : {};
+  return {
+    kind: "ResourceBinding",
+    metadata: { name: "web", namespace: "default", uid: "web", annotations },
+    spec: {
+      resource: { kind: "Deployment", namespace: "default", name: "web" },
+      placement,
+      clusters: isEvicted ? [] : [{ name: "m1" }],
+      ...(isEvicted && { gracefulEvictionTasks: [task] }),
+    },
+  };
+}
+
+function slice(taint: object, entry: object): object {
+  const reference = { kind: "ResourceBinding", namespace: "default", name: "web", uid: "web" };
+  return {
+    kind: "EvacuationSlice",
+    metadata: { name: "m1-1-x-0" },
+    spec: { evacuation: "m1-1", taint, ordinal: 0, entries: [{ binding: reference, ...entry }] },
+  };
+}
+
+const toleratedFor = (tolerationSeconds?: number): object => ({
+  clusterTolerations: [
+    { operator: "Exists", ...(tolerationSeconds !== undefined && { tolerationSeconds }) },
+  ],
+});
+
+describe("an eviction", () => {
+  it("that is right is not spoken of", () => {
+    expect(evictedAfter(5)).toBe("");
+  });
+
+  it("while the gate is off is", () => {
+    expect(evictedAfter(5, { failover: false })).toContain("gate-off-moves-nobody");
+  });
+
+  it("for NoSchedule alone is", () => {
+    const story = { taint: { ...FAULTY, effect: "NoSchedule" } };
+    expect(evictedAfter(5, story)).toContain("no-schedule-moves-nobody");
+  });
+
+  it("of who tolerates the taint is, and of who does not any more is not", () => {
+    const entry = { toleratedUntil: "2026-01-01T00:00:30Z" };
+    const placement = toleratedFor(30);
+    expect(evictedAfter(5, { placement: toleratedFor() })).toContain("tolerations-are-respected");
+    expect(evictedAfter(20, { placement, entry })).toContain("tolerations-are-respected");
+    expect(evictedAfter(30, { placement, entry })).toBe("");
+  });
+
+  it("with another purge mode than was written down is", () => {
+    const said = evictedAfter(5, { entry: { purgeMode: "Directly" } });
+    expect(said).toContain("eligibility-is-frozen");
+    expect(said).toContain("eligibility-is-recorded-as-it-is");
+  });
+
+  it("to nowhere is", () => {
+    expect(evictedAfter(5, { clusters: ["m1"] })).toContain("nobody-is-evicted-to-nowhere");
+  });
+});
