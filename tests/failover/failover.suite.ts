@@ -600,7 +600,7 @@ export function failoverSuite(name: string, start: () => Promise<BreakableFleet>
                 key: "dead",
                 effect: "NoExecute",
                 addOnMatchSeconds: 1,
-                removeOnMismatchSeconds: 20,
+                removeOnMismatchSeconds: 600,
               },
             ],
           },
@@ -634,6 +634,7 @@ export function failoverSuite(name: string, start: () => Promise<BreakableFleet>
         const clusterTolerations = [{ operator: "Exists" }];
         await create(late, { placement: { ...oneOf("member1"), clusterTolerations } });
 
+        // Its taint stays meanwhile: a recovery would call back what waits.
         await fleet.revive("member1");
         const missteps: string[] = [];
         await eventually(async () => {

@@ -36,6 +36,11 @@ const { context, services } = createPlaneContext(
 const controllers = createControllers(context, {
   ...DEFAULT_CONTROLLERS,
   clusterStatusUpdateFrequencyMs: 2000,
+  clusterFailureThresholdMs: 2000,
+  clusterSuccessThresholdMs: 2000,
+  failover: true,
+  statefulFailoverInjection: true,
+  resourceEvictionRate: 10,
 });
 process.stdout.write("ready\n");
 await createManager(ports, [...services, ...controllers]).run(new AbortController().signal);

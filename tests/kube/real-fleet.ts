@@ -78,18 +78,22 @@ export function startRealFleet(flags: readonly string[] = []): Promise<Breakable
         "--data-dir",
         plane.directory,
       );
-    const server = (name: string): RealApiServer => {
-      const found = servers[MEMBERS.indexOf(name)];
-      if (found === undefined) throw new Error(`there is no member ${name}`);
-      return found;
-    };
     const whole = { kill: () => plane.kill(), stop: () => started.stop() };
     return {
       ...(await fleetOf(whole, running, kubeconfigs)),
-      die: (name) => server(name).kill(),
-      revive: (name) => server(name).revive(),
+      ...deaths(servers),
     };
   });
+}
+
+/** How members whose API servers these are die and return. */
+export function deaths(servers: readonly RealApiServer[]): Pick<BreakableFleet, "die" | "revive"> {
+  const server = (name: string): RealApiServer => {
+    const found = servers[MEMBERS.indexOf(name)];
+    if (found === undefined) throw new Error(`there is no member ${name}`);
+    return found;
+  };
+  return { die: (name) => server(name).kill(), revive: (name) => server(name).revive() };
 }
 
 /** The ports of what this process plays, in real time. */

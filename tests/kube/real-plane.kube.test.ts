@@ -1,5 +1,10 @@
 /** The control plane itself on a real kube-apiserver: the controllers cannot tell the difference. */
+import { failoverSuite } from "../failover/failover.suite.ts";
 import { propagationSuite } from "../propagation/propagation.suite.ts";
+import { shared } from "../support/shared.ts";
 import { startFleetOnRealPlane } from "./real-plane.ts";
 
-propagationSuite("real clusters, from a real kube-apiserver", startFleetOnRealPlane);
+const start = shared(2, startFleetOnRealPlane);
+
+propagationSuite("real clusters, from a real kube-apiserver", start);
+failoverSuite("real clusters, from a real kube-apiserver", start);

@@ -1,13 +1,16 @@
-/** A control plane on a real kube-apiserver and etcd: our kinds as CRDs, our controllers as a process beside it. */
+/**
+ * A control plane on a real kube-apiserver and etcd: our kinds as CRDs, our controllers as a process beside it, with the
+ * settings of FAILOVER_FLAGS (manager-child.ts).
+ */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { connectByKubeconfig } from "@lifeboat/kit/adapters";
 import { installKinds } from "@lifeboat/plane";
 import {
+  type BreakableFleet,
   fleetOf,
   MEMBERS,
-  type PropagationFleet,
   runLifeboat,
 } from "../propagation/propagation-fleet.ts";
 import { startControllerManager } from "../support/controller-manager.ts";
@@ -21,12 +24,12 @@ import {
 } from "../support/real-api-server.ts";
 import { startAll, type Started, together } from "../support/started.ts";
 import { registerAdmission } from "./admission-webhook.ts";
-import { killed, startRealCluster } from "./real-fleet.ts";
+import { deaths, killed, startRealCluster } from "./real-fleet.ts";
 
 const child = fileURLToPath(new URL("manager-child.ts", import.meta.url));
 
 /** Real clusters, joined to a control plane whose API server is real too; only its controllers are killed. */
-export function startFleetOnRealPlane(): Promise<PropagationFleet> {
+export function startFleetOnRealPlane(): Promise<BreakableFleet> {
   return startAll(async (started) => {
     const etcd = started.keep(await startEtcd());
     const [server, ...members] = await together([
@@ -52,7 +55,10 @@ export function startFleetOnRealPlane(): Promise<PropagationFleet> {
       manager = await startManager(server, port);
     };
     const kubeconfigs = members.map(({ kubeconfig }) => kubeconfig);
-    return fleetOf({ kill, stop: () => started.stop() }, server, kubeconfigs);
+    return {
+      ...(await fleetOf({ kill, stop: () => started.stop() }, server, kubeconfigs)),
+      ...deaths(members),
+    };
   });
 }
 
