@@ -1,5 +1,6 @@
 /** The controller of Deployments: carries out what `decideDeployment` says about their ReplicaSets. */
 import { formatKey, type ObjectKey } from "@lifeboat/api";
+import { addMs, type Instant } from "@lifeboat/base";
 import {
   checkAgainAt,
   type Controller,
@@ -14,8 +15,10 @@ import * as kinds from "./kinds.ts";
 import { BY_OWNER, ignoringAbsence, type Member } from "./member.ts";
 import { decideDeployment, REVISION } from "./model/deployment.ts";
 import { controllerKeys } from "./model/pods.ts";
+import { timeOf } from "./model/status.ts";
 
 const CONCURRENCY = 4;
+const FIRST_REPORT_MS = 2000;
 
 export function createDeployments(member: Member): Controller {
   const { ports, client, deployments, replicaSets, pods } = member;
@@ -50,11 +53,23 @@ export function createDeployments(member: Member): Controller {
       for (const set of plan.update)
         wrote(await ignoringAbsence(client.update(kinds.replicaSets, set)));
       for (const set of plan.remove) wrote(await member.remove(kinds.replicaSets, set));
+      const reportsBy = firstReportBy(owned);
+      if (reportsBy !== undefined && reportsBy > ports.clock.now()) return checkAgainAt(reportsBy);
       const shown = withRevision(deployment, plan.revision);
       await member.report(kinds.deployments, shown, plan.status, shown !== deployment);
       return plan.checkAgainAt === undefined ? done : checkAgainAt(plan.checkAgainAt);
     },
   });
+}
+
+/**
+ * Until when a new ReplicaSet has time for its first report, which comes with its pods in a moment and changes the status
+ * of the Deployment once more: one write says both. Undefined when every one has reported.
+ */
+function firstReportBy(sets: readonly kinds.ReplicaSet[]): Instant | undefined {
+  const fresh = sets.find(({ status }) => status?.observedGeneration === undefined);
+  const born = timeOf(fresh?.metadata.creationTimestamp);
+  return born === undefined ? undefined : addMs(born, FIRST_REPORT_MS);
 }
 
 /** The status of a Deployment carries its annotations along, which counts as no new generation. */

@@ -50,6 +50,16 @@ const deployment = (name: string): Promise<kinds.Deployment> =>
 const names = (pods: readonly kinds.Pod[]): string[] => pods.map((pod) => pod.metadata.name).sort();
 
 describe("a Deployment", () => {
+  it("takes seven writes of the model from its creation until it is Available", async () => {
+    const { world } = await start();
+    const before = member.writes();
+    await create(deployments, "web", { replicas: 1 });
+    await world.advance("10s");
+    // ReplicaSet, pod, and for the beginning and the end of the start: pod once, ReplicaSet and Deployment twice.
+    expect(member.writes() - before).toBe(7);
+    expect((await deployment("web")).status).toMatchObject({ availableReplicas: 1 });
+  });
+
   it("becomes Available after the start delay", async () => {
     const { world } = await start();
     await create(deployments, "web", { replicas: 3 });

@@ -4,7 +4,14 @@
  * Writes carry what they were decided on: a status its resourceVersion, a deletion the uid. `NotFound` means that the
  * work is done already.
  */
-import { formatKey, isRefused, keyOf, type KubeObject, type Resource } from "@lifeboat/api";
+import {
+  formatKey,
+  isJsonObject,
+  isRefused,
+  keyOf,
+  type KubeObject,
+  type Resource,
+} from "@lifeboat/api";
 import { type Client, type ControllerWatch, Informer, type KitPorts } from "@lifeboat/kit";
 import * as kinds from "./kinds.ts";
 import { choosePlace, Ledger, type Placement, requestsOf } from "./model/placement.ts";
@@ -102,14 +109,19 @@ export class Member {
     if (known === undefined || nodeOf(known) === "") this.#ledger.remove(formatKey(key));
   }
 
-  /** Writes a status if it says something new, or if something else goes with it. */
+  /**
+   * Writes a status if it says something new, or if something else goes with it. That an object is going is nothing new by
+   * itself: it is observed with the next thing that happens to it.
+   */
   async report<T extends KubeObject & { readonly status?: unknown }>(
     resource: Resource<T>,
     object: T,
     status: T["status"],
     inAnyCase = false,
   ): Promise<void> {
-    if (!inAnyCase && !saysNew(object.status, status)) return;
+    const isGoing = object.metadata.deletionTimestamp !== undefined;
+    const compared = isGoing ? asObserved(object.status, status) : status;
+    if (!inAnyCase && !saysNew(object.status, compared)) return;
     await ignoringAbsence(
       this.client.update(resource, { ...object, status }, { subresource: "status" }),
     );
@@ -171,6 +183,13 @@ function owned<T extends KubeObject>(
 function ownerUid(object: KubeObject): readonly string[] {
   const owner = controllerOf(object);
   return owner === undefined ? [] : [owner.uid];
+}
+
+/** A status as if it were about the generation that the former one is about. */
+function asObserved(former: unknown, status: unknown): unknown {
+  if (!isJsonObject(former) || !isJsonObject(status)) return status;
+  const { observedGeneration } = former;
+  return observedGeneration === undefined ? status : { ...status, observedGeneration };
 }
 
 /** The answer, or undefined when the object is not there any more. */

@@ -179,8 +179,15 @@ export function makePod(
 
 /** A short text that is the same for templates that say the same, whatever the order of their fields. */
 export function templateHash(template: PodTemplate): string {
-  return hashText(stableText(template)).toString(36);
+  const known = hashes.get(template);
+  if (known !== undefined) return known;
+  const hash = hashText(stableText(template)).toString(36);
+  hashes.set(template, hash);
+  return hash;
 }
+
+/** Templates are frozen and asked for at every look at their owner. */
+const hashes = new WeakMap<PodTemplate, string>();
 
 function stableText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(stableText).join(",")}]`;
