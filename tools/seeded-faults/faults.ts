@@ -248,6 +248,23 @@ export const seededFaults: readonly SeededFault[] = [
     caughtBy: ["packages/core/src/evacuation/record.test.ts"],
   },
   {
+    promise: "D7",
+    breaks:
+      "what a person wrote into the record of a taint counts more than what the cluster bears",
+    file: "packages/core/src/evacuation/record.ts",
+    find: "if (isRight && (one.recorded || !isBorne)) return one;",
+    replace: "if (removedAt !== undefined || isRight) return one;",
+    caughtBy: ["packages/core/src/evacuation/record.test.ts"],
+  },
+  {
+    promise: "D7",
+    breaks: "the end of a cluster's former evacuation empties the line of the next one",
+    file: "packages/controllers/src/evacuation/board.ts",
+    find: "id: `${track.evacuation.metadata.name} ${id}`, lane };",
+    replace: "id, lane };",
+    caughtBy: ["packages/plane/src/failover/recovery.test.ts"],
+  },
+  {
     promise: "D8",
     breaks: "workloads are evicted to nowhere",
     file: "packages/core/src/evacuation/release.ts",
