@@ -191,3 +191,33 @@ describe("suspended scheduling", () => {
     expect(held.every((event) => (event["count"] ?? 1) === 1)).toBe(true);
   });
 });
+
+it("does not count on room that another workload was promised", async () => {
+  await start();
+  const divided = {
+    replicaScheduling: {
+      replicaSchedulingType: "Divided" as const,
+      replicaDivisionPreference: "Aggregated" as const,
+    },
+  };
+  const m2 = await fleet.plane.get(clusters, { namespace: "", name: "m2" });
+  const resourceSummary = { allocatable: { pods: "3" } };
+  const status = { ...m2.status, resourceSummary };
+  await fleet.plane.update(clusters, { ...m2, status }, { subresource: "status" });
+  const { metadata, spec } = binding();
+  await fleet.plane.create(resourceBindings, {
+    ...binding(),
+    metadata: { ...metadata, name: "other" },
+    spec: { ...spec, replicas: 3, clusters: [{ name: "m2", replicas: 3 }] },
+  });
+  const web = await bound();
+  await fleet.plane.update(resourceBindings, {
+    ...web,
+    spec: { ...web.spec, placement: divided },
+  });
+  await fleet.advance("10m");
+  expect((await bound()).spec.gracefulEvictionTasks).toBeUndefined();
+  await fleet.plane.delete(resourceBindings, { namespace: "default", name: "other" });
+  await fleet.advance("2m");
+  expect((await bound()).spec.gracefulEvictionTasks).toHaveLength(1);
+});

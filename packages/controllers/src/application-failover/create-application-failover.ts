@@ -23,7 +23,7 @@ import {
   type Work,
   works,
 } from "@lifeboat/api";
-import { addMs } from "@lifeboat/base";
+import { addMs, type Instant } from "@lifeboat/base";
 import {
   aggregatedItems,
   type ApplicationHeldReason,
@@ -41,6 +41,8 @@ import {
   fleetOf,
   stateToCarry,
   wellKnown,
+  type PlacementView,
+  reservedBy,
 } from "@lifeboat/core";
 import {
   checkAgainAt,
@@ -53,6 +55,7 @@ import {
   watching,
 } from "@lifeboat/kit";
 import {
+  allBindings,
   type Binding,
   bindingOf,
   bindingResource,
@@ -73,6 +76,7 @@ export interface ApplicationFailoverOptions {
 const CONCURRENCY = 4;
 const HELD_AGAIN_MS = 30_000;
 const CACHE_BEHIND_MS = 1000;
+const RESERVED_MS = 1000;
 
 /** Builds the controller. */
 export function createApplicationFailover(
@@ -175,6 +179,7 @@ class ApplicationFailovers {
   /** By Cluster object: it is read once. */
   readonly #candidates = new WeakMap<Cluster, Candidate>();
   #fleet: Fleet | undefined;
+  #reserved: { readonly at: Instant; readonly sums: PlacementView["reserved"] } | undefined;
   /** By binding: why it cannot leave, as it was told. */
   readonly #held = new Map<string, string>();
 
@@ -250,7 +255,7 @@ class ApplicationFailovers {
     if (binding.spec.suspension?.scheduling === true) return heldFor("SchedulingSuspended");
     const template = templates.get(binding.spec.resource);
     if (template === undefined) return heldFor("TemplateMissing");
-    const placement = { binding, fleet: this.#wholeFleet(), reserved: new Map() };
+    const placement = { binding, fleet: this.#wholeFleet(), reserved: this.#promised() };
     const target = findTarget(placement, new Set(due), clock.now());
     if (!target.found) return heldFor("NoTarget", target.message);
     const { state, inject } = stateToCarry({
@@ -266,6 +271,15 @@ class ApplicationFailovers {
     if (state.outcome === "held")
       return heldFor("StateNotReadable", `${state.reason}: ${state.message}`);
     return { labels: state.labels, inject, warnings: state.warnings };
+  }
+
+  /** What other workloads were promised. Counting it takes a look at all of them, so it may be a second old. */
+  #promised(): PlacementView["reserved"] {
+    const { clock, informers } = this.#context;
+    const now = clock.now();
+    if (this.#reserved === undefined || now >= addMs(this.#reserved.at, RESERVED_MS))
+      this.#reserved = { at: now, sums: reservedBy(allBindings(informers)) };
+    return this.#reserved.sums;
   }
 
   #wholeFleet(): Fleet {
