@@ -115,7 +115,8 @@ function arbitraryPolicy({ members }: Size, workload: Selected): fc.Arbitrary<Po
     .record({
       basics: fc.record({
         clusters: some,
-        divided: fc.boolean(),
+        // What a share of a Job says cannot be changed any more.
+        divided: workload.kind === "Job" ? fc.constant(false) : fc.boolean(),
         aggregated: fc.boolean(),
         oneCopy: fc.boolean(),
       }),

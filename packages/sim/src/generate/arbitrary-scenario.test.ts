@@ -1,0 +1,77 @@
+/** What is drawn: everything that the language has, within the size. */
+import { describe, expect, it } from "vitest";
+import { LARGE, SMALL } from "./arbitrary-scenario.ts";
+import { scenarioOf } from "./search.ts";
+
+describe("random scenarios", () => {
+  it("have every kind of step and fault, one time or another", () => {
+    const drawn = new Set<string>();
+    for (let seed = 1; seed <= 400; seed++) {
+      const { steps, faults } = scenarioOf(seed);
+      for (const step of steps) drawn.add(step.do);
+      for (const fault of faults) drawn.add(fault.fault);
+    }
+    expect([...drawn].toSorted()).toEqual([...STEPS, ...FAULTS].toSorted());
+  });
+
+  it("are of the size that was asked for, with times in order", () => {
+    for (const size of [SMALL, LARGE])
+      for (let seed = 1; seed <= 20; seed++) {
+        const { steps, members, faults } = scenarioOf(seed, size);
+        const names = new Set(steps.flatMap((step) => (step.do === "workload" ? [step.name] : [])));
+        expect(names.size).toBeGreaterThanOrEqual(size.first[0]);
+        expect(names.size).toBeLessThanOrEqual(size.workloads);
+        expect(members).toEqual(size.members);
+        expect(faults.length).toBeLessThanOrEqual(size.faults);
+        expect(steps.map(({ at }) => at)).toEqual(steps.map(({ at }) => at).toSorted(ascending));
+      }
+  });
+
+  it("end with evacuations that go on, and with the gate as it was", () => {
+    for (let seed = 1; seed <= 200; seed++) {
+      const { steps } = scenarioOf(seed);
+      expect(steps.findLast((step) => step.do === "gate")?.on ?? true).toBe(true);
+      expect(steps.findLast((step) => step.do === "pause-evacuations")?.on ?? false).toBe(false);
+    }
+  });
+});
+
+const ascending = (a: number, b: number): number => a - b;
+
+const STEPS = [
+  "workload",
+  "policy",
+  "taint-policy",
+  "override",
+  "delete",
+  "namespace",
+  "taint",
+  "join",
+  "unjoin",
+  "fence",
+  "pause-evacuations",
+  "gate",
+  "place-by-hand",
+  "drift",
+];
+const FAULTS = [
+  "crash",
+  "crash-at-write",
+  "lost-answer-at-write",
+  "pause",
+  "two-leaders",
+  "upgrade",
+  "link",
+  "reset",
+  "flap",
+  "mass-failure",
+  "member-gone",
+  "member-crash",
+  "member-restored",
+  "foreign-object",
+  "pods",
+  "disk-full",
+  "disk-fail",
+  "clock-skew",
+  "clock-step",
+];
