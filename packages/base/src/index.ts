@@ -1,3 +1,4 @@
+export { anew } from "./anew.ts";
 export { assert, InvariantError, unreachable } from "./assert.ts";
 export { type Cancel, type Clock, sleep } from "./clock.ts";
 export { formatDuration, parseDuration } from "./duration.ts";

@@ -7,6 +7,8 @@
  * 1. Only own fields are read and written: `__proto__` and `constructor` in a document are ordinary keys.
  * 2. A change builds new objects along its path and shares everything else.
  */
+import { anew } from "@lifeboat/base";
+
 export interface Fields {
   readonly [field: string]: unknown;
 }
@@ -98,7 +100,7 @@ export function without(object: Fields, ...names: readonly string[]): Fields {
 
 /** Two objects in one; the second wins. */
 export function merged(a: Fields, b: Fields): Fields {
-  return { ...a, ...b };
+  return { ...anew, ...a, ...b };
 }
 
 /** Orders texts by their code units: the one order that is the same everywhere. */

@@ -45,7 +45,11 @@ export interface ControlPlane {
 }
 
 const HISTORY_MAX_EVENTS = 50_000;
-const HISTORY_MAX_BYTES = 128 * 1024 * 1024;
+/**
+ * What a watch can resume from: some ten thousand changes of bindings and Works. It is in memory and on disk (and what is on
+ * disk is mapped into memory): a client that was away for longer lists anew.
+ */
+const HISTORY_MAX_BYTES = 32 * 1024 * 1024;
 
 /** Who installs the kinds, and as whom controllers act. */
 const PLANE_USER: User = { name: "system:lifeboat", groups: ["system:masters"] };

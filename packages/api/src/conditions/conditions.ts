@@ -5,7 +5,7 @@
  * 2. A condition keeps its place; new ones go to the end. So nothing is written that did not change.
  * 3. When nothing changes at all, the answer is the list that came in.
  */
-import { deepFreeze, formatTime, type Instant } from "@lifeboat/base";
+import { anew, deepFreeze, formatTime, type Instant } from "@lifeboat/base";
 
 export type ConditionStatus = "True" | "False" | "Unknown";
 
@@ -52,7 +52,7 @@ export function setCondition(
   const old = list[place];
   const lastTransitionTime =
     old?.status === condition.status ? old.lastTransitionTime : formatTime(now);
-  const updated = { ...condition, lastTransitionTime };
+  const updated = { ...anew, ...condition, lastTransitionTime };
   if (old === undefined) return deepFreeze([...list, updated]);
   return sameCondition(old, updated) ? list : deepFreeze(list.with(place, updated));
 }

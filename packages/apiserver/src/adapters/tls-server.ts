@@ -14,6 +14,7 @@
  * 6. `close` stops listening, tells clients to go elsewhere (GOAWAY, `connection: close`), ends response streams in
  *    order, lets other requests finish, and cuts what is left at the deadline.
  */
+import { anew } from "@lifeboat/base";
 import { constants as cryptoConstants } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
@@ -622,7 +623,7 @@ class Http1Reply implements Reply {
 
   whole(status: number, headers: HttpResponse["headers"], body: Uint8Array): void {
     if (this.#response.destroyed) return;
-    this.#response.writeHead(status, { ...writable(headers), ...lengthOf(status, body) });
+    this.#response.writeHead(status, { ...anew, ...writable(headers), ...lengthOf(status, body) });
     this.#response.end(this.#isHead ? undefined : body);
   }
 

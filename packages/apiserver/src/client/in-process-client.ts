@@ -211,8 +211,8 @@ class InProcessClient implements Client {
   }
 
   #context(signal?: AbortSignal): RequestContext {
-    const context = { user: this.#user, warn: () => undefined };
-    return signal === undefined ? context : { ...context, signal };
+    const user = this.#user;
+    return signal === undefined ? { user, warn: unheard } : { user, warn: unheard, signal };
   }
 
   #served(resource: Resource<KubeObject>): ServedResource {
@@ -257,6 +257,9 @@ class InProcessClient implements Client {
     }
   }
 }
+
+/** Warnings are for people at a terminal. */
+function unheard(): void {}
 
 /** The server's object as the type its resource carries, which nothing checks: that is the port's promise. */
 function typed<T extends KubeObject>(_resource: Resource<T>, found: Found): T {

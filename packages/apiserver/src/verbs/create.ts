@@ -3,7 +3,7 @@
  *
  * A name made from generateName that turns out to be taken is drawn again a few times, as a real server does.
  */
-import { deepFreeze } from "@lifeboat/base";
+import { anew, deepFreeze } from "@lifeboat/base";
 import {
   alreadyExists,
   type AnyObject,
@@ -104,7 +104,7 @@ async function tryCreate(
   const { resource } = bare;
   const given = givenMetaOf(decoded);
   const object = prepareNew(deps, bare, decoded, given);
-  const target = { ...bare, name: object.metadata.name };
+  const target = { ...anew, ...bare, name: object.metadata.name };
   const request = {
     operation: "CREATE",
     resource,
@@ -115,10 +115,10 @@ async function tryCreate(
     dryRun: parameters.dryRun,
     warn: context.warn.bind(context),
   } as const;
-  const mutated = deps.admission.mutate({ ...request, object });
+  const mutated = deps.admission.mutate({ ...anew, ...request, object });
   const admitted = mutated instanceof Promise ? await mutated : mutated;
   validateNew(resource, admitted);
-  const validated = deps.admission.validate({ ...request, object: admitted });
+  const validated = deps.admission.validate({ ...anew, ...request, object: admitted });
   if (validated instanceof Promise) await validated;
   refuseVersion(given);
   return insert(deps, target, admitted, parameters.dryRun);

@@ -13,6 +13,7 @@ import {
   type Normalized,
   parseApiVersion,
 } from "@lifeboat/api";
+import { anew } from "@lifeboat/base";
 import type { ServedResource } from "../catalog/served-resource.ts";
 import type { Body, RequestContext, WriteParameters } from "./verbs.ts";
 
@@ -52,8 +53,9 @@ export function normalizeChanged(
   if (!normalized.ok) return normalized;
   // The normalizer writes out fields that must not be absent, so what was set aside goes over its answer.
   return {
+    ...anew,
     ...normalized,
-    object: { ...normalized.object, ...pick(object, fields.filter(isKept)) },
+    object: { ...anew, ...normalized.object, ...pick(object, fields.filter(isKept)) },
   };
 }
 

@@ -7,7 +7,7 @@
  *    the server's alone.
  * 3. managedFields are never stored in the object.
  */
-import { formatTime } from "@lifeboat/base";
+import { anew, formatTime } from "@lifeboat/base";
 import { badRequest, type JsonObject, type NewMeta, type ObjectMeta } from "@lifeboat/api";
 import type { ServedResource } from "../catalog/served-resource.ts";
 import type { VerbDeps } from "./deps.ts";
@@ -93,6 +93,7 @@ export function updatedMetadata(given: GivenMeta, old: ObjectMeta): ObjectMeta {
 /** The part of metadata that belongs to users. */
 function userMetadata(given: GivenMeta): NewMeta {
   return {
+    ...anew,
     ...(given.labels === undefined ? {} : { labels: given.labels }),
     ...(given.annotations === undefined ? {} : { annotations: given.annotations }),
     ...(given.ownerReferences === undefined ? {} : { ownerReferences: given.ownerReferences }),

@@ -9,7 +9,7 @@
  * 2. An update that leaves an object under deletion without finalizers removes it in the same commit.
  * 3. The generation rises exactly when something but metadata and status changed.
  */
-import { deepFreeze } from "@lifeboat/base";
+import { anew, deepFreeze } from "@lifeboat/base";
 import {
   type AnyObject,
   conflict,
@@ -148,10 +148,10 @@ function admit(
   } as const;
   const validate = (admitted: AnyObject): AnyObject | Promise<AnyObject> => {
     validateUpdated(target.resource, target.subresource, admitted, old);
-    const validated = deps.admission.validate({ ...request, object: admitted });
+    const validated = deps.admission.validate({ ...anew, ...request, object: admitted });
     return validated instanceof Promise ? validated.then(() => admitted) : admitted;
   };
-  const mutated = deps.admission.mutate({ ...request, object });
+  const mutated = deps.admission.mutate({ ...anew, ...request, object });
   return mutated instanceof Promise ? mutated.then(validate) : validate(mutated);
 }
 
@@ -199,12 +199,12 @@ function prepareUpdate(
   if (subresource === "status") return withStatus(resource, decoded, given, current);
   const metadata = updatedMetadata(given, current.metadata);
   if (subresource === "finalize") {
-    const finalized = withField({ ...current, metadata }, "spec", decoded["spec"]);
+    const finalized = withField({ ...anew, ...current, metadata }, "spec", decoded["spec"]);
     return resource.schema.applyDefaults(
       finalized as unknown as JsonObject,
     ) as unknown as AnyObject;
   }
-  const merged = { ...decoded, metadata } as unknown as AnyObject;
+  const merged = { ...anew, ...decoded, metadata } as unknown as AnyObject;
   const object =
     resource.subresources.status === true ? withField(merged, "status", current["status"]) : merged;
   const defaulted = resource.schema.applyDefaults(object as unknown as JsonObject);
@@ -224,17 +224,18 @@ function withStatus(
     return resource.schema.applyDefaults(object as unknown as JsonObject) as unknown as AnyObject;
   const updated = updatedMetadata(given, current.metadata);
   const field = strategyOf(resource.table).keptByStatus;
-  if (field === undefined) return { ...object, metadata: updated };
+  if (field === undefined) return { ...anew, ...object, metadata: updated };
   const { [field]: _, ...metadata } = updated;
   const kept = current.metadata[field];
   return {
+    ...anew,
     ...object,
-    metadata: kept === undefined ? metadata : { ...metadata, [field]: kept },
+    metadata: kept === undefined ? metadata : { ...anew, ...metadata, [field]: kept },
   };
 }
 
 function withField(object: AnyObject, field: string, value: unknown): AnyObject {
-  if (value !== undefined) return { ...object, [field]: value };
+  if (value !== undefined) return { ...anew, ...object, [field]: value };
   const { [field]: _, ...rest } = object;
   return rest as AnyObject;
 }
@@ -248,10 +249,11 @@ function withGeneration(
   if (!resource.hasGeneration || subresource === "status") return object;
   if (!countsAsNewGeneration(resource, object, old)) return object;
   const metadata: ObjectMeta = {
+    ...anew,
     ...object.metadata,
     generation: (old.metadata.generation ?? 0) + 1,
   };
-  return { ...object, metadata };
+  return { ...anew, ...object, metadata };
 }
 
 const WITHOUT_STATUS: readonly string[] = ["metadata", "status"];

@@ -1,5 +1,6 @@
 /** PUT: of the object, its status, its scale, or a namespace's finalizers. */
 import type { JsonObject } from "@lifeboat/api";
+import { anew } from "@lifeboat/base";
 import { authorize } from "./authorize.ts";
 import { createDecoded, decodeNew } from "./create.ts";
 import { decodeBody } from "./decode-body.ts";
@@ -21,7 +22,12 @@ function knownState(deps: VerbDeps, target: Target): JsonObject | undefined {
 }
 
 function withoutUndefined(body: Body, known: JsonObject | undefined): Body {
-  return { ...body, object: dropUndefinedBut(body.object, known), mayHoldUndefined: false };
+  return {
+    ...anew,
+    ...body,
+    object: dropUndefinedBut(body.object, known),
+    mayHoldUndefined: false,
+  };
 }
 
 export async function update(

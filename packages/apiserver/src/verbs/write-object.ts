@@ -11,6 +11,7 @@ import {
   validateMetadata,
   validateMetadataUpdate,
 } from "@lifeboat/api";
+import { anew } from "@lifeboat/base";
 import type { ServedResource } from "../catalog/served-resource.ts";
 import { StorageFull } from "../store/storage.ts";
 import type { Entry, Mutation, Store } from "../store/store.ts";
@@ -110,7 +111,11 @@ export function remove(store: Store, target: Target, expected: Entry): Promise<E
 }
 
 function withVersion(object: AnyObject, revision: number): AnyObject {
-  return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
+  return {
+    ...anew,
+    ...object,
+    metadata: { ...anew, ...object.metadata, resourceVersion: String(revision) },
+  };
 }
 
 async function commit(

@@ -9,6 +9,7 @@
  * 2. At most one read of the API is under way, and it ends in time.
  */
 import type { Cluster, KubeObject, Resource } from "@lifeboat/api";
+import { anew } from "@lifeboat/base";
 import { isJsonObject } from "@lifeboat/api";
 import {
   type ClusterKnowledge,
@@ -191,16 +192,16 @@ async function readVersion(client: Client, signal: AbortSignal): Promise<string 
 }
 
 function keepNode(node: KeptNode): KeptNode {
-  return { ...identityOf(node), offer: nodeOfferOf(node as unknown as Fields) };
+  return { ...anew, ...identityOf(node), offer: nodeOfferOf(node as unknown as Fields) };
 }
 
 function keepPod(pod: KeptPod): KeptPod {
-  return { ...identityOf(pod), claim: podClaimOf(pod as unknown as Fields) };
+  return { ...anew, ...identityOf(pod), claim: podClaimOf(pod as unknown as Fields) };
 }
 
 function keepCrd(crd: KeptCrd): KeptCrd {
   const { status } = crd as unknown as { readonly status?: { readonly conditions?: unknown } };
-  return { ...identityOf(crd), conditions: JSON.stringify(status?.conditions ?? []) };
+  return { ...anew, ...identityOf(crd), conditions: JSON.stringify(status?.conditions ?? []) };
 }
 
 function identityOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {

@@ -1,5 +1,6 @@
 /** What of an object's change matters to those who look at its content alone. */
 import { type AnyObject, equalJson } from "@lifeboat/api";
+import { anew } from "@lifeboat/base";
 
 /** Whether two states of an object differ in nothing but its status and bookkeeping. */
 export function isSameContent(old: AnyObject | undefined, now: AnyObject | undefined): boolean {
@@ -10,5 +11,5 @@ export function isSameContent(old: AnyObject | undefined, now: AnyObject | undef
 function contentOf(object: AnyObject): unknown {
   const { status: _, metadata, ...content } = object;
   const { resourceVersion: __, ...kept } = metadata;
-  return { ...content, metadata: kept };
+  return { ...anew, ...content, metadata: kept };
 }

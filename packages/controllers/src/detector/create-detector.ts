@@ -28,7 +28,7 @@ export function createDetector(
   assert(read.outcome === "read", "patterns of namespaces are regular expressions", { read });
   const { skippedApis = [] } = options;
   const ignores: Ignores = (template) =>
-    skipsApi(skippedApis, { ...parseApiVersion(template.apiVersion), kind: template.kind }) ||
+    skipsApi(skippedApis, { kind: template.kind, ...parseApiVersion(template.apiVersion) }) ||
     isIgnored(template, read.patterns);
   return [createTemplateController(context, ignores), createPolicyController(context, ignores)];
 }

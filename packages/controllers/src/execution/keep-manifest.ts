@@ -15,7 +15,7 @@
  *    to be another than the Work says. Nothing is thrown for either.
  */
 import { type AnyObject, isRefused, Refused } from "@lifeboat/api";
-import { addMs, type Clock, type Instant } from "@lifeboat/base";
+import { addMs, anew, type Clock, type Instant } from "@lifeboat/base";
 import {
   type AppliedRecord,
   type ApplyOutcome,
@@ -233,9 +233,10 @@ class Tries {
         : applied;
     const recreated = plan.reason === "Recreated";
     const kept = await this.#reported({ kind: "applied", version: record.version, recreated });
-    if (record === applied) return { ...kept, applied: this.#slimmed(applied) };
+    if (record === applied) return { ...anew, ...kept, applied: this.#slimmed(applied) };
     // What happens to the object before the watch has caught up may never be told.
     return {
+      ...anew,
       ...kept,
       applied: record,
       checkAgainAt: addMs(this.#ports.clock.now(), PATIENCE_MS),
@@ -268,6 +269,7 @@ class Tries {
     const status = await attempt(() => interpretation.reflectStatus(observed));
     const health = await attempt(() => interpretation.health(observed));
     return {
+      ...anew,
       ...("value" in status ? { status: status.value } : { statusProblem: status.problem }),
       ...("value" in health
         ? { health: health.value }

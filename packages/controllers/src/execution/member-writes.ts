@@ -1,5 +1,6 @@
 /** Single calls to a member on behalf of a Work, counted. */
 import { type AnyObject, isRefused, type New } from "@lifeboat/api";
+import { anew } from "@lifeboat/base";
 import { type ApplyCommand, type Fields, type RemoveCommand, wellKnown } from "@lifeboat/core";
 import type { Client } from "@lifeboat/kit";
 import type { ExecutionMetrics } from "./metrics.ts";
@@ -43,12 +44,18 @@ export class MemberWrites {
       return counted(
         this.#member.create(resource, command.object as unknown as New<AnyObject>, options),
         (result) =>
-          this.#metrics.creations.add(1, { ...labels, result, recreate: String(recreate) }),
+          this.#metrics.creations.add(1, {
+            ...anew,
+            ...labels,
+            result,
+            recreate: String(recreate),
+          }),
       );
     return counted(
       this.#member.update(resource, command.object as unknown as AnyObject, options),
       (result) =>
         this.#metrics.updates.add(1, {
+          ...anew,
           ...labels,
           result,
           operationResult: result === "success" ? "updated" : "none",

@@ -3,7 +3,7 @@
  * version it was decided on, the second that of the first's answer. Nothing is written that is there already.
  */
 import { equalJson, type ObjectKey, setCondition } from "@lifeboat/api";
-import { addMs, formatTime, type Instant, parseTime } from "@lifeboat/base";
+import { addMs, anew, formatTime, type Instant, parseTime } from "@lifeboat/base";
 import {
   formatPlacement,
   isRescheduleTriggered,
@@ -63,14 +63,16 @@ async function writeResult(
     return binding;
   const { clusters: _former, ...spec } = binding.spec;
   const placed = signResult({
+    ...anew,
     ...binding,
     metadata: {
+      ...anew,
       ...binding.metadata,
       ...(isCarriedOut && {
         annotations: { ...annotations, [wellKnown.APPLIED_PLACEMENT]: applied },
       }),
     },
-    spec: clusters.length === 0 ? spec : { ...spec, clusters },
+    spec: clusters.length === 0 ? spec : { ...anew, ...spec, clusters },
   });
   return plane.update(bindingResource(key), placed, { signal });
 }

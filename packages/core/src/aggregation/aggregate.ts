@@ -15,7 +15,7 @@ import {
   setCondition,
   type Work,
 } from "@lifeboat/api";
-import { addMs, deepFreeze, type Instant } from "@lifeboat/base";
+import { addMs, anew, deepFreeze, type Instant } from "@lifeboat/base";
 import { isFields } from "../fields.ts";
 import type { Plan } from "../plan.ts";
 import { clustersWithCopy } from "../dependencies/copies.ts";
@@ -58,14 +58,16 @@ export function decideAggregation(view: AggregationView, now: Instant): Aggregat
   const unchanged = { commands: [], conditions: [], events: [], items };
   // A resource that goes nowhere and never did has nothing to say.
   if (items.length === 0 && old.length === 0 && isAlreadySilent(binding))
-    return { ...unchanged, reason: "UpToDate" };
-  if (equalJson(old, items) && !saysFullyApplied) return { ...unchanged, reason: "UpToDate" };
+    return { ...anew, ...unchanged, reason: "UpToDate" };
+  if (equalJson(old, items) && !saysFullyApplied)
+    return { ...anew, ...unchanged, reason: "UpToDate" };
   const isUrgent =
     turns(binding, conditions) || items.length < old.length || differsVisibly(old, items);
   const due = addMs(view.heldSince ?? now, GATHERING_MS);
-  if (!isUrgent && now < due) return { ...unchanged, checkAgainAt: due, reason: "Held" };
-  const status = { ...binding.status, aggregatedStatus: items, conditions };
+  if (!isUrgent && now < due) return { ...anew, ...unchanged, checkAgainAt: due, reason: "Held" };
+  const status = { ...anew, ...binding.status, aggregatedStatus: items, conditions };
   return {
+    ...anew,
     ...unchanged,
     commands: [{ kind: "writeStatus", status: deepFreeze(status) }],
     reason: isUrgent ? "Changed" : "Progressed",

@@ -7,6 +7,7 @@
  * 3. A status that was reported stays until another one is.
  */
 import { type BindingStatus, findCondition, type ResourceBinding, type Work } from "@lifeboat/api";
+import { anew } from "@lifeboat/base";
 import { compareText } from "../fields.ts";
 import type { StatusItem } from "../interpretation/interpreter.ts";
 import { clusterOfExecutionNamespace } from "../rendering/names.ts";
@@ -58,10 +59,16 @@ function itemOf(clusterName: string, work: Work): AggregatedItem {
     ...(reported?.status !== undefined && { status: reported.status }),
   };
   if (applied?.status === "True")
-    return { ...item, applied: true, health: (isCurrent(work) && reported?.health) || "Unknown" };
-  if (applied === undefined) return { ...item, health: "Unknown" };
+    return {
+      ...anew,
+      ...item,
+      applied: true,
+      health: (isCurrent(work) && reported?.health) || "Unknown",
+    };
+  if (applied === undefined) return { ...anew, ...item, health: "Unknown" };
   const { message } = applied;
   return {
+    ...anew,
     ...item,
     applied: false,
     ...(message !== "" && { appliedMessage: message }),

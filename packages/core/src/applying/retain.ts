@@ -6,6 +6,7 @@
  *    record of the last rendering on the object tells apart.
  * 3. The kind's own rules come from its interpreter.
  */
+import { anew } from "@lifeboat/base";
 import { type Fields, fieldsAt, textAt, textsAt, valueAt, without, withValue } from "../fields.ts";
 import { interpreterOf } from "../interpretation/interpretation.ts";
 import { pick } from "../interpretation/statuses.ts";
@@ -37,6 +38,7 @@ export function retainMarks(
 /** The object to write over the observed one. `desired` is the manifest, or what a script retained of it. */
 export function retainMember(desired: Fields, observed: Fields): Fields {
   const kept = withValue(interpreterOf(desired).retain(desired, observed), ["metadata"], {
+    ...anew,
     ...fieldsAt(desired, "metadata"),
     ...pick(fieldsAt(observed, "metadata"), MEMBER_METADATA),
     ...retainMarks(desired, observed),
@@ -53,5 +55,5 @@ function mergedTexts(
 ): Fields {
   const ours = textAt(observed, "metadata", "annotations", record).split(",");
   const others = without(textsAt(observed, "metadata", field), ...ours);
-  return { ...others, ...textsAt(desired, "metadata", field) };
+  return { ...anew, ...others, ...textsAt(desired, "metadata", field) };
 }

@@ -8,7 +8,7 @@
  * 3. The finalizer goes only when nothing follows the binding any more.
  */
 import type { ResourceBinding } from "@lifeboat/api";
-import { deepFreeze } from "@lifeboat/base";
+import { anew, deepFreeze } from "@lifeboat/base";
 import type { Plan } from "../plan.ts";
 import { DEPENDENCIES, DEPENDENCIES_FINALIZER } from "../well-known.ts";
 import { formatDependencies, type RecordedDependency } from "./recorded.ts";
@@ -51,9 +51,9 @@ function plan(
 ): ReferrerPlan {
   const unchanged = { commands: [], conditions: [], events: [] };
   if (after === before)
-    return { ...unchanged, reason: reason === "Recorded" ? "UpToDate" : reason };
+    return { ...anew, ...unchanged, reason: reason === "Recorded" ? "UpToDate" : reason };
   const command: RecordCommand = { kind: "update", binding: deepFreeze(after) };
-  return { ...unchanged, commands: [command], reason };
+  return { ...anew, ...unchanged, commands: [command], reason };
 }
 
 function withFinalizer(binding: ResourceBinding, wanted: boolean): ResourceBinding {

@@ -8,6 +8,7 @@
  * 2. Without a signature nothing is known, and nobody is spared: somebody else may place the workload.
  */
 import type { ResourceBinding } from "@lifeboat/api";
+import { anew } from "@lifeboat/base";
 import { safeHash } from "../division/hash.ts";
 import { compareText } from "../fields.ts";
 import { RESULT_DIGEST } from "../well-known.ts";
@@ -21,10 +22,11 @@ export function digestOfResult({ spec }: Pick<ResourceBinding, "spec">): string 
 /** The binding with its result signed as the control plane's own. */
 export function signResult(binding: ResourceBinding): ResourceBinding {
   const annotations = {
+    ...anew,
     ...binding.metadata.annotations,
     [RESULT_DIGEST]: digestOfResult(binding),
   };
-  return { ...binding, metadata: { ...binding.metadata, annotations } };
+  return { ...anew, ...binding, metadata: { ...anew, ...binding.metadata, annotations } };
 }
 
 /** Signs a result that an eviction changed, if those before were. */

@@ -6,6 +6,7 @@
  *    it; until then the old value stays, so that `kubectl rollout status` waits.
  * 3. Clusters are taken in the order of their names.
  */
+import { anew } from "@lifeboat/base";
 import {
   compareText,
   countAt,
@@ -47,7 +48,7 @@ export function aggregateWorkload(
   const observed = items.every((item) => hasSeen(item, generation))
     ? generation
     : observedGeneration;
-  return observed === undefined ? rest : { ...rest, observedGeneration: observed };
+  return observed === undefined ? rest : { ...anew, ...rest, observedGeneration: observed };
 }
 
 /** The template's status with the counters replaced by their sums. */

@@ -16,6 +16,7 @@ import {
   parseApiVersion,
   type ResourceBinding,
 } from "@lifeboat/api";
+import { anew } from "@lifeboat/base";
 import { type Fields, isFields, textAt, valueAt, without } from "../fields.ts";
 import type { Replicas } from "../interpretation/interpreter.ts";
 import { bindingName } from "../rendering/names.ts";
@@ -121,7 +122,7 @@ function metadataFor(
   existing: NewMeta,
 ): Required<Pick<NewMeta, "annotations" | "finalizers" | "labels" | "ownerReferences">> {
   const claim = claimTexts(policy);
-  const annotations = { ...claim.annotations, [TEMPLATE_DIGEST]: digest };
+  const annotations = { ...anew, ...claim.annotations, [TEMPLATE_DIGEST]: digest };
   const finalizer =
     textAt(template, "metadata", "namespace") === ""
       ? CLUSTER_BINDING_FINALIZER
@@ -157,13 +158,20 @@ function specFor(parts: BindingParts, existing: Binding | undefined): BindingSpe
   const { requirements } = replicas;
   const namespace = textAt(parts.template, "metadata", "namespace");
   return {
+    ...anew,
     ...carried,
     resource: resourceFor(parts, existing),
     ...(spec.propagateDeps === undefined ? {} : { propagateDeps: spec.propagateDeps }),
     ...(replicas.replicas > 0 ? { replicas: replicas.replicas } : {}),
     ...(requirements === undefined
       ? {}
-      : { replicaRequirements: { ...requirements, ...(namespace === "" ? {} : { namespace }) } }),
+      : {
+          replicaRequirements: {
+            ...anew,
+            ...requirements,
+            ...(namespace === "" ? {} : { namespace }),
+          },
+        }),
     ...(spec.placement === undefined ? {} : { placement: spec.placement }),
     ...(spec.schedulerName === undefined ? {} : { schedulerName: spec.schedulerName }),
     ...(spec.failover === undefined ? {} : { failover: spec.failover }),

@@ -6,6 +6,7 @@
  *    is read first, so an object that somebody gave both counts as that policy's.
  * 3. A claim names a policy by its id too: a policy that was deleted and made anew under its name has to claim again.
  */
+import { anew } from "@lifeboat/base";
 import { compareText, textAt } from "../fields.ts";
 import {
   CLUSTER_POLICY_ID,
@@ -102,8 +103,9 @@ export function changeOfClaim(
 ): ClaimChange | undefined {
   const wanted = claimTexts(policy);
   const labels = differing(wanted.labels, (key) => label(template, key));
-  const annotations = differing({ ...wanted.annotations, [LAZY_SINCE]: waitsSince }, (key) =>
-    annotation(template, key),
+  const annotations = differing(
+    { ...anew, ...wanted.annotations, [LAZY_SINCE]: waitsSince },
+    (key) => annotation(template, key),
   );
   if (Object.keys(labels).length + Object.keys(annotations).length === 0) return undefined;
   return { labels, annotations };
@@ -115,7 +117,7 @@ export function withTexts(
   changes: Texts,
 ): Readonly<Record<string, string>> {
   if (Object.entries(changes).every(([key, value]) => texts[key] === value)) return texts;
-  const changed = Object.entries({ ...texts, ...changes }).flatMap(([key, value]) =>
+  const changed = Object.entries({ ...anew, ...texts, ...changes }).flatMap(([key, value]) =>
     value === undefined ? [] : [[key, value] as const],
   );
   return Object.fromEntries(changed.sort(([a], [b]) => compareText(a, b)));

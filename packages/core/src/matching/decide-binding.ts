@@ -59,7 +59,7 @@ export interface BindingDecision {
   readonly events: readonly PlannedEvent[];
 }
 
-const NOTHING = { waits: false, isBlocked: false, events: [] } as const;
+const NOTHING = Object.freeze({ waits: false, isBlocked: false, events: [] } as const);
 
 /** Decides what becomes of a template's binding. Pure; no input throws. */
 export function decideBinding(view: BindingView): BindingDecision {

@@ -33,12 +33,12 @@ export function place(view: PlacementView, now: Instant): PlacementDecision {
   for (const term of workload.rules.terms.slice(firstTermOf(view, workload))) {
     const attempt = placeIn(term, view, workload, now);
     const isDone = attempt.reason === "Placed" || attempt.reason === "AwaitingPurge";
-    if (isDone) return { ...attempt, affinityName: term.name };
+    if (isDone) return { affinityName: term.name, ...attempt };
     failure ??= attempt;
   }
   // Terms are never empty, so there was a failure.
   const failed = failure ?? placeIn(NO_TERM, view, workload, now);
-  return { ...failed, affinityName: "" };
+  return { affinityName: "", ...failed };
 }
 
 /**

@@ -10,7 +10,7 @@
  * 4. The marks are written last, so neither a template nor a policy can forge them.
  */
 import type { ObjectKey } from "@lifeboat/api";
-import { deepFreeze } from "@lifeboat/base";
+import { anew, deepFreeze } from "@lifeboat/base";
 import {
   compareText,
   countAt,
@@ -101,6 +101,7 @@ export function renderWork(view: RenderView): Rendered {
   const key = workKeyOf(view);
   const manifest = manifestOf(view, copy, key);
   const annotations = {
+    ...anew,
     ...recordOf(APPLIED_OVERRIDES, overrides),
     ...recordOf(APPLIED_CLUSTER_OVERRIDES, clusterOverrides),
   };
@@ -139,11 +140,13 @@ function manifestOf(view: RenderView, copy: Fields, key: ObjectKey): Fields {
   const { template, binding, cluster } = view;
   const carried = prune(injectState(copy, binding, textAt(cluster, "metadata", "name")));
   const labels = merged(textsAt(carried, "metadata", "labels"), {
+    ...anew,
     ...bindingIdOf(binding),
     [MANAGED]: "true",
     [WORK_ID]: view.workId,
   });
   const annotations = merged(textsAt(carried, "metadata", "annotations"), {
+    ...anew,
     ...generationOf(template),
     ...uidOf(template),
     ...bindingReferenceOf(binding),
@@ -154,9 +157,11 @@ function manifestOf(view: RenderView, copy: Fields, key: ObjectKey): Fields {
     [MANAGED_ANNOTATIONS]: "",
   });
   return withValue(carried, ["metadata"], {
+    ...anew,
     ...fieldsAt(carried, "metadata"),
     labels,
     annotations: {
+      ...anew,
       ...annotations,
       [MANAGED_LABELS]: sortedKeys(labels),
       [MANAGED_ANNOTATIONS]: sortedKeys(annotations),
@@ -171,9 +176,11 @@ function workOf(view: RenderView, manifest: Fields, key: ObjectKey, annotations:
     apiVersion: "work.karmada.io/v1alpha1",
     kind: "Work",
     metadata: {
+      ...anew,
       ...key,
-      labels: { ...bindingIdOf(binding), [WORK_ID]: view.workId },
+      labels: { ...anew, ...bindingIdOf(binding), [WORK_ID]: view.workId },
       annotations: {
+        ...anew,
         ...bindingReferenceOf(binding),
         [CONFLICT_RESOLUTION]: conflictResolutionOf(template, binding),
         ...annotations,

@@ -2,6 +2,7 @@
  * The permanent id: a label with a random UUID that policies, bindings and Works carry from birth, by which what was made
  * of them finds them. It is filled in when absent, also when a replacing client left it out, and cannot be changed.
  */
+import { anew } from "@lifeboat/base";
 import { type FieldError, invalid } from "../../field-error.ts";
 import { isJsonObject, type JsonObject } from "../../json.ts";
 import { isEmpty } from "../builder/changes.ts";
@@ -18,7 +19,11 @@ export function withPermanentId(
   const labels = metadata["labels"] ?? {};
   if (!isJsonObject(labels) || !isEmpty(labels[label])) return object;
   const id = (old === undefined ? undefined : labelOf(old, label)) ?? newId();
-  return { ...object, metadata: { ...metadata, labels: { ...labels, [label]: id } } };
+  return {
+    ...anew,
+    ...object,
+    metadata: { ...anew, ...metadata, labels: { ...anew, ...labels, [label]: id } },
+  };
 }
 
 export function validatePermanentId(
