@@ -33,6 +33,7 @@ export interface MemberClusterPorts {
 interface Life {
   readonly process: Process;
   server?: ApiServer;
+  admin?: Client;
   model?: MemberModel;
 }
 
@@ -66,7 +67,7 @@ export class MemberCluster {
 
   /** A way in that no fault disturbs; undefined while its API server does not run. */
   get admin(): Client | undefined {
-    return this.#life?.server?.client(MASTER);
+    return this.#life?.admin;
   }
 
   /** Whom a caller with this token reaches. */
@@ -110,8 +111,10 @@ export class MemberCluster {
     const ids = createSeededIds(random.fork("ids"));
     const server = await createApiServer({ ...kit, ids, storage: this.disk.open() }, MEMBER_SERVER);
     if (!process.alive) return;
-    const model = createMemberModel(kit, server.client(MASTER), options);
+    const admin = server.client(MASTER);
+    const model = createMemberModel(kit, admin, options);
     life.server = server;
+    life.admin = admin;
     life.model = model;
     if (this.#fault !== undefined) model.setFault(this.#fault);
     const { signal } = new AbortController();

@@ -36,6 +36,7 @@ export interface RunOptions {
 export interface Outcome {
   readonly violations: readonly Violation[];
   readonly hash: string;
+  /** Taken when it is asked for, once. */
   readonly snapshot: Snapshot;
   /** Of the control plane, from the first step until it had converged. */
   readonly writes: number;
@@ -215,10 +216,15 @@ class Run {
 
   outcome(): Outcome {
     const { ledger, clock } = this.#simulation;
+    let snapshot: Snapshot | undefined;
+    const takeSnapshot = (): Snapshot => snapshotOf(ledger, ["plane", ...this.#members]);
     return {
       violations: this.#violations,
       hash: ledger.hash,
-      snapshot: snapshotOf(ledger, ["plane", ...this.#members]),
+      get snapshot(): Snapshot {
+        snapshot ??= takeSnapshot();
+        return snapshot;
+      },
       writes: this.#writes,
       simulatedMs: clock.monotonic(),
       convergedAfterMs: this.#convergedAfterMs,
