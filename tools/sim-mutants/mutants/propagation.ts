@@ -102,4 +102,22 @@ export const propagationMutants: readonly SimMutant[] = [
       'name: workName({ kind, namespace, name: `${name}-${countAt(template, "metadata", "generation")}` }),',
     caughtIn: ["update"],
   },
+  {
+    oracle: "forced-removal-ends",
+    promise: "H6",
+    breaks: "a cluster that is removed by force waits until it answers",
+    file: "packages/core/src/cluster-lifecycle/lifecycle.ts",
+    find: "const letGo = view.isForced && !view.isReachable && view.heldWorks > 0;",
+    replace: "const letGo = view.isForced && view.isReachable && view.heldWorks > 0;",
+    caughtIn: ["removed-by-force"],
+  },
+  {
+    oracle: "removed-clusters-leave-nothing",
+    promise: "H6",
+    breaks: "divided workloads keep clusters that leave in their result",
+    file: "packages/core/src/placement/due.ts",
+    find: 'return isLeaving === true ? "ClusterLeaving" : undefined;',
+    replace: 'return isLeaving === undefined ? "ClusterLeaving" : undefined;',
+    caughtIn: ["divided-and-removed-by-force"],
+  },
 ];

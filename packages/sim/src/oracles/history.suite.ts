@@ -70,6 +70,10 @@ export class History {
     });
   }
 
+  noCluster(name: string): void {
+    this.put("plane", `cluster.karmada.io/clusters//${name}`, undefined);
+  }
+
   template(generation = 1, spec: Fields = {}, labels: Fields = { app: "web" }): void {
     this.put("plane", "apps/deployments/default/web", {
       kind: "Deployment",

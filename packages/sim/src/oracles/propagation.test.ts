@@ -47,6 +47,44 @@ itJudges([
       h.noWork("m1");
     },
   ],
+  ...(
+    [
+      ["broken", 31],
+      ["kept", 5],
+    ] as const
+  ).map(
+    ([verdict, seconds]) =>
+      [
+        "forced-removal-ends",
+        verdict,
+        `it takes ${seconds} seconds`,
+        (h: History) => {
+          const annotations = { [wellKnown.FORCE_REMOVAL]: "true" };
+          const deletionTimestamp = "2026-01-01T00:00:00Z";
+          h.cluster("m1", "False", { annotations, deletionTimestamp });
+          h.pass(seconds);
+          h.noCluster("m1");
+        },
+      ] as const,
+  ),
+  [
+    "removed-clusters-leave-nothing",
+    "broken",
+    "a result names a cluster that is gone",
+    (h) => {
+      h.binding({ on: { m1: 2 } });
+      h.noCluster("m1");
+    },
+  ],
+  [
+    "removed-clusters-leave-nothing",
+    "kept",
+    "none does",
+    (h) => {
+      h.binding({ on: { m2: 2 } });
+      h.noCluster("m1");
+    },
+  ],
   ["every-target-has-its-work", "broken", "one has none", (h) => h.binding({ on: { m1: 2 } })],
   [
     "every-target-has-its-work",

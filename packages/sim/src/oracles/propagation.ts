@@ -1,10 +1,9 @@
 /**
  * Oracles of group H: Works, and what comes of them in members.
  *
- * H7 (rest) is judged by the runner, who sees what is written while nothing happens. Of H6 the way of force is not yet: people
- * of scenarios do not remove a cluster by force.
+ * H7 (rest) is judged by the runner, who sees what is written while nothing happens.
  */
-import type { AnyObject, ResourceBinding } from "@lifeboat/api";
+import type { AnyObject, Cluster, ResourceBinding } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import { parseObject } from "../disk/ledger.ts";
 import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
@@ -16,6 +15,7 @@ import {
   manifestsOf,
   nameOf,
   pairOf,
+  readyOf,
   WORKLOADS,
 } from "./reading.ts";
 import {
@@ -92,6 +92,27 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
             ? []
             : [`Work ${change.key} is not generation ${named} of its template`];
         });
+      };
+    },
+  },
+  {
+    name: "forced-removal-ends",
+    promise: "H6: a cluster that is removed by force is gone soon, although it does not answer",
+    on: "plane",
+    tables: [CLUSTERS],
+    start: (truth) => {
+      const silentSince = new Map<string, number>();
+      return (change) => {
+        const { before, now } = pairOf<Cluster>(change);
+        const isWaiting = now !== undefined && isForced(now) && readyOf(now) !== "True";
+        if (isWaiting && !silentSince.has(change.key)) silentSince.set(change.key, change.at);
+        if (isWaiting || before === undefined || !isForced(before)) return [];
+        const since = silentSince.get(change.key) ?? change.at;
+        silentSince.delete(change.key);
+        const seconds = (change.at - since) / 1000;
+        return seconds * 1000 > truth.circumstances.patienceMs
+          ? [`cluster ${change.key} was removed by force, and waited for ${seconds} s`]
+          : [];
       };
     },
   },
@@ -193,11 +214,15 @@ export const convergedOracles: readonly ConvergedOracle[] = [
         ),
       );
       const held = new Map(
-        members.flatMap((member) =>
-          truth
-            .managed(member)
-            .map(({ object }) => [`${member} ${identityOf(object)}`, object] as const),
-        ),
+        members
+          .filter(
+            (member) => clusterNamed(truth, member) !== undefined || !isGivenUp(truth, member),
+          )
+          .flatMap((member) =>
+            truth
+              .managed(member)
+              .map(({ object }) => [`${member} ${identityOf(object)}`, object] as const),
+          ),
       );
       const missing = [...wanted].flatMap(([where, manifest]) => {
         const object = held.get(where);
@@ -228,6 +253,27 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           ? []
           : [`binding ${nameOf(binding)} shows [${shown.join()}] of [${expected.join()}]`];
       }),
+  },
+  {
+    name: "removed-clusters-leave-nothing",
+    promise: "H6: of a cluster that is gone nothing is left: no namespace, no result, no eviction",
+    judge: (truth) => {
+      const clusters = new Set(truth.clusters().map(({ metadata }) => metadata.name));
+      const isGone = (name: string): boolean => !clusters.has(name);
+      const namespaces = truth
+        .namespaces()
+        .flatMap(({ metadata }) => clusterOf(metadata.name) ?? []);
+      return [
+        ...namespaces.filter(isGone).map((name) => `the namespace of ${name} is still there`),
+        ...truth
+          .bindings()
+          .flatMap((binding) =>
+            [...clustersOf(binding)]
+              .filter(isGone)
+              .map((name) => `${nameOf(binding)} still names ${name}`),
+          ),
+      ];
+    },
   },
   {
     name: "nothing-is-left-going",
@@ -284,4 +330,18 @@ function withoutReplicas(manifest: AnyObject): unknown {
 function isPreserved(work: AnyObject): boolean {
   const { spec } = work as { readonly spec?: { readonly preserveResourcesOnDeletion?: boolean } };
   return spec?.preserveResourcesOnDeletion === true;
+}
+
+function isForced({ metadata }: Cluster): boolean {
+  return (
+    metadata.deletionTimestamp !== undefined &&
+    metadata.annotations?.[wellKnown.FORCE_REMOVAL] === "true"
+  );
+}
+
+/** Whether a person removed the cluster by force: what is in the member stays there then. */
+function isGivenUp(truth: Truth, member: string): boolean {
+  return truth.circumstances.steps.some(
+    (step) => step.do === "unjoin" && step.member === member && step.force === true,
+  );
 }

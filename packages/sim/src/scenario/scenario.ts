@@ -137,7 +137,12 @@ export type Step = { readonly at: number } & (
       readonly effect: TaintEffect | "drain";
       readonly on: boolean;
     }
-  | { readonly do: "join" | "unjoin"; readonly member: string }
+  | {
+      readonly do: "join" | "unjoin";
+      readonly member: string;
+      /** Of unjoin: whatever is on it, and whether it answers or not. */
+      readonly force?: boolean;
+    }
   | {
       /** A person's word that a cluster is off; not said of one that answers. */
       readonly do: "fence";

@@ -46,7 +46,7 @@ export function takeStep(simulation: Simulation, step: Step): void {
     case "join":
       return simulation.join(step.member);
     case "unjoin":
-      return simulation.user((plane) => remove(plane, clusters, { name: step.member }));
+      return simulation.user((plane) => unjoin(plane, step));
     case "taint":
       return simulation.user((plane) => taint(plane, step));
     case "fence":
@@ -109,6 +109,18 @@ async function createOr(
     if (!isRefused(error, "AlreadyExists")) throw error;
     await change();
   }
+}
+
+async function unjoin(plane: Client, { member, force = false }: Of<"join" | "unjoin">) {
+  if (force) {
+    const body = { metadata: { annotations: { [wellKnown.FORCE_REMOVAL]: "true" } } };
+    try {
+      await plane.patch(clusters, { namespace: "", name: member }, { type: "merge", body });
+    } catch (error) {
+      if (!isRefused(error, "NotFound")) throw error;
+    }
+  }
+  await remove(plane, clusters, { name: member });
 }
 
 async function remove(
