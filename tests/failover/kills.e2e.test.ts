@@ -4,7 +4,7 @@
  * Method: `lifeboat up` is killed with SIGKILL at random moments while a cluster is emptied; a watch that resumes sees
  * every write on a binding, and the members, whose process lives on, are looked at all the while.
  *
- * Every second kill is soon after an eviction, the others at any moment of a start. LIFEBOAT_SEED sets the randomness.
+ * Every second kill is soon after an eviction, the others soon after a start. LIFEBOAT_SEED sets the randomness.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import {
