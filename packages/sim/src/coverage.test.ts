@@ -11,6 +11,7 @@ const nothing: Outcome = {
   hash: "",
   snapshot: new Map(),
   writes: 0,
+  sequels: new Set(),
   simulatedMs: 3_600_000,
   convergedAfterMs: 0,
   refused: [],

@@ -67,7 +67,7 @@ describe("every promise holds", () => {
 describe("a control plane that dies or loses an answer at one of its writes", () => {
   it.each(goldenScenarios.map(({ name }) => name))(
     "ends as if nothing had happened: %s",
-    async (name) => expectSameEnd(name, { step: 37, first: 9 }),
+    async (name) => expectSameEnd(name, { step: 61, first: 9 }),
     LIMIT_MS,
   );
 });

@@ -95,7 +95,7 @@ export class Simulation {
   readonly clock: VirtualClock;
   readonly random: Random;
   readonly ledger: Ledger;
-  readonly writes = new WriteCounter();
+  readonly writes = new WriteCounter(() => this.clock.monotonic());
   readonly plane: PlaneProcess;
   readonly witness: Witness;
   readonly planeDisk: RecordedDisk;

@@ -1,7 +1,9 @@
 /**
  * Counts the writes of the control plane, and lets something happen at one of them.
  *
- * Events (the kind) are not counted: they are reports, and nothing is decided by them.
+ * 1. Events (the kind) are not counted: they are reports, and nothing is decided by them.
+ * 2. A write that begins when all others are answered, at the very moment of the last answer, finds nothing on any disk that
+ *    the death of the plane after that answer would not have left: to die before it is to die after the one before.
  */
 import type { AnyObject } from "@lifeboat/api";
 import type { Write, WriteWatcher } from "./network/sim-client.ts";
@@ -19,6 +21,15 @@ export class WriteCounter implements WriteWatcher {
   /** Every write that somebody was told had worked, with the version told. */
   readonly acknowledged: (Write & { readonly revision: number })[] = [];
   readonly #listeners: ((write: Write) => void)[] = [];
+  readonly #now: () => number;
+  #answered = 0;
+  #lastAnswerAt = -1;
+  /** The numbers of the writes of which dying before them is dying after the one before. */
+  readonly sequels = new Set<number>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
 
   /** Called before every write of the control plane. */
   onWrite(listener: (write: Write) => void): void {
@@ -35,13 +46,17 @@ export class WriteCounter implements WriteWatcher {
 
   before(write: Write): void {
     if (isReport(write)) return;
+    const follows = this.#answered === this.#count && this.#lastAnswerAt === this.#now();
     this.#count += 1;
+    if (follows) this.sequels.add(this.#count);
     for (const listener of this.#listeners) listener(write);
     this.#fire("before");
   }
 
   after(write: Write, answer: unknown): void {
     if (isReport(write)) return;
+    this.#answered += 1;
+    this.#lastAnswerAt = this.#now();
     this.acknowledge(write, answer);
     this.#fire("after");
   }

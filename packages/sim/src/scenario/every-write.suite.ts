@@ -14,7 +14,7 @@ export async function expectSameEnd(name: string, options: EveryWriteOptions): P
   expect(runs).toBeGreaterThan(3);
 }
 
-/** Every second write from the first on, each with a death before and after; answers are lost at every third of all. */
+/** Every second write from the first on, each with a death before and after; answers are lost at every fourth of all. */
 export function everyWriteOf(name: string, first: 1 | 2): Promise<void> {
-  return expectSameEnd(name, { step: 2, first, lostAnswerStep: 3 });
+  return expectSameEnd(name, { step: 2, first, lostAnswerStep: 4 });
 }

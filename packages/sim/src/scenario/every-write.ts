@@ -1,6 +1,7 @@
 /**
  * The exhaustive tier: a scenario once undisturbed, and then once per write of the control plane and per way to disturb it,
- * each of which must keep every promise and end in the same state, unless its steps race with the control plane.
+ * each of which must keep every promise and end in the same state, unless its steps race with the control plane. Dying before
+ * a write is left out where it is the same as dying after the one before.
  */
 import { differences, type Snapshot } from "../oracles/snapshot.ts";
 import type { SimulationPorts } from "../simulation.ts";
@@ -40,17 +41,19 @@ export async function* disturbEveryWrite(
   const undisturbed = await runScenario(ports, scenario);
   yield { scenario, problems: sentences(undisturbed), outcome: undisturbed };
   for (let write = options.first ?? 1; write <= undisturbed.writes; write += options.step)
-    for (const disturbance of disturbancesAt(write, options))
+    for (const disturbance of disturbancesAt(write, options, undisturbed.sequels))
       yield await disturb(ports, scenario, { write, disturbance, expected: undisturbed.snapshot });
 }
 
 function disturbancesAt(
   write: number,
   { lostAnswerStep = 1 }: EveryWriteOptions,
+  sequels: ReadonlySet<number>,
 ): readonly Disturbance[] {
-  return write % lostAnswerStep === 0
-    ? disturbances
-    : disturbances.filter((disturbance) => disturbance !== "lost answer");
+  return disturbances.filter((disturbance) => {
+    if (disturbance === "lost answer") return write % lostAnswerStep === 0;
+    return disturbance === "crash after" || !sequels.has(write);
+  });
 }
 
 interface Disturbed {

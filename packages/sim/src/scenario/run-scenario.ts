@@ -40,6 +40,8 @@ export interface Outcome {
   readonly snapshot: Snapshot;
   /** Of the control plane, from the first step until it had converged. */
   readonly writes: number;
+  /** Those of them of which dying before them is dying after the one before. */
+  readonly sequels: ReadonlySet<number>;
   readonly simulatedMs: number;
   /** From healing until everything held. */
   readonly convergedAfterMs: number;
@@ -226,6 +228,9 @@ class Run {
         return snapshot;
       },
       writes: this.#writes,
+      sequels: new Set(
+        [...this.#simulation.writes.sequels].map((number) => number - this.#firstWrite),
+      ),
       simulatedMs: clock.monotonic(),
       convergedAfterMs: this.#convergedAfterMs,
       refused: this.#simulation.refusedOrders.map(String),
