@@ -11,6 +11,7 @@
  * | failover: cluster Gracefully                 | "Gracefully: the template is told"                              |
  * | failover: cluster Directly, never healthy    | "Directly: what was never healthy moves, too"                   |
  * | failover: application, four rows             | "an application that does not get well"                         |
+ * | PreferNoExecute with failover.cluster        | "a cluster that is tainted PreferNoExecute"                     |
  * | clusteraffinities: Failover                  | "by groups of clusters"                                         |
  * | clusteraffinities: multi, switch, Overflow   | packages/plane/src/scheduling/affinities.test.ts                |
  * | clustertaintpolicy: one, multi, many taints  | "a taint policy"                                                |
@@ -345,6 +346,30 @@ export function failoverSuite(name: string, start: () => Promise<BreakableFleet>
         await eventually(async () => {
           expect((await fleet.plane.list(workloadRebalancers)).items).toEqual([]);
         });
+      });
+    });
+
+    describe("a cluster that is tainted PreferNoExecute", () => {
+      it("moves who asks for it, after their own time, and nobody else", async () => {
+        const asks = deploymentOf("asks");
+        const stays = deploymentOf("stays");
+        for (const member of ["member2", "member3"])
+          await operator.taint(member, { key: "full", effect: "NoSchedule" });
+        const placement = oneOf(...MEMBERS);
+        const failover = { cluster: { purgeMode: "Directly", tolerationSeconds: 2 } };
+        expect(await run(asks, { placement, failover })).toBe("member1");
+        expect(await run(stays, { placement })).toBe("member1");
+        for (const member of ["member2", "member3"]) await operator.taint(member);
+        await operator.taint("member1", { key: "partial", effect: "PreferNoExecute" });
+        const to = await eventually(async () => {
+          const where = await operator.placement(asks);
+          expect(where).toMatch(/^member[23]$/);
+          return where;
+        });
+        const [taint] = (await operator.cluster("member1")).spec.taints ?? [];
+        expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(taint?.timeAdded ?? "") + 2000);
+        expect(await settled(asks)).toBe(to);
+        expect(await operator.placement(stays)).toBe("member1");
       });
     });
 
