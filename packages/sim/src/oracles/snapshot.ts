@@ -18,8 +18,8 @@ const LEFT_OUT_TABLES = new Set([
   // It says when the last release was reserved and what the fleet was like then.
   "lifeboat.dev/evacuationbudgets",
 ]);
-/** Objects whose names are made of uids. */
-const NAMELESS_TABLES = new Set(["/pods", "apps/replicasets"]);
+/** Objects whose names are made of uids or times. */
+const NAMELESS_TABLES = new Set(["/pods", "apps/replicasets", "lifeboat.dev/evacuationslices"]);
 const LEFT_OUT_FIELDS = new Set([
   "uid",
   "resourceVersion",

@@ -113,10 +113,11 @@ export const failoverStories: readonly Scenario[] = [
   story("state-preserved", { purgeMode: "Directly", state: STATE }, [tainted(20)], {
     statefulInjection: true,
   }),
-  // Two of three clusters: the brake holds until they are back, and nothing has moved.
-  story("mass-failure", {}, [taintPolicy(5, 5)], {
+  // Two of three clusters: the brake holds until they are back, and nothing has moved. The taint is tolerated for so long that
+  // both bear it before the first may go.
+  story("mass-failure", { tolerates: { effect: "NoExecute", seconds: 30 } }, [taintPolicy(5, 5)], {
     ...SHORT,
-    faults: [{ fault: "mass-failure", members: ["m1", "m2"], from: 20, until: 80 }],
+    faults: [{ fault: "mass-failure", members: ["m1", "m2"], from: 20, until: 120 }],
   }),
   story("flap", {}, [taintPolicy(40, 5)], {
     ...SHORT,
