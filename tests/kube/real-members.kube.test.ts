@@ -4,7 +4,7 @@ import { propagationSuite } from "../propagation/propagation.suite.ts";
 import { shared } from "../support/shared.ts";
 import { startRealFleet } from "./real-fleet.ts";
 
-const start = shared(2, () => startRealFleet(FAILOVER_FLAGS));
+const start = shared(() => startRealFleet(FAILOVER_FLAGS));
 
 propagationSuite("real clusters", start);
 failoverSuite("real clusters", start);

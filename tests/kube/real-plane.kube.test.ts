@@ -4,7 +4,7 @@ import { propagationSuite } from "../propagation/propagation.suite.ts";
 import { shared } from "../support/shared.ts";
 import { startFleetOnRealPlane } from "./real-plane.ts";
 
-const start = shared(2, startFleetOnRealPlane);
+const start = shared(startFleetOnRealPlane);
 
 propagationSuite("real clusters, from a real kube-apiserver", start);
 failoverSuite("real clusters, from a real kube-apiserver", start);

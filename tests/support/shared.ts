@@ -1,19 +1,20 @@
 /** Something costly that several suites of one file use one after another. */
+import { afterAll } from "vitest";
 
-/** Answers what starts it for the first of so many users, and stops it when the last of them has closed it. */
+/**
+ * Answers what starts it for whoever asks first; it is closed when the file has ended, and not by its users: of two suites
+ * one may be left out.
+ */
 export function shared<T extends { close(): Promise<void> }>(
-  users: number,
   start: () => Promise<T>,
 ): () => Promise<T> {
   let starting: Promise<T> | undefined;
-  let closed = 0;
+  afterAll(async () => {
+    const started = await starting?.catch(() => undefined);
+    await started?.close();
+  });
   return async () => {
     starting ??= start();
-    const started = await starting;
-    const close = async (): Promise<void> => {
-      closed += 1;
-      if (closed === users) await started.close();
-    };
-    return { ...started, close };
+    return { ...(await starting), close: () => Promise.resolve() };
   };
 }
