@@ -34,6 +34,15 @@ interface Run {
   readonly rows: number;
 }
 
+/** What was measured of one seed; of CPU, milliseconds per simulated second. */
+interface Hour {
+  readonly seed: number;
+  readonly hour: Run;
+  readonly restCpu: number;
+  readonly actionCpu: number;
+  readonly restEvents: number;
+}
+
 /** Twenty workloads, of which the first member has a copy of each; it dies, everything leaves it, and it returns. */
 function failAndRecover(seed: number): Scenario {
   const steps = Array.from({ length: 20 }, (_, i) => workloadSteps(i)).flat();
@@ -129,7 +138,7 @@ const WARM_UP_RUNS = 3;
 const seeds = values.seeds.split(",").map(Number);
 // A compiler must have seen the code, and the images of joined members are made once.
 for (let i = 0; i < WARM_UP_RUNS; i++) await run(i, QUIET_MS);
-const hours = [];
+const hours: Hour[] = [];
 for (const seed of seeds) {
   const hour = await run(seed, QUIET_MS);
   const long = await run(seed, LONG_QUIET_MS);
@@ -139,7 +148,7 @@ for (const seed of seeds) {
   const actionCpu = (hour.cpuMs - (restCpu * QUIET_MS) / 1000) / (actionMs / 1000);
   hours.push({ seed, hour, restCpu, actionCpu, restEvents: (long.events - hour.events) / restMs });
 }
-const per = (show: (one: (typeof hours)[number]) => number, digits: number): string[] =>
+const per = (show: (one: Hour) => number, digits: number): string[] =>
   hours.map((one) => show(one).toFixed(digits));
 printRows(
   hours.map(({ seed }) => `seed ${seed}`),
