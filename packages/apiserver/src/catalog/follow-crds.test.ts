@@ -49,6 +49,25 @@ test("a kind is served from the moment its CRD is established", async () => {
   expect(world.server.catalog.revision).toBe(before);
 });
 
+test("an update that shares fields with the stored object is stored as one that was sent whole", async () => {
+  const world = await createWorld({ housekeeping: false });
+  await establish(world);
+  const created = await world.client.create(widgets, widget("w", { color: "green" }));
+  const status = { replicas: 2, unknown: 1, selector: undefined };
+  const reported = await world.client.update(widgets, { ...created, status } as AnyObject, {
+    subresource: "status",
+  });
+  expect(reported["status"]).toEqual({ replicas: 2 });
+  expect(reported["spec"]).toBe(created["spec"]);
+  const updated = await world.client.update(widgets, {
+    ...reported,
+    spec: { unknown: 1, port: undefined },
+  } as AnyObject);
+  expect(updated["spec"]).toEqual({ color: "red", replicas: 1 });
+  expect(updated["status"]).toBe(reported["status"]);
+  expect(await world.client.get(widgets, key("w"))).toBe(updated);
+});
+
 test("custom resources are defaulted, pruned, validated and kept over a restart", async () => {
   const world = await createWorld({ housekeeping: false });
   await establish(world);

@@ -15,6 +15,7 @@ import {
   integerAt,
   textAt,
   valueAt,
+  without,
 } from "../fields.ts";
 import { TEMPLATE_GENERATION } from "../well-known.ts";
 import type { StatusItem } from "./interpreter.ts";
@@ -57,11 +58,9 @@ export function sumInto(
   items: readonly StatusItem[],
   counters: Counters,
 ): Record<string, unknown> {
-  const status: Record<string, unknown> = { ...fieldsAt(template, "status") };
-  for (const name of counters.nonZero) {
-    delete status[name];
-    setNonZero(status, name, sumOf(items, name));
-  }
+  const others = without(fieldsAt(template, "status"), ...counters.nonZero);
+  const status: Record<string, unknown> = { ...anew, ...others };
+  for (const name of counters.nonZero) setNonZero(status, name, sumOf(items, name));
   for (const name of counters.always) status[name] = sumOf(items, name);
   return status;
 }

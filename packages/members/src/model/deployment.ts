@@ -306,7 +306,7 @@ function progressOf(
   const { status, spec, metadata } = deployment;
   const old = conditionOf(status?.conditions, "Progressing");
   const name = newest?.metadata.name ?? "";
-  const condition = { type: "Progressing", status: "True" } as const;
+  const condition = Object.freeze({ type: "Progressing", status: "True" } as const);
   if (isComplete(deployment, counts) && newest !== undefined) {
     const message = `ReplicaSet "${name}" has successfully progressed.`;
     const reason = "NewReplicaSetAvailable";
