@@ -35,8 +35,11 @@ export function changedFiles(): ReadonlySet<string> {
 /** What git says; undefined when it cannot. */
 function git(...args: readonly string[]): string | undefined {
   try {
-    const options = { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] } as const;
-    return execFileSync("git", args, options).trim();
+    return execFileSync("git", args, {
+      cwd: root,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
   } catch {
     return undefined;
   }
