@@ -15,7 +15,7 @@ export function chooseForCommit(
   commit: string,
   changedFiles: ReadonlySet<string>,
 ): readonly SimMutant[] {
-  const rank = ({ breaks }: SimMutant): number => hashText(`${commit} ${breaks}`);
+  const rank = ({ oracle, breaks }: SimMutant): number => hashText(`${commit} ${oracle} ${breaks}`);
   const ten = new Set(mutants.toSorted((a, b) => rank(a) - rank(b)).slice(0, CI_COUNT));
   return mutants.filter((mutant) => ten.has(mutant) || changedFiles.has(mutant.file));
 }
