@@ -22,7 +22,8 @@ describe("random scenarios", () => {
         expect(names.size).toBeGreaterThanOrEqual(size.first[0]);
         expect(names.size).toBeLessThanOrEqual(size.workloads);
         expect(members).toEqual(size.members);
-        expect(faults.length).toBeLessThanOrEqual(size.faults);
+        // Pods that start late in a failure come on top.
+        expect(faults.length).toBeLessThanOrEqual(size.faults + size.members.length);
         expect(steps.map(({ at }) => at)).toEqual(steps.map(({ at }) => at).toSorted(ascending));
       }
   });

@@ -2,10 +2,11 @@
  * Random scenarios, by fast-check, so that a failing one shrinks: fewer steps, fewer faults, simpler times.
  *
  * Swarm: which kinds of steps and faults a scenario may have is drawn first, so that some runs have many of one kind and none
- * of another.
+ * of another. In half of them a cluster fails in the middle, new copies start slowly, and faults gather around that: by chance
+ * alone few would meet a failover on its way.
  */
 import fc from "fast-check";
-import type { Scenario, Step } from "../scenario/scenario.ts";
+import type { Fault, Scenario, Step } from "../scenario/scenario.ts";
 import { arbitraryFaults } from "./arbitrary-faults.ts";
 import { arbitraryPlacements, arbitrarySteps } from "./arbitrary-steps.ts";
 
@@ -45,19 +46,68 @@ export function arbitraryScenario(size: Size): fc.Arbitrary<Scenario> {
       first: arbitraryPlacements(size),
       later: arbitrarySteps(size),
       faults: arbitraryFaults(size),
+      failure: fc.option(arbitraryFailure(members)),
     })
-    .map(({ seed, syncDelayMs, options, first, later, faults }) => ({
+    .map(({ seed, syncDelayMs, options, first, later, faults, failure }) => ({
       name: `random ${seed}`,
       seed,
       members,
       syncDelayMs,
       ...options,
+      ...(failure !== null && { failover: true }),
       // A gate that is off stays off.
-      steps: [...first, ...later]
+      steps: [...first, ...later, ...(failure === null ? [] : failure.steps)]
         .filter((step) => step.do !== "gate" || options.failover)
         .toSorted(byTime),
-      faults,
+      faults:
+        failure === null
+          ? faults
+          : [...failure.faults, ...faults.map((fault) => gathered(fault, failure.at))],
     }));
+}
+
+interface Failure {
+  readonly at: number;
+  readonly steps: readonly Step[];
+  readonly faults: readonly Fault[];
+}
+
+/** A cluster is tainted, and elsewhere pods take long to become ready. */
+function arbitraryFailure(members: readonly string[]): fc.Arbitrary<Failure> {
+  return fc
+    .record({
+      at: fc.integer({ min: 10, max: 60 }),
+      member: fc.constantFrom(...members),
+      effect: fc.constantFrom("NoExecute" as const, "NoExecute" as const, "drain" as const),
+      delayMs: fc.constantFrom(0, 5000, 20_000),
+    })
+    .map(({ at, member, effect, delayMs }) => ({
+      at,
+      steps: [{ at, do: "taint", member, effect, on: true }],
+      faults: members
+        .filter((other) => other !== member && delayMs > 0)
+        .map((other) => ({
+          fault: "pods",
+          member: other,
+          kind: "start-late",
+          delayMs,
+          from: at - 1,
+          until: at + 60,
+        })),
+    }));
+}
+
+/** Faults begin within so many seconds of the failure. */
+const AROUND = 30;
+
+function gathered(fault: Fault, failedAt: number): Fault {
+  const near = (time: number): number => failedAt - 2 + (time % AROUND);
+  if (fault.fault === "member-restored") return fault;
+  if ("from" in fault) {
+    const from = near(fault.from);
+    return { ...fault, from, until: from + fault.until - fault.from };
+  }
+  return "at" in fault ? { ...fault, at: near(fault.at) } : fault;
 }
 
 type Options = Pick<Scenario, "statefulInjection" | "purgeMode" | "plugins" | "threshold"> & {

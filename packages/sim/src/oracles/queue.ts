@@ -253,6 +253,8 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           ...eligibility
             .waitingOn(cluster)
             .filter(({ binding }) => !isLeftAlone(binding, truth))
+            // Which group a workload with several would go to is for the scheduler to say.
+            .filter(({ binding }) => binding.spec.placement?.clusterAffinities === undefined)
             .filter((one) => !isHeldOtherwise(one, cluster, truth))
             .filter((one) => noTarget(one.binding, cluster, fleet, Infinity) === undefined)
             .map(({ entry }) => `${entry.binding.name} is still on ${cluster}`),
