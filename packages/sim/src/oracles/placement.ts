@@ -222,14 +222,14 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           const wrong = (why: string): string[] => [
             `${kind} ${name} is on [${placed.join()}]: ${why}`,
           ];
-          if (placed.some((cluster) => !allowed.has(cluster))) return wrong("more than allowed");
           const spread = ignoresSpread(placement) ? undefined : placement?.spreadConstraints?.[0];
           const { minGroups = 1, maxGroups = 0 } = spread ?? {};
-          // Of several groups one must be enough.
+          // Of several groups one must be enough; what cannot be carried out changes nothing (D8).
           const groups = groupsOf(placement) ?? [required];
           const isEnough = (group: readonly string[]): boolean =>
             group.filter((cluster) => required.includes(cluster)).length >= minGroups;
           if (!groups.some(isEnough)) return [];
+          if (placed.some((cluster) => !allowed.has(cluster))) return wrong("more than allowed");
           const wanted = replicasOf(template);
           if (wanted > 0 && isDividing(placement)) return dividedFault(template, binding, wanted);
           if (spread !== undefined) {
