@@ -11,7 +11,7 @@ export async function expectSameEnd(name: string, options: EveryWriteOptions): P
     runs += 1;
     expect(run.problems, `${run.scenario.name}: ${run.problems.join("; ")}`).toEqual([]);
   }
-  expect(runs).toBeGreaterThan(3);
+  expect(runs).toBeGreaterThan(1);
 }
 
 /** Every second write from the first on, each with a death before and after; answers are lost at every fourth of all. */
