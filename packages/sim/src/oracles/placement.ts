@@ -261,7 +261,8 @@ export const convergedOracles: readonly ConvergedOracle[] = [
         return [];
       return truth.bindings().flatMap((binding) => {
         const { placement, clusters: placed = [] } = binding.spec;
-        if (isUnclaimed(binding)) return [];
+        // Nor does one return to where it failed (D23).
+        if (isUnclaimed(binding) || hasFailed(binding)) return [];
         const asked = placement?.clusterAffinity?.clusterNames;
         const hasOther = clusters.some(
           ({ metadata: { name }, spec }) =>
