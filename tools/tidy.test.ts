@@ -118,7 +118,9 @@ describe("documentation", () => {
   });
 
   it("promises nothing without a test that exists", () => {
-    const rows = readText("docs/promises.md")
+    // What oracles of the simulation judge is looked after by sim-mutants/promises.test.ts.
+    const [tested = ""] = readText("docs/promises.md").split("## Invariants");
+    const rows = tested
       .split("\n")
       .filter((line) => /^\| [A-Z]/.test(line) && !line.startsWith("| Id"));
     expect(rows.length).toBeGreaterThan(0);

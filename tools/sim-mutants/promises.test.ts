@@ -11,6 +11,15 @@ it("every oracle has a row among the promises", () => {
   expect(oracles.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });
 
+it("every invariant among the promises names an oracle that exists", () => {
+  const [, text = ""] = readText("docs/promises.md").split("## Invariants");
+  const rows = text.split("\n").filter((line) => /^\| [A-Z]\d/.test(line));
+  expect(rows.length).toBeGreaterThan(oracles.length / 2);
+  const known = new Set([...oracles, ...simMutants.map(({ oracle }) => oracle)]);
+  for (const row of rows)
+    expect(known, row).toContain(/`([a-z0-9-]+)`/.exec(row)?.[1] ?? "no oracle");
+});
+
 it("every oracle has a seeded bug", () => {
   const caught = new Set(simMutants.map(({ oracle }) => oracle));
   expect(oracles.filter((name) => !caught.has(name))).toEqual([]);
