@@ -2,8 +2,8 @@
  * Golden stories of failover: a cluster fails, recovers, is drained or leaves, and workloads move or stay.
  *
  * Two workloads with one copy each, which is on m1 at first. Each has one other cluster to go to: which of two is chosen may
- * depend on what members reported when, and runs would end differently for a good reason. For the same reason windows are a
- * few seconds longer than a control plane is down when it dies at a write.
+ * depend on what members reported when, and runs would end differently for a good reason. For the same reason there is half a
+ * minute between what races: a control plane that dies at a write is down for two seconds, and then probes anew.
  */
 import type { Fault, PolicyStep, Scenario, Step } from "./scenario.ts";
 
@@ -81,9 +81,9 @@ const slowStarts: readonly Fault[] = ["m2", "m3"].map((member) => ({
   fault: "pods",
   member,
   from: 15,
-  until: 150,
+  until: 200,
   kind: "start-late",
-  delayMs: 60_000,
+  delayMs: 100_000,
 }));
 
 const STATE = { "failover.karmada.io/ready": "{ .readyReplicas }" };
@@ -92,7 +92,7 @@ const SHORT = { threshold: 10 };
 export const failoverStories: readonly Scenario[] = [
   // The cluster is silent for the rest of the story: old copies go only after it has returned.
   story("fail", {}, [taintPolicy(5, 5)], { ...SHORT, faults: [silent(20, 110)] }),
-  story("recover-early", {}, [taintPolicy(45, 5)], { ...SHORT, faults: [silent(20, 60)] }),
+  story("recover-early", {}, [taintPolicy(75, 5)], { ...SHORT, faults: [silent(20, 60)] }),
   story("recover-late", {}, [taintPolicy(5, 5)], {
     ...SHORT,
     faults: [silent(20, 80), ...slowStarts],
@@ -119,9 +119,9 @@ export const failoverStories: readonly Scenario[] = [
     ...SHORT,
     faults: [{ fault: "mass-failure", members: ["m1", "m2"], from: 20, until: 120 }],
   }),
-  story("flap", {}, [taintPolicy(40, 5)], {
+  story("flap", {}, [taintPolicy(70, 5)], {
     ...SHORT,
-    faults: [{ fault: "flap", member: "m1", from: 20, until: 140, downFor: 30, upFor: 30 }],
+    faults: [{ fault: "flap", member: "m1", from: 20, until: 200, downFor: 30, upFor: 60 }],
   }),
   // A control plane that is down for two seconds releases one more, or one less, before the cluster recovers.
   race(story("recover-while-queued", {}, [tainted(20), tainted(21, false)])),
