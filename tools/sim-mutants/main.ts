@@ -15,6 +15,7 @@ import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { layOut } from "@lifeboat/sim";
+import { inTurns } from "../in-turns.ts";
 import { readText, root } from "../repository.ts";
 import { changedFiles, chooseForCommit, headCommit } from "./choose.ts";
 import { nameOfWhere, type SimMutant, type Where } from "./mutant.ts";
@@ -134,15 +135,6 @@ function collect(stream: NodeJS.ReadableStream): () => string {
   stream.setEncoding("utf8");
   stream.on("data", (chunk: string) => (text += chunk));
   return () => text;
-}
-
-/** Does all jobs, so many at a time. */
-async function inTurns(jobs: readonly (() => Promise<void>)[], width: number): Promise<void> {
-  const waiting = [...jobs];
-  const work = async (): Promise<void> => {
-    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) await job();
-  };
-  await Promise.all(Array.from({ length: Math.max(1, width) }, work));
 }
 
 function list(mutants: readonly SimMutant[]): void {
