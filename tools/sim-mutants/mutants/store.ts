@@ -66,7 +66,7 @@ export const storeMutants: readonly SimMutant[] = [
     file: "packages/apiserver/src/verbs/replace.ts",
     find: "if (version !== current.resourceVersion) throw conflict(resource, target.name, STALE_VERSION);",
     replace: 'if (version === "1") throw conflict(resource, target.name, STALE_VERSION);',
-    caughtIn: ["update", "failover-of-20"],
+    caughtIn: ["update"],
   },
   {
     oracle: "status-writes-change-nothing-else",
