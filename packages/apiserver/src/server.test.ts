@@ -168,3 +168,31 @@ test("readiness ends when the server closes", async () => {
   expect((await ask(world, "GET", "/readyz")).status).toBe(500);
   expect((await ask(world, "GET", "/livez")).status).toBe(200);
 });
+
+test("a broken storage fails readiness and liveness by name; reads go on", async () => {
+  const world = await createWorld();
+  world.storage.fail(world.random);
+  expect((await ask(world, "POST", maps, map("a"))).status).toBe(500);
+  expect(await ask(world, "GET", "/readyz")).toMatchObject({
+    status: 500,
+    body: "[+]ping ok\n[-]storage failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n",
+  });
+  expect(await ask(world, "GET", "/livez")).toMatchObject({
+    status: 500,
+    body: "[+]ping ok\n[-]storage failed: reason withheld\nlivez check failed\n",
+  });
+  expect((await ask(world, "GET", "/livez/storage")).body).toBe(
+    "internal server error: the simulated disk failed\n",
+  );
+  expect((await ask(world, "GET", maps)).status).toBe(200);
+  await world.restart();
+  expect((await ask(world, "GET", "/readyz")).body).toBe("ok");
+});
+
+test("a full storage fails no check: deletions must reach the server to make room", async () => {
+  const world = await createWorld();
+  world.storage.fill();
+  expect((await ask(world, "POST", maps, map("a"))).status).toBe(507);
+  expect((await ask(world, "GET", "/readyz")).body).toBe("ok");
+  expect((await ask(world, "GET", "/livez")).body).toBe("ok");
+});

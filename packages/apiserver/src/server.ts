@@ -22,10 +22,12 @@ import { createInProcessClient } from "./client/in-process-client.ts";
 import { createHousekeeping } from "./housekeeping/housekeeping.ts";
 import type { Handle } from "./http/exchange.ts";
 import { createHandle } from "./http/handle.ts";
+import type { HealthCheck } from "./http/health.ts";
 import { createOpenApi } from "./openapi/create-openapi.ts";
 import { createStore } from "./store/create-store.ts";
 import { countWrites } from "./store/metrics.ts";
 import type { Storage } from "./store/storage.ts";
+import type { Store } from "./store/store.ts";
 import { createVerbs } from "./verbs/create-verbs.ts";
 import type { User } from "./verbs/verbs.ts";
 
@@ -79,6 +81,7 @@ const NAMESPACES: Resource = {
   kind: "Namespace",
   namespaced: false,
 };
+const PING: HealthCheck = { name: "ping", check: () => undefined };
 /** More than a burst that one turn of the event loop brings; see watch-queue.ts. */
 const WATCH_QUEUE_LIMIT = 100_000;
 
@@ -115,9 +118,10 @@ export async function createApiServer(
     authorizer,
     openApi: createOpenApi(catalog, clock),
     health: {
-      live: [{ name: "ping", check: () => undefined }],
+      live: [PING, storageCheck(store)],
       ready: [
-        { name: "ping", check: () => undefined },
+        PING,
+        storageCheck(store),
         {
           name: "shutdown",
           check: () => (shuttingDown ? "the server is shutting down" : undefined),
@@ -144,6 +148,14 @@ export async function createApiServer(
       return store.close();
     },
   };
+}
+
+/**
+ * A broken storage fails liveness too: only a new process can open it anew. A full one fails neither: what is there is
+ * served, and deletions that make room have to reach the server.
+ */
+function storageCheck(store: Store): HealthCheck {
+  return { name: "storage", check: () => store.broken?.message };
 }
 
 async function createFirstNamespaces(client: Client): Promise<void> {

@@ -16,7 +16,7 @@
  *    group was lost in a crash together with the ceiling, may be given out again in the next life.
  * 6. History holds every change of the last `historyMaxEvents` or `historyMaxBytes`, whichever is less, and at least one.
  */
-import { assert, type Clock, soon } from "@lifeboat/base";
+import { assert, type Cancel, type Clock, soon } from "@lifeboat/base";
 import type { Log } from "@lifeboat/kit";
 import { ChangeLog } from "./change-log.ts";
 import { endOfPrefix, splitStorageKey, storageKeyOf } from "./key-text.ts";
@@ -116,6 +116,12 @@ interface PendingWrite {
   readonly reject: (error: Error) => void;
 }
 
+/** Somebody who waits for a revision. */
+interface Awaited {
+  readonly revision: number;
+  readonly callback: () => void;
+}
+
 interface LoggedChange {
   readonly revision: number;
   readonly table: Table;
@@ -143,6 +149,7 @@ class MemoryStore implements Store {
   #full = false;
   #broken: StorageBroken | undefined;
   #closed: Promise<void> | undefined;
+  readonly #awaited = new Set<Awaited>();
   /** How many changes that are on disk were dropped from history since the disk was last told to trim. */
   #untrimmed = 0;
 
@@ -171,6 +178,16 @@ class MemoryStore implements Store {
 
   get oldestRevision(): number {
     return this.#oldestRevision;
+  }
+
+  get broken(): StorageBroken | undefined {
+    return this.#broken;
+  }
+
+  whenReached(revision: number, callback: () => void): Cancel {
+    const awaited = { revision, callback };
+    this.#awaited.add(awaited);
+    return () => void this.#awaited.delete(awaited);
   }
 
   get(table: string, key: string): Entry | undefined {
@@ -406,6 +423,15 @@ class MemoryStore implements Store {
     this.#forgetOld();
     group.forEach((write, i) => write.table.watchers.deliver(changes[i] as Change));
     for (const write of group) write.resolve(write.entry);
+    this.#tellAwaited();
+  }
+
+  #tellAwaited(): void {
+    for (const awaited of this.#awaited) {
+      if (awaited.revision > this.#revision) continue;
+      this.#awaited.delete(awaited);
+      awaited.callback();
+    }
   }
 
   #fail(group: readonly PendingWrite[], cause: unknown): void {

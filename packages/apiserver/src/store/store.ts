@@ -13,7 +13,8 @@
  * 4. A slow watcher is cut off; it delays nobody.
  */
 import type { AnyObject, KubeObject } from "@lifeboat/api";
-import type { ChangeType } from "./storage.ts";
+import type { Cancel } from "@lifeboat/base";
+import type { ChangeType, StorageBroken } from "./storage.ts";
 
 /**
  * One version of one object. `bytes` is its JSON, made once and shared by disk, answers and watches; it begins with
@@ -96,6 +97,10 @@ export interface Store {
   readonly revision: number;
   /** The oldest revision a watch can start from. */
   readonly oldestRevision: number;
+  /** Why no write is taken any more, once the storage broke. Only opening the store anew helps. */
+  readonly broken: StorageBroken | undefined;
+  /** Calls back once, when `revision` has got this far by a later write; the answer takes it back. */
+  whenReached(revision: number, callback: () => void): Cancel;
   /** The durable state of one object. */
   get(table: string, key: string): Entry | undefined;
   /** The newest state, durable or still on its way to disk: what the next write has to be decided on. */

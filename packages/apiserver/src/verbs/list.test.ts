@@ -173,6 +173,39 @@ test("a version of the future is waited for, then refused", async () => {
     });
 });
 
+test("a read of a version still to come is answered as soon as it comes", async () => {
+  const world = await worldOf(["a"]);
+  const now = Number((await world.client.list(configMaps)).metadata.resourceVersion);
+  const resourceVersion = String(now + 2);
+  let answer: string | undefined;
+  void world.client
+    .list(configMaps, { resourceVersion, resourceVersionMatch: "NotOlderThan" })
+    .then((list) => (answer = list.metadata.resourceVersion));
+  await world.client.create(configMaps, configMap("b", {}));
+  await world.settle();
+  expect(answer).toBeUndefined();
+  await world.client.create(configMaps, configMap("c", {}));
+  await world.settle();
+  expect(answer).toBe(resourceVersion);
+});
+
+test("whoever gives up waiting for a version is answered at once", async () => {
+  const world = await worldOf([]);
+  const giveUp = new AbortController();
+  const { signal } = giveUp;
+  const refused = refusalOf(
+    world.client.get(
+      configMaps,
+      { namespace: "default", name: "a" },
+      { resourceVersion: "99999999", signal },
+    ),
+  );
+  await world.settle();
+  giveUp.abort();
+  await world.settle();
+  expect(await refused).toMatchObject({ code: 504 });
+});
+
 const refusals = [
   {
     name: "a match without a version",

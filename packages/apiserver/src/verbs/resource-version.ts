@@ -1,11 +1,9 @@
 /** Reading the resourceVersion of a request, and waiting for the server to get there. */
-import { sleep } from "@lifeboat/base";
 import { badRequest } from "@lifeboat/api";
 import type { VerbDeps } from "./deps.ts";
 import { serverError, versionTooLarge } from "./refusals.ts";
 
 const WAIT_MS = 3000;
-const WAIT_STEP_MS = 50;
 
 /** The number in a resourceVersion; undefined when it is not one. "" is 0. */
 export function parseVersion(text: string): number | undefined {
@@ -43,8 +41,22 @@ export async function waitForVersion(
   version: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  for (let waited = 0; deps.store.revision < version; waited += WAIT_STEP_MS) {
-    if (waited >= WAIT_MS || !(await sleep(deps.clock, WAIT_STEP_MS, signal)))
-      throw versionTooLarge(version, deps.store.revision);
-  }
+  const { store } = deps;
+  if (store.revision < version && signal?.aborted !== true) await reached(deps, version, signal);
+  if (store.revision < version) throw versionTooLarge(version, store.revision);
+}
+
+/** Resolves when the server has seen this version, when that takes too long, or when nobody waits any more. */
+function reached({ clock, store }: VerbDeps, version: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      cancelTimer();
+      cancelWaiting();
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const cancelTimer = clock.after(WAIT_MS, end);
+    const cancelWaiting = store.whenReached(version, end);
+    signal?.addEventListener("abort", end);
+  });
 }
