@@ -13,6 +13,7 @@ import { parseTime } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import { type Committed, parseObject } from "../disk/ledger.ts";
 import { type Borne, Fleet, isDrain, type KnownCluster, type Lost, type Taint } from "./fleet.ts";
+import type { AlwaysOracle, Judge } from "./oracle.ts";
 import { BINDINGS, isGoing } from "./reading.ts";
 import type { Truth } from "./truth.ts";
 
@@ -274,4 +275,32 @@ export function noTarget(
     return fitting.length >= spread.minGroups ? undefined : `${fitting.length} clusters fit`;
   const present = new Set(result.map(({ name }) => name));
   return fitting.some((name) => !present.has(name)) ? undefined : "no new cluster fits";
+}
+
+/** Judges every eviction for a taint, in the order of writing. */
+type JudgeDecision = (decision: Decision) => string | undefined;
+
+/** An oracle that judges evictions for taints; the judge says what is wrong with one. */
+export function onDecisions(
+  name: string,
+  promise: string,
+  start: (truth: Truth, eligibility: Eligibility) => JudgeDecision,
+): AlwaysOracle {
+  const begin = (truth: Truth): Judge => {
+    const judge = start(truth, Eligibility.of(truth));
+    return (change: Committed) =>
+      decisionsOf(change).flatMap((decision) => {
+        const wrong = judge(decision);
+        return wrong === undefined ? [] : [`${decision.key} left ${decision.cluster}: ${wrong}`];
+      });
+  };
+  return { name, promise, on: "plane", tables: BINDINGS, start: begin };
+}
+
+/** Bindings without replicas or health have a lane of their own. */
+const PASSIVE_KINDS: ReadonlySet<string> = new Set(["ConfigMap", "Secret", "Role", "ClusterRole"]);
+
+/** Whether a binding is of the second lane (D6). */
+export function isPassive({ spec }: ResourceBinding): boolean {
+  return PASSIVE_KINDS.has(spec.resource.kind);
 }

@@ -19,6 +19,15 @@ function emptied(h: History): void {
   h.noPod("m1");
 }
 
+/** m1 is back, with a copy that was ordered to go. */
+function returned(h: History): void {
+  h.binding({ on: { m2: 2 } });
+  h.cluster("m1", "False");
+  h.work("m1", { going: true });
+  h.copy("m1", 2);
+  h.cluster("m1", "True");
+}
+
 itJudges([
   [
     "one-cluster-at-a-time",
@@ -128,11 +137,7 @@ itJudges([
     "broken",
     "an old copy is still there",
     (h) => {
-      h.binding({ on: { m2: 2 } });
-      h.cluster("m1", "False");
-      h.work("m1", { going: true });
-      h.copy("m1", 2);
-      h.cluster("m1", "True");
+      returned(h);
       h.binding({ on: { m2: 2, m1: 2 } });
     },
   ],
@@ -141,11 +146,7 @@ itJudges([
     "kept",
     "it is gone",
     (h) => {
-      h.binding({ on: { m2: 2 } });
-      h.cluster("m1", "False");
-      h.work("m1", { going: true });
-      h.copy("m1", 2);
-      h.cluster("m1", "True");
+      returned(h);
       h.noCopy("m1");
       h.binding({ on: { m2: 2, m1: 2 } });
     },

@@ -9,21 +9,24 @@
 import type { AnyObject, Cluster, ResourceBinding } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import { type Committed, parseObject } from "../disk/ledger.ts";
-import type { AlwaysOracle, ConvergedOracle, RequestOracle } from "./oracle.ts";
+import type { AlwaysOracle, ConvergedOracle, Judge, RequestOracle } from "./oracle.ts";
 import {
   BINDINGS,
   bindingOf,
   clusterNamed,
   copyOf,
-  editOf,
   evictionsOf,
+  isDivided,
   isGoing,
+  isOfPerson,
   modeOf,
   nameOf,
+  onEdit,
   pairOf,
   readyOf,
   resultOf,
   resultWithout,
+  sumOf,
   tasksOf,
   tasksWithout,
   workOf,
@@ -55,70 +58,45 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       };
     },
   },
-  {
-    name: "gone-before-the-new-copy",
-    promise:
-      "E2: in mode Directly a Work elsewhere is made only when the old copy and its pods are gone, or a person said that the cluster is off",
-    on: "plane",
-    tables: [...BINDINGS, WORKS],
-    start: (truth) => {
-      const purges = new Purges(truth);
-      return (change) =>
-        change.table === WORKS
-          ? newCopies(truth, purges, change).flatMap(({ purge, binding }) =>
-              isAnythingLeft(truth, purge, binding)
-                ? [`${nameOf(binding)} is made in ${change.key} while it is in ${purge.cluster}`]
-                : [],
-            )
-          : purges.take(change);
-    },
-  },
-  {
-    name: "no-new-copy-without-proof",
-    promise:
-      "E3: while a cluster that is left in mode Directly has not said that the copy is gone, and no person said that it is off, no Work is made elsewhere",
-    on: "plane",
-    tables: [...BINDINGS, WORKS],
-    start: (truth) => {
-      const purges = new Purges(truth);
-      return (change) =>
-        change.table === WORKS
-          ? newCopies(truth, purges, change)
-              .filter(({ purge, binding }) => workOf(truth, binding, purge.cluster) !== undefined)
-              .map(
-                ({ purge, binding }) =>
-                  `${nameOf(binding)} is made in ${change.key} before its Work in ${purge.cluster} is gone`,
-              )
-          : purges.take(change);
-    },
-  },
+  onNewCopies(
+    "gone-before-the-new-copy",
+    "E2: in mode Directly a Work elsewhere is made only when the old copy and its pods are gone, or a person said that the cluster is off",
+    (truth, purge, binding) =>
+      isAnythingLeft(truth, purge, binding) ? `while it is in ${purge.cluster}` : undefined,
+  ),
+  onNewCopies(
+    "no-new-copy-without-proof",
+    "E3: while a cluster that is left in mode Directly has not said that the copy is gone, and no person said that it is off, no Work is made elsewhere",
+    (truth, purge, binding) =>
+      workOf(truth, binding, purge.cluster) === undefined
+        ? undefined
+        : `before its Work in ${purge.cluster} is gone`,
+  ),
   {
     name: "placed-after-the-purge",
     promise: "E2: in mode Directly replicas are placed anew only when the purge is over (D10)",
     on: "plane",
     tables: BINDINGS,
-    start: (truth) => (change) => {
-      const edit = editOf(change);
-      if (edit === undefined) return [];
-      const { before, now } = edit;
-      if (truth.circumstances.placedByHand.has(now.spec.resource.name)) return [];
-      const purging = evictionsOf(now).filter(
-        (task) => modeOf(task) === "Directly" && tasksOf(before).has(task.fromCluster),
-      );
-      if (purging.length === 0) return [];
-      const from = purging.map(({ fromCluster }) => fromCluster).join();
-      const added = resultWithout(now, before);
-      if (!isDivided(now))
-        return added.length === 0
+    start: (truth) =>
+      onEdit(({ before, now }) => {
+        if (isOfPerson(truth, now)) return [];
+        const purging = evictionsOf(now).filter(
+          (task) => modeOf(task) === "Directly" && tasksOf(before).has(task.fromCluster),
+        );
+        if (purging.length === 0) return [];
+        const from = purging.map(({ fromCluster }) => fromCluster).join();
+        const added = resultWithout(now, before);
+        if (!isDivided(now))
+          return added.length === 0
+            ? []
+            : [`${nameOf(now)} is placed on ${added.join()} while it is purged from ${from}`];
+        const waiting = purging.reduce((sum, { replicas = 0 }) => sum + replicas, 0);
+        const placed = sumOf(now);
+        const most = (now.spec.replicas ?? 0) - waiting;
+        return placed <= Math.max(most, sumOf(before))
           ? []
-          : [`${nameOf(now)} is placed on ${added.join()} while it is purged from ${from}`];
-      const waiting = purging.reduce((sum, { replicas = 0 }) => sum + replicas, 0);
-      const placed = sumOf(now);
-      const most = (now.spec.replicas ?? 0) - waiting;
-      return placed <= Math.max(most, sumOf(before))
-        ? []
-        : [`${nameOf(now)} has ${placed} replicas placed while ${from} is purged, not ${most}`];
-    },
+          : [`${nameOf(now)} has ${placed} replicas placed while ${from} is purged, not ${most}`];
+      }),
   },
   {
     name: "returning-cluster-gets-nothing-new",
@@ -128,11 +106,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     tables: [CLUSTERS, ...BINDINGS],
     start: (truth) => {
       const stale = new StaleCopies(truth);
-      return (change) => {
-        if (change.table === CLUSTERS) return stale.take(change);
-        const edit = editOf(change);
-        if (edit === undefined) return [];
-        const { before, now } = edit;
+      const judgeEdit = onEdit(({ before, now }) => {
         const returned = new Set(tasksWithout(before, now).map(({ fromCluster }) => fromCluster));
         return resultWithout(now, before)
           .filter((cluster) => !returned.has(cluster))
@@ -141,7 +115,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
               .in(cluster)
               .map((copy) => `${nameOf(now)} is placed on ${cluster}, which still has ${copy}`),
           );
-      };
+      });
+      return (change) => (change.table === CLUSTERS ? stale.take(change) : judgeEdit(change));
     },
   },
 ];
@@ -176,6 +151,25 @@ export const requestOracles: readonly RequestOracle[] = [
     },
   },
 ];
+
+/** An oracle that judges every Work that is made elsewhere while a purge is not over: when it must not be, or undefined. */
+function onNewCopies(
+  name: string,
+  promise: string,
+  judge: (truth: Truth, purge: Purge, binding: ResourceBinding) => string | undefined,
+): AlwaysOracle {
+  const start = (truth: Truth): Judge => {
+    const purges = new Purges(truth);
+    return (change) => {
+      if (change.table !== WORKS) return purges.take(change);
+      return newCopies(truth, purges, change).flatMap(({ purge, binding }) => {
+        const wrong = judge(truth, purge, binding);
+        return wrong === undefined ? [] : [`${nameOf(binding)} is made in ${change.key} ${wrong}`];
+      });
+    };
+  };
+  return { name, promise, on: "plane", tables: [...BINDINGS, WORKS], start };
+}
 
 /** A cluster that a workload leaves in mode Directly. */
 interface Purge {
@@ -271,14 +265,6 @@ function hasPods(truth: Truth, member: string, namespace: string | undefined, ap
       ({ object: { metadata } }) =>
         metadata.namespace === namespace && metadata.labels?.["app"] === app,
     );
-}
-
-function isDivided({ spec }: ResourceBinding): boolean {
-  return spec.placement?.replicaScheduling?.replicaSchedulingType === "Divided";
-}
-
-function sumOf(binding: ResourceBinding): number {
-  return [...resultOf(binding).values()].reduce((sum, replicas) => sum + replicas, 0);
 }
 
 /** Copies that were ordered to go while their cluster did not answer. */

@@ -1,7 +1,7 @@
 /** Oracles of group B: the gate, and who is moved at all (D5, D7, D8, D18). */
 import type { EvacuationSlice, KubeObject, ResourceBinding } from "@lifeboat/api";
 import { parseTime } from "@lifeboat/base";
-import { type Committed, parseObject } from "../disk/ledger.ts";
+import { parseObject } from "../disk/ledger.ts";
 import {
   clusterOfEvacuation,
   type Decision,
@@ -10,14 +10,15 @@ import {
   type Entry,
   isTolerated,
   noTarget,
+  onDecisions,
   SLICES,
   taintId,
   taintOf,
   type Terms,
 } from "./decisions.ts";
 import { idOf, isDrain, moves } from "./fleet.ts";
-import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
-import { BINDINGS } from "./reading.ts";
+import type { AlwaysOracle } from "./oracle.ts";
+import { BINDINGS, isOfPerson } from "./reading.ts";
 import type { Truth } from "./truth.ts";
 
 const SECOND_MS = 1000;
@@ -28,27 +29,21 @@ interface Judged {
   readonly truth: Truth;
 }
 
-/** An oracle that judges every eviction for a taint. */
-function onDecisions(
+/** An oracle that judges each eviction for a taint by itself. */
+function onEach(
   name: string,
   promise: string,
   judge: (judged: Judged) => string | undefined,
 ): AlwaysOracle {
-  const start = (truth: Truth) => {
-    const eligibility = Eligibility.of(truth);
-    return (change: Committed): readonly string[] =>
-      decisionsOf(change).flatMap((decision) => {
-        const wrong = judge({ decision, eligibility, truth });
-        return wrong === undefined
-          ? []
-          : [`${decision.key} was evicted from ${decision.cluster}: ${wrong}`];
-      });
-  };
-  return { name, promise, on: "plane", tables: BINDINGS, start };
+  return onDecisions(
+    name,
+    promise,
+    (truth, eligibility) => (decision) => judge({ decision, eligibility, truth }),
+  );
 }
 
 export const alwaysOracles: readonly AlwaysOracle[] = [
-  onDecisions(
+  onEach(
     "gate-off-moves-nobody",
     "B1: while the gate Failover is off nobody is evicted for a taint, but by a person's drain (D18)",
     ({ decision, eligibility, truth }) => {
@@ -59,7 +54,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       return isOrdered ? undefined : "the gate is off";
     },
   ),
-  onDecisions(
+  onEach(
     "no-schedule-moves-nobody",
     "B2: nobody is evicted but for a NoExecute or PreferNoExecute taint of the cluster",
     ({ decision, eligibility, truth }) => {
@@ -70,12 +65,12 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       return taints.some(moves) ? undefined : `it bears only [${taints.map(idOf).join()}]`;
     },
   ),
-  onDecisions(
+  onEach(
     "tolerations-are-respected",
     "B3: for NoExecute only who does not tolerate the taint is evicted, or no longer, counted from when it came",
     (judged) => wrongTime(judged, "NoExecute"),
   ),
-  onDecisions(
+  onEach(
     "prefer-no-execute-asks-the-policy",
     "B4: for PreferNoExecute only whose policy has failover.cluster is evicted, after its tolerationSeconds (default 300); tolerations do not count (D5)",
     (judged) => wrongTime(judged, "PreferNoExecute"),
@@ -90,8 +85,9 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       const { fleet } = Eligibility.of(truth);
       return ({ key, at, row, previous }) => {
         if (row.type === "DELETED") return [];
-        const { spec } = parseObject(row.bytes) as KubeObject as ResourceBinding;
-        if (truth.circumstances.placedByHand.has(spec.resource.name)) return [];
+        const binding = parseObject(row.bytes) as KubeObject as ResourceBinding;
+        const { spec } = binding;
+        if (isOfPerson(truth, binding)) return [];
         const before = (previous?.object as KubeObject as ResourceBinding | undefined)?.spec;
         const had = new Set([
           ...(before?.clusters ?? []).map(({ name }) => name),
@@ -140,7 +136,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       };
     },
   },
-  onDecisions(
+  onEach(
     "eligibility-is-frozen",
     "B6: who is evicted, and how, was written down when the cluster became faulty; later edits change nothing (D7)",
     ({ decision: { binding, cluster, taintId: id, task }, eligibility }) => {
@@ -152,7 +148,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         : `${task.purgeMode}, but ${entry.purgeMode} was written down`;
     },
   ),
-  onDecisions(
+  onEach(
     "nobody-is-evicted-to-nowhere",
     "B7: an eviction is decided only while there is a target: Duplicated with minGroups: that many fitting clusters; without: a new one for each that it leaves; Divided: any other (D8). On a drain copies elsewhere are enough",
     ({ decision, eligibility: { fleet }, truth }) => {
@@ -193,8 +189,6 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     },
   },
 ];
-
-export const convergedOracles: readonly ConvergedOracle[] = [];
 
 /** What is wrong with the time of an eviction for a taint of this effect, or that there is one at all. */
 function wrongTime(

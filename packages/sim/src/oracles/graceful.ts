@@ -12,7 +12,7 @@ import {
   bindingOf,
   clusterNamed,
   copyOf,
-  editOf,
+  type Edit,
   evictionsOf,
   faultyClusters,
   isGoing,
@@ -23,6 +23,7 @@ import {
   isTakenBack,
   modeOf,
   nameOf,
+  onEdit,
   pairOf,
   resultOf,
   tasksWithout,
@@ -32,11 +33,6 @@ import {
   workOf,
 } from "./reading.ts";
 import { clusterOf, clustersOf, type Truth, WORKS } from "./truth.ts";
-
-interface Edit {
-  readonly before: ResourceBinding;
-  readonly now: ResourceBinding;
-}
 
 export const alwaysOracles: readonly AlwaysOracle[] = [
   {
@@ -69,10 +65,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     start: (truth) => {
       const health = new HealthMemory(truth.circumstances.lagMs);
       const ages = new TaskAges();
-      return (change) => {
-        if (change.table === WORKS) return health.take(change);
-        const edit = editOf(change);
-        if (edit === undefined) return [];
+      const judgeEdit = onEdit((edit, change) => {
         ages.take(change, edit);
         return gracefulEnds(edit)
           .filter((task) => !isEndedOtherwise(truth, edit, task, ages))
@@ -83,7 +76,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
               ? []
               : [`${nameOf(edit.now)} was let go from ${fromCluster}, but ${why}`];
           });
-      };
+      });
+      return (change) => (change.table === WORKS ? health.take(change) : judgeEdit(change));
     },
   },
   {
@@ -95,9 +89,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       const { plugins } = truth.circumstances;
       if (plugins === undefined) return () => [];
       const ages = new TaskAges();
-      return (change) => {
-        const edit = editOf(change);
-        if (edit === undefined) return [];
+      return onEdit((edit, change) => {
         ages.take(change, edit);
         const { now } = edit;
         return gracefulEnds(edit)
@@ -109,7 +101,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
               ? []
               : [`${nameOf(now)} was let go from ${fromCluster} without ${needed}`];
           });
-      };
+      });
     },
   },
   {
@@ -128,21 +120,19 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     promise: "D5: who leaves a cluster and is placed there again keeps the copy that is there",
     on: "plane",
     tables: BINDINGS,
-    start: (truth) => (change) => {
-      const edit = editOf(change);
-      if (edit === undefined) return [];
-      const { before, now } = edit;
-      return tasksWithout(before, now)
-        .filter(({ fromCluster }) => resultOf(before).has(fromCluster))
-        .filter(({ fromCluster }) => resultOf(now).has(fromCluster))
-        .flatMap(({ fromCluster }) => {
-          const work = workOf(truth, now, fromCluster);
-          const isLost = work !== undefined && isGoing(work);
-          return isLost && isStaying(clusterNamed(truth, fromCluster))
-            ? [`${nameOf(now)} is back in ${fromCluster}, and its Work there is going`]
-            : [];
-        });
-    },
+    start: (truth) =>
+      onEdit(({ before, now }) => {
+        return tasksWithout(before, now)
+          .filter(({ fromCluster }) => resultOf(before).has(fromCluster))
+          .filter(({ fromCluster }) => resultOf(now).has(fromCluster))
+          .flatMap(({ fromCluster }) => {
+            const work = workOf(truth, now, fromCluster);
+            const isLost = work !== undefined && isGoing(work);
+            return isLost && isStaying(clusterNamed(truth, fromCluster))
+              ? [`${nameOf(now)} is back in ${fromCluster}, and its Work there is going`]
+              : [];
+          });
+      }),
   },
   {
     name: "no-cluster-is-left-and-kept",
@@ -171,36 +161,34 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       "D6: an eviction that is taken back restores the former result, with its replicas, and changes nothing else of it (D13)",
     on: "plane",
     tables: BINDINGS,
-    start: () => (change) => {
-      const edit = editOf(change);
-      if (edit === undefined) return [];
-      const { before, now } = edit;
-      const restored = tasksWithout(before, now).filter((task) => isTakenBack(task, edit));
-      if (restored.length === 0) return [];
-      const expected = new Map(resultOf(before));
-      for (const { fromCluster, replicas = 0 } of restored) expected.set(fromCluster, replicas);
-      return isSameResult(expected, resultOf(now))
-        ? []
-        : [`${nameOf(now)} was taken back to ${said(resultOf(now))}, not to ${said(expected)}`];
-    },
+    start: () =>
+      onEdit((edit) => {
+        const { before, now } = edit;
+        const restored = tasksWithout(before, now).filter((task) => isTakenBack(task, edit));
+        if (restored.length === 0) return [];
+        const expected = new Map(resultOf(before));
+        for (const { fromCluster, replicas = 0 } of restored) expected.set(fromCluster, replicas);
+        return isSameResult(expected, resultOf(now))
+          ? []
+          : [`${nameOf(now)} was taken back to ${said(resultOf(now))}, not to ${said(expected)}`];
+      }),
   },
   {
     name: "never-turned-round-half-way",
     promise: "D7: what was placed anew is not taken back when the old cluster recovers (D13)",
     on: "plane",
     tables: BINDINGS,
-    start: () => (change) => {
-      const edit = editOf(change);
-      if (edit === undefined) return [];
-      const { before, now } = edit;
-      return tasksWithout(before, now)
-        .filter((task) => modeOf(task) !== "Directly" && isTakenBack(task, edit))
-        .filter((task) => isPlacedAnew(before, task))
-        .map(
-          ({ fromCluster }) =>
-            `${nameOf(now)} was taken back to ${fromCluster} after it was placed on ${said(resultOf(before))}`,
-        );
-    },
+    start: () =>
+      onEdit((edit) => {
+        const { before, now } = edit;
+        return tasksWithout(before, now)
+          .filter((task) => modeOf(task) !== "Directly" && isTakenBack(task, edit))
+          .filter((task) => isPlacedAnew(before, task))
+          .map(
+            ({ fromCluster }) =>
+              `${nameOf(now)} was taken back to ${fromCluster} after it was placed on ${said(resultOf(before))}`,
+          );
+      }),
   },
 ];
 

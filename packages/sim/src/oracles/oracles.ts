@@ -3,33 +3,42 @@ import * as detection from "./detection.ts";
 import * as directly from "./directly.ts";
 import * as eligibility from "./eligibility.ts";
 import * as graceful from "./graceful.ts";
+import * as placed from "./placed.ts";
 import type { AlwaysOracle, ConvergedOracle, RequestOracle, Violation } from "./oracle.ts";
 import * as placement from "./placement.ts";
 import * as propagation from "./propagation.ts";
 import * as queue from "./queue.ts";
+import * as rate from "./rate.ts";
 import * as state from "./state.ts";
 import * as store from "./store.ts";
 import type { Write } from "../network/sim-client.ts";
 import type { Truth } from "./truth.ts";
 
-const groups = [
+interface Group {
+  readonly alwaysOracles?: readonly AlwaysOracle[];
+  readonly convergedOracles?: readonly ConvergedOracle[];
+}
+
+const groups: readonly Group[] = [
   detection,
   eligibility,
+  rate,
   queue,
   graceful,
   directly,
   state,
   placement,
+  placed,
   propagation,
   store,
 ];
 
 export const alwaysOracles: readonly AlwaysOracle[] = groups.flatMap(
-  (group) => group.alwaysOracles,
+  (group) => group.alwaysOracles ?? [],
 );
 
 export const convergedOracles: readonly ConvergedOracle[] = groups.flatMap(
-  (group) => group.convergedOracles,
+  (group) => group.convergedOracles ?? [],
 );
 
 export const requestOracles: readonly RequestOracle[] = [

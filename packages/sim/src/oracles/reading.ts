@@ -9,6 +9,7 @@ import {
 } from "@lifeboat/api";
 import { executionNamespace, wellKnown, workName } from "@lifeboat/core";
 import { type Committed, type Held, parseObject } from "../disk/ledger.ts";
+import type { Judge } from "./oracle.ts";
 import { bindingId, CLUSTERS, clustersOf, tableOf, type Truth, WORKS } from "./truth.ts";
 
 /** The tables of bindings, of both scopes. */
@@ -109,12 +110,23 @@ export function pairOf<T = ResourceBinding>({ row, previous }: Committed): Pair<
 }
 
 /** Both sides of a change of a binding that is there before and after it, and is to stay. */
-export function editOf(
-  change: Committed,
-): { readonly before: ResourceBinding; readonly now: ResourceBinding } | undefined {
+export interface Edit {
+  readonly before: ResourceBinding;
+  readonly now: ResourceBinding;
+}
+
+export function editOf(change: Committed): Edit | undefined {
   const { before, now } = pairOf(change);
   if (before === undefined || now === undefined || isGoing(now)) return undefined;
   return { before, now };
+}
+
+/** Judges the edits of bindings, and nothing else. */
+export function onEdit(judge: (edit: Edit, change: Committed) => readonly string[]): Judge {
+  return (change) => {
+    const edit = editOf(change);
+    return edit === undefined ? [] : judge(edit, change);
+  };
 }
 
 export type TaskMode = "Gracefully" | "Directly" | "Never";
@@ -150,11 +162,37 @@ export function resultWithout(these: ResourceBinding, those: ResourceBinding): r
 }
 
 /** Whether a task ended because its eviction was taken back: its cluster returns to the result with the same write. */
-export function isTakenBack(
-  task: EvictionTask,
-  { before, now }: { readonly before: ResourceBinding; readonly now: ResourceBinding },
-): boolean {
+export function isTakenBack(task: EvictionTask, { before, now }: Edit): boolean {
   return resultWithout(now, before).includes(task.fromCluster);
+}
+
+/** The replicas of a result. */
+export function sumOf(binding: ResourceBinding): number {
+  return [...resultOf(binding).values()].reduce((sum, replicas) => sum + replicas, 0);
+}
+
+export type Placement = ResourceBinding["spec"]["placement"];
+
+/** Whether a placement shares replicas out among clusters. */
+export function isDividing(placement: Placement): boolean {
+  return placement?.replicaScheduling?.replicaSchedulingType === "Divided";
+}
+
+/** Whether the replicas of a workload are shared out among clusters. */
+export function isDivided({ spec }: ResourceBinding): boolean {
+  return spec.replicas !== undefined && isDividing(spec.placement);
+}
+
+/** Constraints do not apply to a division by fixed weights. */
+export function ignoresSpread(placement: Placement): boolean {
+  return (
+    isDividing(placement) && placement?.replicaScheduling?.replicaDivisionPreference === "Weighted"
+  );
+}
+
+/** Whether a person places it: nothing is promised then (D7). */
+export function isOfPerson({ circumstances }: Truth, { spec }: ResourceBinding): boolean {
+  return circumstances.placedByHand.has(spec.resource.name);
 }
 
 export function clusterNamed(truth: Truth, name: string): Cluster | undefined {

@@ -23,10 +23,12 @@ import {
   BINDINGS,
   bindingOf,
   copyOf,
+  type Edit,
   editOf,
   isGoing,
   manifestsOf,
   nameOf,
+  onEdit,
   resultOf,
   tasksWithout,
   templateOf,
@@ -37,9 +39,7 @@ import { clusterOf, type Truth, WORKS } from "./truth.ts";
 type Labels = Readonly<Record<string, string>>;
 
 /** An eviction with the write that decided it. */
-interface Decision {
-  readonly before: ResourceBinding;
-  readonly now: ResourceBinding;
+interface Decision extends Edit {
   readonly task: EvictionTask;
 }
 
@@ -87,17 +87,15 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       "F3: from the eviction on the state is on disk with the binding, and stays until the next failover or a return replaces it",
     on: "plane",
     tables: BINDINGS,
-    start: () => (change) => {
-      const edit = editOf(change);
-      if (edit === undefined) return [];
-      const { before, now } = edit;
-      const carried = stateOf(before)?.labels ?? {};
-      const isReplaced =
-        tasksWithout(now, before).length > 0 ||
-        tasksWithout(before, now).some(({ fromCluster }) => resultOf(now).has(fromCluster));
-      if (isReplaced || hasAll(stateOf(now)?.labels ?? {}, carried)) return [];
-      return [`${nameOf(now)} loses the state ${JSON.stringify(carried)}`];
-    },
+    start: () =>
+      onEdit(({ before, now }) => {
+        const carried = stateOf(before)?.labels ?? {};
+        const isReplaced =
+          tasksWithout(now, before).length > 0 ||
+          tasksWithout(before, now).some(({ fromCluster }) => resultOf(now).has(fromCluster));
+        if (isReplaced || hasAll(stateOf(now)?.labels ?? {}, carried)) return [];
+        return [`${nameOf(now)} loses the state ${JSON.stringify(carried)}`];
+      }),
   },
   {
     name: "state-goes-to-new-copies",

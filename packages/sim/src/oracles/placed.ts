@@ -1,0 +1,161 @@
+/**
+ * Where workloads are once the world rests: placed as their policies ask (H5), and nobody on a faulty cluster (C8).
+ *
+ * What a person placed by hand, and what failed where it was, is another matter.
+ */
+import type { AnyObject, ResourceBinding } from "@lifeboat/api";
+import { wellKnown } from "@lifeboat/core";
+import type { ConvergedOracle } from "./oracle.ts";
+import {
+  faultyClusters,
+  ignoresSpread,
+  isClaimedBy,
+  isDividing,
+  isGoing,
+  isOf,
+  isOfPerson,
+  isUnclaimed,
+  nameOf,
+  nameOfCluster,
+  type Placement,
+  workOf,
+} from "./reading.ts";
+import { isStateReadable } from "./state.ts";
+
+/** Above this share nobody is moved (D6). */
+const BRAKED_SHARE = 0.55;
+
+export const convergedOracles: readonly ConvergedOracle[] = [
+  {
+    name: "placed-as-asked",
+    promise: "H5: a workload is placed on all clusters that its policy names and that are there",
+    judge: (truth) => {
+      const clusters = truth.clusters().filter((cluster) => !isGoing(cluster));
+      const free = new Set(
+        clusters.filter(({ spec }) => (spec.taints ?? []).length === 0).map(nameOfCluster),
+      );
+      return truth.policies().flatMap((policy) => {
+        const { placement, resourceSelectors } = policy.spec;
+        const asked = askedBy(placement) ?? new Set(clusters.map(nameOfCluster));
+        const allowed = new Set(clusters.map(nameOfCluster).filter((name) => asked.has(name)));
+        const required = [...free].filter((name) => asked.has(name));
+        if (required.length === 0) return [];
+        return resourceSelectors.flatMap(({ kind, name = "" }) => {
+          const { namespace } = policy.metadata;
+          const template = truth
+            .templates(kind)
+            .find((o) => o.metadata.name === name && o.metadata.namespace === namespace);
+          if (template === undefined || !isClaimedBy(template, policy.metadata.name)) return [];
+          const binding = truth
+            .bindings()
+            .find(({ spec }) => isOf(spec.resource, kind, namespace, name));
+          // Where a person placed it, or where it failed, is another matter.
+          if (binding !== undefined && (isOfPerson(truth, binding) || hasFailed(binding)))
+            return [];
+          const placed = (binding?.spec.clusters ?? []).map((target) => target.name).toSorted();
+          const wrong = (why: string): string[] => [
+            `${kind} ${name} is on [${placed.join()}]: ${why}`,
+          ];
+          const spread = ignoresSpread(placement) ? undefined : placement?.spreadConstraints?.[0];
+          const { minGroups = 1, maxGroups = 0 } = spread ?? {};
+          // Of several groups one must be enough; what cannot be carried out changes nothing (D8).
+          const groups = groupsOf(placement) ?? [required];
+          const isEnough = (group: readonly string[]): boolean =>
+            group.filter((cluster) => required.includes(cluster)).length >= minGroups;
+          if (!groups.some(isEnough)) return [];
+          if (placed.some((cluster) => !allowed.has(cluster))) return wrong("more than allowed");
+          const wanted = replicasOf(template);
+          if (wanted > 0 && isDividing(placement)) return dividedFault(template, binding, wanted);
+          if (spread !== undefined) {
+            const most = maxGroups === 0 ? Infinity : maxGroups;
+            return placed.length >= minGroups && placed.length <= most
+              ? []
+              : wrong(`not on ${minGroups} to ${most} clusters`);
+          }
+          // Of several groups one is enough.
+          if (placement?.clusterAffinities !== undefined) return placed.length > 0 ? [] : wrong("");
+          const missing = required.filter((cluster) => !placed.includes(cluster));
+          return missing.length === 0 ? [] : wrong(`${missing.join()} is missing`);
+        });
+      });
+    },
+  },
+  {
+    name: "nobody-stays-on-a-faulty-cluster",
+    promise:
+      "C8, F10: with the gate on, workloads leave clusters with a NoExecute taint for others, also when a key of their state is missing (D12)",
+    judge: (truth) => {
+      const clusters = truth.clusters();
+      const faulty = faultyClusters(truth);
+      const failed = clusters.filter(({ spec }) =>
+        (spec.taints ?? []).some(({ effect }) => effect !== "NoSchedule"),
+      );
+      // Above this share nobody is moved (D6).
+      if (!truth.circumstances.failover || failed.length / clusters.length > BRAKED_SHARE)
+        return [];
+      return truth.bindings().flatMap((binding) => {
+        const { placement, clusters: placed = [] } = binding.spec;
+        // Nor does one return to where it failed (D23).
+        if (isUnclaimed(binding) || hasFailed(binding)) return [];
+        const asked = placement?.clusterAffinity?.clusterNames;
+        const hasOther = clusters.some(
+          ({ metadata: { name }, spec }) =>
+            (asked?.includes(name) ?? true) && (spec.taints ?? []).length === 0,
+        );
+        // Only where one copy is asked for it is certain that another cluster is enough (D8).
+        if (placement?.spreadConstraints === undefined || !hasOther) return [];
+        // Who bears the taint, was placed by a person, or whose state cannot be read, stays.
+        if (placement.clusterTolerations !== undefined || isOfPerson(truth, binding)) return [];
+        const { statefulInjection } = truth.circumstances;
+        return placed
+          .filter(({ name }) => faulty.has(name))
+          .filter(
+            ({ name }) =>
+              !statefulInjection || isStateReadable(binding, workOf(truth, binding, name)),
+          )
+          .map(({ name }) => `${nameOf(binding)} is still on ${name}`);
+      });
+    },
+  },
+];
+
+/** The clusters that the affinities of the placement name; undefined: all. */
+function groupsOf(placement: Placement): readonly (readonly string[])[] | undefined {
+  const { clusterAffinity, clusterAffinities } = placement ?? {};
+  const groups = clusterAffinities ?? (clusterAffinity === undefined ? [] : [clusterAffinity]);
+  return groups.length === 0 ? undefined : groups.map(({ clusterNames = [] }) => clusterNames);
+}
+
+function askedBy(placement: Placement): ReadonlySet<string> | undefined {
+  const groups = groupsOf(placement);
+  return groups === undefined ? undefined : new Set(groups.flat());
+}
+
+/** How many replicas a template asks for; 0: of none that could be divided. */
+function replicasOf({ kind, spec }: AnyObject & { readonly spec?: unknown }): number {
+  const { replicas = 1, parallelism = 1 } = (spec ?? {}) as {
+    readonly replicas?: number;
+    readonly parallelism?: number;
+  };
+  if (kind === "Job") return parallelism;
+  return kind === "Deployment" || kind === "StatefulSet" ? replicas : 0;
+}
+
+function dividedFault(
+  template: AnyObject,
+  binding: ResourceBinding | undefined,
+  wanted: number,
+): readonly string[] {
+  const placed = (binding?.spec.clusters ?? []).reduce((sum, t) => sum + (t.replicas ?? 0), 0);
+  return placed === wanted
+    ? []
+    : [`${template.kind} ${template.metadata.name} has ${placed} of ${wanted} replicas placed`];
+}
+
+/** Whether it ever left a cluster because it failed there. It returns when clusters change. */
+function hasFailed({ metadata, spec }: ResourceBinding): boolean {
+  return (
+    spec.failover?.application !== undefined &&
+    metadata.annotations?.[wellKnown.FORMER_RESULT] !== undefined
+  );
+}
