@@ -7,5 +7,13 @@ export { Heap } from "./heap.ts";
 export { createSeededIds, type Ids } from "./ids.ts";
 export { createRandom, hashText, type Random } from "./random.ts";
 export { soon } from "./soon.ts";
+export {
+  type ClockStep,
+  type DueTime,
+  type Moment,
+  plainMoment,
+  STEADY_TOLERANCE_MS,
+  SteadyTime,
+} from "./steady-time.ts";
 export { addMs, formatMicroTime, formatTime, type Instant, instantOf, parseTime } from "./time.ts";
 export { VirtualClock } from "./virtual-clock.ts";

@@ -1,0 +1,177 @@
+/**
+ * How much time has passed since a moment that somebody wrote down, although the wall clock may jump.
+ *
+ * Times that must outlive a process are written as the wall clock shows them: people read them. Whether so much time has
+ * passed since is asked here, and nowhere else: the advance of the wall clock is compared with that of the monotonic one,
+ * and where the two part by more than half a second the wall clock made a *step*. A time written before a step is then
+ * read on the clock of before it. For times that were written on the clock of this process, with a look between any two
+ * steps, and D the sum of the sizes of all steps from the last look before the writing to the asking:
+ *
+ * 1. What is counted never exceeds the true time by more than `STEADY_TOLERANCE_MS`, whatever the clock does.
+ * 2. What is counted is never less than the true time - `STEADY_TOLERANCE_MS` - D. It is exact but for the tolerance unless
+ *    two readings of the text are possible, and then the one that counts less is taken: after a step back, once the clock
+ *    shows the written time a second time; or where a step is smaller than the pause between two looks.
+ * 3. A time that this clock has not shown counts from the step that skipped it, or, if it lies in the future, from when it
+ *    was first asked about: nothing waits longer than twice its time.
+ * 4. Without a step it is plain arithmetic: `due(since, ms)` is `since + ms`.
+ *
+ * What nobody can see here: a clock that was changed while no process ran, or on another machine; there the wall clock is
+ * believed. A machine that sleeps stops its monotonic clock, so waking up looks like a step forward, and waits go on from
+ * where they were: longer, never shorter.
+ */
+import type { Clock } from "./clock.ts";
+import { addMs, type Instant } from "./time.ts";
+
+/** The moment, on the clock of now, at which so much time will have passed since `since`. */
+export type DueTime = (since: Instant, afterMs: number) => Instant;
+
+/** Now, and what is due at it: both of one look, so that no step can come between them. */
+export interface Moment {
+  readonly now: Instant;
+  readonly due: DueTime;
+}
+
+/** The wall clock jumped. */
+export interface ClockStep {
+  /** What the clock showed when that was seen. */
+  readonly seen: Instant;
+  /** By how much; negative: back. */
+  readonly byMs: number;
+}
+
+/** By how much more or less than the true time may be counted. */
+export const STEADY_TOLERANCE_MS = 1000;
+
+/** How far the clocks may part before it is a step. Twice that, because the clock may have been slow before and fast now. */
+const DRIFT_MS = STEADY_TOLERANCE_MS / 2;
+/** Times are written in whole seconds, some of them rounded up: so far ahead is not the future. */
+const AHEAD_MS = 1000;
+/** Steps that are kept; of what is older it is only known that it was before them. */
+const MAX_STEPS = 64;
+/** Times of the future that are remembered. */
+const MAX_FUTURE = 1000;
+
+interface Step extends ClockStep {
+  /** Nothing on the clock after this step is earlier, ... */
+  readonly from: number;
+  /** ... and nothing on the one before it is later. */
+  readonly until: number;
+}
+
+/** The steps of a clock, oldest first. */
+interface StepLog {
+  /** Times before this were written on clocks that are forgotten. */
+  readonly begin: number;
+  readonly steps: readonly Step[];
+}
+
+/** Watches the clocks of this process, from when it is made. Every question is also a look; `look` is for when nobody asks. */
+export class SteadyTime {
+  readonly #clock: Pick<Clock, "now" | "monotonic">;
+  readonly #onStep: (step: ClockStep) => void;
+  #log: StepLog = { begin: -Infinity, steps: [] };
+  /** Wall time less monotonic time, as of the last step. */
+  #offset: number;
+  #lookedAt: number;
+  #count = 0;
+  /** When times of the future were first asked about, on the monotonic clock. */
+  readonly #future = new Map<Instant, number>();
+
+  constructor(
+    clock: Pick<Clock, "now" | "monotonic">,
+    onStep: (step: ClockStep) => void = () => undefined,
+  ) {
+    this.#clock = clock;
+    this.#onStep = onStep;
+    this.#lookedAt = clock.monotonic();
+    this.#offset = clock.now() - this.#lookedAt;
+  }
+
+  /** How many steps were seen: another number means that what was due at some time is due at another one. */
+  get steps(): number {
+    return this.#count;
+  }
+
+  /** Compares the clocks. The more often, the less is left open about times that are written around a step. */
+  look(): void {
+    this.moment();
+  }
+
+  /** Now, and what is due. */
+  moment(): Moment {
+    const before = this.#clock.monotonic();
+    const now = this.#clock.now();
+    const after = this.#clock.monotonic();
+    this.#compare(now, before, after);
+    const log = this.#log;
+    const due: DueTime = (since, afterMs) => {
+      if (log.steps.length === 0 && since <= now + AHEAD_MS) return addMs(since, afterMs);
+      const elapsed = elapsedSince(log, since, now) ?? this.#sinceFirstAsked(since, after);
+      return addMs(now, Math.ceil(afterMs - elapsed));
+    };
+    return { now, due };
+  }
+
+  /** The process may have stood still between two readings: only what no such pause explains is a step. */
+  #compare(now: Instant, before: number, after: number): void {
+    const offset = Math.min(Math.max(this.#offset, now - after), now - before);
+    const byMs = offset - this.#offset;
+    if (Math.abs(byMs) > DRIFT_MS) {
+      const step: Step = {
+        seen: now,
+        byMs,
+        from: this.#lookedAt + offset - DRIFT_MS,
+        until: after + this.#offset + DRIFT_MS,
+      };
+      this.#log = withStep(this.#log, step);
+      this.#offset = offset;
+      this.#count += 1;
+      this.#onStep({ seen: now, byMs });
+    }
+    this.#lookedAt = after;
+  }
+
+  #sinceFirstAsked(since: Instant, monotonic: number): number {
+    const first = this.#future.get(since);
+    if (first !== undefined) return monotonic - first;
+    for (const oldest of this.#future.keys()) {
+      if (this.#future.size < MAX_FUTURE) break;
+      this.#future.delete(oldest);
+    }
+    this.#future.set(since, monotonic);
+    return 0;
+  }
+}
+
+/** A moment at which the wall clock is believed: for looks from outside of a control plane, and for tests. */
+export function plainMoment(now: Instant): Moment {
+  return { now, due: addMs };
+}
+
+function withStep({ begin, steps }: StepLog, step: Step): StepLog {
+  const [oldest, ...others] = steps;
+  if (oldest === undefined || steps.length < MAX_STEPS) return { begin, steps: [...steps, step] };
+  return { begin: oldest.seen, steps: [...others, step] };
+}
+
+/** The least that any reading of the text allows; undefined: it lies in the future by all of them. */
+function elapsedSince({ begin, steps }: StepLog, since: Instant, now: Instant): number | undefined {
+  let read: number | undefined;
+  let skipped: number | undefined;
+  let shift = 0;
+  let end = now + AHEAD_MS;
+  for (let i = steps.length; i >= 0; i--) {
+    const step = steps[i - 1];
+    const { from, seen, until } = step ?? { from: begin, seen: begin, until: -Infinity };
+    if (since >= from && since <= end) read = least(read, now - since - shift);
+    if (since < from && since > until) skipped = least(skipped, now - seen - shift);
+    if (step === undefined) break;
+    shift += step.byMs;
+    end = step.until;
+  }
+  return read ?? skipped;
+}
+
+function least(a: number | undefined, b: number): number {
+  return a === undefined ? b : Math.min(a, b);
+}
