@@ -218,7 +218,7 @@ export const evacuationBudgetKind = declareKind({
       time("A person let deletions go on after the mass-deletion brake of before this time."),
     ),
   }),
-  status: object("What was decided last; changed before each release.", {
+  status: object("The rate of the fleet as it is, and the last reservation of releases.", {
     reservedUntil: optional(time("No release before this time: the token up to then is used.")),
     reservedTokens: optional(count("How many releases the last reservation allows.")),
     ratePerSecond: optional(decimal("Releases per second.", { minimum: 0 })),

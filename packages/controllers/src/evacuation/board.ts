@@ -135,6 +135,11 @@ export class Board {
     return this.#tracks.values();
   }
 
+  /** Whether no evacuation is going on. */
+  get isEmpty(): boolean {
+    return this.#tracks.size === 0;
+  }
+
   /** The slices of one taint. */
   slicesOf({ metadata }: Evacuation, taint: string): readonly EvacuationSlice[] {
     return [...(this.#slices.get(metadata.name)?.values() ?? [])].filter(

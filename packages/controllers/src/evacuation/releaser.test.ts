@@ -93,6 +93,47 @@ describe("the rate", () => {
     expect(decisions).toHaveLength(2);
   });
 
+  it("is told on the budget as it is, also while nothing moves, and written only when it changed", async () => {
+    fleet = await bareFleet({ clusters: ["m1", "m2", "m3"] });
+    await bindMany(fleet, "a", 1, "m1");
+    await setTaints(fleet, "m2", DOWN);
+    await fleet.advance("5s");
+    const healthy = { ratePerSecond: 0.5, reason: "FleetHealthy", failedClusters: 1 };
+    expect((await budget(fleet)).status).toMatchObject(healthy);
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("5s");
+    const braked = await budget(fleet);
+    expect(braked.status).toMatchObject({
+      ratePerSecond: 0,
+      reason: "FleetTooUnhealthy",
+      failedClusters: 2,
+      countedClusters: 3,
+    });
+    await fleet.advance("10m");
+    expect((await budget(fleet)).metadata.resourceVersion).toBe(braked.metadata.resourceVersion);
+    await setTaints(fleet, "m3", DOWN);
+    await fleet.advance("2s");
+    expect((await budget(fleet)).status).toMatchObject({ reason: "EverythingFailed" });
+    for (const name of ["m1", "m2", "m3"]) await setTaints(fleet, name);
+    await fleet.advance("2s");
+    expect((await budget(fleet)).status).toMatchObject({ ...healthy, failedClusters: 0 });
+  });
+
+  it("that flaps is told once a second and not more often", async () => {
+    fleet = await bareFleet({ clusters: ["m1", "m2"] });
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("5s");
+    const told: string[] = [];
+    const { resourceVersion } = (await budget(fleet)).metadata;
+    const event = ({ type }: { readonly type: string }) => void told.push(type);
+    fleet.plane.watch(evacuationBudgets, { resourceVersion }, { event, end: () => {} });
+    for (let i = 0; i < 30; i++) {
+      await setTaints(fleet, "m2", ...(i % 2 === 0 ? [DOWN] : []));
+      await fleet.advance("100ms");
+    }
+    expect(told).toEqual(["MODIFIED", "MODIFIED", "MODIFIED", "MODIFIED"]);
+  });
+
   it("releases in batches where it is high, and counts them on the budget", async () => {
     fleet = await bareFleet({
       clusters: FOUR,

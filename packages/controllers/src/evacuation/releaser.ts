@@ -9,6 +9,8 @@
  * 3. Just before the write cluster and binding are read from the server: the taint must still be there, and the binding is
  *    decided on as it is.
  * 4. There is one key, so one release is decided at a time; only writes of one reservation go side by side.
+ * 5. The budget shows the rate of the fleet as it is, also while nothing is released: it is written when that changed, at
+ *    most once a second.
  */
 import {
   clusters,
@@ -67,6 +69,8 @@ const FIRST_BUDGET: New<EvacuationBudget> = {
 const LANES: readonly Lane[] = ["Workload", "Passive"];
 /** Others write the budget, too. */
 const ATTEMPTS = 10;
+/** The rate is told at most so often: two planes that see the fleet differently do not chase each other. */
+const TELL_MS = 1000;
 /** How often one release is decided anew because its binding changed under it. */
 const WRITE_ATTEMPTS = 3;
 /** Writes of one reservation that are under way at the same time: they are synced to disk together. */
@@ -102,6 +106,7 @@ export class Releaser {
   /** Something changed that may help those who are held. */
   #mayHelp = false;
   #retriedAt: Instant = instantOf(0);
+  #toldAt: Instant = instantOf(0);
 
   constructor(parts: ReleaserParts) {
     this.#parts = parts;
@@ -126,16 +131,46 @@ export class Releaser {
 
   async look(signal: AbortSignal): Promise<Outcome> {
     this.#readFleet();
+    const releaseAt = await this.#releaseDue(signal);
+    const tellAt = await this.#tellRate(signal);
+    const next = tellAt === undefined ? releaseAt : earlier(tellAt, releaseAt);
+    return next === undefined ? done : checkAgainAt(next);
+  }
+
+  /** Releases who may go now; answers when the next may. */
+  async #releaseDue(signal: AbortSignal): Promise<Instant | undefined> {
     const retryAt = this.#retryHeld();
-    if (this.#paused) return done;
+    if (this.#paused) return undefined;
     for (const lane of LANES) {
       const next = await this.#serve(lane, signal);
-      if (next !== undefined) return checkAgainAt(earlier(next, retryAt));
+      if (next !== undefined) return earlier(next, retryAt);
     }
     const now = this.#parts.context.clock.now();
     const due = LANES.flatMap((lane) => this.#parts.board.queue.nextDueAt(lane) ?? []);
-    const later = due.filter((at) => at > now).reduce<Instant | undefined>(earlier2, retryAt);
-    return later === undefined ? done : checkAgainAt(later);
+    return due.filter((at) => at > now).reduce<Instant | undefined>(earlier2, retryAt);
+  }
+
+  /** Writes the rate on the budget when it shows another one; answers when to try that again. */
+  async #tellRate(signal: AbortSignal): Promise<Instant | undefined> {
+    const { board, context } = this.#parts;
+    const known = context.informers.evacuationBudgets.get(BUDGET);
+    // Who never had anything to move needs no budget.
+    if (known === undefined ? board.isEmpty : showsRate(known, this.#rate)) return undefined;
+    const now = context.clock.now();
+    const again = addMs(this.#toldAt, TELL_MS);
+    if (now < again) return again;
+    this.#toldAt = now;
+    try {
+      const budget = await this.#readBudget(signal);
+      if (showsRate(budget, this.#rate)) return undefined;
+      const status = { ...budget.status, ...rateStatus(this.#rate) };
+      const options = { subresource: "status", signal };
+      await context.plane.update(evacuationBudgets, { ...budget, status }, options);
+      return undefined;
+    } catch (error) {
+      if (!isOutrun(error)) throw error;
+      return addMs(now, TELL_MS);
+    }
   }
 
   /** Reads the state of the fleet and of the budget from the caches. */
@@ -263,30 +298,19 @@ export class Releaser {
         const answer = reserve({ reservedUntil: this.#later(known), rate, wanted }, clock.now());
         if (answer.kind === "stop") return { kind: "paused" };
         if (answer.kind === "wait") return answer;
-        const status = { ...budget.status, ...this.#budgetStatus(answer) };
+        const status = {
+          ...budget.status,
+          ...rateStatus(this.#rate),
+          reservedUntil: formatMicroTime(answer.reservedUntil),
+          reservedTokens: answer.tokens,
+        };
         const options = { subresource: "status", signal };
         await plane.update(evacuationBudgets, { ...budget, status }, options);
         return answer;
       } catch (error) {
-        const isOutrun = isRefused(error, "Conflict") || isRefused(error, "AlreadyExists");
-        if (!isOutrun || attempt === ATTEMPTS) throw error;
+        if (!isOutrun(error) || attempt === ATTEMPTS) throw error;
       }
     }
-  }
-
-  #budgetStatus(
-    answer: Extract<TokenReservation, { kind: "reserve" }>,
-  ): NonNullable<EvacuationBudget["status"]> {
-    const { perSecond, reason, failed, counted, failedShare } = this.#rate;
-    return {
-      reservedUntil: formatMicroTime(answer.reservedUntil),
-      reservedTokens: answer.tokens,
-      ratePerSecond: perSecond,
-      reason,
-      failedClusters: failed,
-      countedClusters: counted,
-      failedShare,
-    };
   }
 
   async #readBudget(signal: AbortSignal): Promise<EvacuationBudget> {
@@ -433,6 +457,34 @@ export class Releaser {
   #tell(binding: Binding, type: "Normal" | "Warning", reason: string, message: string): void {
     tellWorkload(this.#parts.context.events, binding, { type, reason, message });
   }
+}
+
+type BudgetStatus = NonNullable<EvacuationBudget["status"]>;
+
+function rateStatus(rate: Rate): BudgetStatus {
+  const { perSecond, reason, failed, counted, failedShare } = rate;
+  return {
+    ratePerSecond: perSecond,
+    reason,
+    failedClusters: failed,
+    countedClusters: counted,
+    failedShare,
+  };
+}
+
+/** The share follows from the counts. */
+function showsRate({ status = {} }: EvacuationBudget, rate: Rate): boolean {
+  return (
+    status.ratePerSecond === rate.perSecond &&
+    status.reason === rate.reason &&
+    status.failedClusters === rate.failed &&
+    status.countedClusters === rate.counted
+  );
+}
+
+/** Whether somebody else wrote the budget first. */
+function isOutrun(error: unknown): boolean {
+  return isRefused(error, "Conflict") || isRefused(error, "AlreadyExists");
 }
 
 function fieldsOf({ item, term }: Pick): Readonly<Record<string, unknown>> {
