@@ -3,21 +3,6 @@ import { describe, expect, it } from "vitest";
 import { CELLS, coverageTable, rowsOfFault } from "./coverage.ts";
 import { scenarioOf } from "./generate/search.ts";
 import { phases } from "./phase.ts";
-import { Tally } from "./report.ts";
-import type { Outcome } from "./scenario/run-scenario.ts";
-
-const nothing: Outcome = {
-  violations: [],
-  hash: "",
-  snapshot: new Map(),
-  writes: 0,
-  sequels: new Set(),
-  simulatedMs: 3_600_000,
-  convergedAfterMs: 0,
-  refused: [],
-  cells: [],
-  timeline: [],
-};
 
 describe("the table of cells", () => {
   it("is at most eighty columns wide, whatever was counted", () => {
@@ -43,13 +28,3 @@ describe("the table of cells", () => {
         for (const row of rowsOfFault(fault)) expect(table).toMatch(new RegExp(`^${row} `, "m"));
   });
 });
-
-it("shows progress in one line of a terminal", () => {
-  const tally = new Tally();
-  for (let i = 0; i < 123_456; i++) tally.add({ ...scenario, faults: [] }, nothing);
-  const line = tally.progress("seed 1234567", 1, 0.5);
-  expect(line.length).toBeLessThanOrEqual(80);
-  expect(line).toContain("[########........]");
-});
-
-const scenario = scenarioOf(1);
