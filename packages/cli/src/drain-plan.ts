@@ -19,6 +19,7 @@ import {
   reservedBy,
   type Target,
   wellKnown,
+  workloadOf,
 } from "@lifeboat/core";
 import { sharesOf } from "./restore.ts";
 import type { Taint } from "./taints.ts";
@@ -75,7 +76,7 @@ export function planDrain(view: DrainView, now: Instant): readonly DrainStep[] {
       },
       now,
     );
-    const workload = nameOf(binding);
+    const workload = workloadOf(binding);
     if (decision.outcome === "held")
       return { workload, targets: [], held: `${decision.reason}: ${decision.message}` };
     promise(reserved, binding, decision.targets);
@@ -127,9 +128,4 @@ function promise(
   };
   add(undefined, -1);
   add(targets, 1);
-}
-
-function nameOf({ spec: { resource } }: ResourceBinding): string {
-  const where = resource.namespace === undefined ? "" : `${resource.namespace}/`;
-  return `${resource.kind} ${where}${resource.name}`;
 }

@@ -18,8 +18,10 @@ import {
   evictionPlugins,
   purgeModeOf,
   remedyOf,
+  stuckReasons,
   targetsOf,
   taskReasons,
+  whyStuck,
   worksByCluster,
 } from "@lifeboat/core";
 import type { PublishedSettings } from "@lifeboat/controllers";
@@ -40,7 +42,13 @@ export type Line = readonly [string, string];
 
 /** Everything that failover has to say about a workload. */
 export function failoverLines(view: FailoverView, now: Instant): readonly Line[] {
-  return [...leavingLines(view, now), ...keptLines(view), ...heldLines(view), ...wishLines(view)];
+  return [
+    ...leavingLines(view, now),
+    ...keptLines(view),
+    ...heldLines(view),
+    ...stuckLines(view),
+    ...wishLines(view),
+  ];
 }
 
 function leavingLines(view: FailoverView, now: Instant): readonly Line[] {
@@ -114,6 +122,16 @@ function heldLines({ binding, evacuations }: FailoverView): readonly Line[] {
     const { reason, message = "" } = found;
     const text = `leaving ${spec.cluster} (evacuation ${metadata.name}), ${reason}: ${message}`;
     return [["Held", text] as const];
+  });
+}
+
+/** Clusters that cannot leave the fleet because of this workload. */
+function stuckLines({ binding, clusters }: FailoverView): readonly Line[] {
+  return clusters.flatMap(({ metadata }): readonly Line[] => {
+    const reason =
+      metadata.deletionTimestamp === undefined ? undefined : whyStuck(binding, metadata.name);
+    if (reason === undefined) return [];
+    return [["Stuck", `keeps ${metadata.name} from leaving the fleet; ${stuckReasons[reason]}.`]];
   });
 }
 

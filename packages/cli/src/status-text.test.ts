@@ -112,6 +112,27 @@ describe("what needs a person", () => {
   });
 });
 
+describe("a cluster that is being deleted", () => {
+  const deletionTimestamp = "2026-01-01T00:00:00Z";
+  const leaving = (message: string | undefined): Cluster => {
+    const { conditions = [] } = cluster("eu-1").status ?? {};
+    const condition = { type: "Leaving", status: "True" as const, reason: "", message: "" };
+    const told = { ...condition, message: message ?? "", lastTransitionTime: "" };
+    return {
+      ...cluster("eu-1"),
+      metadata: { ...metadata, name: "eu-1", deletionTimestamp },
+      status: { conditions: message === undefined ? conditions : [...conditions, told] },
+    };
+  };
+
+  it("is said to leave, with what it waits for", () => {
+    const clusters = [leaving("1 binding still needs this cluster")];
+    expect(text({ clusters })).toContain("Leaving   eu-1: 1 binding still needs this cluster\n");
+    expect(text({ clusters })).toMatch(/eu-1 +True +leaving/);
+    expect(text({ clusters: [leaving(undefined)] })).toContain("eu-1: it is being deleted");
+  });
+});
+
 describe("statusLines", () => {
   it("says what failover may do, what makes it act, and what it does", () => {
     expect(statusLines(view(), now)).toEqual([

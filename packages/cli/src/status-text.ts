@@ -14,9 +14,11 @@ import {
   fleetHealth,
   isDrained,
   isFailed,
+  LEAVING,
   type RateOptions,
   rateOf,
   rateReasons,
+  workloadOf,
 } from "@lifeboat/core";
 import type { PublishedSettings } from "@lifeboat/controllers";
 import { awaitsFence } from "./awaits-fence.ts";
@@ -53,6 +55,7 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
     ...line("Brake", view.brake),
     ...unproven(view).flatMap((text) => line("Waiting", text)),
     ...lastCopies(view).flatMap((text) => line("Stuck", text)),
+    ...leaving(view).flatMap((text) => line("Leaving", text)),
     "",
     ...clusterLines(view.clusters),
     "",
@@ -90,11 +93,20 @@ function lastCopies({ bindings }: StatusView): readonly string[] {
   });
 }
 
-function namesOf(bindings: readonly ResourceBinding[]): string {
-  const names = bindings.map(({ spec: { resource } }) => {
-    const where = resource.namespace === undefined ? "" : `${resource.namespace}/`;
-    return `${resource.kind} ${where}${resource.name}`;
+/** What clusters wait for that are being deleted. */
+function leaving({ clusters }: StatusView): readonly string[] {
+  return clusters.filter(isLeaving).map(({ metadata, status }) => {
+    const { message } = findCondition(status?.conditions, LEAVING) ?? {};
+    return `${metadata.name}: ${message ?? "it is being deleted"}`;
   });
+}
+
+function isLeaving({ metadata }: Cluster): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+function namesOf(bindings: readonly ResourceBinding[]): string {
+  const names = bindings.map(workloadOf);
   const rest = names.length - MAX_NAMES;
   return names.slice(0, MAX_NAMES).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
@@ -146,10 +158,18 @@ function clusterLines(clusters: readonly Cluster[]): readonly string[] {
   const rows = clusters.map((cluster) => [
     cluster.metadata.name,
     findCondition(cluster.status?.conditions, "Ready")?.status ?? "",
-    isDrained(cluster) ? "drained" : isFailed(cluster) ? "failed" : "",
+    stateOf(cluster),
     (cluster.spec.taints ?? []).map(formatTaint).join(", "),
   ]);
   return columns(["CLUSTER", "READY", "STATE", "TAINTS"], rows);
+}
+
+function stateOf(cluster: Cluster): string {
+  const states = [
+    ...(isLeaving(cluster) ? ["leaving"] : []),
+    ...(isDrained(cluster) ? ["drained"] : isFailed(cluster) ? ["failed"] : []),
+  ];
+  return states.join(", ");
 }
 
 /** Which conditions mark a cluster as failed, and what all policies do. */

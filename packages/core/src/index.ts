@@ -43,6 +43,7 @@ export {
 } from "./cluster-lifecycle/lifecycle.ts";
 export { type LifecycleReason, lifecycleReasons } from "./cluster-lifecycle/reasons.ts";
 export { nodeOfferOf, type NodeOffer, type PodClaim, podClaimOf } from "./capacity/claims.ts";
+export { stuckOn, stuckReasons, whyStuck, workloadOf } from "./cluster-lifecycle/stuck.ts";
 export {
   type NodeSummary,
   type ResourceModels,
@@ -165,6 +166,7 @@ export {
   type WorkStatusView,
 } from "./observing/work-status.ts";
 export {
+export { hasScheduler } from "./matching/has-scheduler.ts";
   type BindingParts,
   bindingFor,
   isAbout,

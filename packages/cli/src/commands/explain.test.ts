@@ -7,6 +7,8 @@ import { explainPlacement } from "./explain.ts";
 const now = instantOf(Date.UTC(2026, 0, 1, 2));
 const metadata = { uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" };
 
+const CLAIMED = { "propagationpolicy.karmada.io/permanent-id": "p" };
+
 function cluster(name: string, spec: Partial<Cluster["spec"]> = {}): Cluster {
   return {
     apiVersion: "cluster.karmada.io/v1alpha1",
@@ -25,7 +27,7 @@ function binding(spec: Partial<ResourceBinding["spec"]>): ResourceBinding {
   return {
     apiVersion: "work.karmada.io/v1alpha2",
     kind: "ResourceBinding",
-    metadata: { ...metadata, name: "web-deployment", namespace: "default" },
+    metadata: { ...metadata, name: "web-deployment", namespace: "default", labels: CLAIMED },
     spec: {
       resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "default", name: "web" },
       replicas: 2,
@@ -232,6 +234,23 @@ it("says that scheduling is suspended, and what would be otherwise", () => {
       "Decision   none: scheduling is suspended by spec.suspension.scheduling of the",
       "           binding, and goes on when that is no longer true.",
       "Would be   m1:2 (The placement of the policy is not the one last carried out.)",
+    ].join("\n"),
+  );
+});
+
+it("says that nobody claims a workload, and which cluster cannot leave because of it", () => {
+  const { metadata: named, ...rest } = binding({ clusters: [{ name: "m1", replicas: 2 }] });
+  const found = { ...rest, metadata: { ...named, labels: {} } };
+  const m1 = cluster("m1");
+  const deletionTimestamp = "2026-01-01T01:00:00Z";
+  const going = { ...m1, metadata: { ...m1.metadata, deletionTimestamp } };
+  const given = { binding: found, bindings: [found], clusters: [going], ...NONE };
+  expect(explainPlacement(given, now)).toContain(
+    [
+      "Stuck      keeps m1 from leaving the fleet; no policy claims it, so nobody",
+      "           places it anew: let a policy claim it, or delete it.",
+      "Decision   none: no policy claims the workload. Its copies stay where they are,",
+      "           and nobody places it anew until a policy claims it.",
     ].join("\n"),
   );
 });

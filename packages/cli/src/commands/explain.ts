@@ -18,6 +18,7 @@ import {
   candidateOf,
   type Fleet,
   fleetOf,
+  hasScheduler,
   place,
   type PlacementDecision,
   placementReasons,
@@ -32,6 +33,7 @@ import {
   wellKnown,
   whatHelps,
   whyDue,
+  workloadOf,
 } from "@lifeboat/core";
 import { readSettings as readPublished } from "@lifeboat/controllers";
 import type { Client } from "@lifeboat/kit";
@@ -128,28 +130,32 @@ function summary(
   fleet: Fleet,
   failover: readonly Line[],
 ): readonly string[] {
-  const { resource, replicas, clusters: result = [] } = binding.spec;
-  const where = resource.namespace === undefined ? "" : `${resource.namespace}/`;
+  const { replicas, clusters: result = [] } = binding.spec;
   const due = whyDue(binding, fleet);
   const isOther = due !== undefined && shares(result) !== shares(decision.clusters);
   return [
-    ...line("Workload", `${resource.kind} ${where}${resource.name}${countOf(replicas)}`),
+    ...line("Workload", workloadOf(binding) + countOf(replicas)),
     ...line("Runs on", result.length === 0 ? "no cluster" : shares(result)),
     ...failover.flatMap(([label, text]) => (label === "Failover" ? [] : line(label, text))),
     ...scheduled(binding, decision),
-    ...line("Decision", isSuspended(binding) ? SUSPENDED : inWordsOf(decision)),
+    ...line("Decision", whyNone(binding) ?? inWordsOf(decision)),
     ...(decision.affinityName === "" ? [] : line("Group", decision.affinityName)),
     ...(isOther ? line("Would be", `${shares(decision.clusters)} (${scheduleReasons[due]})`) : []),
     ...failover.flatMap(([label, text]) => (label === "Failover" ? line(label, text) : [])),
   ];
 }
 
+/** Why nothing is decided about a binding, whatever clusters would fit. */
+function whyNone(binding: ResourceBinding): string | undefined {
+  const { suspension, requiredBy = [] } = binding.spec;
+  if (suspension?.scheduling === true) return SUSPENDED;
+  return hasScheduler(binding) || requiredBy.length > 0 ? undefined : NOT_CLAIMED;
+}
+
 const SUSPENDED =
   "none: scheduling is suspended by spec.suspension.scheduling of the binding, and goes on when that is no longer true.";
-
-function isSuspended({ spec }: ResourceBinding): boolean {
-  return spec.suspension?.scheduling === true;
-}
+const NOT_CLAIMED =
+  "none: no policy claims the workload. Its copies stay where they are, and nobody places it anew until a policy claims it.";
 
 /** What stands in the binding; with its message only where that is not what is decided now. */
 function scheduled({ status }: ResourceBinding, decision: PlacementDecision): readonly string[] {

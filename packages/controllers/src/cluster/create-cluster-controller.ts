@@ -30,6 +30,7 @@ import {
   type LifecyclePlan,
   type LifecycleView,
   type PlannedCondition,
+  stuckOn,
   wellKnown,
 } from "@lifeboat/core";
 import {
@@ -103,6 +104,8 @@ function clustersOf(binding: Binding | undefined): readonly string[] {
   return binding === undefined ? [] : bindingClusters(binding);
 }
 
+const NOBODY: Pick<LifecycleView, "bindings" | "stuck"> = { bindings: 0, stuck: [] };
+
 class ClusterLifecycle {
   readonly #context: PlaneContext;
   readonly #namespaces: Informer<AnyObject>;
@@ -140,7 +143,7 @@ class ClusterLifecycle {
         hasCondition(cluster.status?.conditions, "Ready") &&
         connections.of(name).kind !== "unusable",
       namespace: namespaceState(this.#namespaces.get(namespaceKey(name))),
-      bindings: isLeaving ? this.#bindingsOn(name, all) : 0,
+      ...(isLeaving ? this.#needs(name, all) : NOBODY),
       works: all.length,
       heldWorks: all.filter(isHeld).length,
     };
@@ -150,14 +153,12 @@ class ClusterLifecycle {
    * The bindings that name the cluster, and those that have left it in their schedule but keep their copy: the binding
    * controller takes a copy away only when another is healthy (D9), and the namespace would take it at once.
    */
-  #bindingsOn(cluster: string, found: readonly Work[]): number {
-    const { informers } = this.#context;
-    const ids = new Set(
-      bindingsBy(informers, "cluster", cluster).map(({ metadata }) => metadata.uid),
-    );
+  #needs(cluster: string, found: readonly Work[]): Pick<LifecycleView, "bindings" | "stuck"> {
+    const naming = bindingsBy(this.#context.informers, "cluster", cluster);
+    const ids = new Set(naming.map(({ metadata }) => metadata.uid));
     for (const work of found)
       for (const { metadata } of this.#keepersOf(work)) ids.add(metadata.uid);
-    return ids.size;
+    return { bindings: ids.size, stuck: stuckOn(cluster, naming) };
   }
 
   /** The binding that a Work belongs to, where both are there to stay. */

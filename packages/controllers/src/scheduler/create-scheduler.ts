@@ -19,12 +19,12 @@ import {
 } from "@lifeboat/api";
 import type { Cancel } from "@lifeboat/base";
 import {
+  hasScheduler,
   place,
   type PlacementDecision,
   type PlacementView,
   purgesUnderWay,
   type ScheduleReason,
-  wellKnown,
   whyDue,
 } from "@lifeboat/core";
 import {
@@ -58,8 +58,6 @@ export interface SchedulerOptions {
 }
 
 const DEFAULT_SCHEDULER = "default-scheduler";
-/** On bindings that others than policies make. */
-const MANAGED_BY = "binding.karmada.io/managed-by";
 /** Deciding is serial anyway; this many results are on their way to disk at the same time. */
 const CONCURRENCY = 64;
 const STATUS_FREQUENCY_MS = 10_000;
@@ -198,13 +196,10 @@ class Scheduler {
   }
 
   /** Whether a policy (or somebody who says so) wants this binding placed, by us. */
-  #isOurs({ metadata, spec }: Binding): boolean {
-    const labels = metadata.labels ?? {};
-    const isClaimed =
-      labels[wellKnown.POLICY_ID] !== undefined ||
-      labels[wellKnown.CLUSTER_POLICY_ID] !== undefined ||
-      labels[MANAGED_BY] !== undefined;
-    return isClaimed && (spec.schedulerName || DEFAULT_SCHEDULER) === this.#name;
+  #isOurs(binding: Binding): boolean {
+    return (
+      hasScheduler(binding) && (binding.spec.schedulerName || DEFAULT_SCHEDULER) === this.#name
+    );
   }
 
   async reconcile(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {

@@ -12,6 +12,7 @@ const joined: LifecycleView = {
   isReachable: true,
   namespace: "active",
   bindings: 0,
+  stuck: [],
   works: 0,
   heldWorks: 0,
 };
@@ -103,6 +104,21 @@ describe("decideLifecycle", () => {
     expect(removing?.message).toContain("out of reach");
   });
 
+  it("names who does not move by itself, why, and what helps; a few of many", () => {
+    const stuck = ["a", "b", "c", "d"].map((name) => ({
+      workload: `Deployment shop/${name}`,
+      reason: "NotClaimed" as const,
+    }));
+    const told = (count: number): string =>
+      decideLifecycle({ ...leaving, bindings: 5, stuck: stuck.slice(0, count) }).conditions[0]
+        ?.message ?? "";
+    expect(told(0)).not.toContain("does not move");
+    expect(told(1)).toMatch(
+      /What does not move by itself: Deployment shop\/a \(no policy claims it, .+ or delete it\)$/,
+    );
+    expect(told(4)).toMatch(/Deployment shop\/c \([^()]+\) and 1 more$/);
+  });
+
   it("never gives up a copy or ends a namespace that bindings need, unless forced", () => {
     const view = fc.record<LifecycleView>({
       name: fc.constant("m1"),
@@ -111,6 +127,7 @@ describe("decideLifecycle", () => {
       isForced: fc.boolean(),
       isReachable: fc.boolean(),
       namespace: fc.constantFrom("absent", "active", "ending"),
+      stuck: fc.constant([]),
       bindings: fc.nat(2),
       works: fc.nat(2),
       heldWorks: fc.nat(2),

@@ -11,6 +11,7 @@
  */
 import type { Plan } from "../plan.ts";
 import { type LifecycleReason, lifecycleReasons } from "./reasons.ts";
+import { type Stuck, stuckReasons } from "./stuck.ts";
 
 export interface LifecycleView {
   readonly name: string;
@@ -24,6 +25,8 @@ export interface LifecycleView {
   readonly namespace: "absent" | "active" | "ending";
   /** Bindings that have the cluster in their result, their evictions, or the results of those who need them. */
   readonly bindings: number;
+  /** Those of them that do not move by themselves. */
+  readonly stuck: readonly Stuck[];
   readonly works: number;
   /** Of these, those that are being deleted and wait for the member. */
   readonly heldWorks: number;
@@ -65,9 +68,19 @@ function decideLeaving(view: LifecycleView): LifecyclePlan {
   return quiet("Left", ["RemoveFinalizer"]);
 }
 
-function waitingText({ name, bindings }: LifecycleView): string {
+/** How many of the stuck ones are named; all of them may be too many for a condition. */
+const NAMED = 3;
+
+function waitingText({ name, bindings, stuck }: LifecycleView): string {
   const who = bindings === 1 ? "1 binding still needs" : `${bindings} bindings still need`;
-  return `${who} this cluster; it leaves once they are elsewhere (at once: lifeboat unjoin ${name} --force)`;
+  const them = bindings === 1 ? "it is" : "they are";
+  const waits = `${who} this cluster, which leaves once ${them} elsewhere (at once: lifeboat unjoin ${name} --force)`;
+  if (stuck.length === 0) return waits;
+  const named = stuck
+    .slice(0, NAMED)
+    .map(({ workload, reason }) => `${workload} (${stuckReasons[reason]})`);
+  const more = stuck.length > NAMED ? ` and ${stuck.length - NAMED} more` : "";
+  return `${waits}. What does not move by itself: ${named.join(", ")}${more}`;
 }
 
 function removingText({ name, works, isReachable, isForced }: LifecycleView): string {
