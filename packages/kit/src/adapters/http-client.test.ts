@@ -3,7 +3,7 @@ import * as http from "node:http";
 import * as net from "node:net";
 import type { AddressInfo } from "node:net";
 import { type AnyObject, Refused, type Resource, type WatchEvent } from "@lifeboat/api";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { NotSent, OutcomeUnknown, type WatchEnd } from "../client.ts";
 import { type CredentialSource, fixedCredential } from "./credentials.ts";
 import { createHttpClient, type HttpClientConfig } from "./http-client.ts";
@@ -18,8 +18,12 @@ const things: Resource = {
 const key = { namespace: "ns", name: "a" };
 const thing = { apiVersion: "ex.io/v1", kind: "Thing", metadata: { namespace: "ns", name: "a" } };
 
+/** No test waits for it: those it is for move the time. */
+const CALL_TIMEOUT_MS = 60_000;
+
 const cleanUps: (() => void)[] = [];
 afterEach(() => {
+  vi.useRealTimers();
   for (const cleanUp of cleanUps.splice(0)) cleanUp();
 });
 
@@ -53,11 +57,23 @@ function connect(server: string, options: Partial<HttpClientConfig> = {}) {
     server,
     credentials: fixedCredential({ headers: {} }),
     userAgent: "test/1",
-    callTimeoutMs: 2000,
+    callTimeoutMs: CALL_TIMEOUT_MS,
     ...options,
   });
   cleanUps.push(() => client.close());
   return client;
+}
+
+/** A server that never answers, in a time that passes only by `passTime`: once it has the next request, the call's is up. */
+async function serveSilence() {
+  let heard: () => void = () => undefined;
+  const { server } = await serve(() => heard());
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const passTime = async (): Promise<void> => {
+    await new Promise<void>((resolve) => (heard = resolve));
+    vi.advanceTimersByTime(CALL_TIMEOUT_MS);
+  };
+  return { server, passTime };
 }
 
 function sendJson(response: http.ServerResponse, code: number, body: unknown, headers = {}): void {
@@ -245,9 +261,11 @@ test("an answer that is not JSON is OutcomeUnknown for a write, NotSent for a re
 });
 
 test("a call that takes too long ends", async () => {
-  const { server } = await serve(() => undefined);
-  const client = connect(server, { callTimeoutMs: 50 });
+  const { server, passTime } = await serveSilence();
+  const client = connect(server);
+  void passTime();
   await expect(client.create(things, thing)).rejects.toBeInstanceOf(OutcomeUnknown);
+  void passTime();
   await expect(client.get(things, key)).rejects.toBeInstanceOf(NotSent);
 });
 
@@ -388,19 +406,23 @@ test.each([
       void response.write("x".repeat(5000)),
     want: { kind: "lost" },
   },
-  {
-    name: "a server that does not answer",
-    answer: () => undefined,
-    want: { kind: "lost" },
-  },
 ])("a watch ends once: $name", async ({ answer, want }) => {
   const { server } = await serve(answer);
   const { events, ends, end, sink } = collect();
-  connect(server, { maxAnswerBytes: 1000, callTimeoutMs: 200 }).watch(things, {}, sink);
+  connect(server, { maxAnswerBytes: 1000 }).watch(things, {}, sink);
   await end;
   await new Promise(setImmediate);
   expect(events).toEqual([]);
   expect(ends).toMatchObject([want]);
+});
+
+test("a watch that gets no answer is lost once its time is up", async () => {
+  const { server, passTime } = await serveSilence();
+  const { ends, end, sink } = collect();
+  connect(server).watch(things, {}, sink);
+  await passTime();
+  await end;
+  expect(ends).toMatchObject([{ kind: "lost" }]);
 });
 
 test("a watch that is stopped ends once as closed, and stopping it again does nothing", async () => {
