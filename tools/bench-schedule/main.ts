@@ -22,7 +22,7 @@ import {
   resourceBindings,
 } from "@lifeboat/api";
 import { openLmdbStorage } from "@lifeboat/apiserver/adapters";
-import { createRandom } from "@lifeboat/base";
+import { createRandom, plainMoment, SteadyTime } from "@lifeboat/base";
 import { createRealClock, createRealIds } from "@lifeboat/base/adapters";
 import {
   builtinInterpretation,
@@ -88,7 +88,7 @@ async function measureIn(folder: string, clusterCount: number): Promise<void> {
 
 function measureAlone(bindings: readonly ResourceBinding[], fleet: Fleet): void {
   const view = { fleet, reserved: new Map() };
-  const now = createRealClock().now();
+  const now = plainMoment(createRealClock().now());
   const sample = bindings.slice(0, 2000);
   for (let pass = 0; pass < PASSES; pass++)
     for (const binding of sample) place({ ...view, binding }, now);
@@ -130,6 +130,7 @@ async function measureDurable(
   const times: number[] = [];
   const context: PlaneContext = {
     ...ports,
+    time: new SteadyTime(ports.clock),
     metrics: {
       ...silentMetrics,
       histogram: (definition) => ({

@@ -10,10 +10,10 @@ const START = instantOf(1_000_000_000);
 function machine(start = START): {
   readonly time: SteadyTime;
   readonly seen: ClockStep[];
-  now(): Instant;
-  pass(ms: number): void;
-  step(ms: number): void;
-  leftOf(since: Instant, afterMs: number): number;
+  readonly now: () => Instant;
+  readonly pass: (ms: number) => void;
+  readonly step: (ms: number) => void;
+  readonly leftOf: (since: Instant, afterMs: number) => number;
 } {
   let monotonic = 5;
   let offset = start - monotonic;

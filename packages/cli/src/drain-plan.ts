@@ -5,7 +5,7 @@
  * It is the answer of this moment: clusters and workloads may change while a drain goes on.
  */
 import type { Cluster, ResourceBinding } from "@lifeboat/api";
-import { formatTime, type Instant } from "@lifeboat/base";
+import { formatTime, type Instant, plainMoment } from "@lifeboat/base";
 import {
   affectedBy,
   candidateOf,
@@ -74,7 +74,7 @@ export function planDrain(view: DrainView, now: Instant): readonly DrainStep[] {
         // What state it carries decides nothing about where it goes.
         state: { work: undefined, policy: undefined, enabled: false, template: {} },
       },
-      now,
+      plainMoment(now),
     );
     const workload = workloadOf(binding);
     if (decision.outcome === "held")

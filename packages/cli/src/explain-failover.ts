@@ -10,7 +10,7 @@ import {
   type Toleration,
   type Work,
 } from "@lifeboat/api";
-import { formatDuration, type Instant } from "@lifeboat/base";
+import { formatDuration, type Instant, plainMoment } from "@lifeboat/base";
 import {
   clusterOfWork,
   decideTasks,
@@ -63,7 +63,7 @@ function leavingLines(view: FailoverView, now: Instant): readonly Line[] {
       outdated: new Set(),
       plugins: evictionPlugins(names),
     },
-    now,
+    plainMoment(now),
   );
   return tasks.flatMap((task, i): readonly Line[] => {
     const { fromCluster, replicas, purgeMode = "Gracefully", reason } = task;

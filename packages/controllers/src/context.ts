@@ -1,5 +1,5 @@
 /** What every controller of the control plane is built from. Constructing starts nothing. */
-import type { Ids } from "@lifeboat/base";
+import type { Ids, SteadyTime } from "@lifeboat/base";
 import type { Client, EventRecorder, KitPorts } from "@lifeboat/kit";
 import type { PlaneInformers } from "./informers.ts";
 import type { Interpretation } from "./interpretation.ts";
@@ -8,6 +8,8 @@ import type { Templates } from "./templates.ts";
 
 export interface PlaneContext extends KitPorts {
   readonly ids: Ids;
+  /** How long ago is what was written down: every wait that must not be cut short by the clock is asked of it. */
+  readonly time: SteadyTime;
   /** The control plane's API, embedded or real. */
   readonly plane: Client;
   readonly events: EventRecorder;

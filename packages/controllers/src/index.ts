@@ -34,6 +34,7 @@ export {
   type Templates,
   watchingTemplates,
 } from "./templates.ts";
+export { createClockWatch } from "./clock-watch/create-clock-watch.ts";
 export { createMemberConnections } from "./connections/create-connections.ts";
 export { type Discovered, discover, type DiscoveredResource } from "./discovery/discovered.ts";
 export { createTemplates, type TemplatesOptions } from "./discovery/discovered-templates.ts";
@@ -99,3 +100,4 @@ export {
   type ScriptFailure,
   type ScriptLimits,
 } from "./scripts/script-engine.ts";
+export { createUnlessThere } from "./start-once.ts";

@@ -1,4 +1,4 @@
-import { addMs, formatTime, instantOf } from "@lifeboat/base";
+import { addMs, formatTime, instantOf, plainMoment } from "@lifeboat/base";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Binding } from "./bindings.ts";
@@ -82,27 +82,27 @@ describe("what copies report", () => {
   function settling(): RoomLedger {
     const ledger = new RoomLedger(10_000);
     const before = binding({ clusters: { m1: 3 }, seen: {} });
-    ledger.takeIn("a", undefined, before, START);
-    expect(ledger.takeIn("a", before, binding(given), START)).toEqual([]);
+    ledger.takeIn("a", undefined, before, plainMoment(START));
+    expect(ledger.takeIn("a", before, binding(given), plainMoment(START))).toEqual([]);
     return ledger;
   }
 
   it("goes on counting until the cluster has counted it, too", () => {
     const ledger = settling();
     expect(pods(ledger)).toBe(3);
-    expect(ledger.counted("m2", addMs(START, 5000))).toBe(false);
+    expect(ledger.counted("m2", plainMoment(addMs(START, 5000)))).toBe(false);
     // This count may have been made before the copy reported.
-    expect(ledger.counted("m1", addMs(START, 999))).toBe(false);
+    expect(ledger.counted("m1", plainMoment(addMs(START, 999)))).toBe(false);
     expect(pods(ledger)).toBe(3);
-    expect(ledger.counted("m1", addMs(START, 1000))).toBe(true);
+    expect(ledger.counted("m1", plainMoment(addMs(START, 1000)))).toBe(true);
     expect([pods(ledger), ledger.hasSettling]).toEqual([0, false]);
-    expect(ledger.counted("m1", addMs(START, 1000))).toBe(false);
+    expect(ledger.counted("m1", plainMoment(addMs(START, 1000)))).toBe(false);
   });
 
   it("is let go when the cluster's count did not change for long enough", () => {
     const ledger = settling();
-    expect(ledger.expire(addMs(START, 11_999))).toEqual([]);
-    expect(ledger.expire(addMs(START, 12_000))).toEqual(["m1"]);
+    expect(ledger.expire(plainMoment(addMs(START, 11_999)))).toEqual([]);
+    expect(ledger.expire(plainMoment(addMs(START, 12_000)))).toEqual(["m1"]);
     expect([pods(ledger), ledger.hasSettling]).toEqual([0, false]);
   });
 
@@ -110,9 +110,11 @@ describe("what copies report", () => {
     const ledger = new RoomLedger(10_000);
     const before = binding({ clusters: { m1: 3 }, seen: {} });
     const edited = binding({ clusters: { m1: 1 }, seen: {} });
-    ledger.takeIn("a", undefined, before, START);
+    ledger.takeIn("a", undefined, before, plainMoment(START));
     const after = { ...edited, metadata: { ...edited.metadata, generation: 2 } };
-    expect(ledger.takeIn("a", before, after, START)).toMatchObject([{ cluster: "m1" }]);
+    expect(ledger.takeIn("a", before, after, plainMoment(START))).toMatchObject([
+      { cluster: "m1" },
+    ]);
     expect([pods(ledger), ledger.hasSettling]).toEqual([1, false]);
   });
 
@@ -124,7 +126,7 @@ describe("what copies report", () => {
     const found = binding(given);
     const lastScheduledTime = formatTime(addMs(START, -ago));
     const recent = { ...found, status: { ...found.status, lastScheduledTime } };
-    ledger.takeIn("a", undefined, recent, START);
+    ledger.takeIn("a", undefined, recent, plainMoment(START));
     expect(pods(ledger)).toBe(expected);
   });
 });

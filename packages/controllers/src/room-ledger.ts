@@ -8,7 +8,7 @@
  *    what is settling is remembered, for as long as a cluster takes to count again.
  * 2. A change costs what the one binding holds.
  */
-import { addMs, type Instant, parseTime } from "@lifeboat/base";
+import { type Instant, type Moment, parseTime } from "@lifeboat/base";
 import {
   type RoomReservation,
   reservationsOf,
@@ -60,14 +60,14 @@ export class RoomLedger {
     key: string,
     old: Binding | undefined,
     binding: Binding,
-    now: Instant,
+    moment: Moment,
   ): readonly RoomReservation[] {
     if (old !== undefined && isSameRoom(old, binding)) return NOTHING;
     const less = this.put(key, binding);
     if (old !== undefined && old.metadata.generation !== binding.metadata.generation) return less;
     // What the same generation no longer reserves, its copies report: the cluster's own count follows.
-    if (old === undefined) this.#settleRecent(binding, now);
-    else this.#settle(less, now);
+    if (old === undefined) this.#settleRecent(binding, moment);
+    else this.#settle(less, moment.now);
     return NOTHING;
   }
 
@@ -91,9 +91,9 @@ export class RoomLedger {
   }
 
   /** Takes in, after a restart, a binding whose copies may have reported just now: what it was given settles. */
-  #settleRecent(binding: Binding, now: Instant): void {
+  #settleRecent(binding: Binding, { now, due }: Moment): void {
     const since = parseTime(binding.status?.lastScheduledTime ?? "");
-    if (since === undefined || addMs(since, this.#settleMs) <= now) return;
+    if (since === undefined || due(since, this.#settleMs) <= now) return;
     const hidden = reservationsOf(binding);
     const whole = reservationsOf({ spec: binding.spec });
     const visible = whole.map((one) => lessOf(one, hidden)).filter((one) => podsOf(one) > 0);
@@ -101,14 +101,14 @@ export class RoomLedger {
   }
 
   /** The cluster has counted its room: what settled before is part of that. Answers whether there was any. */
-  counted(cluster: string, now: Instant): boolean {
-    return this.#drop(cluster, (since) => addMs(since, COUNTED_MS) <= now);
+  counted(cluster: string, { now, due }: Moment): boolean {
+    return this.#drop(cluster, (since) => due(since, COUNTED_MS) <= now);
   }
 
   /** Lets go of what has settled for long enough: the count did not change by it. Answers the clusters concerned. */
-  expire(now: Instant): readonly string[] {
+  expire({ now, due }: Moment): readonly string[] {
     return [...this.#settling.keys()].filter((cluster) =>
-      this.#drop(cluster, (since) => addMs(since, this.#settleMs) <= now),
+      this.#drop(cluster, (since) => due(since, this.#settleMs) <= now),
     );
   }
 

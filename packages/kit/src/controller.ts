@@ -10,12 +10,13 @@
  *      InvariantError                    the program is wrong: the controller stops, and its run rejects
  *      anything else                     look again after a growing pause, one error line
  *
- * 4. A look makes an older `checkAgainAt` of its key void: each look says anew when time alone matters.
+ * 4. A step of the wall clock during a look makes its `checkAgainAt` meaningless: the key is looked at again at once.
+ * 5. A look makes an older `checkAgainAt` of its key void: each look says anew when time alone matters.
  *
  * The pauses are the queue's: 5 ms doubling to 1000 s per key, and at least a server's Retry-After.
  */
 import { formatKey, type KubeObject, type ObjectKey, parseKey, Refused } from "@lifeboat/api";
-import { type Clock, type Instant, InvariantError } from "@lifeboat/base";
+import { type Clock, type Instant, InvariantError, STEADY_TOLERANCE_MS } from "@lifeboat/base";
 import { NotSent, OutcomeUnknown } from "./client.ts";
 import type { Informer } from "./informer.ts";
 import {
@@ -158,13 +159,14 @@ class KeyedController implements Controller {
   async #look(queue: WorkQueue, key: string, signal: AbortSignal): Promise<void> {
     const { clock } = this.#ports;
     const started = clock.monotonic();
+    const offset = clock.now() - started;
     queue.cancelDelay(key);
     let outcome: ReconcileOutcome;
     try {
       const result = await this.#options.reconcile(parseKey(key), signal);
       queue.forget(key);
       outcome = result.kind === "done" ? "done" : "check_again";
-      if (result.kind === "checkAgainAt") queue.addAfter(key, result.at - clock.now());
+      if (result.kind === "checkAgainAt") queue.addAfter(key, this.#delayUntil(result.at, offset));
     } catch (error) {
       if (error instanceof InvariantError) throw error;
       if (signal.aborted) return;
@@ -174,6 +176,13 @@ class KeyedController implements Controller {
     this.#metrics.duration.observe((clock.monotonic() - started) / 1000, {
       controller: this.name,
     });
+  }
+
+  #delayUntil(at: Instant, offset: number): number {
+    const { clock } = this.#ports;
+    const now = clock.now();
+    const isStepped = Math.abs(now - clock.monotonic() - offset) > STEADY_TOLERANCE_MS;
+    return isStepped ? 0 : at - now;
   }
 
   #failed(queue: WorkQueue, key: string, error: unknown): ReconcileOutcome {

@@ -66,4 +66,5 @@ export {
 } from "./metrics.ts";
 export type { IndexFunction } from "./object-index.ts";
 export type { KitPorts, Service } from "./ports.ts";
+export { RecentMap } from "./recent-map.ts";
 export { WorkQueue } from "./work-queue.ts";

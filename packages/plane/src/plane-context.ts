@@ -3,6 +3,7 @@ import type { Ids } from "@lifeboat/base";
 import {
   builtinInterpretation,
   type ConnectMember,
+  createClockWatch,
   createMemberConnections,
   createPlaneInformers,
   createTemplates,
@@ -43,6 +44,8 @@ export function createPlaneContext(ports: PlaneContextPorts, plane: Client): Run
     component: "lifeboat",
     instance: ports.instance,
   });
+  const clockWatch = createClockWatch({ ...kit, events, informers });
+  const { time } = clockWatch;
   const templates = createTemplates(kit, plane, {
     skips: (resource) => skipsApi(ports.skippedApis ?? [], resource),
   });
@@ -51,8 +54,19 @@ export function createPlaneContext(ports: PlaneContextPorts, plane: Client): Run
   const interpretation = scripts ?? builtinInterpretation;
   const watched: readonly Service[] = Object.values(informers);
   return {
-    context: { ...kit, ids, plane, informers, events, templates, connections, interpretation },
+    context: {
+      ...kit,
+      ids,
+      time,
+      plane,
+      informers,
+      events,
+      templates,
+      connections,
+      interpretation,
+    },
     services: [
+      clockWatch,
       ...watched,
       events,
       templates,

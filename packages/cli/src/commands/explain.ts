@@ -12,7 +12,7 @@ import {
   type Work,
   works,
 } from "@lifeboat/api";
-import type { Instant } from "@lifeboat/base";
+import { type Instant, plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import {
   candidateOf,
@@ -105,7 +105,7 @@ export function explainPlacement(found: Found, now: Instant): string {
     reserved: reservedBy(bindings),
     ...(waitForPurge !== undefined && { waitForPurge }),
   };
-  const decision = place(view, now);
+  const decision = place(view, plainMoment(now));
   const isDone = decision.reason === "Placed" || decision.reason === "AwaitingPurge";
   const help = isDone ? [] : whatHelps(decision.explanation);
   return [

@@ -23,7 +23,7 @@ import {
   type Work,
   works,
 } from "@lifeboat/api";
-import { addMs, type Instant } from "@lifeboat/base";
+import { addMs } from "@lifeboat/base";
 import {
   aggregatedItems,
   type ApplicationHeldReason,
@@ -179,7 +179,7 @@ class ApplicationFailovers {
   /** By Cluster object: it is read once. */
   readonly #candidates = new WeakMap<Cluster, Candidate>();
   #fleet: Fleet | undefined;
-  #reserved: { readonly at: Instant; readonly sums: PlacementView["reserved"] } | undefined;
+  #reserved: { readonly at: number; readonly sums: PlacementView["reserved"] } | undefined;
   /** By binding: why it cannot leave, as it was told. */
   readonly #held = new Map<string, string>();
 
@@ -197,14 +197,14 @@ class ApplicationFailovers {
   }
 
   async look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
-    const { clock, informers } = this.#context;
+    const { informers, time } = this.#context;
     const binding = bindingOf(informers, key);
     if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) {
       this.#held.delete(formatKey(key));
       return done;
     }
     const view = this.#view(binding);
-    const plan = decideApplication(view, clock.now());
+    const plan = decideApplication(view, time.moment());
     const [cluster] = plan.due;
     if (cluster !== undefined) return this.#leave(view, plan, cluster, signal);
     this.#held.delete(formatKey(key));
@@ -251,12 +251,12 @@ class ApplicationFailovers {
     cluster: string,
     work: Work | undefined,
   ): Held | CarriedLabels {
-    const { clock, templates } = this.#context;
+    const { templates, time } = this.#context;
     if (binding.spec.suspension?.scheduling === true) return heldFor("SchedulingSuspended");
     const template = templates.get(binding.spec.resource);
     if (template === undefined) return heldFor("TemplateMissing");
     const placement = { binding, fleet: this.#wholeFleet(), reserved: this.#promised() };
-    const target = findTarget(placement, new Set(due), clock.now());
+    const target = findTarget(placement, new Set(due), time.moment());
     if (!target.found) return heldFor("NoTarget", target.message);
     const { state, inject } = stateToCarry({
       binding,
@@ -276,8 +276,8 @@ class ApplicationFailovers {
   /** What other workloads were promised. Counting it takes a look at all of them, so it may be a second old. */
   #promised(): PlacementView["reserved"] {
     const { clock, informers } = this.#context;
-    const now = clock.now();
-    if (this.#reserved === undefined || now >= addMs(this.#reserved.at, RESERVED_MS))
+    const now = clock.monotonic();
+    if (this.#reserved === undefined || now - this.#reserved.at >= RESERVED_MS)
       this.#reserved = { at: now, sums: reservedBy(allBindings(informers)) };
     return this.#reserved.sums;
   }

@@ -21,7 +21,7 @@ import {
   type ObjectKey,
   setCondition,
 } from "@lifeboat/api";
-import { type Instant, parseTime } from "@lifeboat/base";
+import { parseTime } from "@lifeboat/base";
 import {
   brakeCondition,
   decideDeletion,
@@ -72,8 +72,8 @@ class BudgetGate implements DeletionGate {
   readonly #context: PlaneContext;
   readonly #controller: Controller;
   readonly #asked;
-  /** When each of these uids was let through. */
-  readonly #granted = new Map<string, Instant>();
+  /** When each of these uids was let through, on the monotonic clock. */
+  readonly #granted = new Map<string, number>();
   #waiting: Ask[] = [];
   #isBusy = false;
 
@@ -111,7 +111,7 @@ class BudgetGate implements DeletionGate {
 
   /** Oldest first: the map keeps the order in which they came. */
   #forgetOld(): void {
-    const before = this.#context.clock.now() - REMEMBERED_MS;
+    const before = this.#context.clock.monotonic() - REMEMBERED_MS;
     for (const [uid, at] of this.#granted) {
       if (at > before) return;
       this.#granted.delete(uid);
@@ -142,9 +142,13 @@ class BudgetGate implements DeletionGate {
 
   /** Writes on the budget what may go; the first of `uids` that may. */
   async #reserve(uids: readonly string[]): Promise<ReadonlySet<string>> {
-    const now = this.#context.clock.now();
+    const { clock, time } = this.#context;
+    const now = clock.monotonic();
     const { granted } = await this.#swap((budget) =>
-      decideDeletion({ ...viewOf(budget), asked: uids.length, works: this.#works() }, now),
+      decideDeletion(
+        { ...viewOf(budget), asked: uids.length, works: this.#works() },
+        time.moment(),
+      ),
     );
     const free = uids.slice(0, granted);
     for (const uid of free) this.#granted.set(uid, now);

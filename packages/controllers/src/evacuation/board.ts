@@ -16,7 +16,14 @@ import {
   type ObjectKey,
   parseKey,
 } from "@lifeboat/api";
-import { type Instant, instantOf, parseTime } from "@lifeboat/base";
+import {
+  type DueTime,
+  type Instant,
+  instantOf,
+  type Moment,
+  parseTime,
+  type SteadyTime,
+} from "@lifeboat/base";
 import {
   type EntryState,
   entryState,
@@ -33,6 +40,7 @@ import {
 } from "@lifeboat/core";
 import { compareVersions } from "@lifeboat/kit";
 import { type Binding, bindingOf, bindingsBy } from "../bindings.ts";
+import type { PlaneContext } from "../context.ts";
 import { bindingClusters, type PlaneInformers } from "../informers.ts";
 
 /** On which terms a taint moves a binding, as it was recorded. */
@@ -40,6 +48,8 @@ export interface Term {
   readonly taint: TaintIdentity;
   readonly id: string;
   readonly toleratedUntil: Instant | undefined;
+  /** The toleration counts from this: when the cluster got the taint. */
+  readonly addedAt: Instant | undefined;
   readonly purgeMode: PurgeMode;
   readonly exempt: string | undefined;
   /** The result of the binding, see `signResult`. */
@@ -106,6 +116,7 @@ const MAX_ENTRIES = 1000;
 export class Board {
   readonly queue = new EvictionQueue<Waiting>();
   readonly #informers: PlaneInformers;
+  readonly #time: SteadyTime;
   readonly #failover: boolean;
   readonly #listener: BoardListener;
   readonly #evacuations = new Map<string, Map<string, Evacuation>>();
@@ -113,8 +124,13 @@ export class Board {
   readonly #slices = new Map<string, Map<string, EvacuationSlice>>();
   readonly #tracks = new Map<string, Track>();
 
-  constructor(informers: PlaneInformers, failover: boolean, listener: BoardListener) {
+  constructor(
+    { informers, time }: Pick<PlaneContext, "informers" | "time">,
+    failover: boolean,
+    listener: BoardListener,
+  ) {
     this.#informers = informers;
+    this.#time = time;
     this.#failover = failover;
     this.#listener = listener;
   }
@@ -226,6 +242,12 @@ export class Board {
     this.#listener.wake();
   }
 
+  /** Puts everybody in line again: the clock was set, so all are due at another time. */
+  settleAll(): void {
+    for (const { items } of this.tracks)
+      for (const item of items.values()) if (item.held === undefined) this.settle(item);
+  }
+
   /** Keeps an item back. It stays out of the line until something about its binding or the clusters changes. */
   hold(item: Item, reason: HeldReason, message: string, now: Instant): boolean {
     const isNew = item.held?.reason !== reason;
@@ -239,20 +261,20 @@ export class Board {
     const { evacuation } = item.track;
     if (evacuation.spec.paused || (this.#failover && wasStoppedByGate(evacuation)))
       return undefined;
-    let due: Instant | undefined;
+    let earliest: Instant | undefined;
     for (const term of this.termsInForce(item)) {
       if (!this.#failover && !isDrainTaint(term.taint)) continue;
-      const at = term.toleratedUntil ?? instantOf(0);
-      if (due === undefined || at < due) due = at;
+      const at = dueOf(term, (since, afterMs) => this.#time.moment().due(since, afterMs));
+      if (earliest === undefined || at < earliest) earliest = at;
     }
-    return due;
+    return earliest;
   }
 
   /** The term by which an item may be released now: the one that is due for longest. */
-  termDue(item: Item, now: Instant): Term | undefined {
+  termDue(item: Item, { now, due: dueTime }: Moment): Term | undefined {
     const due = this.termsInForce(item)
       .filter(({ taint }) => this.#failover || isDrainTaint(taint))
-      .filter(({ toleratedUntil = 0 }) => toleratedUntil <= now);
+      .filter((term) => dueOf(term, dueTime) <= now);
     return due.toSorted((a, b) => (a.toleratedUntil ?? 0) - (b.toleratedUntil ?? 0))[0];
   }
 
@@ -318,6 +340,7 @@ export class Board {
           id: taint,
           toleratedUntil:
             entry.toleratedUntil === undefined ? undefined : parseTime(entry.toleratedUntil),
+          addedAt: parseTime(spec.taint.timeAdded ?? ""),
           purgeMode: entry.purgeMode === "Directly" ? "Directly" : "Gracefully",
           exempt: entry.exempt,
           result: entry.result,
@@ -379,6 +402,12 @@ export class Board {
   #bindingOf(id: string): Binding | undefined {
     return bindingOf(this.#informers, parseKey(id));
   }
+}
+
+/** From when the term lets its binding go. */
+function dueOf({ toleratedUntil, addedAt }: Term, due: DueTime): Instant {
+  if (toleratedUntil === undefined) return instantOf(0);
+  return addedAt === undefined ? toleratedUntil : due(addedAt, toleratedUntil - addedAt);
 }
 
 /** Its place in the queue: an evacuation that ends does not touch the line of the cluster's next one. */

@@ -69,12 +69,12 @@ class Evacuations implements Service {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, informers } = this.#context;
+    const { informers, time } = this.#context;
     const parts = this.#build();
     const { board, targets, releaser } = parts;
     const subscriptions = [
       informers.clusters.onChange((old, now) => {
-        targets.putCluster(old, now, clock.now());
+        targets.putCluster(old, now, time.moment());
         releaser.mayHelp();
       }),
       informers.propagationPolicies.onChange(() => releaser.mayHelp()),
@@ -84,7 +84,7 @@ class Evacuations implements Service {
       ...[informers.resourceBindings, informers.clusterResourceBindings].map((informer) =>
         informer.onChange((old, now) => {
           board.putBinding(old, now);
-          targets.putBinding(old, now, clock.now());
+          targets.putBinding(old, now, time.moment());
         }),
       ),
     ];
@@ -116,7 +116,7 @@ class Evacuations implements Service {
     const statistics = new Statistics();
     const targets = new Targets(clusterStatusUpdateFrequencyMs);
     const record = (cluster: string): void => recording.enqueue({ namespace: "", name: cluster });
-    const board: Board = new Board(context.informers, failover, {
+    const board: Board = new Board(context, failover, {
       changed: record,
       wake: () => releasing.enqueue(RELEASE),
       stays: (item) => recorder.tellStays(item),

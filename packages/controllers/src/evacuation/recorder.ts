@@ -275,11 +275,11 @@ export class Recorder {
     signal: AbortSignal,
   ): Promise<Instant | undefined> {
     const { board, context } = this.#parts;
-    const now = context.clock.now();
+    const { now, due } = context.time.moment();
     const tracks = board.tracksOf(name);
     const isRecording = tracks.some(({ evacuation }) => isRecordingPhase(evacuation));
     if (this.#isTooEarly(name) && !isRecording)
-      return addMs(this.#counted.get(name) ?? now, COALESCE_MS);
+      return due(this.#counted.get(name) ?? now, COALESCE_MS);
     this.#counted.set(name, now);
     const summaries: Summary[] = [];
     for (const track of tracks) {
@@ -292,7 +292,7 @@ export class Recorder {
       this.#endMetrics(name);
       return undefined;
     }
-    const isMoving = this.#showMetrics(name, summaries, now);
+    const isMoving = this.#showMetrics(name, summaries);
     const nextDue = summaries.flatMap(({ nextDueAt }) => nextDueAt ?? []);
     // Slices that never come, because a person wrote that there are more, end with the cache's next sign of life.
     return earliest([...nextDue, ...(isMoving || isRecording ? [addMs(now, REFRESH_MS)] : [])]);
@@ -300,7 +300,8 @@ export class Recorder {
 
   #isTooEarly(name: string): boolean {
     const counted = this.#counted.get(name);
-    return counted !== undefined && this.#parts.context.clock.now() < addMs(counted, COALESCE_MS);
+    const { now, due } = this.#parts.context.time.moment();
+    return counted !== undefined && now < due(counted, COALESCE_MS);
   }
 
   async #writeProgress(
@@ -468,8 +469,8 @@ export class Recorder {
   }
 
   /** Answers whether the numbers change with time alone. */
-  #showMetrics(name: string, summaries: readonly Summary[], now: Instant): boolean {
-    const { metrics, statistics } = this.#parts;
+  #showMetrics(name: string, summaries: readonly Summary[]): boolean {
+    const { context, metrics, statistics } = this.#parts;
     const kinds = new Map<string, number>();
     let total = 0;
     let open = 0;
@@ -490,7 +491,7 @@ export class Recorder {
     for (const [kind, count] of kinds)
       metrics.byKind.set(count, { cluster_name: name, resource_kind: kind });
     this.#shownKinds.set(name, new Set(kinds.keys()));
-    const rate = statistics.rate(name, now);
+    const rate = statistics.rate(name, context.clock.monotonic());
     metrics.rate.set(rate, { cluster_name: name });
     metrics.successRate.set(successRate(summaries), { cluster_name: name });
     return rate > 0;

@@ -1,5 +1,5 @@
 /** What the decision about one release looks at, gathered from the caches. */
-import type { Instant } from "@lifeboat/base";
+import type { Moment } from "@lifeboat/base";
 import { clusterOfWork, isProvenHealthy, type ReleaseView } from "@lifeboat/core";
 import { type Binding, policyOf } from "../bindings.ts";
 import type { PlaneContext } from "../context.ts";
@@ -20,7 +20,7 @@ export function releaseViewOf(
   item: Item,
   term: Term,
   binding: Binding,
-  now: Instant,
+  moment: Moment,
 ): ReleaseView {
   const { cluster, evacuation } = item.track;
   const leaving = new Set([...board.leaving(item.id, binding), cluster]);
@@ -29,7 +29,7 @@ export function releaseViewOf(
     cluster,
     taint: term.taint,
     purgeMode: term.purgeMode,
-    placement: targets.viewOf(binding, now),
+    placement: targets.viewOf(binding, moment),
     leaving,
     healthyElsewhere: healthyElsewhere(context, binding, leaving),
     state: {

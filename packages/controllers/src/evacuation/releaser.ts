@@ -11,6 +11,8 @@
  * 4. There is one key, so one release is decided at a time; only writes of one reservation go side by side.
  * 5. The budget shows the rate of the fleet as it is, also while nothing is released: it is written when that changed, at
  *    most once a second.
+ * 6. The time of a token is measured by the monotonic clock from when this process first saw it: no step of the wall clock
+ *    sets another one free, nor stops all of them.
  */
 import {
   clusters,
@@ -24,7 +26,7 @@ import {
   type Resource,
   type KubeObject,
 } from "@lifeboat/api";
-import { addMs, formatMicroTime, type Instant, instantOf, parseTime } from "@lifeboat/base";
+import { addMs, formatMicroTime, type Instant, type Moment, parseTime } from "@lifeboat/base";
 import {
   decideRelease,
   describeTaint,
@@ -42,7 +44,7 @@ import {
   taintId,
   type TokenReservation,
 } from "@lifeboat/core";
-import { checkAgainAt, done, type Outcome } from "@lifeboat/kit";
+import { checkAgainAt, done, type Outcome, RecentMap } from "@lifeboat/kit";
 import { type Binding, bindingOf, bindingResource, tellWorkload } from "../bindings.ts";
 import type { Item, Term } from "./board.ts";
 import type { EvacuationMetrics } from "./metrics.ts";
@@ -75,6 +77,8 @@ const TELL_MS = 1000;
 const WRITE_ATTEMPTS = 3;
 /** Writes of one reservation that are under way at the same time: they are synced to disk together. */
 const SIDE_BY_SIDE = 32;
+/** The cache may be behind by a few reservations. */
+const REMEMBERED = 16;
 /** How many are looked at before others get their turn. */
 const MAX_CHECKS = 500;
 /** Held ones are tried again at most so many at a time, and so often. */
@@ -95,18 +99,27 @@ interface Pick {
 type Attempt = "through" | "changed" | "recovered";
 
 /** What became of reserving. */
-type Reserved = Exclude<TokenReservation, { kind: "stop" }> | { readonly kind: "paused" };
+type Reserved =
+  | Extract<TokenReservation, { kind: "reserve" }>
+  | { readonly kind: "wait"; readonly leftMs: number }
+  | { readonly kind: "paused" };
 
 export class Releaser {
   readonly #parts: ReleaserParts;
   #rate: Rate;
   #paused = false;
-  /** No reservation before this: the last release is as long ago as the rate asks, however slow its write was. */
-  #notBefore: Instant = instantOf(0);
+  #steps = 0;
+  /**
+   * No reservation before this, on the monotonic clock: the last release is as long ago as the rate asks, however slow its
+   * write was.
+   */
+  #notBefore = -Infinity;
+  /** Until when the budget is used, on the monotonic clock, by its text: as it was when the text was first seen. */
+  readonly #used = new RecentMap<number>(REMEMBERED);
   /** Something changed that may help those who are held. */
   #mayHelp = false;
-  #retriedAt: Instant = instantOf(0);
-  #toldAt: Instant = instantOf(0);
+  #retriedAt = -Infinity;
+  #toldAt = -Infinity;
 
   constructor(parts: ReleaserParts) {
     this.#parts = parts;
@@ -131,6 +144,7 @@ export class Releaser {
 
   async look(signal: AbortSignal): Promise<Outcome> {
     this.#readFleet();
+    this.#readClock();
     const releaseAt = await this.#releaseDue(signal);
     const tellAt = await this.#tellRate(signal);
     const next = tellAt === undefined ? releaseAt : earlier(tellAt, releaseAt);
@@ -157,9 +171,9 @@ export class Releaser {
     // Who never had anything to move needs no budget.
     if (known === undefined ? board.isEmpty : showsRate(known, this.#rate)) return undefined;
     const now = context.clock.now();
-    const again = addMs(this.#toldAt, TELL_MS);
-    if (now < again) return again;
-    this.#toldAt = now;
+    const leftMs = this.#toldAt + TELL_MS - context.clock.monotonic();
+    if (leftMs > 0) return addMs(now, Math.ceil(leftMs));
+    this.#toldAt = context.clock.monotonic();
     try {
       const budget = await this.#readBudget(signal);
       if (showsRate(budget, this.#rate)) return undefined;
@@ -190,16 +204,27 @@ export class Releaser {
     if (isChanged) this.#parts.rateChanged();
   }
 
+  /** After a step of the clock everybody is due at another time. */
+  #readClock(): void {
+    const { board, context } = this.#parts;
+    context.time.look();
+    if (context.time.steps === this.#steps) return;
+    this.#steps = context.time.steps;
+    board.settleAll();
+  }
+
   /** Puts held ones in line again after something changed; answers when the next of them may be. */
   #retryHeld(): Instant | undefined {
     const { board, context, targets } = this.#parts;
-    const now = context.clock.now();
-    if (targets.expire(now)) this.#mayHelp = true;
+    const moment = context.time.moment();
+    const { now } = moment;
+    const monotonic = context.clock.monotonic();
+    if (targets.expire(moment)) this.#mayHelp = true;
     if (!this.#mayHelp) return targets.settledBy(now);
-    const again = addMs(this.#retriedAt, RETRY_MS);
-    if (now < again) return again;
+    const leftMs = this.#retriedAt + RETRY_MS - monotonic;
+    if (leftMs > 0) return addMs(now, Math.ceil(leftMs));
     this.#mayHelp = false;
-    this.#retriedAt = now;
+    this.#retriedAt = monotonic;
     let count = 0;
     for (const { items } of board.tracks)
       for (const item of items.values()) {
@@ -218,27 +243,26 @@ export class Releaser {
   /** Releases from a lane what may go now. Answers when to go on; undefined: nobody of this lane may go. */
   async #serve(lane: Lane, signal: AbortSignal): Promise<Instant | undefined> {
     const { board, context } = this.#parts;
-    const now = context.clock.now();
+    const moment = context.time.moment();
+    const { now } = moment;
     const dueAt = board.queue.nextDueAt(lane);
     if (dueAt === undefined || dueAt > now) return undefined;
     const rate = this.#rateOf(lane);
-    const known = parseTime(
-      context.informers.evacuationBudgets.get(BUDGET)?.status?.reservedUntil ?? "",
-    );
+    const budget = context.informers.evacuationBudgets.get(BUDGET);
     const wanted = board.queue.sizeOf(lane);
-    const first = reserve({ reservedUntil: this.#later(known), rate, wanted }, now);
+    const first = reserve({ reservedUntil: this.#usedUntil(budget, now), rate, wanted }, now);
     // Without a rate nobody is released; who has no target is not looked for either.
     if (first.kind === "stop") return undefined;
     if (first.kind === "wait") return first.until;
-    const { picks, isMore } = this.#pick(lane, Math.max(1, first.tokens), now);
+    const { picks, isMore } = this.#pick(lane, Math.max(1, first.tokens), moment);
     if (picks.length === 0) return isMore ? now : undefined;
     try {
       const reserved = await this.#reserve(lane, picks.length, signal);
       if (reserved.kind === "paused") return undefined;
       if (reserved.kind === "wait") {
         // The cache may not know yet; asking the server again before that is of no use.
-        this.#notBefore = reserved.until;
-        return reserved.until;
+        this.#notBefore = context.clock.monotonic() + reserved.leftMs;
+        return addMs(context.clock.now(), reserved.leftMs);
       }
       await this.#releaseAll(picks.splice(0, reserved.tokens), rate, signal);
       return context.clock.now();
@@ -253,22 +277,34 @@ export class Releaser {
       : passiveRateOf(this.#rate, this.#parts.rates);
   }
 
-  #later(reservedUntil: Instant | undefined): Instant | undefined {
-    if (reservedUntil === undefined && this.#notBefore === 0) return undefined;
-    return instantOf(Math.max(reservedUntil ?? 0, this.#notBefore));
+  /** Until when nothing may be reserved, as the clock shows it now; undefined: nothing was ever released. */
+  #usedUntil(budget: EvacuationBudget | undefined, now: Instant): Instant | undefined {
+    const monotonic = this.#parts.context.clock.monotonic();
+    const text = budget?.status?.reservedUntil ?? "";
+    const reserved = parseTime(text);
+    const seen = reserved === undefined ? -Infinity : monotonic + reserved - now;
+    const used = this.#used.get(text) ?? seen;
+    this.#used.set(text, used);
+    const until = Math.max(used, this.#notBefore);
+    return until === -Infinity ? undefined : addMs(now, Math.ceil(until - monotonic));
   }
 
   /** Takes up to `count` out of the queue that have somewhere to go; holds those that have not. */
-  #pick(lane: Lane, count: number, now: Instant): { picks: Pick[]; isMore: boolean } {
+  #pick(lane: Lane, count: number, moment: Moment): { picks: Pick[]; isMore: boolean } {
     const { board, context, targets } = this.#parts;
     const picks: Pick[] = [];
     for (let checks = 0; picks.length < count && checks < MAX_CHECKS; checks++) {
-      const item = board.queue.take(lane, now)?.item;
+      const item = board.queue.take(lane, moment.now)?.item;
       if (item === undefined) return { picks, isMore: false };
       const binding = bindingOf(context.informers, item.key);
-      const term = board.termDue(item, now);
-      if (binding === undefined || term === undefined) continue;
-      const decision = this.#decide(item, term, binding, now);
+      const term = board.termDue(item, moment);
+      if (binding === undefined) continue;
+      if (term === undefined) {
+        // The clock was set since it was put in line.
+        board.settle(item);
+        continue;
+      }
+      const decision = this.#decide(item, term, binding, moment);
       if (decision.outcome === "held") {
         this.#hold(item, decision.reason, decision.message);
         continue;
@@ -281,8 +317,8 @@ export class Releaser {
     return { picks, isMore: true };
   }
 
-  #decide(item: Item, term: Term, binding: Binding, now: Instant): ReleaseDecision {
-    return decideRelease(releaseViewOf(this.#parts, item, term, binding, now), now);
+  #decide(item: Item, term: Term, binding: Binding, moment: Moment): ReleaseDecision {
+    return decideRelease(releaseViewOf(this.#parts, item, term, binding, moment), moment);
   }
 
   /** Writes on the budget that so many are released, before they are. */
@@ -294,16 +330,18 @@ export class Releaser {
         this.#readFleet();
         const rate = this.#rateOf(lane);
         if (budget.spec.paused || this.#paused || !(rate > 0)) return { kind: "paused" };
-        const known = parseTime(budget.status?.reservedUntil ?? "");
-        const answer = reserve({ reservedUntil: this.#later(known), rate, wanted }, clock.now());
+        const now = clock.now();
+        const reservedUntil = this.#usedUntil(budget, now);
+        const answer = reserve({ reservedUntil, rate, wanted }, now);
         if (answer.kind === "stop") return { kind: "paused" };
-        if (answer.kind === "wait") return answer;
+        if (answer.kind === "wait") return { kind: "wait", leftMs: answer.until - now };
         const status = {
           ...budget.status,
           ...rateStatus(this.#rate),
           reservedUntil: formatMicroTime(answer.reservedUntil),
           reservedTokens: answer.tokens,
         };
+        this.#usedUntil({ ...budget, status }, now);
         const options = { subresource: "status", signal };
         await plane.update(evacuationBudgets, { ...budget, status }, options);
         return answer;
@@ -328,7 +366,7 @@ export class Releaser {
     for (let at = 0; at < picks.length; at += SIDE_BY_SIDE) {
       const some = picks.slice(at, at + SIDE_BY_SIDE);
       const outcomes = await Promise.allSettled(some.map((pick) => this.#release(pick, signal)));
-      this.#notBefore = addMs(clock.now(), Math.ceil(1000 / rate));
+      this.#notBefore = clock.monotonic() + Math.ceil(1000 / rate);
       const failed = outcomes.find(({ status }) => status === "rejected");
       if (failed === undefined) continue;
       for (const pick of picks.slice(at + SIDE_BY_SIDE)) this.#putBack(pick);
@@ -365,9 +403,10 @@ export class Releaser {
     }
     board.observe(item, binding);
     if (binding === undefined || item.state !== "Queued") return "through";
-    const now = context.clock.now();
+    const moment = context.time.moment();
+    const { now } = moment;
     const isSame = binding.metadata.resourceVersion === pick.binding.metadata.resourceVersion;
-    const decision = isSame ? pick.decision : this.#decide(item, term, binding, now);
+    const decision = isSame ? pick.decision : this.#decide(item, term, binding, moment);
     if (decision.outcome === "held") {
       this.#hold(item, decision.reason, decision.message);
       return "through";
@@ -390,7 +429,7 @@ export class Releaser {
       return "through";
     }
     board.observe(item, written);
-    statistics.released(name, now);
+    statistics.released(name, context.clock.monotonic());
     const since = Math.max(term.toleratedUntil ?? 0, term.recordedAt);
     metrics.latency.observe(Math.max(0, now - since) / 1000, { cluster_name: name });
     context.log.info("evicted a workload from a cluster", {

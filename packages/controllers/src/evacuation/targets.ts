@@ -7,7 +7,7 @@
  * 3. What copies report goes on counting until their cluster's own count shows it, as for the scheduler.
  */
 import { type Cluster, equalJson, formatKey } from "@lifeboat/api";
-import { addMs, type Instant } from "@lifeboat/base";
+import { addMs, type Instant, type Moment } from "@lifeboat/base";
 import {
   type Candidate,
   candidateOf,
@@ -34,7 +34,7 @@ export class Targets {
     this.#ledger = new RoomLedger(countMs);
   }
 
-  putCluster(old: Cluster | undefined, now: Cluster | undefined, at: Instant): void {
+  putCluster(old: Cluster | undefined, now: Cluster | undefined, at: Moment): void {
     const { name = "" } = (now ?? old)?.metadata ?? {};
     if (now === undefined) this.#candidates.delete(name);
     else this.#candidates.set(name, candidateOf(now));
@@ -43,7 +43,7 @@ export class Targets {
       this.#ledger.counted(name, at);
   }
 
-  putBinding(old: Binding | undefined, now: Binding | undefined, at: Instant): void {
+  putBinding(old: Binding | undefined, now: Binding | undefined, at: Moment): void {
     const { namespace = "", name } = ((now ?? old) as Binding).metadata;
     const id = formatKey({ namespace, name });
     if (now !== undefined && isUnplaced(now)) {
@@ -59,8 +59,8 @@ export class Targets {
   }
 
   /** What a placement of this binding looks at now. */
-  viewOf(binding: Binding, now: Instant): PlacementView {
-    this.#guess(now);
+  viewOf(binding: Binding, moment: Moment): PlacementView {
+    this.#guess(moment);
     return this.#view(binding);
   }
 
@@ -76,8 +76,8 @@ export class Targets {
   }
 
   /** Lets go of what has settled for long enough; answers whether there was any, so that somebody may fit now. */
-  expire(now: Instant): boolean {
-    return this.#ledger.expire(now).length > 0;
+  expire(moment: Moment): boolean {
+    return this.#ledger.expire(moment).length > 0;
   }
 
   /** By when what settles now will have settled; undefined: nothing does. */
@@ -90,12 +90,12 @@ export class Targets {
     return { binding, fleet: this.#fleet, reserved: this.#ledger.reserved };
   }
 
-  #guess(now: Instant): void {
+  #guess(moment: Moment): void {
     for (const [id, binding] of this.#unplaced) {
       this.#unplaced.delete(id);
       this.#promised.add(id);
       this.#ledger.remove(id);
-      this.#ledger.put(id, binding, place(this.#view(binding), now).clusters);
+      this.#ledger.put(id, binding, place(this.#view(binding), moment).clusters);
     }
   }
 }

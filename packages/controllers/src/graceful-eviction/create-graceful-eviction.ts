@@ -173,17 +173,18 @@ class Evictions {
   }
 
   async look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
-    const { clock, informers } = this.#context;
+    const { clock, informers, time } = this.#context;
     const binding = bindingOf(informers, key);
     if (binding === undefined || !hasTasks(binding) || isGoing(binding)) {
       this.#told.delete(formatKey(key));
       return done;
     }
     const view = this.#view(binding);
-    let plan = decideTasks(view, clock.now());
+    let plan = decideTasks(view, time.moment());
     const times: Instant[] = [];
     if (plan.verdicts.some(restsOnHealth)) {
-      plan = decideTasks({ ...view, outdated: await this.#outdated(binding, signal) }, clock.now());
+      const outdated = await this.#outdated(binding, signal);
+      plan = decideTasks({ ...view, outdated }, time.moment());
       if (!plan.verdicts.some(restsOnHealth)) times.push(addMs(clock.now(), OUTDATED_MS));
     }
     if (!(await this.#isConfirmed(binding, plan, signal)))

@@ -124,7 +124,7 @@ class Scheduler {
     const { name = "" } = (now ?? old)?.metadata ?? {};
     const change = this.#clusters.put(name, now);
     const hasCounted = !equalJson(old?.status?.resourceSummary, now?.status?.resourceSummary);
-    const isSettled = hasCounted && this.#ledger.counted(name, this.#context.clock.now());
+    const isSettled = hasCounted && this.#ledger.counted(name, this.#context.time.moment());
     if (change !== undefined) this.#clusterChanged(change);
     if (isSettled) this.#roomIsFree([name]);
   }
@@ -150,7 +150,7 @@ class Scheduler {
     const known = old !== undefined && this.#isOurs(old) ? old : undefined;
     if (known === undefined) this.#forced.add(id);
     const isChanged = known?.metadata.generation !== now.metadata.generation;
-    const freed = this.#ledger.takeIn(id, known, now, this.#context.clock.now());
+    const freed = this.#ledger.takeIn(id, known, now, this.#context.time.moment());
     this.#roomIsFree(freed.map(({ cluster }) => cluster));
     this.#expireLater();
     if (isChanged) this.#metrics.incoming.add(1, { event: "BindingChanged" });
@@ -171,10 +171,10 @@ class Scheduler {
 
   #expireLater(): void {
     if (this.#cancelExpiry !== undefined || !this.#ledger.hasSettling) return;
-    const { clock } = this.#context;
+    const { clock, time } = this.#context;
     this.#cancelExpiry = clock.after(this.#ledger.settleMs, () => {
       this.#cancelExpiry = undefined;
-      this.#roomIsFree(this.#ledger.expire(clock.now()));
+      this.#roomIsFree(this.#ledger.expire(time.moment()));
       this.#expireLater();
     });
   }
@@ -222,10 +222,10 @@ class Scheduler {
   }
 
   async #schedule(id: string, binding: Binding, due: ScheduleReason, write: Write): Promise<void> {
-    const { clock } = this.#context;
+    const { clock, time } = this.#context;
     const estimates = await this.#estimator?.estimate(binding);
     const started = clock.monotonic();
-    const decision = place(this.#viewOf(binding, estimates), write.now);
+    const decision = place(this.#viewOf(binding, estimates), time.moment());
     this.#metrics.algorithm.observe((clock.monotonic() - started) / 1000, {
       schedule_step: "Place",
     });

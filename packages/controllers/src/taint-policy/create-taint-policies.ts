@@ -108,7 +108,7 @@ class TaintPolicies implements Service {
   }
 
   async #look(key: ObjectKey): Promise<Outcome> {
-    const { informers, clock, events } = this.#context;
+    const { informers, time, events } = this.#context;
     const cluster = informers.clusters.get(key);
     const watched = this.#watched.get(key.name);
     if (cluster === undefined || watched === undefined) return done;
@@ -123,7 +123,7 @@ class TaintPolicies implements Service {
         unwatched,
         failover: this.#options.failover,
       },
-      clock.now(),
+      time.moment(),
     );
     for (const command of plan.commands) {
       try {

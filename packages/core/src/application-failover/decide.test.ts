@@ -1,6 +1,6 @@
 /** When a failing application is due to leave, what is remembered of it, and what the eviction says. */
 import type { ResourceBinding } from "@lifeboat/api";
-import { addMs, formatTime, type Instant } from "@lifeboat/base";
+import { addMs, formatTime, type Instant, plainMoment } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
 import { bindingWith, clusterIn, copy, NOW, task } from "../eviction/eviction.suite.ts";
 import { evictedFromOf } from "../placement/filters/evicted-from.ts";
@@ -95,31 +95,33 @@ describe("a copy", () => {
       ["a"],
     ],
   ])("%s", (_name, view, reason, due) => {
-    const plan = decideApplication(view, NOW);
+    const plan = decideApplication(view, plainMoment(NOW));
     expect([plan.reason, plan.due]).toEqual([reason, due]);
     const isRemembered = reason === "Tolerated" || reason === "Due";
     expect(readRecord(plan.remembered).unhealthySince.has("a")).toBe(isRemembered);
   });
 
   it("is looked at again when its time is over, and nothing is written meanwhile", () => {
-    const plan = decideApplication(viewOf(failing(since(20))), NOW);
+    const plan = decideApplication(viewOf(failing(since(20))), plainMoment(NOW));
     expect(plan.checkAgainAt).toBe(addMs(NOW, 40_000));
     expect(plan.commands).toEqual([]);
   });
 
   it("is never due early because times are whole seconds", () => {
     const start = addMs(NOW, 400);
-    const { remembered } = decideApplication(viewOf(failing()), start);
-    const early = decideApplication(viewOf(remembered), addMs(start, 59_900));
+    const { remembered } = decideApplication(viewOf(failing()), plainMoment(start));
+    const early = decideApplication(viewOf(remembered), plainMoment(addMs(start, 59_900)));
     expect(early.due).toEqual([]);
-    expect(decideApplication(viewOf(remembered), addMs(start, 60_700)).due).toEqual(["a"]);
+    expect(decideApplication(viewOf(remembered), plainMoment(addMs(start, 60_700))).due).toEqual([
+      "a",
+    ]);
   });
 
   it("has 300 seconds when the policy does not say", () => {
     const binding = failing(since(299), { decisionConditions: {} });
-    expect(decideApplication(viewOf(binding), NOW).reason).toBe("Tolerated");
+    expect(decideApplication(viewOf(binding), plainMoment(NOW)).reason).toBe("Tolerated");
     const later = failing(since(300), { decisionConditions: {} });
-    expect(decideApplication(viewOf(later), NOW).reason).toBe("Due");
+    expect(decideApplication(viewOf(later), plainMoment(NOW)).reason).toBe("Due");
   });
 });
 
@@ -128,7 +130,9 @@ describe("an episode", () => {
   const elsewhere = (changes: Partial<ApplicationView> = {}) =>
     viewOf(failing(left, {}, ["b"]), { works: [copy("b", well)], ...changes });
   it("is over when every copy is healthy", () => {
-    expect(decideApplication(elsewhere(), NOW).remembered.metadata.annotations).toEqual({});
+    expect(
+      decideApplication(elsewhere(), plainMoment(NOW)).remembered.metadata.annotations,
+    ).toEqual({});
   });
 
   it.each<[string, ApplicationView]>([
@@ -153,12 +157,12 @@ describe("an episode", () => {
       ),
     ],
   ])("goes on while %s", (_name, view) => {
-    expect([...evictedFromOf(decideApplication(view, NOW).remembered)]).toEqual(["a"]);
+    expect([...evictedFromOf(decideApplication(view, plainMoment(NOW)).remembered)]).toEqual(["a"]);
   });
 
   it("is over for a cluster in which a person places the workload", () => {
     const view = viewOf(failing(left), { works: [copy("a", ill)] });
-    expect([...evictedFromOf(decideApplication(view, NOW).remembered)]).toEqual([]);
+    expect([...evictedFromOf(decideApplication(view, plainMoment(NOW)).remembered)]).toEqual([]);
   });
 });
 

@@ -12,7 +12,7 @@
  * 3. It is not failover of clusters: no gate and no queue (D18, D6).
  */
 import type { Cluster, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
-import { addMs, formatTime, type Instant, parseTime } from "@lifeboat/base";
+import { addMs, formatTime, type Instant, type Moment, parseTime } from "@lifeboat/base";
 import { aggregatedItems } from "../aggregation/items.ts";
 import { evict } from "../evacuation/evict.ts";
 import { isSilent } from "../eviction/fence.ts";
@@ -40,7 +40,10 @@ const DEFAULT_TOLERATION_SECONDS = 300;
 const DEFAULT_GRACE_SECONDS = 600;
 
 /** Decides what is remembered of a workload's health, and which clusters it is to leave. */
-export function decideApplication(view: ApplicationView, now: Instant): ApplicationPlan {
+export function decideApplication(
+  view: ApplicationView,
+  { now, due: dueTime }: Moment,
+): ApplicationPlan {
   const { binding } = view;
   const application = binding.spec.failover?.application;
   if (application === undefined) return planOf(binding, NOTHING, [], "NotAsked");
@@ -54,7 +57,7 @@ export function decideApplication(view: ApplicationView, now: Instant): Applicat
     if (state !== "Unhealthy") continue;
     const began = wholeSeconds(former.unhealthySince.get(cluster) ?? now);
     since.set(cluster, began);
-    const end = addMs(began, seconds * 1000);
+    const end = dueTime(began, seconds * 1000);
     if (now >= end) due.push(cluster);
     else if (next === undefined || end < next) next = end;
   }

@@ -14,7 +14,7 @@
  * 4. Deletions that follow from an eviction or from deleting a template or Cluster neither count nor wait.
  */
 import { type Condition, findCondition } from "@lifeboat/api";
-import { deepFreeze, formatTime, type Instant, parseTime } from "@lifeboat/base";
+import { deepFreeze, formatTime, type Instant, type Moment, parseTime } from "@lifeboat/base";
 import type { PlannedCondition, PlannedEvent } from "../plan.ts";
 import { type DeletionReason, deletionReasons } from "./reasons.ts";
 
@@ -86,11 +86,12 @@ export function isExempt(cause: DeletionCause): boolean {
 }
 
 /** How many of the Works that are to be deleted may go now. */
-export function decideDeletion(view: DeletionView, now: Instant): DeletionPlan {
+export function decideDeletion(view: DeletionView, moment: Moment): DeletionPlan {
+  const { now } = moment;
   const state = brakeState(view, now);
   if (state === "braked") return plan(0, view.recent, "TooManyDeletions");
   if (state === "open") return opened(view);
-  const recent = within(view.recent, now);
+  const recent = within(view.recent, moment);
   const works = Math.max(view.works, ...recent.map((one) => one.works));
   const used = recent.reduce((sum, { count }) => sum + count, 0);
   const allowed = Math.max(ALWAYS_ALLOWED, Math.floor(works / ALLOWED_SHARE));
@@ -136,11 +137,10 @@ function opened(view: DeletionView): DeletionPlan {
   return isBraked ? { ...base, condition: RELEASED } : base;
 }
 
-/** A clock that was set back leaves moments of the future: they count for as long as they may be real. */
-function within(recent: readonly LetThrough[], now: Instant): readonly LetThrough[] {
+function within(recent: readonly LetThrough[], { now, due }: Moment): readonly LetThrough[] {
   return recent.filter(({ at }) => {
     const time = parseTime(at);
-    return time !== undefined && time > now - WINDOW_MS && time <= now + WINDOW_MS;
+    return time !== undefined && now < due(time, WINDOW_MS);
   });
 }
 

@@ -1,4 +1,5 @@
 /** Who may be evicted now, and with what; who is held, and why. */
+import { plainMoment } from "@lifeboat/base";
 import type { Placement, ResourceBinding } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { candidateOf, fleetOf } from "../placement/candidate.ts";
@@ -78,32 +79,35 @@ describe("a target", () => {
       { ...HELD, reason: "NoTarget" },
     ],
   ] as const)("%s", (_name, given, expected) => {
-    expect(decideRelease(view(given as Given), NOW)).toMatchObject(expected);
+    expect(decideRelease(view(given as Given), plainMoment(NOW))).toMatchObject(expected);
   });
 
   it("is not needed on a drain when enough healthy copies stay, unless replicas are divided", () => {
     const both = { binding: on({ a: 2, b: 2 }) };
     const drain = (given: Given, healthyElsewhere: number) =>
-      decideRelease(view({ ...given, more: { taint: DRAIN, healthyElsewhere } }), NOW).outcome;
+      decideRelease(view({ ...given, more: { taint: DRAIN, healthyElsewhere } }), plainMoment(NOW))
+        .outcome;
     expect(drain(both, 0)).toBe("held");
     expect(drain(both, 1)).toBe("release");
     expect(drain({ binding: on({ a: 2, b: 2 }, min(2)) }, 1)).toBe("held");
     expect(drain({ binding: on({ a: 1, b: 1 }, DIVIDED), pods: 0 }, 1)).toBe("held");
     const failed = view({ ...both, more: { healthyElsewhere: 1 } });
-    expect(decideRelease(failed, NOW).outcome).toBe("held");
+    expect(decideRelease(failed, plainMoment(NOW)).outcome).toBe("held");
   });
 });
 
 describe("nobody who would place it anew", () => {
   it("holds it", () => {
     const suspended = on({ a: 2 }, {}, { suspension: { scheduling: true } });
-    expect(decideRelease(view({ binding: suspended }), NOW)).toMatchObject({
+    expect(decideRelease(view({ binding: suspended }), plainMoment(NOW))).toMatchObject({
       reason: "SchedulingSuspended",
     });
     const loose = makeBinding({ clusters: { a: 2 }, replicas: 2 });
-    expect(decideRelease(view({ binding: loose }), NOW)).toMatchObject({ reason: "NotClaimed" });
+    expect(decideRelease(view({ binding: loose }), plainMoment(NOW))).toMatchObject({
+      reason: "NotClaimed",
+    });
     const fleetwide = claimed(loose, CLUSTER_POLICY_ID);
-    expect(decideRelease(view({ binding: fleetwide }), NOW)).toMatchObject(RELEASE);
+    expect(decideRelease(view({ binding: fleetwide }), plainMoment(NOW))).toMatchObject(RELEASE);
   });
 });
 
@@ -117,7 +121,7 @@ describe("the order", () => {
   };
 
   it("says why, how, for whom, and with what", () => {
-    const decision = decideRelease(view({ binding: stateful(7) }), NOW);
+    const decision = decideRelease(view({ binding: stateful(7) }), plainMoment(NOW));
     expect(decision).toMatchObject({
       order: {
         cluster: "a",
@@ -134,24 +138,28 @@ describe("the order", () => {
   });
 
   it("is held for state that cannot be read, or while the template is not known", () => {
-    expect(decideRelease(view({ binding: stateful({ a: 1 }) }), NOW)).toMatchObject({
+    expect(decideRelease(view({ binding: stateful({ a: 1 }) }), plainMoment(NOW))).toMatchObject({
       reason: "StateNotReadable",
     });
     const unknown = {
       state: { work: undefined, policy: undefined, enabled: true, template: undefined },
     };
-    expect(decideRelease(view({ binding: stateful(7), more: unknown }), NOW)).toMatchObject({
+    expect(
+      decideRelease(view({ binding: stateful(7), more: unknown }), plainMoment(NOW)),
+    ).toMatchObject({
       reason: "TemplateMissing",
     });
     const off = { state: { ...unknown.state, enabled: false } };
-    expect(decideRelease(view({ binding: stateful(7), more: off }), NOW)).toMatchObject({
+    expect(
+      decideRelease(view({ binding: stateful(7), more: off }), plainMoment(NOW)),
+    ).toMatchObject({
       order: { state: {} },
     });
-    expect(decideRelease(view({ more: unknown }), NOW)).toMatchObject(RELEASE);
+    expect(decideRelease(view({ more: unknown }), plainMoment(NOW))).toMatchObject(RELEASE);
   });
 
   it("warns of state that was not kept", () => {
-    const decision = decideRelease(view({ binding: stateful(undefined) }), NOW);
+    const decision = decideRelease(view({ binding: stateful(undefined) }), plainMoment(NOW));
     expect(decision).toMatchObject({ order: { state: {} }, warnings: [expect.any(String)] });
   });
 });

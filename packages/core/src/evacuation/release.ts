@@ -4,14 +4,13 @@
  * Placement and state rules are those of this moment, so that a held entry can be repaired; who is affected and the purge
  * mode were fixed when the cluster became faulty.
  */
-import type { ResourceBinding } from "@lifeboat/api";
-import type { Instant } from "@lifeboat/base";
+import type { Moment } from "@lifeboat/base";
+import { hasScheduler } from "../matching/has-scheduler.ts";
 import { findTarget } from "../placement/find-target.ts";
 import { isDivided, readPlacement, spreadBy } from "../placement/rules.ts";
 import type { PlacementView, Target } from "../placement/view.ts";
 import type { Fields } from "../fields.ts";
 import { type CarriedStateView, stateToCarry } from "../state/state-to-carry.ts";
-import { CLUSTER_POLICY_ID, POLICY_ID } from "../well-known.ts";
 import type { PurgeMode } from "./affected.ts";
 import { markOf } from "./entry.ts";
 import type { EvictionOrder } from "./evict.ts";
@@ -51,12 +50,12 @@ export type ReleaseDecision =
 export const TAINT_MANAGER = "TaintManager";
 export const TAINT_UNTOLERATED = "TaintUntolerated";
 
-export function decideRelease(view: ReleaseView, now: Instant): ReleaseDecision {
+export function decideRelease(view: ReleaseView, moment: Moment): ReleaseDecision {
   const { placement, cluster, taint, evacuation, purgeMode } = view;
   const { binding } = placement;
   if (binding.spec.suspension?.scheduling === true) return held("SchedulingSuspended");
-  if (!isClaimed(binding)) return held("NotClaimed");
-  const target = findTarget(placement, view.leaving, now);
+  if (!hasScheduler(binding)) return held("NotClaimed");
+  const target = findTarget(placement, view.leaving, moment);
   const needsNone = !target.found && isDrainTaint(taint) && hasEnoughElsewhere(view);
   if (!target.found && !needsNone) return held("NoTarget", target.message);
   const { template } = view.state;
@@ -98,15 +97,6 @@ function carriesState({ placement, state }: ReleaseView): boolean {
 
 function held(reason: HeldReason, message: string = heldReasons[reason]): ReleaseDecision {
   return { outcome: "held", reason, message };
-}
-
-/** On bindings that others than policies make. */
-const MANAGED_BY = "binding.karmada.io/managed-by";
-
-/** Whether a scheduler takes care of the binding. */
-function isClaimed({ metadata }: ResourceBinding): boolean {
-  const labels = metadata.labels ?? {};
-  return [POLICY_ID, CLUSTER_POLICY_ID, MANAGED_BY].some((key) => labels[key] !== undefined);
 }
 
 /** On a drain a whole copy may go without a substitute when enough healthy ones stay. */

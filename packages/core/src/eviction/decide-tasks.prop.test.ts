@@ -1,6 +1,6 @@
 /** What holds for every binding with tasks: the floor, the barrier of Directly, and that time alone ends nothing. */
 import type { EvictionTask, Work } from "@lifeboat/api";
-import { addMs } from "@lifeboat/base";
+import { addMs, plainMoment } from "@lifeboat/base";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decideTasks } from "./decide-tasks.ts";
@@ -102,7 +102,7 @@ const isDirect = ({ purgeMode }: EvictionTask): boolean =>
   purgeMode === "Directly" || purgeMode === "Immediately";
 
 function fates(view: TasksView, now = NOW) {
-  const { verdicts } = decideTasks(view, now);
+  const { verdicts } = decideTasks(view, plainMoment(now));
   return tasksOf(view).map((one, i) => ({ task: one, fate: verdicts[i]?.fate }));
 }
 
@@ -171,7 +171,7 @@ describe("for every binding", () => {
   it("what is taken back is in the result, and only taints that are gone are a reason", () => {
     fc.assert(
       fc.property(anyView, (view) => {
-        const [changed] = decideTasks(view, NOW).commands;
+        const [changed] = decideTasks(view, plainMoment(NOW)).commands;
         for (const { task: one, fate } of fates(view)) {
           if (fate !== "rolledBack") continue;
           expect(one.producer).toBe("TaintManager");
@@ -187,7 +187,7 @@ describe("for every binding", () => {
   it("clusters leave or enter the result by nothing else", () => {
     fc.assert(
       fc.property(anyView, (view) => {
-        const [changed] = decideTasks(view, NOW).commands;
+        const [changed] = decideTasks(view, plainMoment(NOW)).commands;
         const back = fates(view).filter(({ fate }) => fate === "rolledBack");
         const names = [
           ...(view.binding.spec.clusters ?? []).map(({ name }) => name),

@@ -13,7 +13,7 @@
  * 4. Everything that is decided is one write of the binding. A task without a time gets one, so that periods can count.
  */
 import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
-import { addMs, formatTime, type Instant, parseTime } from "@lifeboat/base";
+import { formatTime, type Instant, type Moment, parseTime } from "@lifeboat/base";
 import type { Plan } from "../plan.ts";
 import { isApplicationFailover } from "../placement/filters/evicted-from.ts";
 import { mayBeHealthy } from "../works/copy-health.ts";
@@ -44,21 +44,21 @@ interface Verdict {
 }
 
 /** Decides about every task of a binding; `commands` holds the binding as it is to be written, if anything changes. */
-export function decideTasks(view: TasksView, now: Instant): TasksPlan {
+export function decideTasks(view: TasksView, moment: Moment): TasksPlan {
   const tasks = view.binding.spec.gracefulEvictionTasks ?? [];
   if (tasks.length === 0) return { ...EMPTY, reason: "NoTasks" };
   const verdicts: TaskVerdict[] = [];
   const times: Instant[] = [];
   let binding = view.binding;
   for (const task of tasks) {
-    const { fate, reason, checkAgainAt } = decideTask(view, task, now);
+    const { fate, reason, checkAgainAt } = decideTask(view, task, moment);
     verdicts.push({ cluster: task.fromCluster, fate, reason });
     if (checkAgainAt !== undefined) times.push(checkAgainAt);
     if (fate === "cleared") binding = without(binding, task);
     if (reason === "BackInResult") binding = stateOfReturn(view, binding, task.fromCluster);
     if (fate === "rolledBack") binding = takenBack(view, binding, task.fromCluster);
     if (fate === "kept" && task.creationTimestamp === undefined)
-      binding = stamped(binding, task, now);
+      binding = stamped(binding, task, moment.now);
   }
   return {
     ...EMPTY,
@@ -71,11 +71,13 @@ export function decideTasks(view: TasksView, now: Instant): TasksPlan {
 
 const EMPTY = { commands: [], conditions: [], events: [], verdicts: [] } as const;
 
-function decideTask(view: TasksView, task: EvictionTask, now: Instant): Verdict {
+function decideTask(view: TasksView, task: EvictionTask, moment: Moment): Verdict {
   if (isTakenBack(view, task)) return { fate: "rolledBack", reason: "Recovered" };
   if (!view.clusters.has(task.fromCluster) && workIn(view, task.fromCluster) === undefined)
     return cleared("ClusterGone");
-  return modeOf(task) === "Directly" ? decideDirect(view, task) : decideGraceful(view, task, now);
+  return modeOf(task) === "Directly"
+    ? decideDirect(view, task)
+    : decideGraceful(view, task, moment);
 }
 
 function decideDirect(view: TasksView, task: EvictionTask): Verdict {
@@ -90,26 +92,26 @@ function decideDirect(view: TasksView, task: EvictionTask): Verdict {
   return kept(isSilent(cluster) ? "AwaitingFence" : "AwaitingRemoval");
 }
 
-function decideGraceful(view: TasksView, task: EvictionTask, now: Instant): Verdict {
-  const reason = whyOver(view, task, now);
+function decideGraceful(view: TasksView, task: EvictionTask, moment: Moment): Verdict {
+  const reason = whyOver(view, task, moment);
   if (reason === "BackInResult") return cleared(reason);
   if (task.suppressDeletion === true) return kept("KeptByOrder");
   if (reason === undefined)
-    return kept(isPlaced(view) ? "AwaitingTargets" : "AwaitingPlacement", graceEnd(task, now));
+    return kept(isPlaced(view) ? "AwaitingTargets" : "AwaitingPlacement", graceEnd(task, moment));
   return holdsFloor(view, task) ? cleared(reason) : kept("LastHealthyCopy");
 }
 
 /** Why the old copy may go, but for the floor. */
-function whyOver(view: TasksView, task: EvictionTask, now: Instant): TaskReason | undefined {
+function whyOver(view: TasksView, task: EvictionTask, moment: Moment): TaskReason | undefined {
   const plugin = view.plugins.find((one) => one.passes(view, task));
   if (plugin !== undefined) return plugin.reason;
   if (task.suppressDeletion === false) return "ReleasedByPerson";
-  return isGraceOver(view, task, now) ? "GracePeriodOver" : undefined;
+  return isGraceOver(view, task, moment) ? "GracePeriodOver" : undefined;
 }
 
-function isGraceOver(view: TasksView, task: EvictionTask, now: Instant): boolean {
-  const end = graceEndOf(task);
-  if (end === undefined || now < end) return false;
+function isGraceOver(view: TasksView, task: EvictionTask, moment: Moment): boolean {
+  const end = graceEndOf(task, moment);
+  if (end === undefined || moment.now < end) return false;
   const old = workIn(view, task.fromCluster);
   const isUnhealthy = old === undefined || !mayBeHealthy(old);
   // Without a place to go nothing is gained by removing it.
@@ -117,15 +119,15 @@ function isGraceOver(view: TasksView, task: EvictionTask, now: Instant): boolean
 }
 
 /** Only evictions of failing applications have a period. */
-function graceEndOf(task: EvictionTask): Instant | undefined {
+function graceEndOf(task: EvictionTask, { due }: Moment): Instant | undefined {
   const created = createdAt(task);
   if (!isApplicationFailover(task) || task.gracePeriodSeconds === undefined) return undefined;
-  return created === undefined ? undefined : addMs(created, task.gracePeriodSeconds * 1000);
+  return created === undefined ? undefined : due(created, task.gracePeriodSeconds * 1000);
 }
 
-function graceEnd(task: EvictionTask, now: Instant): Instant | undefined {
-  const end = graceEndOf(task);
-  return end !== undefined && end > now ? end : undefined;
+function graceEnd(task: EvictionTask, moment: Moment): Instant | undefined {
+  const end = graceEndOf(task, moment);
+  return end !== undefined && end > moment.now ? end : undefined;
 }
 
 function createdAt({ creationTimestamp }: EvictionTask): Instant | undefined {

@@ -1,6 +1,6 @@
 /** Bindings with eviction tasks, Works and Clusters for the tests of this folder. */
 import type { Cluster, Condition, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
-import { instantOf } from "@lifeboat/base";
+import { instantOf, plainMoment } from "@lifeboat/base";
 import { binding as plainBinding, cluster as plainCluster, workIn } from "../works/works.suite.ts";
 import { decideTasks, type TasksPlan } from "./decide-tasks.ts";
 import { evictionPluginNames, evictionPlugins } from "./plugins/registry.ts";
@@ -117,7 +117,7 @@ export function sceneView(scene: Scene): TasksView {
 }
 
 export function decide(scene: Scene): TasksPlan {
-  return decideTasks(sceneView(scene), NOW);
+  return decideTasks(sceneView(scene), plainMoment(NOW));
 }
 
 /** The fate of the only task, as `kept AwaitingTargets`. */

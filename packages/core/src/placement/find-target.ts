@@ -5,7 +5,7 @@
  *   Duplicated   with a minimum of clusters: that many fit without the faulty ones; else a new cluster for each faulty one
  *   Divided      the replicas of the faulty clusters can be placed elsewhere, whole
  */
-import type { Instant } from "@lifeboat/base";
+import type { Moment } from "@lifeboat/base";
 import { fleetOf } from "./candidate.ts";
 import { unfitMessage } from "./explain.ts";
 import { place } from "./place.ts";
@@ -21,7 +21,7 @@ export type TargetCheck =
 export function findTarget(
   view: PlacementView,
   faulty: ReadonlySet<string>,
-  now: Instant,
+  moment: Moment,
 ): TargetCheck {
   const { binding, fleet } = view;
   const left = (binding.spec.clusters ?? []).filter(({ name }) => !faulty.has(name));
@@ -31,7 +31,7 @@ export function findTarget(
     binding: { ...binding, spec: { ...binding.spec, clusters: left } },
     fleet: fleetOf(fleet.candidates.filter(({ name }) => !faulty.has(name))),
   };
-  const decision = place(without, now);
+  const decision = place(without, moment);
   const rules = readPlacement(binding.spec.placement);
   if (isDivided(rules)) return checkOf(decision.reason === "Placed", decision);
   const minimum = spreadBy(rules, "cluster")?.min;

@@ -1,6 +1,6 @@
 /** Clusters and bindings for tests of placement, with overrides. */
 import type { Cluster, Placement, ResourceBinding } from "@lifeboat/api";
-import { instantOf } from "@lifeboat/base";
+import { instantOf, plainMoment } from "@lifeboat/base";
 import { APPLIED_PLACEMENT } from "../well-known.ts";
 import { candidateOf, fleetOf } from "./candidate.ts";
 import { place } from "./place.ts";
@@ -107,7 +107,7 @@ export function placeOn(
   given: BindingGiven,
   rest: Partial<PlacementView> = {},
 ): PlacementDecision {
-  return place(viewOf(clusters, makeBinding(given), rest), NOW);
+  return place(viewOf(clusters, makeBinding(given), rest), plainMoment(NOW));
 }
 
 /** A result as `{ cluster: replicas }`. */

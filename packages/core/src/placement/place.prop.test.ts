@@ -1,3 +1,4 @@
+import { plainMoment } from "@lifeboat/base";
 import type { Cluster, Placement } from "@lifeboat/api";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -80,7 +81,7 @@ const bindings: fc.Arbitrary<BindingGiven> = fc.record({
 });
 
 const decide = (fleet: readonly Cluster[], given: BindingGiven): PlacementDecision =>
-  place(viewOf(fleet, makeBinding(given)), NOW);
+  place(viewOf(fleet, makeBinding(given)), plainMoment(NOW));
 const sum = ({ clusters }: PlacementDecision): number =>
   clusters.reduce((all, { replicas = 0 }) => all + replicas, 0);
 const isDivided = ({ placement }: BindingGiven): boolean =>

@@ -1,3 +1,4 @@
+import { plainMoment } from "@lifeboat/base";
 import type { Placement } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { countedMessage, verdictsOf, whatHelps } from "./explain.ts";
@@ -508,7 +509,7 @@ describe("findTarget", () => {
     given: Parameters<typeof makeBinding>[0],
     faulty: readonly string[],
     clusters = three,
-  ) => findTarget(viewOf(clusters, makeBinding(given)), new Set(faulty), NOW);
+  ) => findTarget(viewOf(clusters, makeBinding(given)), new Set(faulty), plainMoment(NOW));
   const minGroups = (n: number) => ({
     ...duplicated,
     spreadConstraints: [{ spreadByField: "cluster" as const, minGroups: n }],
@@ -604,7 +605,7 @@ it("never throws on what makes no sense", () => {
     ]) {
       const binding = makeBinding({ placement: { [field]: value }, replicas: -3 });
       const view = viewOf([makeCluster("a")], binding);
-      expect(place(view, NOW).clusters.length).toBeLessThanOrEqual(1);
+      expect(place(view, plainMoment(NOW)).clusters.length).toBeLessThanOrEqual(1);
     }
   const taints = Array.from({ length: 10_000 }, (_, i) => taint(`k${i}`, "NoSchedule"));
   const hostile = Array.from({ length: 50 }, (_, i) =>

@@ -9,7 +9,7 @@
  *    own edit of the placement excludes it.
  * 4. Replicas whose old copy must go first are not placed (D10).
  */
-import type { Instant } from "@lifeboat/base";
+import type { Moment } from "@lifeboat/base";
 import { compareText } from "../fields.ts";
 import { divideReplicas } from "../division/replicas.ts";
 import type { Candidate, Fleet } from "./candidate.ts";
@@ -27,17 +27,17 @@ import type { Explanation, PlacementDecision, PlacementView, Target } from "./vi
 import { readWorkload, type Workload } from "./workload.ts";
 
 /** Decides where the workload of a binding runs. `clusters` of the answer is always the result to keep. */
-export function place(view: PlacementView, now: Instant): PlacementDecision {
+export function place(view: PlacementView, moment: Moment): PlacementDecision {
   const workload = readWorkload(view.binding);
   let failure: Attempt | undefined;
   for (const term of workload.rules.terms.slice(firstTermOf(view, workload))) {
-    const attempt = placeIn(term, view, workload, now);
+    const attempt = placeIn(term, view, workload, moment);
     const isDone = attempt.reason === "Placed" || attempt.reason === "AwaitingPurge";
     if (isDone) return { affinityName: term.name, ...attempt };
     failure ??= attempt;
   }
   // Terms are never empty, so there was a failure.
-  const failed = failure ?? placeIn(NO_TERM, view, workload, now);
+  const failed = failure ?? placeIn(NO_TERM, view, workload, moment);
   return { affinityName: "", ...failed };
 }
 
@@ -63,10 +63,10 @@ function placeIn(
   term: AffinityTerm,
   view: PlacementView,
   workload: Workload,
-  now: Instant,
+  moment: Moment,
 ): Attempt {
   const { api, rules, evictedFrom } = workload;
-  const { fits, explanation } = filter(view, workload, { api, rules, term, evictedFrom, now });
+  const { fits, explanation } = filter(view, workload, { api, rules, term, evictedFrom, moment });
   const fail = (reason: PlacementReason, message: string): Attempt => ({
     reason,
     message,

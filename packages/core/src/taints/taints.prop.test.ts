@@ -4,7 +4,7 @@
  * in the end (A9).
  */
 import type { Cluster, ClusterTaintPolicy } from "@lifeboat/api";
-import { addMs, instantOf } from "@lifeboat/base";
+import { addMs, instantOf, plainMoment } from "@lifeboat/base";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decideTaints, type PassedState } from "./taints.ts";
@@ -79,7 +79,7 @@ describe("windows", () => {
                 unwatched: !wasAlive,
                 failover: true,
               };
-              const plan = decideTaints(view, addMs(START, now * 1000));
+              const plan = decideTaints(view, plainMoment(addMs(START, now * 1000)));
               const before = taints.length;
               for (const command of plan.commands) {
                 taints = command.taints;

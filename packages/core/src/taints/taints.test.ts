@@ -1,6 +1,6 @@
 /** The rules of D2 to D5 about taint policies, one by one. */
 import type { Cluster, ClusterTaintPolicy } from "@lifeboat/api";
-import { addMs, type Instant, instantOf } from "@lifeboat/base";
+import { addMs, type Instant, instantOf, plainMoment } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
 import { parseTaintRecord } from "./record.ts";
 import { decideTaints, type PassedState, type TaintPlan } from "./taints.ts";
@@ -79,7 +79,7 @@ class World {
         unwatched: this.#unwatched,
         failover: this.failover,
       },
-      at(seconds),
+      plainMoment(at(seconds)),
     );
     this.#unwatched = false;
     this.#passed = [];

@@ -8,7 +8,7 @@
  *    taint that anybody else set, or whose value anybody changed, is never touched.
  * 2. A window begins at the latest of: the first moment we know the wish holds, the policy's creation, its last edit. It
  *    is interrupted by any state in between that wishes otherwise, and begins anew when the conditions moved while nobody
- *    watched. So no restart, no missed event and no edit ever shortens it.
+ *    watched. So no restart, missed event, edit or step of the clock ever shortens it.
  * 3. A policy that is deleted, or drops a taint, or (without windows) leaves the cluster out, gives its taints up at once;
  *    with windows, a cluster that is no longer meant counts as a mismatch.
  * 4. A taint of ours that a person took off stays off until the conditions stop matching once.
@@ -16,7 +16,7 @@
  * 6. While failover is off only NoSchedule is added (D18); nothing is removed for that reason.
  */
 import type { Cluster, ClusterTaintPolicy } from "@lifeboat/api";
-import { addMs, formatTime, type Instant } from "@lifeboat/base";
+import { formatTime, type Instant, type Moment } from "@lifeboat/base";
 import { equalJson } from "@lifeboat/api";
 import type { Plan, PlannedEvent } from "../plan.ts";
 import { matchesCluster } from "../selectors/cluster-affinity.ts";
@@ -86,7 +86,7 @@ interface Verdict {
 }
 
 /** What the cluster's taints must be, what is to be remembered, and when time alone changes the answer. */
-export function decideTaints(view: TaintView, now: Instant): TaintPlan {
+export function decideTaints(view: TaintView, moment: Moment): TaintPlan {
   const { cluster } = view;
   const oldText = cluster.metadata.annotations?.[TAINT_POLICIES];
   const old = parseTaintRecord(oldText);
@@ -97,10 +97,10 @@ export function decideTaints(view: TaintView, now: Instant): TaintPlan {
   const ours = takenByUs(old.values(), present);
   const verdicts = policies.flatMap((policy) => {
     const memory = old.get(policy.metadata.uid);
-    const verdict = judge(view, policy, memory, { present, ours }, now);
+    const verdict = judge(view, policy, memory, { present, ours }, moment);
     return verdict === undefined ? [] : [verdict];
   });
-  const taints = mergeTaints(present, ours, verdicts, now);
+  const taints = mergeTaints(present, ours, verdicts, moment.now);
   const record = new Map(verdicts.map(({ uid, memory }) => [uid, memory]));
   const text = formatTaintRecord(record);
   const changed = !equalJson(taints, present);
@@ -132,7 +132,7 @@ function judge(
   policy: ClusterTaintPolicy,
   old: PolicyMemory | undefined,
   standing: Standing,
-  now: Instant,
+  { now, due: dueTime }: Moment,
 ): Verdict | undefined {
   const { metadata, spec } = policy;
   const wanted = wantedTaints(spec);
@@ -152,7 +152,7 @@ function judge(
     const id = taintId(taint);
     const held = hand.added.find((one) => taintId(one) === id);
     const windowMs = matches ? taint.addAfterMs : taint.removeAfterMs;
-    const due = addMs(begun, windowMs);
+    const due = dueTime(begun, windowMs);
     if (matches === (held !== undefined)) {
       if (held !== undefined) holds.push({ ...held, value: taint.value });
       continue;

@@ -3,7 +3,7 @@
  *
  * Filters answer, they never throw; a rejection is a shared value, so that asking a thousand clusters costs nothing.
  */
-import type { Instant } from "@lifeboat/base";
+import type { Moment } from "@lifeboat/base";
 import type { Candidate, Fleet } from "../candidate.ts";
 import type { AffinityTerm, PlacementRules } from "../rules.ts";
 
@@ -36,5 +36,5 @@ export interface Asked {
   readonly term: AffinityTerm;
   /** Clusters that the workload left because it did not get well there. */
   readonly evictedFrom: ReadonlySet<string>;
-  readonly now: Instant;
+  readonly moment: Moment;
 }

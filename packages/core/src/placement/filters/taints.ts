@@ -4,7 +4,7 @@
  * 1. Tolerations never apply to PreferNoExecute (D5), nor to an operator's drain (D22).
  * 2. A toleration with seconds ends with them: a workload that was moved for a taint does not come straight back to it.
  */
-import { addMs, type Instant } from "@lifeboat/base";
+import type { Moment } from "@lifeboat/base";
 import type { CandidateTaint } from "../candidate.ts";
 import type { TolerationRule } from "../rules.ts";
 import type { Filter, Rejection } from "./filter.ts";
@@ -17,9 +17,9 @@ const EFFECTS: readonly string[] = ["NoSchedule", "NoExecute", "PreferNoExecute"
 export const taints: Filter = {
   name: NAME,
   binds: false,
-  prepare: ({ rules: { tolerations }, now }, { someTainted }) => {
+  prepare: ({ rules: { tolerations }, moment }, { someTainted }) => {
     if (!someTainted) return undefined;
-    const isTolerated = toleranceOf(tolerations, now);
+    const isTolerated = toleranceOf(tolerations, moment);
     return ({ taints: borne }) => {
       for (const taint of borne)
         if (EFFECTS.includes(taint.effect) && !isTolerated(taint)) return untolerated(taint);
@@ -34,7 +34,7 @@ export const taints: Filter = {
  */
 export function toleranceOf(
   tolerations: readonly TolerationRule[],
-  now: Instant,
+  { now, due }: Moment,
 ): (taint: CandidateTaint) => boolean {
   const patience = new Map<string, number>();
   for (const { key, exists, value, effect, seconds } of tolerations) {
@@ -45,7 +45,7 @@ export function toleranceOf(
   const tolerates = (meant: string, { timeAdded }: CandidateTaint): boolean => {
     const seconds = patience.get(meant);
     if (seconds === undefined) return false;
-    return timeAdded === undefined || now < addMs(timeAdded, seconds * 1000);
+    return timeAdded === undefined || now < due(timeAdded, seconds * 1000);
   };
   return (taint) => {
     const { key, value, effect } = taint;
