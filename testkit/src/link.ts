@@ -5,6 +5,7 @@
  *   partition   packets vanish: a call fails after its timeout, nothing arrives, watches fall silent
  *   errors      the member answers 500 to everything
  *   slow        every call takes `delayMs` longer, both for the answer and for the failure
+ *   late        a write is given up after its timeout, and arrives `byMs` later all the same
  *
  * 1. A caller whose generation is dead never hears anything again and changes nothing any more.
  * 2. When a fault ends, watches that lived through it end as lost, as broken connections do.
@@ -25,7 +26,8 @@ export type LinkFault =
   | { readonly kind: "down" }
   | { readonly kind: "partition" }
   | { readonly kind: "errors" }
-  | { readonly kind: "slow"; readonly delayMs: number };
+  | { readonly kind: "slow"; readonly delayMs: number }
+  | { readonly kind: "late"; readonly byMs: number };
 
 export interface Link {
   readonly fault: LinkFault | undefined;
@@ -147,6 +149,12 @@ class LinkedClient implements Client {
       throw new NotSent("connection refused");
     if (fault?.kind === "slow") await sleep(this.#clock, fault.delayMs);
     if (fault?.kind === "partition") await this.#timeOut(kind);
+    if (fault?.kind === "late" && kind === "write") {
+      // What is on its way arrives, whatever becomes of who sent it.
+      const arrive = (): void => void run(link.target).catch(() => undefined);
+      this.#clock.after(CALL_TIMEOUT_MS + fault.byMs, arrive);
+      await this.#timeOut(kind);
+    }
     if (fault?.kind === "errors") throw new Refused(failure(500, "InternalError", "broken member"));
     if (link.token !== this.#token) throw new Refused(failure(401, "Unauthorized", "Unauthorized"));
     const answer = await run(link.target);

@@ -18,6 +18,7 @@ export {
   type ApplyView,
   decideApply,
   describeObject,
+  uidIn,
   versionOf,
 } from "./applying/apply.ts";
 export { isOurs, released } from "./applying/ownership.ts";
@@ -42,8 +43,8 @@ export {
   type LifecycleView,
 } from "./cluster-lifecycle/lifecycle.ts";
 export { type LifecycleReason, lifecycleReasons } from "./cluster-lifecycle/reasons.ts";
-export { nodeOfferOf, type NodeOffer, type PodClaim, podClaimOf } from "./capacity/claims.ts";
 export { stuckOn, stuckReasons, whyStuck, workloadOf } from "./cluster-lifecycle/stuck.ts";
+export { nodeOfferOf, type NodeOffer, type PodClaim, podClaimOf } from "./capacity/claims.ts";
 export {
   type NodeSummary,
   type ResourceModels,
@@ -165,8 +166,8 @@ export {
   type WorkStatusPlan,
   type WorkStatusView,
 } from "./observing/work-status.ts";
-export {
 export { hasScheduler } from "./matching/has-scheduler.ts";
+export {
   type BindingParts,
   bindingFor,
   isAbout,

@@ -12,9 +12,10 @@
  * 2. Whether a member can be reached is found out by reaching for it, not by its Ready condition. After a failure a Work
  *    is looked at after a growing pause, up to a minute, and at once when somebody says that the member is back
  *    (`lookAgain`).
- * 3. The finalizer goes only when the object is gone, released, or never was ours.
- * 4. What is remembered between looks is lost at a restart and only saves calls: the member and the Work's status hold
- *    all that matters.
+ * 3. The finalizer goes only when the object is gone, released, or never was ours, and no request of ours may bring it back
+ *    (late-creates.ts).
+ * 4. What is remembered between looks is lost at a restart and only saves calls and waiting: the member and the Work's
+ *    status hold all that matters.
  * 5. Nothing is applied for the first time before the binding was asked whether it is still wanted (still-wanted.ts).
  */
 import {
@@ -37,6 +38,7 @@ import {
   type Fields,
   type ManifestReport,
   type ReportedStatus,
+  uidIn,
   wellKnown,
   type WorkStatusEvent,
 } from "@lifeboat/core";
@@ -61,6 +63,7 @@ import {
   type ManifestPorts,
   unknownOutcome,
 } from "./keep-manifest.ts";
+import { LateCreates, SETTLED_MS } from "./late-creates.ts";
 import { MemberApis } from "./member-apis.ts";
 import { MemberObjects, type ObjectReference } from "./member-objects.ts";
 import { MemberWrites, waitsForDependents } from "./member-writes.ts";
@@ -92,6 +95,8 @@ export interface ClusterExecution extends Service {
 const CONCURRENCY = 8;
 const PAUSE_BASE_MS = 100;
 const PAUSE_CAP_MS = 60_000;
+/** How often a member is asked whether an object came after all. */
+const LATE_AGAIN_MS = 10_000;
 
 /** What is remembered of a Work between looks. */
 interface Memory {
@@ -104,6 +109,8 @@ interface Memory {
   /** The generation of which the member has shown that it is applied. */
   proven?: number;
   readonly applied: Map<number, AnsweredRecord>;
+  readonly late: LateCreates;
+  readonly ports: ManifestPorts;
   /** Its binding asked for it here after it was seen, see still-wanted.ts. */
   wanted: boolean;
   failures: number;
@@ -124,35 +131,35 @@ class WorksOfCluster implements ClusterExecution {
   readonly #controller: Controller;
   readonly #apis: MemberApis;
   readonly #objects: MemberObjects;
-  readonly #manifestPorts: ManifestPorts;
   readonly #metrics: ExecutionMetrics;
   readonly #memories = new Map<string, Memory>();
+  /** Works that were there when this began: an earlier process may have requests for them under way. */
+  readonly #inherited = new Set<string>();
+  #begunAt = 0;
 
   constructor(ports: KitPorts, parts: ClusterExecutionParts) {
-    const { cluster, member, interpretation, works } = parts;
+    const { cluster, member, works } = parts;
     this.name = `execution ${cluster}`;
     this.#ports = { ...ports, log: ports.log.child({ cluster }) };
     this.#parts = parts;
     this.#metrics = declareExecutionMetrics(ports.metrics);
     this.#apis = new MemberApis(ports.clock, member);
     this.#objects = new MemberObjects(ports, member, (work) => this.#enqueue(work));
-    this.#manifestPorts = {
-      cluster,
-      clock: ports.clock,
-      objects: this.#objects,
-      writes: new MemberWrites(cluster, member, this.#metrics),
-      interpretation,
-    };
     this.#controller = createController(this.#ports, {
       name: "execution",
       concurrency: CONCURRENCY,
       watches: [
         {
           whenSynced: (signal) => works.whenSynced(signal),
-          subscribe: (add) =>
-            works.subscribe((key) => {
+          subscribe: (add) => {
+            let isFirst = true;
+            const unsubscribe = works.subscribe((key) => {
+              if (isFirst) this.#inherited.add(key.name);
               if (!this.#isOwnReport(key)) add(key);
-            }),
+            });
+            isFirst = false;
+            return unsubscribe;
+          },
         },
       ],
       reconcile: (key, signal) => this.#look(key, signal),
@@ -160,10 +167,12 @@ class WorksOfCluster implements ClusterExecution {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    this.#begunAt = this.#ports.clock.monotonic();
     try {
       await this.#controller.run(signal);
     } finally {
       this.#memories.clear();
+      this.#inherited.clear();
       await this.#objects.stop();
     }
   }
@@ -213,12 +222,39 @@ class WorksOfCluster implements ClusterExecution {
     );
   }
 
-  #memoryOf({ metadata: { name, uid } }: Work): Memory {
+  #memoryOf(work: Work): Memory {
+    const { name, uid } = work.metadata;
     const known = this.#memories.get(name);
     if (known?.uid === uid) return known;
-    const memory: Memory = { uid, applied: new Map(), wanted: false, failures: 0 };
+    const late = this.#lateCreatesOf(work);
+    const ports = this.#portsWith(late);
+    const memory: Memory = { uid, applied: new Map(), late, ports, wanted: false, failures: 0 };
     this.#memories.set(name, memory);
     return memory;
+  }
+
+  #lateCreatesOf(work: Work): LateCreates {
+    const { name } = work.metadata;
+    const late = new LateCreates(this.#ports.clock, () => this.#isInherited(name));
+    if (recordedUid(work, 0) === undefined && this.#isInherited(name)) late.lost();
+    return late;
+  }
+
+  #isInherited(name: string): boolean {
+    if (this.#inherited.size === 0) return false;
+    if (this.#ports.clock.monotonic() - this.#begunAt >= SETTLED_MS) this.#inherited.clear();
+    return this.#inherited.has(name);
+  }
+
+  #portsWith(late: LateCreates): ManifestPorts {
+    const { cluster, member, interpretation } = this.#parts;
+    return {
+      cluster,
+      clock: this.#ports.clock,
+      objects: this.#objects,
+      writes: new MemberWrites(cluster, member, this.#metrics, late),
+      interpretation,
+    };
   }
 
   async #keep(work: Work, memory: Memory, signal: AbortSignal): Promise<Outcome> {
@@ -276,7 +312,7 @@ class WorksOfCluster implements ClusterExecution {
       return { report: { manifest, outcome }, wrote: false, placeMissing: false };
     }
     const kept = await keepManifest(
-      this.#manifestPorts,
+      memory.ports,
       {
         manifest,
         reference,
@@ -399,7 +435,7 @@ class WorksOfCluster implements ClusterExecution {
     const times: Instant[] = [];
     for (const [ordinal, manifest] of manifests.entries()) {
       const reference = references[ordinal] ?? NO_OBJECT;
-      const again = await this.#removeOne(work, memory, manifest, reference, signal);
+      const again = await this.#removeOne(work, memory, manifest, ordinal, reference, signal);
       if (again !== undefined) times.push(again);
     }
     if (times.length > 0) return checkAgainAt(earliest(times));
@@ -414,6 +450,7 @@ class WorksOfCluster implements ClusterExecution {
     work: Work,
     memory: Memory,
     manifest: Fields,
+    ordinal: number,
     reference: ObjectReference | ApplyOutcome,
     signal: AbortSignal,
   ): Promise<Instant | undefined> {
@@ -429,10 +466,15 @@ class WorksOfCluster implements ClusterExecution {
         reference,
         preserve: spec.preserveResourcesOnDeletion === true,
         waitForDependents: waitsForDependents(metadata.annotations),
+        onSeen: (uid: string) => {
+          if (uid === recordedUid(work, ordinal)) memory.late.know(ordinal);
+        },
       };
-      const removed = await removeManifest(this.#manifestPorts, removal, signal);
+      const removed = await removeManifest(memory.ports, removal, signal);
       if (removed.kind === "failed") return this.#removalFailed(work, memory, removed.problem);
-      return removed.kind === "gone" ? undefined : removed.checkAgainAt;
+      if (removed.kind === "leaving") return removed.checkAgainAt;
+      if (memory.late.isAbsenceProof(ordinal)) return undefined;
+      return addMs(this.#ports.clock.now(), LATE_AGAIN_MS);
     } catch (error) {
       if (signal.aborted) throw error;
       if (isRefused(error, "Conflict") || isRefused(error, "NotFound"))
@@ -520,6 +562,15 @@ function isProven(work: Work, memory: Memory): boolean {
 function recordedIn(work: Work, manifest: Fields, ordinal: number): AnsweredRecord | undefined {
   const version = appliedVersions(generationOf(work), statusOf(work))?.[ordinal];
   return version === undefined ? undefined : { desired: manifest, version, answeredAt: 0 };
+}
+
+/** The uid of the object that the status tells of, whichever generation of the Work made it. */
+function recordedUid(work: Work, ordinal: number): string | undefined {
+  const status = statusOf(work);
+  const generation = findCondition(status.conditions, "StatusObserved")?.observedGeneration;
+  if (generation === undefined) return undefined;
+  const version = appliedVersions(generation, status)?.[ordinal];
+  return version === undefined ? undefined : uidIn(version);
 }
 
 /** The template as the manifest names it; undefined when it does not. */

@@ -769,7 +769,7 @@ describe("a crash", () => {
       health: "Healthy",
     });
     await it.delete();
-    await fleet.advance("1m");
+    await fleet.advance("3m");
     expect(await it.exists()).toBe(false);
     expect(await it.inMember(resources.deployments)).toBeUndefined();
     return count;

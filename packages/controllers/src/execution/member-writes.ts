@@ -1,8 +1,9 @@
-/** Single calls to a member on behalf of a Work, counted. */
-import { type AnyObject, isRefused, type New } from "@lifeboat/api";
+/** Single calls to a member on behalf of a Work, counted; whether they were answered is told to `late`. */
+import { type AnyObject, isRefused, type New, Refused } from "@lifeboat/api";
 import { anew } from "@lifeboat/base";
 import { type ApplyCommand, type Fields, type RemoveCommand, wellKnown } from "@lifeboat/core";
-import type { Client } from "@lifeboat/kit";
+import { type Client, OutcomeUnknown } from "@lifeboat/kit";
+import type { LateCreates } from "./late-creates.ts";
 import type { ExecutionMetrics } from "./metrics.ts";
 import type { ObjectReference } from "./member-objects.ts";
 
@@ -12,18 +13,23 @@ export class MemberWrites {
   readonly #cluster: string;
   readonly #member: Client;
   readonly #metrics: ExecutionMetrics;
+  readonly #late: LateCreates;
 
-  constructor(cluster: string, member: Client, metrics: ExecutionMetrics) {
+  constructor(cluster: string, member: Client, metrics: ExecutionMetrics, late: LateCreates) {
     this.#cluster = cluster;
     this.#member = member;
     this.#metrics = metrics;
+    this.#late = late;
   }
 
   /** The object as the member has it now; undefined when it has none. */
   async read(reference: ObjectReference, signal: AbortSignal): Promise<AnyObject | undefined> {
     try {
-      return await this.#member.get(reference.resource, reference.key, { signal });
+      const answer = await this.#member.get(reference.resource, reference.key, { signal });
+      this.#late.answered();
+      return answer;
     } catch (error) {
+      this.#failed(error);
       if (isRefused(error, "NotFound")) return undefined;
       throw error;
     }
@@ -41,7 +47,7 @@ export class MemberWrites {
     const labels = this.#labels(command.object);
     // The server decides what is a valid object; here it is only passed on.
     if (command.kind === "create")
-      return counted(
+      return this.#counted(
         this.#member.create(resource, command.object as unknown as New<AnyObject>, options),
         (result) =>
           this.#metrics.creations.add(1, {
@@ -50,8 +56,9 @@ export class MemberWrites {
             result,
             recreate: String(recreate),
           }),
+        "create",
       );
-    return counted(
+    return this.#counted(
       this.#member.update(resource, command.object as unknown as AnyObject, options),
       (result) =>
         this.#metrics.updates.add(1, {
@@ -79,7 +86,7 @@ export class MemberWrites {
         resource.group === "" ? resource.version : `${resource.group}/${resource.version}`,
       kind: resource.kind,
     });
-    await counted(
+    await this.#counted(
       this.#member.delete(resource, key, { signal, propagationPolicy, preconditions: { uid } }),
       (result) => this.#metrics.deletions.add(1, { ...labels, result }),
     );
@@ -92,6 +99,29 @@ export class MemberWrites {
   ): Promise<boolean> {
     const { items } = await this.#member.list(PODS, { ...selection, limit: 1, signal });
     return items.length > 0;
+  }
+
+  async #counted<T>(
+    call: Promise<T>,
+    count: (result: string) => void,
+    verb?: "create",
+  ): Promise<T> {
+    try {
+      const answer = await call;
+      this.#late.answered();
+      count("success");
+      return answer;
+    } catch (error) {
+      this.#failed(error, verb);
+      count("error");
+      throw error;
+    }
+  }
+
+  #failed(error: unknown, verb?: "create"): void {
+    if (error instanceof Refused) this.#late.answered();
+    else if (verb === "create" && error instanceof OutcomeUnknown) this.#late.lost();
+    else this.#late.silent();
   }
 
   #labels(object: Fields) {
@@ -108,15 +138,4 @@ const PODS = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced
 /** Whether the Work is to go only once its copy has stopped running. */
 export function waitsForDependents(annotations: Readonly<Record<string, string>> = {}): boolean {
   return annotations[wellKnown.PURGE_MODE] === "Directly";
-}
-
-async function counted<T>(call: Promise<T>, count: (result: string) => void): Promise<T> {
-  try {
-    const answer = await call;
-    count("success");
-    return answer;
-  } catch (error) {
-    count("error");
-    throw error;
-  }
 }

@@ -2,7 +2,8 @@
  * Taking one object of a Work out of its member.
  *
  * 1. The decision is made on what the member itself answers, never on a cache.
- * 2. `gone` means that the member answered so, for this object; with `waitForDependents`, for its pods too (D10).
+ * 2. `gone` means that the member answered so, for this object; with `waitForDependents`, for its pods too (D10). Whether
+ *    that proves anything is not known here (late-creates.ts).
  */
 import { addMs, type Clock, type Instant } from "@lifeboat/base";
 import { decideRemove, type Fields, podsOf } from "@lifeboat/core";
@@ -14,6 +15,8 @@ export interface Removal {
   readonly reference: ObjectReference;
   readonly preserve: boolean;
   readonly waitForDependents: boolean;
+  /** Told the uid of an object of ours that is there. */
+  readonly onSeen: (uid: string) => void;
 }
 
 export type Removed =
@@ -36,6 +39,8 @@ export async function removeManifest(
   const observed = await writes.read(reference, signal);
   signal.throwIfAborted();
   const plan = decideRemove({ manifest, observed, preserve, waitForDependents });
+  if (observed?.metadata.uid !== undefined && plan.reason !== "NotOurs")
+    removal.onSeen(observed.metadata.uid);
   if (plan.reason === "UidUnknown") return { kind: "failed", problem: "the object has no uid" };
   for (const command of plan.commands) await writes.remove(reference, command, signal);
   if (plan.reason === "Released" || plan.reason === "NotOurs") return { kind: "gone" };

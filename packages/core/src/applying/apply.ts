@@ -77,6 +77,11 @@ export function versionOf(object: Fields): string {
     : `${uid}/rv:${textAt(object, "metadata", "resourceVersion")}`;
 }
 
+/** The uid of the object that a version is of. */
+export function uidIn(version: string): string {
+  return version.slice(0, version.lastIndexOf("/"));
+}
+
 function isSame(wanted: Fields, observed: Fields): boolean {
   return hasSameMarks(wanted, observed) && equalJson(bodyOf(wanted), bodyOf(observed));
 }
