@@ -17,6 +17,7 @@ import {
   VirtualClock,
 } from "@lifeboat/base";
 import { silentLog, silentMetrics } from "@lifeboat/kit";
+import type { NodeOptions } from "@lifeboat/members";
 import { createControlPlane } from "@lifeboat/plane";
 
 /** When everything begins: 2026-01-01T00:00:00Z. */
@@ -44,6 +45,10 @@ export interface Images {
   readonly member: DiskImage;
   /** By the name of the member: it has joined. */
   readonly joined: ReadonlyMap<string, DiskImage>;
+  /** By the name of the member: its nodes; of others those that the options say. */
+  readonly nodes?: ReadonlyMap<string, readonly NodeOptions[]>;
+  /** The members that nobody reaches until everything is healed. */
+  readonly silent?: ReadonlySet<string>;
 }
 
 /** The disks of a plane that serves its kinds and of an empty member. */
@@ -53,7 +58,7 @@ export function freshImages(): Promise<Images> {
 }
 
 async function makeImages(): Promise<Images> {
-  const [planeDisk, memberDisk] = [portsOfFreshDisk(1), portsOfFreshDisk(2)];
+  const [planeDisk, memberDisk] = [portsOfDisk(1), portsOfDisk(2)];
   const plane = await createControlPlane(planeDisk, PLANE_SERVER);
   await plane.close();
   const member = await createApiServer(memberDisk, MEMBER_SERVER);
@@ -66,8 +71,9 @@ async function makeImages(): Promise<Images> {
   };
 }
 
+/** What a server needs that runs on its own, on a disk with this on it; absent: nothing. */
 // oxlint-disable-next-line typescript/explicit-function-return-type -- said by what it calls
-function portsOfFreshDisk(seed: number) {
+export function portsOfDisk(seed: number, image?: DiskImage) {
   const clock = new VirtualClock(START_TIME, () => Promise.resolve());
   const random = createRandom(seed);
   return {
@@ -76,6 +82,6 @@ function portsOfFreshDisk(seed: number) {
     ids: createSeededIds(random),
     log: silentLog,
     metrics: silentMetrics,
-    storage: createMemoryStorage(clock, { syncDelayMs: 0 }),
+    storage: createMemoryStorage(clock, { syncDelayMs: 0, ...(image && { image }) }),
   };
 }

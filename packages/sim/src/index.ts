@@ -5,6 +5,8 @@ export {
   type SimulationPorts,
 } from "./simulation.ts";
 export { freshImages, type Images } from "./images.ts";
+export { imagesFromSnapshot } from "./snapshot/images-from-snapshot.ts";
+export { readSnapshot, type SnapshotTable, type WorldSnapshot } from "./snapshot/read-snapshot.ts";
 export { type Committed, type Held, Ledger } from "./disk/ledger.ts";
 export { Link, type LinkConditions } from "./network/link.ts";
 export type { Write } from "./network/sim-client.ts";

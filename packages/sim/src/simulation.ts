@@ -15,7 +15,6 @@ import {
   type Cluster,
   clusters,
   isRefused,
-  type KubeObject,
   type New,
   Refused,
   type Resource,
@@ -32,6 +31,7 @@ import { wellKnown } from "@lifeboat/core";
 import { type Client, type Log, NotSent, OutcomeUnknown, silentLog } from "@lifeboat/kit";
 import { MEMBER_DEFAULTS, type MemberOptions } from "@lifeboat/members";
 import { type ControllersOptions, DEFAULT_CONTROLLERS } from "@lifeboat/plane";
+import { createUnlessThere } from "@lifeboat/controllers";
 import { Ledger } from "./disk/ledger.ts";
 import { createRecordedDisk, type RecordedDisk } from "./disk/recorded-disk.ts";
 import { freshImages, type Images } from "./images.ts";
@@ -68,7 +68,7 @@ const namespaces: Resource = {
   kind: "Namespace",
   namespaced: false,
 };
-const secrets: Resource = {
+export const secrets: Resource = {
   group: "",
   version: "v1",
   plural: "secrets",
@@ -172,19 +172,22 @@ export class Simulation {
   /** A member that exists and is not joined. */
   addMember(name: string): MemberCluster {
     const random = this.random.fork(`member ${name}`);
+    const nodes = this.#images.nodes?.get(name);
     const disk = createRecordedDisk(this.clock, random.fork("disk"), this.ledger, {
       server: name,
       syncDelayMs: 0,
       image: this.#images.joined.get(name) ?? this.#images.member,
     });
+    const link = new Link(name, random.fork("link"));
+    if (this.#images.silent?.has(name) === true) link.set({ down: true });
     const member = new MemberCluster({
       name,
       clock: this.clock,
       random,
       disk,
-      link: new Link(name, random.fork("link")),
+      link,
       log: this.#log,
-      options: { ...MEMBER_DEFAULTS, ...this.options.member },
+      options: { ...MEMBER_DEFAULTS, ...this.options.member, ...(nodes && { nodes }) },
     });
     this.members.set(name, member);
     member.start();
@@ -195,9 +198,9 @@ export class Simulation {
   join(name: string): void {
     const { token } = this.member(name);
     this.user(async (plane) => {
-      await ensure(plane, namespaces, newNamespace(wellKnown.CLUSTER_NAMESPACE));
-      await ensure(plane, secrets, newSecret(name, token));
-      await ensure(plane, clusters, newCluster(name));
+      await createUnlessThere(plane, namespaces, newNamespace(wellKnown.CLUSTER_NAMESPACE));
+      await createUnlessThere(plane, secrets, newSecret(name, token));
+      await createUnlessThere(plane, clusters, newCluster(name));
     });
   }
 
@@ -301,24 +304,12 @@ function isFinal(error: unknown): boolean {
   return !(error instanceof Refused) || error.status.code < 500;
 }
 
-/** Creates the object unless one of its name is there. */
-async function ensure<T extends KubeObject>(
-  plane: Client,
-  resource: Resource<T>,
-  object: New<T>,
-): Promise<void> {
-  try {
-    await plane.create(resource, object);
-  } catch (error) {
-    if (!isRefused(error, "AlreadyExists")) throw error;
-  }
-}
-
 function newNamespace(name: string): New<AnyObject> {
   return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
 }
 
-function newSecret(name: string, token: string): New<AnyObject> {
+/** What lets the plane into a member. */
+export function newSecret(name: string, token: string): New<AnyObject> {
   return {
     apiVersion: "v1",
     kind: "Secret",
@@ -335,8 +326,13 @@ function newCluster(name: string): New<Cluster> {
     metadata: { name },
     spec: {
       syncMode: "Push",
-      apiEndpoint: `https://${name}.test:6443`,
+      apiEndpoint: endpointOf(name),
       secretRef: { namespace: wellKnown.CLUSTER_NAMESPACE, name },
     },
   };
+}
+
+/** Where the member of this name is found. */
+export function endpointOf(name: string): string {
+  return `https://${name}.test:6443`;
 }

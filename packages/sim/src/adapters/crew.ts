@@ -6,7 +6,7 @@
  * 3. A worker that has grown large is replaced between two jobs.
  */
 import type { Job, RunReport } from "./work.ts";
-import { type JobEnd, WorkerProcess } from "./worker-process.ts";
+import type { JobEnd, WorkerProcess } from "./worker-process.ts";
 
 /** What is to be done, and who hears of it. */
 export interface Shift {

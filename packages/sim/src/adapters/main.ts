@@ -17,6 +17,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
+import { unreachable } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
 import { brokenReport } from "../report.ts";
 import { type Outcome, runScenario } from "../scenario/run-scenario.ts";
@@ -51,12 +52,14 @@ async function carryOut(order: Order): Promise<void> {
       const outcome = await run(seededScenario(order.seed, order.size));
       return screen.say(`seed ${order.seed} hash ${outcome.hash}`);
     }
-    default:
+    case "search":
+      return withCrew(order.workers, (desk, crew) => search(order, desk, crew));
+    case "golden":
       return withCrew(order.workers, (desk, crew) =>
-        order.order === "search"
-          ? search(order, desk, crew)
-          : runGolden(order.name, order.workers, desk, crew),
+        runGolden(order.name, order.workers, desk, crew),
       );
+    default:
+      return unreachable(order);
   }
 }
 

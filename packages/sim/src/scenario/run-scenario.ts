@@ -9,6 +9,7 @@ import { assert } from "@lifeboat/base";
 import type { ControllersOptions } from "@lifeboat/plane";
 import type { Committed } from "../disk/ledger.ts";
 import { Cells } from "../coverage.ts";
+import type { Images } from "../images.ts";
 import { circumstancesOf } from "../oracles/circumstances.ts";
 import { judgeAnswers } from "../oracles/history.ts";
 import { Jury, type Violation } from "../oracles/oracle.ts";
@@ -25,6 +26,8 @@ import { describe, endOf, longestWindowOf, type Scenario } from "./scenario.ts";
 import { takeStep } from "./steps.ts";
 
 export interface RunOptions {
+  /** What the world is at first, with all members of the scenario; absent: they have just joined. */
+  readonly images?: Images;
   /** How long after healing the world may take to converge; ten minutes when absent. */
   readonly convergeWithinMs?: number;
   /** How long nothing may be written then; ten minutes when absent. */
@@ -64,16 +67,20 @@ export async function runScenario(
   scenario: Scenario,
   options: RunOptions = {},
 ): Promise<Outcome> {
-  const run = new Run(await startWorld(ports, scenario), scenario, options.onViolation);
+  const images = options.images ?? (await joinedImages(ports, scenario.members));
+  const run = new Run(await startWorld(ports, scenario, images), scenario, options.onViolation);
   await run.act();
   await run.converge(options.convergeWithinMs ?? 10 * MINUTE_MS);
   await run.rest(options.quietMs ?? 10 * MINUTE_MS);
   return run.outcome();
 }
 
-async function startWorld(ports: SimulationPorts, scenario: Scenario): Promise<Simulation> {
+async function startWorld(
+  ports: SimulationPorts,
+  scenario: Scenario,
+  images: Images,
+): Promise<Simulation> {
   const { seed, members, syncDelayMs = 0 } = scenario;
-  const images = await joinedImages(ports, members);
   const controllers = controllersOf(scenario);
   const options = { seed, members, syncDelayMs, images, controllers };
   const simulation = await createSimulation(ports, options);

@@ -1,0 +1,189 @@
+/**
+ * Disks on which a simulation goes on from where a real control plane is.
+ *
+ *   plane     what the snapshot holds, row by row; only the way to its members is another
+ *   members   the copies that Works say they hold, on nodes that sum up to what they reported, full of pods of others as far
+ *             as they reported; what runs in them (ReplicaSets, pods) is made by letting them run on their own for a while
+ *
+ * What nobody can know from the plane's API is not there: other objects of a member, pods that are broken, its drift. A member
+ * that was not Ready is silent until everything is healed.
+ */
+import {
+  type AnyObject,
+  type Cluster,
+  clusters,
+  findCondition,
+  type New,
+  type Resource,
+} from "@lifeboat/api";
+import type { DiskImage } from "@lifeboat/apiserver";
+import { addMs, assert, formatTime } from "@lifeboat/base";
+import { podClaimOf, Room } from "@lifeboat/core";
+import { parseObject } from "../disk/ledger.ts";
+import { freshImages, type Images } from "../images.ts";
+import type { MemberCluster } from "../member-cluster.ts";
+import {
+  createSimulation,
+  endpointOf,
+  newSecret,
+  secrets,
+  type SimulationPorts,
+} from "../simulation.ts";
+import { withCopies } from "./made-copies.ts";
+import { copiesOf } from "./member-copies.ts";
+import { nodesOf, othersOf } from "./member-size.ts";
+import { objectsOf, type WorldSnapshot } from "./read-snapshot.ts";
+import { imageOf, type Row, rowOf } from "./rows.ts";
+
+const PODS: Resource = { ...secrets, plural: "pods", kind: "Pod" };
+const NAMESPACES: Resource = {
+  ...secrets,
+  plural: "namespaces",
+  kind: "Namespace",
+  namespaced: false,
+};
+
+/** How long members run until what their copies need is there, and then until the pods of others run. */
+const START_MS = 60_000;
+const FILL_MS = 10_000;
+
+/** The disks of the plane and of all its members that are pushed to. */
+export async function imagesFromSnapshot(
+  ports: SimulationPorts,
+  snapshot: WorldSnapshot,
+): Promise<Images> {
+  const fresh = await freshImages();
+  const joined = clustersIn(snapshot);
+  const disks = new Map<string, DiskImage>();
+  for (const each of joined)
+    disks.set(each.metadata.name, await memberImage(fresh, snapshot, each));
+  const begun: Images = {
+    takenAt: addMs(snapshot.takenAt, -START_MS - FILL_MS),
+    plane: fresh.plane,
+    member: fresh.member,
+    joined: disks,
+    nodes: new Map(joined.flatMap((each) => nodesEntry(each))),
+  };
+  const members = await started(ports, begun, joined);
+  const tokens = new Map(members.map(({ name, token }) => [name, token]));
+  return {
+    ...begun,
+    takenAt: snapshot.takenAt,
+    plane: planeImage(snapshot, joined, tokens),
+    joined: new Map(members.map(({ name, disk }) => [name, disk.image()])),
+    silent: new Set(joined.filter((each) => !isReady(each)).map(({ metadata }) => metadata.name)),
+  };
+}
+
+function clustersIn({ tables }: WorldSnapshot): readonly Cluster[] {
+  return objectsOf(tables, clusters).filter(({ spec }) => spec.syncMode === "Push");
+}
+
+function isReady({ status }: Cluster): boolean {
+  return findCondition(status?.conditions, "Ready")?.status === "True";
+}
+
+function nodesEntry(
+  cluster: Cluster,
+): readonly (readonly [string, ReturnType<typeof nodesOf> & {}])[] {
+  const nodes = nodesOf(cluster);
+  return nodes === undefined ? [] : [[cluster.metadata.name, nodes]];
+}
+
+/** What the plane held, with the simulated members in the place of the real ones. */
+function planeImage(
+  { tables, takenAt }: WorldSnapshot,
+  joined: readonly Cluster[],
+  tokens: ReadonlyMap<string, string>,
+): DiskImage {
+  const rows = tables.flatMap(({ resource, objects }) =>
+    objects.map((object) => rowOf(resource, object)),
+  );
+  const reached = joined.map((cluster) => {
+    const spec = { ...cluster.spec, apiEndpoint: endpointOf(cluster.metadata.name) };
+    return rowOf(clusters, { ...cluster, spec });
+  });
+  const access = joined.flatMap(({ metadata, spec: { secretRef } }) => {
+    if (secretRef === undefined) return [];
+    const { metadata: _, ...secret } = newSecret(metadata.name, tokens.get(metadata.name) ?? "");
+    return [
+      rowOf(secrets, {
+        ...secret,
+        metadata: {
+          ...secretRef,
+          uid: metadata.uid,
+          creationTimestamp: formatTime(takenAt),
+          resourceVersion: "1",
+        },
+      } as AnyObject),
+    ];
+  });
+  return imageOf([...rows, ...reached, ...access]);
+}
+
+/** A member that was just installed, with the copies that Works say. */
+function memberImage(
+  fresh: Images,
+  snapshot: WorldSnapshot,
+  { metadata, spec }: Cluster,
+): Promise<DiskImage> {
+  const rows = fresh.member.objects.map((row) => withIdentity(row, spec.id));
+  return withCopies(imageOf(rows), copiesOf(snapshot, metadata.name));
+}
+
+/** A cluster is known by the uid of this namespace. */
+const IDENTITY = rowOf(NAMESPACES, { metadata: { name: "kube-system" } } as AnyObject).key;
+
+function withIdentity(row: Row, uid: string | undefined): Row {
+  if (row.key !== IDENTITY || uid === undefined) return row;
+  const namespace = parseObject(row.bytes);
+  return rowOf(NAMESPACES, { ...namespace, metadata: { ...namespace.metadata, uid } });
+}
+
+/** The members once everything in them runs. */
+async function started(
+  ports: SimulationPorts,
+  images: Images,
+  joined: readonly Cluster[],
+): Promise<readonly MemberCluster[]> {
+  const members = joined.map(({ metadata }) => metadata.name);
+  const simulation = await createSimulation(ports, { seed: 1, members, images });
+  await simulation.advance(START_MS);
+  const filled = joined.map((cluster) => fill(simulation.member(cluster.metadata.name), cluster));
+  await simulation.advance(FILL_MS);
+  await Promise.all(filled);
+  return [...simulation.members.values()];
+}
+
+/** Makes the pods of others. */
+async function fill(member: MemberCluster, cluster: Cluster): Promise<void> {
+  const { admin } = member;
+  assert(admin !== undefined, "an undisturbed member serves");
+  const nodes = nodesOf(cluster) ?? [];
+  const { allocated = {} } = roomOf(member.disk.image()).resourceSummary();
+  const others = othersOf(cluster, allocated as Readonly<Record<string, string>>);
+  for (const [i, requests] of others.entries()) {
+    const nodeName = nodes[i % nodes.length]?.name ?? "";
+    await admin.create(PODS, podOfOthers(`other-${i + 1}`, nodeName, requests));
+  }
+}
+
+function roomOf(image: DiskImage): Room {
+  const room = new Room();
+  for (const { key, bytes } of image.objects)
+    if (key.startsWith("/pods/")) room.changePod(undefined, podClaimOf(parseObject(bytes)));
+  return room;
+}
+
+function podOfOthers(
+  name: string,
+  nodeName: string,
+  requests: Readonly<Record<string, string>>,
+): New<AnyObject> {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "kube-system" },
+    spec: { nodeName, containers: [{ name: "main", image: "other", resources: { requests } }] },
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * What a control plane holds, read over its API: enough to go on from there in a simulation.
+ *
+ * 1. Everything is of one moment: all lists are of the same version.
+ * 2. No credentials: of Secrets, only those are read that a binding propagates. Events and Leases are left out, too.
+ */
+import {
+  type AnyObject,
+  apiVersionOf,
+  clusterResourceBindings,
+  type KubeObject,
+  type Resource,
+  resourceBindings,
+} from "@lifeboat/api";
+import { assert, type Instant } from "@lifeboat/base";
+import { discover, type DiscoveredResource } from "@lifeboat/controllers";
+import type { Client, ListOptions } from "@lifeboat/kit";
+
+export interface WorldSnapshot {
+  readonly takenAt: Instant;
+  readonly tables: readonly SnapshotTable[];
+}
+
+export interface SnapshotTable {
+  readonly resource: Resource;
+  readonly objects: readonly AnyObject[];
+}
+
+const LEFT_OUT: ReadonlySet<string> = new Set(["Event", "Lease", "Secret"]);
+const SECRETS: Resource = {
+  group: "",
+  version: "v1",
+  plural: "secrets",
+  kind: "Secret",
+  namespaced: true,
+};
+
+/** Reads everything of a control plane; `takenAt`: what its clock says. */
+export async function readSnapshot(plane: Client, takenAt: Instant): Promise<WorldSnapshot> {
+  const { resources, failed } = await discover(plane);
+  assert(failed.length === 0, "every group of the API can be read", { failed });
+  const first = await plane.list(resourceBindings);
+  const at: ListOptions = {
+    resourceVersion: first.metadata.resourceVersion ?? "",
+    resourceVersionMatch: "Exact",
+  };
+  const tables: SnapshotTable[] = [];
+  for (const resource of onePerTable(resources)) tables.push(await readTable(plane, resource, at));
+  return { takenAt, tables: [...tables, await readSecrets(plane, tables, at)] };
+}
+
+/** Each table in the version that its group prefers, where that has it. */
+function onePerTable(resources: readonly DiscoveredResource[]): readonly Resource[] {
+  const chosen = new Map<string, DiscoveredResource>();
+  for (const resource of resources) {
+    const { group, plural, kind, verbs, preferred } = resource;
+    if (LEFT_OUT.has(kind) || !verbs.includes("list")) continue;
+    const table = `${group}/${plural}`;
+    if (preferred || !chosen.has(table)) chosen.set(table, resource);
+  }
+  return [...chosen.values()];
+}
+
+async function readTable(
+  plane: Client,
+  resource: Resource,
+  options: ListOptions,
+): Promise<SnapshotTable> {
+  const { group, version, plural, kind, namespaced } = resource;
+  const { items } = await plane.list(resource, options);
+  const objects = items.map((object) => ({ ...object, kind, apiVersion: apiVersionOf(resource) }));
+  return { resource: { group, version, plural, kind, namespaced }, objects };
+}
+
+/** The Secrets that are propagated. */
+async function readSecrets(
+  plane: Client,
+  tables: readonly SnapshotTable[],
+  at: ListOptions,
+): Promise<SnapshotTable> {
+  const objects: AnyObject[] = [];
+  for (const { namespace = "", name } of propagatedSecrets(tables)) {
+    const selected = { ...at, namespace, fieldSelector: `metadata.name=${name}` };
+    objects.push(...(await readTable(plane, SECRETS, selected)).objects);
+  }
+  return { resource: SECRETS, objects };
+}
+
+function propagatedSecrets(
+  tables: readonly SnapshotTable[],
+): readonly { readonly namespace?: string; readonly name: string }[] {
+  const bindings = [
+    ...objectsOf(tables, resourceBindings),
+    ...objectsOf(tables, clusterResourceBindings),
+  ];
+  return bindings
+    .map(({ spec }) => spec.resource)
+    .filter(({ apiVersion, kind }) => apiVersion === "v1" && kind === "Secret");
+}
+
+/** What a snapshot holds of a table, whatever the version. */
+export function objectsOf<T extends KubeObject>(
+  tables: readonly SnapshotTable[],
+  { group, plural }: Resource<T>,
+): readonly T[] {
+  const table = tables.find(
+    ({ resource }) => resource.group === group && resource.plural === plural,
+  );
+  return (table?.objects ?? []) as readonly KubeObject[] as readonly T[];
+}
