@@ -7,6 +7,7 @@ import { detectionMutants } from "./mutants/detection.ts";
 import { directlyMutants } from "./mutants/directly.ts";
 import { eligibilityMutants } from "./mutants/eligibility.ts";
 import { gracefulMutants } from "./mutants/graceful.ts";
+import { lateMutants } from "./mutants/late.ts";
 import { placementMutants } from "./mutants/placement.ts";
 import { propagationMutants } from "./mutants/propagation.ts";
 import { queueMutants } from "./mutants/queue.ts";
@@ -19,6 +20,7 @@ export const simMutants: readonly SimMutant[] = [
   ...queueMutants,
   ...gracefulMutants,
   ...directlyMutants,
+  ...lateMutants,
   ...stateMutants,
   ...placementMutants,
   ...propagationMutants,

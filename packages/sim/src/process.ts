@@ -17,6 +17,8 @@ export function never(): Promise<never> {
 export class Process {
   readonly name: string;
   readonly clock: Clock;
+  /** The clock of what is not part of it, and goes on when it is dead or stands still. */
+  readonly outside: Clock;
   readonly #mortal: MortalClock;
   #alive = true;
   readonly #onDeath = new Set<() => void>();
@@ -25,6 +27,7 @@ export class Process {
     this.name = name;
     this.#mortal = new MortalClock(clock, skewMs, () => this.#alive);
     this.clock = this.#mortal;
+    this.outside = clock;
   }
 
   /** Milliseconds until it goes on; 0 while it runs. */
