@@ -117,12 +117,12 @@ test("each verb is the request Kubernetes expects", async () => {
     "GET /namespaces/ns/things/a/status?resourceVersion=0",
     "GET /things?labelSelector=a+in+%28b%2Cc%29&limit=5&continue=tok",
     "GET /namespaces/ns/things",
-    "POST /namespaces/ns/things?dryRun=All&fieldManager=m",
-    "PUT /namespaces/ns/things/a/status",
-    "PATCH /namespaces/ns/things/a?fieldManager=m&force=true",
-    "PATCH /namespaces/ns/things/a",
-    "DELETE /namespaces/ns/things/a",
-    "DELETE /namespaces/ns/things?fieldSelector=x%3Dy",
+    "POST /namespaces/ns/things?dryRun=All&fieldManager=m&timeout=60s",
+    "PUT /namespaces/ns/things/a/status?timeout=60s",
+    "PATCH /namespaces/ns/things/a?fieldManager=m&force=true&timeout=60s",
+    "PATCH /namespaces/ns/things/a?timeout=60s",
+    "DELETE /namespaces/ns/things/a?timeout=60s",
+    "DELETE /namespaces/ns/things?fieldSelector=x%3Dy&timeout=60s",
   ]);
   expect(bodies.map(([type]) => type)).toEqual([
     "application/json",
@@ -280,6 +280,27 @@ test("a call that was given up ends, and one given up before it began is never s
     NotSent,
   );
   expect(requests).toHaveLength(1);
+});
+
+test("a write that is given up while it waits for a connection is never sent", async () => {
+  const stop = new AbortController();
+  let answerFirst: () => void = () => undefined;
+  const { server, requests } = await serve((request, response) => {
+    if (request.method === "GET") sendJson(response, 200, thing);
+    else {
+      answerFirst = () => sendJson(response, 201, thing);
+      stop.abort();
+    }
+  });
+  const client = connect(server, { maxConnections: 1 });
+  const first = client.create(things, thing);
+  await expect(client.update(things, thing, { signal: stop.signal })).rejects.toBeInstanceOf(
+    NotSent,
+  );
+  answerFirst();
+  await first;
+  await client.get(things, key);
+  expect(requests.map((line) => line.split(" ", 1)[0])).toEqual(["POST", "GET"]);
 });
 
 test("an answer that is too large is cut off", async () => {

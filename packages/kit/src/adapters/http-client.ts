@@ -7,7 +7,9 @@
  *    that reports a lost or slow etcd): that is OutcomeUnknown. A Retry-After header shows in `details`.
  * 3. Objects come out frozen, with kind and apiVersion (lists of built-in kinds leave them out on the wire) and without
  *    managedFields, which nobody here reads and which are half of many an object.
- * 4. Certificates and tokens may change at any time: new connections take the new ones, old connections end with their
+ * 4. A write asks the server to give it up when its caller does (`timeout`), and a call that is given up closes its
+ *    connection, or is never sent: it takes no effect long after. Reads need neither.
+ * 5. Certificates and tokens may change at any time: new connections take the new ones, old connections end with their
  *    last call.
  */
 import * as http from "node:http";
@@ -303,7 +305,9 @@ class JsonHttpClient implements HttpClient {
     const { method, path, query, body, signal } = request;
     const url = new URL(this.#base);
     url.pathname = this.#base.pathname.replace(/\/$/, "") + path;
+    const timeoutMs = this.#config.callTimeoutMs ?? CALL_TIMEOUT_MS;
     url.search = query?.toString() ?? "";
+    if (method !== "GET") url.searchParams.set("timeout", `${Math.ceil(timeoutMs / 1000)}s`);
     const text = body === undefined ? undefined : JSON.stringify(body);
     const headers: http.OutgoingHttpHeaders = {
       accept: "application/json",
@@ -319,7 +323,7 @@ class JsonHttpClient implements HttpClient {
       url,
       headers,
       agent,
-      timeoutMs: this.#config.callTimeoutMs ?? CALL_TIMEOUT_MS,
+      timeoutMs,
       maxBytes: this.#config.maxAnswerBytes ?? MAX_ANSWER_BYTES,
       ...(text === undefined ? {} : { body: text }),
       ...(signal === undefined ? {} : { signal }),
