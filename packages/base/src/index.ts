@@ -11,9 +11,11 @@ export {
   type ClockStep,
   type DueTime,
   type Moment,
+  NO_STEPS,
   plainMoment,
   STEADY_TOLERANCE_MS,
   SteadyTime,
+  type StepLog,
 } from "./steady-time.ts";
 export { addMs, formatMicroTime, formatTime, type Instant, instantOf, parseTime } from "./time.ts";
 export { VirtualClock } from "./virtual-clock.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type ClockStep, plainMoment, SteadyTime } from "./steady-time.ts";
+import { type ClockStep, NO_STEPS, plainMoment, SteadyTime } from "./steady-time.ts";
 import { addMs, type Instant, instantOf } from "./time.ts";
 
 const SECOND = 1000;
@@ -92,7 +92,7 @@ describe("after a step forward", () => {
     expect(leftOf(since, 5 * MINUTE)).toBe(4 * MINUTE);
     pass(4 * MINUTE - 1);
     expect(leftOf(since, 5 * MINUTE)).toBe(1);
-    expect(seen).toEqual([{ seen: START + 11 * MINUTE, byMs: 10 * MINUTE }]);
+    expect(seen).toMatchObject([{ seen: START + 11 * MINUTE, byMs: 10 * MINUTE }]);
   });
 
   it("counts what was written after it, also before anybody looked", () => {
@@ -179,6 +179,37 @@ describe("a time of the future", () => {
     expect(leftOf(first, MINUTE)).toBe(59 * SECOND);
     for (let i = 1; i <= 1000; i++) leftOf(addMs(first, i * SECOND), MINUTE);
     expect(leftOf(first, MINUTE)).toBe(MINUTE);
+  });
+});
+
+describe("the next process", () => {
+  it("goes on counting where the one before it was, once it remembers its steps", () => {
+    const first = machine();
+    const since = first.now();
+    first.pass(MINUTE);
+    first.time.look();
+    first.step(10 * MINUTE);
+    first.time.look();
+    const second = machine(first.now());
+    expect(second.leftOf(since, 5 * MINUTE)).toBe(-6 * MINUTE);
+    const { steps } = second.time;
+    second.time.remember(first.time.log);
+    expect(second.leftOf(since, 5 * MINUTE)).toBe(4 * MINUTE);
+    expect(second.time.steps).not.toBe(steps);
+  });
+
+  it("adds its own steps to what it remembers, once", () => {
+    const { time, now, pass, step, leftOf } = machine();
+    const since = now();
+    pass(MINUTE);
+    time.look();
+    step(10 * MINUTE);
+    time.look();
+    time.remember(NO_STEPS);
+    expect(leftOf(since, 5 * MINUTE)).toBe(4 * MINUTE);
+    time.remember(time.log);
+    expect(time.log.steps).toHaveLength(1);
+    expect(leftOf(since, 5 * MINUTE)).toBe(4 * MINUTE);
   });
 });
 

@@ -15,12 +15,13 @@
  *    was first asked about: nothing waits longer than twice its time.
  * 4. Without a step it is plain arithmetic: `due(since, ms)` is `since + ms`.
  *
- * What nobody can see here: a clock that was changed while no process ran, or on another machine; there the wall clock is
- * believed. A machine that sleeps stops its monotonic clock, so waking up looks like a step forward, and waits go on from
+ * Steps outlive a process where somebody writes the log down and has the next one remember it. Remembering the steps of
+ * another machine lets times count less, never more. What nobody can see: a clock that was changed while no process ran, or
+ * that is wrong on another machine; there the wall clock is believed. A machine that sleeps stops its monotonic clock, so waking up looks like a step forward, and waits go on from
  * where they were: longer, never shorter.
  */
 import type { Clock } from "./clock.ts";
-import { addMs, type Instant } from "./time.ts";
+import { addMs, type Instant, instantOf } from "./time.ts";
 
 /** The moment, on the clock of now, at which so much time will have passed since `since`. */
 export type DueTime = (since: Instant, afterMs: number) => Instant;
@@ -37,7 +38,21 @@ export interface ClockStep {
   readonly seen: Instant;
   /** By how much; negative: back. */
   readonly byMs: number;
+  /** Nothing on the clock after this step is earlier, ... */
+  readonly from: Instant;
+  /** ... and nothing on the one before it is later. */
+  readonly until: Instant;
 }
+
+/** The steps of a clock, oldest first. */
+export interface StepLog {
+  /** Times before this were written on clocks that are forgotten. */
+  readonly begin: number;
+  readonly steps: readonly ClockStep[];
+}
+
+/** Of a clock that has not jumped. */
+export const NO_STEPS: StepLog = Object.freeze({ begin: -Infinity, steps: [] });
 
 /** By how much more or less than the true time may be counted. */
 export const STEADY_TOLERANCE_MS = 1000;
@@ -51,25 +66,13 @@ const MAX_STEPS = 64;
 /** Times of the future that are remembered. */
 const MAX_FUTURE = 1000;
 
-interface Step extends ClockStep {
-  /** Nothing on the clock after this step is earlier, ... */
-  readonly from: number;
-  /** ... and nothing on the one before it is later. */
-  readonly until: number;
-}
-
-/** The steps of a clock, oldest first. */
-interface StepLog {
-  /** Times before this were written on clocks that are forgotten. */
-  readonly begin: number;
-  readonly steps: readonly Step[];
-}
-
 /** Watches the clocks of this process, from when it is made. Every question is also a look; `look` is for when nobody asks. */
 export class SteadyTime {
   readonly #clock: Pick<Clock, "now" | "monotonic">;
   readonly #onStep: (step: ClockStep) => void;
-  #log: StepLog = { begin: -Infinity, steps: [] };
+  #log = NO_STEPS;
+  /** The steps that this process saw itself. */
+  #own = NO_STEPS;
   /** Wall time less monotonic time, as of the last step. */
   #offset: number;
   #lookedAt: number;
@@ -87,9 +90,22 @@ export class SteadyTime {
     this.#offset = clock.now() - this.#lookedAt;
   }
 
-  /** How many steps were seen: another number means that what was due at some time is due at another one. */
+  /** How often steps were seen or remembered: another number means that what was due at some time is due at another one. */
   get steps(): number {
     return this.#count;
+  }
+
+  /** All steps that are known. */
+  get log(): StepLog {
+    return this.#log;
+  }
+
+  /** Takes in the steps that other processes saw, and those of this one that were written down. */
+  remember(log: StepLog): void {
+    const isNew = ({ seen, byMs }: ClockStep): boolean =>
+      !log.steps.some((one) => one.seen === seen && one.byMs === byMs);
+    this.#log = this.#own.steps.filter(isNew).reduce(withStep, log);
+    this.#count += 1;
   }
 
   /** Compares the clocks. The more often, the less is left open about times that are written around a step. */
@@ -115,20 +131,21 @@ export class SteadyTime {
   /** The process may have stood still between two readings: only what no such pause explains is a step. */
   #compare(now: Instant, before: number, after: number): void {
     const offset = Math.min(Math.max(this.#offset, now - after), now - before);
-    const byMs = offset - this.#offset;
-    if (Math.abs(byMs) > DRIFT_MS) {
-      const step: Step = {
-        seen: now,
-        byMs,
-        from: this.#lookedAt + offset - DRIFT_MS,
-        until: after + this.#offset + DRIFT_MS,
-      };
-      this.#log = withStep(this.#log, step);
-      this.#offset = offset;
-      this.#count += 1;
-      this.#onStep({ seen: now, byMs });
-    }
+    const byMs = Math.round(offset - this.#offset);
+    const lookedAt = this.#lookedAt;
     this.#lookedAt = after;
+    if (Math.abs(byMs) <= DRIFT_MS) return;
+    const step: ClockStep = {
+      seen: now,
+      byMs,
+      from: instantOf(Math.floor(lookedAt + this.#offset + byMs - DRIFT_MS)),
+      until: instantOf(Math.ceil(after + this.#offset + DRIFT_MS)),
+    };
+    this.#log = withStep(this.#log, step);
+    this.#own = withStep(this.#own, step);
+    this.#offset += byMs;
+    this.#count += 1;
+    this.#onStep(step);
   }
 
   #sinceFirstAsked(since: Instant, monotonic: number): number {
@@ -148,7 +165,7 @@ export function plainMoment(now: Instant): Moment {
   return { now, due: addMs };
 }
 
-function withStep({ begin, steps }: StepLog, step: Step): StepLog {
+function withStep({ begin, steps }: StepLog, step: ClockStep): StepLog {
   const [oldest, ...others] = steps;
   if (oldest === undefined || steps.length < MAX_STEPS) return { begin, steps: [...steps, step] };
   return { begin: oldest.seen, steps: [...others, step] };

@@ -19,7 +19,7 @@ interface Timer {
 
 export class VirtualClock implements Clock {
   readonly #drain: () => Promise<void>;
-  readonly #epoch: number;
+  #epoch: number;
   readonly #timers = new Heap<Timer>((a, b) => a.due - b.due || a.order - b.order);
   #elapsed = 0;
   #scheduled = 0;
@@ -44,6 +44,11 @@ export class VirtualClock implements Clock {
     return () => {
       timer.callback = undefined;
     };
+  }
+
+  /** Wall time jumps, also back; timers and what was measured are not touched by that. */
+  step(milliseconds: number): void {
+    this.#epoch += milliseconds;
   }
 
   /** Lets `milliseconds` pass: fires every timer that falls due on the way, draining after each. */

@@ -80,6 +80,8 @@ export const SYSTEM_NAMESPACES: readonly string[] = ["karmada-system", "lifeboat
 
 /** On a Cluster: what taint policies remember (see taints/record.ts). */
 export const TAINT_POLICIES = "lifeboat.dev/taint-policies";
+/** On the budget of the fleet: the steps of the plane's clock that processes saw. */
+export const CLOCK_STEPS = "lifeboat.dev/clock-steps";
 
 /** The key of the taint by which a person empties a cluster; its effect is NoExecute. */
 export const DRAIN_TAINT = "lifeboat.dev/drain";

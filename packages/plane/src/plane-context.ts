@@ -44,7 +44,7 @@ export function createPlaneContext(ports: PlaneContextPorts, plane: Client): Run
     component: "lifeboat",
     instance: ports.instance,
   });
-  const clockWatch = createClockWatch({ ...kit, events, informers });
+  const clockWatch = createClockWatch({ ...kit, events, informers, plane });
   const { time } = clockWatch;
   const templates = createTemplates(kit, plane, {
     skips: (resource) => skipsApi(ports.skippedApis ?? [], resource),

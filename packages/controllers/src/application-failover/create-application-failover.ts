@@ -64,6 +64,7 @@ import {
   tellWorkload,
   watchingBindings,
 } from "../bindings.ts";
+import { watchingSteps } from "../clock-watch/create-clock-watch.ts";
 import type { PlaneContext } from "../context.ts";
 import { worksOf } from "../observe-works.ts";
 import { watchingTemplates } from "../templates.ts";
@@ -90,6 +91,7 @@ export function createApplicationFailover(
       name: "application-failover",
       concurrency: CONCURRENCY,
       watches: [
+        watchingSteps(context),
         ...watchingBindings(informers, (old, now) =>
           isConcerned(now) || isConcerned(old) ? ownKey(old, now) : [],
         ),

@@ -58,6 +58,7 @@ import {
   tellWorkload,
   watchingBindings,
 } from "../bindings.ts";
+import { watchingSteps } from "../clock-watch/create-clock-watch.ts";
 import type { PlaneContext } from "../context.ts";
 import { observeWorks, worksOf } from "../observe-works.ts";
 import { watchingTemplates } from "../templates.ts";
@@ -89,6 +90,7 @@ export function createGracefulEviction(
       name: "graceful-eviction",
       concurrency: CONCURRENCY,
       watches: [
+        watchingSteps(context),
         ...watchingBindings(informers, (old, now) =>
           hasTasks(old) || hasTasks(now) ? keysOf([now ?? old]) : [],
         ),

@@ -18,6 +18,7 @@ import {
   type Service,
   watching,
 } from "@lifeboat/kit";
+import { watchingSteps } from "../clock-watch/create-clock-watch.ts";
 import type { PlaneContext } from "../context.ts";
 
 export interface TaintPoliciesOptions {
@@ -62,6 +63,7 @@ class TaintPolicies implements Service {
         name: this.name,
         concurrency: 1,
         watches: [
+          watchingSteps(this.#context),
           watching(informers.clusters, ownKey),
           watching(informers.clusterTaintPolicies, () => this.#allClusters()),
           this.#clustersWhenPoliciesSynced(),
