@@ -20,3 +20,6 @@ export {
   statefulSet,
   statefulSets,
 } from "./stateful-objects.ts";
+export { conditionOf, findObject, oneOf, placementText, reasonsAbout } from "./failover-reading.ts";
+export { storedConfigMap } from "./stored-object.ts";
+export { wrapped } from "./wrapped-client.ts";

@@ -148,10 +148,8 @@ class RunningWorld implements World {
     return this.server.client(user);
   }
 
-  async advance(time: number | string): Promise<void> {
-    const milliseconds = typeof time === "number" ? time : parseDuration(time);
-    assert(milliseconds !== undefined, "a duration such as 30s", { time });
-    await this.clock.advance(milliseconds);
+  advance(time: number | string): Promise<void> {
+    return advanceBy(this.clock, time);
   }
 
   settle(): Promise<void> {
@@ -173,4 +171,11 @@ class RunningWorld implements World {
     this.#housekeeping.abort();
     await this.server.close();
   }
+}
+
+/** Lets time pass on a clock: milliseconds, or a text such as `30s`. */
+export async function advanceBy(clock: VirtualClock, time: number | string): Promise<void> {
+  const milliseconds = typeof time === "number" ? time : parseDuration(time);
+  assert(milliseconds !== undefined, "a duration such as 30s", { time });
+  await clock.advance(milliseconds);
 }

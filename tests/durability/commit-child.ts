@@ -7,6 +7,7 @@ import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { KubeObject } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
+import { storedConfigMap } from "../../testkit/src/stored-object.ts";
 import { openLmdbStorage } from "../../packages/apiserver/src/adapters/lmdb-storage.ts";
 import { createStore } from "../../packages/apiserver/src/store/create-store.ts";
 import { silentLog } from "../../packages/kit/src/log.ts";
@@ -46,14 +47,6 @@ function say(line: string): void {
 }
 
 function objectOf(key: string, bytes: number, revision: number): KubeObject {
-  const [namespace = "", name = ""] = key.split("/");
-  const metadata = {
-    name,
-    namespace,
-    uid: "u",
-    resourceVersion: String(revision),
-    creationTimestamp: "2026-01-01T00:00:00Z",
-  };
   const data = { value: "x".repeat(bytes) };
-  return { kind: "ConfigMap", apiVersion: "v1", metadata, data } as KubeObject;
+  return storedConfigMap(key, revision, data);
 }

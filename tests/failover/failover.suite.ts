@@ -37,6 +37,7 @@ import {
   flinkDeployment,
   flinkDeployments,
   newObject,
+  oneOf,
   resources,
   statefulSet,
   statefulSets,
@@ -44,7 +45,7 @@ import {
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { allReady, type BreakableFleet, MEMBERS } from "../propagation/propagation-fleet.ts";
 import { eventually } from "../support/eventually.ts";
-import { keyOfMover, type Mover, oneOf, Operator, selectorOf, type Taint } from "./operator.ts";
+import { keyOfMover, type Mover, Operator, selectorOf, type Taint } from "./operator.ts";
 
 /** Both gates, and times short enough to wait for. */
 export const FAILOVER_FLAGS: readonly string[] = [

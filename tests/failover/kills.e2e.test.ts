@@ -15,7 +15,7 @@ import {
   works,
 } from "@lifeboat/api";
 import { createRandom } from "@lifeboat/base";
-import { deployment, resources } from "@lifeboat/testkit";
+import { deployment, oneOf, resources } from "@lifeboat/testkit";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   allReady,
@@ -25,7 +25,7 @@ import {
 } from "../propagation/propagation-fleet.ts";
 import { eventually } from "../support/eventually.ts";
 import { EvictionLog, tooFast } from "./eviction-log.ts";
-import { oneOf, Operator } from "./operator.ts";
+import { Operator } from "./operator.ts";
 
 const KILLS = 20;
 const LONGEST_LIFE_MS = 1000;

@@ -6,7 +6,6 @@ import {
   type AnyObject,
   type Cluster,
   clusters,
-  isRefused,
   type JsonObject,
   type New,
   type PropagationPolicy,
@@ -16,7 +15,7 @@ import {
   resourceBindings,
 } from "@lifeboat/api";
 import type { Client } from "@lifeboat/kit";
-import { resources } from "@lifeboat/testkit";
+import { conditionOf, findObject, placementText, reasonsAbout, resources } from "@lifeboat/testkit";
 import type { PropagationFleet } from "../propagation/propagation-fleet.ts";
 
 /** A workload to be propagated: its kind and its template, in the namespace default. */
@@ -30,14 +29,6 @@ export interface Taint {
   readonly key: string;
   readonly value?: string;
   readonly effect: "NoSchedule" | "NoExecute" | "PreferNoExecute";
-}
-
-/** In one of these clusters at a time, as the proposals' stateful examples ask. */
-export function oneOf(...clusterNames: readonly string[]): JsonObject {
-  return {
-    clusterAffinity: { clusterNames: [...clusterNames] },
-    spreadConstraints: [{ spreadByField: "cluster", maxGroups: 1, minGroups: 1 }],
-  };
 }
 
 /** The hands and eyes of an operator. */
@@ -76,11 +67,7 @@ export class Operator {
 
   /** Where it runs and from where it is leaving, as `member2 -member1`. */
   async placement(mover: Mover): Promise<string> {
-    const { spec } = await this.binding(mover);
-    return [
-      ...(spec.clusters ?? []).map(({ name }) => name),
-      ...(spec.gracefulEvictionTasks ?? []).map(({ fromCluster }) => `-${fromCluster}`),
-    ].join(" ");
+    return placementText(await this.binding(mover));
   }
 
   /** What the binding says of the copy in a cluster: `Healthy`, `Unhealthy`, `Unknown`; undefined when nothing. */
@@ -90,13 +77,8 @@ export class Operator {
   }
 
   /** The copy in a member; undefined when there is none. */
-  async copy(mover: Mover, member: string): Promise<AnyObject | undefined> {
-    try {
-      return await this.member(member).get(mover.resource, keyOfMover(mover));
-    } catch (error) {
-      if (isRefused(error, "NotFound")) return undefined;
-      throw error;
-    }
+  copy(mover: Mover, member: string): Promise<AnyObject | undefined> {
+    return findObject(this.member(member), mover.resource, keyOfMover(mover));
   }
 
   /**
@@ -144,8 +126,7 @@ export class Operator {
   }
 
   async condition(name: string, type: string): Promise<string | undefined> {
-    const { status } = await this.cluster(name);
-    return status?.conditions?.find((one) => one.type === type)?.status;
+    return conditionOf(await this.cluster(name), type);
   }
 
   /** The taints of a cluster, as `key=value:effect`. */
@@ -161,11 +142,8 @@ export class Operator {
   }
 
   /** The reasons of the Events about an object of this kind and name. */
-  async events(kind: string, name: string): Promise<readonly string[]> {
-    const { items } = await this.#fleet.plane.list(resources.events);
-    return (items as readonly Told[])
-      .filter(({ involvedObject: of }) => of.kind === kind && of.name === name)
-      .map(({ reason }) => reason);
+  events(kind: string, name: string): Promise<readonly string[]> {
+    return reasonsAbout(this.#fleet.plane, name, kind);
   }
 }
 
@@ -187,9 +165,4 @@ export function keyOfMover({ template }: Mover): {
   readonly name: string;
 } {
   return { namespace: "default", name: template.metadata.name ?? "" };
-}
-
-interface Told extends AnyObject {
-  readonly reason: string;
-  readonly involvedObject: { readonly kind: string; readonly name: string };
 }

@@ -6,6 +6,7 @@
 import { createInterface } from "node:readline";
 import type { KubeObject } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
+import { storedConfigMap } from "../../testkit/src/stored-object.ts";
 import { openLmdbStorage } from "../../packages/apiserver/src/adapters/lmdb-storage.ts";
 import { createStore } from "../../packages/apiserver/src/store/create-store.ts";
 import type { Entry, Store } from "../../packages/apiserver/src/store/store.ts";
@@ -100,14 +101,6 @@ function itemOf(entry: Entry): { key: string; revision: number; value: string } 
 }
 
 function objectOf(key: string, value: string, revision: number): KubeObject {
-  const [namespace = "", name = ""] = key.split("/");
-  const metadata = {
-    name,
-    namespace,
-    uid: "u",
-    resourceVersion: String(revision),
-    creationTimestamp: "2026-01-01T00:00:00Z",
-  };
   const data = { value, padding: "p".repeat(1000 + (revision % 7) * 400) };
-  return { kind: "ConfigMap", apiVersion: "v1", metadata, data } as KubeObject;
+  return storedConfigMap(key, revision, data);
 }

@@ -231,29 +231,35 @@ class InProcessClient implements Client {
     return this.#target(resource, { namespace: selection.namespace ?? "", name: "" });
   }
 
-  async #read<R>(
+  #read<R>(
     signal: AbortSignal | undefined,
     call: (context: RequestContext) => Promise<R>,
   ): Promise<R> {
-    if (signal?.aborted === true) throw new NotSent("the call was given up before it began");
-    try {
-      return await call(this.#context(signal));
-    } catch (error) {
-      throw error instanceof Refused ? error : new NotSent("reading failed", { cause: error });
-    }
+    return this.#call(signal, call, (cause) => new NotSent("reading failed", { cause }));
   }
 
-  async #write<R>(
+  #write<R>(
     signal: AbortSignal | undefined,
     call: (context: RequestContext) => Promise<R>,
+  ): Promise<R> {
+    return this.#call(signal, call, (cause) =>
+      cause instanceof StoreClosed
+        ? new NotSent("the server is closed", { cause })
+        : new OutcomeUnknown("writing failed", { cause }),
+    );
+  }
+
+  /** Refusals are passed on; every other failure is said in the words of the port. */
+  async #call<R>(
+    signal: AbortSignal | undefined,
+    call: (context: RequestContext) => Promise<R>,
+    inWords: (cause: unknown) => Error,
   ): Promise<R> {
     if (signal?.aborted === true) throw new NotSent("the call was given up before it began");
     try {
       return await call(this.#context(signal));
     } catch (error) {
-      if (error instanceof Refused) throw error;
-      if (error instanceof StoreClosed) throw new NotSent("the server is closed", { cause: error });
-      throw new OutcomeUnknown("writing failed", { cause: error });
+      throw error instanceof Refused ? error : inWords(error);
     }
   }
 }

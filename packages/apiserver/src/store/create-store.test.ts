@@ -3,6 +3,7 @@ import type { KubeObject } from "@lifeboat/api";
 import { createRandom, instantOf, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
 import { silentLog } from "@lifeboat/kit";
+import { storedConfigMap } from "@lifeboat/testkit";
 import { createStore, StoreClosed, type StoreOptions } from "./create-store.ts";
 import { createMemoryStorage, type MemoryStorage } from "./memory-storage.ts";
 import { StorageBroken, StorageFull } from "./storage.ts";
@@ -43,16 +44,10 @@ async function restart(options: Partial<StoreOptions> = {}): Promise<void> {
   await open(options);
 }
 
+/** With its kind behind the rest: the store puts it first. */
 function objectOf(key: string, revision: number, value: string): KubeObject {
-  const [namespace = "", name = ""] = key.split("/");
-  const metadata = {
-    name,
-    namespace,
-    uid: "u",
-    resourceVersion: String(revision),
-    creationTimestamp: "2026-01-01T00:00:00Z",
-  };
-  return { metadata, data: { value }, apiVersion: "v1", kind: "ConfigMap" } as KubeObject;
+  const { kind, apiVersion, ...rest } = storedConfigMap(key, revision, { value });
+  return { ...rest, apiVersion, kind };
 }
 
 interface Write {

@@ -14,6 +14,7 @@ import type { KubeObject } from "@lifeboat/api";
 import { createRandom, instantOf, type Random, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
 import { silentLog } from "@lifeboat/kit";
+import { storedConfigMap } from "@lifeboat/testkit";
 import { createStore } from "./create-store.ts";
 import { createMemoryStorage, type MemoryStorage } from "./memory-storage.ts";
 import { type ChangeType, StorageBroken, StorageFull } from "./storage.ts";
@@ -229,7 +230,7 @@ class World {
       this.#highest = revision;
       attempt = { revision, key, value, outcome: "waiting" };
       this.#attempts.push(attempt);
-      return objectOf(key, revision, value);
+      return storedConfigMap(key, revision, { value });
     };
     const note = (outcome: Attempt["outcome"]): void => {
       if (attempt?.outcome === "waiting") attempt.outcome = outcome;
@@ -255,7 +256,8 @@ class World {
   async #putStale(key: string): Promise<void> {
     const head = this.#store.head(TABLE, key);
     const stale = { key, revision: (head?.revision ?? 1) - 1 } as Entry;
-    const build = (revision: number): KubeObject => objectOf(key, revision, "never");
+    const build = (revision: number): KubeObject =>
+      storedConfigMap(key, revision, { value: "never" });
     const done = this.#store.commit(TABLE, key, stale, { kind: "put", build });
     const error: unknown = await done.catch((refusal: unknown) => refusal);
     const isRefused = error instanceof HeadMoved || error instanceof StorageBroken;
@@ -267,7 +269,7 @@ class World {
     const build = (revision: number): KubeObject => {
       ensure(revision > this.#highest, "revisions grow", revision);
       this.#highest = revision;
-      return objectOf("a/e", revision, "event");
+      return storedConfigMap("a/e", revision, { value: "event" });
     };
     this.#store.commit(VOLATILE, "a/e", head, { kind: "put", build }).catch(() => undefined);
     await Promise.resolve();
@@ -391,15 +393,3 @@ function seenOf({ revision, type, entry, previous }: Change): Seen {
 
 const valueOf = (entry: Entry): string =>
   (entry.object["data"] as { readonly value: string }).value;
-
-function objectOf(key: string, revision: number, value: string): KubeObject {
-  const [namespace = "", name = ""] = key.split("/");
-  const metadata = {
-    name,
-    namespace,
-    uid: "u",
-    resourceVersion: String(revision),
-    creationTimestamp: "2026-01-01T00:00:00Z",
-  };
-  return { kind: "ConfigMap", apiVersion: "v1", metadata, data: { value } } as KubeObject;
-}

@@ -16,6 +16,7 @@ import {
   type Fleet,
   type FleetOptions,
   namespace,
+  reasonsAbout,
   resources,
 } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it } from "vitest";
@@ -166,14 +167,6 @@ async function writesDuring(
   return writes;
 }
 
-async function reasonsAbout(name: string): Promise<readonly unknown[]> {
-  await fleet.settle();
-  const { items } = await fleet.plane.list(resources.events, { namespace: "default" });
-  return items
-    .filter((event) => (event["involvedObject"] as AnyObject["metadata"]).name === name)
-    .map((event) => event["reason"]);
-}
-
 describe("the status of copies", () => {
   it("comes back to the binding and the template", async () => {
     await open();
@@ -198,8 +191,8 @@ describe("the status of copies", () => {
       readyReplicas: 4,
       availableReplicas: 4,
     });
-    expect(await reasonsAbout("web-deployment")).toContain("AggregateStatusSucceed");
-    expect(await reasonsAbout("web")).toContain("AggregateStatusSucceed");
+    expect(await reasonsAbout(fleet.plane, "web-deployment")).toContain("AggregateStatusSucceed");
+    expect(await reasonsAbout(fleet.plane, "web")).toContain("AggregateStatusSucceed");
   });
 
   it("says that nothing is observed before every cluster has the template's generation", async () => {
@@ -389,8 +382,8 @@ describe("what cannot be aggregated", () => {
     await newWork("m1", await bound("m1"));
     await report("m1", { health: "Healthy", status: counters(2) });
     expect(await fullyApplied()).toBe("True");
-    expect(await reasonsAbout("web")).toContain("AggregateStatusFailed");
-    expect(await reasonsAbout("web-deployment")).toContain("AggregateStatusFailed");
+    expect(await reasonsAbout(fleet.plane, "web")).toContain("AggregateStatusFailed");
+    expect(await reasonsAbout(fleet.plane, "web-deployment")).toContain("AggregateStatusFailed");
     isBroken = false;
     await fleet.advance("10m");
     expect(await templateStatus()).toMatchObject({ readyReplicas: 2 });

@@ -4,7 +4,7 @@
  */
 import { type EvictionTask, resourceBindings } from "@lifeboat/api";
 import { type Client, OutcomeUnknown } from "@lifeboat/kit";
-import { type Fleet, resources } from "@lifeboat/testkit";
+import { type Fleet, resources, wrapped } from "@lifeboat/testkit";
 import { expect } from "vitest";
 import {
   bindingFleet,
@@ -38,17 +38,12 @@ function fragile(plane: Client): Client {
     if (armed.fault === "after") return NEVER;
     throw new OutcomeUnknown("the answer was lost");
   };
-  return {
-    get: (...given) => plane.get(...given),
-    list: (...given) => plane.list(...given),
-    read: (...given) => plane.read(...given),
-    watch: (...given) => plane.watch(...given),
+  return wrapped(plane, {
     create: (...given) => write(() => plane.create(...given)),
     update: (...given) => write(() => plane.update(...given)),
     patch: (...given) => write(() => plane.patch(...given)),
     delete: (...given) => write(() => plane.delete(...given)),
-    deleteCollection: (...given) => plane.deleteCollection(...given),
-  };
+  });
 }
 
 let fleet: Fleet;

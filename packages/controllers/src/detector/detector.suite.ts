@@ -16,11 +16,12 @@ import {
   resourceBindings,
 } from "@lifeboat/api";
 import {
-  type Fleet,
   createFleet,
+  type Fleet,
   type FleetOptions,
   newObject,
   resources,
+  wrapped,
 } from "@lifeboat/testkit";
 import { type Client, NotSent, OutcomeUnknown } from "@lifeboat/kit";
 import { createDetector, type DetectorOptions } from "./create-detector.ts";
@@ -63,18 +64,13 @@ export function disturbed(): Disturbed {
     disturb: (next) => {
       faultOf = next;
     },
-    client: (client) => ({
-      ...client,
-      get: (...given) => client.get(...given),
-      list: (...given) => client.list(...given),
-      watch: (...given) => client.watch(...given),
-      read: (...given) => client.read(...given),
-      create: (...given) => guard(`create ${given[0].plural}`, () => client.create(...given)),
-      update: (...given) => guard(`update ${given[0].plural}`, () => client.update(...given)),
-      patch: (...given) => guard(`patch ${given[0].plural}`, () => client.patch(...given)),
-      delete: (...given) => guard(`delete ${given[0].plural}`, () => client.delete(...given)),
-      deleteCollection: (...given) => client.deleteCollection(...given),
-    }),
+    client: (client) =>
+      wrapped(client, {
+        create: (...given) => guard(`create ${given[0].plural}`, () => client.create(...given)),
+        update: (...given) => guard(`update ${given[0].plural}`, () => client.update(...given)),
+        patch: (...given) => guard(`patch ${given[0].plural}`, () => client.patch(...given)),
+        delete: (...given) => guard(`delete ${given[0].plural}`, () => client.delete(...given)),
+      }),
   };
 }
 

@@ -2,11 +2,10 @@
 import { type New, type Work, works } from "@lifeboat/api";
 import { executionNamespace } from "@lifeboat/core";
 import { NotSent, OutcomeUnknown } from "@lifeboat/kit";
-import { type Fleet, resources } from "@lifeboat/testkit";
+import { type Fleet, resources, wrapped } from "@lifeboat/testkit";
 import { afterEach, expect, it } from "vitest";
 import {
   bindings,
-  calls,
   deployOn,
   DOWN,
   evacuationFleet,
@@ -29,7 +28,7 @@ async function lossyFleet(): Promise<readonly New<Work>[]> {
     through: (context) => ({
       ...context,
       plane: {
-        ...calls(context.plane),
+        ...wrapped(context.plane),
         // Nobody clears the late Work away before it could be carried out.
         delete: (resource, key, options) =>
           key.namespace === FROM && !isLetGo

@@ -6,12 +6,12 @@ import { parseDuration } from "@lifeboat/base";
 import type { Client } from "@lifeboat/kit";
 import type { Fleet } from "@lifeboat/testkit";
 import { expect } from "vitest";
+import { wrapped } from "@lifeboat/testkit";
 import type { PlaneContext } from "../context.ts";
 import {
   allEvacuations,
   allSlices,
   bindings,
-  calls,
   type Decision,
   DOWN,
   placed,
@@ -45,7 +45,7 @@ export class DyingPlane {
   through(context: PlaneContext): PlaneContext {
     const { plane } = context;
     const dying: Client = {
-      ...calls(plane),
+      ...wrapped(plane),
       create: (...given) => this.#write(given[0].plural, () => plane.create(...given)),
       update: (...given) => this.#write(given[0].plural, () => plane.update(...given)),
       patch: (...given) => this.#write(given[0].plural, () => plane.patch(...given)),

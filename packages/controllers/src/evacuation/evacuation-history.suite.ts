@@ -10,11 +10,11 @@ import { evacuations } from "@lifeboat/api";
 import { OutcomeUnknown } from "@lifeboat/kit";
 import fc from "fast-check";
 import { expect } from "vitest";
+import { wrapped } from "@lifeboat/testkit";
 import {
   bareFleet,
   bindings,
   bindMany,
-  calls,
   type Decision,
   DOWN,
   finishTasks,
@@ -67,7 +67,7 @@ export async function judgeHistory(given: {
     through: (context) => ({
       ...context,
       plane: {
-        ...calls(context.plane),
+        ...wrapped(context.plane),
         update: async (...asked) => {
           const answer = await context.plane.update(...asked);
           if (given.losing > 0 && ++writes % given.losing === 0) throw new OutcomeUnknown("lost");

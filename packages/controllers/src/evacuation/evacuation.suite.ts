@@ -1,6 +1,5 @@
 /** A fleet with the production controllers, workloads on it, and a history of every eviction that was decided. */
 import {
-  type AnyObject,
   type Cluster,
   clusters,
   type Evacuation,
@@ -337,28 +336,3 @@ export const bindingOf = (fleet: Fleet, name: string): Promise<ResourceBinding> 
 /** The clusters of a binding's result. */
 export const placed = ({ spec }: ResourceBinding): readonly string[] =>
   (spec.clusters ?? []).map(({ name }) => name);
-
-/** The reasons of all events about an object. */
-export async function reasonsAbout(fleet: Fleet, name: string): Promise<ReadonlySet<string>> {
-  const { items } = await fleet.plane.list(resources.events);
-  return new Set(
-    (items as readonly (AnyObject & { involvedObject?: { name?: string }; reason?: string })[])
-      .filter(({ involvedObject }) => involvedObject?.name === name)
-      .map(({ reason = "" }) => reason),
-  );
-}
-
-/** The calls of a client as functions of their own. */
-export function calls(plane: Fleet["plane"]): Fleet["plane"] {
-  return {
-    get: (...given) => plane.get(...given),
-    list: (...given) => plane.list(...given),
-    read: (...given) => plane.read(...given),
-    watch: (...given) => plane.watch(...given),
-    create: (...given) => plane.create(...given),
-    patch: (...given) => plane.patch(...given),
-    delete: (...given) => plane.delete(...given),
-    deleteCollection: (...given) => plane.deleteCollection(...given),
-    update: (...given) => plane.update(...given),
-  };
-}

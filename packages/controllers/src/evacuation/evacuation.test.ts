@@ -1,6 +1,6 @@
 /** From a taint to workloads that moved, on the production composition. */
 import { clusterTaintPolicies, propagationPolicies } from "@lifeboat/api";
-import { configMap, deployment, type Fleet, resources } from "@lifeboat/testkit";
+import { configMap, deployment, type Fleet, reasonsAbout, resources } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   allEvacuations,
@@ -15,7 +15,6 @@ import {
   evacuationFleet,
   placed,
   policy,
-  reasonsAbout,
   setTaints,
   SINGLE,
   watchDecisions,
@@ -50,7 +49,7 @@ describe("a cluster that becomes faulty", () => {
     expect(await budget(fleet)).toMatchObject({
       status: { ratePerSecond: 0.5, reason: "FleetHealthy", failedClusters: 1, countedClusters: 3 },
     });
-    expect(await reasonsAbout(fleet, "web-0-deployment")).toContain("EvictionQueued");
+    expect(await reasonsAbout(fleet.plane, "web-0-deployment")).toContain("EvictionQueued");
     expect(await allEvacuations(fleet)).toHaveLength(1);
   });
 

@@ -3,7 +3,7 @@ import { type AnyObject, evacuations, failure, Refused, resourceBindings } from 
 import { DEFAULT_RATES } from "@lifeboat/core";
 import { type Client, type Metrics, OutcomeUnknown } from "@lifeboat/kit";
 import { createPromMetrics } from "@lifeboat/kit/adapters";
-import { type Fleet, resources } from "@lifeboat/testkit";
+import { type Fleet, reasonsAbout, resources, wrapped } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   allSlices,
@@ -12,11 +12,9 @@ import {
   bind,
   bindingOf,
   bindMany,
-  calls,
   DOWN,
   evacuation,
   finishTasks,
-  reasonsAbout,
   setTaints,
   watchDecisions,
 } from "./evacuation.suite.ts";
@@ -40,7 +38,7 @@ async function fleetWith(
     ...settings,
     through: (context) => ({
       ...context,
-      plane: { ...calls(context.plane), update: update(context.plane) },
+      plane: { ...wrapped(context.plane), update: update(context.plane) },
     }),
   });
 }
@@ -121,7 +119,7 @@ describe("an eviction that the server refuses", () => {
     expect((await evacuation(fleet, "m1-1")).status?.held).toMatchObject([
       { binding: { name: "a-0" }, reason: "EvictionRefused", message: "a webhook says no" },
     ]);
-    const reasons = await reasonsAbout(fleet, "a-0");
+    const reasons = await reasonsAbout(fleet.plane, "a-0");
     expect(reasons).toContain("EvictWorkloadFromClusterFailed");
     expect(reasons).toContain("EvictionHeld");
   });
@@ -183,7 +181,7 @@ describe("the metrics", () => {
     await fleet.plane.update(evacuations, { ...found, status }, { subresource: "status" });
     await fleet.advance("2s");
     expect(await metrics.expose()).toContain(`evict_success_rate{cluster_name="m1"} ${2 / 3}`);
-    expect(await reasonsAbout(fleet, "a-3")).toContain("EvictionAbandoned");
+    expect(await reasonsAbout(fleet.plane, "a-3")).toContain("EvictionAbandoned");
     await setTaints(fleet, "m1");
     await setTaints(fleet, "m2", DOWN);
     await fleet.advance("20s");

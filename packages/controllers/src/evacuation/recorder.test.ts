@@ -6,7 +6,7 @@ import {
   type ResourceBinding,
   resourceBindings,
 } from "@lifeboat/api";
-import { newObject, type Fleet } from "@lifeboat/testkit";
+import { type Fleet, newObject, wrapped } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   allEvacuations,
@@ -15,7 +15,6 @@ import {
   bind,
   bindingOf,
   bindMany,
-  calls,
   createMany,
   DOWN,
   DRAIN,
@@ -185,7 +184,7 @@ describe("the record", () => {
       through: (context) => ({
         ...context,
         plane: {
-          ...calls(context.plane),
+          ...wrapped(context.plane),
           create: (resource, object, options) => {
             if (resource.plural === "evacuationslices" && ++creates > 1 && isStuck)
               return Promise.reject(new Error("the disk is full"));
@@ -348,7 +347,7 @@ describe("the record", () => {
       through: (context) => ({
         ...context,
         plane: {
-          ...calls(context.plane),
+          ...wrapped(context.plane),
           update: (resource, object, options) => {
             if (resource.plural === "evacuations") writes += 1;
             return context.plane.update(resource, object, options);

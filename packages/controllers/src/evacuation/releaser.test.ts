@@ -9,6 +9,7 @@ import {
 import { DEFAULT_RATES, signResult } from "@lifeboat/core";
 import type { Fleet } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { reasonsAbout, wrapped } from "@lifeboat/testkit";
 import {
   addCluster,
   bareFleet,
@@ -17,14 +18,12 @@ import {
   bindings,
   bindMany,
   budget,
-  calls,
   DIVIDED,
   DOWN,
   DRAIN,
   evacuation,
   finishTasks,
   placed,
-  reasonsAbout,
   setTaints,
   versionNow,
   watchDecisions,
@@ -293,7 +292,7 @@ describe("stopping", () => {
     const clusters = [{ name: "m1", replicas: 3 }];
     await fleet.plane.update(resourceBindings, { ...found, spec: { ...found.spec, clusters } });
     await fleet.advance("5s");
-    expect(await reasonsAbout(fleet, "b")).toContain("EvictionAbandoned");
+    expect(await reasonsAbout(fleet.plane, "b")).toContain("EvictionAbandoned");
     await fleet.restart();
     watchDecisions(fleet, decisions);
     await fleet.advance("2m");
@@ -374,7 +373,7 @@ describe("stopping", () => {
       through: (context) => ({
         ...context,
         plane: {
-          ...calls(context.plane),
+          ...wrapped(context.plane),
           get: async (resource, key, options) => {
             const found = await context.plane.get(resource, key, options);
             if (resource.plural !== clusters.plural) return found;

@@ -43,6 +43,16 @@ export type PodState =
   | "succeeded"
   | "failed";
 
+/** Any state of a pod that has not ended well. */
+export const ANY_UNFINISHED: readonly PodState[] = [
+  "unplaced",
+  "pending",
+  "unready",
+  "ready",
+  "leaving",
+  "failed",
+];
+
 const PHASES: Readonly<Record<PodState, string>> = {
   unplaced: "Pending",
   pending: "Pending",

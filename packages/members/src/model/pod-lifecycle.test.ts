@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { addMs, deepFreeze } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
 import type { Pod } from "../kinds.ts";
-import { NOW, type PodState, pod } from "./objects.suite.ts";
+import { ANY_UNFINISHED, NOW, pod } from "./objects.suite.ts";
 import { decidePod, type PodTrouble, type PodView, stageOf } from "./pod-lifecycle.ts";
 import { isReady } from "./pods.ts";
 import { saysNew } from "./status.ts";
@@ -91,14 +91,7 @@ describe("trouble", () => {
 });
 
 it("says nothing twice: after a report the next look at the same time reports nothing", () => {
-  const state = fc.constantFrom<PodState>(
-    "unplaced",
-    "pending",
-    "unready",
-    "ready",
-    "leaving",
-    "failed",
-  );
+  const state = fc.constantFrom(...ANY_UNFINISHED);
   const trouble = fc.constantFrom<PodTrouble>(
     { kind: "none" },
     { kind: "not-ready" },

@@ -1,8 +1,8 @@
 /** A workload that does not get well in its cluster moves to another one, without any gate (D18, D23). */
 import { propagationPolicies, resourceBindings } from "@lifeboat/api";
-import { deployment, type Fleet, resources } from "@lifeboat/testkit";
+import { deployment, type Fleet, oneOf, resources } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it } from "vitest";
-import { failoverFleet, type Hands, oneOf, policyFor } from "./failover.suite.ts";
+import { failoverFleet, type Hands, policyFor } from "./failover.suite.ts";
 
 let fleet: Fleet;
 let hands: Hands;

@@ -21,11 +21,12 @@ import {
   flinkCrd,
   flinkDeployment,
   flinkDeployments,
+  oneOf,
   refusalOf,
   resources,
 } from "@lifeboat/testkit";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { failoverFleet, type Hands, oneOf, policyFor } from "./failover.suite.ts";
+import { failoverFleet, type Hands, policyFor } from "./failover.suite.ts";
 import { CrowdedFleet } from "./rate.suite.ts";
 
 const WEB = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };

@@ -2,9 +2,9 @@
 import { resourceBindings } from "@lifeboat/api";
 import { instantOf } from "@lifeboat/base";
 import { formatFence } from "@lifeboat/core";
-import { deployment, type Fleet, resources } from "@lifeboat/testkit";
+import { deployment, type Fleet, oneOf, resources } from "@lifeboat/testkit";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { failoverFleet, type Hands, oneOf, policyFor } from "./failover.suite.ts";
+import { failoverFleet, type Hands, policyFor } from "./failover.suite.ts";
 
 let fleet: Fleet;
 let hands: Hands;

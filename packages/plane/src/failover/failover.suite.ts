@@ -3,8 +3,6 @@ import {
   type AnyObject,
   type Cluster,
   clusters,
-  isRefused,
-  type JsonObject,
   type New,
   type PropagationPolicy,
   propagationPolicies,
@@ -15,7 +13,16 @@ import {
   works,
 } from "@lifeboat/api";
 import { clusterOfWork, evict, type EvictionOrder } from "@lifeboat/core";
-import { createFleet, type Fleet, type FleetOptions, resources } from "@lifeboat/testkit";
+import {
+  conditionOf,
+  createFleet,
+  findObject,
+  type Fleet,
+  type FleetOptions,
+  placementText,
+  reasonsAbout,
+  resources,
+} from "@lifeboat/testkit";
 import { createControllers, type ControllersOptions, DEFAULT_CONTROLLERS } from "../controllers.ts";
 
 export const WEB = { namespace: "default", name: "web" };
@@ -48,14 +55,6 @@ export function policyFor(
   };
 }
 
-/** One cluster at a time, as the seeds' stateful examples ask. */
-export function oneOf(...names: readonly string[]): JsonObject {
-  return {
-    clusterAffinity: { clusterNames: [...names] },
-    spreadConstraints: [{ spreadByField: "cluster", maxGroups: 1, minGroups: 1 }],
-  };
-}
-
 export const DOWN = { key: "down", effect: "NoExecute" } as const;
 
 /** What operators, and the machinery that evicts, do. */
@@ -72,11 +71,7 @@ export class Hands {
 
   /** Where the workload runs and from where it is leaving, as `m1 m2 -m3`. */
   async placement(name?: string): Promise<string> {
-    const { spec } = await this.binding(name);
-    return [
-      ...(spec.clusters ?? []).map((one) => one.name),
-      ...(spec.gracefulEvictionTasks ?? []).map((task) => `-${task.fromCluster}`),
-    ].join(" ");
+    return placementText(await this.binding(name));
   }
 
   /** The clusters that have a Work of the workload; one that is going is marked. */
@@ -128,17 +123,12 @@ export class Hands {
   }
 
   /** The copy in a member; undefined when there is none. */
-  async copy(
+  copy(
     member: string,
     resource: Resource = resources.deployments,
     key = WEB,
   ): Promise<AnyObject | undefined> {
-    try {
-      return await this.#fleet.member(member).client.get(resource, key);
-    } catch (error) {
-      if (isRefused(error, "NotFound")) return undefined;
-      throw error;
-    }
+    return findObject(this.#fleet.member(member).client, resource, key);
   }
 
   async create(policy: New<PropagationPolicy>, resource: Resource, object: New<AnyObject>) {
@@ -148,21 +138,12 @@ export class Hands {
   }
 
   async condition(name: string, type: string): Promise<string | undefined> {
-    const { status } = await this.#cluster(name);
-    return status?.conditions?.find((one) => one.type === type)?.status;
+    return conditionOf(await this.#cluster(name), type);
   }
 
   /** The reasons of the Events about an object of this kind and name, each once. */
   async events(kind: string, name: string): Promise<readonly string[]> {
-    const { items } = await this.#fleet.plane.list(resources.events);
-    const reasons = items
-      .filter((event) => {
-        const { involvedObject } = event as unknown as {
-          readonly involvedObject: { readonly kind: string; readonly name: string };
-        };
-        return involvedObject.kind === kind && involvedObject.name === name;
-      })
-      .map((event) => String(event["reason"]));
+    const reasons = await reasonsAbout(this.#fleet.plane, name, kind);
     return [...new Set(reasons)].toSorted((a, b) => a.localeCompare(b));
   }
 

@@ -1,8 +1,8 @@
 /** Graceful eviction: the old copy goes when the new one is healthy, never before, and never by time alone (D9). */
 import { resourceBindings, works } from "@lifeboat/api";
-import { deployment, type Fleet, resources } from "@lifeboat/testkit";
+import { deployment, type Fleet, oneOf, resources } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { failoverFleet, type Hands, oneOf, policyFor } from "./failover.suite.ts";
+import { failoverFleet, type Hands, policyFor } from "./failover.suite.ts";
 
 let fleet: Fleet;
 let hands: Hands;

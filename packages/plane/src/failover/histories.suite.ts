@@ -7,9 +7,9 @@
  */
 import { works } from "@lifeboat/api";
 import { createRandom } from "@lifeboat/base";
-import { deployment, type Fleet, resources } from "@lifeboat/testkit";
+import { deployment, type Fleet, oneOf, resources } from "@lifeboat/testkit";
 import { expect } from "vitest";
-import { failoverFleet, type Hands, oneOf, policyFor } from "./failover.suite.ts";
+import { failoverFleet, type Hands, policyFor } from "./failover.suite.ts";
 
 const MEMBERS = ["m1", "m2", "m3"] as const;
 

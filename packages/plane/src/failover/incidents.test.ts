@@ -10,11 +10,12 @@ import {
   type Fleet,
   type FleetOptions,
   newCluster,
+  oneOf,
   resources,
 } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ControllersOptions } from "../controllers.ts";
-import { failoverFleet, type Hands, oneOf, policyFor } from "./failover.suite.ts";
+import { failoverFleet, type Hands, policyFor } from "./failover.suite.ts";
 
 let fleet: Fleet;
 let hands: Hands;

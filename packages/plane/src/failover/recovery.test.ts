@@ -1,8 +1,8 @@
 /** A cluster that recovers while its workloads are on their way: the table of seed 001, row by row (D13). */
 import { evacuations, resourceBindings } from "@lifeboat/api";
-import { deployment, type Fleet, resources } from "@lifeboat/testkit";
+import { deployment, type Fleet, oneOf, resources } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { failoverFleet, type Hands, oneOf, policyFor } from "./failover.suite.ts";
+import { failoverFleet, type Hands, policyFor } from "./failover.suite.ts";
 
 let fleet: Fleet;
 let hands: Hands;

@@ -1,8 +1,8 @@
 /** A cluster that comes back with copies it should not have gets nothing new before they are gone (D11, E6). */
 import { clusters } from "@lifeboat/api";
-import { deployment, type Fleet, resources } from "@lifeboat/testkit";
+import { deployment, type Fleet, oneOf, resources } from "@lifeboat/testkit";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { failoverFleet, type Hands, oneOf, policyFor } from "./failover.suite.ts";
+import { failoverFleet, type Hands, policyFor } from "./failover.suite.ts";
 
 let fleet: Fleet;
 let hands: Hands;

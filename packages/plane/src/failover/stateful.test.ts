@@ -9,12 +9,13 @@ import {
   flinkCrd,
   flinkDeployment,
   flinkDeployments,
+  oneOf,
   resources,
   statefulSet,
   statefulSets,
 } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it } from "vitest";
-import { failoverFleet, type Hands, oneOf, policyFor } from "./failover.suite.ts";
+import { failoverFleet, type Hands, policyFor } from "./failover.suite.ts";
 
 let fleet: Fleet;
 let hands: Hands;

@@ -3,7 +3,7 @@ import { clusters, type KubeObject, notFound, type Resource } from "@lifeboat/ap
 import type { VirtualClock } from "@lifeboat/base";
 import { createClusterController } from "@lifeboat/controllers";
 import type { Client } from "@lifeboat/kit";
-import { createFleet, type Fleet, type FleetMember } from "@lifeboat/testkit";
+import { createFleet, type Fleet, type FleetMember, wrapped } from "@lifeboat/testkit";
 import { type JoinOutcome, type JoinRequest, joinCluster } from "./join.ts";
 import {
   clusterRoleBindings,
@@ -118,21 +118,6 @@ function dying(
     patch: (...given) => write(() => client.patch(...given)),
     delete: (...given) => write(() => client.delete(...given)),
   });
-}
-
-function wrapped(client: Client, changes: Partial<Client>): Client {
-  return {
-    get: (...given) => client.get(...given),
-    list: (...given) => client.list(...given),
-    watch: (...given) => client.watch(...given),
-    create: (...given) => client.create(...given),
-    update: (...given) => client.update(...given),
-    patch: (...given) => client.patch(...given),
-    delete: (...given) => client.delete(...given),
-    deleteCollection: (...given) => client.deleteCollection(...given),
-    read: (...given) => client.read(...given),
-    ...changes,
-  };
 }
 
 /** Does what the token controller of a kube-controller-manager does. */
