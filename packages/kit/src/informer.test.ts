@@ -161,6 +161,88 @@ test.each([{ streamingList: false }, { streamingList: true }])(
   },
 );
 
+test("a server whose versions went back is believed after a minute", async () => {
+  const { clock, client, informer, changes, start } = setUp();
+  await client.create(things, thing("a"));
+  const before = client.snapshot();
+  const b = await client.create(things, thing("b"));
+  const metadata = { ...b.metadata, resourceVersion: "99999999" };
+  await start();
+  client.repeat({ type: "MODIFIED", object: { ...b, metadata } });
+  client.stale = before;
+  client.endWatches({ kind: "refused", status: failure(410, "Expired", "too old") });
+  await clock.advance(50_000);
+  expect(names(informer)).toEqual(["a", "b"]);
+  await clock.advance(60_000);
+  // Its history is the true one, and tells of b once more.
+  expect(changes).toEqual(["->a", "->b", "b>b", "b>-", "->b"]);
+  client.stale = undefined;
+  await client.create(things, thing("c"));
+  await clock.settle();
+  expect(names(informer)).toEqual(["a", "b", "c"]);
+});
+
+const NONSENSE: readonly unknown[] = [
+  null,
+  7,
+  ["no"],
+  {},
+  { metadata: null },
+  { metadata: { name: "a", uid: "u" } },
+  { metadata: { name: "", uid: "u", resourceVersion: "999" } },
+  { metadata: { name: "a", uid: [], resourceVersion: "999" } },
+  { metadata: { name: "a", uid: "u", resourceVersion: 999 } },
+  { metadata: { name: "a", uid: "u", resourceVersion: "999", labels: "all" } },
+];
+
+test.each(NONSENSE)(
+  "an event about something that is no object is not taken in: %j",
+  async (it) => {
+    const { clock, client, informer, changes, start } = setUp();
+    await client.create(things, thing("a"));
+    await start();
+    client.repeat({ type: "MODIFIED", object: it as AnyObject });
+    await clock.settle();
+    expect(changes).toEqual(["->a"]);
+    await client.create(things, thing("b"));
+    await clock.advance(1000);
+    expect(names(informer)).toEqual(["a", "b"]);
+  },
+);
+
+test.each([
+  ...NONSENSE.map((item) => ({ metadata: { resourceVersion: "101" }, items: [item] })),
+  null,
+  {},
+  { items: [], metadata: { resourceVersion: 7 } },
+  { items: {}, metadata: { resourceVersion: "101" } },
+])("a list of something else is asked for again: %j", async (answer) => {
+  const { clock, client, informer, start } = setUp();
+  await client.create(things, thing("a"));
+  const { list } = client;
+  client.list = () => Promise.resolve(answer as never);
+  await start();
+  await clock.advance(1000);
+  expect(informer.synced).toBe(false);
+  client.list = list;
+  await clock.advance(5000);
+  expect(names(informer)).toEqual(["a"]);
+});
+
+test("an object that cannot be made smaller is as if there were no list", async () => {
+  const transform = (object: AnyObject): AnyObject => {
+    if (object["spec"] === "deep") throw new RangeError("too deep");
+    return object;
+  };
+  const { clock, client, informer, start } = setUp({ transform });
+  const made = await client.create(things, thing("a", { spec: "deep" }));
+  await start();
+  expect(informer.synced).toBe(false);
+  await client.update(things, { ...made, spec: "flat" });
+  await clock.advance(5000);
+  expect(names(informer)).toEqual(["a"]);
+});
+
 test("repeated and old events change nothing", async () => {
   const { clock, client, informer, changes, start } = setUp();
   const first = await client.create(things, thing("a"));

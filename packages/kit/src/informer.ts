@@ -7,15 +7,19 @@
  *
  * 1. Handlers see every object's states in order, never a state twice, and never one older than the last.
  * 2. After a complete read the copy holds exactly what the server held at that version.
- * 3. The copy never goes back in time: a list older than what was seen is not taken in but asked for again.
+ * 3. The copy never goes back in time: a list older than what was seen is not taken in but asked for again. A server that
+ *    answers nothing newer for a whole minute was set up anew, or gave out versions that it did not have: then its word counts.
  * 4. The informer owns its index; the objects are shared and frozen.
  * 5. `synced` turns true after the first complete read and stays true; a broken connection leaves the copy as it is.
+ *
+ * 6. Servers are not trusted to answer sensibly: what is no list and no object is a failure like any other.
  *
  * Pauses after failures: base 100 ms, cap 30 s, jitter from Random; a Retry-After of the server is kept to.
  */
 import {
   formatKey,
   keyOf,
+  type KubeList,
   type KubeObject,
   type ObjectKey,
   qualifiedName,
@@ -55,6 +59,12 @@ const STEADY_MS = 10_000;
 /** A watch that ended in order sooner than this without an event is taken for a failing server. */
 const TOO_SHORT_MS = 1000;
 
+/** After so long a server that answers older states than were seen is believed. */
+const SET_UP_ANEW_MS = 60_000;
+
+/** The server answered something that cannot be taken in. */
+class Nonsense extends Error {}
+
 /** What to do after a read or a watch has ended. */
 type Next = { readonly kind: "resume" | "relist"; readonly pauseMs: number };
 
@@ -75,6 +85,8 @@ export class Informer<T extends KubeObject> implements Service {
   #version: string | undefined;
   /** The newest version ever taken in, which outlives the loss of `#version`. */
   #newest = "0";
+  /** Since when every list has been older than that, in monotonic time. */
+  #olderSince: number | undefined;
   #synced = false;
   #onSynced: (() => void)[] = [];
 
@@ -167,7 +179,8 @@ export class Informer<T extends KubeObject> implements Service {
     } catch (error) {
       if (signal.aborted) return { kind: "resume", pauseMs: 0 };
       if (error instanceof Refused) return this.#refused(error.status);
-      if (error instanceof NotSent) return this.#failed("listing", error);
+      if (error instanceof NotSent || error instanceof Nonsense)
+        return this.#failed("listing", error);
       throw error;
     }
   }
@@ -177,7 +190,7 @@ export class Informer<T extends KubeObject> implements Service {
     const limit = this.#options.pageSize ?? PAGE_SIZE;
     let page = await this.#client.list(this.resource, { ...this.#selection, limit, signal });
     for (;;) {
-      for (const item of page.items) items.set(formatKey(keyOf(item)), this.#shape(item));
+      for (const item of itemsOf(page)) items.set(formatKey(keyOf(item)), this.#shape(item));
       const token = page.metadata.continue ?? "";
       if (token === "") break;
       page = await this.#client.list(this.resource, {
@@ -192,7 +205,7 @@ export class Informer<T extends KubeObject> implements Service {
 
   /** Takes in a complete read, unless it is older than what is here already. */
   #replace(items: ReadonlyMap<string, T>, version: string): Next {
-    if (compareVersions(version, this.#newest) < 0) {
+    if (compareVersions(version, this.#newest) < 0 && this.#isTooEarlyToBelieve()) {
       this.#ports.log.warn("the server answered an older state than was seen, asking again", {
         resource: qualifiedName(this.resource),
         seen: this.#newest,
@@ -200,6 +213,7 @@ export class Informer<T extends KubeObject> implements Service {
       });
       return { kind: "relist", pauseMs: this.#backoff.next() };
     }
+    this.#olderSince = undefined;
     for (const key of this.#index.keys()) if (!items.has(key)) this.#remove(key);
     for (const [key, object] of items) this.#put(key, object);
     this.#advance(version);
@@ -207,6 +221,12 @@ export class Informer<T extends KubeObject> implements Service {
     this.#objects.set(this.#index.size, { resource: qualifiedName(this.resource) });
     if (!this.#synced) this.#announceSynced();
     return { kind: "resume", pauseMs: 0 };
+  }
+
+  #isTooEarlyToBelieve(): boolean {
+    const now = this.#ports.clock.monotonic();
+    this.#olderSince ??= now;
+    return now - this.#olderSince < SET_UP_ANEW_MS;
   }
 
   #announceSynced(): void {
@@ -239,7 +259,7 @@ export class Informer<T extends KubeObject> implements Service {
           events += 1;
           if (initial === undefined) this.#take(event);
           else if (event.type !== "BOOKMARK")
-            initial.set(formatKey(keyOf(event.object)), this.#shape(event.object));
+            initial.set(formatKey(keyOf(objectOf(event.object))), this.#shape(event.object));
           else if (event.initialEventsEnd) {
             const next = this.#replace(initial, event.resourceVersion);
             initial = undefined;
@@ -249,7 +269,10 @@ export class Informer<T extends KubeObject> implements Service {
             }
           }
         } catch (error) {
-          fail(error);
+          if (!(error instanceof Nonsense)) return fail(error);
+          // What it was about is not known: only a list tells what the copy lacks now.
+          overridden = { kind: "relist", pauseMs: this.#failed("watching", error).pauseMs };
+          watch?.stop();
         }
       };
       const end = (why: WatchEnd): void => {
@@ -278,7 +301,9 @@ export class Informer<T extends KubeObject> implements Service {
 
   #take(event: WatchEvent<T>): void {
     const version =
-      event.type === "BOOKMARK" ? event.resourceVersion : event.object.metadata.resourceVersion;
+      event.type === "BOOKMARK"
+        ? event.resourceVersion
+        : objectOf(event.object).metadata.resourceVersion;
     // A repeated event says nothing new, and an old one would take the copy back in time.
     if (compareVersions(version, this.#newest) <= 0) return;
     if (event.type !== "BOOKMARK") {
@@ -344,7 +369,12 @@ export class Informer<T extends KubeObject> implements Service {
 
   #shape(object: T): T {
     const { transform } = this.#options;
-    return transform === undefined ? object : deepFreeze(transform(object));
+    if (transform === undefined) return object;
+    try {
+      return deepFreeze(transform(object));
+    } catch (error) {
+      throw new Nonsense(`an object cannot be read: ${String(error)}`);
+    }
   }
 
   #put(key: string, object: T): void {
@@ -389,6 +419,23 @@ export class Informer<T extends KubeObject> implements Service {
 export function compareVersions(a: string, b: string): number {
   if (a.length !== b.length) return a.length - b.length;
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The items of a page, each of which is an object; throws Nonsense. */
+function itemsOf<T extends KubeObject>(page: KubeList<T>): readonly T[] {
+  const { items, metadata } = (page ?? {}) as Partial<KubeList<T>>;
+  if (!Array.isArray(items) || typeof metadata?.resourceVersion !== "string")
+    throw new Nonsense("the server answered something that is no list");
+  return items.map(objectOf);
+}
+
+/** The object itself when it has what everything here relies on; throws Nonsense. */
+function objectOf<T extends KubeObject>(object: T): T {
+  const { metadata } = (object ?? {}) as Partial<KubeObject>;
+  const { name, uid, resourceVersion, namespace = "", labels = {} } = metadata ?? {};
+  const areTexts = [name, uid, resourceVersion, namespace].every((x) => typeof x === "string");
+  if (areTexts && name !== "" && typeof labels === "object") return object;
+  throw new Nonsense("the server answered something that is no object");
 }
 
 function selectionOf(options: Selection): Selection {

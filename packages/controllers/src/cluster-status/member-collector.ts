@@ -9,7 +9,7 @@
  * 2. At most one read of the API is under way, and it ends in time.
  */
 import type { Cluster, KubeObject, Resource } from "@lifeboat/api";
-import { anew } from "@lifeboat/base";
+import { anew, sleep } from "@lifeboat/base";
 import { isJsonObject } from "@lifeboat/api";
 import {
   type ClusterKnowledge,
@@ -52,6 +52,7 @@ const CRDS: Resource<KeptCrd> = {
 
 const API_AGAIN_MS = 300_000;
 const API_TIMEOUT_MS = 30_000;
+const AFTER_ERROR_MS = 10_000;
 /** Longer texts are no version. */
 const LONGEST_VERSION = 128;
 
@@ -135,11 +136,15 @@ export class MemberCollector {
     void this.#tellWhenSynced();
   }
 
+  /** An informer ends only by its signal, or by an error that nobody foresaw: then it begins again after a while. */
   async #run(informer: { readonly name: string; run(signal: AbortSignal): Promise<void> }) {
-    try {
-      await informer.run(this.#signal);
-    } catch (error) {
-      this.#ports.log.error("an informer of a member ended", { informer: informer.name, error });
+    while (!this.#signal.aborted) {
+      try {
+        await informer.run(this.#signal);
+      } catch (error) {
+        this.#ports.log.error("an informer of a member failed", { informer: informer.name, error });
+        await sleep(this.#ports.clock, AFTER_ERROR_MS, this.#signal);
+      }
     }
   }
 
