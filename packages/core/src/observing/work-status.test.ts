@@ -59,6 +59,36 @@ describe("decideWorkStatus", () => {
     expect(again).toMatchObject({ reason: "AsReported", commands: [], events: [] });
   });
 
+  it("says at once that a copy is bad, and after a second that it is well again", () => {
+    const said = (health: "Healthy" | "Unhealthy", after: number) =>
+      decideWorkStatus(
+        view({
+          status: written(view({ reports: [flapping(health === "Healthy")] })),
+          reports: [flapping(health !== "Healthy")],
+          writtenAt: NOW,
+        }),
+        later(after),
+      ).reason;
+    const flapping = (isBad: boolean): ManifestReport =>
+      report({ reflection: { status: {}, health: isBad ? "Unhealthy" : "Healthy" } });
+    expect(said("Unhealthy", 1)).toBe("StatusChanged");
+    expect(said("Healthy", 999)).toBe("CountersHeldBack");
+    expect(said("Healthy", 1000)).toBe("StatusChanged");
+  });
+
+  it("keeps no status that is larger than any has a reason to be, and says so", () => {
+    const huge = { text: "x".repeat(300_000) };
+    const status = written(
+      view({ reports: [report({ reflection: { status: huge, health: "Healthy" } })] }),
+    );
+    expect(JSON.stringify(status).length).toBeLessThan(2000);
+    expect(conditionOf(status, "StatusObserved")).toMatchObject({
+      status: "False",
+      reason: "ReflectStatusFailed",
+      message: "The status is larger than 256 KiB.",
+    });
+  });
+
   it("holds numbers back for a second, and nothing else", () => {
     const moved = [report({ reflection: { status: { replicas: 2 }, health: "Healthy" } })];
     const given = view({ status: REPORTED, reports: moved, writtenAt: NOW });

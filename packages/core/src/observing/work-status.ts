@@ -10,7 +10,8 @@
  * 1. A member that does not answer changes nothing that was observed: neither `manifestStatuses` nor StatusObserved. Nobody
  *    invalidates them; they stop counting because the Work's generation moves on, or because readers see the
  *    Cluster's Ready.
- * 2. Conditions and health are reported at once; mere numbers, at most once a second.
+ * 2. Conditions and health that gets worse are reported at once. Mere numbers, and health that gets better right after it was
+ *    reported to be bad, at most once a second: a copy that flaps cannot make us write as often as it likes.
  * 3. An event comes with a write and says what changed by it. Nothing changed: no write, no event.
  * 4. The message of StatusObserved ends in the versions that the member answered to our writes. After a restart they tell
  *    an object that we wrote from one that somebody changed since.
@@ -20,6 +21,7 @@ import { addMs, deepFreeze, type Instant } from "@lifeboat/base";
 import { type Fields, isFields, textAt, valueAt } from "../fields.ts";
 import type { Health } from "../interpretation/interpreter.ts";
 import type { Plan, PlannedEvent } from "../plan.ts";
+import { reportProblem } from "./bounds.ts";
 import type { WorkStatusReason } from "./reasons.ts";
 
 /** What applying one manifest came to. */
@@ -84,7 +86,8 @@ const MAX_PROBLEM = 1024;
 const APPLIED_AS = " Applied as ";
 
 /** The status to write, with the events that go with it. */
-export function decideWorkStatus(view: WorkStatusView, now: Instant): WorkStatusPlan {
+export function decideWorkStatus(given: WorkStatusView, now: Instant): WorkStatusPlan {
+  const view = { ...given, reports: given.reports.map(withinBounds) };
   const { status: old } = view;
   const manifestStatuses = view.reports.map((report, ordinal) => entryOf(old, report, ordinal));
   const status: ReportedStatus = deepFreeze({
@@ -94,16 +97,12 @@ export function decideWorkStatus(view: WorkStatusView, now: Instant): WorkStatus
   });
   if (equalJson(status, { manifestStatuses: [], ...old })) return nothing("AsReported");
   const commands = [{ kind: "writeStatus", status }] as const;
-  if (!onlyNumbersMoved(old, status))
-    return {
-      commands,
-      conditions: [],
-      events: eventsOf(view, old, status),
-      reason: "StatusChanged",
-    };
+  const onlyNumbers = onlyNumbersMoved(old, status);
   const due = view.writtenAt === undefined ? now : addMs(view.writtenAt, COUNTERS_EVERY_MS);
-  if (due > now) return { ...nothing("CountersHeldBack"), checkAgainAt: due };
-  return { commands, conditions: [], events: [], reason: "CountersMoved" };
+  if ((onlyNumbers || onlyGotBetter(old, status)) && due > now)
+    return { ...nothing("CountersHeldBack"), checkAgainAt: due };
+  if (onlyNumbers) return { commands, conditions: [], events: [], reason: "CountersMoved" };
+  return { commands, conditions: [], events: eventsOf(view, old, status), reason: "StatusChanged" };
 }
 
 /**
@@ -218,6 +217,15 @@ function shorten(problem: string): string {
   return problem.length <= MAX_PROBLEM ? problem : `${problem.slice(0, MAX_PROBLEM - 1)}…`;
 }
 
+/** A report whose status is not kept when it is larger than any has a reason to be. */
+function withinBounds(report: ManifestReport): ManifestReport {
+  const { reflection } = report;
+  const statusProblem = reportProblem(reflection?.status);
+  if (reflection === undefined || statusProblem === undefined) return report;
+  const { status: _status, ...rest } = reflection;
+  return { ...report, reflection: { ...rest, statusProblem } };
+}
+
 function entryOf(
   old: ReportedStatus,
   { manifest, reflection }: ManifestReport,
@@ -251,6 +259,20 @@ function onlyNumbersMoved(old: ReportedStatus, now: ReportedStatus): boolean {
   return (
     equalJson(old.conditions, now.conditions) &&
     equalJson(old.manifestStatuses?.map(withoutStatus), now.manifestStatuses?.map(withoutStatus))
+  );
+}
+
+/** Whether all that changed is that something bad, of which was reported, is healthy now. */
+function onlyGotBetter(old: ReportedStatus, now: ReportedStatus): boolean {
+  const [before, after] = [old.manifestStatuses ?? [], now.manifestStatuses ?? []];
+  return (
+    equalJson(old.conditions, now.conditions) &&
+    before.length === after.length &&
+    after.every(({ identifier, health }, i) => {
+      const was = before[i];
+      if (!equalJson(was?.["identifier"], identifier)) return false;
+      return was?.["health"] === health || health === "Healthy";
+    })
   );
 }
 
