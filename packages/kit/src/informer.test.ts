@@ -169,6 +169,7 @@ test("a server whose versions went back is believed after a minute", async () =>
   const metadata = { ...b.metadata, resourceVersion: "99999999" };
   await start();
   client.repeat({ type: "MODIFIED", object: { ...b, metadata } });
+  await clock.settle();
   client.stale = before;
   client.endWatches({ kind: "refused", status: failure(410, "Expired", "too old") });
   await clock.advance(50_000);
