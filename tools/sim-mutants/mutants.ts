@@ -3,6 +3,7 @@
  * say so. `npm run sim:mutants` puts them in one at a time.
  */
 import type { SimMutant } from "./mutant.ts";
+import { clockMutants } from "./mutants/clock.ts";
 import { detectionMutants } from "./mutants/detection.ts";
 import { directlyMutants } from "./mutants/directly.ts";
 import { eligibilityMutants } from "./mutants/eligibility.ts";
@@ -11,11 +12,13 @@ import { lateMutants } from "./mutants/late.ts";
 import { placementMutants } from "./mutants/placement.ts";
 import { propagationMutants } from "./mutants/propagation.ts";
 import { queueMutants } from "./mutants/queue.ts";
+import { reportsMutants } from "./mutants/reports.ts";
 import { stateMutants } from "./mutants/state.ts";
 import { storeMutants } from "./mutants/store.ts";
 
 export const simMutants: readonly SimMutant[] = [
   ...detectionMutants,
+  ...clockMutants,
   ...eligibilityMutants,
   ...queueMutants,
   ...gracefulMutants,
@@ -24,5 +27,6 @@ export const simMutants: readonly SimMutant[] = [
   ...stateMutants,
   ...placementMutants,
   ...propagationMutants,
+  ...reportsMutants,
   ...storeMutants,
 ];

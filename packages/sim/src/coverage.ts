@@ -15,7 +15,7 @@ import type { Fault, Step } from "./scenario/scenario.ts";
 const faultRows: ReadonlyMap<string, string> = new Map([
   ["F1", "crash before"],
   ["F2", "crash after"],
-  ["F3", "crash any time"],
+  ["F3", "crash, twice"],
   ["F4", "answer lost"],
   ["F5", "429 500 503 410"],
   ["F6", "write repeated"],
@@ -32,17 +32,15 @@ const faultRows: ReadonlyMap<string, string> = new Map([
   ["F17", "clock, long stop"],
   ["F18", "two leaders"],
   ["F19", "people's edits"],
+  ["F20", "member lies"],
   ["F21", "disk full, fails"],
   ["F22", "short stop"],
   ["F23", "other version"],
+  ["F25", "token refused"],
 ]);
 
-/** Those that need parts that are not built: agents, and the providers and certificates of traffic. */
-const notYet: ReadonlyMap<string, string> = new Map([
-  ["F20", "a member that lies"],
-  ["F24", "DNS and load balancers"],
-  ["F25", "certificates"],
-]);
+/** Those that need parts that are not built: the providers of traffic. Certificates are for real connections (`tests/`). */
+const notYet: ReadonlyMap<string, string> = new Map([["F24", "DNS and load balancers"]]);
 
 /** A process that stands still for longer than this is late for its promises, and not only slow. */
 const SHORT_PAUSE = 5;
@@ -57,8 +55,10 @@ export function rowsOfFault(fault: Fault): readonly string[] {
   switch (fault.fault) {
     case "crash":
       return ["F3"];
-    case "crash-at-write":
-      return [fault.moment === "before" ? "F1" : "F2"];
+    case "crash-at-write": {
+      const row = fault.moment === "before" ? "F1" : "F2";
+      return fault.again === undefined ? [row] : [row, "F3"];
+    }
     case "lost-answer-at-write":
       return ["F4"];
     case "pause":
@@ -81,12 +81,19 @@ export function rowsOfFault(fault: Fault): readonly string[] {
     case "foreign-object":
       return ["F12"];
     case "pods":
+    case "stuck-finalizer":
       return ["F13"];
+    case "lies":
+      return ["F20"];
+    case "unauthorized":
+    case "token-rotated":
+      return ["F25"];
     case "disk-full":
     case "disk-fail":
       return ["F21"];
     case "clock-skew":
     case "clock-step":
+    case "member-clock":
       return ["F17"];
     case "link":
       return rowsOfLink(fault.link, fault.conditions);
@@ -96,7 +103,7 @@ export function rowsOfFault(fault: Fault): readonly string[] {
 }
 
 function rowsOfLink(link: string, conditions: LinkConditions): readonly string[] {
-  const { partition, down, fail, refuse, missEvents, lose, loseAnswer, duplicate, delayMs } =
+  const { partition, down, fail, refuse, missEvents, lose, loseAnswer, duplicate, late, delayMs } =
     conditions;
   return [
     ...(partition === undefined && down !== true ? [] : ["F9"]),
@@ -104,7 +111,7 @@ function rowsOfLink(link: string, conditions: LinkConditions): readonly string[]
     ...(refuse === undefined ? [] : ["F11"]),
     ...(missEvents === undefined ? [] : ["F8", "F5"]),
     ...(lose === undefined && loseAnswer === undefined ? [] : ["F4"]),
-    ...(duplicate === undefined ? [] : ["F6"]),
+    ...(duplicate === undefined && late === undefined ? [] : ["F6"]),
     ...(delayMs === undefined ? [] : [link === "plane" ? "F8" : "F10"]),
   ];
 }
@@ -114,6 +121,7 @@ function lastsOf(fault: Fault): number {
   if ("until" in fault) return fault.until - fault.from;
   if ("lasts" in fault) return fault.lasts;
   if ("downFor" in fault) return fault.downFor;
+  if (fault.fault === "token-rotated") return Math.abs(fault.oldEndsAfter);
   return fault.fault === "reset" || fault.fault === "lost-answer-at-write" ? 0 : Infinity;
 }
 

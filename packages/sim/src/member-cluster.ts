@@ -1,7 +1,8 @@
 /**
  * One member of a simulation: its API server and the model of what runs in it, life after life on one disk.
  *
- * The plane reaches it over a link, by the token that it takes; people and oracles reach it undisturbed.
+ * The plane reaches it over a link, by a token that it takes, and may be told lies; people and oracles reach it undisturbed.
+ * Its wall clock may be off, and may jump: the API server notices at once, what runs in the cluster in its next life.
  */
 import { failure, Refused } from "@lifeboat/api";
 import { type ApiServer, createApiServer, type User } from "@lifeboat/apiserver";
@@ -15,6 +16,7 @@ import {
 } from "@lifeboat/members";
 import type { RecordedDisk } from "./disk/recorded-disk.ts";
 import { MEMBER_SERVER } from "./images.ts";
+import { Liar, type Lie } from "./network/lies.ts";
 import type { Link } from "./network/link.ts";
 import { Process } from "./process.ts";
 
@@ -32,6 +34,8 @@ export interface MemberClusterPorts {
 
 interface Life {
   readonly process: Process;
+  /** Of what runs in the cluster: its clock does not jump in the middle of a life. */
+  readonly inside: Process;
   server?: ApiServer;
   admin?: Client;
   model?: MemberModel;
@@ -45,16 +49,26 @@ export class MemberCluster {
   #life: Life | undefined;
   #lives = 0;
   #fault: MemberFault | undefined;
+  #skewMs = 0;
+  /** Who answers in its place, with the client that it had when it began to. */
+  #liar: Liar | undefined;
+  #lying: { readonly admin: Client; readonly said: Client } | undefined;
+  /** How many tokens were issued, and which are taken. */
+  #issued = 1;
+  readonly #taken = new Set<string>();
+  #refusesAll = false;
 
   constructor(ports: MemberClusterPorts) {
     this.#ports = ports;
     this.name = ports.name;
     this.link = ports.link;
     this.disk = ports.disk;
+    this.#taken.add(this.token);
   }
 
+  /** The one that was issued last. */
   get token(): string {
-    return `${this.name}-token`;
+    return `${this.name}-token-${this.#issued}`;
   }
 
   get running(): boolean {
@@ -73,17 +87,56 @@ export class MemberCluster {
   /** Whom a caller with this token reaches. */
   reach(token: string): Client | undefined {
     const client = this.admin;
-    if (client !== undefined && token !== this.token)
+    if (client === undefined) return undefined;
+    if (this.#refusesAll || !this.#taken.has(token))
       throw new Refused(failure(401, "Unauthorized", "Unauthorized"));
-    return client;
+    return this.#liar === undefined ? client : this.#liedFor(this.#liar, client);
+  }
+
+  /** Lies to the plane from now on; undefined: no more. Who watches has to list again. */
+  lie(how: Lie | undefined): void {
+    if (how === undefined && this.#liar === undefined) return;
+    const { clock, random } = this.#ports;
+    this.#lying = undefined;
+    this.#liar = how === undefined ? undefined : new Liar(how, { clock, random: random.fork(how) });
+    this.link.expire();
+  }
+
+  /** Takes no token, or those again that it took before. */
+  refuseTokens(all: boolean): void {
+    this.#refusesAll = all;
+  }
+
+  /** Issues another token; the former ones are still taken. */
+  issueToken(): void {
+    this.#issued += 1;
+    this.#taken.add(this.token);
+  }
+
+  /** From now on only the newest token is taken. What goes on with an older one goes on. */
+  revokeOldTokens(): void {
+    this.#taken.clear();
+    this.#taken.add(this.token);
+  }
+
+  /** Its wall clock jumps, in this life and in later ones. */
+  stepClock(milliseconds: number): void {
+    this.#skewMs += milliseconds;
+    this.#life?.process.step(milliseconds);
+  }
+
+  #liedFor(liar: Liar, admin: Client): Client {
+    if (this.#lying?.admin !== admin) this.#lying = { admin, said: liar.over(admin) };
+    return this.#lying.said;
   }
 
   start(): void {
     assert(this.#life === undefined, "a member is started when it is dead");
     this.#lives += 1;
-    const life: Life = {
-      process: new Process(`${this.name}#${this.#lives}`, this.#ports.clock),
-    };
+    const name = `${this.name}#${this.#lives}`;
+    const { clock } = this.#ports;
+    const process = new Process(name, clock, this.#skewMs);
+    const life: Life = { process, inside: new Process(name, clock, this.#skewMs) };
     this.#life = life;
     void this.#boot(life);
   }
@@ -91,6 +144,7 @@ export class MemberCluster {
   crash(): void {
     if (this.#life === undefined) return;
     this.#life.process.die();
+    this.#life.inside.die();
     this.#life = undefined;
     this.disk.crash();
     this.link.reset("the server died");
@@ -105,14 +159,14 @@ export class MemberCluster {
 
   async #boot(life: Life): Promise<void> {
     const { options, log } = this.#ports;
-    const { process } = life;
+    const { process, inside } = life;
     const random = this.#ports.random.fork(process.name);
     const kit = { clock: process.clock, random, log, metrics: silentMetrics };
     const ids = createSeededIds(random.fork("ids"));
     const server = await createApiServer({ ...kit, ids, storage: this.disk.open() }, MEMBER_SERVER);
     if (!process.alive) return;
     const admin = server.client(MASTER);
-    const model = createMemberModel(kit, admin, options);
+    const model = createMemberModel({ ...kit, clock: inside.clock }, admin, options);
     life.server = server;
     life.admin = admin;
     life.model = model;

@@ -1,5 +1,6 @@
 /** What goes wrong at random. */
 import fc from "fast-check";
+import { lies } from "../network/lies.ts";
 import type { LinkConditions } from "../network/link.ts";
 import type { Fault } from "../scenario/scenario.ts";
 import type { Size } from "./arbitrary-scenario.ts";
@@ -9,6 +10,7 @@ const chance = fc.constantFrom(0.05, 0.2, 0.5);
 const downFor = fc.integer({ min: 1, max: 60 });
 /** The writes of a small scenario, more or less. */
 const write = fc.integer({ min: 1, max: 120 });
+const moment = fc.constantFrom("before" as const, "after" as const);
 const skewMs = fc.constantFrom(-600_000, -30_000, 30_000, 600_000);
 
 /** From when until when: a minute and a half at most. */
@@ -29,11 +31,13 @@ function arbitraryFaultKinds(size: Size): readonly fc.Arbitrary<Fault>[] {
 
 const ofThePlane: readonly fc.Arbitrary<Fault>[] = [
   fc.record({ fault: fc.constant("crash" as const), at: time, downFor }),
+  fc.record({ fault: fc.constant("crash-at-write" as const), write, moment, downFor }),
   fc.record({
     fault: fc.constant("crash-at-write" as const),
     write,
-    moment: fc.constantFrom("before" as const, "after" as const),
+    moment,
     downFor,
+    again: fc.record({ after: fc.integer({ min: 1, max: 10 }), moment }),
   }),
   fc.record({ fault: fc.constant("lost-answer-at-write" as const), write }),
   fc.record({
@@ -101,12 +105,24 @@ function ofMembers(size: Size): readonly fc.Arbitrary<Fault>[] {
     fc
       .record({ members: someOf(size.members), span })
       .map(({ members, span: when }) => ({ fault: "mass-failure" as const, members, ...when })),
-    fc.record({ member, of: arbitraryWorkload(size), span }).map(({ of, span: when, ...rest }) => ({
-      fault: "foreign-object" as const,
-      ...rest,
-      ...of,
-      ...when,
-    })),
+    ...(["foreign-object", "stuck-finalizer"] as const).map((fault) =>
+      fc
+        .record({ member, of: arbitraryWorkload(size), span })
+        .map(({ of, span: when, ...rest }) => ({ fault, ...rest, ...of, ...when })),
+    ),
+    fc
+      .record({ member, how: fc.constantFrom(...lies), span })
+      .map(({ span: when, ...rest }) => ({ fault: "lies" as const, ...rest, ...when })),
+    fc
+      .record({ member, span })
+      .map(({ span: when, ...rest }) => ({ fault: "unauthorized" as const, ...rest, ...when })),
+    fc.record({
+      fault: fc.constant("token-rotated" as const),
+      member,
+      at: time,
+      oldEndsAfter: fc.constantFrom(-20, -3, 0, 3, 20),
+    }),
+    fc.record({ fault: fc.constant("member-clock" as const), member, at: time, stepMs: skewMs }),
     fc
       .record({
         member,

@@ -9,12 +9,16 @@
  *   refuse      writes are refused: what the member's quota, a webhook, its rules or its full disk say
  *   missEvents  the chance that a watch misses an event; it tells nothing more then and ends as expired, some seconds later
  *   duplicate   the chance that a write arrives a second time, later
+ *   late        the chance that a write arrives only after its caller has given it up, or has died; of members
  *   delayMs     how long each way takes, between the two bounds; events of one watch keep their order
  *
  * 1. `reset` breaks everything that is under way; who waits for an answer learns that it is lost.
  * 2. Chance comes from the link's own stream, so that what happens on one link does not shift another.
  */
 import type { Random } from "@lifeboat/base";
+
+/** Why a watch ends that cannot be taken up again. */
+export const PAST_IS_GONE = "the past is gone";
 
 export type WriteRefusal = "quota" | "webhook" | "forbidden" | "full";
 
@@ -27,6 +31,7 @@ export interface LinkConditions {
   readonly refuse?: WriteRefusal;
   readonly missEvents?: number;
   readonly duplicate?: number;
+  readonly late?: number;
   readonly delayMs?: readonly [least: number, most: number];
 }
 
@@ -52,6 +57,11 @@ export class Link {
     const breaks = conditions?.down === true || this.#conditions?.partition !== undefined;
     this.#conditions = conditions;
     if (breaks) this.reset("the connection was reset");
+  }
+
+  /** Breaks everything that is under way; who watches cannot go on from what was seen and has to list again. */
+  expire(): void {
+    this.reset(PAST_IS_GONE);
   }
 
   reset(why: string): void {

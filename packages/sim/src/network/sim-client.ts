@@ -17,7 +17,8 @@ import {
   type WatchSink,
 } from "@lifeboat/kit";
 import { never, type Process } from "../process.ts";
-import type { Link, LinkConditions, WriteRefusal } from "./link.ts";
+import { truthBehind } from "./lies.ts";
+import { type Link, type LinkConditions, PAST_IS_GONE, type WriteRefusal } from "./link.ts";
 import { SharedSleep } from "./shared-sleep.ts";
 
 export interface Write {
@@ -57,6 +58,8 @@ export interface SimClientPorts {
 
 /** As long as the HTTP adapter waits for an answer. */
 const CALL_TIMEOUT_MS = 32_000;
+/** How long after that a request may still arrive. */
+const LATE_MS = 55_000;
 /** After so long a silent connection is given up. */
 const KEEPALIVE_MS = 60_000;
 /** After less than so long a watch that missed something ends. */
@@ -189,6 +192,10 @@ export class SimClient implements Client {
     await this.#wait(link.delay(conditions), signal, new NotSent("given up"));
     if (isCut(link.conditions, "requests") || link.happens(conditions.lose))
       return this.#timeOut(signal, write);
+    if (write !== undefined && link.happens(conditions.late)) {
+      this.#arriveLate(run);
+      return this.#timeOut(signal, write);
+    }
     if (write !== undefined && link.happens(conditions.duplicate)) this.#repeatLater(run);
     const answer = await settled(this.#deliver(run, write));
     const lost = write === undefined ? new NotSent("given up") : new OutcomeUnknown("given up");
@@ -218,7 +225,8 @@ export class SimClient implements Client {
       }),
     );
     if (!caller.alive) return never();
-    if (write !== undefined) writes?.after(write, "value" in answer ? answer.value : undefined);
+    if (write !== undefined)
+      writes?.after(write, "value" in answer ? truthBehind(answer.value) : undefined);
     return caller.alive ? open(answer) : never();
   }
 
@@ -244,6 +252,19 @@ export class SimClient implements Client {
     caller.clock.after(1 + link.random.below(5000), () => {
       const reached = target();
       if (reached !== undefined) void run(reached).catch(() => undefined);
+    });
+  }
+
+  /** A request that is on its way for longer than anybody waits for it, whatever becomes of who sent it. */
+  #arriveLate(run: (target: Client) => Promise<unknown>): void {
+    const { caller, link, target } = this.#ports;
+    const arrive = async (): Promise<void> => {
+      if (link.conditions?.down === true || isCut(link.conditions, "requests")) return;
+      const reached = target();
+      if (reached !== undefined) await run(reached);
+    };
+    caller.outside.after(CALL_TIMEOUT_MS + 1 + link.random.below(LATE_MS), () => {
+      arrive().catch(() => undefined);
     });
   }
 }
@@ -285,7 +306,10 @@ class SimWatch {
     const { caller, link } = this.#ports;
     if (this.#ended) return;
     this.#watch = start();
-    this.#offReset = link.onReset((why) => this.lose(why));
+    this.#offReset = link.onReset((why) => {
+      if (why === PAST_IS_GONE) this.#end(EXPIRED);
+      else this.lose(why);
+    });
     // The server notices that the caller is gone.
     this.#offDeath = caller.onDeath(() => this.#watch?.stop());
   }

@@ -23,6 +23,8 @@ export interface Circumstances {
   readonly clockIsTrue: boolean;
   /** The names of workloads that a person places. */
   readonly placedByHand: ReadonlySet<string>;
+  /** The members that lie: what the plane does by their word, about their own copies, is not its fault. */
+  readonly liars: ReadonlySet<string>;
   /** What people do, and when. */
   readonly steps: readonly Step[];
   /** More than one set of controllers may be at work. */
@@ -45,6 +47,7 @@ export const PLAIN: Circumstances = {
   patienceMs: PATIENCE_MS,
   clockIsTrue: true,
   placedByHand: new Set(),
+  liars: new Set(),
   steps: [],
   hasTwoLeaders: false,
 };
@@ -62,6 +65,7 @@ export function circumstancesOf(scenario: Scenario): Circumstances {
     patienceMs: faults.reduce((sum, fault) => sum + troubleMs(fault), PATIENCE_MS),
     clockIsTrue: !faults.some(({ fault }) => fault === "clock-skew" || fault === "clock-step"),
     steps,
+    liars: new Set(faults.flatMap((fault) => (fault.fault === "lies" ? [fault.member] : []))),
     hasTwoLeaders: faults.some(({ fault }) => fault === "two-leaders"),
     placedByHand: new Set(
       steps.flatMap((step) => (step.do === "place-by-hand" ? [step.name] : [])),
@@ -91,6 +95,7 @@ function makesLate(fault: Fault): boolean {
 /** For how long a fault may keep the plane from doing anything. */
 function troubleMs(fault: Fault): number {
   if (makesLate(fault)) return LONG_LAG_MS;
-  if ("downFor" in fault && !("member" in fault)) return fault.downFor * 1000 + PATIENCE_MS;
+  if ("downFor" in fault && !("member" in fault))
+    return ("again" in fault ? 2 : 1) * (fault.downFor * 1000 + PATIENCE_MS);
   return 0;
 }

@@ -50,6 +50,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
           .all()
           .filter(({ name }) => name === labels?.["app"])
           .filter((purge) => purge.namespace === namespace && purge.isNew(change.server))
+          .filter(({ cluster }) => !truth.circumstances.liars.has(cluster))
           .filter(({ cluster }) => hasPods(truth, cluster, namespace, labels?.["app"] ?? ""))
           .map(
             ({ cluster, name }) =>
@@ -253,6 +254,7 @@ function newCopies(
 
 function isAnythingLeft(truth: Truth, purge: Purge, binding: ResourceBinding): boolean {
   const { cluster, namespace, name } = purge;
+  if (truth.circumstances.liars.has(cluster)) return false;
   if (copyOf(truth, binding, cluster) !== undefined) return true;
   const hasReplicas = (binding.spec.replicas ?? 0) > 0;
   return hasReplicas && hasPods(truth, cluster, namespace, name);
@@ -288,6 +290,7 @@ class StaleCopies {
 
   /** Those that are still there. */
   in(cluster: string): readonly string[] {
+    if (this.#truth.circumstances.liars.has(cluster)) return [];
     return (this.#stale.get(cluster) ?? [])
       .filter(({ at, uid }) => this.#find(cluster, at)?.metadata.uid === uid)
       .map(({ at }) => at);

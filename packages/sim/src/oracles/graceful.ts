@@ -17,6 +17,7 @@ import {
   faultyClusters,
   isGoing,
   isGoingNow,
+  isLiedAbout,
   isReportedHealthy,
   isServing,
   isStaying,
@@ -45,7 +46,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       if (previous === undefined || !isGoingNow(row, previous)) return [];
       const isWork = table === WORKS;
       if (isWork !== (server === "plane")) return [];
-      if (!isWork && !truth.circumstances.membersAreSteady) return [];
+      const { membersAreSteady, liars } = truth.circumstances;
+      if (!isWork && (!membersAreSteady || liars.has(server))) return [];
       const cluster = isWork ? (clusterOf(key.split("/", 1)[0]) ?? "") : server;
       const binding = bindingOf(truth, previous.object);
       if (binding === undefined || isGoing(binding)) return [];
@@ -325,6 +327,7 @@ class ServiceMemory {
     if (!circumstances.membersAreSteady) return [];
     const binding = bindingOf(this.#truth, copy);
     if (binding === undefined || isGoing(binding) || clustersOf(binding).size === 0) return [];
+    if (circumstances.liars.has(member) || isLiedAbout(this.#truth, binding)) return [];
     const template = templateOf(this.#truth, binding);
     if (template === undefined || isGoing(template) || wantsNone(template)) return [];
     const task = evictionsOf(binding).find(({ fromCluster }) => fromCluster === member);

@@ -9,6 +9,7 @@ import * as placement from "./placement.ts";
 import * as propagation from "./propagation.ts";
 import * as queue from "./queue.ts";
 import * as rate from "./rate.ts";
+import * as reports from "./reports.ts";
 import * as state from "./state.ts";
 import * as store from "./store.ts";
 import type { Write } from "../network/sim-client.ts";
@@ -30,6 +31,7 @@ const groups: readonly Group[] = [
   placement,
   placed,
   propagation,
+  reports,
   store,
 ];
 

@@ -129,6 +129,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       const cluster = clusterOf(namespace) ?? "";
       const { annotations = {} } = clusterNamed(truth, cluster)?.metadata ?? {};
       if (annotations[wellKnown.FORCE_REMOVAL] === "true" || isPreserved(work)) return [];
+      if (truth.circumstances.liars.has(cluster)) return [];
       return manifestsOf(work)
         .map(({ kind, metadata }) => ({
           kind,
@@ -236,7 +237,11 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           ? []
           : [`${where} is not as its Work says`];
       });
-      const surplus = [...held.keys()].filter((where) => !wanted.has(where));
+      const { liars } = truth.circumstances;
+      const surplus = [...held.keys()]
+        .filter((where) => !wanted.has(where))
+        // What a liar denied to have was left to it.
+        .filter((where) => !liars.has(where.slice(0, where.indexOf(" "))));
       return [...missing, ...surplus.map((where) => `${where} has no Work`)];
     },
   },

@@ -216,6 +216,14 @@ export function workOf(truth: Truth, binding: ResourceBinding, cluster: string):
   return work as unknown as Work;
 }
 
+/** Whether a member that lies has, or had, something to say about the workload. */
+export function isLiedAbout(truth: Truth, binding: ResourceBinding): boolean {
+  const accounted = clustersOf(binding);
+  return [...truth.circumstances.liars].some(
+    (liar) => accounted.has(liar) || workOf(truth, binding, liar) !== undefined,
+  );
+}
+
 /** The binding that a Work, or a copy in a member, is of. */
 export function bindingOf(truth: Truth, object: AnyObject): ResourceBinding | undefined {
   const { annotations = {} } = object.metadata;

@@ -1,10 +1,11 @@
 /** Lets things go wrong, and heals them. */
-import { isRefused } from "@lifeboat/api";
+import { type AnyObject, isRefused, type ObjectKey, type Resource } from "@lifeboat/api";
 import type { DiskImage } from "@lifeboat/apiserver";
 import { unreachable } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import { type Client, OutcomeUnknown } from "@lifeboat/kit";
 import type { MemberFault } from "@lifeboat/members";
+import type { MemberCluster } from "../member-cluster.ts";
 import type { Link } from "../network/link.ts";
 import type { Simulation } from "../simulation.ts";
 import { RESOURCES, workload } from "./objects.ts";
@@ -26,10 +27,15 @@ export function arrangeFault(simulation: Simulation, fault: Fault, begins: () =>
     case "crash":
       return at(fault.at, () => simulation.crashPlane(fault.downFor * 1000));
     case "crash-at-write": {
-      const { write, moment, downFor } = fault;
-      const act = (): void => {
+      const { write, moment, downFor, again } = fault;
+      const die = (): void => {
         begins();
         simulation.crashPlane(downFor * 1000);
+      };
+      const act = (): void => {
+        die();
+        if (again !== undefined)
+          writes.plan({ number: writes.count + again.after, moment: again.moment, act: die });
       };
       return writes.plan({ number: writes.count + write, moment, act });
     }
@@ -77,6 +83,22 @@ export function arrangeFault(simulation: Simulation, fault: Fault, begins: () =>
       at(fault.from, () => member.suffer(troubleOf(fault)));
       return at(fault.until, () => member.suffer(undefined));
     }
+    case "lies": {
+      const member = simulation.member(fault.member);
+      at(fault.from, () => member.lie(fault.how));
+      return at(fault.until, () => member.lie(undefined));
+    }
+    case "stuck-finalizer":
+      return arrangeStuck(simulation, fault);
+    case "unauthorized": {
+      const member = simulation.member(fault.member);
+      at(fault.from, () => member.refuseTokens(true));
+      return at(fault.until, () => member.refuseTokens(false));
+    }
+    case "token-rotated":
+      return arrangeRotation(simulation, fault);
+    case "member-clock":
+      return at(fault.at, () => simulation.member(fault.member).stepClock(fault.stepMs));
     case "disk-full":
       at(fault.from, () => planeDisk.fill());
       return at(fault.until, () => planeDisk.free());
@@ -105,7 +127,10 @@ export function healAll(simulation: Simulation): void {
   for (const member of simulation.members.values()) {
     member.link.set(undefined);
     member.suffer(undefined);
+    member.lie(undefined);
+    member.refuseTokens(false);
     if (!member.running) member.start();
+    letGo(simulation, member);
   }
 }
 
@@ -151,26 +176,115 @@ function restored(backup: DiskImage, lost: DiskImage): DiskImage {
   return { ...backup, history: [], historyStart: revisionCeiling, revisionCeiling };
 }
 
-/** Somebody who insists: what the member does not take now is tried again. */
-function arrangeForeign(simulation: Simulation, fault: Is<"foreign-object">): void {
+/** Somebody in a member who insists: what it does not take now is tried again, until it works or is not needed. */
+function insist(
+  simulation: Simulation,
+  member: MemberCluster,
+  act: (admin: Client) => Promise<unknown>,
+): void {
+  const { admin } = member;
+  const again = (): void =>
+    void simulation.clock.after(RETRY_MS, () => insist(simulation, member, act));
+  if (admin === undefined) again();
+  else
+    void act(admin).catch((error: unknown) => {
+      if (!isRefused(error, "AlreadyExists") && !isRefused(error, "NotFound")) again();
+    });
+}
+
+/** Somebody's own reason why an object must not go. */
+const STUCK = "test.example/stuck";
+
+/** The finalizer comes as soon as the copy is there, if that is before the end. */
+function arrangeStuck(simulation: Simulation, fault: Is<"stuck-finalizer">): void {
+  const { clock } = simulation;
   const member = simulation.member(fault.member);
   const resource = RESOURCES[fault.kind];
   const key = { namespace: "default", name: fault.name };
-  const insist = (act: (admin: Client) => Promise<unknown>): void => {
-    const { admin } = member;
-    const again = (): void => void simulation.clock.after(RETRY_MS, () => insist(act));
-    if (admin === undefined) again();
-    else
-      void act(admin).catch((error: unknown) => {
-        if (!isRefused(error, "AlreadyExists") && !isRefused(error, "NotFound")) again();
-      });
+  let isOver = false;
+  const hold = async (): Promise<void> => {
+    if (isOver || (await holdBack(member.admin, resource, key).catch(() => false))) return;
+    clock.after(RETRY_MS, () => void hold());
   };
-  const object = workload({ ...fault, do: "workload", at: fault.from, version: 9 });
-  simulation.clock.after(fault.from * 1000, () =>
-    insist((admin) => admin.create(resource, object)),
+  clock.after(fault.from * 1000, () => void hold());
+  clock.after(fault.until * 1000, () => {
+    isOver = true;
+    letGo(simulation, member);
+  });
+}
+
+/** Answers whether the object is held back now. */
+async function holdBack(admin: Client | undefined, resource: Resource, key: ObjectKey) {
+  if (admin === undefined) return false;
+  const { metadata } = await admin.get(resource, key);
+  if (metadata.deletionTimestamp !== undefined) return false;
+  await setFinalizers(admin, resource, metadata, [...(metadata.finalizers ?? []), STUCK]);
+  return true;
+}
+
+async function setFinalizers(
+  admin: Client,
+  resource: Resource,
+  { namespace = "", name, resourceVersion }: AnyObject["metadata"],
+  finalizers: readonly string[],
+): Promise<void> {
+  const body = { metadata: { resourceVersion, finalizers } };
+  await admin.patch(resource, { namespace, name }, { type: "merge", body });
+}
+
+/** Nobody holds anything back in the member any more. */
+function letGo(simulation: Simulation, member: MemberCluster): void {
+  for (const { object } of simulation.ledger.all(member.name)) {
+    if (object.metadata.finalizers?.includes(STUCK) !== true) continue;
+    const resource = Object.values(RESOURCES).find(({ kind }) => kind === object.kind);
+    if (resource === undefined) continue;
+    const { namespace = "", name } = object.metadata;
+    insist(simulation, member, async (admin) => {
+      const { metadata } = await admin.get(resource, { namespace, name });
+      const others = (metadata.finalizers ?? []).filter((one) => one !== STUCK);
+      await setFinalizers(admin, resource, metadata, others);
+    });
+  }
+}
+
+const SECRETS: Resource = {
+  group: "",
+  version: "v1",
+  plural: "secrets",
+  kind: "Secret",
+  namespaced: true,
+};
+
+function arrangeRotation(simulation: Simulation, fault: Is<"token-rotated">): void {
+  const { clock } = simulation;
+  const member = simulation.member(fault.member);
+  const first = Math.max(0, Math.min(fault.at, fault.at + fault.oldEndsAfter));
+  clock.after(first * 1000, () => {
+    member.issueToken();
+    if (fault.oldEndsAfter < 0) member.revokeOldTokens();
+  });
+  clock.after(fault.at * 1000, () =>
+    simulation.user(async (plane) => {
+      const key = { namespace: wellKnown.CLUSTER_NAMESPACE, name: fault.member };
+      const body = { data: { token: btoa(member.token) } };
+      await plane.patch(SECRETS, key, { type: "merge", body });
+    }),
   );
-  simulation.clock.after(fault.until * 1000, () =>
-    insist(async (admin) => {
+  if (fault.oldEndsAfter >= 0)
+    clock.after((fault.at + fault.oldEndsAfter) * 1000, () => member.revokeOldTokens());
+}
+
+function arrangeForeign(simulation: Simulation, fault: Is<"foreign-object">): void {
+  const { clock } = simulation;
+  const member = simulation.member(fault.member);
+  const resource = RESOURCES[fault.kind];
+  const key = { namespace: "default", name: fault.name };
+  const object = workload({ ...fault, do: "workload", at: fault.from, version: 9 });
+  clock.after(fault.from * 1000, () =>
+    insist(simulation, member, (admin) => admin.create(resource, object)),
+  );
+  clock.after(fault.until * 1000, () =>
+    insist(simulation, member, async (admin) => {
       const { metadata } = await admin.get(resource, key);
       if (metadata.labels?.[wellKnown.MANAGED] === "true") return;
       const preconditions = { uid: metadata.uid, resourceVersion: metadata.resourceVersion };

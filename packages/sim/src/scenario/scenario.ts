@@ -5,6 +5,7 @@
  * Times are seconds after all members have become ready. Every fault ends: by its own `until`, `lasts` or `downFor`, or when
  * the last step and fault are over and the world is healed.
  */
+import type { Lie } from "../network/lies.ts";
 import type { LinkConditions } from "../network/link.ts";
 
 export interface Scenario {
@@ -189,6 +190,8 @@ export type Fault =
       readonly write: number;
       readonly moment: "before" | "after";
       readonly downFor: number;
+      /** It dies a second time, after so many more writes. */
+      readonly again?: { readonly after: number; readonly moment: "before" | "after" };
     }
   | { readonly fault: "lost-answer-at-write"; readonly write: number }
   | {
@@ -273,6 +276,45 @@ export type Fault =
       /** How much later pods start or stop; 30 s when absent. */
       readonly delayMs?: number;
     }
+  | {
+      /** What a member answers is not what it holds. */
+      readonly fault: "lies";
+      readonly member: string;
+      readonly how: Lie;
+      readonly from: number;
+      readonly until: number;
+    }
+  | {
+      /** Somebody in the member holds a copy back from going, by a finalizer of their own. */
+      readonly fault: "stuck-finalizer";
+      readonly member: string;
+      readonly kind: WorkloadKind;
+      readonly name: string;
+      readonly from: number;
+      readonly until: number;
+    }
+  | {
+      /** A member takes no credentials. */
+      readonly fault: "unauthorized";
+      readonly member: string;
+      readonly from: number;
+      readonly until: number;
+    }
+  | {
+      /** A member issues another token, which a person writes into the Secret. */
+      readonly fault: "token-rotated";
+      readonly member: string;
+      readonly at: number;
+      /** How long after that the old token is taken; negative: so long before that it is not any more. */
+      readonly oldEndsAfter: number;
+    }
+  | {
+      /** The wall clock of a member jumps by so much, and stays so. */
+      readonly fault: "member-clock";
+      readonly member: string;
+      readonly at: number;
+      readonly stepMs: number;
+    }
   | { readonly fault: "disk-full"; readonly from: number; readonly until: number }
   | { readonly fault: "disk-fail"; readonly at: number; readonly downFor: number }
   | { readonly fault: "clock-skew"; readonly at: number; readonly skewMs: number }
@@ -290,6 +332,7 @@ export function endOf({ steps, faults }: Scenario): number {
 
 function endOfFault(fault: Fault): number {
   if ("until" in fault) return fault.until;
+  if (fault.fault === "token-rotated") return fault.at + Math.max(0, fault.oldEndsAfter);
   if (!("at" in fault)) return 0;
   const lasts = "downFor" in fault ? fault.downFor : "lasts" in fault ? fault.lasts : 0;
   return fault.at + lasts;
