@@ -3,11 +3,14 @@ import type { Instant } from "@lifeboat/base";
 import type { JsonObject } from "../../json.ts";
 import type { AnyObject } from "../../object.ts";
 import type { Column, TablePrinter } from "../../table.ts";
-import { items, partOf, text } from "./fields.ts";
+import { items, partOf, text, textMap } from "./fields.ts";
 import { ageOf } from "./human-duration.ts";
 
 /** A column as `Name`, `Name:type` or `Name:name`; a star at the end leaves it to `-o wide`. */
 export type ColumnText = string;
+
+/** By `apiVersion/Kind`. */
+export type Printers = Readonly<Record<string, TablePrinter>>;
 
 export type Cells = (object: JsonObject, now: Instant) => readonly unknown[];
 
@@ -70,4 +73,32 @@ export function isTrue(conditions: readonly JsonObject[], type: string): boolean
 /** An IntOrString as text. */
 export function intOrStringText(value: unknown): string {
   return typeof value === "number" ? String(value) : typeof value === "string" ? value : "";
+}
+
+/** The name, marked when the object is the default of its kind. */
+export function defaultMarked(object: JsonObject, annotation: string): string {
+  const name = nameOf(object);
+  const marked = textMap(partOf(object, "metadata"), "annotations")[annotation] === "true";
+  return marked ? `${name} (default)` : name;
+}
+
+/** Name, one count, age. */
+export function countPrinter(
+  column: string,
+  counted: (object: JsonObject) => number,
+): TablePrinter {
+  return printer(["Name:name", `${column}:integer`, "Age"], (object, now) => [
+    nameOf(object),
+    counted(object),
+    objectAge(object, now),
+  ]);
+}
+
+/** Name, one text, age. */
+export function textPrinter(column: string, shown: (object: JsonObject) => unknown): TablePrinter {
+  return printer(["Name:name", column, "Age"], (object, now) => [
+    nameOf(object),
+    shown(object),
+    objectAge(object, now),
+  ]);
 }
