@@ -119,7 +119,8 @@ class RunningFleet implements Fleet {
   readonly random: Random;
   readonly #options: FleetOptions;
   readonly #members = new Map<string, FleetMember>();
-  readonly #membersStop = new AbortController();
+  /** One for each member: Node takes many listeners to one signal for a leak. */
+  readonly #memberStops: AbortController[] = [];
   #storage: MemoryStorage;
   #generation = 0;
   #open: RunningPlane | undefined;
@@ -224,7 +225,9 @@ class RunningFleet implements Fleet {
     await world.client
       .create(resources.namespaces, newNamespace("kube-system"))
       .catch(ignoreExisting);
-    if (this.#options.memberModel !== false) void model.run(this.#membersStop.signal);
+    const stop = new AbortController();
+    this.#memberStops.push(stop);
+    if (this.#options.memberModel !== false) void model.run(stop.signal);
     await this.clock.settle();
     return member;
   }
@@ -256,7 +259,7 @@ class RunningFleet implements Fleet {
   }
 
   async close(): Promise<void> {
-    this.#membersStop.abort();
+    for (const stop of this.#memberStops) stop.abort();
     this.#running.stop.abort();
     await this.#running.controlPlane.close();
     for (const { world } of this.#members.values()) await world.close();

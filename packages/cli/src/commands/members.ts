@@ -6,6 +6,7 @@
  * 2. The control plane may come, go and move: its kubeconfig is read again when it changes, and members run meanwhile.
  * 3. SIGTERM and SIGINT end it in order. So does the end of the `lifeboat up` it runs for, after `--orphan-timeout`.
  */
+import { setMaxListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { DirectoryRefused, thisProcess } from "@lifeboat/apiserver/adapters";
@@ -152,6 +153,8 @@ async function members(settings: Settings): Promise<void> {
 
 function stoppedBySignal(): AbortController {
   const stop = new AbortController();
+  // Every member listens to it; Node takes more than ten for a leak.
+  setMaxListeners(0, stop.signal);
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.once(signal, () => {
       process.once(signal, () => process.exit(1));
