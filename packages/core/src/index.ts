@@ -307,6 +307,7 @@ export {
   type WorksReason,
   worksReasons,
 } from "./works/reasons.ts";
+export { judgeStray, type StrayVerdict, type StrayView } from "./works/stray.ts";
 export { isPurgedDirectly, type Targets, targetsOf } from "./works/targets.ts";
 export * as wellKnown from "./well-known.ts";
 export { type TaintReason, taintReasons } from "./taints/reasons.ts";

@@ -1,4 +1,4 @@
-/** Seeded bugs about requests that take effect after nobody waits for them any more. */
+/** Seeded bugs about copies that nobody knows of: they come late, or come back. */
 import type { SimMutant } from "../mutant.ts";
 
 export const lateMutants: readonly SimMutant[] = [
@@ -10,5 +10,14 @@ export const lateMutants: readonly SimMutant[] = [
     find: "this.#late.lost();",
     replace: "this.#late.silent();",
     caughtIn: ["arrives-after-it-was-given-up"],
+  },
+  {
+    oracle: "members-hold-what-works-say",
+    promise: "H5",
+    breaks: "what a backup brings back stays",
+    file: "packages/controllers/src/execution/cluster-execution.ts",
+    find: "return this.#lookForStray(key, signal);",
+    replace: "return done;",
+    caughtIn: ["restored-copy-goes"],
   },
 ];

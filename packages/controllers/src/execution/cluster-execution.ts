@@ -70,6 +70,7 @@ import { MemberWrites, waitsForDependents } from "./member-writes.ts";
 import { declareExecutionMetrics, type ExecutionMetrics } from "./metrics.ts";
 import { removeManifest } from "./remove-manifest.ts";
 import { isStillWanted, wasTried } from "./still-wanted.ts";
+import { removeStray } from "./stray-copies.ts";
 
 /** The Works of one cluster, from a cache. */
 export interface ClusterWorks extends ControllerWatch {
@@ -144,7 +145,8 @@ class WorksOfCluster implements ClusterExecution {
     this.#parts = parts;
     this.#metrics = declareExecutionMetrics(ports.metrics);
     this.#apis = new MemberApis(ports.clock, member);
-    this.#objects = new MemberObjects(ports, member, (work) => this.#enqueue(work));
+    const namespace = executionNamespace(cluster);
+    this.#objects = new MemberObjects(ports, member, namespace, (work) => this.#enqueue(work));
     this.#controller = createController(this.#ports, {
       name: "execution",
       concurrency: CONCURRENCY,
@@ -199,13 +201,20 @@ class WorksOfCluster implements ClusterExecution {
     if (cached === undefined) {
       this.#memories.delete(key.name);
       this.#objects.forget(key.name);
-      return done;
+      return this.#lookForStray(key, signal);
     }
     const memory = this.#memoryOf(cached);
     const work = newest(cached, memory.written);
     return work.metadata.deletionTimestamp === undefined
       ? this.#keep(work, memory, signal)
       : this.#remove(work, memory, signal);
+  }
+
+  async #lookForStray(work: ObjectKey, signal: AbortSignal): Promise<Outcome> {
+    const stray = this.#objects.strayOf(work.name);
+    if (stray === undefined) return done;
+    const { writes } = this.#portsWith(new LateCreates(this.#ports.clock, () => false));
+    return removeStray({ ...this.#parts, clock: this.#ports.clock, writes }, work, stray, signal);
   }
 
   /** Whether a Work is as the last report of it was sent: then only the member can have something to say. */

@@ -3,7 +3,8 @@
  *
  * 1. Only what bears our mark is watched; what does not is read from the member itself.
  * 2. A change of an object, and the end of a kind's first list, asks for a look at the Works that hold it.
- * 3. Whose an object is follows from the Works, not from its annotations: those may be gone.
+ * 3. Whose an object is follows from the Works, not from its annotations: those may be gone. An object that no Work holds
+ *    and whose annotations name one of this cluster asks for a look at that Work, which is not there (stray-copies.ts).
  */
 import {
   type AnyObject,
@@ -37,6 +38,15 @@ interface Followed {
   readonly owners: Map<string, Set<string>>;
 }
 
+/** An object that no Work holds. */
+export interface Stray {
+  /** The Work that it names. */
+  readonly work: string;
+  readonly copy: ObjectReference;
+  /** By the monotonic clock. */
+  readonly seenAt: number;
+}
+
 const AFTER_ERROR_MS = 10_000;
 const SELECTOR = `${wellKnown.MANAGED}=true`;
 
@@ -46,10 +56,19 @@ export class MemberObjects {
   readonly #onChange: (work: string) => void;
   readonly #followed = new Map<string, Followed>();
   readonly #held = new Map<string, readonly ObjectReference[]>();
+  readonly #strays = new Map<string, Stray>();
+  readonly #namespace: string;
 
-  constructor(ports: KitPorts, member: Client, onChange: (work: string) => void) {
+  /** `namespace`: where the Works of the member are. */
+  constructor(
+    ports: KitPorts,
+    member: Client,
+    namespace: string,
+    onChange: (work: string) => void,
+  ) {
     this.#ports = ports;
     this.#member = member;
+    this.#namespace = namespace;
     this.#onChange = onChange;
   }
 
@@ -78,6 +97,12 @@ export class MemberObjects {
     return { kind: "cached", object: followed.informer.get(key), version };
   }
 
+  /** An object that names this Work and that no Work holds. */
+  strayOf(work: string): Stray | undefined {
+    for (const stray of this.#strays.values()) if (stray.work === work) return stray;
+    return undefined;
+  }
+
   /** The Works that hold objects of a kind. */
   worksOf(apiVersion: string, kind: string): readonly string[] {
     for (const { informer, owners } of this.#followed.values())
@@ -91,6 +116,7 @@ export class MemberObjects {
     const followed = [...this.#followed.values()];
     this.#followed.clear();
     this.#held.clear();
+    this.#strays.clear();
     for (const { stop } of followed) stop.abort();
     await Promise.all(followed.map(({ ended }) => ended));
   }
@@ -102,6 +128,7 @@ export class MemberObjects {
     const works = followed.owners.get(name);
     if (works === undefined) followed.owners.set(name, new Set([work]));
     else works.add(work);
+    if (this.#strays.size > 0) this.#strays.delete(idOf({ resource, key }));
   }
 
   #drop(work: string, { resource, key }: ObjectReference): void {
@@ -126,7 +153,9 @@ export class MemberObjects {
     const owners = new Map<string, Set<string>>();
     informer.onChange((old, now) => {
       const { namespace = "", name = "" } = (now ?? old)?.metadata ?? {};
-      for (const work of owners.get(formatKey({ namespace, name })) ?? []) this.#onChange(work);
+      const works = owners.get(formatKey({ namespace, name }));
+      if (works === undefined) this.#noteStray({ resource, key: { namespace, name } }, now);
+      else for (const work of works) this.#onChange(work);
     });
     const ended = this.#keepRunning(informer, stop.signal);
     const followed = { informer, since: this.#ports.clock.monotonic(), stop, ended, owners };
@@ -136,6 +165,19 @@ export class MemberObjects {
         for (const works of owners.values()) for (const work of works) this.#onChange(work);
     });
     return followed;
+  }
+
+  #noteStray(copy: ObjectReference, now: AnyObject | undefined): void {
+    const { annotations = {}, deletionTimestamp } = now?.metadata ?? {};
+    const work = annotations[wellKnown.WORK_NAME];
+    const isHere = annotations[wellKnown.WORK_NAMESPACE] === this.#namespace;
+    if (work === undefined || !isHere || deletionTimestamp !== undefined) {
+      if (this.#strays.size > 0) this.#strays.delete(idOf(copy));
+      return;
+    }
+    const seenAt = this.#strays.get(idOf(copy))?.seenAt ?? this.#ports.clock.monotonic();
+    this.#strays.set(idOf(copy), { work, copy, seenAt });
+    this.#onChange(work);
   }
 
   /** An informer ends only by its signal, or by an error that nobody foresaw: then it begins again after a while. */

@@ -26,7 +26,7 @@ export async function isStillWanted(
   work: Work,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const key = bindingKeyOf(work);
+  const key = bindingKeyOf(work.metadata.annotations);
   if (key === undefined) return true;
   try {
     const { wanted, leaving } = targetsOf(await plane.get(bindingResource(key), key, { signal }));
@@ -37,7 +37,10 @@ export async function isStillWanted(
   }
 }
 
-function bindingKeyOf({ metadata: { annotations = {} } }: Work): ObjectKey | undefined {
+/** The binding that the annotations of a Work, or of a copy, name. */
+export function bindingKeyOf(
+  annotations: Readonly<Record<string, string>> = {},
+): ObjectKey | undefined {
   const fleetwide = annotations[wellKnown.CLUSTER_BINDING_NAME];
   if (fleetwide !== undefined) return { namespace: "", name: fleetwide };
   const namespace = annotations[wellKnown.BINDING_NAMESPACE];
