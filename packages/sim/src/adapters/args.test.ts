@@ -21,6 +21,12 @@ describe("an order", () => {
     expect(orderOf(words, 8)).toMatchObject({ from: 20_000, size: "large", workers: 3 });
     expect(orderOf(["--seed", "7"], 8)).toEqual({ order: "seed", seed: 7, size: "small" });
     expect(orderOf(["--golden", "all"], 8)).toEqual({ order: "golden", name: "all", workers: 8 });
+    expect(orderOf(["--golden-pairs", "move", "--minutes", "2"], 8)).toEqual({
+      order: "pairs",
+      name: "move",
+      minutes: 2,
+      workers: 8,
+    });
     expect(orderOf(["--replay", "f"], 8)).toEqual({ order: "replay", file: "f" });
     expect(orderOf(["--corpus"], 8)).toEqual({ order: "corpus" });
   });

@@ -8,7 +8,16 @@ export type Order =
   | { readonly order: "corpus" }
   | { readonly order: "seed"; readonly seed: number; readonly size: SizeName }
   | { readonly order: "golden"; readonly name: string; readonly workers: number }
+  | PairsOrder
   | SearchOrder;
+
+export interface PairsOrder {
+  readonly order: "pairs";
+  readonly name: string;
+  /** It begins no pairs after so many minutes. */
+  readonly minutes: number;
+  readonly workers: number;
+}
 
 export interface SearchOrder {
   readonly order: "search";
@@ -30,6 +39,7 @@ const options = {
   replay: { type: "string" },
   corpus: { type: "boolean" },
   golden: { type: "string" },
+  "golden-pairs": { type: "string" },
   size: { type: "string" },
   workers: { type: "string" },
   worker: { type: "boolean" },
@@ -44,13 +54,16 @@ export function orderOf(words: readonly string[], cores: number): Order {
   if (values.corpus === true) return { order: "corpus" };
   const workers = whole("--workers", values.workers) ?? cores;
   if (golden !== undefined) return { order: "golden", name: golden, workers };
+  const minutes = positive("--minutes", values.minutes);
+  const pairs = values["golden-pairs"];
+  if (pairs !== undefined) return { order: "pairs", name: pairs, minutes: minutes ?? 1, workers };
   const size = sizeNamed(values.size ?? "small");
   if (seed !== undefined) return { order: "seed", seed: whole("--seed", seed) ?? 0, size };
   const seeds = whole("--seeds", values.seeds);
   return {
     order: "search",
     from: whole("--from", values.from) ?? 1,
-    minutes: positive("--minutes", values.minutes) ?? (seeds === undefined ? 1 : Infinity),
+    minutes: minutes ?? (seeds === undefined ? 1 : Infinity),
     seeds: seeds ?? Infinity,
     size,
     workers,

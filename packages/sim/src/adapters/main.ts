@@ -9,6 +9,7 @@
  *   --replay FILE      a scenario from a file
  *   --corpus           every scenario of the corpus
  *   --golden NAME      a golden scenario with a fault at every write (`all`: every one of them)
+ *   --golden-pairs NAME  the same with pairs of deaths, the second while the plane recovers from the first; for --minutes N
  *   --workers N        how many processes search or run golden scenarios; as many as the machine has cores when absent
  *
  * A broken scenario is made as small as it gets, printed with its timeline, and written to sim-failures/. Exit code 1 then.
@@ -25,7 +26,7 @@ import type { Scenario } from "../scenario/scenario.ts";
 import { type Order, orderOf } from "./args.ts";
 import { Crew } from "./crew.ts";
 import { Desk } from "./desk.ts";
-import { runGolden } from "./golden.ts";
+import { runGolden, runPairs } from "./golden.ts";
 import { Screen } from "./screen.ts";
 import { search } from "./search.ts";
 import { seededScenario, serveJobs } from "./worker.ts";
@@ -58,6 +59,8 @@ async function carryOut(order: Order): Promise<void> {
       return withCrew(order.workers, (desk, crew) =>
         runGolden(order.name, order.workers, desk, crew),
       );
+    case "pairs":
+      return withCrew(order.workers, (desk, crew) => runPairs(order, desk, crew));
     default:
       return unreachable(order);
   }

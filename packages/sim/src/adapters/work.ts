@@ -22,6 +22,12 @@ export type Job =
       readonly name: string;
       readonly first: number;
       readonly step: number;
+    }
+  /** A golden scenario with some pairs of deaths that the seed decides. */
+  | {
+      readonly job: "pairs";
+      readonly name: string;
+      readonly seed: number;
     };
 
 export interface RunReport {
@@ -43,5 +49,6 @@ export type Message =
 /** A job in a few words, for a worker that dies over it. */
 export function describeJob(job: Job): string {
   if (job.job === "seed") return `seed ${job.seed} (${job.size})`;
+  if (job.job === "pairs") return `golden scenario ${job.name}, pairs of seed ${job.seed}`;
   return `golden scenario ${job.name}, writes ${job.first}, ${job.first + job.step} and so on`;
 }

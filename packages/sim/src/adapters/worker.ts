@@ -3,7 +3,7 @@ import { drainPromises } from "@lifeboat/base/adapters";
 import { LARGE, type Size, SMALL } from "../generate/arbitrary-scenario.ts";
 import { scenarioOf, shrink } from "../generate/search.ts";
 import { brokenReport, summaryOf } from "../report.ts";
-import { disturbEveryWrite } from "../scenario/every-write.ts";
+import { disturbByPairs, type DisturbedRun, disturbEveryWrite } from "../scenario/every-write.ts";
 import { goldenNamed } from "../scenario/golden.ts";
 import { type Outcome, runScenario } from "../scenario/run-scenario.ts";
 import type { Scenario } from "../scenario/scenario.ts";
@@ -24,6 +24,7 @@ export function serveJobs(): void {
 async function serve(job: Job): Promise<void> {
   try {
     if (job.job === "seed") await runSeed(job);
+    else if (job.job === "pairs") await runPairs(job);
     else await runGolden(job);
     tell({ says: "done", rssBytes: process.memoryUsage.rss() });
   } catch (error) {
@@ -66,13 +67,26 @@ async function smaller(seed: number, size: SizeName, found: Broken): Promise<Bro
 }
 
 async function runGolden({ name, first, step }: Extract<Job, { job: "golden" }>): Promise<void> {
-  const scenario = goldenNamed(name);
+  const runs = disturbEveryWrite({ drain: drainPromises }, goldenNamed(name), { first, step });
+  await tellOf(runs, first === 1 ? undefined : name);
+}
+
+/** So many pairs for one undisturbed run that they are compared with. */
+const PAIRS = 20;
+
+async function runPairs({ name, seed }: Extract<Job, { job: "pairs" }>): Promise<void> {
+  const options = { seed, pairs: PAIRS };
+  const runs = disturbByPairs({ drain: drainPromises }, goldenNamed(name), options);
+  await tellOf(runs, seed === 1 ? undefined : name);
+}
+
+/** `told`: the scenario of this name was told of by somebody else. */
+async function tellOf(runs: AsyncIterable<DisturbedRun>, told: string | undefined): Promise<void> {
   let took = stopwatch();
-  const runs = disturbEveryWrite({ drain: drainPromises }, scenario, { first, step });
   for await (const { scenario: run, outcome, problems } of runs) {
     const report = reportOf(run.name, run, outcome, took());
     took = stopwatch();
-    if (run === scenario && first > 1) {
+    if (run.name === told) {
       sayAlive();
       continue;
     }

@@ -1,13 +1,27 @@
 /** Runs a golden scenario with a fault at every so many-th write and expects every promise and the same end each time. */
 import { drainPromises } from "@lifeboat/base/adapters";
 import { expect } from "vitest";
-import { disturbEveryWrite, type EveryWriteOptions } from "./every-write.ts";
+import {
+  disturbByPairs,
+  type DisturbedRun,
+  disturbEveryWrite,
+  type EveryWriteOptions,
+  type PairsOptions,
+} from "./every-write.ts";
 import { goldenNamed } from "./golden.ts";
 
 export async function expectSameEnd(name: string, options: EveryWriteOptions): Promise<void> {
-  const scenario = goldenNamed(name);
+  await expectNoProblems(disturbEveryWrite({ drain: drainPromises }, goldenNamed(name), options));
+}
+
+/** A few pairs of deaths, each of which must end as if nothing had happened. */
+export async function pairsOf(name: string, options: PairsOptions): Promise<void> {
+  await expectNoProblems(disturbByPairs({ drain: drainPromises }, goldenNamed(name), options));
+}
+
+async function expectNoProblems(disturbed: AsyncIterable<DisturbedRun>): Promise<void> {
   let runs = 0;
-  for await (const run of disturbEveryWrite({ drain: drainPromises }, scenario, options)) {
+  for await (const run of disturbed) {
     runs += 1;
     expect(run.problems, `${run.scenario.name}: ${run.problems.join("; ")}`).toEqual([]);
   }

@@ -2,7 +2,10 @@
  * The exhaustive tier: a scenario once undisturbed, and then once per write of the control plane and per way to disturb it,
  * each of which must keep every promise and end in the same state, unless its steps race with the control plane. Dying before
  * a write is left out where it is the same as dying after the one before.
+ *
+ * Pairs of deaths are too many for that: a second one, while the plane recovers from the first, is drawn from a seed.
  */
+import { createRandom, type Random } from "@lifeboat/base";
 import { differences, type Snapshot } from "../oracles/snapshot.ts";
 import type { SimulationPorts } from "../simulation.ts";
 import { type Outcome, runScenario } from "./run-scenario.ts";
@@ -45,6 +48,38 @@ export async function* disturbEveryWrite(
       yield await disturb(ports, scenario, { write, disturbance, expected: undisturbed.snapshot });
 }
 
+export interface PairsOptions {
+  readonly seed: number;
+  readonly pairs: number;
+}
+
+/** The second death comes within so many writes of the second life. */
+const RECOVERY_WRITES = 15;
+
+/** Runs the scenario undisturbed, and then with so many pairs of deaths, which the seed decides. */
+export async function* disturbByPairs(
+  ports: SimulationPorts,
+  scenario: Scenario,
+  { seed, pairs }: PairsOptions,
+): AsyncGenerator<DisturbedRun> {
+  const undisturbed = await runScenario(ports, scenario);
+  yield { scenario, problems: sentences(undisturbed), outcome: undisturbed };
+  const random = createRandom(seed).fork(scenario.name);
+  for (let i = 0; i < pairs; i++) {
+    const write = 1 + random.below(undisturbed.writes);
+    const [moment, second] = [momentOf(random), momentOf(random)];
+    const again = { after: 1 + random.below(RECOVERY_WRITES), moment: second };
+    const fault: Fault = { fault: "crash-at-write", write, moment, downFor: 2, again };
+    const name = `${scenario.name}: crash ${moment} write ${write}, and ${second} ${again.after} more`;
+    const changed = { ...scenario, name, faults: [...scenario.faults, fault] };
+    yield await runDisturbed(ports, changed, undisturbed.snapshot);
+  }
+}
+
+function momentOf(random: Random): "before" | "after" {
+  return random.below(2) === 0 ? "before" : "after";
+}
+
 function disturbancesAt(
   write: number,
   { lostAnswerStep = 1 }: EveryWriteOptions,
@@ -67,11 +102,18 @@ async function disturb(
   scenario: Scenario,
   { write, disturbance, expected }: Disturbed,
 ): Promise<DisturbedRun> {
-  const changed = disturbed(scenario, write, disturbance);
-  const outcome = await runScenario(ports, changed, { quietMs: QUIET_MS });
+  return runDisturbed(ports, disturbed(scenario, write, disturbance), expected);
+}
+
+async function runDisturbed(
+  ports: SimulationPorts,
+  scenario: Scenario,
+  expected: Snapshot,
+): Promise<DisturbedRun> {
+  const outcome = await runScenario(ports, scenario, { quietMs: QUIET_MS });
   const differing = scenario.isRace === true ? [] : differences(expected, outcome.snapshot);
   const problems = [...sentences(outcome), ...differing];
-  return { scenario: changed, problems, outcome };
+  return { scenario, problems, outcome };
 }
 
 /** The scenario with something wrong at one write of it. */

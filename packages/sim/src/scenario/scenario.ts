@@ -339,9 +339,15 @@ function endOfFault(fault: Fault): number {
 }
 
 /** The longest wait that the scenario asks for: what is due then happens that long after the last deed, in seconds. */
-export function longestWindowOf({ steps, threshold = 30 }: Scenario): number {
+export function longestWindowOf({ steps, faults, threshold = 30 }: Scenario): number {
   const isBorne = steps.some((step) => "effect" in step && step.effect === "PreferNoExecute");
-  return threshold + Math.max(0, ...steps.map((step) => windowOf(step, isBorne ? BORNE : 0)));
+  const windows = steps.map((step) => windowOf(step, isBorne ? BORNE : 0));
+  return threshold + Math.max(0, ...windows, ...faults.map(doubtOf));
+}
+
+/** How long what a member says is not believed after its versions went back, at the most: a minute, and a pause. */
+function doubtOf({ fault }: Fault): number {
+  return fault === "lies" ? 120 : 0;
 }
 
 /** How long a PreferNoExecute taint is borne when a policy does not say. */
