@@ -4,6 +4,7 @@ export type { Catalog, ServedResource } from "./catalog/served-resource.ts";
 export { Dropped, type Handle, type HttpRequest, type HttpResponse } from "./http/exchange.ts";
 export { createStore, StoreClosed, type StoreOptions } from "./store/create-store.ts";
 export { createMemoryStorage, type DiskImage, type MemoryStorage } from "./store/memory-storage.ts";
+export { restoredStorage } from "./store/restored-storage.ts";
 export {
   type ChangeRow,
   type Loaded,

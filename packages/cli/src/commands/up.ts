@@ -12,6 +12,7 @@ import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { createRandom } from "@lifeboat/base";
 import { createRealClock, createRealIds } from "@lifeboat/base/adapters";
+import { restoredStorage, type Storage } from "@lifeboat/apiserver";
 import {
   createTlsServer,
   DirectoryRefused,
@@ -74,6 +75,11 @@ export const upOptions: readonly OptionDefinition[] = [
     help: 'Static bearer tokens, one line each: token,user,uid,"group1,group2"',
   },
   {
+    name: "restored",
+    type: "switch",
+    help: "The data directory was restored from a backup: whoever watched lists anew",
+  },
+  {
     name: "members",
     type: "integer",
     value: "N",
@@ -117,7 +123,7 @@ async function up(settings: Settings): Promise<void> {
     ids: createRealIds(),
     log: createPinoLog({ level }),
     metrics: createPromMetrics(),
-    storage: await openStorage(join(dataDirectory, "store")),
+    storage: await openStorage(join(dataDirectory, "store"), settings.isOn("restored")),
   };
   const pki = await openPki(ports.clock, join(dataDirectory, "pki"));
   const scripts = createScriptWorkers();
@@ -200,9 +206,10 @@ function announce(url: string, kubeconfig: string): void {
   );
 }
 
-async function openStorage(directory: string): ReturnType<typeof openLmdbStorage> {
+async function openStorage(directory: string, isRestored: boolean): Promise<Storage> {
   try {
-    return await openLmdbStorage(directory);
+    const storage = await openLmdbStorage(directory);
+    return isRestored ? restoredStorage(storage) : storage;
   } catch (error) {
     if (error instanceof DirectoryRefused) throw new CommandFailed(error.message);
     throw error;
