@@ -45,10 +45,18 @@ export interface Images {
   readonly member: DiskImage;
   /** By the name of the member: it has joined. */
   readonly joined: ReadonlyMap<string, DiskImage>;
-  /** By the name of the member: its nodes; of others those that the options say. */
-  readonly nodes?: ReadonlyMap<string, readonly NodeOptions[]>;
-  /** The members that nobody reaches until everything is healed. */
-  readonly silent?: ReadonlySet<string>;
+  /** By the name of the member: what is special about it. */
+  readonly traits?: ReadonlyMap<string, MemberTraits>;
+}
+
+/** How a member differs from others. */
+export interface MemberTraits {
+  /** In the place of those that the options say. */
+  readonly nodes?: readonly NodeOptions[];
+  /** The version of Kubernetes that it says it is. */
+  readonly gitVersion?: string;
+  /** Nobody reaches it until everything is healed. */
+  readonly isSilent?: boolean;
 }
 
 /** The disks of a plane that serves its kinds and of an empty member. */

@@ -5,7 +5,12 @@
  * Its wall clock may be off, and may jump: the API server notices at once, what runs in the cluster in its next life.
  */
 import { failure, Refused } from "@lifeboat/api";
-import { type ApiServer, createApiServer, type User } from "@lifeboat/apiserver";
+import {
+  type ApiServer,
+  type ApiServerOptions,
+  createApiServer,
+  type User,
+} from "@lifeboat/apiserver";
 import { assert, createSeededIds, type Random, type VirtualClock } from "@lifeboat/base";
 import { type Client, type Log, silentMetrics } from "@lifeboat/kit";
 import {
@@ -15,7 +20,6 @@ import {
   type MemberOptions,
 } from "@lifeboat/members";
 import type { RecordedDisk } from "./disk/recorded-disk.ts";
-import { MEMBER_SERVER } from "./images.ts";
 import { Liar, type Lie } from "./network/lies.ts";
 import type { Link } from "./network/link.ts";
 import { Process } from "./process.ts";
@@ -30,6 +34,8 @@ export interface MemberClusterPorts {
   readonly link: Link;
   readonly log: Log;
   readonly options: MemberOptions;
+  /** How its API server is run. */
+  readonly server: ApiServerOptions;
 }
 
 interface Life {
@@ -158,12 +164,12 @@ export class MemberCluster {
   }
 
   async #boot(life: Life): Promise<void> {
-    const { options, log } = this.#ports;
+    const { options, log, server: how } = this.#ports;
     const { process, inside } = life;
     const random = this.#ports.random.fork(process.name);
     const kit = { clock: process.clock, random, log, metrics: silentMetrics };
     const ids = createSeededIds(random.fork("ids"));
-    const server = await createApiServer({ ...kit, ids, storage: this.disk.open() }, MEMBER_SERVER);
+    const server = await createApiServer({ ...kit, ids, storage: this.disk.open() }, how);
     if (!process.alive) return;
     const admin = server.client(MASTER);
     const model = createMemberModel({ ...kit, clock: inside.clock }, admin, options);

@@ -34,7 +34,7 @@ import { type ControllersOptions, DEFAULT_CONTROLLERS } from "@lifeboat/plane";
 import { createUnlessThere } from "@lifeboat/controllers";
 import { Ledger } from "./disk/ledger.ts";
 import { createRecordedDisk, type RecordedDisk } from "./disk/recorded-disk.ts";
-import { freshImages, type Images } from "./images.ts";
+import { freshImages, type Images, MEMBER_SERVER } from "./images.ts";
 import { MemberCluster } from "./member-cluster.ts";
 import { Link } from "./network/link.ts";
 import { SimClient } from "./network/sim-client.ts";
@@ -172,14 +172,14 @@ export class Simulation {
   /** A member that exists and is not joined. */
   addMember(name: string): MemberCluster {
     const random = this.random.fork(`member ${name}`);
-    const nodes = this.#images.nodes?.get(name);
+    const { nodes, gitVersion, isSilent = false } = this.#images.traits?.get(name) ?? {};
     const disk = createRecordedDisk(this.clock, random.fork("disk"), this.ledger, {
       server: name,
       syncDelayMs: 0,
       image: this.#images.joined.get(name) ?? this.#images.member,
     });
     const link = new Link(name, random.fork("link"));
-    if (this.#images.silent?.has(name) === true) link.set({ down: true });
+    if (isSilent) link.set({ down: true });
     const member = new MemberCluster({
       name,
       clock: this.clock,
@@ -188,6 +188,7 @@ export class Simulation {
       link,
       log: this.#log,
       options: { ...MEMBER_DEFAULTS, ...this.options.member, ...(nodes && { nodes }) },
+      server: { ...MEMBER_SERVER, ...(gitVersion !== undefined && { gitVersion }) },
     });
     this.members.set(name, member);
     member.start();

@@ -20,7 +20,7 @@ import type { DiskImage } from "@lifeboat/apiserver";
 import { addMs, assert, formatTime } from "@lifeboat/base";
 import { podClaimOf, Room } from "@lifeboat/core";
 import { parseObject } from "../disk/ledger.ts";
-import { freshImages, type Images } from "../images.ts";
+import { freshImages, type Images, type MemberTraits } from "../images.ts";
 import type { MemberCluster } from "../member-cluster.ts";
 import {
   createSimulation,
@@ -62,7 +62,7 @@ export async function imagesFromSnapshot(
     plane: fresh.plane,
     member: fresh.member,
     joined: disks,
-    nodes: new Map(joined.flatMap((each) => nodesEntry(each))),
+    traits: new Map(joined.map((each) => [each.metadata.name, traitsOf(each)])),
   };
   const members = await started(ports, begun, joined);
   const tokens = new Map(members.map(({ name, token }) => [name, token]));
@@ -71,7 +71,6 @@ export async function imagesFromSnapshot(
     takenAt: snapshot.takenAt,
     plane: planeImage(snapshot, joined, tokens),
     joined: new Map(members.map(({ name, disk }) => [name, disk.image()])),
-    silent: new Set(joined.filter((each) => !isReady(each)).map(({ metadata }) => metadata.name)),
   };
 }
 
@@ -79,15 +78,14 @@ function clustersIn({ tables }: WorldSnapshot): readonly Cluster[] {
   return objectsOf(tables, clusters).filter(({ spec }) => spec.syncMode === "Push");
 }
 
-function isReady({ status }: Cluster): boolean {
-  return findCondition(status?.conditions, "Ready")?.status === "True";
-}
-
-function nodesEntry(
-  cluster: Cluster,
-): readonly (readonly [string, ReturnType<typeof nodesOf> & {}])[] {
+function traitsOf(cluster: Cluster): MemberTraits {
   const nodes = nodesOf(cluster);
-  return nodes === undefined ? [] : [[cluster.metadata.name, nodes]];
+  const { conditions, kubernetesVersion } = cluster.status ?? {};
+  return {
+    ...(nodes && { nodes }),
+    ...(kubernetesVersion !== undefined && { gitVersion: kubernetesVersion }),
+    isSilent: findCondition(conditions, "Ready")?.status !== "True",
+  };
 }
 
 /** What the plane held, with the simulated members in the place of the real ones. */

@@ -1,0 +1,105 @@
+/**
+ * What would happen if a cluster died is asked of a simulation of a control plane that runs: it is read over its API, goes on
+ * from there on a virtual clock, and nobody outside notices.
+ */
+import { type ClusterTaintPolicy, clusterTaintPolicies, type New } from "@lifeboat/api";
+import { instantOf } from "@lifeboat/base";
+import { drainPromises } from "@lifeboat/base/adapters";
+import {
+  createSimulation,
+  imagesFromSnapshot,
+  readSnapshot,
+  type Simulation,
+  type WorldSnapshot,
+} from "@lifeboat/sim";
+import { configMap, deployment, oneOf, resources } from "@lifeboat/testkit";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Mover, Operator } from "../failover/operator.ts";
+import {
+  allReady,
+  MEMBERS,
+  type SimulatedFleet,
+  startSimulatedFleet,
+} from "../propagation/propagation-fleet.ts";
+import { eventually } from "../support/eventually.ts";
+
+const web: Mover = {
+  resource: resources.deployments,
+  template: deployment("web", { replicas: 2 }),
+};
+const settings: Mover = { resource: resources.configMaps, template: configMap("settings") };
+
+/** Who is silent has to be left. */
+const policy: New<ClusterTaintPolicy> = {
+  apiVersion: "policy.karmada.io/v1alpha1",
+  kind: "ClusterTaintPolicy",
+  metadata: { name: "silent" },
+  spec: {
+    matchConditions: [
+      { conditionType: "Ready", operator: "In", statusValues: ["False", "Unknown"] },
+    ],
+    taintsToAdd: [{ key: "silent", effect: "NoExecute", addOnMatchSeconds: 30 }],
+  },
+};
+
+let fleet: SimulatedFleet;
+let operator: Operator;
+let home: string;
+
+async function simulate(snapshot: WorldSnapshot): Promise<Simulation> {
+  const ports = { drain: drainPromises };
+  const images = await imagesFromSnapshot(ports, snapshot);
+  return createSimulation(ports, {
+    seed: 1,
+    members: MEMBERS,
+    images,
+    controllers: { failover: true },
+  });
+}
+
+beforeAll(async () => {
+  fleet = await startSimulatedFleet(["--feature-gates=Failover=true"]);
+  operator = new Operator(fleet);
+  await eventually(() => allReady(fleet.plane));
+  await fleet.plane.create(clusterTaintPolicies, policy);
+  await operator.create(web, { placement: oneOf(...MEMBERS) });
+  await operator.create(settings, { placement: {} });
+  await eventually(async () => {
+    home = await operator.placement(web);
+    expect(await operator.health(web, home)).toBe("Healthy");
+    for (const member of MEMBERS) expect(await operator.copy(settings, member)).toBeDefined();
+    // Numbers are reported last.
+    const { status } = await operator.cluster(home);
+    expect(status?.resourceSummary).toMatchObject({ allocated: { pods: "2" } });
+  });
+});
+
+afterAll(() => fleet?.close());
+
+describe("a control plane that runs", () => {
+  it("goes on in a simulation at rest, and fails over there alone", async () => {
+    const snapshot = await readSnapshot(fleet.plane, instantOf(Date.now()));
+    const simulation = await simulate(snapshot);
+    await simulation.advance("10m");
+    expect(written(simulation)).toEqual([]);
+
+    simulation.member(home).crash();
+    await simulation.advance("10m");
+    const others = MEMBERS.filter((member) => member !== home);
+    const copies = others.map((name) =>
+      simulation.ledger.find(name, "apps/deployments", "default/web"),
+    );
+    expect(copies.filter((copy) => copy !== undefined)).toMatchObject([
+      { object: { status: { readyReplicas: 2 } } },
+    ]);
+
+    expect(await operator.placement(web)).toBe(home);
+  });
+});
+
+/** What was written but heartbeats. */
+function written({ ledger }: Simulation): readonly string[] {
+  return ledger.rows
+    .filter(({ table }) => table !== "coordination.k8s.io/leases" && table !== "/events")
+    .map(({ server, table, key, row }) => `${server} ${row.type} ${table} ${key}`);
+}
