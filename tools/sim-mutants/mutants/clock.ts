@@ -7,7 +7,7 @@ export const clockMutants: readonly SimMutant[] = [
   {
     oracle: "taints-wait-for-their-window",
     promise: "A3",
-    breaks: "nobody notices that the clock of the plane jumped",
+    breaks: "a jump of the clock is not seen",
     file: "packages/base/src/steady-time.ts",
     find: "if (Math.abs(byMs) <= DRIFT_MS) return;",
     replace: "if (Number.isFinite(byMs)) return;",
@@ -16,8 +16,7 @@ export const clockMutants: readonly SimMutant[] = [
   {
     oracle: "taints-wait-for-their-window",
     promise: "A3",
-    breaks:
-      "a time that was written before the clock jumped counts as if it had been written after",
+    breaks: "a time of before a jump is read as one of after it",
     file: "packages/base/src/steady-time.ts",
     find: "    shift += step.byMs;",
     replace: "    shift += 0 * step.byMs;",

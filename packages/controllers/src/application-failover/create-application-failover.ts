@@ -64,7 +64,7 @@ import {
   tellWorkload,
   watchingBindings,
 } from "../bindings.ts";
-import { watchingSteps } from "../clock-watch/create-clock-watch.ts";
+import { watchingSteps } from "../clock-steps.ts";
 import type { PlaneContext } from "../context.ts";
 import { worksOf } from "../observe-works.ts";
 import { watchingTemplates } from "../templates.ts";

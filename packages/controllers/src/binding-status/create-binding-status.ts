@@ -112,20 +112,20 @@ class StatusReports {
   }
 
   async look(key: ObjectKey): Promise<Outcome> {
-    const { clock, events, informers, plane } = this.#context;
+    const { events, informers, plane, time } = this.#context;
     const binding = bindingOf(informers, key);
     if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) {
       this.#heldSince.delete(formatKey(key));
       return done;
     }
-    const now = clock.now();
+    const moment = time.moment();
     const heldSince = this.#heldSince.get(formatKey(key));
     const plan = decideAggregation(
       { binding, works: worksOf(this.#context, binding), heldSince },
-      now,
+      moment,
     );
     if (plan.checkAgainAt !== undefined) {
-      if (heldSince === undefined) this.#heldSince.set(formatKey(key), now);
+      if (heldSince === undefined) this.#heldSince.set(formatKey(key), moment.now);
       return checkAgainAt(plan.checkAgainAt);
     }
     for (const { status } of plan.commands) {

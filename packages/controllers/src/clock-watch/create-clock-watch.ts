@@ -4,7 +4,7 @@
  * in base/steady-time.
  *
  * 1. The steps stand on `EvacuationBudget/fleet`, which is where people look when workloads move or do not. Whoever lets
- *    time decide waits for the informer of budgets (`watchingSteps`), and so knows the steps that were written down.
+ *    time decide waits for the informer of budgets (clock-steps.ts), and so knows the steps that were written down.
  * 2. A step that could not be written yet is tried again; until then only this process knows of it.
  */
 import {
@@ -16,7 +16,7 @@ import {
 } from "@lifeboat/api";
 import { type ClockStep, formatTime, sleep, SteadyTime } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
-import { type ControllerWatch, type KitPorts, type Service, watching } from "@lifeboat/kit";
+import type { KitPorts, Service } from "@lifeboat/kit";
 import type { PlaneContext } from "../context.ts";
 import { clockSteps } from "./metrics.ts";
 import { formatSteps, parseSteps } from "./record.ts";
@@ -27,11 +27,6 @@ const ATTEMPTS = 10;
 const BUDGET: ObjectKey = { namespace: "", name: FLEET_BUDGET };
 
 type Ports = KitPorts & Pick<PlaneContext, "events" | "informers" | "plane">;
-
-/** Lets a controller wait until it knows which steps the clock made. */
-export function watchingSteps({ informers }: Pick<PlaneContext, "informers">): ControllerWatch {
-  return watching(informers.evacuationBudgets, () => []);
-}
 
 /** Builds the watch; `time` counts from now on, and is looked at regularly while the service runs. */
 export function createClockWatch(ports: Ports): ClockWatch {

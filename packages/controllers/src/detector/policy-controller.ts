@@ -16,7 +16,7 @@ import {
   propagationPolicies,
   type Resource,
 } from "@lifeboat/api";
-import { addMs, type Instant } from "@lifeboat/base";
+import type { Instant } from "@lifeboat/base";
 import {
   claimIdsOf,
   claimOf,
@@ -150,20 +150,21 @@ class PolicyLooks {
 
   /** Says once per generation that a policy selects nothing. */
   #tell(key: ObjectKey, policy: Policy): Outcome {
-    const { clock, events } = this.#context;
+    const { events, time } = this.#context;
+    const { now, due: dueTime } = time.moment();
     const name = formatKey(key);
     const { uid, generation } = policy.metadata;
     const before = this.#seen.get(name);
     const isSame = before?.uid === uid && before.generation === generation;
-    const seen = isSame ? before : { uid, generation, since: clock.now(), settled: false };
+    const seen = isSame ? before : { uid, generation, since: now, settled: false };
     this.#seen.set(name, seen);
     if (seen.settled) return done;
-    const due = addMs(seen.since, PATIENCE_MS);
+    const due = dueTime(seen.since, PATIENCE_MS);
     if (!this.#selectsNothing(policy)) {
       this.#seen.set(name, { ...seen, settled: true });
       return done;
     }
-    if (clock.now() < due) return checkAgainAt(due);
+    if (now < due) return checkAgainAt(due);
     events.record(policy, {
       type: "Warning",
       reason: "NoResourceSelected",

@@ -18,7 +18,7 @@ import {
   type Service,
   watching,
 } from "@lifeboat/kit";
-import { watchingSteps } from "../clock-watch/create-clock-watch.ts";
+import { watchingSteps } from "../clock-steps.ts";
 import type { PlaneContext } from "../context.ts";
 
 export interface TaintPoliciesOptions {

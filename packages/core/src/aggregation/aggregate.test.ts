@@ -1,5 +1,5 @@
 import type { ResourceBinding, Work } from "@lifeboat/api";
-import { addMs, deepFreeze, instantOf } from "@lifeboat/base";
+import { addMs, deepFreeze, instantOf, plainMoment } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
 import { bindingNamed } from "../dependencies/binding.suite.ts";
 import { type AggregationPlan, decideAggregation } from "./aggregate.ts";
@@ -85,7 +85,7 @@ function statusOf(plan: AggregationPlan): NonNullable<ResourceBinding["status"]>
 function reported(clusters: readonly string[], ...works: readonly Work[]): ResourceBinding {
   const later = addMs(NOW, 10_000);
   const before = binding(clusters);
-  const plan = decideAggregation({ binding: before, works, heldSince: NOW }, later);
+  const plan = decideAggregation({ binding: before, works, heldSince: NOW }, plainMoment(later));
   return { ...before, status: statusOf(plan) };
 }
 
@@ -150,7 +150,7 @@ describe("FullyApplied", () => {
     ],
   ])("when %s", (_, subject, works, status) => {
     const later = addMs(NOW, 1000);
-    const plan = decideAggregation({ binding: subject, works, heldSince: NOW }, later);
+    const plan = decideAggregation({ binding: subject, works, heldSince: NOW }, plainMoment(later));
     const isTrue = status === "True";
     expect(statusOf(plan).conditions).toMatchObject([
       {
@@ -168,7 +168,7 @@ describe("FullyApplied", () => {
 describe("the status of a binding", () => {
   it("is not fully applied when the resource goes nowhere any more", () => {
     const { status } = reported(["m1"], healthy("m1"));
-    const plan = decideAggregation({ binding: binding([], status), works: [] }, NOW);
+    const plan = decideAggregation({ binding: binding([], status), works: [] }, plainMoment(NOW));
     expect(statusOf(plan)).toMatchObject({
       aggregatedStatus: [],
       conditions: [{ type: "FullyApplied", status: "False" }],
@@ -184,7 +184,7 @@ describe("the status of a binding", () => {
       lastTransitionTime: "2026-01-01T00:00:00Z",
     } as const;
     const before = binding(["m1"], { lastScheduledTime: "t", conditions: [scheduled] });
-    const plan = decideAggregation({ binding: before, works: [healthy("m1")] }, NOW);
+    const plan = decideAggregation({ binding: before, works: [healthy("m1")] }, plainMoment(NOW));
     expect(statusOf(plan)).toMatchObject({
       lastScheduledTime: "t",
       conditions: [scheduled, { type: "FullyApplied" }],
@@ -193,12 +193,17 @@ describe("the status of a binding", () => {
 
   it("is not written again", () => {
     const works = [healthy("m1", { status: { replicas: 1 } })];
-    const plan = decideAggregation({ binding: reported(["m1"], ...works), works }, NOW);
+    const plan = decideAggregation(
+      { binding: reported(["m1"], ...works), works },
+      plainMoment(NOW),
+    );
     expect(plan).toMatchObject({ reason: "UpToDate", commands: [] });
   });
 
   it("of a resource that goes nowhere says nothing", () => {
-    expect(decideAggregation({ binding: binding([]), works: [] }, NOW).reason).toBe("UpToDate");
+    expect(decideAggregation({ binding: binding([]), works: [] }, plainMoment(NOW)).reason).toBe(
+      "UpToDate",
+    );
   });
 
   const rolling = healthy("m1", {
@@ -243,10 +248,16 @@ describe("the status of a binding", () => {
     const clusters = ["m1", "m2"];
     const subject = reported(clusters, ...others, ...(before === undefined ? [] : [before]));
     const works = [...others, ...(now === undefined ? [] : [now])];
-    const plan = decideAggregation({ binding: subject, works, heldSince: NOW }, addMs(NOW, 400));
+    const plan = decideAggregation(
+      { binding: subject, works, heldSince: NOW },
+      plainMoment(addMs(NOW, 400)),
+    );
     expect(plan.reason).toBe(reason);
     if (reason === "Held") expect(plan.checkAgainAt).toBe(addMs(NOW, 1000));
-    const later = decideAggregation({ binding: subject, works, heldSince: NOW }, addMs(NOW, 1000));
+    const later = decideAggregation(
+      { binding: subject, works, heldSince: NOW },
+      plainMoment(addMs(NOW, 1000)),
+    );
     expect(statusOf(later).aggregatedStatus).toEqual(aggregatedItems(works));
   });
 });
@@ -256,16 +267,22 @@ describe("copies that become healthy one after the other", () => {
     const rolling = (cluster: string): Work => healthy(cluster, { health: "Unhealthy" });
     const subject = reported(["m1", "m2"], rolling("m1"), rolling("m2"));
     const view = { binding: subject, heldSince: NOW };
-    const first = decideAggregation({ ...view, works: [healthy("m1"), rolling("m2")] }, NOW);
+    const first = decideAggregation(
+      { ...view, works: [healthy("m1"), rolling("m2")] },
+      plainMoment(NOW),
+    );
     expect(first).toMatchObject({ reason: "Held", checkAgainAt: addMs(NOW, 1000) });
-    const both = decideAggregation({ ...view, works: [healthy("m1"), healthy("m2")] }, NOW);
+    const both = decideAggregation(
+      { ...view, works: [healthy("m1"), healthy("m2")] },
+      plainMoment(NOW),
+    );
     expect(both.reason).toBe("Changed");
   });
 
   it("are held from the moment that there is something to hold", () => {
     const subject = reported(["m1"], work("m1", { applied: "True" }));
     const works = [healthy("m1", { health: "Unhealthy" })];
-    const plan = decideAggregation({ binding: subject, works }, NOW);
+    const plan = decideAggregation({ binding: subject, works }, plainMoment(NOW));
     expect(plan).toMatchObject({ reason: "Held", checkAgainAt: addMs(NOW, 1000) });
   });
 });

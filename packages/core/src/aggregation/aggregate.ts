@@ -15,7 +15,7 @@ import {
   setCondition,
   type Work,
 } from "@lifeboat/api";
-import { addMs, anew, deepFreeze, type Instant } from "@lifeboat/base";
+import { anew, deepFreeze, type Instant, type Moment } from "@lifeboat/base";
 import { isFields } from "../fields.ts";
 import type { Plan } from "../plan.ts";
 import { clustersWithCopy } from "../dependencies/copies.ts";
@@ -49,7 +49,10 @@ export interface AggregationPlan extends Plan<WriteStatusCommand, AggregationRea
 const GATHERING_MS = 1000;
 
 /** What to write into a binding's status. */
-export function decideAggregation(view: AggregationView, now: Instant): AggregationPlan {
+export function decideAggregation(
+  view: AggregationView,
+  { now, due: dueTime }: Moment,
+): AggregationPlan {
   const { binding, works } = view;
   const items = aggregatedItems(works);
   const old = binding.status?.aggregatedStatus ?? [];
@@ -63,7 +66,7 @@ export function decideAggregation(view: AggregationView, now: Instant): Aggregat
     return { ...anew, ...unchanged, reason: "UpToDate" };
   const isUrgent =
     turns(binding, conditions) || items.length < old.length || differsVisibly(old, items);
-  const due = addMs(view.heldSince ?? now, GATHERING_MS);
+  const due = dueTime(view.heldSince ?? now, GATHERING_MS);
   if (!isUrgent && now < due) return { ...anew, ...unchanged, checkAgainAt: due, reason: "Held" };
   const status = { ...anew, ...binding.status, aggregatedStatus: items, conditions };
   return {

@@ -98,7 +98,10 @@ export function decideWorkStatus(given: WorkStatusView, now: Instant): WorkStatu
   if (equalJson(status, { manifestStatuses: [], ...old })) return nothing("AsReported");
   const commands = [{ kind: "writeStatus", status }] as const;
   const onlyNumbers = onlyNumbersMoved(old, status);
-  const due = view.writtenAt === undefined ? now : addMs(view.writtenAt, COUNTERS_EVERY_MS);
+  const { writtenAt } = view;
+  // A clock that was set back must not silence the counters.
+  const isKnown = writtenAt !== undefined && writtenAt <= now;
+  const due = isKnown ? addMs(writtenAt, COUNTERS_EVERY_MS) : now;
   if ((onlyNumbers || onlyGotBetter(old, status)) && due > now)
     return { ...nothing("CountersHeldBack"), checkAgainAt: due };
   if (onlyNumbers) return { commands, conditions: [], events: [], reason: "CountersMoved" };
