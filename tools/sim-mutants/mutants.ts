@@ -9,6 +9,7 @@ import { directlyMutants } from "./mutants/directly.ts";
 import { eligibilityMutants } from "./mutants/eligibility.ts";
 import { gracefulMutants } from "./mutants/graceful.ts";
 import { lateMutants } from "./mutants/late.ts";
+import { livenessMutants } from "./mutants/liveness.ts";
 import { placementMutants } from "./mutants/placement.ts";
 import { propagationMutants } from "./mutants/propagation.ts";
 import { queueMutants } from "./mutants/queue.ts";
@@ -29,4 +30,5 @@ export const simMutants: readonly SimMutant[] = [
   ...propagationMutants,
   ...reportsMutants,
   ...storeMutants,
+  ...livenessMutants,
 ];

@@ -151,6 +151,7 @@ export class PlaneProcess {
     if (this.#life === undefined) return;
     this.#life.process.die();
     this.#life = undefined;
+    this.#ports.witness.ended();
     this.stopSecond();
     this.#ports.disk.crash();
   }

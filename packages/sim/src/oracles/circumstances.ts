@@ -13,26 +13,41 @@ export interface Circumstances {
   readonly statefulInjection: boolean;
   /** Which plugins may end a graceful eviction; absent: all. */
   readonly plugins?: readonly string[];
-  /** How old what a controller decides by may be, in milliseconds. */
-  readonly lagMs: number;
-  /** How old what a controller has just read may be when the write that follows takes effect, in milliseconds. */
-  readonly roundTripMs: number;
+  /** When what controllers decide by may be old, or their writes late; in seconds of the scenario. */
+  readonly lateTimes: readonly LateTime[];
+  /** What a sync of the plane's disk takes, in milliseconds. */
+  readonly syncDelayMs: number;
   /** How long the plane may take for what it does at once when nothing is wrong, in milliseconds. */
   readonly patienceMs: number;
-  /** The clock of the plane is right. */
-  readonly clockIsTrue: boolean;
+  /** When the wall clock of the plane was changed; in seconds of the scenario. */
+  readonly clockChanges: readonly number[];
+  /** Nothing goes wrong but that members are lost, and people do nothing then. */
+  readonly onlyLosses: boolean;
+  /** The members that something happens to. */
+  readonly disturbed: ReadonlySet<string>;
   /** The names of workloads that a person places. */
   readonly placedByHand: ReadonlySet<string>;
   /** The members that lie: what the plane does by their word, about their own copies, is not its fault. */
   readonly liars: ReadonlySet<string>;
+  /** The members that are restored from a backup. */
+  readonly restored: ReadonlySet<string>;
   /** What people do, and when. */
   readonly steps: readonly Step[];
   /** More than one set of controllers may be at work. */
   readonly hasTwoLeaders: boolean;
 }
 
-const LAG_MS = 2000;
-/** Where events are late or lost, or the plane stands still. */
+/** A stretch of time in which news do not reach the controllers, or late. */
+export interface LateTime {
+  readonly from: number;
+  readonly until: number;
+  /** How much later a single request or answer may be, in milliseconds. */
+  readonly delayMs: number;
+}
+
+/** How long after the trouble is over informers may still wait before they connect anew, in seconds. */
+const RECONNECT = 30;
+/** How much longer what the plane does may take because of trouble with its own API. */
 const LONG_LAG_MS = 180_000;
 
 const PATIENCE_MS = 30_000;
@@ -42,12 +57,15 @@ export const PLAIN: Circumstances = {
   membersAreSteady: true,
   failover: false,
   statefulInjection: false,
-  lagMs: LAG_MS,
-  roundTripMs: 0,
+  lateTimes: [],
+  syncDelayMs: 0,
   patienceMs: PATIENCE_MS,
-  clockIsTrue: true,
+  clockChanges: [],
+  onlyLosses: true,
+  disturbed: new Set(),
   placedByHand: new Set(),
   liars: new Set(),
+  restored: new Set(),
   steps: [],
   hasTwoLeaders: false,
 };
@@ -60,17 +78,51 @@ export function circumstancesOf(scenario: Scenario): Circumstances {
     failover,
     statefulInjection,
     ...(plugins !== undefined && { plugins }),
-    lagMs: faults.some(makesLate) ? LONG_LAG_MS : LAG_MS,
-    roundTripMs: 2 * (syncDelayMs + Math.max(0, ...faults.map(slowestMs))),
+    lateTimes: faults.flatMap(lateTimeOf),
+    syncDelayMs,
     patienceMs: faults.reduce((sum, fault) => sum + troubleMs(fault), PATIENCE_MS),
-    clockIsTrue: !faults.some(({ fault }) => fault === "clock-skew" || fault === "clock-step"),
+    clockChanges: faults.flatMap((fault) =>
+      fault.fault === "clock-skew" || fault.fault === "clock-step" ? [fault.at] : [],
+    ),
     steps,
     liars: new Set(faults.flatMap((fault) => (fault.fault === "lies" ? [fault.member] : []))),
+    restored: new Set(
+      faults.flatMap((fault) => (fault.fault === "member-restored" ? [fault.member] : [])),
+    ),
     hasTwoLeaders: faults.some(({ fault }) => fault === "two-leaders"),
+    onlyLosses: hasOnlyLosses(scenario),
+    disturbed: new Set([
+      ...faults.flatMap(disturbedBy),
+      ...steps.flatMap((step) => ("member" in step ? (step.member ?? []) : [])),
+    ]),
     placedByHand: new Set(
       steps.flatMap((step) => (step.do === "place-by-hand" ? [step.name] : [])),
     ),
   };
+}
+
+/** The members that a fault happens to. */
+function disturbedBy(fault: Fault): readonly string[] {
+  if ("member" in fault) return [fault.member];
+  if ("members" in fault) return fault.members;
+  return "link" in fault ? [fault.link] : [];
+}
+
+/** When a cluster is lost or a person taints it; undefined: this is no loss. */
+function lossAt(item: Fault | Step): number | undefined {
+  if ("do" in item) return item.do === "taint" && item.on ? item.at : undefined;
+  if (item.fault === "member-gone") return item.at;
+  if (item.fault === "mass-failure") return item.from;
+  const isLost = item.fault === "link" && item.link !== "plane" && item.conditions.down === true;
+  return isLost ? item.from : undefined;
+}
+
+function hasOnlyLosses({ steps, faults }: Scenario): boolean {
+  const first = Math.min(...[...faults, ...steps].map((item) => lossAt(item) ?? Infinity));
+  return (
+    faults.every((fault) => lossAt(fault) !== undefined) &&
+    steps.every((step) => lossAt(step) !== undefined || (step.do !== "taint" && step.at < first))
+  );
 }
 
 /** Whether copies change in members by it. */
@@ -79,22 +131,21 @@ function movesCopies(fault: Fault): boolean {
   return ["member-crash", "member-restored", "foreign-object"].includes(fault.fault);
 }
 
-/** How much later something between controllers and their API may happen. */
-function slowestMs(fault: Fault): number {
-  if (fault.fault === "pause") return fault.lasts * 1000;
-  if (fault.fault !== "link" || fault.link !== "plane") return 0;
-  return fault.conditions.delayMs?.[1] ?? 0;
-}
-
-/** Whether controllers may decide by what was true long ago. */
-function makesLate(fault: Fault): boolean {
-  if (fault.fault === "link" || fault.fault === "reset") return fault.link === "plane";
-  return ["pause", "two-leaders", "disk-full"].includes(fault.fault);
+/** When a fault keeps news from the controllers. */
+function lateTimeOf(fault: Fault): readonly LateTime[] {
+  if (fault.fault === "pause")
+    return [{ from: fault.at, until: fault.at + fault.lasts, delayMs: fault.lasts * 1000 }];
+  if (fault.fault === "disk-full") return [{ from: fault.from, until: fault.until, delayMs: 0 }];
+  if (fault.fault === "reset" && fault.link === "plane")
+    return [{ from: fault.at, until: fault.at + RECONNECT, delayMs: 0 }];
+  if (fault.fault !== "link" || fault.link !== "plane") return [];
+  const { from, until, conditions } = fault;
+  return [{ from, until: until + RECONNECT, delayMs: conditions.delayMs?.[1] ?? 0 }];
 }
 
 /** For how long a fault may keep the plane from doing anything. */
 function troubleMs(fault: Fault): number {
-  if (makesLate(fault)) return LONG_LAG_MS;
+  if (lateTimeOf(fault).length > 0 || fault.fault === "two-leaders") return LONG_LAG_MS;
   if ("downFor" in fault && !("member" in fault))
     return ("again" in fault ? 2 : 1) * (fault.downFor * 1000 + PATIENCE_MS);
   return 0;

@@ -14,7 +14,7 @@ import { wellKnown } from "@lifeboat/core";
 import { type Committed, parseObject } from "../disk/ledger.ts";
 import { type Borne, Fleet, isDrain, type KnownCluster, type Lost, type Taint } from "./fleet.ts";
 import type { AlwaysOracle, Judge } from "./oracle.ts";
-import { BINDINGS, isGoing } from "./reading.ts";
+import { BINDINGS, ignoresSpread, isDividing, isGoing } from "./reading.ts";
 import type { Truth } from "./truth.ts";
 
 export const SLICES = "lifeboat.dev/evacuationslices";
@@ -243,8 +243,9 @@ export function taintOf(
 /**
  * Why a workload has nowhere to go from a cluster; undefined: it has (D8).
  *
- *   Duplicated   with minGroups: that many clusters fit besides; without: a new one does
- *   Divided      any other cluster fits
+ *   with minGroups   that many clusters fit besides
+ *   Duplicated       else: a new one does
+ *   Divided          else: any other does
  *
  * `knownSince`: a taint that came later may not be known everywhere, and does not count.
  */
@@ -268,11 +269,12 @@ export function noTarget(
       return !isGoing(object) && !taints.some(repels);
     })
     .map(([name]) => name);
-  const isDivided = placement?.replicaScheduling?.replicaSchedulingType === "Divided";
-  if (isDivided) return fitting.length > 0 ? undefined : "no other cluster fits";
-  const spread = placement?.spreadConstraints?.find((one) => one.spreadByField === "cluster");
+  const spread = ignoresSpread(placement)
+    ? undefined
+    : placement?.spreadConstraints?.find((one) => one.spreadByField === "cluster");
   if (spread?.minGroups !== undefined)
     return fitting.length >= spread.minGroups ? undefined : `${fitting.length} clusters fit`;
+  if (isDividing(placement)) return fitting.length > 0 ? undefined : "no other cluster fits";
   const present = new Set(result.map(({ name }) => name));
   return fitting.some((name) => !present.has(name)) ? undefined : "no new cluster fits";
 }

@@ -17,11 +17,13 @@ import {
   type Lost,
   matches,
   moves,
+  policiesFor,
+  windowsOf,
 } from "./fleet.ts";
 import type { Step } from "../scenario/scenario.ts";
 import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
 import { isGoing } from "./reading.ts";
-import { CLUSTERS, type Truth } from "./truth.ts";
+import { CLUSTERS, LAG_MS, type Truth } from "./truth.ts";
 
 const SECOND_MS = 1000;
 /** What the plane may take for a write that nothing delays. */
@@ -64,10 +66,10 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     "ready-follows-the-probes",
     "A1: Ready turns only when one process has heard nothing but the opposite for the whole threshold",
     ({ at, name, before, now, truth }) => {
-      const { circumstances, witness } = truth;
+      const { witness } = truth;
       const [was, is] = [readyOf(before), readyOf(now)];
       if (was === undefined || is === undefined || (was === "True") === (is === "True")) return [];
-      if (circumstances.lagMs > 2 * SECOND_MS) return [];
+      if (truth.lagMs > LAG_MS) return [];
       const { clusterFailureThresholdMs, clusterSuccessThresholdMs } = witness.controllers;
       const threshold = is === "True" ? clusterSuccessThresholdMs : clusterFailureThresholdMs;
       const runs = witness.probes(name);
@@ -76,7 +78,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
           ok === (is === "True") &&
           last - since >= threshold &&
           // A probe may be answered while the status is being written.
-          at - until <= circumstances.roundTripMs + SLACK_MS,
+          at - until <= truth.roundTripMs + SLACK_MS,
       );
       return isHeard || runs.length === 0
         ? []
@@ -86,27 +88,24 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   onClusters(
     "taints-wait-for-their-window",
     "A3, A5: a policy adds a taint only after its conditions have matched without a gap for the whole window (D3), restarts included",
-    ({ at, name, known, fleet, truth }) => {
-      if (!truth.circumstances.clockIsTrue) return [];
-      return addedBy(known, at).flatMap((borne) => {
-        const wanting = policiesFor(fleet, borne);
-        if (wanting.some((policy) => isNews(policy, at, truth))) return [];
-        const isDue = wanting.some(({ policy, goneAt }) => {
+    ({ at, name, known, fleet, truth }) =>
+      addedBy(known, at).flatMap((borne) => {
+        // Also one that no longer asks for it may have done so when this was decided.
+        if ([...fleet.policies.values()].some((policy) => isNews(policy, at, truth))) return [];
+        const isDue = policiesFor(fleet, borne).some(({ policy, goneAt }) => {
           if (goneAt !== undefined) return false;
           const wish = known.wishes.get(policy.metadata.uid);
           const window = windowsOf({ policy }, borne).addMs;
-          return wish?.matches === true && at - wish.since >= window - SECOND_MS;
+          return wish?.matches === true && hasPassed(truth, wish.since, window);
         });
         return isDue ? [] : [`${idOf(borne.taint)} came to ${name} before its window had passed`];
-      });
-    },
+      }),
   ),
   onClusters(
     "taints-stay-for-their-window",
     "A4, A5: a policy takes a taint off only after its conditions have not matched for the whole window (D3); at once when it is deleted or drops it",
-    ({ at, name, before, known, fleet, truth }) => {
-      if (!truth.circumstances.clockIsTrue) return [];
-      return lostAt(known, at).flatMap((lost) => {
+    ({ at, name, before, known, fleet, truth }) =>
+      lostAt(known, at).flatMap((lost) => {
         if (!lost.isByPolicy || isTakenByPeople(truth, name, lost, at)) return [];
         const holders = policiesFor(fleet, lost)
           .filter(({ goneAt }) => goneAt === undefined)
@@ -117,13 +116,12 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         const early = holders.filter(({ policy }) => {
           const wish = known.wishes.get(policy.metadata.uid);
           const window = windowsOf({ policy }, lost).removeMs;
-          return wish === undefined || wish.matches || at - wish.since < window - SECOND_MS;
+          return wish === undefined || wish.matches || !hasPassed(truth, wish.since, window);
         });
         return early.map(
           ({ policy }) => `${idOf(lost.taint)} left ${name} too early for ${policy.metadata.name}`,
         );
-      });
-    },
+      }),
   ),
   onClusters(
     "policies-match-as-they-say",
@@ -171,7 +169,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
           .filter(({ policy }) => {
             const wish = known.wishes.get(policy.metadata.uid);
             const due = (wish?.since ?? at) + windowsOf({ policy }, lost).addMs;
-            return wish?.matches === true && due + truth.circumstances.lagMs < at;
+            return wish?.matches === true && due + truth.lagMs < at;
           })
           .map(({ policy }) => `${id} left ${name}, and ${policy.metadata.name} wants it`);
       }),
@@ -251,6 +249,11 @@ function describeRun({
   return `${caller} ${ok ? "answered" : "silent"} for ${last - since} ms`;
 }
 
+/** Whether a window that began then is over; in true time, but for whole seconds and what a clock that jumped may cost. */
+function hasPassed(truth: Truth, since: number, windowMs: number): boolean {
+  return truth.ledger.now - since >= windowMs - SECOND_MS - truth.clockSlackMs(since);
+}
+
 /** The taints that came with this change and a note of the policies. */
 function addedBy({ borne }: KnownCluster, at: number): readonly Borne[] {
   return [...borne.values()].filter(({ since, isByPolicy }) => since === at && isByPolicy);
@@ -261,28 +264,10 @@ function lostAt({ lost, borne }: KnownCluster, at: number): readonly Lost[] {
   return lost.filter(({ until, taint }) => until === at && !borne.has(idOf(taint)));
 }
 
-/** The policies that ask for a taint of this key and effect, deleted ones too. */
-function policiesFor({ policies }: Fleet, { taint }: Borne): readonly KnownPolicy[] {
-  return [...policies.values()].filter(({ policy }) =>
-    (policy.spec.taintsToAdd ?? []).some((one) => idOf(one) === idOf(taint)),
-  );
-}
-
 /** Whether a policy was edited or deleted so lately that not everybody may have heard of it. */
 function isNews({ madeAt, editedAt, goneAt }: KnownPolicy, at: number, truth: Truth): boolean {
   const changedAt = goneAt ?? (editedAt > madeAt ? editedAt : undefined);
-  return changedAt !== undefined && at - changedAt <= truth.circumstances.lagMs;
-}
-
-function windowsOf(
-  { policy }: Pick<KnownPolicy, "policy">,
-  { taint }: Borne,
-): { readonly addMs: number; readonly removeMs: number } {
-  const found = (policy.spec.taintsToAdd ?? []).find((one) => idOf(one) === idOf(taint));
-  return {
-    addMs: (found?.addOnMatchSeconds ?? 300) * SECOND_MS,
-    removeMs: (found?.removeOnMismatchSeconds ?? 180) * SECOND_MS,
-  };
+  return changedAt !== undefined && at - changedAt <= truth.lagMs;
 }
 
 /** What people have begun to do about taints of this key on the cluster. */

@@ -37,7 +37,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   {
     name: "one-cluster-at-a-time",
     promise:
-      "E1: of a workload that left a cluster in mode Directly no pod starts elsewhere while one of its pods is there",
+      "E1: of a workload that left a cluster in mode Directly no pod starts elsewhere while one of its pods is there, nor there again, once it is gone, while one is elsewhere",
     on: "both",
     tables: [...BINDINGS, "/pods"],
     start: (truth) => {
@@ -46,16 +46,15 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         if (change.server === "plane") return purges.take(change);
         if (change.row.type !== "ADDED") return [];
         const { labels, namespace } = parseObject(change.row.bytes).metadata;
+        const app = labels?.["app"] ?? "";
+        const runsIn = (member: string): boolean => hasPods(truth, member, namespace, app);
         return purges
           .all()
-          .filter(({ name }) => name === labels?.["app"])
-          .filter((purge) => purge.namespace === namespace && purge.isNew(change.server))
+          .filter((purge) => purge.name === app && purge.namespace === namespace)
           .filter(({ cluster }) => !truth.circumstances.liars.has(cluster))
-          .filter(({ cluster }) => hasPods(truth, cluster, namespace, labels?.["app"] ?? ""))
-          .map(
-            ({ cluster, name }) =>
-              `a pod of ${name} starts in ${change.server} while one is in ${cluster}`,
-          );
+          .flatMap((purge) => rivalsOf(truth, purge, change.server))
+          .filter(runsIn)
+          .map((other) => `a pod of ${app} starts in ${change.server} while one is in ${other}`);
       };
     },
   },
@@ -179,6 +178,17 @@ interface Purge {
   readonly cluster: string;
   /** Whether a copy there would be a new one. */
   readonly isNew: (cluster: string) => boolean;
+  /** Whether the Work there was let go. */
+  readonly isOver: () => boolean;
+}
+
+/** Where no pod may be when one starts in this member. */
+function rivalsOf(truth: Truth, purge: Purge, member: string): readonly string[] {
+  const { cluster, isNew } = purge;
+  if (isNew(member)) return [cluster];
+  // A backup brings copies back that nobody ordered.
+  const isRestored = truth.circumstances.restored.has(member);
+  return member === cluster && purge.isOver() && !isRestored ? truth.members().filter(isNew) : [];
 }
 
 /** The purges that are under way. */
@@ -222,7 +232,8 @@ class Purges {
       .filter((member) => copyOf(this.#truth, binding, member) !== undefined);
     const isNew = (member: string): boolean => member !== cluster && !others.includes(member);
     const purges = this.#under.get(key) ?? new Map<string, Purge>();
-    this.#under.set(key, purges.set(cluster, { namespace, name, cluster, isNew }));
+    const isOver = (): boolean => workOf(this.#truth, binding, cluster) === undefined;
+    this.#under.set(key, purges.set(cluster, { namespace, name, cluster, isNew, isOver }));
   }
 
   #isCalledOff(binding: ResourceBinding, cluster: string): boolean {

@@ -59,7 +59,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     "B2: nobody is evicted but for a NoExecute or PreferNoExecute taint of the cluster",
     ({ decision, eligibility, truth }) => {
       const cluster = eligibility.fleet.clusters.get(decision.cluster);
-      const known = decision.at - truth.circumstances.lagMs;
+      const known = decision.at - truth.lagMs;
       const lately = (cluster?.lost ?? []).filter(({ until }) => until >= known);
       const taints = [...(cluster?.borne.values() ?? []), ...lately].map(({ taint }) => taint);
       return taints.some(moves) ? undefined : `it bears only [${taints.map(idOf).join()}]`;
@@ -98,7 +98,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         return (spec.clusters ?? []).flatMap(({ name }) => {
           if (had.has(name)) return [];
           return [...(fleet.clusters.get(name)?.borne.values() ?? [])]
-            .filter(({ since }) => since <= at - truth.circumstances.lagMs)
+            .filter(({ since }) => since <= at - truth.lagMs)
             .filter(({ taint }) => !tolerations.some((one) => isTolerated(one, taint)))
             .map(({ taint }) => `${key} was placed on ${name}, which bears ${idOf(taint)}`);
         });
@@ -157,7 +157,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         isDrain(taint),
       );
       if (isOrdered && (before.spec.clusters ?? []).length > 1) return undefined;
-      return noTarget(before, cluster, fleet, at - truth.circumstances.lagMs);
+      return noTarget(before, cluster, fleet, at - truth.lagMs);
     },
   ),
   {
@@ -202,9 +202,10 @@ function wrongTime(
     .termsSince(uid, borne.taint, borne.since)
     .flatMap((one) => (one === undefined ? [] : [one.seconds]));
   if (terms.length === 0) return "it stays by its own words";
-  if (!truth.circumstances.clockIsTrue) return undefined;
   const leftMs = borne.since + Math.min(...terms) * SECOND_MS - decision.at;
-  return leftMs > SECOND_MS ? `${leftMs} ms too early` : undefined;
+  return leftMs > SECOND_MS + truth.clockSlackMs(borne.since)
+    ? `${leftMs} ms too early`
+    : undefined;
 }
 
 function isAs(entry: Entry, terms: Terms | undefined, timeAdded: string | undefined): boolean {

@@ -229,3 +229,22 @@ function takenOff(
 function recordOf(cluster: Cluster | undefined): string | undefined {
   return cluster?.metadata.annotations?.[wellKnown.TAINT_POLICIES];
 }
+
+/** The policies that ask for a taint of this key and effect, deleted ones too. */
+export function policiesFor({ policies }: Fleet, { taint }: Borne): readonly KnownPolicy[] {
+  return [...policies.values()].filter(({ policy }) =>
+    (policy.spec.taintsToAdd ?? []).some((one) => idOf(one) === idOf(taint)),
+  );
+}
+
+/** How long a policy waits before it adds and removes a taint. */
+export function windowsOf(
+  { policy }: Pick<KnownPolicy, "policy">,
+  { taint }: Borne,
+): { readonly addMs: number; readonly removeMs: number } {
+  const found = (policy.spec.taintsToAdd ?? []).find((one) => idOf(one) === idOf(taint));
+  return {
+    addMs: (found?.addOnMatchSeconds ?? 300) * 1000,
+    removeMs: (found?.removeOnMismatchSeconds ?? 180) * 1000,
+  };
+}

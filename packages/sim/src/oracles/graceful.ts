@@ -65,7 +65,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     on: "plane",
     tables: [WORKS, ...BINDINGS],
     start: (truth) => {
-      const health = new HealthMemory(truth.circumstances.lagMs);
+      const health = new HealthMemory(truth);
       const ages = new TaskAges();
       const judgeEdit = onEdit((edit, change) => {
         ages.take(change, edit);
@@ -234,10 +234,9 @@ function isEndedOtherwise(
   const { gracePeriodSeconds, reason } = task;
   if (reason !== "ApplicationFailure" || gracePeriodSeconds === undefined) return false;
   if (resultOf(before).size === 0 || (work !== undefined && isReportedHealthy(work))) return false;
-  return (
-    !truth.circumstances.clockIsTrue ||
-    ages.of(now, task) >= gracePeriodSeconds * 1000 - WHOLE_SECONDS_MS
-  );
+  const age = ages.of(now, task);
+  const slackMs = truth.clockSlackMs(truth.ledger.now - age) + WHOLE_SECONDS_MS;
+  return age >= gracePeriodSeconds * 1000 - slackMs;
 }
 
 /** Times of tasks are whole seconds. */
@@ -273,12 +272,12 @@ function whyTooEarly(before: ResourceBinding, health: HealthMemory, at: number) 
 
 /** When Works were last reported healthy: controllers may decide by what was true a moment ago. */
 class HealthMemory {
-  readonly #lagMs: number;
+  readonly #truth: Truth;
   /** By key: until when; Infinity: still. */
   readonly #until = new Map<string, number>();
 
-  constructor(lagMs: number) {
-    this.#lagMs = lagMs;
+  constructor(truth: Truth) {
+    this.#truth = truth;
   }
 
   take(change: Committed): readonly [] {
@@ -289,7 +288,7 @@ class HealthMemory {
   }
 
   wasHealthy(work: string, at: number): boolean {
-    return (this.#until.get(work) ?? -Infinity) >= at - this.#lagMs;
+    return (this.#until.get(work) ?? -Infinity) >= at - this.#truth.lagMs;
   }
 }
 
@@ -297,8 +296,8 @@ class HealthMemory {
 class ServiceMemory {
   readonly #truth: Truth;
   readonly #servingSince = new Map<string, number>();
-  /** By key of the Work. */
-  readonly #orderedAt = new Map<string, number>();
+  /** By key of the Work that was ordered to go: how old what the plane knew then may have been. */
+  readonly #knownAt = new Map<string, number>();
 
   constructor(truth: Truth) {
     this.#truth = truth;
@@ -308,7 +307,7 @@ class ServiceMemory {
     const { server, table, key, at, row, previous } = change;
     if (server === "plane") {
       if (table === WORKS && previous !== undefined && isGoingNow(row, previous))
-        this.#orderedAt.set(key, at);
+        this.#knownAt.set(key, at - this.#truth.lagMs);
       return [];
     }
     if (table === WORKS) return [];
@@ -333,8 +332,8 @@ class ServiceMemory {
     const task = evictionsOf(binding).find(({ fromCluster }) => fromCluster === member);
     if (task !== undefined && modeOf(task) === "Directly") return [];
     // What the plane cannot have known when it gave the order is not its fault.
-    const ordered = this.#orderedAt.get(workKeyOf(binding, member)) ?? at;
-    if (since > ordered - circumstances.lagMs) return [];
+    const knownAt = this.#knownAt.get(workKeyOf(binding, member)) ?? at - this.#truth.lagMs;
+    if (since > knownAt) return [];
     const others = this.#truth.members().filter((name) => name !== member);
     return others.some((name) => isServing(copyOf(this.#truth, binding, name)))
       ? []

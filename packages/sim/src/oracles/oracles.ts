@@ -1,8 +1,10 @@
 /** All promises of the simulation, one file per group of invariants. What an oracle is says `oracle.ts`. */
+import * as bounds from "./bounds.ts";
 import * as detection from "./detection.ts";
 import * as directly from "./directly.ts";
 import * as eligibility from "./eligibility.ts";
 import * as graceful from "./graceful.ts";
+import * as liveness from "./liveness.ts";
 import * as placed from "./placed.ts";
 import type { AlwaysOracle, ConvergedOracle, RequestOracle, Violation } from "./oracle.ts";
 import * as placement from "./placement.ts";
@@ -33,6 +35,8 @@ const groups: readonly Group[] = [
   propagation,
   reports,
   store,
+  bounds,
+  liveness,
 ];
 
 export const alwaysOracles: readonly AlwaysOracle[] = groups.flatMap(

@@ -5,7 +5,7 @@ import { clusterOfEvacuation } from "./decisions.ts";
 import type { Truth } from "./truth.ts";
 
 export const BUDGETS = "lifeboat.dev/evacuationbudgets";
-const EVACUATIONS = "lifeboat.dev/evacuations";
+export const EVACUATIONS = "lifeboat.dev/evacuations";
 
 export function evacuationsOf({ ledger }: Truth): readonly Evacuation[] {
   return ledger

@@ -4,10 +4,10 @@
  * What a person placed by hand, and what failed where it was, is another matter.
  */
 import type { AnyObject, ResourceBinding } from "@lifeboat/api";
-import { wellKnown } from "@lifeboat/core";
 import type { ConvergedOracle } from "./oracle.ts";
 import {
   faultyClusters,
+  hasFailed,
   ignoresSpread,
   isClaimedBy,
   isDividing,
@@ -98,14 +98,17 @@ export const convergedOracles: readonly ConvergedOracle[] = [
         // Nor does one return to where it failed (D23).
         if (isUnclaimed(binding) || hasFailed(binding)) return [];
         const asked = placement?.clusterAffinity?.clusterNames;
-        const hasOther = clusters.some(
+        const others = clusters.filter(
           ({ metadata: { name }, spec }) =>
             (asked?.includes(name) ?? true) && (spec.taints ?? []).length === 0,
         );
-        // Only where one copy is asked for it is certain that another cluster is enough (D8).
-        if (placement?.spreadConstraints === undefined || !hasOther) return [];
+        // Only where it is said how many clusters are enough, those are certain to be (D8).
+        const { minGroups = Infinity } = placement?.spreadConstraints?.[0] ?? {};
+        if (others.length < minGroups) return [];
+        // Which of several groups it would go to is for the scheduler to say.
+        if (placement?.clusterAffinities !== undefined) return [];
         // Who bears the taint, was placed by a person, or whose state cannot be read, stays.
-        if (placement.clusterTolerations !== undefined || isOfPerson(truth, binding)) return [];
+        if (placement?.clusterTolerations !== undefined || isOfPerson(truth, binding)) return [];
         const { statefulInjection } = truth.circumstances;
         return placed
           .filter(({ name }) => faulty.has(name))
@@ -150,12 +153,4 @@ function dividedFault(
   return placed === wanted
     ? []
     : [`${template.kind} ${template.metadata.name} has ${placed} of ${wanted} replicas placed`];
-}
-
-/** Whether it ever left a cluster because it failed there. It returns when clusters change. */
-function hasFailed({ metadata, spec }: ResourceBinding): boolean {
-  return (
-    spec.failover?.application !== undefined &&
-    metadata.annotations?.[wellKnown.FORMER_RESULT] !== undefined
-  );
 }

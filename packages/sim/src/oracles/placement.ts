@@ -137,7 +137,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       };
       const judgeEdit = onEdit(({ before, now }, change) => {
         if (isOfPerson(truth, now)) return [];
-        const { lagMs } = truth.circumstances;
+        const { lagMs } = truth;
         const returned = new Set(tasksWithout(before, now).map(({ fromCluster }) => fromCluster));
         const failed = failedIn(before);
         return resultWithout(now, before).flatMap((cluster) => {

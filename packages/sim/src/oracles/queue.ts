@@ -17,21 +17,19 @@ import { isDrain, moves } from "./fleet.ts";
 import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
 import { evacuationsOf, Pauses } from "./pauses.ts";
 import { fleetRate } from "./rate.ts";
-import { BINDINGS, isOfPerson, tasksOf } from "./reading.ts";
+import { BINDINGS, hasFailed, isOfPerson, tasksOf } from "./reading.ts";
 import type { Truth } from "./truth.ts";
 
 export const alwaysOracles: readonly AlwaysOracle[] = [
   onDecisions(
     "evictions-have-their-taint",
     "C5: at an eviction the cluster bears the taint it is for, or did when it was read just before the write",
-    ({ circumstances }, { fleet }) =>
+    (truth, { fleet }) =>
       (decision) => {
         const borne = taintOf(decision, fleet.clusters.get(decision.cluster));
         if (borne === undefined) return `it never bore ${decision.taintId}`;
         const { until = Infinity } = borne;
-        return decision.at - until > circumstances.roundTripMs
-          ? `${decision.taintId} was gone`
-          : undefined;
+        return decision.at - until > truth.roundTripMs ? `${decision.taintId} was gone` : undefined;
       },
   ),
   {
@@ -75,7 +73,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         const { lives } = truth.witness;
         before = { at, lives, cluster };
         if (former?.cluster !== cluster || former.lives !== lives) return undefined;
-        const since = former.at - truth.circumstances.lagMs;
+        const since = former.at - truth.lagMs;
         const passedOver = [...eligibility.fleet.clusters.keys()]
           .filter((other) => other !== cluster)
           .find((other) => hasSomebody(other, since, decision, truth, eligibility));
@@ -86,10 +84,10 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   onDecisions(
     "nothing-moves-when-everything-is-down",
     "C9: while every cluster is failed nobody is evicted, however large the fleet: it means that the plane is cut off (D6)",
-    ({ circumstances }, { fleet }) =>
+    (truth, { fleet }) =>
       ({ at }) =>
         fleet
-          .countsSince(at - circumstances.lagMs)
+          .countsSince(at - truth.lagMs)
           .every(({ failed, counted }) => counted > 0 && failed === counted)
           ? "every cluster has failed"
           : undefined,
@@ -101,7 +99,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       const pauses = Pauses.of(truth);
       return ({ at, cluster, binding }) => {
         const since = pauses.since(cluster);
-        const isNoted = since !== undefined && at - since > truth.circumstances.lagMs;
+        const isNoted = since !== undefined && at - since > truth.lagMs;
         return isNoted && eligibility.fleet.clusters.has(cluster)
           ? `${binding.metadata.name} while it is paused`
           : undefined;
@@ -141,7 +139,7 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           ...unrecorded(cluster, truth, eligibility).map((key) => `${key} is nowhere written down`),
           ...eligibility
             .waitingOn(cluster)
-            .filter(({ binding }) => !isOfPerson(truth, binding))
+            .filter(({ binding }) => !isOfPerson(truth, binding) && !hasFailed(binding))
             // Which group a workload with several would go to is for the scheduler to say.
             .filter(({ binding }) => binding.spec.placement?.clusterAffinities === undefined)
             .filter((one) => !isHeldOtherwise(one, cluster, truth))
@@ -165,12 +163,17 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           const waiting = isEvacuated(cluster, truth, eligibility)
             ? eligibility.waitingOn(cluster).filter(({ dueAt }) => dueAt <= truth.ledger.now)
             : [];
-          const bindings = new Set(waiting.map(({ entry }) => entry.binding.uid));
-          return ["evict_total", cluster, bindings.size] as const;
+          const uids = new Set(waiting.map(({ entry }) => entry.binding.uid));
+          return ["evict_total", cluster, uids.size] as const;
         }),
       ];
+      // Whom a person has placed is taken out, unless that was before the failure.
+      const mostTakenOut = truth.bindings().filter((binding) => isOfPerson(truth, binding)).length;
       return expected
-        .filter(([name, series, value]) => (truth.witness.gauge(name).get(series) ?? 0) !== value)
+        .filter(([name, series, value]) => {
+          const shown = truth.witness.gauge(name).get(series) ?? 0;
+          return shown > value || shown < value - (name === "evict_total" ? mostTakenOut : 0);
+        })
         .map(([name, series, value]) => `${name} of [${series}] is not ${value}`);
     },
   },
@@ -188,6 +191,7 @@ function hasSomebody(
     Math.max(one.recordedAt, one.dueAt) < since &&
     isPassive(one.binding) === isPassive(binding) &&
     !isOfPerson(truth, one.binding) &&
+    !hasFailed(one.binding) &&
     !isHeldOtherwise(one, cluster, truth) &&
     noTarget(one.binding, cluster, eligibility.fleet, Infinity) === undefined;
   return isEvacuated(cluster, truth, eligibility) && eligibility.waitingOn(cluster).some(mayGo);

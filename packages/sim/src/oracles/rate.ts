@@ -8,7 +8,7 @@
 import type { EvacuationBudget, KubeObject } from "@lifeboat/api";
 import { parseObject } from "../disk/ledger.ts";
 import { type Decision, Eligibility, isPassive, onDecisions } from "./decisions.ts";
-import type { Counts } from "./fleet.ts";
+import type { Counts, Fleet } from "./fleet.ts";
 import type { AlwaysOracle } from "./oracle.ts";
 import { BUDGETS } from "./pauses.ts";
 import type { Truth } from "./truth.ts";
@@ -22,13 +22,15 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     "evictions-keep-the-rate",
     "C1: over any stretch of time at most one eviction more than the rate allows, over all kinds, clusters, restarts and lost answers (D6)",
     (truth, eligibility) => {
+      const punctuality = new Punctuality(truth);
       let fullAt = Number.NEGATIVE_INFINITY;
       return (decision) => {
         truth.evictions.push(decision.at);
         const { costMs, aheadMs } = tokenOf(decision, truth, eligibility);
+        if (punctuality.isLost(decision)) fullAt = decision.at;
         const earlyMs = fullAt - aheadMs - decision.at;
         fullAt = Math.max(fullAt, decision.at) + costMs;
-        return isJudged(truth) && earlyMs > 1 ? `${earlyMs} ms before the rate allows` : undefined;
+        return punctuality.isTooEarly(earlyMs) ? `${earlyMs} ms before the rate allows` : undefined;
       };
     },
   ),
@@ -53,7 +55,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         if (status?.reservedUntil === before?.reservedUntil) return [];
         const { failedClusters, countedClusters, ratePerSecond = 0 } = status ?? {};
         const isTrue = fleet
-          .countsSince(at - truth.circumstances.lagMs)
+          .countsSince(at - truth.lagMs)
           .some(
             (counts) =>
               counts.failed === failedClusters &&
@@ -70,17 +72,19 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     "stops-are-not-caught-up",
     "C3: after a stop evictions go on at the rate: tokens never accumulate beyond one (D6)",
     (truth, eligibility) => {
+      const punctuality = new Punctuality(truth);
       let last = Number.NEGATIVE_INFINITY;
       let wentOnAt = Number.NEGATIVE_INFINITY;
       let debtMs = 0;
       return (decision) => {
         const { at } = decision;
         const { costMs, aheadMs } = tokenOf(decision, truth, eligibility);
-        if (at - last > STOP_TOKENS * costMs) [wentOnAt, debtMs] = [at, 0];
+        if (punctuality.isLost(decision) || at - last > STOP_TOKENS * costMs)
+          [wentOnAt, debtMs] = [at, 0];
         last = at;
         const earlyMs = debtMs - aheadMs - (at - wentOnAt);
         debtMs += costMs;
-        return isJudged(truth) && earlyMs > 1 ? `${earlyMs} ms ahead after a stop` : undefined;
+        return punctuality.isTooEarly(earlyMs) ? `${earlyMs} ms ahead after a stop` : undefined;
       };
     },
   ),
@@ -88,14 +92,16 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     "restarts-grant-no-token",
     "C4: a restart grants no eviction: the last one counts on",
     (truth, eligibility) => {
+      const punctuality = new Punctuality(truth);
       let before: { readonly lives: number; readonly freeAt: number } | undefined;
       return (decision) => {
         const { costMs, aheadMs } = tokenOf(decision, truth, eligibility);
         const { lives } = truth.witness;
-        const isNext = before !== undefined && before.lives !== lives;
+        const isLost = punctuality.isLost(decision);
+        const isNext = !isLost && before !== undefined && before.lives !== lives;
         const earlyMs = isNext ? (before?.freeAt ?? 0) - aheadMs - decision.at : 0;
         before = { lives, freeAt: decision.at + costMs };
-        return isJudged(truth) && earlyMs > 1
+        return punctuality.isTooEarly(earlyMs)
           ? `${earlyMs} ms too early after a restart`
           : undefined;
       };
@@ -106,10 +112,38 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
 /** How long after nothing moved it counts as a stop, in tokens. */
 const STOP_TOKENS = 5;
 
-/** Whether the rate can be judged: where the plane's clock jumps, or two planes are at work, its tokens come otherwise. */
-function isJudged({ circumstances }: Truth): boolean {
-  return circumstances.clockIsTrue && !circumstances.hasTwoLeaders;
+/** Judges how early evictions are, one after the other, and forgives what nobody can help. */
+class Punctuality {
+  readonly #truth: Truth;
+  #last = Number.NEGATIVE_INFINITY;
+  /** What changes of the clock may have cost so far. */
+  #slackMs = 0;
+
+  constructor(truth: Truth) {
+    this.#truth = truth;
+  }
+
+  /** Whether nobody can know how long it is since the one before: counting begins anew. */
+  isLost({ at }: Decision): boolean {
+    const slackMs = this.#truth.clockSlackMs(this.#last);
+    this.#last = at;
+    this.#slackMs = slackMs === Infinity ? 0 : this.#slackMs + slackMs;
+    return slackMs === Infinity;
+  }
+
+  isTooEarly(earlyMs: number): boolean {
+    return earlyMs > this.#slackMs + this.#lateMs + 1;
+  }
+
+  /** With two sets of controllers one may reserve the next token before the other has written what its own is for. */
+  get #lateMs(): number {
+    const { circumstances, roundTripMs } = this.#truth;
+    return circumstances.hasTwoLeaders ? WAYS * roundTripMs : 0;
+  }
 }
+
+/** From a reservation to the eviction: its answer, reading again, and the write, which may have to be repeated. */
+const WAYS = 4;
 
 /** Per second, of the first lane, for a fleet of which so much has failed. */
 export function fleetRate({ failed, counted }: Counts, { witness }: Truth): number {
@@ -122,11 +156,15 @@ export function fleetRate({ failed, counted }: Counts, { witness }: Truth): numb
     : 0;
 }
 
+/** What a token takes at the slowest rate since then, in milliseconds; Infinity while it is 0. */
+export function slowestTokenMs(truth: Truth, fleet: Fleet, since: number): number {
+  const rates = fleet.countsSince(since).map((counts) => fleetRate(counts, truth));
+  return SECOND_MS / Math.min(...rates);
+}
+
 /** Per second, for the lane of the binding; of the last moments the fastest. */
 function rateOf({ at, binding }: Decision, truth: Truth, { fleet }: Eligibility): number {
-  const rates = fleet
-    .countsSince(at - truth.circumstances.lagMs)
-    .map((counts) => fleetRate(counts, truth));
+  const rates = fleet.countsSince(at - truth.lagMs).map((counts) => fleetRate(counts, truth));
   const rate = Math.max(...rates);
   if (!isPassive(binding) || rate === 0) return rate;
   const { resourceEvictionRate } = truth.witness.controllers;

@@ -195,6 +195,14 @@ export function isOfPerson({ circumstances }: Truth, { spec }: ResourceBinding):
   return circumstances.placedByHand.has(spec.resource.name);
 }
 
+/** Whether it ever left a cluster because it failed there. It returns when clusters change (D23). */
+export function hasFailed({ metadata, spec }: ResourceBinding): boolean {
+  return (
+    spec.failover?.application !== undefined &&
+    metadata.annotations?.[wellKnown.FORMER_RESULT] !== undefined
+  );
+}
+
 export function clusterNamed(truth: Truth, name: string): Cluster | undefined {
   return truth.ledger.find("plane", CLUSTERS, `/${name}`)?.object as unknown as Cluster | undefined;
 }

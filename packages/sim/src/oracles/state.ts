@@ -261,7 +261,7 @@ function judgingDecisions(
   truth: Truth,
   judge: (decision: Decision, statuses: readonly Json[]) => readonly string[],
 ) {
-  const reports = new Reports(truth.circumstances.lagMs);
+  const reports = new Reports(truth);
   return (change: Committed): readonly string[] => {
     if (change.table === WORKS) return reports.take(change);
     return decisionsOf(change).flatMap((decision) => {
@@ -275,11 +275,11 @@ function judgingDecisions(
 
 /** What Works report, and reported a moment ago. */
 class Reports {
-  readonly #lagMs: number;
+  readonly #truth: Truth;
   readonly #reports = new Map<string, { readonly status: Json; until: number }[]>();
 
-  constructor(lagMs: number) {
-    this.#lagMs = lagMs;
+  constructor(truth: Truth) {
+    this.#truth = truth;
   }
 
   take({ key, at, row }: Committed): readonly [] {
@@ -287,14 +287,14 @@ class Reports {
     const last = known.at(-1);
     if (last !== undefined && last.until === Infinity) last.until = at;
     const status = reportIn(parseObject(row.bytes) as unknown as Work);
-    const recent = known.filter(({ until }) => until >= at - this.#lagMs);
+    const recent = known.filter(({ until }) => until >= at - this.#truth.lagMs);
     this.#reports.set(key, [...recent, { status, until: Infinity }]);
     return [];
   }
 
   of(key: string, at: number): readonly Json[] {
     return (this.#reports.get(key) ?? [])
-      .filter(({ until }) => until >= at - this.#lagMs)
+      .filter(({ until }) => until >= at - this.#truth.lagMs)
       .map(({ status }) => status);
   }
 }

@@ -7,6 +7,7 @@ import type {
   ResourceBinding,
   Work,
 } from "@lifeboat/api";
+import { STEADY_TOLERANCE_MS } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import type { Held, Ledger } from "../disk/ledger.ts";
 import type { Circumstances } from "./circumstances.ts";
@@ -17,6 +18,12 @@ const RESOURCE_BINDINGS = "work.karmada.io/resourcebindings";
 const CLUSTER_BINDINGS = "work.karmada.io/clusterresourcebindings";
 export const CLUSTERS = "cluster.karmada.io/clusters";
 const POLICIES = "policy.karmada.io/propagationpolicies";
+
+/** How old what a controller decides by may be when nothing is wrong. */
+export const LAG_MS = 2000;
+
+/** Within this the plane has seen a change of its clock and written it down; of two changes within it only the sum is seen. */
+const LOOK_MS = 10_000;
 
 export class Truth {
   readonly ledger: Ledger;
@@ -30,6 +37,67 @@ export class Truth {
     string,
     { readonly held: readonly Held[]; readonly objects: readonly AnyObject[] }
   >();
+
+  /** How old what a controller decides by at this moment may be, in milliseconds. */
+  get lagMs(): number {
+    const { now } = this.ledger;
+    const since = this.#lateSince(now);
+    return LAG_MS + (since === undefined ? 0 : now - since);
+  }
+
+  /** How old what a controller has just read may be when the write that follows takes effect now, in milliseconds. */
+  get roundTripMs(): number {
+    const { lateTimes, syncDelayMs } = this.circumstances;
+    const { now } = this.ledger;
+    const delays = lateTimes
+      .filter(({ from, until }) => this.#at(from) <= now && now <= this.#at(until) + LAG_MS)
+      .map(({ delayMs }) => delayMs);
+    return 2 * (syncDelayMs + Math.max(0, ...delays));
+  }
+
+  /**
+   * By how much less than the true time the plane may have waited since then, in milliseconds. A change of its clock that it
+   * has seen and written down makes no difference but for a tolerance; after another one nobody can know.
+   */
+  clockSlackMs(since: number): number {
+    const { now } = this.ledger;
+    const { clockChanges, hasTwoLeaders } = this.circumstances;
+    const all = clockChanges.map((seconds) => this.#at(seconds));
+    const changes = all.filter((at) => at <= now && at >= since - LAG_MS);
+    if (changes.length === 0) return 0;
+    const isSeen = (change: number): boolean =>
+      this.witness.livedThrough(change, LOOK_MS) &&
+      !this.#wasLate(change, change + LOOK_MS) &&
+      all.every((other) => other === change || Math.abs(other - change) > LOOK_MS);
+    // A second process has seen other changes than the first.
+    if (hasTwoLeaders || !changes.every(isSeen)) return Infinity;
+    return changes.length * STEADY_TOLERANCE_MS;
+  }
+
+  /** Whether news were late at some moment since then. */
+  wasLateSince(since: number): boolean {
+    return this.#wasLate(since, this.ledger.now);
+  }
+
+  #wasLate(since: number, until: number): boolean {
+    return this.circumstances.lateTimes.some(
+      (late) => this.#at(late.from) <= until && this.#at(late.until) >= since,
+    );
+  }
+
+  /** The beginning of the late times that are under way, one after the other. */
+  #lateSince(now: number): number | undefined {
+    let since: number | undefined;
+    for (const { from, until } of this.circumstances.lateTimes.toSorted((a, b) => b.from - a.from))
+      if (this.#at(from) <= (since ?? now) && (since ?? now) <= this.#at(until) + LAG_MS)
+        since = this.#at(from);
+    return since;
+  }
+
+  /** A time of the scenario as true time. */
+  #at(seconds: number): number {
+    return this.beganAt + seconds * 1000;
+  }
 
   /** `witness`: of a plane that was started with the product's defaults when absent. */
   constructor(ledger: Ledger, circumstances: Circumstances, witness = new Witness(() => 0)) {

@@ -26,6 +26,8 @@ export class Witness {
   /** By member, then by caller: the present run, and the one before. */
   readonly #probes = new Map<string, Map<string, readonly ProbeRun[]>>();
   #gauges = new Map<string, Map<string, number>>();
+  /** From when until when the plane ran, each life of it; the last may go on. */
+  readonly #lives: { readonly since: number; until: number }[] = [];
   /** How the plane was started last. */
   controllers: ControllersOptions = DEFAULT_CONTROLLERS;
   /** When that was. */
@@ -47,11 +49,23 @@ export class Witness {
     return this.#gauges.get(name) ?? new Map<string, number>();
   }
 
+  /** Whether one life of the plane lasted from before this moment until so much later at least, or goes on. */
+  livedThrough(moment: number, forMs: number): boolean {
+    return this.#lives.some(({ since, until }) => since < moment && until >= moment + forMs);
+  }
+
+  /** The life of the plane is over. */
+  ended(): void {
+    const last = this.#lives.at(-1);
+    if (last !== undefined) last.until = this.#now();
+  }
+
   /** A life of the plane begins, and shows its metrics here. */
   begins(controllers: ControllersOptions): Metrics {
     this.controllers = controllers;
     this.startedAt = this.#now();
     this.lives += 1;
+    this.#lives.push({ since: this.startedAt, until: Infinity });
     this.#gauges = new Map();
     const gauges = this.#gauges;
     return {
