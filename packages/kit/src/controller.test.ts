@@ -130,6 +130,19 @@ test("checkAgainAt leads to a look at that time, and a look in between makes it 
   expect(looks).toEqual(["0 ns/a", "30000 ns/a", "62000 ns/a"]);
 });
 
+test("a time that was found while the clock jumped is not relied on", async () => {
+  const { clock, client, looks, start } = setUp(async (_, attempt) => {
+    const at = addMs(clock.now(), 1000);
+    if (attempt === 1) clock.step(-600_000);
+    return attempt < 3 ? checkAgainAt(at) : done;
+  });
+  await client.create(things, thing("a"));
+  await start();
+  expect(looks).toHaveLength(2);
+  await clock.advance(1000);
+  expect(looks).toHaveLength(3);
+});
+
 test("a time that has passed already leads to a look at once", async () => {
   const { client, looks, start } = setUp(async (_, attempt) =>
     attempt === 1 ? checkAgainAt(instantOf(5)) : done,

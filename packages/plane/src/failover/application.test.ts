@@ -77,6 +77,20 @@ describe("a workload that is unhealthy", () => {
     expect(await hands.works()).toBe("m3");
   });
 
+  it.each([
+    ["forward", 600_000],
+    ["back", -600_000],
+  ])("keeps its time when the clock jumps %s", async (_way, jumpMs) => {
+    await start({ purgeMode: "Gracefully" });
+    await sicken("m1");
+    await fleet.advance("30s");
+    fleet.clock.step(jumpMs);
+    await fleet.advance("28s");
+    expect(await hands.placement()).toBe("m1");
+    await fleet.advance("10s");
+    expect(await hands.placement()).toMatch(/^m[23]/);
+  });
+
   it("keeps its time through a restart, and loses it when it is well again", async () => {
     await start({ purgeMode: "Gracefully" });
     await sicken("m1");
