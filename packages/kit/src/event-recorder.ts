@@ -299,9 +299,14 @@ class AggregatingRecorder implements EventRecorder {
   /** A bucket of tokens per object: full at first, refilled slowly. */
   #hasBudget(subject: string): boolean {
     const now = this.#ports.clock.monotonic();
-    const budget = this.#budgets.get(subject) ?? { left: BURST, at: now };
+    const budget = this.#budgets.get(subject);
+    if (budget === undefined) {
+      this.#budgets.set(subject, { left: BURST - 1, at: now });
+      return true;
+    }
     const left = Math.min(BURST, budget.left + (now - budget.at) / REFILL_MS);
-    this.#budgets.set(subject, { left: left >= 1 ? left - 1 : left, at: now });
+    budget.left = left >= 1 ? left - 1 : left;
+    budget.at = now;
     return left >= 1;
   }
 

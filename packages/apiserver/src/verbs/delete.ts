@@ -115,7 +115,9 @@ async function deleteHead(
 ): Promise<DeleteAnswer | "look again"> {
   const { resource } = target;
   const dryRun = (options.dryRun?.length ?? 0) > 0;
-  checkPreconditions(resource, head.object, options);
+  // Read once: of an Event that is no longer new, every reading parses.
+  const { object } = head;
+  checkPreconditions(resource, object, options);
   const validated = deps.admission.validate({
     operation: "DELETE",
     resource,
@@ -124,7 +126,7 @@ async function deleteHead(
     name: target.name,
     user: context.user,
     dryRun,
-    old: fromStorage(resource, head.object),
+    old: fromStorage(resource, object),
     warn: context.warn.bind(context),
   });
   if (validated instanceof Promise) await validated;
@@ -133,8 +135,8 @@ async function deleteHead(
     return await carryOut(
       deps,
       target,
-      head,
-      decideDeletion(resource, head.object, options, deps.clock.now()),
+      { entry: head, object },
+      decideDeletion(resource, object, options, deps.clock.now()),
       dryRun,
     );
   } catch (error) {
@@ -146,23 +148,23 @@ async function deleteHead(
 async function carryOut(
   deps: VerbDeps,
   target: Target,
-  head: Entry,
+  { entry, object }: { readonly entry: Entry; readonly object: AnyObject },
   deletion: Deletion,
   dryRun: boolean,
 ): Promise<DeleteAnswer | "look again"> {
   const { resource } = target;
   if (deletion.kind === "remove") {
-    if (!dryRun) await remove(deps.store, target, head);
-    return { kind: "gone", status: deleted(resource, target.name, head.object.metadata.uid) };
+    if (!dryRun) await remove(deps.store, target, entry, object);
+    return { kind: "gone", status: deleted(resource, target.name, object.metadata.uid) };
   }
   if (deletion.kind === "mark") {
     if (dryRun) return kept({ object: deepFreeze(fromStorage(resource, deletion.object)) });
-    return kept(deps.views.of(resource, await put(deps.store, target, head, deletion.object)));
+    return kept(deps.views.of(resource, await put(deps.store, target, entry, deletion.object)));
   }
   await settle(deps.store, target);
-  if (deps.store.head(resource.table, storeKey(target))?.revision !== head.revision)
+  if (deps.store.head(resource.table, storeKey(target))?.revision !== entry.revision)
     return "look again";
-  return kept(deps.views.of(resource, head));
+  return kept(deps.views.of(resource, entry));
 }
 
 function kept(found: Found): DeleteAnswer {

@@ -97,7 +97,7 @@ async function replaceHead(
   if (parameters.dryRun) return { object: deepFreeze(object), created: false };
   try {
     if (isReleased(resource, stored)) {
-      await remove(deps.store, target, head);
+      await remove(deps.store, target, head, head.object);
       return { object: deepFreeze(object), created: false };
     }
     const entry = await put(deps.store, target, head, stored, shownAsStored(resource));

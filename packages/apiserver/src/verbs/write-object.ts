@@ -102,11 +102,16 @@ export function put(
   });
 }
 
-/** Removes what is at the head. Watchers see its last stored state under the revision of the removal. */
-export function remove(store: Store, target: Target, expected: Entry): Promise<Entry> {
+/** Removes what is at the head: `last`. Watchers see it once more, under the revision of the removal. */
+export function remove(
+  store: Store,
+  target: Target,
+  expected: Entry,
+  last: AnyObject,
+): Promise<Entry> {
   return commit(store, target, expected, {
     kind: "remove",
-    build: (revision) => withVersion(expected.object, revision),
+    build: (revision) => withVersion(last, revision),
   });
 }
 
