@@ -29,6 +29,7 @@ describe("an order", () => {
     });
     expect(orderOf(["--replay", "f"], 8)).toEqual({ order: "replay", file: "f" });
     expect(orderOf(["--corpus"], 8)).toEqual({ order: "corpus" });
+    expect(orderOf(["--soak", "24"], 8)).toEqual({ order: "soak", hours: 24 });
   });
 
   it.each([

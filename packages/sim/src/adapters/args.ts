@@ -8,6 +8,7 @@ export type Order =
   | { readonly order: "corpus" }
   | { readonly order: "seed"; readonly seed: number; readonly size: SizeName }
   | { readonly order: "golden"; readonly name: string; readonly workers: number }
+  | { readonly order: "soak"; readonly hours: number }
   | PairsOrder
   | SearchOrder;
 
@@ -41,6 +42,7 @@ const options = {
   golden: { type: "string" },
   "golden-pairs": { type: "string" },
   size: { type: "string" },
+  soak: { type: "string" },
   workers: { type: "string" },
   worker: { type: "boolean" },
 } as const;
@@ -52,6 +54,8 @@ export function orderOf(words: readonly string[], cores: number): Order {
   if (values.worker === true) return { order: "worker" };
   if (replay !== undefined) return { order: "replay", file: replay };
   if (values.corpus === true) return { order: "corpus" };
+  const hours = whole("--soak", values.soak);
+  if (hours !== undefined) return { order: "soak", hours };
   const workers = whole("--workers", values.workers) ?? cores;
   if (golden !== undefined) return { order: "golden", name: golden, workers };
   const minutes = positive("--minutes", values.minutes);

@@ -10,6 +10,8 @@
  *   --corpus           every scenario of the corpus
  *   --golden NAME      a golden scenario with a fault at every write (`all`: every one of them)
  *   --golden-pairs NAME  the same with pairs of deaths, the second while the plane recovers from the first; for --minutes N
+ *   --soak HOURS       five members and twenty workloads for so long, with a failure every hour; shows whether something
+ *                      piles up
  *   --workers N        how many processes search or run golden scenarios; as many as the machine has cores when absent
  *
  * A broken scenario is made as small as it gets, printed with its timeline, and written to sim-failures/. Exit code 1 then.
@@ -29,6 +31,7 @@ import { Desk } from "./desk.ts";
 import { runGolden, runPairs } from "./golden.ts";
 import { Screen } from "./screen.ts";
 import { search } from "./search.ts";
+import { runSoak } from "./soak.ts";
 import { seededScenario, serveJobs } from "./worker.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
@@ -53,6 +56,9 @@ async function carryOut(order: Order): Promise<void> {
       const outcome = await run(seededScenario(order.seed, order.size));
       return screen.say(`seed ${order.seed} hash ${outcome.hash}`);
     }
+    case "soak":
+      if ((await runSoak(order.hours, screen)) > 0) process.exitCode = 1;
+      return;
     case "search":
       return withCrew(order.workers, (desk, crew) => search(order, desk, crew));
     case "golden":
