@@ -1,54 +1,137 @@
-/** Oracles of the queue, on histories made up for them. */
+/** Oracles of the queue, on evictions made up for them. */
 import { describe, expect, it } from "vitest";
-import { judged } from "./judged.suite.ts";
+import { Evictions, FAULTY } from "./evictions.suite.ts";
 
-/** A binding that is on m1, or has left it for a taint. */
-function decided(name: string, left: readonly string[], taint = "t:NoExecute@1") {
-  const object = {
-    kind: "ResourceBinding",
-    metadata: {
-      name,
-      namespace: "default",
-      uid: name,
-      annotations: { "lifeboat.dev/evicted-for": JSON.stringify({ m1: `m1-1 ${taint}` }) },
-    },
-    spec: {
-      resource: { kind: "Deployment", namespace: "default", name },
-      clusters: left.includes("m1") ? [] : [{ name: "m1" }],
-      gracefulEvictionTasks: left.map((fromCluster) => ({ fromCluster, producer: "TaintManager" })),
-    },
-  };
-  return ["plane", `work.karmada.io/resourcebindings/default/${name}`, object] as const;
+/** m1 has failed, and a is on it. */
+function failed(): Evictions {
+  const story = new Evictions();
+  story.on("m1", "a");
+  story.cluster("m1", FAULTY);
+  story.recorded("m1", "a");
+  story.pass(10);
+  return story;
 }
 
-describe("evictions-keep-the-rate", () => {
-  it.each([
-    [1998, true],
-    [2000, false],
-  ])("with %i ms between two evictions it is broken: %s", (milliseconds, isBroken) => {
-    const { said, write, pass } = judged();
-    for (const name of ["a", "b"]) {
-      write(...decided(name, []));
-      write(...decided(name, ["m1"]), "MODIFIED");
-      pass(milliseconds);
-    }
-    expect(said.join().includes("evictions-keep-the-rate")).toBe(isBroken);
+describe("nobody-is-evicted-twice", () => {
+  it("speaks when the same taint moves a binding again", () => {
+    const story = failed();
+    story.evict("a", "m1");
+    expect(story.hasSpoken("nobody-is-evicted-twice")).toBe(false);
+    story.on("m1", "a");
+    story.evict("a", "m1");
+    expect(story.hasSpoken("nobody-is-evicted-twice")).toBe(true);
   });
 });
 
-describe("nobody-is-evicted-twice", () => {
-  it("speaks when the same taint moves a binding again, and not for another taint", () => {
-    const { said, write, pass } = judged();
-    const again = (taint: string): void => {
-      pass(10_000);
-      write(...decided("a", []), "MODIFIED");
-      write(...decided("a", ["m1"], taint), "MODIFIED");
-    };
-    write(...decided("a", []));
-    again("t:NoExecute@1");
-    again("t:NoExecute@2");
-    expect(said.join()).not.toContain("nobody-is-evicted-twice");
-    again("t:NoExecute@2");
-    expect(said.join()).toContain("nobody-is-evicted-twice");
+describe("evictions-have-their-taint", () => {
+  it("speaks when the taint is gone, and not while it is there", () => {
+    const story = failed();
+    story.evict("a", "m1");
+    expect(story.hasSpoken("evictions-have-their-taint")).toBe(false);
+    story.on("m1", "b");
+    story.cluster("m1");
+    story.pass(1);
+    story.evict("b", "m1");
+    expect(story.hasSpoken("evictions-have-their-taint")).toBe(true);
+  });
+});
+
+describe("clusters-take-turns", () => {
+  it.each([
+    ["kept", "m2"],
+    ["broken", "m1"],
+  ])("is %s when the next to be served is %s", (verdict, next) => {
+    const story = new Evictions();
+    story.on("m1", "a", "b");
+    story.on("m2", "c");
+    for (const name of ["m1", "m2"]) story.cluster(name, FAULTY);
+    story.recorded("m1", "a", "b");
+    story.recorded("m2", "c");
+    story.pass(10);
+    story.evict("a", "m1");
+    story.pass(2);
+    story.evict(next === "m1" ? "b" : "c", next);
+    expect(story.hasSpoken("clusters-take-turns")).toBe(verdict === "broken");
+  });
+});
+
+describe("paused-moves-nobody", () => {
+  it.each([
+    ["the evacuation", (story: Evictions) => story.evacuation("m1-1", { paused: true })],
+    ["all", (story: Evictions) => story.budget({}, { paused: true })],
+  ])("speaks of an eviction after %s was paused, and not before", (_what, pause) => {
+    const story = failed();
+    story.on("m1", "b");
+    story.evict("a", "m1");
+    pause(story);
+    story.pass(1);
+    expect(story.hasSpoken("paused-moves-nobody")).toBe(false);
+    story.pass(10);
+    story.evict("b", "m1");
+    expect(story.hasSpoken("paused-moves-nobody")).toBe(true);
+  });
+});
+
+describe("recovered-clusters-have-no-queue", () => {
+  it("speaks of who waits to leave a cluster that has recovered", () => {
+    const story = failed();
+    story.evacuation("m1-1", {}, { entries: { queued: 1 } });
+    expect(story.hasSpoken("recovered-clusters-have-no-queue")).toBe(false);
+    story.cluster("m1");
+    expect(story.hasSpoken("recovered-clusters-have-no-queue")).toBe(true);
+  });
+});
+
+describe("everybody-affected-leaves", () => {
+  it("speaks of who is written down and stays, of who is not, and not of who left", () => {
+    const story = failed();
+    expect(story.hasSpoken("everybody-affected-leaves")).toBe(true);
+    story.evict("a", "m1");
+    expect(story.hasSpoken("everybody-affected-leaves")).toBe(false);
+    story.on("m1", "b");
+    expect(story.hasSpoken("everybody-affected-leaves")).toBe(true);
+  });
+});
+
+describe("metrics-tell-the-truth", () => {
+  it("speaks of a failed cluster that no gauge shows", () => {
+    const story = new Evictions();
+    expect(story.hasSpoken("metrics-tell-the-truth")).toBe(false);
+    story.cluster("m1", FAULTY);
+    expect(story.hasSpoken("metrics-tell-the-truth")).toBe(true);
+  });
+});
+
+describe("evacuations-are-forgotten", () => {
+  it("speaks of the thirteenth of a cluster", () => {
+    const story = new Evictions();
+    for (let number = 1; number <= 12; number++) story.evacuation(`m1-${number}`);
+    for (let number = 1; number <= 5; number++) story.evacuation(`m2-${number}`);
+    expect(story.hasSpoken("evacuations-are-forgotten")).toBe(false);
+    story.evacuation("m1-13");
+    expect(story.hasSpoken("evacuations-are-forgotten")).toBe(true);
+  });
+});
+
+describe("no-slice-outlives-its-evacuation", () => {
+  it("speaks of a slice without its evacuation", () => {
+    const story = failed();
+    expect(story.hasSpoken("no-slice-outlives-its-evacuation")).toBe(true);
+    story.evacuation("m1-1");
+    expect(story.hasSpoken("no-slice-outlives-its-evacuation")).toBe(false);
+  });
+});
+
+describe("failover-is-in-time", () => {
+  it.each([
+    [10, false],
+    [60, true],
+  ])("%d s after a person tainted the cluster it is broken: %s", (seconds, isBroken) => {
+    const story = new Evictions();
+    story.on("m1", "a");
+    story.cluster("m1", FAULTY);
+    story.pass(seconds);
+    story.evict("a", "m1");
+    expect(story.hasSpoken("failover-is-in-time")).toBe(isBroken);
   });
 });

@@ -115,9 +115,9 @@ const STOP_TOKENS = 5;
 /** Judges how early evictions are, one after the other, and forgives what nobody can help. */
 class Punctuality {
   readonly #truth: Truth;
+  /** When counting began. */
+  #since = Number.NEGATIVE_INFINITY;
   #last = Number.NEGATIVE_INFINITY;
-  /** What changes of the clock may have cost so far. */
-  #slackMs = 0;
 
   constructor(truth: Truth) {
     this.#truth = truth;
@@ -125,14 +125,14 @@ class Punctuality {
 
   /** Whether nobody can know how long it is since the one before: counting begins anew. */
   isLost({ at }: Decision): boolean {
-    const slackMs = this.#truth.clockSlackMs(this.#last);
+    const isLost = this.#truth.clockSlackMs(this.#last) === Infinity;
+    if (isLost) this.#since = at;
     this.#last = at;
-    this.#slackMs = slackMs === Infinity ? 0 : this.#slackMs + slackMs;
-    return slackMs === Infinity;
+    return isLost;
   }
 
   isTooEarly(earlyMs: number): boolean {
-    return earlyMs > this.#slackMs + this.#lateMs + 1;
+    return earlyMs > this.#truth.clockSlackMs(this.#since) + this.#lateMs + 1;
   }
 
   /** With two sets of controllers one may reserve the next token before the other has written what its own is for. */

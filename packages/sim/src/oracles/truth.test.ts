@@ -1,0 +1,84 @@
+/** How much oracles forgive, and when. */
+import { describe, expect, it } from "vitest";
+import { type Circumstances, circumstancesOf, PLAIN } from "./circumstances.ts";
+import { judged } from "./judged.suite.ts";
+import type { Fault } from "../scenario/scenario.ts";
+
+/** The truth so many seconds after a scenario with these faults began. */
+function truthAt(seconds: number, faults: readonly Fault[]) {
+  const scenario = { name: "", seed: 1, members: ["m1"], steps: [], faults };
+  const { truth, pass } = judged({ ...PLAIN, ...circumstancesOf(scenario) });
+  pass(seconds * 1000);
+  return truth;
+}
+
+const SLOW: Fault = {
+  fault: "link",
+  link: "plane",
+  from: 10,
+  until: 40,
+  conditions: { delayMs: [500, 5000] },
+};
+const PAUSE: Fault = { fault: "pause", at: 60, lasts: 20 };
+
+describe("how old what a controller decides by may be", () => {
+  it.each<[string, number, readonly Fault[], number]>([
+    ["two seconds when nothing is wrong", 50, [], 2],
+    ["two seconds before the trouble", 9, [SLOW], 2],
+    ["as old as the trouble while it lasts", 30, [SLOW], 22],
+    ["as old as the trouble until everybody is connected again", 65, [SLOW], 57],
+    ["two seconds after that", 80, [SLOW], 2],
+    ["as old as troubles that meet", 70, [SLOW, PAUSE], 62],
+    ["two seconds while a member is slow", 30, [{ ...SLOW, link: "m1" }], 2],
+  ])("is %s", (_what, at, faults, seconds) => {
+    expect(truthAt(at, faults).lagMs).toBe(seconds * 1000);
+  });
+
+  it("is a round trip for what was just read", () => {
+    expect(truthAt(30, [SLOW]).roundTripMs).toBe(10_000);
+    expect(truthAt(90, [SLOW]).roundTripMs).toBe(0);
+  });
+});
+
+describe("what a clock that jumps may cost", () => {
+  const story = (circumstances: Partial<Circumstances>) => {
+    const { truth, pass } = judged({ ...PLAIN, ...circumstances });
+    truth.witness.begins(truth.witness.controllers);
+    return { truth, pass: (seconds: number) => pass(seconds * 1000) };
+  };
+
+  it("is nothing before and after it, and a second for who waits meanwhile", () => {
+    const { truth, pass } = story({ clockChanges: [20] });
+    pass(19);
+    expect(truth.clockSlackMs(0)).toBe(0);
+    pass(11);
+    expect(truth.clockSlackMs(0)).toBe(1000);
+    expect(truth.clockSlackMs(25_000)).toBe(0);
+  });
+
+  it("is a second over a restart once it was written down, and unknown before", () => {
+    for (const [lived, slackMs] of [
+      [30, 1000],
+      [22, Infinity],
+    ] as const) {
+      const { truth, pass } = story({ clockChanges: [20] });
+      pass(lived);
+      truth.witness.ended();
+      truth.witness.begins(truth.witness.controllers);
+      expect(truth.clockSlackMs(0)).toBe(slackMs);
+    }
+  });
+
+  it.each<[string, Partial<Circumstances>]>([
+    ["two jumps are close", { clockChanges: [20, 25] }],
+    ["two sets of controllers are at work", { clockChanges: [20], hasTwoLeaders: true }],
+    [
+      "it cannot be written down",
+      { clockChanges: [20], lateTimes: [{ from: 15, until: 40, delayMs: 0 }] },
+    ],
+  ])("is unknown when %s", (_when, circumstances) => {
+    const { truth, pass } = story(circumstances);
+    pass(60);
+    expect(truth.clockSlackMs(0)).toBe(Infinity);
+  });
+});
