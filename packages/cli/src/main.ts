@@ -19,13 +19,16 @@ import { addTaint } from "./commands/taint.ts";
 import { addUnjoin } from "./commands/unjoin.ts";
 import { addUp } from "./commands/up.ts";
 import { CommandFailed, UsageError } from "./failure.ts";
+import { helpFormat } from "./help.ts";
 import { version } from "./version.ts";
 
 export async function main(args: readonly string[]): Promise<void> {
   const program = new Command("lifeboat")
     .description("Keeps workloads alive when whole Kubernetes clusters fail.")
-    .version(version, "-V, --version", "print the version")
-    .helpOption("-h, --help", "print help")
+    .version(version, "-V, --version", "Print the version")
+    .helpOption("-h, --help", "Print help")
+    .helpCommand("help [command]", "Print help for a command")
+    .configureHelp(helpFormat)
     .showHelpAfterError("(try --help)")
     .exitOverride();
   addUp(program);

@@ -66,7 +66,7 @@ describe("resolveOptions", () => {
 
   it("describes an option with range, default and variable", () => {
     expect(table.map(describeOption)[2]).toBe(
-      "How long (1 to any) [default: 30s] [env: LIFEBOAT_WINDOW]",
+      "How long (at least 1ms) [default: 30s] [env: LIFEBOAT_WINDOW]",
     );
   });
 });

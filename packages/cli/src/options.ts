@@ -7,7 +7,7 @@
  * 3. An unknown key in the file is refused: a misspelt setting must not be silently without effect. A retired option is
  *    known: whoever gives one is told that it does nothing.
  */
-import { parseDuration } from "@lifeboat/base";
+import { formatDuration, parseDuration } from "@lifeboat/base";
 import { UsageError } from "./failure.ts";
 
 export type OptionType = "text" | "switch" | "integer" | "number" | "duration";
@@ -60,10 +60,21 @@ export function resolveOptions(
 
 /** One line per option, for help and for docs/operations.md. */
 export function describeOption(definition: OptionDefinition): string {
-  const range =
-    definition.min === undefined ? "" : ` (${definition.min} to ${definition.max ?? "any"})`;
   const fallback = definition.default === undefined ? "" : ` [default: ${definition.default}]`;
-  return `${definition.help}${range}${fallback} [env: ${environmentName(definition.name)}]`;
+  return `${definition.help}${rangeText(definition)}${fallback} [env: ${environmentName(definition.name)}]`;
+}
+
+/** That nothing is below zero goes without saying. */
+function rangeText(definition: OptionDefinition): string {
+  const { min, max } = definition;
+  if (max !== undefined)
+    return ` (${limitText(definition, min ?? 0)} to ${limitText(definition, max)})`;
+  return min === undefined || min === 0 ? "" : ` (at least ${limitText(definition, min)})`;
+}
+
+/** A limit as it would be written on the command line. */
+function limitText({ type }: OptionDefinition, limit: number): string {
+  return type === "duration" ? formatDuration(limit) : String(limit);
 }
 
 function refuseUnknownKeys(
@@ -141,10 +152,10 @@ function inRange(
     throw wrong(origin, raw, `${EXAMPLES[definition.type]} is needed`);
   }
   if (definition.min !== undefined && value < definition.min) {
-    throw wrong(origin, raw, `it must be at least ${definition.min}`);
+    throw wrong(origin, raw, `it must be at least ${limitText(definition, definition.min)}`);
   }
   if (definition.max !== undefined && value > definition.max) {
-    throw wrong(origin, raw, `it must be at most ${definition.max}`);
+    throw wrong(origin, raw, `it must be at most ${limitText(definition, definition.max)}`);
   }
   return value;
 }

@@ -107,7 +107,7 @@ async function demo(settings: Settings): Promise<void> {
     process.off("SIGINT", onSignal);
     process.off("SIGTERM", onSignal);
   }
-  print(["", "Nothing is left running. Now yours: lifeboat up --members 3"]);
+  print(["", "Nothing is left running. Now yours: npx lifeboat up --members 3"]);
 }
 
 function flagsOf({ probe, threshold, rate }: Pace): readonly string[] {

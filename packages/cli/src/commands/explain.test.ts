@@ -253,6 +253,7 @@ it("says that nobody claims a workload, and which cluster cannot leave because o
       "           and nobody places it anew until a policy claims it.",
     ].join("\n"),
   );
+  expect(explainPlacement(given, now)).toContain("m1       no    holds a copy; Deletion: is being");
 });
 
 it("shows the stored condition, and its message where the answer is another one by now", () => {

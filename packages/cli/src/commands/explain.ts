@@ -205,6 +205,10 @@ function verdictLines(view: PlacementView, decision: PlacementDecision): readonl
 
 /** One cluster is meant here, not several; and one that only keeps what it has gets no more. */
 function objection({ filter, fits, message }: Verdict): string {
-  const said = `${filter}: ${message.replace(/^cluster\(s\) /, "")}`;
+  const one = message
+    .replace(/^cluster\(s\) /, "")
+    .replace(/^are /, "is ")
+    .replace(/^were /, "was ");
+  const said = `${filter}: ${one}`;
   return fits ? `gets no more, by ${said}` : said;
 }

@@ -18,7 +18,7 @@ export const taintOptions: readonly OptionDefinition[] = [
 ];
 
 export function addTaint(program: Command): void {
-  const taint = program.command("taint").description("Mark what the control plane holds");
+  const taint = program.command("taint").description("Add taints to clusters and remove them");
   const command = taint
     .command("clusters")
     .alias("cluster")

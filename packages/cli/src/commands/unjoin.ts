@@ -88,7 +88,7 @@ export function describeLoad(name: string, { bindings, examples, works }: Cluste
 async function ask(name: string, settings: Settings): Promise<void> {
   const what = settings.isOn("force")
     ? "It is taken out without waiting for them."
-    : "They are moved to other clusters first.";
+    : "It leaves once they are on other clusters.";
   if (!process.stdin.isTTY)
     throw new UsageError(`${what} Nobody can be asked here: say --yes to unjoin ${name}`);
   const prompt = createInterface({ input: process.stdin, output: process.stdout });
