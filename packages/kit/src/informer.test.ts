@@ -220,7 +220,7 @@ test.each([
 ])("a list of something else is asked for again: %j", async (answer) => {
   const { clock, client, informer, start } = setUp();
   await client.create(things, thing("a"));
-  const { list } = client;
+  const list = client.list.bind(client);
   client.list = () => Promise.resolve(answer as never);
   await start();
   await clock.advance(1000);

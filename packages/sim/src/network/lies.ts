@@ -255,7 +255,7 @@ const GARBAGE: readonly unknown[] = [
   [],
   [[[{ conditions: 1 }]]],
   { replicas: -1, readyReplicas: 1e308, availableReplicas: 0.5, updatedReplicas: "3" },
-  { replicas: Number.MAX_SAFE_INTEGER, readyReplicas: 9_007_199_254_740_993, ready: "all" },
+  { replicas: Number.MAX_SAFE_INTEGER, readyReplicas: 2 ** 60, ready: "all" },
   { observedGeneration: "1", conditions: { type: "Ready" }, replicas: [], readyReplicas: {} },
   { conditions: [null, 1, "x", { type: 1, status: [] }, { type: "Complete", status: true }] },
   {
