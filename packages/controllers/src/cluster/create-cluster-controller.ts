@@ -21,7 +21,7 @@ import {
   type Work,
   works,
 } from "@lifeboat/api";
-import { addMs, type Instant } from "@lifeboat/base";
+import type { Instant } from "@lifeboat/base";
 import {
   clusterOfExecutionNamespace,
   decideLifecycle,
@@ -180,13 +180,13 @@ class ClusterLifecycle {
   ): Promise<{ readonly cluster: Cluster; readonly again?: Instant }> {
     const [wanted] = plan.conditions;
     if (wanted === undefined) return { cluster };
-    const { clock, events, plane } = this.#context;
+    const { events, plane, time } = this.#context;
     const { name } = cluster.metadata;
-    const now = clock.now();
+    const { now, due: dueTime } = time.moment();
     const conditions = setCondition(cluster.status?.conditions, wanted, now);
     if (conditions === cluster.status?.conditions) return { cluster };
     const isNews = this.#isNews(cluster, wanted);
-    const due = addMs(this.#toldAt.get(name) ?? now, COUNTS_EVERY_MS);
+    const due = dueTime(this.#toldAt.get(name) ?? now, COUNTS_EVERY_MS);
     if (!isNews && this.#toldAt.has(name) && now < due) return { cluster, again: due };
     const status = { ...cluster.status, conditions };
     const updated = await plane.update(
