@@ -233,13 +233,21 @@ export class Board {
 
   /** Puts an item in line, or takes it out of it, as its state asks. */
   settle(item: Item): void {
+    if (this.putInPlace(item)) this.#listener.wake();
+  }
+
+  /**
+   * The same for who looks at the line already, and knows when to look again: being woken by what it did itself, it would
+   * never rest while the server refuses. Answers whether the item is in line.
+   */
+  putInPlace(item: Item): boolean {
     const dueAt = this.dueAt(item);
     if (item.state !== "Queued" || item.isBusy || dueAt === undefined) {
       this.queue.remove(placeOf(item));
-      return;
+      return false;
     }
     this.queue.put({ item, ...placeOf(item), order: item.order, dueAt });
-    this.#listener.wake();
+    return true;
   }
 
   /** Puts everybody in line again: the clock was set, so all are due at another time. */

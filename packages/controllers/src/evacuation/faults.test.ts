@@ -69,6 +69,24 @@ describe("a lost answer", () => {
   );
 });
 
+describe("a budget that nobody may write", () => {
+  it.each(["Conflict", "InternalError"])("is asked for less and less often: %s", async (reason) => {
+    let asked = 0;
+    await fleetWith((plane) => (resource, object, options) => {
+      if (resource.plural !== "evacuationbudgets") return plane.update(resource, object, options);
+      asked += 1;
+      // A loop that never rests would never let this test end.
+      if (asked > 10_000) return plane.update(resource, object, options);
+      throw new Refused(failure(reason === "Conflict" ? 409 : 500, reason, "not now"));
+    });
+    await bindMany(fleet, "a", 2, "m1");
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("1m");
+    expect(asked).toBeGreaterThan(0);
+    expect(asked).toBeLessThan(150);
+  });
+});
+
 describe("a binding that others write", () => {
   it("is decided on anew, with the same token", async () => {
     let disturbed = 0;

@@ -464,7 +464,7 @@ export class Releaser {
     if (item.state !== "Queued") return;
     const binding = bindingOf(context.informers, item.key);
     if (binding !== undefined) targets.forget(item.id, binding);
-    if (item.held === undefined) board.settle(item);
+    if (item.held === undefined) board.putInPlace(item);
   }
 
   #hold(item: Item, reason: HeldReason, message: string): void {
