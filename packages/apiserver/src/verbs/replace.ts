@@ -163,8 +163,7 @@ export function checkVersion(
   head: Entry,
 ): void {
   const current = head.object.metadata;
-  if (given.uid !== undefined && given.uid !== "" && given.uid !== current.uid)
-    throw conflict(resource, target.name, uidMismatch(target, given.uid, current.uid));
+  checkUid(target, given, current.uid);
   const version = given.resourceVersion ?? "";
   if (parseVersion(version) === undefined)
     throw serverError(`strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
@@ -177,6 +176,12 @@ export function checkVersion(
   throw invalidObject({ group: resource.group, kind: resource.plural }, target.name, [
     invalid("metadata.resourceVersion", 0, "must be specified for an update"),
   ]);
+}
+
+/** `actual`: empty when there is no object. */
+export function checkUid(target: Target, { uid = "" }: GivenMeta, actual: string): void {
+  if (uid !== "" && uid !== actual)
+    throw conflict(target.resource, target.name, uidMismatch(target, uid, actual));
 }
 
 function uidMismatch(target: Target, asked: string, actual: string): string {

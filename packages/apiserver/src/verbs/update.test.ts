@@ -84,6 +84,21 @@ test("another uid is a conflict", async () => {
   });
 });
 
+test("a PUT that names the uid of an object which is gone makes no new one", async () => {
+  const { client } = await createWorld();
+  const created = await client.create(leases, newObject(leases, { name: "l" }, { spec: {} }));
+  await client.delete(leases, { namespace: "default", name: "l" });
+  const { uid } = created.metadata;
+  expect(await refusalOf(client.update(leases, created))).toMatchObject({
+    code: 409,
+    reason: "Conflict",
+    message: expect.stringContaining(
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: `,
+    ) as string,
+  });
+  expect((await client.list(leases, { namespace: "default" })).items).toEqual([]);
+});
+
 test("an absent object is not found, except on kinds that a PUT creates", async () => {
   const { client } = await createWorld();
   const absent = configMap("none") as AnyObject;

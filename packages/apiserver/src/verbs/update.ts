@@ -8,7 +8,7 @@ import type { VerbDeps } from "./deps.ts";
 import { dropUndefinedBut } from "./drop-undefined.ts";
 import { checkName, givenMetaOf } from "./metadata.ts";
 import { methodNotAllowed } from "./refusals.ts";
-import { replace } from "./replace.ts";
+import { checkUid, replace } from "./replace.ts";
 import { updateScale } from "./scale.ts";
 import { isServedSubresource } from "./subresources.ts";
 import type { Body, RequestContext, Target, WriteAnswer, WriteParameters } from "./verbs.ts";
@@ -51,6 +51,8 @@ export async function update(
     return replace(deps, context, target, parameters, { next });
   const ifAbsent = (): Promise<WriteAnswer> => {
     authorize(deps, context, "create", target);
+    // Who names a uid means that object, and no other.
+    checkUid(target, givenMetaOf(body.object), "");
     const quiet = { ...parameters, fieldValidation: "Ignore" } as const;
     // A version of an object that is gone means nothing to the one that takes its place.
     const { resourceVersion: _, ...metadata } = givenMetaOf(body.object);
