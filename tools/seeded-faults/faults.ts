@@ -24,6 +24,22 @@ export const seededFaults: readonly SeededFault[] = [
     caughtBy: ["packages/apiserver/src/store/create-store.test.ts"],
   },
   {
+    promise: "K2",
+    breaks: "a restored directory goes on from its backup as if it had only been stopped",
+    file: "packages/apiserver/src/store/restored-storage.ts",
+    find: "return { ...loaded, revisionCeiling, historyStart, history: [] };",
+    replace: "return loaded;",
+    caughtBy: ["packages/apiserver/src/store/restored-storage.test.ts"],
+  },
+  {
+    promise: "K6",
+    breaks: "health says nothing of a broken storage",
+    file: "packages/apiserver/src/server.ts",
+    find: "check: () => store.broken?.message };",
+    replace: "check: () => (store.revision < 0 ? store.broken?.message : undefined) };",
+    caughtBy: ["packages/apiserver/src/server.test.ts"],
+  },
+  {
     promise: "K3",
     breaks: "a write does not notice that the head has moved",
     file: "packages/apiserver/src/store/create-store.ts",
