@@ -30,16 +30,17 @@ export function profiler(directory: string): readonly string[] {
   return [process.execPath, "--cpu-prof", `--cpu-prof-dir=${directory}`, "--cpu-prof-interval=500"];
 }
 
-/** Creates Deployments `bench-0` … side by side. */
+/** Creates Deployments `bench-0` … side by side; with another prefix, others. */
 export async function createDeployments(
   client: Client,
   count: number,
   replicas: number,
+  prefix = "bench",
 ): Promise<void> {
   let next = 0;
   const creator = async (): Promise<void> => {
     for (let i = next++; i < count; i = next++)
-      await client.create(DEPLOYMENTS, newDeployment(`bench-${i}`, replicas));
+      await client.create(DEPLOYMENTS, newDeployment(`${prefix}-${i}`, replicas));
   };
   await Promise.all(Array.from({ length: CREATORS }, creator));
 }
@@ -125,7 +126,16 @@ export function ownWrites(writes: Writes): number {
 
 /** User and system time of a process so far. The kernel counts in hundredths of a second. */
 export function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return cpuIn(`/proc/${pid}/stat`);
+}
+
+/** That of its main thread alone, which runs JavaScript; V8 compiles and collects garbage on others too. */
+export function mainThreadSeconds(pid: number): number {
+  return cpuIn(`/proc/${pid}/task/${pid}/stat`);
+}
+
+function cpuIn(path: string): number {
+  const stat = readFileSync(path, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
