@@ -21,6 +21,8 @@ interface Story {
   /** What was written down; absent: what is right for an untolerated taint. */
   readonly entry?: object;
   readonly clusters?: readonly string[];
+  /** Of the task; Gracefully when absent. */
+  readonly mode?: string;
 }
 
 /** A binding on m1, which is tainted, written down, and evicts it some seconds later; what oracles say. */
@@ -37,7 +39,7 @@ function evictedAfter(seconds: number, story: Story = {}): string {
   const entry = { purgeMode: "Gracefully", ...story.entry };
   write("plane", "lifeboat.dev/evacuationslices//m1-1-x-0", slice(taint, entry));
   pass(seconds * 1000);
-  write("plane", BINDING, binding(placement, true), "MODIFIED");
+  write("plane", BINDING, binding(placement, true, taint, story.mode), "MODIFIED");
   return said.filter((text) => NAMES.some((name) => text.startsWith(name))).join("\n");
 }
 
@@ -45,9 +47,14 @@ function cluster(name: string, taints: readonly object[]): object {
   return { kind: "Cluster", metadata: { name, uid: name }, spec: { taints } };
 }
 
-function binding(placement: object, isEvicted: boolean): object {
-  const task = { fromCluster: "m1", producer: "TaintManager", purgeMode: "Gracefully" };
-  const mark = JSON.stringify({ m1: `m1-1 test/faulty:NoExecute@${TIME}` });
+function binding(
+  placement: object,
+  isEvicted: boolean,
+  { effect = "NoExecute" }: { readonly effect?: string } = {},
+  purgeMode = "Gracefully",
+): object {
+  const task = { fromCluster: "m1", producer: "TaintManager", purgeMode };
+  const mark = JSON.stringify({ m1: `m1-1 test/faulty:${effect}@${TIME}` });
   const annotations = isEvicted ? { [wellKnown.EVICTED_FOR]: mark } : {};
   return {
     kind: "ResourceBinding",
@@ -76,6 +83,21 @@ const toleratedFor = (tolerationSeconds?: number): object => ({
   ],
 });
 
+describe("new-targets-are-untainted", () => {
+  it.each([
+    ["m2", false],
+    ["m1", true],
+  ])("a binding that is placed on %s, where m1 is tainted, breaks it: %s", (name, isBroken) => {
+    const { said, write, pass } = judged();
+    write("plane", "cluster.karmada.io/clusters//m1", cluster("m1", [FAULTY]));
+    write("plane", "cluster.karmada.io/clusters//m2", cluster("m2", []));
+    pass(10_000);
+    const spec = { resource: { kind: "Deployment", name: "web" }, clusters: [{ name }] };
+    write("plane", BINDING, { kind: "ResourceBinding", metadata: { name: "web" }, spec });
+    expect(said.join().includes("new-targets-are-untainted")).toBe(isBroken);
+  });
+});
+
 describe("an eviction", () => {
   it("that is right is not spoken of", () => {
     expect(evictedAfter(5)).toBe("");
@@ -102,6 +124,16 @@ describe("an eviction", () => {
     const said = evictedAfter(5, { entry: { purgeMode: "Directly" } });
     expect(said).toContain("eligibility-is-frozen");
     expect(said).toContain("eligibility-is-recorded-as-it-is");
+  });
+
+  it("for PreferNoExecute is when the policy has no failover.cluster", () => {
+    const story = { taint: { ...FAULTY, effect: "PreferNoExecute" } };
+    expect(evictedAfter(5, story)).toContain("prefer-no-execute-asks-the-policy");
+  });
+
+  it("in a mode that nobody said is", () => {
+    expect(evictedAfter(5, { mode: "Directly" })).toContain("purge-mode-is-said");
+    expect(evictedAfter(5)).not.toContain("purge-mode-is-said");
   });
 
   it("to nowhere is", () => {

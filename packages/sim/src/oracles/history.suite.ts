@@ -23,6 +23,7 @@ export interface BindingParts {
   /** The generation that the scheduler has seen; absent: this one. */
   readonly seen?: number;
   readonly annotations?: Fields;
+  readonly labels?: Fields;
   readonly replicas?: number;
   readonly placement?: Fields;
   readonly failover?: Fields;
@@ -83,7 +84,7 @@ export class History {
   }
 
   binding(parts: BindingParts): void {
-    const { on = {}, tasks, generation = 1, seen = generation, annotations } = parts;
+    const { on = {}, tasks, generation = 1, seen = generation, annotations, labels } = parts;
     const { replicas = 2, placement = {}, failover } = parts;
     const applied = { [wellKnown.APPLIED_PLACEMENT]: JSON.stringify(placement) };
     this.put("plane", BINDING, {
@@ -93,7 +94,7 @@ export class History {
         namespace: "default",
         uid: "uid-of-binding",
         generation,
-        labels: { [wellKnown.BINDING_ID]: "id" },
+        labels: { [wellKnown.BINDING_ID]: "id", ...labels },
         annotations: { ...applied, ...annotations },
       },
       spec: {

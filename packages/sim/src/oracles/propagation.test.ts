@@ -96,4 +96,47 @@ itJudges([
     },
   ],
   ["no-orphan-work", "broken", "no binding wants it", (h) => h.work("m1")],
+  [
+    "members-hold-what-works-say",
+    "broken",
+    "a copy is missing",
+    (h) => {
+      h.binding({ on: { m1: 2 } });
+      h.work("m1");
+    },
+  ],
+  [
+    "members-hold-what-works-say",
+    "broken",
+    "a copy has no Work",
+    (h) => {
+      h.binding({ on: { m2: 2 } });
+      h.copy("m1", 2);
+    },
+  ],
+  [
+    "members-hold-what-works-say",
+    "kept",
+    "each copy has its Work",
+    (h) => {
+      h.binding({ on: { m1: 2 } });
+      h.work("m1", { spec: {} });
+      h.copy("m1", 2);
+    },
+  ],
+  ["status-comes-back", "broken", "a cluster is not shown", (h) => h.binding({ on: { m1: 2 } })],
+  ["status-comes-back", "kept", "there is none to show", (h) => h.binding({})],
+  ["nothing-is-left-going", "broken", "a copy is", (h) => h.copy("m1", 0, { going: true })],
+  ["nothing-is-left-going", "kept", "none is", (h) => h.copy("m1", 2)],
+  [
+    "works-live-in-their-namespace",
+    "broken",
+    "its copy is marked as another cluster's",
+    (h) => h.put("plane", "work.karmada.io/works/elsewhere/web", workIn("elsewhere")),
+  ],
+  ["works-live-in-their-namespace", "kept", "it is in its cluster's", (h) => h.work("m1")],
 ]);
+
+function workIn(namespace: string): object {
+  return { kind: "Work", metadata: { name: "web", namespace }, spec: {} };
+}

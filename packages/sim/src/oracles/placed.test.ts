@@ -1,0 +1,57 @@
+/** What the oracles of placing say of worlds at rest. */
+import { wellKnown } from "@lifeboat/core";
+import { type History, itJudges } from "./history.suite.ts";
+
+/** A policy that asks for m1 and m2, and where the workload is. */
+const placed =
+  (...on: readonly string[]) =>
+  (h: History): void => {
+    const at = { name: "web", namespace: "default" };
+    const annotations = { [wellKnown.POLICY_NAME]: "web" };
+    h.put("plane", "apps/deployments/default/web", {
+      kind: "Deployment",
+      metadata: { ...at, uid: "uid-of-web", annotations },
+      spec: { replicas: 2 },
+    });
+    h.put("plane", "policy.karmada.io/propagationpolicies/default/web", {
+      kind: "PropagationPolicy",
+      metadata: { ...at, uid: "uid-of-policy" },
+      spec: {
+        resourceSelectors: [{ kind: "Deployment", name: "web" }],
+        placement: { clusterAffinity: { clusterNames: ["m1", "m2"] } },
+      },
+    });
+    h.binding({ on: Object.fromEntries(on.map((name) => [name, 2])) });
+  };
+
+/** One copy, in m1, which is faulty or not. */
+const onFaulty =
+  (effect: string) =>
+  (h: History): void => {
+    const placement = { spreadConstraints: [{ spreadByField: "cluster", minGroups: 1 }] };
+    h.binding({ on: { m1: 2 }, placement, labels: { [wellKnown.POLICY_ID]: "policy" } });
+    h.cluster("m1", "False", {}, { taints: [{ key: "test/faulty", effect }] });
+  };
+
+itJudges([
+  ["placed-as-asked", "kept", "it is on both", placed("m1", "m2")],
+  ["placed-as-asked", "broken", "one is missing", placed("m1")],
+  ["placed-as-asked", "broken", "it is on another, too", placed("m1", "m2", "m3")],
+  [
+    "nobody-stays-on-a-faulty-cluster",
+    "broken",
+    "another is free",
+    onFaulty("NoExecute"),
+    { failover: true },
+  ],
+  [
+    "nobody-stays-on-a-faulty-cluster",
+    "kept",
+    "only new ones are kept away",
+    onFaulty("NoSchedule"),
+    { failover: true },
+  ],
+  ["nobody-stays-on-a-faulty-cluster", "kept", "the gate is off", onFaulty("NoExecute")],
+  ["members-that-answer-are-ready", "broken", "one is not", (h) => h.cluster("m1", "False")],
+  ["members-that-answer-are-ready", "kept", "all are", (h) => h.cluster("m1", "True")],
+]);
