@@ -198,6 +198,25 @@ describe("the next process", () => {
     expect(second.time.steps).not.toBe(steps);
   });
 
+  it("waits no longer than a whole wait when the clock was set back while nobody ran", () => {
+    const first = machine();
+    const before = first.now();
+    first.pass(MINUTE);
+    first.time.look();
+    first.step(10 * MINUTE);
+    first.time.look();
+    const after = first.now();
+    first.pass(MINUTE);
+    const second = machine(addMs(first.now(), -10 * MINUTE));
+    second.time.remember(first.time.log);
+    const own = second.now();
+    for (const since of [before, after, own])
+      expect(second.leftOf(since, 5 * MINUTE)).toBeLessThanOrEqual(5 * MINUTE);
+    second.pass(2 * MINUTE);
+    for (const since of [before, after, own])
+      expect(second.leftOf(since, 5 * MINUTE)).toBe(3 * MINUTE);
+  });
+
   it("adds its own steps to what it remembers, once", () => {
     const { time, now, pass, step, leftOf } = machine();
     const since = now();

@@ -75,6 +75,8 @@ export class SteadyTime {
   #own = NO_STEPS;
   /** Wall time less monotonic time, as of the last step. */
   #offset: number;
+  /** What the wall clock showed when this process began to watch it. */
+  readonly #start: Instant;
   #lookedAt: number;
   #count = 0;
   /** When times of the future were first asked about, on the monotonic clock. */
@@ -87,7 +89,8 @@ export class SteadyTime {
     this.#clock = clock;
     this.#onStep = onStep;
     this.#lookedAt = clock.monotonic();
-    this.#offset = clock.now() - this.#lookedAt;
+    this.#start = clock.now();
+    this.#offset = this.#start - this.#lookedAt;
   }
 
   /** How often steps were seen or remembered: another number means that what was due at some time is due at another one. */
@@ -120,9 +123,14 @@ export class SteadyTime {
     const after = this.#clock.monotonic();
     this.#compare(now, before, after);
     const log = this.#log;
+    // Once steps of its own are forgotten, so is the clock that this process found.
+    const own = this.#own.begin === NO_STEPS.begin ? this.#own.steps.length : Infinity;
     const due: DueTime = (since, afterMs) => {
       if (log.steps.length === 0 && since <= now + AHEAD_MS) return addMs(since, afterMs);
-      const elapsed = elapsedSince(log, since, now) ?? this.#sinceFirstAsked(since, after);
+      const read = elapsedSince(log, since, now, { start: this.#start, steps: own });
+      // In the future by every reading: the clock of somebody was wrong, and nobody shall wait until it is right.
+      const elapsed =
+        read === undefined || read < -AHEAD_MS ? this.#sinceFirstAsked(since, after) : read;
       return addMs(now, Math.ceil(afterMs - elapsed));
     };
     return { now, due };
@@ -171,8 +179,16 @@ function withStep({ begin, steps }: StepLog, step: ClockStep): StepLog {
   return { begin: oldest.seen, steps: [...others, step] };
 }
 
-/** The least that any reading of the text allows; undefined: it lies in the future by all of them. */
-function elapsedSince({ begin, steps }: StepLog, since: Instant, now: Instant): number | undefined {
+/**
+ * The least that any reading of the text allows; undefined: it lies in the future by all of them. What this process wrote
+ * since its start, before a step of its own, is read on the clock that it found, wherever on the clocks of earlier processes that lies.
+ */
+function elapsedSince(
+  { begin, steps }: StepLog,
+  since: Instant,
+  now: Instant,
+  own: { readonly start: Instant; readonly steps: number },
+): number | undefined {
   let read: number | undefined;
   let skipped: number | undefined;
   let shift = 0;
@@ -180,7 +196,8 @@ function elapsedSince({ begin, steps }: StepLog, since: Instant, now: Instant): 
   for (let i = steps.length; i >= 0; i--) {
     const step = steps[i - 1];
     const { from, seen, until } = step ?? { from: begin, seen: begin, until: -Infinity };
-    if (since >= from && since <= end) read = least(read, now - since - shift);
+    const isOwn = i === steps.length - own.steps && since >= own.start;
+    if ((since >= from || isOwn) && since <= end) read = least(read, now - since - shift);
     if (since < from && since > until) skipped = least(skipped, now - seen - shift);
     if (step === undefined) break;
     shift += step.byMs;
