@@ -21,5 +21,6 @@ export {
   statefulSets,
 } from "./stateful-objects.ts";
 export { conditionOf, findObject, oneOf, placementText, reasonsAbout } from "./failover-reading.ts";
+export { bundleProgram } from "./bundle-program.ts";
 export { storedConfigMap } from "./stored-object.ts";
 export { wrapped } from "./wrapped-client.ts";
