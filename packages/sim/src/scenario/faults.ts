@@ -7,7 +7,7 @@ import { type Client, OutcomeUnknown } from "@lifeboat/kit";
 import type { MemberFault } from "@lifeboat/members";
 import type { MemberCluster } from "../member-cluster.ts";
 import type { Link } from "../network/link.ts";
-import type { Simulation } from "../simulation.ts";
+import { secrets, type Simulation } from "../simulation.ts";
 import { RESOURCES, workload } from "./objects.ts";
 import { rewritten } from "./other-version.ts";
 import type { Fault } from "./scenario.ts";
@@ -247,14 +247,6 @@ function letGo(simulation: Simulation, member: MemberCluster): void {
   }
 }
 
-const SECRETS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "secrets",
-  kind: "Secret",
-  namespaced: true,
-};
-
 function arrangeRotation(simulation: Simulation, fault: Is<"token-rotated">): void {
   const { clock } = simulation;
   const member = simulation.member(fault.member);
@@ -267,7 +259,7 @@ function arrangeRotation(simulation: Simulation, fault: Is<"token-rotated">): vo
     simulation.user(async (plane) => {
       const key = { namespace: wellKnown.CLUSTER_NAMESPACE, name: fault.member };
       const body = { data: { token: btoa(member.token) } };
-      await plane.patch(SECRETS, key, { type: "merge", body });
+      await plane.patch(secrets, key, { type: "merge", body });
     }),
   );
   if (fault.oldEndsAfter >= 0)
