@@ -11,6 +11,7 @@ import { WorkerProcess } from "./worker-process.ts";
 /** Says what it was told to do; some seeds are bad for it. */
 const PROGRAM = `
   process.on("disconnect", () => process.exit());
+  process.send({ says: "alive" });
   process.on("message", ({ seed }) => {
     if (seed === 3) process.kill(process.pid, "SIGABRT");
     if (seed === 5) for (;;);

@@ -26,6 +26,9 @@ export interface WorkerOptions {
   readonly execArgv?: readonly string[];
 }
 
+/** What a process may take to start on a busy machine; it says that it has. */
+const START_MS = 60_000;
+
 export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #silenceMs: number;
@@ -33,6 +36,7 @@ export class WorkerProcess {
   #listener: WorkerListener | undefined;
   #settle: ((end: JobEnd) => void) | undefined;
   #gone: string | undefined;
+  #hasStarted = false;
 
   constructor({ entry, args, silenceMs, execArgv = process.execArgv }: WorkerOptions) {
     this.#silenceMs = silenceMs;
@@ -63,6 +67,7 @@ export class WorkerProcess {
   }
 
   #hear(message: Message): void {
+    this.#hasStarted = true;
     this.#waitOn();
     if (message.says === "run") this.#listener?.run(message.report);
     else if (message.says === "note") this.#listener?.note(message.text);
@@ -72,10 +77,11 @@ export class WorkerProcess {
   #waitOn(): void {
     clearTimeout(this.#timer);
     if (this.#settle === undefined) return;
+    const limitMs = this.#hasStarted ? this.#silenceMs : Math.max(this.#silenceMs, START_MS);
     this.#timer = setTimeout(() => {
-      this.#lose(`nothing was heard of it for ${this.#silenceMs / 1000} s`);
+      this.#lose(`nothing was heard of it for ${limitMs / 1000} s`);
       this.stop();
-    }, this.#silenceMs);
+    }, limitMs);
   }
 
   #lose(why: string): void {

@@ -19,6 +19,7 @@ export function serveJobs(): void {
   process.on("SIGINT", () => undefined);
   process.on("disconnect", () => process.exit());
   process.on("message", (job) => void serve(job as Job));
+  tell({ says: "alive" });
 }
 
 async function serve(job: Job): Promise<void> {

@@ -84,8 +84,8 @@ function withM1({ tables, takenAt }: WorldSnapshot, status: object, id: string):
     object.kind === "Cluster" && object.metadata.name === "m1"
       ? {
           ...object,
-          spec: { ...object["spec"], id },
-          status: { ...object["status"], ...status },
+          spec: { ...(object["spec"] as object), id },
+          status: { ...(object["status"] as object), ...status },
         }
       : object;
   return {
