@@ -3,7 +3,14 @@ import { clusters } from "@lifeboat/api";
 import { configMap, newCluster, newNamespace, resources } from "@lifeboat/testkit";
 import { describe, expect, it } from "vitest";
 import { joinCluster } from "./join.ts";
-import { AUTHORITY, createGround, Died, dyingPair, traces, without } from "./registration.suite.ts";
+import {
+  AUTHORITY,
+  createGround,
+  deathsUntilDone,
+  dyingPair,
+  traces,
+  without,
+} from "./registration.suite.ts";
 import { clusterRoleBindings, clusterRoles, namespaces, secrets } from "./resources.ts";
 
 const IN_MEMBER = [
@@ -91,19 +98,7 @@ describe("joinCluster", () => {
     async (when) => {
       const ground = await createGround();
       const { plane, member } = ground;
-      let deaths = 0;
-      for (let n = 1; n < 100; n += 1) {
-        const { clients } = dyingPair([plane, member], n, when);
-        const died = await ground
-          .join({ plane: clients[0], member: clients[1] })
-          .then(() => false)
-          .catch((error: unknown) => {
-            if (error instanceof Died) return true;
-            throw error;
-          });
-        if (!died) break;
-        deaths += 1;
-      }
+      const deaths = await deathsUntilDone(ground, when, (clients) => ground.join(clients));
       expect(deaths).toBeGreaterThanOrEqual(10);
       await ground.fleet.advance("5s");
       expect(withoutDefaultAccount(await traces(member, false))).toEqual(IN_MEMBER);

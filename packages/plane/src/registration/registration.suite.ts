@@ -95,7 +95,7 @@ export function dyingPair(
   return { clients: [dying(a, counter, n, when), dying(b, counter, n, when)], counter };
 }
 
-export class Died extends Error {}
+class Died extends Error {}
 
 function dying(
   client: Client,
@@ -118,6 +118,26 @@ function dying(
     patch: (...given) => write(() => client.patch(...given)),
     delete: (...given) => write(() => client.delete(...given)),
   });
+}
+
+/**
+ * Repeats an order whose caller dies before or after its first write, then its second, and so on, until it gets through.
+ * Answers how often the caller died.
+ */
+export async function deathsUntilDone(
+  ground: Pick<Ground, "plane" | "member">,
+  when: "before" | "after",
+  order: (clients: { readonly plane: Client; readonly member: Client }) => Promise<unknown>,
+): Promise<number> {
+  for (let deaths = 0; ; deaths += 1) {
+    const { clients } = dyingPair([ground.plane, ground.member], deaths + 1, when);
+    try {
+      await order({ plane: clients[0], member: clients[1] });
+      return deaths;
+    } catch (error) {
+      if (!(error instanceof Died)) throw error;
+    }
+  }
 }
 
 /** Does what the token controller of a kube-controller-manager does. */

@@ -10,7 +10,7 @@ import {
 } from "@lifeboat/api";
 import { newCluster } from "@lifeboat/testkit";
 import { describe, expect, it } from "vitest";
-import { createGround, Died, dyingPair, type Ground, traces } from "./registration.suite.ts";
+import { createGround, deathsUntilDone, type Ground, traces } from "./registration.suite.ts";
 import { secrets, serviceAccounts, systemObject } from "./resources.ts";
 import { loadOf, unjoinCluster, type UnjoinOutcome, type UnjoinRequest } from "./unjoin.ts";
 
@@ -93,19 +93,7 @@ describe("unjoinCluster", () => {
     "can be repeated after dying %s each write",
     async (when) => {
       const ground = await joined();
-      const { plane, member } = ground;
-      let deaths = 0;
-      for (let n = 1; n < 100; n += 1) {
-        const { clients } = dyingPair([plane, member], n, when);
-        const died = await unjoin(ground, { plane: clients[0], member: clients[1] })
-          .then(() => false)
-          .catch((error: unknown) => {
-            if (error instanceof Died) return true;
-            throw error;
-          });
-        if (!died) break;
-        deaths += 1;
-      }
+      const deaths = await deathsUntilDone(ground, when, (clients) => unjoin(ground, clients));
       expect(deaths).toBeGreaterThanOrEqual(3);
       expect(await planeTraces(ground)).toEqual(PLANE_EMPTY);
       expect(await memberTraces(ground)).toEqual([]);
