@@ -77,6 +77,7 @@ function ofLinks(members: readonly string[]): readonly fc.Arbitrary<Fault>[] {
     onLink(anyLink, fc.record({ missEvents: chance })),
     onLink(anyLink, fc.record({ lose: chance, loseAnswer: chance })),
     onLink(member, fc.record({ duplicate: chance })),
+    onLink(member, fc.record({ late: chance })),
     onLink(
       anyLink,
       fc.constantFrom<LinkConditions>({ delayMs: [1, 200] }, { delayMs: [500, 5000] }),

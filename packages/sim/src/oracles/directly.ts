@@ -230,7 +230,10 @@ class Purges {
     const others = this.#truth
       .members()
       .filter((member) => copyOf(this.#truth, binding, member) !== undefined);
-    const isNew = (member: string): boolean => member !== cluster && !others.includes(member);
+    // Where it stays it was asked for before, though its copy may still be on its way.
+    const stays = resultOf(binding);
+    const isNew = (member: string): boolean =>
+      member !== cluster && !others.includes(member) && !stays.has(member);
     const purges = this.#under.get(key) ?? new Map<string, Purge>();
     const isOver = (): boolean => workOf(this.#truth, binding, cluster) === undefined;
     this.#under.set(key, purges.set(cluster, { namespace, name, cluster, isNew, isOver }));
