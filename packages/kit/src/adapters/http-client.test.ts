@@ -294,9 +294,9 @@ test("a write that is given up while it waits for a connection is never sent", a
   });
   const client = connect(server, { maxConnections: 1 });
   const first = client.create(things, thing);
-  await expect(client.update(things, thing, { signal: stop.signal })).rejects.toBeInstanceOf(
-    NotSent,
-  );
+  await expect(
+    client.update(things, thing as AnyObject, { signal: stop.signal }),
+  ).rejects.toBeInstanceOf(NotSent);
   answerFirst();
   await first;
   await client.get(things, key);
