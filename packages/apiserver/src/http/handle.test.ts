@@ -576,7 +576,9 @@ describe("other paths", () => {
     });
     expect((await ask("GET", "/readyz", { user: null })).text).toBe("ok");
     expect((await ask("GET", "/readyz/ping")).text).toBe("ok");
-    expect((await ask("GET", "/livez?verbose")).text).toBe("[+]ping ok\nlivez check passed\n");
+    expect((await ask("GET", "/livez?verbose")).text).toBe(
+      "[+]ping ok\n[+]storage ok\nlivez check passed\n",
+    );
     expect((await ask("GET", "/")).json["paths"]).toContain("/apis/apps/v1");
     expect((await ask("POST", "/version")).status).toBe(405);
     expect((await ask("GET", "/metrics")).headers["content-type"]).toMatch(/^text\/plain/);
