@@ -25,9 +25,9 @@ export const gracefulMutants: readonly SimMutant[] = [
     promise: "D4",
     breaks: "half a minute is enough to let an old copy go",
     file: "packages/core/src/eviction/decide-tasks.ts",
-    find: 'return isGraceOver(view, task, now) ? "GracePeriodOver" : undefined;',
+    find: 'return isGraceOver(view, task, moment) ? "GracePeriodOver" : undefined;',
     replace:
-      'const isOld = now > addMs(createdAt(task) ?? now, 30_000);\n  return isGraceOver(view, task, now) || isOld ? "GracePeriodOver" : undefined;',
+      'const isOld = moment.now > moment.due(createdAt(task) ?? moment.now, 30_000);\n  return isGraceOver(view, task, moment) || isOld ? "GracePeriodOver" : undefined;',
     caughtIn: ["two-copies-one-slow"],
   },
   {

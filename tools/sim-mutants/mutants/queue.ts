@@ -53,8 +53,8 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C4",
     breaks: "only this process's own evictions count",
     file: "packages/controllers/src/evacuation/releaser.ts",
-    find: "return instantOf(Math.max(reservedUntil ?? 0, this.#notBefore));",
-    replace: "return this.#notBefore;",
+    find: "const until = Math.max(used, this.#notBefore);",
+    replace: "const until = this.#notBefore;",
     caughtIn: ["crash-between-evictions"],
   },
   {
