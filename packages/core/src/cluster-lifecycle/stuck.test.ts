@@ -1,4 +1,4 @@
-import type { ResourceBinding } from "@lifeboat/api";
+import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { stuckOn, whyStuck } from "./stuck.ts";
 
@@ -27,6 +27,11 @@ function binding(
   };
 }
 
+function left(task: Partial<EvictionTask>): ResourceBinding {
+  const all = { fromCluster: "m1", reason: "", producer: "", ...task };
+  return binding("a", CLAIMED, { clusters: [{ name: "m2" }], gracefulEvictionTasks: [all] });
+}
+
 describe("whyStuck", () => {
   const rows: readonly [string, ResourceBinding, string | undefined][] = [
     ["that nobody claims", binding("a", {}), "NotClaimed"],
@@ -42,6 +47,12 @@ describe("whyStuck", () => {
     ],
     ["that no other cluster takes", binding("a", CLAIMED, {}, "False"), "NotPlaced"],
     ["that will be placed anew", binding("a", CLAIMED, {}, "True"), undefined],
+    [
+      "that left and keeps its copy",
+      left({ purgeMode: "Never", suppressDeletion: true }),
+      "CopyKept",
+    ],
+    ["that leaves", left({ purgeMode: "Gracefully" }), undefined],
     ["that is elsewhere", binding("a", {}, { clusters: [{ name: "m2" }] }), undefined],
   ];
   it.each(rows)("a binding %s", (_name, given, reason) => {

@@ -1,7 +1,8 @@
 /**
  * Which workloads keep a cluster from leaving that will not move by themselves, and what a person can do about each.
  *
- * Who is on its way is not stuck: a task says that it leaves, or it has left and its copy stays until another is healthy.
+ * Who is on its way is not stuck: a task says that it leaves, or it has left and its copy stays until another is healthy. Only
+ * a copy that mode Never keeps waits for a person.
  */
 import { findCondition, type ResourceBinding } from "@lifeboat/api";
 import { hasScheduler } from "../matching/has-scheduler.ts";
@@ -12,6 +13,8 @@ export const stuckReasons = defineReasons({
   SchedulingSuspended:
     "its scheduling is suspended: end that with spec.suspension.scheduling of its binding",
   NotPlaced: "no other cluster takes it: lifeboat explain says why",
+  CopyKept:
+    "its old copy is kept until a person lets it go: set suppressDeletion of its eviction task to false",
 });
 
 export type StuckReason = keyof typeof stuckReasons;
@@ -25,6 +28,8 @@ export interface Stuck {
 /** Why a binding stays on a cluster that is to leave; undefined when it is on its way, or was never placed there itself. */
 export function whyStuck(binding: ResourceBinding, cluster: string): StuckReason | undefined {
   const { spec, status } = binding;
+  const task = spec.gracefulEvictionTasks?.find(({ fromCluster }) => fromCluster === cluster);
+  if (task?.suppressDeletion === true) return "CopyKept";
   if (!(spec.clusters ?? []).some(({ name }) => name === cluster)) return undefined;
   if (spec.suspension?.scheduling === true) return "SchedulingSuspended";
   if (!hasScheduler(binding)) return "NotClaimed";

@@ -129,6 +129,8 @@ export const convergedOracles: readonly ConvergedOracle[] = [
       truth.bindings().flatMap((binding) =>
         evictionsOf(binding)
           .filter((task) => modeOf(task) === "Directly" && task.suppressDeletion !== true)
+          // What another workload needs there stays as long as that does.
+          .filter(({ fromCluster }) => !isRequiredIn(binding, fromCluster))
           .map(({ fromCluster }) => `${nameOf(binding)} is still purged from ${fromCluster}`),
       ),
   },
@@ -169,6 +171,11 @@ function onNewCopies(
     };
   };
   return { name, promise, on: "plane", tables: [...BINDINGS, WORKS], start };
+}
+
+function isRequiredIn({ spec }: ResourceBinding, cluster: string): boolean {
+  const needs = (spec.requiredBy ?? []).flatMap(({ clusters = [] }) => clusters);
+  return needs.some(({ name }) => name === cluster);
 }
 
 /** A cluster that a workload leaves in mode Directly. */

@@ -8,11 +8,14 @@ import { wellKnown } from "@lifeboat/core";
 import { parseObject } from "../disk/ledger.ts";
 import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
 import {
+  bindingOf,
   clusterNamed,
+  evictionsOf,
   identityOf,
   isLastCopy,
   isUnclaimed,
   manifestsOf,
+  modeOf,
   nameOf,
   pairOf,
   readyOf,
@@ -238,11 +241,15 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           : [`${where} is not as its Work says`];
       });
       const { liars } = truth.circumstances;
-      const surplus = [...held.keys()]
-        .filter((where) => !wanted.has(where))
-        // What a liar denied to have was left to it.
-        .filter((where) => !liars.has(where.slice(0, where.indexOf(" "))));
-      return [...missing, ...surplus.map((where) => `${where} has no Work`)];
+      const surplus = [...held]
+        .filter(([where]) => !wanted.has(where))
+        .filter(([where, object]) => {
+          const member = where.slice(0, where.indexOf(" "));
+          // What a liar denied to have was left to it.
+          return !liars.has(member) && !isLeftAlone(truth, member, object);
+        })
+        .map(([where]) => `${where} has no Work`);
+      return [...missing, ...surplus];
     },
   },
   {
@@ -294,7 +301,21 @@ export const convergedOracles: readonly ConvergedOracle[] = [
   },
 ];
 
-/** Whether a cluster cannot leave before a person decides: what is on it has nowhere to go, or nobody places it (D22). */
+/**
+ * Whether nobody takes away what a backup brought back: a namespace, in which anything may be; what belongs to no binding,
+ * because another control plane may have made it; a kind that the cluster has nothing else of, because nobody looks for it.
+ */
+function isLeftAlone(truth: Truth, member: string, object: AnyObject): boolean {
+  if (!truth.circumstances.restored.has(member)) return false;
+  if (object.kind === "Namespace" || bindingOf(truth, object) === undefined) return true;
+  return !truth
+    .works()
+    .filter((work) => clusterOf(work.metadata.namespace) === member)
+    .some((work) => manifestsOf(work).some(({ kind }) => kind === object.kind));
+}
+
+/** Whether a cluster cannot leave before a person decides: what is on it has nowhere to go, nobody places it, or it
+ * is kept (D22). */
 function isWaitedFor(truth: Truth, cluster: AnyObject): boolean {
   const { name } = cluster.metadata;
   const byId = new Map(truth.bindings().map((binding) => [bindingId(binding), binding]));
@@ -302,6 +323,8 @@ function isWaitedFor(truth: Truth, cluster: AnyObject): boolean {
     const binding = byId.get(bindingId(work));
     const isHere = clusterOf(work.metadata.namespace) === name;
     if (!isHere || binding === undefined) return false;
+    const task = evictionsOf(binding).find(({ fromCluster }) => fromCluster === name);
+    if (task !== undefined && modeOf(task) === "Never") return true;
     return isUnclaimed(binding) || isLastCopy(truth, name, binding) || !hasTarget(truth, binding);
   });
 }

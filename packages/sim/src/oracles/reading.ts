@@ -52,7 +52,7 @@ export function isLastCopy(truth: Truth, cluster: string, binding: ResourceBindi
   const leaving = truth
     .clusters()
     .some(({ metadata }) => metadata.name === cluster && metadata.deletionTimestamp !== undefined);
-  return leaving && clustersOf(binding).size === 0;
+  return leaving && (binding.spec.clusters ?? []).length === 0;
 }
 
 /** Whether no policy claims it any more: it stays where it is, and nobody places it anew. */
