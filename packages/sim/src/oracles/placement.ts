@@ -44,11 +44,14 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     start: (truth) =>
       onEdit(({ before, now }) => {
         if (isOfPerson(truth, now) || isAskedAnew(before, now)) return [];
+        // Who has fewer replicas than before may be too few for all clusters.
+        const isScaledDown = isDivided(now) && sumOf(before) > (now.spec.replicas ?? 0);
+        if (isScaledDown) return [];
         const evicted = tasksOf(now);
         const lost = resultWithout(before, now)
           .filter((cluster) => !evicted.has(cluster) && isStaying(clusterNamed(truth, cluster)))
           .map((cluster) => `${nameOf(now)} lost ${cluster}`);
-        if (!isDivided(now) || sumOf(before) > (now.spec.replicas ?? 0)) return lost;
+        if (!isDivided(now)) return lost;
         const shares = resultOf(now);
         const shrunk = [...resultOf(before)]
           .filter(([name, replicas]) => (shares.get(name) ?? replicas) < replicas)
