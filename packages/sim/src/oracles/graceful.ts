@@ -5,6 +5,7 @@
  * reasons that Decision D9 knows; time is none of them, but for the grace period of a failing application.
  */
 import type { AnyObject, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
+import { wellKnown } from "@lifeboat/core";
 import type { Committed } from "../disk/ledger.ts";
 import type { AlwaysOracle, ConvergedOracle, Judge } from "./oracle.ts";
 import {
@@ -331,6 +332,10 @@ class ServiceMemory {
     if (template === undefined || isGoing(template) || wantsNone(template)) return [];
     const task = evictionsOf(binding).find(({ fromCluster }) => fromCluster === member);
     if (task !== undefined && modeOf(task) === "Directly") return [];
+    // A purge that was ordered is carried out, also when the eviction is taken back a moment later.
+    const work = workOf(this.#truth, binding, member);
+    const isPurged = work?.metadata.annotations?.[wellKnown.PURGE_MODE] === "Directly";
+    if (work !== undefined && isGoing(work) && isPurged) return [];
     // What the plane cannot have known when it gave the order is not its fault.
     const knownAt = this.#knownAt.get(workKeyOf(binding, member)) ?? at - this.#truth.lagMs;
     if (since > knownAt) return [];
