@@ -247,7 +247,8 @@ export function taintOf(
  *   Duplicated       else: a new one does
  *   Divided          else: any other does
  *
- * `knownSince`: a taint that came later may not be known everywhere, and does not count.
+ * `knownSince`: a taint that came later may not be known everywhere, and does not count. Infinity: only what is certain to be
+ * a target is one, so nobody bears a taint for a time, nor a drain.
  */
 export function noTarget(
   { spec }: ResourceBinding,
@@ -259,13 +260,16 @@ export function noTarget(
   const names =
     placement?.clusterAffinities?.flatMap(({ clusterNames = [] }) => clusterNames) ??
     placement?.clusterAffinity?.clusterNames;
-  const tolerations = placement?.clusterTolerations ?? [];
+  const isCertain = knownSince === Infinity;
+  const lasting = (placement?.clusterTolerations ?? []).filter(
+    ({ tolerationSeconds }) => !isCertain || tolerationSeconds === undefined,
+  );
   const fitting = [...clusters]
     .filter(([name]) => name !== cluster && (names?.includes(name) ?? true))
     .filter(([, { borne, cluster: object }]) => {
       const taints = [...borne.values()].filter(({ since }) => since <= knownSince);
       const repels = ({ taint }: Borne): boolean =>
-        !tolerations.some((one) => isTolerated(one, taint));
+        !lasting.some((one) => isTolerated(one, taint)) || (isCertain && isDrain(taint));
       return !isGoing(object) && !taints.some(repels);
     })
     .map(([name]) => name);
