@@ -12,6 +12,7 @@ import {
   clusterNamed,
   evictionsOf,
   identityOf,
+  ignoresSpread,
   isLastCopy,
   isUnclaimed,
   manifestsOf,
@@ -329,16 +330,18 @@ function isWaitedFor(truth: Truth, cluster: AnyObject): boolean {
   });
 }
 
-/** Whether a cluster that stays and bears no taint is one that the workload may go to. */
+/** Whether as many clusters as the workload needs stay, bear no taint and are such that it may go there. */
 function hasTarget(truth: Truth, { spec }: ResourceBinding): boolean {
-  const { clusterAffinity, clusterAffinities } = spec.placement ?? {};
+  const { clusterAffinity, clusterAffinities, spreadConstraints } = spec.placement ?? {};
+  const spread = ignoresSpread(spec.placement) ? undefined : spreadConstraints?.[0];
   const groups = clusterAffinities ?? (clusterAffinity === undefined ? [] : [clusterAffinity]);
   const asked = new Set(groups.flatMap(({ clusterNames = [] }) => clusterNames));
-  return truth
+  const fitting = truth
     .clusters()
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .filter(({ spec: { taints = [] } }) => taints.length === 0)
-    .some(({ metadata }) => groups.length === 0 || asked.has(metadata.name));
+    .filter(({ metadata }) => groups.length === 0 || asked.has(metadata.name));
+  return fitting.length >= Math.max(1, spread?.minGroups ?? 1);
 }
 
 function isOverridden({ metadata: { annotations = {} } }: AnyObject): boolean {
