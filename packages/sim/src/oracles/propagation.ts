@@ -14,6 +14,7 @@ import {
   identityOf,
   ignoresSpread,
   isLastCopy,
+  isOfPerson,
   isUnclaimed,
   manifestsOf,
   modeOf,
@@ -197,13 +198,11 @@ export const convergedOracles: readonly ConvergedOracle[] = [
     judge: (truth) => {
       const works = truth.works();
       const there = new Set(works.map((w) => `${bindingId(w)} ${clusterOf(w.metadata.namespace)}`));
-      return truth
-        .bindings()
-        .flatMap((binding) =>
-          [...clustersOf(binding)]
-            .filter((cluster) => !there.has(`${bindingId(binding)} ${cluster}`))
-            .map((cluster) => `binding ${nameOf(binding)} has no Work in ${cluster}`),
-        );
+      return truth.bindings().flatMap((binding) =>
+        clustersThere(truth, binding)
+          .filter((cluster) => !there.has(`${bindingId(binding)} ${cluster}`))
+          .map((cluster) => `binding ${nameOf(binding)} has no Work in ${cluster}`),
+      );
     },
   },
   {
@@ -261,7 +260,7 @@ export const convergedOracles: readonly ConvergedOracle[] = [
         const shown = (binding.status?.aggregatedStatus ?? [])
           .map((item) => item.clusterName)
           .filter((cluster) => !isLastCopy(truth, cluster, binding));
-        const expected = [...clustersOf(binding)].toSorted();
+        const expected = clustersThere(truth, binding).toSorted();
         return says(shown.toSorted(), expected)
           ? []
           : [`binding ${nameOf(binding)} shows [${shown.join()}] of [${expected.join()}]`];
@@ -278,13 +277,11 @@ export const convergedOracles: readonly ConvergedOracle[] = [
         .flatMap(({ metadata }) => clusterOf(metadata.name) ?? []);
       return [
         ...namespaces.filter(isGone).map((name) => `the namespace of ${name} is still there`),
-        ...truth
-          .bindings()
-          .flatMap((binding) =>
-            [...clustersOf(binding)]
-              .filter(isGone)
-              .map((name) => `${nameOf(binding)} still names ${name}`),
-          ),
+        ...truth.bindings().flatMap((binding) =>
+          clustersThere(truth, binding)
+            .filter(isGone)
+            .map((name) => `${nameOf(binding)} still names ${name}`),
+        ),
       ];
     },
   },
@@ -301,6 +298,13 @@ export const convergedOracles: readonly ConvergedOracle[] = [
       ),
   },
 ];
+
+/** All clusters that a binding accounts for, but one that a person named, which is not there, where nobody places it anew. */
+function clustersThere(truth: Truth, binding: ResourceBinding): readonly string[] {
+  const all = [...clustersOf(binding)];
+  if (!isOfPerson(truth, binding) || !isUnclaimed(binding)) return all;
+  return all.filter((cluster) => clusterNamed(truth, cluster) !== undefined);
+}
 
 /**
  * Whether nobody takes away what a backup brought back: a namespace, in which anything may be; what belongs to no binding,
