@@ -15,6 +15,7 @@ import {
   ignoresSpread,
   isLastCopy,
   isOfPerson,
+  isStaying,
   isUnclaimed,
   manifestsOf,
   modeOf,
@@ -259,7 +260,7 @@ export const convergedOracles: readonly ConvergedOracle[] = [
       truth.bindings().flatMap((binding) => {
         const shown = (binding.status?.aggregatedStatus ?? [])
           .map((item) => item.clusterName)
-          .filter((cluster) => !isLastCopy(truth, cluster, binding));
+          .filter((cluster) => !isLeaving(truth, cluster));
         const expected = clustersThere(truth, binding).toSorted();
         return says(shown.toSorted(), expected)
           ? []
@@ -299,11 +300,19 @@ export const convergedOracles: readonly ConvergedOracle[] = [
   },
 ];
 
-/** All clusters that a binding accounts for, but one that a person named, which is not there, where nobody places it anew. */
+/**
+ * All clusters that a binding accounts for, but one that leaves, which takes nothing new, and one that a person named, which
+ * is not there, where nobody places it anew.
+ */
 function clustersThere(truth: Truth, binding: ResourceBinding): readonly string[] {
-  const all = [...clustersOf(binding)];
+  const all = [...clustersOf(binding)].filter((cluster) => !isLeaving(truth, cluster));
   if (!isOfPerson(truth, binding) || !isUnclaimed(binding)) return all;
   return all.filter((cluster) => clusterNamed(truth, cluster) !== undefined);
+}
+
+function isLeaving(truth: Truth, cluster: string): boolean {
+  const found = clusterNamed(truth, cluster);
+  return found !== undefined && !isStaying(found);
 }
 
 /**
@@ -338,14 +347,17 @@ function isWaitedFor(truth: Truth, cluster: AnyObject): boolean {
 function hasTarget(truth: Truth, { spec }: ResourceBinding): boolean {
   const { clusterAffinity, clusterAffinities, spreadConstraints } = spec.placement ?? {};
   const spread = ignoresSpread(spec.placement) ? undefined : spreadConstraints?.[0];
-  const groups = clusterAffinities ?? (clusterAffinity === undefined ? [] : [clusterAffinity]);
-  const asked = new Set(groups.flatMap(({ clusterNames = [] }) => clusterNames));
-  const fitting = truth
+  const groups = clusterAffinities ?? [clusterAffinity ?? {}];
+  const free = truth
     .clusters()
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .filter(({ spec: { taints = [] } }) => taints.length === 0)
-    .filter(({ metadata }) => groups.length === 0 || asked.has(metadata.name));
-  return fitting.length >= Math.max(1, spread?.minGroups ?? 1);
+    .map(({ metadata }) => metadata.name);
+  const needed = Math.max(1, spread?.minGroups ?? 1);
+  return groups.some(
+    ({ clusterNames }) =>
+      free.filter((name) => clusterNames?.includes(name) ?? true).length >= needed,
+  );
 }
 
 function isOverridden({ metadata: { annotations = {} } }: AnyObject): boolean {
