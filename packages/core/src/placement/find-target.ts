@@ -3,13 +3,14 @@
  * evicted to nowhere.
  *
  *   Duplicated   with a minimum of clusters: that many fit without the faulty ones; else a new cluster for each faulty one
- *   Divided      the replicas of the faulty clusters can be placed elsewhere, whole
+ *   Divided      the replicas of the faulty clusters can be placed elsewhere, whole; what has none is as if duplicated
  */
 import type { Moment } from "@lifeboat/base";
 import { fleetOf } from "./candidate.ts";
+import { followsClusters } from "./due.ts";
 import { unfitMessage } from "./explain.ts";
 import { place } from "./place.ts";
-import { isDivided, readPlacement, spreadBy } from "./rules.ts";
+import { readPlacement, spreadBy } from "./rules.ts";
 import type { PlacementDecision, PlacementView, Target } from "./view.ts";
 
 export type TargetCheck =
@@ -33,7 +34,8 @@ export function findTarget(
   };
   const decision = place(without, moment);
   const rules = readPlacement(binding.spec.placement);
-  if (isDivided(rules)) return checkOf(decision.reason === "Placed", decision);
+  // What has no replicas is on every cluster of its result whole, whatever its policy says about dividing.
+  if (!followsClusters(binding)) return checkOf(decision.reason === "Placed", decision);
   const minimum = spreadBy(rules, "cluster")?.min;
   if (minimum !== undefined) return checkOf(fitting(decision) >= minimum, decision);
   const free = added(decision, without);

@@ -571,6 +571,12 @@ describe("findTarget", () => {
       true,
     ],
     [
+      "Divided, which says nothing to what has no replicas, on all clusters",
+      { placement: divided("dynamic"), replicas: 0, clusters: { m1: 0, m2: 0, m3: 0 } },
+      ["m1"],
+      false,
+    ],
+    [
       "Divided without room",
       { placement: divided("dynamic"), replicas: 900, clusters: { m1: 900 } },
       ["m1"],

@@ -280,7 +280,8 @@ class SimWatch {
   #offDeath: (() => void) | undefined;
   /** When the last event arrives, so that none overtakes it. */
   #lastDue = 0;
-  #waiting = 0;
+  /** What is on its way, in order: a process that stands still again may let a later timer fire first. */
+  readonly #underWay: (() => void)[] = [];
   #silent = false;
 
   constructor(ports: SimClientPorts, sink: WatchSink, forget: () => void) {
@@ -333,15 +334,15 @@ class SimWatch {
     const now = clock.monotonic();
     const delay = link.conditions === undefined ? 0 : link.delay(link.conditions);
     const due = Math.max(now + delay, now + caller.goesOnIn, this.#lastDue);
-    if (due === now && this.#waiting === 0) {
+    if (due === now && this.#underWay.length === 0) {
       if (caller.alive) tell();
       return;
     }
     this.#lastDue = due;
-    this.#waiting += 1;
+    this.#underWay.push(tell);
     clock.after(due - now, () => {
-      this.#waiting -= 1;
-      if (!this.#ended) tell();
+      const next = this.#underWay.shift();
+      if (!this.#ended) next?.();
     });
   }
 

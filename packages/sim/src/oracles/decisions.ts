@@ -248,7 +248,8 @@ export function taintOf(
  *   Divided          else: any other does
  *
  * `knownSince`: a taint that came later may not be known everywhere, and does not count. Infinity: only what is certain to be
- * a target is one, so nobody bears a taint for a time, nor a drain.
+ * a target is one. So nobody bears a taint for a time, nor a drain, and a copy in a tainted cluster is none; and what has no
+ * replicas asks for everything, because a division means nothing to it.
  */
 export function noTarget(
   { spec }: ResourceBinding,
@@ -256,31 +257,36 @@ export function noTarget(
   { clusters }: Fleet,
   knownSince: number,
 ): string | undefined {
-  const { placement, clusters: result = [] } = spec;
+  const { placement, clusters: result = [], replicas = 0 } = spec;
+  const isCertain = knownSince === Infinity;
+  const present = new Set(result.map(({ name }) => name));
   const names =
     placement?.clusterAffinities?.flatMap(({ clusterNames = [] }) => clusterNames) ??
     placement?.clusterAffinity?.clusterNames;
-  const isCertain = knownSince === Infinity;
   const lasting = (placement?.clusterTolerations ?? []).filter(
     ({ tolerationSeconds }) => !isCertain || tolerationSeconds === undefined,
   );
   const fitting = [...clusters]
     .filter(([name]) => name !== cluster && (names?.includes(name) ?? true))
-    .filter(([, { borne, cluster: object }]) => {
+    .filter(([name, { borne, cluster: object }]) => {
+      if (isGoing(object)) return false;
+      if (!isCertain && present.has(name)) return true;
       const taints = [...borne.values()].filter(({ since }) => since <= knownSince);
       const repels = ({ taint }: Borne): boolean =>
         !lasting.some((one) => isTolerated(one, taint)) || (isCertain && isDrain(taint));
-      return !isGoing(object) && !taints.some(repels);
+      return !taints.some(repels);
     })
     .map(([name]) => name);
-  const spread = ignoresSpread(placement)
-    ? undefined
-    : placement?.spreadConstraints?.find((one) => one.spreadByField === "cluster");
-  if (spread?.minGroups !== undefined)
-    return fitting.length >= spread.minGroups ? undefined : `${fitting.length} clusters fit`;
+  const hasNew = fitting.some((name) => !present.has(name));
+  const { minGroups } =
+    placement?.spreadConstraints?.find((one) => one.spreadByField === "cluster") ?? {};
+  const isEnough = minGroups !== undefined && fitting.length >= minGroups;
+  if (isCertain && replicas === 0 && isDividing(placement))
+    return hasNew && (isEnough || minGroups === undefined) ? undefined : "it has no replicas";
+  if (minGroups !== undefined && !ignoresSpread(placement))
+    return isEnough ? undefined : `${fitting.length} clusters fit`;
   if (isDividing(placement)) return fitting.length > 0 ? undefined : "no other cluster fits";
-  const present = new Set(result.map(({ name }) => name));
-  return fitting.some((name) => !present.has(name)) ? undefined : "no new cluster fits";
+  return hasNew ? undefined : "no new cluster fits";
 }
 
 /** Judges every eviction for a taint, in the order of writing. */

@@ -19,6 +19,7 @@ import {
   isGoing,
   isGoingNow,
   isLiedAbout,
+  isOfPerson,
   isReportedHealthy,
   isServing,
   isStaying,
@@ -366,7 +367,7 @@ function leftBehind(truth: Truth, concerns: (binding: ResourceBinding) => boolea
   return (
     truth
       .bindings()
-      .filter(concerns)
+      .filter((binding) => concerns(binding) && !isOfPerson(truth, binding))
       // Without a result it waits for a cluster that fits.
       .filter(({ spec }) => !isFaulty || (spec.clusters ?? []).length > 0)
       .flatMap((binding) =>

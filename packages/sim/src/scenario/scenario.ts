@@ -345,9 +345,13 @@ export function longestWindowOf({ steps, faults, threshold = 30 }: Scenario): nu
   return threshold + Math.max(0, ...windows, ...faults.map(doubtOf));
 }
 
-/** How long what a member says is not believed after its versions went back, at the most: a minute, and a pause. */
-function doubtOf({ fault }: Fault): number {
-  return fault === "lies" ? 120 : 0;
+/**
+ * How long what a member says is not believed after its versions went back, at the most: a minute, and a pause. What runs in a
+ * member whose clock was set back waits until it shows the same time again.
+ */
+function doubtOf(fault: Fault): number {
+  if (fault.fault === "member-clock") return Math.max(0, -fault.stepMs / 1000);
+  return fault.fault === "lies" ? 120 : 0;
 }
 
 /** How long a PreferNoExecute taint is borne when a policy does not say. */
