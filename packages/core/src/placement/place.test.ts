@@ -515,6 +515,18 @@ describe("findTarget", () => {
     spreadConstraints: [{ spreadByField: "cluster" as const, minGroups: n }],
   });
 
+  it("asks for a new cluster for what has no replicas, whatever its policy divides", () => {
+    const clusters = { m1: 0, m2: 0, m3: 0 };
+    const binding = makeBinding({ placement: divided("dynamic"), replicas: 0, clusters });
+    const { replicaRequirements: _none, ...spec } = binding.spec;
+    const target = findTarget(
+      viewOf(three, { ...binding, spec }),
+      new Set(["m1"]),
+      plainMoment(NOW),
+    );
+    expect(target.found).toBe(false);
+  });
+
   it("says what is missing, and what would help", () => {
     const bad = makeCluster("m4", { spec: { taints: [taint("k", "NoSchedule")] } });
     const everywhere = { m1: 1, m2: 1, m3: 1 };
@@ -569,12 +581,6 @@ describe("findTarget", () => {
       { placement: divided("dynamic"), replicas: 9, clusters: { m1: 9 } },
       ["m1"],
       true,
-    ],
-    [
-      "Divided, which says nothing to what has no replicas, on all clusters",
-      { placement: divided("dynamic"), replicas: 0, clusters: { m1: 0, m2: 0, m3: 0 } },
-      ["m1"],
-      false,
     ],
     [
       "Divided without room",

@@ -65,6 +65,8 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           if (!groups.some(isEnough)) return [];
           if (placed.some((cluster) => !allowed.has(cluster))) return wrong("more than allowed");
           const wanted = replicasOf(template);
+          // Whether a division by weights ignores the constraints for what has nothing to divide is not promised.
+          if (wanted === 0 && ignoresSpread(placement)) return placed.length > 0 ? [] : wrong("");
           if (wanted > 0 && isDividing(placement)) return dividedFault(template, binding, wanted);
           if (spread !== undefined) {
             const most = maxGroups === 0 ? Infinity : maxGroups;
