@@ -39,6 +39,7 @@ describe("a copy in m1 without a Work", () => {
     ["stays while one has not reported", "wait", binding({ clusters: [{ name: "m3" }] })],
     ["is another's when the id differs", "leave", binding({}, { labels: { [BINDING_ID]: "b2" } })],
     ["is another's when the binding has no id", "leave", binding({}, { labels: {} })],
+    ["stays where copies are preserved", "leave", binding({ preserveResourcesOnDeletion: true })],
     ["is left to its Work when it is asked for", "leave", binding({ clusters: [{ name: "m1" }] })],
     [
       "is left to its Work while it leaves gracefully",

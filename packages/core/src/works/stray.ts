@@ -42,6 +42,8 @@ export function judgeStray({ cluster, copy, binding, seenForMs }: StrayView): St
   if (wanted.has(cluster) || leaving.has(cluster)) return "leave";
   if (spec.suspension?.dispatching === true) return "wait";
   if (purged.has(cluster)) return "remove";
+  // It may be one that was to stay when its cluster was taken out by force.
+  if (spec.preserveResourcesOnDeletion === true) return "leave";
   if (seenForMs < PATIENCE_MS) return "wait";
   const well = wellIn(binding);
   return wanted.size > 0 && [...wanted].every((name) => well.has(name)) ? "remove" : "wait";

@@ -317,11 +317,14 @@ function isLeaving(truth: Truth, cluster: string): boolean {
 
 /**
  * Whether nobody takes away what a backup brought back: a namespace, in which anything may be; what belongs to no binding,
- * because another control plane may have made it; a kind that the cluster has nothing else of, because nobody looks for it.
+ * because another control plane may have made it; a copy that is preserved; a kind that the cluster has nothing else of, because
+ * nobody looks for it.
  */
 function isLeftAlone(truth: Truth, member: string, object: AnyObject): boolean {
   if (!truth.circumstances.restored.has(member)) return false;
-  if (object.kind === "Namespace" || bindingOf(truth, object) === undefined) return true;
+  const binding = bindingOf(truth, object);
+  if (object.kind === "Namespace" || binding === undefined) return true;
+  if (binding.spec.preserveResourcesOnDeletion === true) return true;
   return !truth
     .works()
     .filter((work) => clusterOf(work.metadata.namespace) === member)
