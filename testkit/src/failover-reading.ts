@@ -3,10 +3,10 @@ import {
   type AnyObject,
   type Cluster,
   findCondition,
-  isRefused,
   type JsonObject,
   type KubeObject,
   type ObjectKey,
+  orNothing,
   type Resource,
   type ResourceBinding,
 } from "@lifeboat/api";
@@ -35,17 +35,12 @@ export function conditionOf({ status }: Cluster, type: string): string | undefin
 }
 
 /** An object; undefined when there is none. */
-export async function findObject<T extends KubeObject>(
+export function findObject<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
   key: ObjectKey,
 ): Promise<T | undefined> {
-  try {
-    return await client.get(resource, key);
-  } catch (error) {
-    if (isRefused(error, "NotFound")) return undefined;
-    throw error;
-  }
+  return orNothing(client.get(resource, key));
 }
 
 interface Told extends AnyObject {

@@ -47,6 +47,7 @@ export {
   invalidObject,
   isRefused,
   notFound,
+  orNothing,
   Refused,
   STALE_VERSION,
   type Status,

@@ -187,3 +187,13 @@ export function isRefused(error: unknown, reason: string | number): error is Ref
     error instanceof Refused && (error.status.reason === reason || error.status.code === reason)
   );
 }
+
+/** What was asked for; undefined when it does not exist. */
+export async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isRefused(error, "NotFound")) return undefined;
+    throw error;
+  }
+}

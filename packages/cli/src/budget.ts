@@ -1,7 +1,12 @@
 /** How commands write the fleet's budget, where people say whether anything may move or be deleted. */
-import { type EvacuationBudget, evacuationBudgets, FLEET_BUDGET, isRefused } from "@lifeboat/api";
+import {
+  type EvacuationBudget,
+  evacuationBudgets,
+  FLEET_BUDGET,
+  isRefused,
+  orNothing,
+} from "@lifeboat/api";
 import type { Client } from "@lifeboat/kit";
-import { orNothing } from "./find-binding.ts";
 
 const KEY = { namespace: "", name: FLEET_BUDGET };
 

@@ -5,10 +5,10 @@ import {
   type EvacuationSlice,
   evacuationSlices,
   isRefused,
+  orNothing,
 } from "@lifeboat/api";
 import type { Client } from "@lifeboat/kit";
 import { CommandFailed } from "./failure.ts";
-import { orNothing } from "./find-binding.ts";
 
 /** The evacuation; throws CommandFailed with those there are when there is none of this name. */
 export async function existingEvacuation(plane: Client, name: string): Promise<Evacuation> {

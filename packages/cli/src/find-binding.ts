@@ -1,7 +1,7 @@
 /** How a person names a workload (`deployment/web`, `-n shop`), and the binding that is meant by it. */
 import {
   clusterResourceBindings,
-  isRefused,
+  orNothing,
   type ResourceBinding,
   resourceBindings,
 } from "@lifeboat/api";
@@ -62,14 +62,4 @@ export async function findBinding(
     `there is no binding of ${kind} "${name}" in the namespace "${namespace}": ` +
       "no policy claims it, or it is in another namespace (-n NAME)",
   );
-}
-
-/** What was asked for; undefined when it does not exist. */
-export async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (isRefused(error, "NotFound")) return undefined;
-    throw error;
-  }
 }

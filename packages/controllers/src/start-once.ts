@@ -9,6 +9,7 @@ import {
   type KubeObject,
   type New,
   type ObjectKey,
+  orNothing,
   type Resource,
 } from "@lifeboat/api";
 import { sleep } from "@lifeboat/base";
@@ -62,13 +63,8 @@ export function startOnce(
 }
 
 /** The ConfigMap of this key; undefined when there is none. */
-export async function findConfigMap(plane: Client, key: ObjectKey): Promise<AnyObject | undefined> {
-  try {
-    return await plane.get(CONFIG_MAPS, key);
-  } catch (error) {
-    if (isRefused(error, "NotFound")) return undefined;
-    throw error;
-  }
+export function findConfigMap(plane: Client, key: ObjectKey): Promise<AnyObject | undefined> {
+  return orNothing(plane.get(CONFIG_MAPS, key));
 }
 
 /** Creates an object, unless one of its name is there. */

@@ -1,5 +1,5 @@
 /** The controller of Deployments: carries out what `decideDeployment` says about their ReplicaSets. */
-import { formatKey, type ObjectKey } from "@lifeboat/api";
+import { formatKey, type ObjectKey, orNothing } from "@lifeboat/api";
 import { addMs, type Instant } from "@lifeboat/base";
 import {
   checkAgainAt,
@@ -12,7 +12,7 @@ import {
 } from "@lifeboat/kit";
 import { Fence } from "./fence.ts";
 import * as kinds from "./kinds.ts";
-import { BY_OWNER, ignoringAbsence, type Member } from "./member.ts";
+import { BY_OWNER, type Member } from "./member.ts";
 import { decideDeployment, REVISION } from "./model/deployment.ts";
 import { controllerKeys } from "./model/pods.ts";
 import { timeOf } from "./model/status.ts";
@@ -50,8 +50,7 @@ export function createDeployments(member: Member): Controller {
         // Its event brings the next look, which has something to report.
         return done;
       }
-      for (const set of plan.update)
-        wrote(await ignoringAbsence(client.update(kinds.replicaSets, set)));
+      for (const set of plan.update) wrote(await orNothing(client.update(kinds.replicaSets, set)));
       for (const set of plan.remove) wrote(await member.remove(kinds.replicaSets, set));
       const reportsBy = firstReportBy(owned);
       if (reportsBy !== undefined && reportsBy > ports.clock.now()) return checkAgainAt(reportsBy);

@@ -7,9 +7,9 @@
 import {
   formatKey,
   isJsonObject,
-  isRefused,
   keyOf,
   type KubeObject,
+  orNothing,
   type Resource,
 } from "@lifeboat/api";
 import { type Client, type ControllerWatch, Informer, type KitPorts } from "@lifeboat/kit";
@@ -122,9 +122,7 @@ export class Member {
     const isGoing = object.metadata.deletionTimestamp !== undefined;
     const compared = isGoing ? asObserved(object.status, status) : status;
     if (!inAnyCase && !saysNew(object.status, compared)) return;
-    await ignoringAbsence(
-      this.client.update(resource, { ...object, status }, { subresource: "status" }),
-    );
+    await orNothing(this.client.update(resource, { ...object, status }, { subresource: "status" }));
   }
 
   /** Deletes exactly this object; its dependents follow. */
@@ -133,7 +131,7 @@ export class Member {
     object: T,
     gracePeriodSeconds?: number,
   ): Promise<T | undefined> {
-    return ignoringAbsence(
+    return orNothing(
       this.client.delete(resource, keyOf(object), {
         preconditions: { uid: object.metadata.uid },
         propagationPolicy: "Background",
@@ -190,14 +188,4 @@ function asObserved(former: unknown, status: unknown): unknown {
   if (!isJsonObject(former) || !isJsonObject(status)) return status;
   const { observedGeneration } = former;
   return observedGeneration === undefined ? status : { ...status, observedGeneration };
-}
-
-/** The answer, or undefined when the object is not there any more. */
-export async function ignoringAbsence<T>(call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (isRefused(error, "NotFound")) return undefined;
-    throw error;
-  }
 }

@@ -1,8 +1,8 @@
 /** The controllers with little to do: nodes, Services, claims and CronJobs. */
-import { keyOf } from "@lifeboat/api";
+import { keyOf, orNothing } from "@lifeboat/api";
 import { type Controller, createController, done, ownKey, watching } from "@lifeboat/kit";
 import * as kinds from "./kinds.ts";
-import { BY_OWNER, ignoringAbsence, type Member } from "./member.ts";
+import { BY_OWNER, type Member } from "./member.ts";
 import { decideClaim } from "./model/claim.ts";
 import { decideCronJob } from "./model/cron-job.ts";
 import { decideNode } from "./model/node.ts";
@@ -93,7 +93,7 @@ export function createClaims(member: Member): Controller {
       const { uid, resourceVersion } = claim.metadata;
       const spec = { volumeName: plan.volumeName };
       const body = { metadata: { uid, resourceVersion }, spec };
-      await ignoringAbsence(client.patch(kinds.claims, keyOf(claim), { type: "merge", body }));
+      await orNothing(client.patch(kinds.claims, keyOf(claim), { type: "merge", body }));
       return done;
     },
   });

@@ -9,6 +9,7 @@ import { Jury } from "./oracles/oracle.ts";
 import { alwaysOracles, judgeConverged } from "./oracles/oracles.ts";
 import { Truth } from "./oracles/truth.ts";
 import { arrangeFault } from "./scenario/faults.ts";
+import { taintPolicy } from "./scenario/golden-failover.ts";
 import { joinedImages } from "./scenario/joined-images.ts";
 import type { Scenario, Step } from "./scenario/scenario.ts";
 import { takeStep } from "./scenario/steps.ts";
@@ -91,7 +92,7 @@ function soakScenario({ members, workloads }: SoakSize): Scenario {
     seed: 1,
     members: names,
     failover: true,
-    steps: [...steps, TAINT_POLICY],
+    steps: [...steps, taintPolicy(60, 60)],
     faults: [],
   };
 }
@@ -103,17 +104,6 @@ function workloadSteps(name: string): readonly Step[] {
     { at: 0, do: "policy", name, selects: [of], oneCopy: true },
   ];
 }
-
-const TAINT_POLICY: Step = {
-  at: 0,
-  do: "taint-policy",
-  name: "failed",
-  condition: "Ready",
-  statuses: ["False", "Unknown"],
-  effect: "NoExecute",
-  addAfter: 60,
-  removeAfter: 60,
-};
 
 function countObjects({ ledger }: Simulation): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();

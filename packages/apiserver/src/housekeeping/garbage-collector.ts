@@ -13,6 +13,7 @@ import {
   isRefused,
   keyOf,
   type ObjectKey,
+  orNothing,
   type OwnerReference,
   qualifiedName,
 } from "@lifeboat/api";
@@ -129,7 +130,7 @@ class Collector {
         await this.#patch({ resource, object }, { ownerReferences: plan.ownerReferences });
         return;
       case "delete":
-        await ignoringAbsence(
+        await orNothing(
           this.#client.delete(resource, keyOf(object), {
             preconditions: { uid, resourceVersion },
             propagationPolicy: plan.policy,
@@ -156,7 +157,7 @@ class Collector {
   ): Promise<void> {
     const { uid, resourceVersion } = object.metadata;
     const body = { metadata: { uid, resourceVersion, ...toJson(change) } };
-    await ignoringAbsence(this.#client.patch(resource, keyOf(object), { type: "merge", body }));
+    await orNothing(this.#client.patch(resource, keyOf(object), { type: "merge", body }));
   }
 
   #find(key: ObjectKey): Located | undefined {
@@ -235,13 +236,4 @@ function isCollectible(object: AnyObject): boolean {
 
 function toJson(change: object): Record<string, never> {
   return change as Record<string, never>;
-}
-
-/** An object that is gone already is as good as one we removed. */
-async function ignoringAbsence(call: Promise<unknown>): Promise<void> {
-  try {
-    await call;
-  } catch (error) {
-    if (!isRefused(error, "NotFound")) throw error;
-  }
 }

@@ -13,6 +13,7 @@ import {
   FLEET_BUDGET,
   isRefused,
   type ObjectKey,
+  orNothing,
 } from "@lifeboat/api";
 import { type ClockStep, formatTime, sleep, SteadyTime } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
@@ -126,13 +127,8 @@ class ClockWatch implements Service {
     await plane.update(evacuationBudgets, { ...budget, metadata }, options);
   }
 
-  async #read(options: { readonly signal?: AbortSignal }): Promise<EvacuationBudget | undefined> {
-    try {
-      return await this.#ports.plane.get(evacuationBudgets, BUDGET, options);
-    } catch (error) {
-      if (isRefused(error, "NotFound")) return undefined;
-      throw error;
-    }
+  #read(options: { readonly signal?: AbortSignal }): Promise<EvacuationBudget | undefined> {
+    return orNothing(this.#ports.plane.get(evacuationBudgets, BUDGET, options));
   }
 }
 

@@ -20,11 +20,12 @@ import {
   evacuationBudgets,
   FLEET_BUDGET,
   isRefused,
+  type KubeObject,
   type New,
   type ObjectKey,
+  orNothing,
   Refused,
   type Resource,
-  type KubeObject,
 } from "@lifeboat/api";
 import { addMs, formatMicroTime, type Instant, type Moment, parseTime } from "@lifeboat/base";
 import {
@@ -444,17 +445,12 @@ export class Releaser {
     return "through";
   }
 
-  async #find<T extends KubeObject>(
+  #find<T extends KubeObject>(
     resource: Resource<T>,
     key: ObjectKey,
     signal: AbortSignal,
   ): Promise<T | undefined> {
-    try {
-      return await this.#parts.context.plane.get(resource, key, { signal });
-    } catch (error) {
-      if (isRefused(error, "NotFound")) return undefined;
-      throw error;
-    }
+    return orNothing(this.#parts.context.plane.get(resource, key, { signal }));
   }
 
   /** An item that was picked is in line again unless its state says otherwise. */

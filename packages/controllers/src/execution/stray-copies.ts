@@ -4,7 +4,7 @@
  * 1. The member, the Work and the binding are read from their servers: a cache that is behind removes nothing.
  * 2. A copy is deleted by the uid that it was judged under.
  */
-import { type AnyObject, isRefused, type ObjectKey, Refused, works } from "@lifeboat/api";
+import { type AnyObject, type ObjectKey, orNothing, Refused, works } from "@lifeboat/api";
 import { addMs, type Clock } from "@lifeboat/base";
 import { describeObject, judgeStray, wellKnown } from "@lifeboat/core";
 import {
@@ -43,7 +43,7 @@ export async function removeStray(
   try {
     const copy = await ports.writes.read(reference, signal);
     if (copy === undefined || !isMarkedFor(copy, work)) return done;
-    if (await exists(ports.plane, work, signal)) return done;
+    if ((await orNothing(ports.plane.get(works, work, { signal }))) !== undefined) return done;
     const binding = await bindingOf(ports.plane, copy, signal);
     if (binding === undefined) return done;
     const seenForMs = clock.monotonic() - seenAt;
@@ -70,16 +70,6 @@ function isMarkedFor({ metadata }: AnyObject, { namespace, name }: ObjectKey): b
   );
 }
 
-async function exists(plane: Client, work: ObjectKey, signal: AbortSignal): Promise<boolean> {
-  try {
-    await plane.get(works, work, { signal });
-    return true;
-  } catch (error) {
-    if (isRefused(error, "NotFound")) return false;
-    throw error;
-  }
-}
-
 async function bindingOf(
   plane: Client,
   { metadata }: AnyObject,
@@ -87,12 +77,7 @@ async function bindingOf(
 ): Promise<Binding | undefined> {
   const key = bindingKeyOf(metadata.annotations);
   if (key === undefined) return undefined;
-  try {
-    return await plane.get(bindingResource(key), key, { signal });
-  } catch (error) {
-    if (isRefused(error, "NotFound")) return undefined;
-    throw error;
-  }
+  return orNothing(plane.get(bindingResource(key), key, { signal }));
 }
 
 async function remove(

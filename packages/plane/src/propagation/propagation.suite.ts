@@ -4,17 +4,17 @@
  */
 import {
   type AnyObject,
-  type ClusterPropagationPolicy,
   clusterPropagationPolicies,
-  isRefused,
+  type ClusterPropagationPolicy,
   type Json,
   type JsonObject,
   type KubeObject,
   type New,
   type NewMeta,
   type ObjectKey,
-  type PropagationPolicy,
+  orNothing,
   propagationPolicies,
+  type PropagationPolicy,
   type Resource,
   type ResourceBinding,
   resourceBindings,
@@ -133,7 +133,7 @@ export class Shop {
   }
 
   async hasBinding(name: string): Promise<boolean> {
-    return (await orAbsent(this.binding(name))) !== undefined;
+    return (await orNothing(this.binding(name))) !== undefined;
   }
 
   /** The copies in the members that have one, by member. */
@@ -141,7 +141,7 @@ export class Shop {
     const key = resource.namespaced ? this.key(name) : { namespace: "", name };
     const found = new Map<string, AnyObject>();
     for (const member of await this.#members()) {
-      const copy = await orAbsent(this.fleet.member(member).client.get(resource, key));
+      const copy = await orNothing(this.fleet.member(member).client.get(resource, key));
       if (copy !== undefined) found.set(member, copy);
     }
     return found;
@@ -254,12 +254,3 @@ export const named = (resource: Resource, name?: string): Fields => ({
   kind: resource.kind,
   ...(name === undefined ? {} : { name }),
 });
-
-export async function orAbsent<T>(reading: Promise<T>): Promise<T | undefined> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (isRefused(error, "NotFound")) return undefined;
-    throw error;
-  }
-}

@@ -2,10 +2,10 @@
  * What is allowed to be in members, and what stays there: the rows "namespace", "resource_deletion_protection",
  * "porting_workloads", "migration_and_rollback" and "deploymentreplicassyncer" of the reference.
  */
-import { clusters, propagationPolicies } from "@lifeboat/api";
+import { clusters, orNothing, propagationPolicies } from "@lifeboat/api";
 import { deployment, type Fleet, namespace } from "@lifeboat/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { kinds, MEMBERS, named, on, openFleet, orAbsent, Shop } from "./propagation.suite.ts";
+import { kinds, MEMBERS, named, on, openFleet, Shop } from "./propagation.suite.ts";
 
 let fleet: Fleet;
 let shops = 0;
@@ -26,7 +26,8 @@ describe("namespace", () => {
       const one = fleet.context.informers.clusters.get({ namespace: "", name: member });
       if (one === undefined) continue;
       const { client } = fleet.member(member);
-      if (await orAbsent(client.get(kinds.namespaces, { namespace: "", name }))) found.push(member);
+      if (await orNothing(client.get(kinds.namespaces, { namespace: "", name })))
+        found.push(member);
     }
     return found;
   };
@@ -55,7 +56,7 @@ describe("namespace", () => {
     await fleet.advance("60s");
     expect(await where(shop.namespace)).toEqual([]);
     expect(
-      await orAbsent(fleet.plane.get(kinds.namespaces, { namespace: "", name: shop.namespace })),
+      await orNothing(fleet.plane.get(kinds.namespaces, { namespace: "", name: shop.namespace })),
     ).toBe(undefined);
   });
 });

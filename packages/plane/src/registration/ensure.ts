@@ -14,6 +14,7 @@ import {
   type KubeObject,
   type New,
   type ObjectKey,
+  orNothing,
   type Resource,
 } from "@lifeboat/api";
 import type { Client, DeleteOptions } from "@lifeboat/kit";
@@ -51,17 +52,12 @@ function covers(found: unknown, wanted: unknown): boolean {
 }
 
 /** The object, or undefined where there is none. */
-export async function findObject<T extends KubeObject>(
+export function findObject<T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
   key: ObjectKey,
 ): Promise<T | undefined> {
-  try {
-    return await client.get(resource, key);
-  } catch (error) {
-    if (isRefused(error, "NotFound")) return undefined;
-    throw error;
-  }
+  return orNothing(client.get(resource, key));
 }
 
 /** Deletes the object where it is there; answers whether it was. */

@@ -1,6 +1,7 @@
 /** A day of a cluster that comes and goes: what the plane writes down of it does not grow (K10). */
 import { drainPromises } from "@lifeboat/base/adapters";
 import { expect, it } from "vitest";
+import { taintPolicy } from "./golden-failover.ts";
 import { runScenario } from "./run-scenario.ts";
 import type { Scenario, Step } from "./scenario.ts";
 
@@ -23,20 +24,7 @@ const scenario: Scenario = {
   seed: 1,
   members: ["m1", "m2", "m3"],
   failover: true,
-  steps: [
-    ...workload("stays", "m1"),
-    ...workload("goes", "m1", "m2"),
-    {
-      at: 0,
-      do: "taint-policy",
-      name: "failed",
-      condition: "Ready",
-      statuses: ["False", "Unknown"],
-      effect: "NoExecute",
-      addAfter: 60,
-      removeAfter: 60,
-    },
-  ],
+  steps: [...workload("stays", "m1"), ...workload("goes", "m1", "m2"), taintPolicy(60, 60)],
   faults: [
     { fault: "flap", member: "m1", from: 20, until: DAY, downFor: 300, upFor: 300 },
     { fault: "flap", member: "m2", from: 320, until: DAY, downFor: 240, upFor: 360 },

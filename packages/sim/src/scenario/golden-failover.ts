@@ -56,7 +56,7 @@ const tainted = (at: number, on = true): Step => ({
 });
 
 /** Clusters that are not Ready for so long are tainted; the taint leaves so long after they are. */
-const taintPolicy = (addAfter: number, removeAfter: number): Step => ({
+export const taintPolicy = (addAfter: number, removeAfter: number): Step => ({
   at: 0,
   do: "taint-policy",
   name: "failed",
