@@ -46,10 +46,10 @@ async function runOne(where: Where, report: (violation: Violation) => void): Pro
     return;
   }
   const whole = findScenario(where.scenario);
-  const { snapshot } = await runScenario(ports, disturbed(whole, where.write, where.by), options);
+  const { ending } = await runScenario(ports, disturbed(whole, where.write, where.by), options);
   if (whole.isRace === true) return;
   const expected = await runScenario(ports, whole, { quietMs: QUIET_MS });
-  for (const says of differences(expected.snapshot, snapshot))
+  for (const says of differences(expected.ending, ending))
     report({ oracle: SAME_END, promise: "", says });
 }
 

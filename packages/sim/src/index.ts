@@ -12,7 +12,7 @@ export { Link, type LinkConditions } from "./network/link.ts";
 export type { Write } from "./network/sim-client.ts";
 export { Jury, type Violation } from "./oracles/oracle.ts";
 export { alwaysOracles, convergedOracles, judgeConverged } from "./oracles/oracles.ts";
-export { differences, type Snapshot, snapshotOf } from "./oracles/snapshot.ts";
+export { differences, type Ending, endingOf } from "./oracles/ending.ts";
 export { Truth } from "./oracles/truth.ts";
 export { describe, endOf, type Fault, type Scenario, type Step } from "./scenario/scenario.ts";
 export { type Outcome, type RunOptions, runScenario } from "./scenario/run-scenario.ts";

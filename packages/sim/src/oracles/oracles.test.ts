@@ -1,10 +1,10 @@
-/** Twins and snapshots, judged on truths made up for them; the other oracles have a test per group. */
+/** Twins and endings, judged on truths made up for them; the other oracles have a test per group. */
 import type { AnyObject } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import { describe, expect, it } from "vitest";
 import type { Ledger } from "../disk/ledger.ts";
 import { judged } from "./judged.suite.ts";
-import { differences, snapshotOf } from "./snapshot.ts";
+import { differences, endingOf } from "./ending.ts";
 
 const work = (name: string): AnyObject =>
   ({
@@ -50,7 +50,7 @@ describe("one-task-per-cluster", () => {
   });
 });
 
-describe("a snapshot", () => {
+describe("an ending", () => {
   it("does not see uids, versions and times, and sees everything else", () => {
     const at = (uid: string, time: string, value: string): Ledger => {
       const { ledger, write } = judged();
@@ -63,9 +63,9 @@ describe("a snapshot", () => {
       return ledger;
     };
     const [one, other] = ["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"];
-    const first = snapshotOf(at("x", one, "1"), ["plane"]);
-    expect(differences(first, snapshotOf(at("y", other, "1"), ["plane"]))).toEqual([]);
-    expect(differences(first, snapshotOf(at("x", one, "2"), ["plane"]))).toHaveLength(1);
+    const first = endingOf(at("x", one, "1"), ["plane"]);
+    expect(differences(first, endingOf(at("y", other, "1"), ["plane"]))).toEqual([]);
+    expect(differences(first, endingOf(at("x", one, "2"), ["plane"]))).toHaveLength(1);
     expect(differences(first, new Map())).toEqual(["plane /configmaps default/a is missing"]);
   });
 });

@@ -35,7 +35,7 @@ it("ends with everything as it should be, and no more written down than after an
   const outcome = await runScenario({ drain: drainPromises }, scenario);
   expect(outcome.violations).toEqual([]);
   expect(outcome.simulatedMs).toBeGreaterThan(DAY * 1000);
-  const evacuations = [...outcome.snapshot.keys()].filter((key) =>
+  const evacuations = [...outcome.ending.keys()].filter((key) =>
     key.includes("lifeboat.dev/evacuations "),
   );
   expect(evacuations.length).toBeGreaterThan(10);

@@ -6,7 +6,7 @@
  * Pairs of deaths are too many for that: a second one, while the plane recovers from the first, is drawn from a seed.
  */
 import { createRandom, type Random } from "@lifeboat/base";
-import { differences, type Snapshot } from "../oracles/snapshot.ts";
+import { differences, type Ending } from "../oracles/ending.ts";
 import type { SimulationPorts } from "../simulation.ts";
 import { type Outcome, runScenario } from "./run-scenario.ts";
 import type { Fault, Scenario } from "./scenario.ts";
@@ -45,7 +45,7 @@ export async function* disturbEveryWrite(
   yield { scenario, problems: sentences(undisturbed), outcome: undisturbed };
   for (let write = options.first ?? 1; write <= undisturbed.writes; write += options.step)
     for (const disturbance of disturbancesAt(write, options, undisturbed.sequels))
-      yield await disturb(ports, scenario, { write, disturbance, expected: undisturbed.snapshot });
+      yield await disturb(ports, scenario, { write, disturbance, expected: undisturbed.ending });
 }
 
 export interface PairsOptions {
@@ -72,7 +72,7 @@ export async function* disturbByPairs(
     const fault: Fault = { fault: "crash-at-write", write, moment, downFor: 2, again };
     const name = `${scenario.name}: crash ${moment} write ${write}, and ${second} ${again.after} more`;
     const changed = { ...scenario, name, faults: [...scenario.faults, fault] };
-    yield await runDisturbed(ports, changed, undisturbed.snapshot);
+    yield await runDisturbed(ports, changed, undisturbed.ending);
   }
 }
 
@@ -94,7 +94,7 @@ function disturbancesAt(
 interface Disturbed {
   readonly write: number;
   readonly disturbance: Disturbance;
-  readonly expected: Snapshot;
+  readonly expected: Ending;
 }
 
 async function disturb(
@@ -108,10 +108,10 @@ async function disturb(
 async function runDisturbed(
   ports: SimulationPorts,
   scenario: Scenario,
-  expected: Snapshot,
+  expected: Ending,
 ): Promise<DisturbedRun> {
   const outcome = await runScenario(ports, scenario, { quietMs: QUIET_MS });
-  const differing = scenario.isRace === true ? [] : differences(expected, outcome.snapshot);
+  const differing = scenario.isRace === true ? [] : differences(expected, outcome.ending);
   const problems = [...sentences(outcome), ...differing];
   return { scenario, problems, outcome };
 }

@@ -15,7 +15,7 @@ import { judgeAnswers } from "../oracles/history.ts";
 import { Jury, type Violation } from "../oracles/oracle.ts";
 import { alwaysOracles, judgeConverged, judgeRequest } from "../oracles/oracles.ts";
 import { ReadJudge } from "../oracles/read-judge.ts";
-import { type Snapshot, snapshotOf } from "../oracles/snapshot.ts";
+import { type Ending, endingOf } from "../oracles/ending.ts";
 import { Truth } from "../oracles/truth.ts";
 import { WatchJudge } from "../oracles/watch-judge.ts";
 import type { Simulation, SimulationPorts } from "../simulation.ts";
@@ -40,7 +40,7 @@ export interface Outcome {
   readonly violations: readonly Violation[];
   readonly hash: string;
   /** Taken when it is asked for, once. */
-  readonly snapshot: Snapshot;
+  readonly ending: Ending;
   /** Of the control plane, from the first step until it had converged. */
   readonly writes: number;
   /** Those of them of which dying before them is dying after the one before. */
@@ -225,14 +225,14 @@ class Run {
 
   outcome(): Outcome {
     const { ledger, clock } = this.#simulation;
-    let snapshot: Snapshot | undefined;
-    const takeSnapshot = (): Snapshot => snapshotOf(ledger, ["plane", ...this.#members]);
+    let ending: Ending | undefined;
+    const findEnding = (): Ending => endingOf(ledger, ["plane", ...this.#members]);
     return {
       violations: this.#violations,
       hash: ledger.hash,
-      get snapshot(): Snapshot {
-        snapshot ??= takeSnapshot();
-        return snapshot;
+      get ending(): Ending {
+        ending ??= findEnding();
+        return ending;
       },
       writes: this.#writes,
       sequels: new Set(

@@ -8,7 +8,7 @@ import { drainPromises } from "@lifeboat/base/adapters";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseObject } from "../disk/ledger.ts";
 import type { Images } from "../images.ts";
-import { differences, type Snapshot, snapshotOf } from "../oracles/snapshot.ts";
+import { differences, type Ending, endingOf } from "../oracles/ending.ts";
 import { arrangeFault } from "../scenario/faults.ts";
 import { joinedImages } from "../scenario/joined-images.ts";
 import { runScenario } from "../scenario/run-scenario.ts";
@@ -69,12 +69,12 @@ async function takeSnapshot({ plane, clock }: Simulation): Promise<WorldSnapshot
   return readSnapshot(admin, clock.now());
 }
 
-function stateOf({ ledger }: Simulation): Snapshot {
-  return snapshotOf(ledger, ["plane", ...MEMBERS]);
+function stateOf({ ledger }: Simulation): Ending {
+  return endingOf(ledger, ["plane", ...MEMBERS]);
 }
 
 /** What differs, but for what nobody reports: all that a Job which is done leaves behind. */
-function differing(expected: Snapshot, actual: Simulation): readonly string[] {
+function differing(expected: Ending, actual: Simulation): readonly string[] {
   return differences(expected, stateOf(actual)).filter((line) => !line.includes("default/once"));
 }
 

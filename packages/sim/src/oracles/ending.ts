@@ -9,7 +9,7 @@ import type { AnyObject, Json } from "@lifeboat/api";
 import type { Ledger } from "../disk/ledger.ts";
 
 /** From where an object is to what it says. */
-export type Snapshot = ReadonlyMap<string, string>;
+export type Ending = ReadonlyMap<string, string>;
 
 const LEFT_OUT_TABLES = new Set([
   "/events",
@@ -44,8 +44,8 @@ const UID = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}
 const VERSION = /rv:\d+/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 
-/** Takes the snapshot of some servers. */
-export function snapshotOf(ledger: Ledger, servers: readonly string[]): Snapshot {
+/** The ending of some servers. */
+export function endingOf(ledger: Ledger, servers: readonly string[]): Ending {
   const shown: (readonly [string, string])[] = [];
   for (const server of servers)
     for (const { table, key, object } of ledger.all(server)) {
@@ -57,8 +57,8 @@ export function snapshotOf(ledger: Ledger, servers: readonly string[]): Snapshot
   return numbered(shown);
 }
 
-/** What differs between two snapshots, in words. */
-export function differences(expected: Snapshot, actual: Snapshot): readonly string[] {
+/** What differs between two endings, in words. */
+export function differences(expected: Ending, actual: Ending): readonly string[] {
   const found: string[] = [];
   for (const [where, text] of expected) {
     const other = actual.get(where);
@@ -98,7 +98,7 @@ function withoutName(object: AnyObject): AnyObject {
 }
 
 /** Gives those that share a place a number, by what they say. */
-function numbered(shown: readonly (readonly [string, string])[]): Snapshot {
+function numbered(shown: readonly (readonly [string, string])[]): Ending {
   const sorted = shown.toSorted(([a, x], [b, y]) => (a === b ? order(x, y) : order(a, b)));
   const counts = new Map<string, number>();
   return new Map(
