@@ -73,7 +73,8 @@ async function live(shop: Shop, between: () => Promise<void>): Promise<void> {
     await step();
     await between();
   }
-  await fleet.advance("40s");
+  // What a life that ended may have sent is waited for before a Work goes.
+  await fleet.advance("4m");
 }
 
 const mounting = (app: string) => ({

@@ -100,7 +100,7 @@ export const failoverStories: readonly Scenario[] = [
   story("fail-gracefully", { purgeMode: "Gracefully" }, [tainted(20)]),
   story("fail-directly", { purgeMode: "Directly" }, [tainted(20)]),
   // Nothing starts elsewhere before m1 says that its copies are gone, or somebody says that it is off.
-  story("fail-directly-silent", { purgeMode: "Directly" }, [taintPolicy(5, 60)], {
+  story("fail-directly-silent", { purgeMode: "Directly" }, [taintPolicy(5, 240)], {
     ...SHORT,
     faults: [silent(20, 100)],
   }),
