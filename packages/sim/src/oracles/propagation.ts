@@ -187,7 +187,9 @@ export const convergedOracles: readonly ConvergedOracle[] = [
         }
         const binding = byId.get(id);
         if (binding === undefined) return says("has no binding");
-        return clustersOf(binding).has(cluster) || isLastCopy(truth, cluster, binding)
+        // Where a person named a cluster that takes nothing, the last copy stays where it was (D9).
+        const isByHand = isOfPerson(truth, binding);
+        return isByHand || clustersOf(binding).has(cluster) || isLastCopy(truth, cluster, binding)
           ? []
           : says("is not in its binding's result");
       });
@@ -258,6 +260,7 @@ export const convergedOracles: readonly ConvergedOracle[] = [
     promise: "H5: a binding shows what every one of its clusters reports",
     judge: (truth) =>
       truth.bindings().flatMap((binding) => {
+        if (isOfPerson(truth, binding)) return [];
         const shown = (binding.status?.aggregatedStatus ?? [])
           .map((item) => item.clusterName)
           .filter((cluster) => !isLeaving(truth, cluster));
