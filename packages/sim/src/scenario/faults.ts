@@ -103,7 +103,10 @@ export function arrangeFault(simulation: Simulation, fault: Fault, begins: () =>
       at(fault.from, () => planeDisk.fill());
       return at(fault.until, () => planeDisk.free());
     case "disk-fail":
-      at(fault.at, () => planeDisk.fail());
+      // While nobody writes, nothing fails.
+      at(fault.at, () => {
+        if (plane.running) planeDisk.fail();
+      });
       // The product stops writing for good then, and whoever runs it starts it again.
       return at(fault.at + 1, () => simulation.crashPlane(fault.downFor * 1000));
     case "clock-skew":
