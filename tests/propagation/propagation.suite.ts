@@ -218,9 +218,10 @@ export function propagationSuite(name: string, start: () => Promise<PropagationF
           const { items } = await fleet.plane.list(works);
           const of = items.filter(({ spec }) => /"k[0-3]"/.test(JSON.stringify(spec)));
           expect(of).toHaveLength(2 * MEMBERS.length);
-        }, 90_000);
+          // A Work that a killed process may have sent a create for goes a minute and a half later.
+        }, 240_000);
         await kubectl(["rollout", "status", "deployment/k0", "-n", "default", ...ROLLOUT]);
-      });
+      }, 300_000);
 
       it("what was there before is as it was", async () => {
         for (const kind of propagatedKinds)
