@@ -345,6 +345,7 @@ export {
   progressOf,
   type ProgressView,
   secondsLeft,
+  closedByGate,
   wasStoppedByGate,
 } from "./evacuation/progress.ts";
 export { signResult } from "./evacuation/own-result.ts";

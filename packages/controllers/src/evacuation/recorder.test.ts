@@ -263,6 +263,7 @@ describe("the record", () => {
     expect(decisions.map(({ binding }) => binding)).toEqual(["b"]);
     const [first, second] = await allEvacuations(fleet);
     expect(first?.status).toMatchObject({ phase: "Abandoned", reason: "GateOff" });
+    expect(first?.status?.entries).toMatchObject({ queued: 0, held: 0, abandoned: 1, exempt: 1 });
     expect(second?.metadata.name).toBe("m1-2");
   });
 

@@ -42,6 +42,7 @@ import {
   slicesFor,
   surplusOf,
   taintId,
+  closedByGate,
   wasStoppedByGate,
   wellKnown,
 } from "@lifeboat/core";
@@ -383,16 +384,7 @@ export class Recorder {
 
   /** Ends an evacuation that the gate had stopped. */
   async #close(current: Evacuation, signal: AbortSignal): Promise<void> {
-    const now = formatTime(this.#parts.context.clock.now());
-    const taints = (current.status?.taints ?? []).map((one) => ({ removedAt: now, ...one }));
-    const status: EvacuationStatus = {
-      ...current.status,
-      phase: "Abandoned",
-      reason: "GateOff",
-      message: phaseReasons.GateOff,
-      taints,
-      finishedAt: now,
-    };
+    const status = closedByGate(current.status ?? {}, this.#parts.context.clock.now());
     await this.#writeStatus(current, status, signal);
   }
 

@@ -110,6 +110,31 @@ export function isStoppedByGate(failover: boolean, taints: readonly RecordedTain
   return !taints.some(({ taint, removedAt }) => removedAt === undefined && isDrainTaint(taint));
 }
 
+/** The status of an evacuation that the gate had stopped, once it is on again: another one begins, and nobody waits in this one. */
+export function closedByGate(
+  { held: _held, estimatedSecondsLeft: _left, ...old }: EvacuationStatus,
+  now: Instant,
+): EvacuationStatus {
+  const finishedAt = formatTime(now);
+  const { entries } = old;
+  return {
+    ...old,
+    phase: "Abandoned",
+    reason: "GateOff",
+    message: phaseReasons.GateOff,
+    taints: (old.taints ?? []).map((one) => ({ removedAt: finishedAt, ...one })),
+    ...(entries !== undefined && {
+      entries: {
+        ...entries,
+        queued: 0,
+        held: 0,
+        abandoned: entries.abandoned + entries.queued + entries.held,
+      },
+    }),
+    finishedAt,
+  };
+}
+
 /** Whether the gate had stopped this evacuation; switched on, it freezes eligibility anew in another one (D18). */
 export function wasStoppedByGate({ status }: Evacuation): boolean {
   return status?.phase === "Paused" && status.reason === "GateOff";

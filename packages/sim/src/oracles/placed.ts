@@ -6,6 +6,7 @@
 import type { AnyObject, ResourceBinding } from "@lifeboat/api";
 import type { ConvergedOracle } from "./oracle.ts";
 import {
+  evictionsOf,
   faultyClusters,
   hasFailed,
   ignoresSpread,
@@ -21,6 +22,7 @@ import {
   workOf,
 } from "./reading.ts";
 import { isStateReadable } from "./state.ts";
+import type { Truth } from "./truth.ts";
 
 /** Above this share nobody is moved (D6). */
 const BRAKED_SHARE = 0.55;
@@ -49,9 +51,9 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           const binding = truth
             .bindings()
             .find(({ spec }) => isOf(spec.resource, kind, namespace, name));
-          // Where a person placed it, or where it failed, is another matter.
-          if (binding !== undefined && (isOfPerson(truth, binding) || hasFailed(binding)))
-            return [];
+          // Where a person placed it, where it failed, or where a copy is kept until a person lets it go, is another matter.
+          const isElse = binding !== undefined && isOtherMatter(truth, binding);
+          if (isElse) return [];
           const placed = (binding?.spec.clusters ?? []).map((target) => target.name).toSorted();
           const wrong = (why: string): string[] => [
             `${kind} ${name} is on [${placed.join()}]: ${why}`,
@@ -123,6 +125,11 @@ export const convergedOracles: readonly ConvergedOracle[] = [
     },
   },
 ];
+
+function isOtherMatter(truth: Truth, binding: ResourceBinding): boolean {
+  const isKept = evictionsOf(binding).some(({ suppressDeletion }) => suppressDeletion === true);
+  return isKept || isOfPerson(truth, binding) || hasFailed(binding);
+}
 
 /** The clusters that the affinities of the placement name; undefined: all. */
 function groupsOf(placement: Placement): readonly (readonly string[])[] | undefined {
