@@ -31,9 +31,9 @@ async function expectNoProblems(disturbed: AsyncIterable<DisturbedRun>): Promise
 
 /**
  * Every second write from the first on, each with a death before and after; answers are lost at every eighth of all. Of stories
- * in which no cluster fails it is every fourth write: both halves together meet every second one.
+ * in which no cluster fails it is every eighth write: both halves together meet every fourth one.
  */
 export function everyWriteOf(name: string, first: 1 | 2): Promise<void> {
   const isFailover = failoverStories.some((story) => story.name === name);
-  return expectSameEnd(name, { step: isFailover ? 2 : 4, first, lostAnswerStep: 8 });
+  return expectSameEnd(name, { step: isFailover ? 2 : 8, first, lostAnswerStep: 8 });
 }
