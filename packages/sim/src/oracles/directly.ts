@@ -185,8 +185,8 @@ interface Purge {
   readonly cluster: string;
   /** Whether a copy there would be a new one. */
   readonly isNew: (cluster: string) => boolean;
-  /** Whether the Work there was let go. */
-  readonly isOver: () => boolean;
+  /** Whether a copy of ours is there although its Work was let go. */
+  readonly isBack: () => boolean;
 }
 
 /** Where no pod may be when one starts in this member. */
@@ -195,7 +195,7 @@ function rivalsOf(truth: Truth, purge: Purge, member: string): readonly string[]
   if (isNew(member)) return [cluster];
   // A backup brings copies back that nobody ordered.
   const isRestored = truth.circumstances.restored.has(member);
-  return member === cluster && purge.isOver() && !isRestored ? truth.members().filter(isNew) : [];
+  return member === cluster && purge.isBack() && !isRestored ? truth.members().filter(isNew) : [];
 }
 
 /** The purges that are under way. */
@@ -242,8 +242,10 @@ class Purges {
     const isNew = (member: string): boolean =>
       member !== cluster && !others.includes(member) && !stays.has(member);
     const purges = this.#under.get(key) ?? new Map<string, Purge>();
-    const isOver = (): boolean => workOf(this.#truth, binding, cluster) === undefined;
-    this.#under.set(key, purges.set(cluster, { namespace, name, cluster, isNew, isOver }));
+    const isBack = (): boolean =>
+      workOf(this.#truth, binding, cluster) === undefined &&
+      copyOf(this.#truth, binding, cluster) !== undefined;
+    this.#under.set(key, purges.set(cluster, { namespace, name, cluster, isNew, isBack }));
   }
 
   #isCalledOff(binding: ResourceBinding, cluster: string): boolean {
