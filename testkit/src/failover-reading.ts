@@ -4,10 +4,6 @@ import {
   type Cluster,
   findCondition,
   type JsonObject,
-  type KubeObject,
-  type ObjectKey,
-  orNothing,
-  type Resource,
   type ResourceBinding,
 } from "@lifeboat/api";
 import type { Client } from "@lifeboat/kit";
@@ -32,15 +28,6 @@ export function placementText({ spec }: ResourceBinding): string {
 /** The status of a cluster's condition; undefined when it has none of this type. */
 export function conditionOf({ status }: Cluster, type: string): string | undefined {
   return findCondition(status?.conditions, type)?.status;
-}
-
-/** An object; undefined when there is none. */
-export function findObject<T extends KubeObject>(
-  client: Client,
-  resource: Resource<T>,
-  key: ObjectKey,
-): Promise<T | undefined> {
-  return orNothing(client.get(resource, key));
 }
 
 interface Told extends AnyObject {

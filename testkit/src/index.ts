@@ -20,7 +20,7 @@ export {
   statefulSet,
   statefulSets,
 } from "./stateful-objects.ts";
-export { conditionOf, findObject, oneOf, placementText, reasonsAbout } from "./failover-reading.ts";
+export { conditionOf, oneOf, placementText, reasonsAbout } from "./failover-reading.ts";
 export { bundleProgram } from "./bundle-program.ts";
 export { storedConfigMap } from "./stored-object.ts";
 export { wrapped } from "./wrapped-client.ts";

@@ -8,6 +8,7 @@ import {
   clusters,
   type JsonObject,
   type New,
+  orNothing,
   type PropagationPolicy,
   propagationPolicies,
   type Resource,
@@ -15,7 +16,7 @@ import {
   resourceBindings,
 } from "@lifeboat/api";
 import type { Client } from "@lifeboat/kit";
-import { conditionOf, findObject, placementText, reasonsAbout, resources } from "@lifeboat/testkit";
+import { conditionOf, placementText, reasonsAbout, resources } from "@lifeboat/testkit";
 import type { PropagationFleet } from "../propagation/propagation-fleet.ts";
 
 /** A workload to be propagated: its kind and its template, in the namespace default. */
@@ -78,7 +79,7 @@ export class Operator {
 
   /** The copy in a member; undefined when there is none. */
   copy(mover: Mover, member: string): Promise<AnyObject | undefined> {
-    return findObject(this.member(member), mover.resource, keyOfMover(mover));
+    return orNothing(this.member(member).get(mover.resource, keyOfMover(mover)));
   }
 
   /**

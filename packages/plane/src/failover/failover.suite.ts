@@ -4,8 +4,9 @@ import {
   type Cluster,
   clusters,
   type New,
-  type PropagationPolicy,
+  orNothing,
   propagationPolicies,
+  type PropagationPolicy,
   type Resource,
   type ResourceBinding,
   resourceBindings,
@@ -16,7 +17,6 @@ import { clusterOfWork, evict, type EvictionOrder } from "@lifeboat/core";
 import {
   conditionOf,
   createFleet,
-  findObject,
   type Fleet,
   type FleetOptions,
   placementText,
@@ -128,7 +128,7 @@ export class Hands {
     resource: Resource = resources.deployments,
     key = WEB,
   ): Promise<AnyObject | undefined> {
-    return findObject(this.#fleet.member(member).client, resource, key);
+    return orNothing(this.#fleet.member(member).client.get(resource, key));
   }
 
   async create(policy: New<PropagationPolicy>, resource: Resource, object: New<AnyObject>) {

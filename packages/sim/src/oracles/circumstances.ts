@@ -31,6 +31,8 @@ export interface Circumstances {
   readonly liars: ReadonlySet<string>;
   /** The members that are restored from a backup. */
   readonly restored: ReadonlySet<string>;
+  /** The members at which a write may arrive a second time, also one that was answered long ago. */
+  readonly repeated: ReadonlySet<string>;
   /** What people do, and when. */
   readonly steps: readonly Step[];
   /** More than one set of controllers may be at work. */
@@ -66,6 +68,7 @@ export const PLAIN: Circumstances = {
   placedByHand: new Set(),
   liars: new Set(),
   restored: new Set(),
+  repeated: new Set(),
   steps: [],
   hasTwoLeaders: false,
 };
@@ -86,6 +89,11 @@ export function circumstancesOf(scenario: Scenario): Circumstances {
     ),
     steps,
     liars: new Set(faults.flatMap((fault) => (fault.fault === "lies" ? [fault.member] : []))),
+    repeated: new Set(
+      faults.flatMap((fault) =>
+        fault.fault === "link" && fault.conditions.duplicate !== undefined ? [fault.link] : [],
+      ),
+    ),
     restored: new Set(
       faults.flatMap((fault) => (fault.fault === "member-restored" ? [fault.member] : [])),
     ),

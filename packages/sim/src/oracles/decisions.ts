@@ -45,8 +45,14 @@ export function decisionsOf({ row, at, key, previous }: Committed): readonly Dec
   const before = previous.object as KubeObject as ResourceBinding;
   const left = new Set(before.spec.clusters?.map(({ name }) => name));
   for (const { name } of binding.spec.clusters ?? []) left.delete(name);
+  // A person may put a cluster back while its task goes on, and the scheduler take it out again: that is no decision.
+  const isMade = ({ fromCluster, creationTimestamp }: EvictionTask): boolean =>
+    !(before.spec.gracefulEvictionTasks ?? []).some(
+      (old) => old.fromCluster === fromCluster && old.creationTimestamp === creationTimestamp,
+    );
   return tasks
     .filter(({ fromCluster, producer }) => left.has(fromCluster) && producer === FOR_TAINTS)
+    .filter(isMade)
     .map((task) => {
       const cluster = task.fromCluster;
       return { at, key, before, binding, cluster, task, taintId: markedTaint(binding, cluster) };

@@ -103,8 +103,10 @@ export const convergedOracles: readonly ConvergedOracle[] = [
         if (isUnclaimed(binding) || hasFailed(binding)) return [];
         const asked = placement?.clusterAffinity?.clusterNames;
         const others = clusters.filter(
-          ({ metadata: { name }, spec }) =>
-            (asked?.includes(name) ?? true) && (spec.taints ?? []).length === 0,
+          (cluster) =>
+            (asked?.includes(cluster.metadata.name) ?? true) &&
+            !isGoing(cluster) &&
+            (cluster.spec.taints ?? []).length === 0,
         );
         // Only where it is said how many clusters are enough, those are certain to be (D8).
         const { minGroups = Infinity } = placement?.spreadConstraints?.[0] ?? {};

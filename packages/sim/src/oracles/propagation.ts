@@ -319,12 +319,13 @@ function isLeaving(truth: Truth, cluster: string): boolean {
 }
 
 /**
- * Whether nobody takes away what a backup brought back: a namespace, in which anything may be; what belongs to no binding,
+ * Whether nobody takes away what a backup, or a write that arrived again, brought back: a namespace, in which anything may be; what belongs to no binding,
  * because another control plane may have made it; a copy that is preserved; a kind that the cluster has nothing else of, because
  * nobody looks for it.
  */
 function isLeftAlone(truth: Truth, member: string, object: AnyObject): boolean {
-  if (!truth.circumstances.restored.has(member)) return false;
+  const { repeated, restored } = truth.circumstances;
+  if (!restored.has(member) && !repeated.has(member)) return false;
   const binding = bindingOf(truth, object);
   if (object.kind === "Namespace" || binding === undefined) return true;
   if (binding.spec.preserveResourcesOnDeletion === true) return true;

@@ -15,6 +15,7 @@ import {
 import { assert, type Instant } from "@lifeboat/base";
 import { discover, type DiscoveredResource } from "@lifeboat/controllers";
 import type { Client, ListOptions } from "@lifeboat/kit";
+import { secrets } from "../simulation.ts";
 
 export interface WorldSnapshot {
   readonly takenAt: Instant;
@@ -27,13 +28,6 @@ export interface SnapshotTable {
 }
 
 const LEFT_OUT: ReadonlySet<string> = new Set(["Event", "Lease", "Secret"]);
-const SECRETS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "secrets",
-  kind: "Secret",
-  namespaced: true,
-};
 
 /** Reads everything of a control plane; `takenAt`: what its clock says. */
 export async function readSnapshot(plane: Client, takenAt: Instant): Promise<WorldSnapshot> {
@@ -81,9 +75,9 @@ async function readSecrets(
   const objects: AnyObject[] = [];
   for (const { namespace = "", name } of propagatedSecrets(tables)) {
     const selected = { ...at, namespace, fieldSelector: `metadata.name=${name}` };
-    objects.push(...(await readTable(plane, SECRETS, selected)).objects);
+    objects.push(...(await readTable(plane, secrets, selected)).objects);
   }
-  return { resource: SECRETS, objects };
+  return { resource: secrets, objects };
 }
 
 function propagatedSecrets(
