@@ -44,9 +44,9 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     start: (truth) =>
       onEdit(({ before, now }) => {
         if (isOfPerson(truth, now) || isAskedAnew(before, now)) return [];
-        // Who has fewer replicas than before may be too few for all clusters.
-        const isScaledDown = isDivided(now) && sumOf(before) > (now.spec.replicas ?? 0);
-        if (isScaledDown) return [];
+        // Fewer replicas than before may be too few for all clusters; and where none were, none has to stay.
+        const had = sumOf(before);
+        if (isDivided(now) && (had === 0 || had > (now.spec.replicas ?? 0))) return [];
         const evicted = tasksOf(now);
         const lost = resultWithout(before, now)
           .filter((cluster) => !evicted.has(cluster) && isStaying(clusterNamed(truth, cluster)))
