@@ -16,7 +16,8 @@
  *    (late-creates.ts).
  * 4. What is remembered between looks is lost at a restart and only saves calls and waiting: the member and the Work's
  *    status hold all that matters.
- * 5. Nothing is applied for the first time before the binding was asked whether it is still wanted (still-wanted.ts).
+ * 5. Nothing is applied for the first time before the binding was asked whether it is still wanted, and nothing is made
+ *    again before the Work was asked whether it is still there (still-wanted.ts).
  */
 import {
   equalJson,
@@ -61,6 +62,7 @@ import {
   keepManifest,
   type Kept,
   type ManifestPorts,
+  type NotYet,
   unknownOutcome,
 } from "./keep-manifest.ts";
 import { LateCreates, SETTLED_MS } from "./late-creates.ts";
@@ -69,7 +71,7 @@ import { MemberObjects, type ObjectReference } from "./member-objects.ts";
 import { MemberWrites, waitsForDependents } from "./member-writes.ts";
 import { declareExecutionMetrics, type ExecutionMetrics } from "./metrics.ts";
 import { removeManifest } from "./remove-manifest.ts";
-import { isStillWanted, wasTried } from "./still-wanted.ts";
+import { isStillThere, isStillWanted, wasTried } from "./still-wanted.ts";
 import { removeStray } from "./stray-copies.ts";
 
 /** The Works of one cluster, from a cache. */
@@ -314,7 +316,7 @@ class WorksOfCluster implements ClusterExecution {
     ordinal: number,
     reference: ObjectReference | ApplyOutcome | undefined,
     signal: AbortSignal,
-  ): Promise<Kept | { readonly waitUntil: Instant }> {
+  ): Promise<Kept | NotYet> {
     const suspended = work.spec.suspendDispatching === true;
     if (reference === undefined || !isReference(reference)) {
       const outcome: ApplyOutcome = suspended ? { kind: "suspended" } : (reference ?? NO_OBJECT);
@@ -328,12 +330,18 @@ class WorksOfCluster implements ClusterExecution {
         suspended,
         proven: isProven(work, memory),
         applied: memory.applied.get(ordinal) ?? recordedIn(work, manifest, ordinal),
+        mayCreate: (until) => this.#mayCreate(work, until),
       },
       signal,
     );
     if ("report" in kept && kept.placeMissing)
       this.#apis.doubt(String(manifest["apiVersion"]), String(manifest["kind"]));
     return kept;
+  }
+
+  /** The first time the binding was asked instead, see still-wanted.ts. */
+  async #mayCreate(work: Work, signal: AbortSignal): Promise<boolean> {
+    return !wasTried(work) || isStillThere(this.#parts.plane, work, signal);
   }
 
   /** Where each manifest's object is, or why that cannot be said. */

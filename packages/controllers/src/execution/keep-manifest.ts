@@ -47,6 +47,8 @@ export interface ManifestLook {
   /** Whether the member has shown that this generation of the Work is applied. */
   readonly proven: boolean;
   readonly applied?: AnsweredRecord | undefined;
+  /** Asks whether the object may be made; false: not now, and the Work's next change asks for a look. */
+  readonly mayCreate: (signal: AbortSignal) => Promise<boolean>;
 }
 
 export interface AnsweredRecord extends AppliedRecord {
@@ -70,16 +72,23 @@ export interface Kept {
 const PATIENCE_MS = 5000;
 const ATTEMPTS = 3;
 
-/** Looks at one object of a Work. `waitUntil`: the first list of its kind is under way; its end asks for a look. */
+/** Nothing can be said yet: the first list of its kind is under way, or the Work is not what it was taken for. */
+export interface NotYet {
+  /** What is waited for asks for a look itself; this is for the case that it does not. */
+  readonly waitUntil: Instant;
+}
+
+/** Looks at one object of a Work. */
 export async function keepManifest(
   ports: ManifestPorts,
   look: ManifestLook,
   signal: AbortSignal,
-): Promise<Kept | { readonly waitUntil: Instant }> {
+): Promise<Kept | NotYet> {
   const begin = beginningOf(ports, look);
   if ("waitUntil" in begin) return begin;
   const tries = new Tries(ports, look, signal);
   const kept = await tries.run(begin);
+  if ("waitUntil" in kept) return kept;
   return begin.checkAgainAt === undefined ? kept : { ...kept, checkAgainAt: begin.checkAgainAt };
 }
 
@@ -104,7 +113,7 @@ interface Beginning {
 function beginningOf(
   { clock, objects }: ManifestPorts,
   { reference, applied }: ManifestLook,
-): Beginning | { readonly waitUntil: Instant } {
+): Beginning | NotYet {
   const cached = objects.get(reference);
   const now = clock.monotonic();
   if (cached.kind === "unsynced") {
@@ -137,7 +146,7 @@ class Tries {
     this.#signal = signal;
   }
 
-  async run({ known }: Beginning): Promise<Kept> {
+  async run({ known }: Beginning): Promise<Kept | NotYet> {
     try {
       if (known === undefined) await this.#ask();
       else this.#observed = known.object;
@@ -157,7 +166,7 @@ class Tries {
   }
 
   /** Undefined: the member has to be asked first. */
-  async #try(): Promise<Kept | undefined> {
+  async #try(): Promise<Kept | NotYet | undefined> {
     const { applied, proven } = this.#look;
     const desired = await this.#desired();
     const plan = decideApply({
@@ -179,8 +188,10 @@ class Tries {
     desired: Fields,
     plan: ApplyPlan,
     command: ApplyPlan["commands"][number],
-  ): Promise<Kept | undefined> {
-    const { reference } = this.#look;
+  ): Promise<Kept | NotYet | undefined> {
+    const { reference, mayCreate } = this.#look;
+    if (command.kind === "create" && !(await mayCreate(this.#signal)))
+      return { waitUntil: addMs(this.#ports.clock.now(), PATIENCE_MS) };
     this.#signal.throwIfAborted();
     this.#wrote = true;
     try {

@@ -1,5 +1,5 @@
 /**
- * Whether a Work that nothing was applied of yet is still wanted where it is (D10).
+ * Whether a Work is still wanted where it is (D10): asked of the server before something comes into being.
  *
  * A Work that was sent when its workload still belonged to the cluster may arrive after the workload was evicted, and even
  * after that eviction was over: a network keeps a request for as long as it likes. Carried out, it would be a second copy.
@@ -8,10 +8,13 @@
  *    finds the Work on the server and waits for it; if it does not, nothing is applied, and the Work is removed.
  * 2. So one look suffices for the life of a Work, and what was applied before needs none.
  * 3. A Work that names no binding is somebody else's, and is carried out.
+ * 4. An object that was there and is gone may have been removed by another set of controllers, because the Work is going,
+ *    before that was told here. It was marked as going before its object was removed; so who reads the Work after the
+ *    object was missed sees the mark.
  */
-import { findCondition, isRefused, type ObjectKey, type Work } from "@lifeboat/api";
+import { findCondition, isRefused, type ObjectKey, Refused, type Work, works } from "@lifeboat/api";
 import { targetsOf, wellKnown } from "@lifeboat/core";
-import type { Client } from "@lifeboat/kit";
+import { type Client, NotSent, OutcomeUnknown } from "@lifeboat/kit";
 import { bindingResource } from "../bindings.ts";
 
 /** Whether the Work was ever tried: then its binding was asked before. */
@@ -33,6 +36,23 @@ export async function isStillWanted(
     return wanted.has(cluster) || leaving.has(cluster);
   } catch (error) {
     if (isRefused(error, "NotFound")) return false;
+    throw error;
+  }
+}
+
+/** Whether the server has the Work as it was seen, and it is not going. False also when the server does not say. */
+export async function isStillThere(
+  plane: Client,
+  { metadata }: Work,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { namespace = "", name, uid, generation } = metadata;
+  try {
+    const { metadata: now } = await plane.get(works, { namespace, name }, { signal });
+    return now.uid === uid && now.generation === generation && now.deletionTimestamp === undefined;
+  } catch (error) {
+    if (error instanceof Refused || error instanceof NotSent || error instanceof OutcomeUnknown)
+      return false;
     throw error;
   }
 }

@@ -58,6 +58,15 @@ itJudges([
     },
   ],
   [
+    "clusters-that-are-there-stay",
+    "kept",
+    "it had no replicas, and the few that are asked for now need fewer clusters",
+    (h) => {
+      h.binding({ on: { m1: 0, m2: 0 }, replicas: 1, placement: DIVIDED });
+      h.binding({ on: { m1: 1 }, replicas: 1, placement: DIVIDED });
+    },
+  ],
+  [
     "results-fit-the-placement",
     "broken",
     "a cluster is not named by the policy",

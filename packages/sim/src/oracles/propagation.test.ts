@@ -129,6 +129,21 @@ itJudges([
   ["nothing-is-left-going", "broken", "a copy is", (h) => h.copy("m1", 0, { going: true })],
   ["nothing-is-left-going", "kept", "none is", (h) => h.copy("m1", 2)],
   [
+    "nothing-is-left-going",
+    "broken",
+    "a cluster is that nobody needs",
+    (h) => h.cluster("m1", "True", { deletionTimestamp: "2026-01-01T00:00:00Z" }),
+  ],
+  [
+    "nothing-is-left-going",
+    "kept",
+    "a cluster is on which a workload without another place was placed at the last moment",
+    (h) => {
+      h.cluster("m1", "True", { deletionTimestamp: "2026-01-01T00:00:00Z" });
+      h.binding({ on: { m1: 2 }, placement: { clusterAffinity: { clusterNames: ["m1"] } } });
+    },
+  ],
+  [
     "works-live-in-their-namespace",
     "broken",
     "its copy is marked as another cluster's",

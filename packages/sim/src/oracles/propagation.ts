@@ -339,11 +339,11 @@ function isLeftAlone(truth: Truth, member: string, object: AnyObject): boolean {
  * is kept (D22). */
 function isWaitedFor(truth: Truth, cluster: AnyObject): boolean {
   const { name } = cluster.metadata;
-  const byId = new Map(truth.bindings().map((binding) => [bindingId(binding), binding]));
-  return truth.works().some((work) => {
-    const binding = byId.get(bindingId(work));
-    const isHere = clusterOf(work.metadata.namespace) === name;
-    if (!isHere || binding === undefined) return false;
+  const isHere = ({ metadata: { namespace } }: AnyObject): boolean => clusterOf(namespace) === name;
+  const held = new Set(truth.works().filter(isHere).map(bindingId));
+  return truth.bindings().some((binding) => {
+    // One that was placed there at the very moment has no Work, and waits for another place all the same.
+    if (!held.has(bindingId(binding)) && !clustersOf(binding).has(name)) return false;
     const task = evictionsOf(binding).find(({ fromCluster }) => fromCluster === name);
     if (task !== undefined && modeOf(task) === "Never") return true;
     return isUnclaimed(binding) || isLastCopy(truth, name, binding) || !hasTarget(truth, binding);

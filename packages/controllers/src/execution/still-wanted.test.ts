@@ -1,0 +1,102 @@
+/** Controllers that have not heard yet that a Work is going: they make nothing again that others took away. */
+import { type AnyObject, isRefused, type New, type Work, works } from "@lifeboat/api";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createFleet, type Fleet } from "../../../../testkit/src/fleet.ts";
+import { configMap, namespace, resources } from "../../../../testkit/src/objects.ts";
+import { createClusterExecution } from "./cluster-execution.ts";
+import { ES, marked, nameOf, workOf } from "./execution.suite.ts";
+
+const SETTINGS: New<AnyObject> = marked(configMap("settings"));
+const WORK = { namespace: ES, name: nameOf(SETTINGS) };
+const COPY = { namespace: "default", name: "settings" };
+
+let fleet: Fleet;
+let stop: AbortController;
+/** What the controllers know of the Work: it becomes old when nobody tells them. */
+let known: Work;
+let tell: () => void;
+
+beforeEach(async () => {
+  stop = new AbortController();
+  fleet = await createFleet({ members: ["m1"] });
+  await fleet.plane.create(resources.namespaces, namespace(ES));
+  known = await fleet.plane.create(works, workOf(SETTINGS));
+  const { plane, events, interpretation } = fleet.context;
+  const execution = createClusterExecution(fleet.context, {
+    cluster: "m1",
+    plane,
+    member: fleet.member("m1").client,
+    events,
+    interpretation,
+    works: {
+      get: () => known,
+      whenSynced: () => Promise.resolve(true),
+      subscribe: (add) => {
+        tell = () => add(WORK);
+        tell();
+        return () => undefined;
+      },
+    },
+  });
+  void execution.run(stop.signal).catch(() => undefined);
+  await fleet.settle();
+  await hearOfIt();
+});
+afterEach(async () => {
+  stop.abort();
+  await fleet.close();
+});
+
+async function hearOfIt(): Promise<void> {
+  known = await fleet.plane.get(works, WORK);
+  tell();
+  await fleet.advance("20s");
+}
+
+async function hasCopy(): Promise<boolean> {
+  try {
+    await fleet.member("m1").client.get(resources.configMaps, COPY);
+    return true;
+  } catch (error) {
+    if (isRefused(error, "NotFound")) return false;
+    throw error;
+  }
+}
+
+async function removeCopy(): Promise<void> {
+  await fleet.member("m1").client.delete(resources.configMaps, COPY);
+  await fleet.advance("20s");
+}
+
+it("a copy that somebody removed is made again while its Work is there", async () => {
+  expect(await hasCopy()).toBe(true);
+  await removeCopy();
+  expect(await hasCopy()).toBe(true);
+});
+
+it("a copy that others took away with its Work is not made again", async () => {
+  await fleet.plane.delete(works, WORK);
+  await removeCopy();
+  expect(await hasCopy()).toBe(false);
+});
+
+it("it is not made again either when the Work is gone", async () => {
+  const work = await fleet.plane.get(works, WORK);
+  const { finalizers: _finalizers, ...metadata } = work.metadata;
+  await fleet.plane.update(works, { ...work, metadata });
+  await fleet.plane.delete(works, WORK);
+  await removeCopy();
+  expect(await hasCopy()).toBe(false);
+});
+
+it("a copy that is asked for anew is made once that is heard of", async () => {
+  const work = await fleet.plane.get(works, WORK);
+  await fleet.plane.update(works, {
+    ...work,
+    spec: { workload: { manifests: [marked(configMap("settings", { a: "2" }))] } },
+  });
+  await removeCopy();
+  expect(await hasCopy()).toBe(false);
+  await hearOfIt();
+  expect(await hasCopy()).toBe(true);
+});
