@@ -339,8 +339,8 @@ function isLeftAlone(truth: Truth, member: string, object: AnyObject): boolean {
  * is kept (D22). */
 function isWaitedFor(truth: Truth, cluster: AnyObject): boolean {
   const { name } = cluster.metadata;
-  const isHere = ({ metadata: { namespace } }: AnyObject): boolean => clusterOf(namespace) === name;
-  const held = new Set(truth.works().filter(isHere).map(bindingId));
+  const works = truth.works().filter((work) => clusterOf(work.metadata.namespace) === name);
+  const held = new Set(works.map((work) => bindingId(work)));
   return truth.bindings().some((binding) => {
     // One that was placed there at the very moment has no Work, and waits for another place all the same.
     if (!held.has(bindingId(binding)) && !clustersOf(binding).has(name)) return false;
