@@ -3,6 +3,15 @@ import type { SimMutant } from "../mutant.ts";
 
 export const lateMutants: readonly SimMutant[] = [
   {
+    oracle: "gone-means-gone",
+    promise: "H4",
+    breaks: "a copy is made again without asking whether its Work is still there",
+    file: "packages/controllers/src/execution/cluster-execution.ts",
+    find: "return !wasTried(work) || isStillThere(this.#parts.plane, work, signal);",
+    replace: "return !wasTried(work) || !signal.aborted;",
+    caughtIn: ["two-leaders-one-has-not-heard"],
+  },
+  {
     oracle: "one-cluster-at-a-time",
     promise: "E1",
     breaks: "a cluster counts as left while a copy may be on its way to it",
