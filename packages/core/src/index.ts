@@ -251,6 +251,7 @@ export { defineReasons, type Plan, type PlannedCondition, type PlannedEvent } fr
 export {
   expiryOf,
   type ObservedWorkload,
+  orderedAnew,
   pendingWorkloads,
   type RebalancedWorkload,
   rebalanceReasons,

@@ -104,3 +104,5 @@ export const EVICTED_FROM = "lifeboat.dev/evicted-from";
 export const FENCED = "lifeboat.dev/fenced";
 /** On a binding: JSON of where it ran before it was last evicted (see evacuation/former-result.ts). */
 export const FORMER_RESULT = "lifeboat.dev/former-result";
+/** On a binding: the uid of the order to place it anew that was last passed on (see rebalancing/rebalance.ts). */
+export const ORDERED_BY = "lifeboat.dev/ordered-by";

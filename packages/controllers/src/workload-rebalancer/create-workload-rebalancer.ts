@@ -2,7 +2,7 @@
  * Carries out WorkloadRebalancers: has the scheduler place workloads anew, reports what became of each, and deletes orders
  * whose time is up.
  *
- * 1. A workload is placed anew by moving `rescheduleTriggeredAt` of its binding to the time of the order, never back: so
+ * 1. A workload is placed anew by moving `rescheduleTriggeredAt` of its binding, never back, and once for each order: so
  *    doing it twice, or after a crash, is doing it once.
  * 2. "Not found" is final, so it is said only after asking the server and not a cache.
  */
@@ -13,11 +13,11 @@ import {
   type WorkloadRebalancer,
   workloadRebalancers,
 } from "@lifeboat/api";
-import { parseTime } from "@lifeboat/base";
 import {
   bindingName,
   expiryOf,
   type ObservedWorkload,
+  orderedAnew,
   pendingWorkloads,
   type RebalancedWorkload,
   rebalancerStatus,
@@ -79,11 +79,8 @@ async function placeAnew(
   const binding = bindingOf(informers, key) ?? (await plane.get(resource, key).catch(ifMissing));
   if (binding === undefined || !bindsWorkload(binding, workload))
     return { workload, result: "Failed", reason: "ReferencedBindingNotFound" };
-  const rescheduleTriggeredAt = rebalancer.metadata.creationTimestamp;
-  if (isLater(rescheduleTriggeredAt, binding.spec.rescheduleTriggeredAt)) {
-    const spec = { ...binding.spec, rescheduleTriggeredAt };
-    await plane.update(resource, { ...binding, spec });
-  }
+  const ordered = orderedAnew(rebalancer, binding);
+  if (ordered !== undefined) await plane.update(resource, ordered);
   return { workload, result: "Successful" };
 }
 
@@ -95,11 +92,6 @@ function bindsWorkload({ spec }: Binding, { apiVersion, kind, name }: Rebalanced
     resource.kind === kind &&
     resource.name === name
   );
-}
-
-function isLater(time: string, than: string | undefined): boolean {
-  if (than === undefined) return true;
-  return (parseTime(time) ?? 0) > (parseTime(than) ?? 0);
 }
 
 function ifMissing(error: unknown): undefined {

@@ -94,6 +94,30 @@ describe("a WorkloadRebalancer", () => {
     expect((await read()).status?.observedWorkloads).toMatchObject([{ result: "Successful" }]);
   });
 
+  it("is not taken for older than the last placement after the clock was set back", async () => {
+    const binding = await bound("web");
+    const lastScheduledTime = "2098-01-01T00:00:00Z";
+    const status = { lastScheduledTime };
+    await fleet.plane.update(resourceBindings, { ...binding, status }, { subresource: "status" });
+    await order([workload("web")]);
+    expect(await triggeredAt("web")).toBe(lastScheduledTime);
+  });
+
+  it("is passed on once although its report was lost", async () => {
+    const { metadata } = await bound("web");
+    const { status: _lost, ...made } = await order([workload("web")]);
+    const key = { namespace: "default", name: metadata.name };
+    const ordered = await fleet.plane.get(resourceBindings, key);
+    const status = { lastScheduledTime: "2098-01-01T00:00:00Z" };
+    await fleet.plane.update(resourceBindings, { ...ordered, status }, { subresource: "status" });
+    const { resourceVersion } = (await read()).metadata;
+    const unreported = { ...made, metadata: { ...made.metadata, resourceVersion }, status: {} };
+    await fleet.plane.update(workloadRebalancers, unreported, { subresource: "status" });
+    await fleet.settle();
+    expect((await read()).status?.observedWorkloads).toMatchObject([{ result: "Successful" }]);
+    expect(await triggeredAt("web")).toBe(made.metadata.creationTimestamp);
+  });
+
   it("does not take a kind of another group for the one it names", async () => {
     await bound("web");
     await order([{ ...workload("web"), apiVersion: "other.io/v1" }]);

@@ -6,11 +6,14 @@
  * 3. The order is finished once every workload on the list has a result; the time of that moves only when results came
  *    in after it.
  * 4. The report is sorted, and the same results give the same report.
+ * 5. An order is passed on to a binding once, by its uid, and with a time that the scheduler cannot take for one before its
+ *    last placement: it may be carried out late, and the clock may have been set back.
  */
-import { equalJson, type WorkloadRebalancer } from "@lifeboat/api";
+import { equalJson, type ResourceBinding, type WorkloadRebalancer } from "@lifeboat/api";
 import { addMs, deepFreeze, formatTime, type Instant, parseTime } from "@lifeboat/base";
 import { compareText } from "../fields.ts";
 import { defineReasons } from "../plan.ts";
+import { ORDERED_BY } from "../well-known.ts";
 
 export const rebalanceReasons = defineReasons({
   ReferencedBindingNotFound: "The workload has no binding, so there is nothing to place anew.",
@@ -29,6 +32,26 @@ export function pendingWorkloads(rebalancer: WorkloadRebalancer): readonly Rebal
     if (!known.has(key) && !pending.has(key)) pending.set(key, workload);
   }
   return [...pending.values()];
+}
+
+/** The binding with the order to place it anew; undefined when it has been passed on. */
+export function orderedAnew<B extends Pick<ResourceBinding, "metadata" | "spec" | "status">>(
+  { metadata: { uid, creationTimestamp } }: WorkloadRebalancer,
+  binding: B,
+): B | undefined {
+  const { metadata, spec, status } = binding;
+  if (metadata.annotations?.[ORDERED_BY] === uid) return undefined;
+  const rescheduleTriggeredAt = latest([
+    creationTimestamp,
+    spec.rescheduleTriggeredAt,
+    status?.lastScheduledTime,
+  ]);
+  const annotations = { ...metadata.annotations, [ORDERED_BY]: uid };
+  return {
+    ...binding,
+    metadata: { ...metadata, annotations },
+    spec: { ...spec, ...(rescheduleTriggeredAt !== undefined && { rescheduleTriggeredAt }) },
+  };
 }
 
 /** The status with further results; undefined when it says that already. */
@@ -60,6 +83,14 @@ export function expiryOf(spec: WorkloadRebalancer["spec"], status: Status): Inst
   const finished = status.finishTime === undefined ? undefined : parseTime(status.finishTime);
   if (finished === undefined || spec.ttlSecondsAfterFinished === undefined) return undefined;
   return addMs(finished, spec.ttlSecondsAfterFinished * 1000);
+}
+
+function latest(times: readonly (string | undefined)[]): string | undefined {
+  return times.reduce((a, b) => (instantIn(b) > instantIn(a) ? b : a));
+}
+
+function instantIn(time: string | undefined): number {
+  return parseTime(time ?? "") ?? -Infinity;
 }
 
 function resultsOf({ status }: WorkloadRebalancer): Map<string, ObservedWorkload> {
