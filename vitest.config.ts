@@ -65,8 +65,9 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["tests/**/*.e2e.test.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 300_000,
+          // Limits for tests that hang, not for slow machines.
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
           fileParallelism: false,
           retry: 0,
         },
@@ -76,8 +77,8 @@ export default defineConfig({
         test: {
           name: "kube",
           include: ["tests/kube/**/*.kube.test.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 300_000,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
           fileParallelism: false,
           retry: 0,
         },

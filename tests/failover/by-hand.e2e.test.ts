@@ -38,7 +38,7 @@ async function lifeboat(...args: string[]): Promise<Ended> {
 }
 
 async function until(what: string, look: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 180_000;
   while (!(await look())) {
     if (Date.now() > deadline) throw new Error(`did not come about: ${what}`);
     await wait(200);

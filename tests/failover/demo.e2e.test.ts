@@ -1,4 +1,4 @@
-/** `lifeboat demo --fast`: the whole story as a person sees it, in under a minute, and nothing is left behind. */
+/** `lifeboat demo --fast`: the whole story as a person sees it, within five minutes, and nothing is left behind. */
 import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
@@ -24,12 +24,12 @@ function leftBehind(): readonly string[] {
   return readdirSync(tmpdir()).filter((name) => name.startsWith("lifeboat-demo-"));
 }
 
-it("tells the story to its end in under a minute, and leaves nothing behind", async () => {
+it("tells the story to its end within five minutes, and leaves nothing behind", async () => {
   const before = leftBehind();
   const started = Date.now();
   const demo = startProcess(lifeboatCommand, ["demo", "--fast"]);
   expect(await demo.ended, demo.output()).toBe(0);
-  expect(Date.now() - started).toBeLessThan(60_000);
+  expect(Date.now() - started).toBeLessThan(300_000);
   const text = demo.output();
   expect(text).toContain("three members have joined");
   expect(text).toMatch(/ s {2}(member\d) dies\n/);

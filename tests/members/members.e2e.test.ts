@@ -42,7 +42,7 @@ function isRunning(pid: number): boolean {
 }
 
 async function until(what: string, look: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 180_000;
   while (!(await look())) {
     if (Date.now() > deadline) throw new Error(`did not come about: ${what}`);
     await wait(200);
@@ -85,7 +85,7 @@ describe("members that are well", () => {
   it("run a Deployment until kubectl calls it rolled out, on a node", async () => {
     const member = kubectl("member1");
     await member("create", "deployment", "web", "--image=nginx", "--replicas=3");
-    const status = await member("rollout", "status", "deployment/web", "--timeout=20s");
+    const status = await member("rollout", "status", "deployment/web", "--timeout=180s");
     expect(status).toMatchObject({ code: 0 });
     const pods = await member("get", "pods", "-o", "wide", "--no-headers");
     expect(pods.stdout.match(/1\/1 +Running.* node-1 /g)).toHaveLength(3);
@@ -93,13 +93,13 @@ describe("members that are well", () => {
 
   it("let a pod be evicted, and replace it", async () => {
     const member = kubectl("member1");
-    const drained = await member("drain", "node-1", "--timeout=15s");
+    const drained = await member("drain", "node-1", "--timeout=180s");
     expect(drained).toMatchObject({ code: 0 });
     await until("new pods wait for a node", async () =>
       (await member("get", "pods", "--no-headers")).stdout.includes("Pending"),
     );
     await member("uncordon", "node-1");
-    const status = await member("rollout", "status", "deployment/web", "--timeout=20s");
+    const status = await member("rollout", "status", "deployment/web", "--timeout=180s");
     expect(status).toMatchObject({ code: 0 });
   });
 });
@@ -147,7 +147,7 @@ describe("faults", () => {
 
   it("pods-not-ready: pods lose their readiness and get it back", async () => {
     await member("create", "deployment", "web", "--image=nginx", "--replicas=2");
-    await member("rollout", "status", "deployment/web", "--timeout=20s");
+    await member("rollout", "status", "deployment/web", "--timeout=180s");
     const ready = async (): Promise<string> =>
       (await member("get", "deployment", "web", "-o", "jsonpath={.status.readyReplicas}")).stdout;
     expect(await fail("pods-not-ready")).toMatchObject({ code: 0 });

@@ -95,7 +95,7 @@ describe.each(["api-down", "partition", "errors"])("member2 with %s", (mode) => 
     await eventually(async () => {
       expect(await readiness()).toEqual(["True", "True", "True"]);
       expect(await where(name)).toEqual(MEMBERS);
-    }, 90_000);
+    });
     const deleted = await fleet.kubectl.run(["delete", "deployment", name]);
     expect(deleted).toMatchObject({ code: 0 });
     await eventually(async () => {

@@ -32,7 +32,7 @@ import {
 } from "./manifests.ts";
 import { allReady, MEMBERS, type PropagationFleet } from "./propagation-fleet.ts";
 
-const ROLLOUT = ["--timeout=60s"];
+const ROLLOUT = ["--timeout=180s"];
 /** Of the moments of death. */
 const SEED = 20_261_116;
 
@@ -221,7 +221,7 @@ export function propagationSuite(name: string, start: () => Promise<PropagationF
           // A Work that a killed process may have sent a create for goes a minute and a half later.
         }, 240_000);
         await kubectl(["rollout", "status", "deployment/k0", "-n", "default", ...ROLLOUT]);
-      }, 300_000);
+      }, 600_000);
 
       it("what was there before is as it was", async () => {
         for (const kind of propagatedKinds)

@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 const LOOK_EVERY_MS = 200;
 
 /** Resolves with the answer of the first look that does not throw; rejects with the last error when time is up. */
-export async function eventually<T>(look: () => Promise<T>, timeoutMs = 60_000): Promise<T> {
+export async function eventually<T>(look: () => Promise<T>, timeoutMs = 180_000): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
     try {
