@@ -85,7 +85,7 @@ class Scheduler {
   #cancelExpiry: Cancel | undefined;
   /** Bindings in line that are decided again although nothing of theirs changed. */
   #forced = new Set<string>();
-  /** Bindings whose last look failed; the queue brings them back. */
+  /** Those of them whose last look failed; the queue brings them back. */
   #failed = new Set<string>();
   #add: (key: ObjectKey) => void = () => undefined;
 
@@ -215,7 +215,8 @@ class Scheduler {
       if (due === undefined) await writeObserved(write, binding);
       else await this.#schedule(id, binding, due, write);
     } catch (error) {
-      this.#failed.add(id);
+      // Of one that was looked at for a change of its own, somebody else may have seen to it meanwhile.
+      if (isForced) this.#failed.add(id);
       throw error;
     }
     return done;

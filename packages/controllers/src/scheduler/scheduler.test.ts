@@ -469,4 +469,36 @@ describe("a write that comes between", () => {
     expect((await binding()).spec.gracefulEvictionTasks).toHaveLength(1);
     expect(await scheduled()).toMatchObject({ status: "True" });
   });
+
+  it("is not gone over again when it is another scheduler's about the same change", async () => {
+    let isOvertaken = false;
+    // The other one was faster, and what kept the workload from m1 is forgotten since.
+    const slow = (plane: Client): Client => ({
+      ...plane,
+      update: async (...given) => {
+        if (given[2]?.subresource !== "status" || !isOvertaken) return plane.update(...given);
+        isOvertaken = false;
+        await plane.update(...given);
+        await remember(null);
+        throw new Refused(failure(409, "Conflict", "somebody was faster"));
+      },
+    });
+    const remember = (left: string | null): Promise<unknown> =>
+      fleet.plane.patch(resourceBindings, key(), {
+        type: "merge",
+        body: { metadata: { annotations: { [wellKnown.EVICTED_FROM]: left } } },
+      });
+    fleet = await createFleet({
+      services: (context) => [createScheduler({ ...context, plane: slow(context.plane) })],
+    });
+    await join("m1");
+    await join("m2");
+    await bind("web", {});
+    await remember('["m1"]');
+    isOvertaken = true;
+    await change("web", { clusters: [{ name: "m2", replicas: 2 }] });
+    await fleet.advance("10s");
+    expect(isOvertaken).toBe(false);
+    expect(await shares()).toEqual({ m2: 2 });
+  });
 });
