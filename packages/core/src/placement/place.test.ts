@@ -344,6 +344,20 @@ describe("ordered groups of clusters", () => {
     expect(placeOn(good, { placement, status: gone })).toMatchObject({ affinityName: "first" });
   });
 
+  it("are tried from the first again for what is nowhere", () => {
+    const bare = [makeCluster("a"), makeCluster("b", { spec: { taints: bad.spec.taints ?? [] } })];
+    const status = { schedulerObservingAffinityName: "second" };
+    expect(placeOn(bare, { placement, status })).toMatchObject({
+      affinityName: "first",
+      clusters: [{ name: "a" }],
+    });
+    // A group that is in use is not left for one before it.
+    expect(placeOn(bare, { placement, status, clusters: { b: 1 } })).toMatchObject({
+      affinityName: "second",
+      clusters: [{ name: "b" }],
+    });
+  });
+
   it("follow a result that a person put into another group", () => {
     const good = [makeCluster("a"), makeCluster("b"), makeCluster("c")];
     const status = { schedulerObservingAffinityName: "second" };

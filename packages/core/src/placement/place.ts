@@ -30,7 +30,7 @@ import { readWorkload, type Workload } from "./workload.ts";
 export function place(view: PlacementView, moment: Moment): PlacementDecision {
   const workload = readWorkload(view.binding);
   let failure: Attempt | undefined;
-  for (const term of workload.rules.terms.slice(firstTermOf(view, workload))) {
+  for (const term of termsToTry(view, workload)) {
     const attempt = placeIn(term, view, workload, moment);
     const isDone = attempt.reason === "Placed" || attempt.reason === "AwaitingPurge";
     if (isDone) return { affinityName: term.name, ...attempt };
@@ -39,6 +39,17 @@ export function place(view: PlacementView, moment: Moment): PlacementDecision {
   // Terms are never empty, so there was a failure.
   const failed = failure ?? placeIn(NO_TERM, view, workload, moment);
   return { affinityName: "", ...failed };
+}
+
+/**
+ * The groups in the order in which they are tried: from the one in use forwards. What is nowhere has none in use, and goes
+ * to one before it rather than nowhere.
+ */
+function termsToTry(view: PlacementView, workload: Workload): readonly AffinityTerm[] {
+  const { present, rules } = workload;
+  const first = firstTermOf(view, workload);
+  const before = present.size === 0 ? rules.terms.slice(0, first) : [];
+  return [...rules.terms.slice(first), ...before];
 }
 
 /**
