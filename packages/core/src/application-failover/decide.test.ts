@@ -89,8 +89,14 @@ describe("a copy", () => {
       [],
     ],
     [
-      "is due at once when nothing is tolerated",
-      viewOf(failing({}, { decisionConditions: { tolerationSeconds: 0 } })),
+      "has time to start although nothing is tolerated",
+      viewOf(failing(since(9), { decisionConditions: { tolerationSeconds: 0 } })),
+      "Tolerated",
+      [],
+    ],
+    [
+      "is due once it could have started when nothing is tolerated",
+      viewOf(failing(since(10), { decisionConditions: { tolerationSeconds: 0 } })),
       "Due",
       ["a"],
     ],

@@ -9,7 +9,9 @@
  *    workload is given its own time.
  * 2. An episode lasts until every copy is healthy and no such eviction is under way. Until then the workload does not
  *    return to a cluster that it left.
- * 3. It is not failover of clusters: no gate and no queue (D18, D6).
+ * 3. A copy is tolerated for ten seconds at least: every copy is unhealthy for a moment when it starts, and one that left
+ *    for that could run nowhere.
+ * 4. It is not failover of clusters: no gate and no queue (D18, D6).
  */
 import type { Cluster, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
 import { addMs, formatTime, type Instant, type Moment, parseTime } from "@lifeboat/base";
@@ -37,6 +39,7 @@ export interface ApplicationPlan extends Plan<ResourceBinding, ApplicationReason
 }
 
 const DEFAULT_TOLERATION_SECONDS = 300;
+const MIN_TOLERATION_SECONDS = 10;
 const DEFAULT_GRACE_SECONDS = 600;
 
 /** Decides what is remembered of a workload's health, and which clusters it is to leave. */
@@ -48,7 +51,8 @@ export function decideApplication(
   const application = binding.spec.failover?.application;
   if (application === undefined) return planOf(binding, NOTHING, [], "NotAsked");
   const health = healthOf(view);
-  const seconds = application.decisionConditions.tolerationSeconds ?? DEFAULT_TOLERATION_SECONDS;
+  const { tolerationSeconds = DEFAULT_TOLERATION_SECONDS } = application.decisionConditions;
+  const seconds = Math.max(tolerationSeconds, MIN_TOLERATION_SECONDS);
   const former = readRecord(binding);
   const since = new Map<string, Instant>();
   const due: string[] = [];
