@@ -66,14 +66,20 @@ describe("the budget", () => {
     expect(count).toBe(300);
   });
 
-  it("replaces a time that no reservation can have written, without releasing anything", () => {
-    const bogus = addMs(START, 3_600_000);
-    expect(reserve({ reservedUntil: bogus, rate: 0.5, wanted: 1 }, START)).toEqual({
-      kind: "reserve",
-      tokens: 0,
-      reservedUntil: addMs(START, 2000),
-    });
-  });
+  it.each([
+    ["a minute and a half", 90_000],
+    ["an hour", 3_600_000],
+  ])(
+    "replaces a time %s ahead, which no reservation can have written, without releasing anything",
+    (_, aheadMs) => {
+      const bogus = addMs(START, aheadMs);
+      expect(reserve({ reservedUntil: bogus, rate: 0.5, wanted: 1 }, START)).toEqual({
+        kind: "reserve",
+        tokens: 0,
+        reservedUntil: addMs(START, 2000),
+      });
+    },
+  );
 
   it("asks for nothing when nobody waits", () => {
     expect(reserve({ reservedUntil: undefined, rate: 1, wanted: 0 }, START)).toEqual({

@@ -36,8 +36,11 @@ export type TokenReservation =
 const MAX_TOKENS = 100;
 /** One reservation covers up to so long where the rate allows several releases in it. */
 const BATCH_MS = 1000;
-/** No reservation reaches further, but for a single token at a rate that takes longer. */
-const LONGEST_MS = 600_000;
+/**
+ * No reservation reaches further, but for a single token at a rate that takes longer. One that does was written at a lower rate
+ * or by another clock, and a whole token from now keeps the present rate whichever it was.
+ */
+const LONGEST_MS = 60_000;
 
 /** What may be released now. */
 export function reserve(view: BudgetView, now: Instant): TokenReservation {
