@@ -712,6 +712,39 @@ describe("execution in trouble", () => {
     },
   );
 
+  it("writes nothing on the word of a member that shows an object without a version", async () => {
+    const fleet = await executing({ memberModel: false });
+    const { link } = fleet.member("m1");
+    const create = link.target.create.bind(link.target);
+    let isFirst = true;
+    // Somebody else is faster, so that the member is asked what it has.
+    link.target.create = (async (...given: Parameters<typeof create>) => {
+      if (isFirst) await create(resources.configMaps, configMap("c"));
+      isFirst = false;
+      return create(...given);
+    }) as typeof create;
+    const get = link.target.get.bind(link.target);
+    let odd = true;
+    link.target.get = (async (...given: Parameters<typeof get>) => {
+      const answer = await get(...given);
+      const { resourceVersion: _version, ...metadata } = answer.metadata;
+      return odd && given[1].name === "c" ? { ...answer, metadata } : answer;
+    }) as typeof get;
+    const update = link.target.update.bind(link.target);
+    const versions: unknown[] = [];
+    link.target.update = ((...given: Parameters<typeof update>) => {
+      versions.push(given[1].metadata.resourceVersion);
+      return update(...given);
+    }) as typeof update;
+    const it = new Case(fleet, marked(configMap("c", { a: "1" }), "overwrite"));
+    await it.create();
+    odd = false;
+    await fleet.advance("1m");
+    expect(await it.condition("Applied")).toMatchObject({ status: "True" });
+    expect(versions.length).toBeGreaterThan(0);
+    expect(versions).not.toContain(undefined);
+  });
+
   it.each([
     ["no manifests", { workload: { manifests: [] } }],
     ["an empty manifest", { workload: { manifests: [{}] } }],

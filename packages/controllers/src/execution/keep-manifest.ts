@@ -30,7 +30,7 @@ import {
 import { compareVersions, NotSent, OutcomeUnknown } from "@lifeboat/kit";
 import { type Interpretation, InterpretationFailed } from "../interpretation.ts";
 import type { MemberObjects, ObjectReference } from "./member-objects.ts";
-import type { MemberWrites } from "./member-writes.ts";
+import { isSameObject, type MemberWrites, SOMETHING_ELSE } from "./member-writes.ts";
 
 export interface ManifestPorts {
   readonly cluster: string;
@@ -198,10 +198,7 @@ class Tries {
       const recreate = plan.reason === "Recreated";
       const answer = await this.#ports.writes.apply(reference, command, recreate, this.#signal);
       if (!isSameObject(answer, reference))
-        return await this.#reported({
-          kind: "failed",
-          problem: "the cluster answered with something else than the object",
-        });
+        return await this.#reported({ kind: "failed", problem: SOMETHING_ELSE });
       this.#observed = answer;
       return this.#succeeded(desired, plan, answer);
     } catch (error) {
@@ -303,16 +300,6 @@ async function attempt<T>(
 /** What telling whether somebody changed labels or annotations takes. */
 function marksOf({ metadata: { labels, annotations } }: AnyObject): Fields {
   return { metadata: { labels, annotations } };
-}
-
-/** Members are not trusted to answer sensibly: what is remembered must have a version. */
-function isSameObject(answer: unknown, { key }: ObjectReference): boolean {
-  const { metadata } = (answer ?? {}) as { readonly metadata?: Partial<AnyObject["metadata"]> };
-  return (
-    metadata?.name === key.name &&
-    typeof metadata.uid === "string" &&
-    typeof metadata.resourceVersion === "string"
-  );
 }
 
 /** Whether a write was refused because the object is another than was seen. */

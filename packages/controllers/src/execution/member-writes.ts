@@ -27,6 +27,8 @@ export class MemberWrites {
     try {
       const answer = await this.#member.get(reference.resource, reference.key, { signal });
       this.#late.answered();
+      // A write that is decided on something else could name neither version nor uid.
+      if (!isSameObject(answer, reference)) throw new OutcomeUnknown(SOMETHING_ELSE);
       return answer;
     } catch (error) {
       this.#failed(error);
@@ -131,6 +133,18 @@ export class MemberWrites {
       member_cluster: this.#cluster,
     };
   }
+}
+
+export const SOMETHING_ELSE = "the cluster answered with something else than the object";
+
+/** Members are not trusted to answer sensibly: an object has a name, a uid and a version. */
+export function isSameObject(answer: unknown, { key }: ObjectReference): boolean {
+  const { metadata } = (answer ?? {}) as { readonly metadata?: Partial<AnyObject["metadata"]> };
+  return (
+    metadata?.name === key.name &&
+    typeof metadata.uid === "string" &&
+    typeof metadata.resourceVersion === "string"
+  );
 }
 
 const PODS = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true } as const;
