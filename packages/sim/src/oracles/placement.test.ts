@@ -20,6 +20,23 @@ function thereAndBack(h: History, between: () => void): void {
   h.binding({ on: { m1: 2 } });
 }
 
+/** A workload on a tainted cluster is evicted after so many seconds, and placed there again. */
+function evictedAndBack(
+  h: History,
+  seconds: number,
+  placement: NonNullable<BindingParts["placement"]>,
+): void {
+  h.cluster("m1", "True", {}, { taints: [{ key: "k", effect: "NoExecute" }] });
+  h.binding({ on: { m1: 2 }, placement });
+  h.pass(seconds);
+  h.binding({ on: {}, tasks: [task("m1")], placement });
+  h.binding({ on: { m1: 2 }, tasks: [task("m1")], placement });
+}
+
+const FOR_A_MINUTE = {
+  clusterTolerations: [{ operator: "Exists", effect: "NoExecute", tolerationSeconds: 60 }],
+};
+
 itJudges([
   [
     "clusters-that-are-there-stay",
@@ -148,6 +165,24 @@ itJudges([
     },
   ],
   ["no-way-there-and-back", "broken", "nothing happened", (h) => thereAndBack(h, () => {})],
+  [
+    "no-way-there-and-back",
+    "broken",
+    "it was evicted for a taint that it does not tolerate",
+    (h) => evictedAndBack(h, 30, {}),
+  ],
+  [
+    "no-way-there-and-back",
+    "broken",
+    "it was evicted for a taint that it tolerates no longer",
+    (h) => evictedAndBack(h, 60, FOR_A_MINUTE),
+  ],
+  [
+    "no-way-there-and-back",
+    "kept",
+    "it was evicted for a taint that it tolerates by now",
+    (h) => evictedAndBack(h, 30, FOR_A_MINUTE),
+  ],
   [
     "no-way-there-and-back",
     "kept",

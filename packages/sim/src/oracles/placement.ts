@@ -13,6 +13,8 @@ import {
 } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import type { Committed } from "../disk/ledger.ts";
+import { decisionsOf, isTolerated } from "./decisions.ts";
+import { type Borne, Fleet, isDrain } from "./fleet.ts";
 import type { AlwaysOracle, Judge } from "./oracle.ts";
 import {
   BINDINGS,
@@ -162,6 +164,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     on: "plane",
     tables: [CLUSTERS, ...BINDINGS],
     start: (truth) => {
+      const fleet = Fleet.of(truth);
       let seen = new Map<string, Set<string>>();
       const takeCluster: Judge = (change) => {
         if (!isSameCluster(pairOf<Cluster>(change))) seen = new Map();
@@ -176,7 +179,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         const [was, is] = [resultText(before), resultText(now)];
         if (was === is) return [];
         const isBack = results.has(is);
-        results.add(was);
+        if (!isEvictedThoughTolerated(fleet, change)) results.add(was);
         return isBack ? [`${nameOf(now)} went from ${is} to ${was} and back`] : [];
       });
       return (change) => (change.table === CLUSTERS ? takeCluster(change) : judgeEdit(change));
@@ -194,6 +197,27 @@ function isAskedAnew(before: ResourceBinding, now: ResourceBinding): boolean {
     before.spec.rescheduleTriggeredAt !== now.spec.rescheduleTriggeredAt
   );
 }
+
+/**
+ * Whether it is evicted for a taint that its policy tolerates by now: who is affected was fixed before that was asked for (D7),
+ * and the cluster is a candidate like others (D23), so that it may return at once.
+ */
+function isEvictedThoughTolerated({ clusters }: Fleet, change: Committed): boolean {
+  return decisionsOf(change).some(({ at, binding, cluster }) => {
+    const { clusterTolerations = [] } = binding.spec.placement ?? {};
+    const isTolerable = ({ taint, since }: Borne): boolean =>
+      clusterTolerations.some(
+        (one) =>
+          isTolerated(one, taint) &&
+          since + (one.tolerationSeconds ?? Infinity) * 1000 > at + WHOLE_SECONDS_MS,
+      );
+    const taints = [...(clusters.get(cluster)?.borne.values() ?? [])];
+    return taints.every((one) => !isDrain(one.taint) && isTolerable(one));
+  });
+}
+
+/** Times of taints are whole seconds. */
+const WHOLE_SECONDS_MS = 1000;
 
 /** The binding, if this change says that it was placed. */
 function placedNow(change: Committed): ResourceBinding | undefined {
