@@ -10,7 +10,9 @@ import {
   makeCluster,
 } from "./makers.suite.ts";
 
-const fleet = fleetOf([makeCluster("m1"), makeCluster("m2", { deleting: true })].map(candidateOf));
+const fleet = fleetOf(
+  [makeCluster("m1"), makeCluster("m2", { deleting: true }), makeCluster("m4")].map(candidateOf),
+);
 const status = {
   conditions: [
     {
@@ -90,6 +92,22 @@ it.each<[string, BindingGiven, string | undefined]>([
   [
     "that runs in another group than its status says",
     { ...steady, placement: ordered("a", "m1"), status: observing },
+    "GroupNotNamed",
+  ],
+  [
+    "that runs in another group than its status says, although they have a cluster in common",
+    {
+      ...steady,
+      clusters: { m1: 1, m4: 1 },
+      placement: {
+        ...divided("dynamic"),
+        clusterAffinities: [
+          { affinityName: "a", clusterNames: ["m1", "m2"] },
+          { affinityName: "b", clusterNames: ["m1", "m4"] },
+        ],
+      },
+      status: observing,
+    },
     "GroupNotNamed",
   ],
   [

@@ -37,7 +37,7 @@ function isInUnnamedGroup({ spec, status }: ResourceBinding, fleet: Fleet): bool
   const { terms } = readPlacement(spec.placement);
   const holders = (spec.clusters ?? []).flatMap(({ name }) => fleet.byName.get(name) ?? []);
   const named = terms.find(({ name }) => name === status?.schedulerObservingAffinityName);
-  if (holders.length === 0 || holders.some((one) => named?.matches(one) === true)) return false;
+  if (holders.every((one) => named?.matches(one) === true)) return false;
   return terms.some(({ matches }) => holders.every((one) => matches(one)));
 }
 

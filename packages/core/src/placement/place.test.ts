@@ -376,6 +376,26 @@ describe("ordered groups of clusters", () => {
   });
 });
 
+it("a result in a group that has a cluster in common with the one that is named stays in it", () => {
+  const placement: Placement = {
+    ...divided("static"),
+    clusterAffinities: [
+      { affinityName: "first", clusterNames: ["a", "b"] },
+      { affinityName: "second", clusterNames: ["a", "c"] },
+    ],
+  };
+  const status = { schedulerObservingAffinityName: "first" };
+  const clusters = { a: 2, c: 1 };
+  const fleet = ["a", "b", "c"].map((name) => makeCluster(name));
+  expect(placeOn(fleet, { placement, status, clusters, replicas: 3 })).toMatchObject({
+    affinityName: "second",
+    clusters: [
+      { name: "a", replicas: 2 },
+      { name: "c", replicas: 1 },
+    ],
+  });
+});
+
 describe("spreading", () => {
   const by = (
     field: "cluster" | "region" | "zone" | "provider",

@@ -53,15 +53,16 @@ function termsToTry(view: PlacementView, workload: Workload): readonly AffinityT
 }
 
 /**
- * The group to begin with: the one in use. A result that lies outside of it and wholly in another was put there by a
- * person, who ordered a workload back to where it ran before, so that one is in use now.
+ * The group to begin with: the one in use. A result that does not lie in it and wholly in another was put there by a
+ * person, who ordered a workload back to where it ran before, or by a scheduler that could not say so any more (due.ts); so
+ * that one is in use now.
  */
 function firstTermOf({ fleet }: PlacementView, workload: Workload): number {
   const { firstTerm, present, rules, isFresh, isEdited } = workload;
   if (isFresh || isEdited || present.size === 0 || rules.terms.length === 1) return firstTerm;
   const holders = [...present.keys()].flatMap((name) => fleet.byName.get(name) ?? []);
   const inUse = rules.terms[firstTerm];
-  if (holders.length === 0 || holders.some((one) => inUse?.matches(one))) return firstTerm;
+  if (holders.every((one) => inUse?.matches(one))) return firstTerm;
   const other = rules.terms.findIndex((term) => holders.every((one) => term.matches(one)));
   return other < 0 ? firstTerm : other;
 }
