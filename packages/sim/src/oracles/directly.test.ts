@@ -14,6 +14,16 @@ function purged(h: History): void {
   h.binding({ tasks: [directTask("m1", { replicas: 2 })] });
 }
 
+/** A Work elsewhere while the old copy is there, needed by another workload in these clusters. */
+const followed =
+  (...requiredIn: readonly string[]) =>
+  (h: History): void => {
+    purged(h);
+    h.noPod("m1");
+    h.binding({ tasks: [directTask("m1", { replicas: 2 })], requiredIn });
+    h.work("m2");
+  };
+
 function emptied(h: History): void {
   h.noCopy("m1");
   h.noPod("m1");
@@ -68,6 +78,30 @@ itJudges([
       h.noCopy("m1");
       h.work("m2");
     },
+  ],
+  [
+    "gone-before-the-new-copy",
+    "broken",
+    "another workload needs it where it was, but not in the new cluster",
+    followed("m1"),
+  ],
+  [
+    "gone-before-the-new-copy",
+    "broken",
+    "another workload needs it in the new cluster, but not where it was",
+    followed("m2"),
+  ],
+  [
+    "gone-before-the-new-copy",
+    "kept",
+    "another workload needs it in both clusters",
+    followed("m1", "m2"),
+  ],
+  [
+    "no-new-copy-without-proof",
+    "kept",
+    "another workload needs it in both clusters",
+    followed("m1", "m2"),
   ],
   [
     "gone-before-the-new-copy",

@@ -19,6 +19,7 @@ import {
   isDivided,
   isGoing,
   isOfPerson,
+  isRequiredIn,
   modeOf,
   nameOf,
   onEdit,
@@ -173,11 +174,6 @@ function onNewCopies(
   return { name, promise, on: "plane", tables: [...BINDINGS, WORKS], start };
 }
 
-function isRequiredIn({ spec }: ResourceBinding, cluster: string): boolean {
-  const needs = (spec.requiredBy ?? []).flatMap(({ clusters = [] }) => clusters);
-  return needs.some(({ name }) => name === cluster);
-}
-
 /** A cluster that a workload leaves in mode Directly. */
 interface Purge {
   readonly namespace: string | undefined;
@@ -269,9 +265,13 @@ function newCopies(
   const binding = bindingOf(truth, parseObject(row.bytes));
   if (binding === undefined) return [];
   const cluster = clusterOf(key.split("/", 1)[0]) ?? "";
+  // What another workload needs, where it is purged and in the new cluster, waits for nothing.
+  const isFollower = (purge: Purge): boolean =>
+    isRequiredIn(binding, purge.cluster) && isRequiredIn(binding, cluster);
   return purges
     .of(binding)
     .filter((purge) => purge.isNew(cluster) && clusterNamed(truth, purge.cluster) !== undefined)
+    .filter((purge) => !isFollower(purge))
     .map((purge) => ({ purge, binding }));
 }
 

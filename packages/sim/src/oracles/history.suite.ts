@@ -27,6 +27,8 @@ export interface BindingParts {
   readonly replicas?: number;
   readonly placement?: Fields;
   readonly failover?: Fields;
+  /** The clusters in which another workload needs it. */
+  readonly requiredIn?: readonly string[];
 }
 
 /** A history to write, with what oracles say of it. */
@@ -85,7 +87,7 @@ export class History {
 
   binding(parts: BindingParts): void {
     const { on = {}, tasks, generation = 1, seen = generation, annotations, labels } = parts;
-    const { replicas = 2, placement = {}, failover } = parts;
+    const { replicas = 2, placement = {}, failover, requiredIn } = parts;
     const applied = { [wellKnown.APPLIED_PLACEMENT]: JSON.stringify(placement) };
     this.put("plane", BINDING, {
       kind: "ResourceBinding",
@@ -104,6 +106,9 @@ export class History {
         clusters: Object.entries(on).map(([name, share]) => ({ name, replicas: share })),
         ...(tasks !== undefined && { gracefulEvictionTasks: tasks }),
         ...(failover !== undefined && { failover }),
+        ...(requiredIn !== undefined && {
+          requiredBy: [{ name: "other", clusters: requiredIn.map((name) => ({ name })) }],
+        }),
       },
       status: {
         schedulerObservedGeneration: seen,

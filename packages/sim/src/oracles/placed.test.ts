@@ -1,6 +1,6 @@
 /** What the oracles of placing say of worlds at rest. */
 import { wellKnown } from "@lifeboat/core";
-import { type History, itJudges } from "./history.suite.ts";
+import { directTask, type History, itJudges } from "./history.suite.ts";
 
 /** A policy that asks for m1 and m2, and where the workload is. */
 const placed =
@@ -24,6 +24,14 @@ const placed =
     h.binding({ on: Object.fromEntries(on.map((name) => [name, 2])) });
   };
 
+/** It leaves m1 in mode Directly, and another workload needs it in these clusters. */
+const purged =
+  (...requiredIn: readonly string[]) =>
+  (h: History): void => {
+    placed()(h);
+    h.binding({ tasks: [directTask("m1")], requiredIn });
+  };
+
 /** One copy, in m1, which is faulty or not. */
 const onFaulty =
   (effect: string) =>
@@ -37,6 +45,8 @@ itJudges([
   ["placed-as-asked", "kept", "it is on both", placed("m1", "m2")],
   ["placed-as-asked", "broken", "one is missing", placed("m1")],
   ["placed-as-asked", "broken", "it is on another, too", placed("m1", "m2", "m3")],
+  ["placed-as-asked", "kept", "its copy is needed where it is purged", purged("m1")],
+  ["placed-as-asked", "broken", "its copy is needed elsewhere", purged("m2")],
   [
     "nobody-stays-on-a-faulty-cluster",
     "broken",

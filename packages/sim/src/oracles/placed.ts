@@ -15,7 +15,9 @@ import {
   isGoing,
   isOf,
   isOfPerson,
+  isRequiredIn,
   isUnclaimed,
+  modeOf,
   nameOf,
   nameOfCluster,
   type Placement,
@@ -130,7 +132,14 @@ export const convergedOracles: readonly ConvergedOracle[] = [
 
 function isOtherMatter(truth: Truth, binding: ResourceBinding): boolean {
   const isKept = evictionsOf(binding).some(({ suppressDeletion }) => suppressDeletion === true);
-  return isKept || isOfPerson(truth, binding) || hasFailed(binding);
+  return isKept || isOfPerson(truth, binding) || hasFailed(binding) || isPurgeHeldUp(binding);
+}
+
+/** Whether it is placed anew only when its copy is gone (D10), which another workload needs where it is. */
+function isPurgeHeldUp(binding: ResourceBinding): boolean {
+  return evictionsOf(binding).some(
+    (task) => modeOf(task) === "Directly" && isRequiredIn(binding, task.fromCluster),
+  );
 }
 
 /** The clusters that the affinities of the placement name; undefined: all. */

@@ -232,6 +232,12 @@ export function isLiedAbout(truth: Truth, binding: ResourceBinding): boolean {
   );
 }
 
+/** Whether another workload needs it in a cluster. */
+export function isRequiredIn({ spec }: ResourceBinding, cluster: string): boolean {
+  const needs = (spec.requiredBy ?? []).flatMap(({ clusters = [] }) => clusters);
+  return needs.some(({ name }) => name === cluster);
+}
+
 /** The binding that a Work, or a copy in a member, is of. */
 export function bindingOf(truth: Truth, object: AnyObject): ResourceBinding | undefined {
   const { annotations = {} } = object.metadata;
