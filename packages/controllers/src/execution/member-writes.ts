@@ -100,6 +100,8 @@ export class MemberWrites {
     signal: AbortSignal,
   ): Promise<boolean> {
     const { items } = await this.#member.list(PODS, { ...selection, limit: 1, signal });
+    // What is no list is no proof that there are none.
+    if (!Array.isArray(items)) throw new OutcomeUnknown(SOMETHING_ELSE);
     return items.length > 0;
   }
 
