@@ -87,6 +87,15 @@ describe("a graceful task", () => {
       "cleared BackInResult",
     ],
     [
+      "it is placed there again and is well, and only health is asked for",
+      moving({
+        binding: bindingWith(["a"], [task("a")]),
+        works: [copy("a", healthy)],
+        plugins: ["ResourceHealth"],
+      }),
+      "cleared TargetsHealthy",
+    ],
+    [
       "it is placed there again, but nobody asks that plugin",
       moving({
         binding: bindingWith(["a"], [task("a")]),

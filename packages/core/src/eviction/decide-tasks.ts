@@ -98,7 +98,9 @@ function decideGraceful(view: TasksView, task: EvictionTask, moment: Moment): Ve
   if (task.suppressDeletion === true) return kept("KeptByOrder");
   if (reason === undefined)
     return kept(isPlaced(view) ? "AwaitingTargets" : "AwaitingPlacement", graceEnd(task, moment));
-  return holdsFloor(view, task) ? cleared(reason) : kept("LastHealthyCopy");
+  // The copy of one that is in the result again stays, whoever says that the eviction is over.
+  const isSafe = isInResult(view, task) || holdsFloor(view, task);
+  return isSafe ? cleared(reason) : kept("LastHealthyCopy");
 }
 
 /** Why the old copy may go, but for the floor. */
