@@ -11,7 +11,8 @@
  *    invalidates them; they stop counting because the Work's generation moves on, or because readers see the
  *    Cluster's Ready.
  * 2. Conditions and health that gets worse are reported at once. Mere numbers, and health that gets better right after it was
- *    reported to be bad, at most once a second: a copy that flaps cannot make us write as often as it likes.
+ *    reported to be bad, at most once a second, and so is that it is applied after all: neither a copy that flaps nor another
+ *    process that was told otherwise can make us write as often as they like.
  * 3. An event comes with a write and says what changed by it. Nothing changed: no write, no event.
  * 4. The message of StatusObserved ends in the versions that the member answered to our writes. After a restart they tell
  *    an object that we wrote from one that somebody changed since.
@@ -102,7 +103,7 @@ export function decideWorkStatus(given: WorkStatusView, now: Instant): WorkStatu
   // A clock that was set back must not silence the counters.
   const isKnown = writtenAt !== undefined && writtenAt <= now;
   const due = isKnown ? addMs(writtenAt, COUNTERS_EVERY_MS) : now;
-  if ((onlyNumbers || onlyGotBetter(old, status)) && due > now)
+  if ((onlyNumbers || onlyGotBetter(old, status) || isAppliedAfterAll(old, status)) && due > now)
     return { ...nothing("CountersHeldBack"), checkAgainAt: due };
   if (onlyNumbers) return { commands, conditions: [], events: [], reason: "CountersMoved" };
   return { commands, conditions: [], events: eventsOf(view, old, status), reason: "StatusChanged" };
@@ -276,6 +277,19 @@ function onlyGotBetter(old: ReportedStatus, now: ReportedStatus): boolean {
       if (!equalJson(was?.["identifier"], identifier)) return false;
       return was?.["health"] === health || health === "Healthy";
     })
+  );
+}
+
+/**
+ * Whether what was said not to be applied is, of the same generation. Two processes to which a member gives different answers
+ * would else contradict one another without a pause.
+ */
+function isAppliedAfterAll(old: ReportedStatus, now: ReportedStatus): boolean {
+  const [was, is] = [old, now].map(({ conditions }) => findCondition(conditions, "Applied"));
+  return (
+    was?.status === "False" &&
+    is?.status === "True" &&
+    was.observedGeneration === is.observedGeneration
   );
 }
 
