@@ -256,6 +256,39 @@ test("repeated and old events change nothing", async () => {
   expect(informer.list()[0]?.["spec"]).toBe(2);
 });
 
+test("an event from before the version of the watch leads to a list", async () => {
+  const { clock, client, informer, start } = setUp();
+  const first = await client.create(things, thing("a"));
+  await client.update(things, { ...first, spec: 2 });
+  await start();
+  client.repeat({ type: "MODIFIED", object: first });
+  await clock.advance(1000);
+  expect(client.calls.filter((call) => call.startsWith("list"))).toHaveLength(2);
+  expect(informer.list()[0]?.["spec"]).toBe(2);
+});
+
+test("a watch after a failure that tells nothing, no bookmark either, is followed by a list", async () => {
+  const { clock, client, start } = setUp();
+  await start();
+  client.endWatches({ kind: "lost", error: new Error("reset") });
+  await clock.advance(100_000);
+  client.endWatches({ kind: "closed" });
+  await clock.advance(1000);
+  expect(client.calls.filter((call) => call.startsWith("list"))).toHaveLength(2);
+});
+
+test("a watch that told of a bookmark is resumed", async () => {
+  const { clock, client, start } = setUp();
+  await start();
+  client.endWatches({ kind: "lost", error: new Error("reset") });
+  await clock.advance(60_000);
+  client.repeat({ type: "BOOKMARK", resourceVersion: client.version, initialEventsEnd: false });
+  await clock.advance(40_000);
+  client.endWatches({ kind: "closed" });
+  await clock.advance(1000);
+  expect(client.calls.filter((call) => call.startsWith("list"))).toHaveLength(1);
+});
+
 test("a bookmark moves the version to resume from", async () => {
   const { clock, client, informer, start } = setUp();
   await start();

@@ -13,6 +13,9 @@
  * 5. `synced` turns true after the first complete read and stays true; a broken connection leaves the copy as it is.
  *
  * 6. Servers are not trusted to answer sensibly: what is no list and no object is a failure like any other.
+ * 7. A server that does not know the version of a watch need not say so: one that was set up anew, or that gave out versions
+ *    which it did not have, tells nothing, or of older versions. So a watch that told of an older one, or nothing at all for
+ *    longer than bookmarks take, is followed by a list; and one after a failure ends soon enough to find that out.
  *
  * Pauses after failures: base 100 ms, cap 30 s, jitter from Random; a Retry-After of the server is kept to.
  */
@@ -54,6 +57,9 @@ const PAGE_SIZE = 1000;
 /** A watch is renewed after a random time between these, so that servers can be drained and load spreads. */
 const SHORTEST_WATCH_S = 300;
 const LONGEST_WATCH_S = 600;
+/** A watch after a failure; servers send a bookmark about every minute. */
+const DOUBTED_WATCH_S = 100;
+const SILENT_MS = 90_000;
 /** A watch that lived this long was a working one: the next pause is short again. */
 const STEADY_MS = 10_000;
 /** A watch that ended in order sooner than this without an event is taken for a failing server. */
@@ -87,6 +93,8 @@ export class Informer<T extends KubeObject> implements Service {
   #newest = "0";
   /** Since when every list has been older than that, in monotonic time. */
   #olderSince: number | undefined;
+  /** Whether nothing has come since a failure. */
+  #isDoubted = false;
   #synced = false;
   #onSynced: (() => void)[] = [];
 
@@ -214,6 +222,7 @@ export class Informer<T extends KubeObject> implements Service {
       return { kind: "relist", pauseMs: this.#backoff.next() };
     }
     this.#olderSince = undefined;
+    this.#isDoubted = false;
     for (const key of this.#index.keys()) if (!items.has(key)) this.#remove(key);
     for (const [key, object] of items) this.#put(key, object);
     this.#advance(version);
@@ -257,7 +266,10 @@ export class Informer<T extends KubeObject> implements Service {
         if (failed || overridden !== undefined || signal.aborted) return;
         try {
           events += 1;
-          if (initial === undefined) this.#take(event);
+          if (initial === undefined && isOlder(event, version)) {
+            overridden = this.#unknownVersion();
+            watch?.stop();
+          } else if (initial === undefined) this.#take(event);
           else if (event.type !== "BOOKMARK")
             initial.set(formatKey(keyOf(objectOf(event.object))), this.#shape(event.object));
           else if (event.initialEventsEnd) {
@@ -292,7 +304,7 @@ export class Informer<T extends KubeObject> implements Service {
     const common = {
       ...this.#selection,
       allowWatchBookmarks: true,
-      timeoutSeconds: SHORTEST_WATCH_S + spread,
+      timeoutSeconds: this.#isDoubted ? DOUBTED_WATCH_S : SHORTEST_WATCH_S + spread,
     };
     return version === undefined
       ? { ...common, sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" as const }
@@ -300,10 +312,7 @@ export class Informer<T extends KubeObject> implements Service {
   }
 
   #take(event: WatchEvent<T>): void {
-    const version =
-      event.type === "BOOKMARK"
-        ? event.resourceVersion
-        : objectOf(event.object).metadata.resourceVersion;
+    const version = versionIn(event);
     // A repeated event says nothing new, and an old one would take the copy back in time.
     if (compareVersions(version, this.#newest) <= 0) return;
     if (event.type !== "BOOKMARK") {
@@ -323,12 +332,24 @@ export class Informer<T extends KubeObject> implements Service {
       case "lost":
         return this.#failed("watching", why.error);
       case "closed":
-        return livedMs < TOO_SHORT_MS && events === 0
-          ? this.#failed("watching", new Error("the watch ended at once"))
-          : { kind: "resume", pauseMs: 0 };
+        if (events === 0 && livedMs < TOO_SHORT_MS)
+          return this.#failed("watching", new Error("the watch ended at once"));
+        if (events === 0 && livedMs >= SILENT_MS) return this.#unknownVersion();
+        this.#isDoubted = false;
+        return { kind: "resume", pauseMs: 0 };
       default:
         return unreachable(why);
     }
+  }
+
+  #unknownVersion(): Next {
+    this.#ports.log.info(
+      "the server does not seem to know the version to resume from, listing again",
+      {
+        resource: qualifiedName(this.resource),
+      },
+    );
+    return { kind: "relist", pauseMs: this.#backoff.next() };
   }
 
   #refused(status: Status): Next {
@@ -358,6 +379,7 @@ export class Informer<T extends KubeObject> implements Service {
 
   #failed(doing: string, error: Error): Next {
     const pauseMs = this.#backoff.next();
+    this.#isDoubted = true;
     this.#ports.log.debug("lost the server", {
       resource: qualifiedName(this.resource),
       doing,
@@ -419,6 +441,17 @@ export class Informer<T extends KubeObject> implements Service {
 export function compareVersions(a: string, b: string): number {
   if (a.length !== b.length) return a.length - b.length;
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function versionIn<T extends KubeObject>(event: WatchEvent<T>): string {
+  return event.type === "BOOKMARK"
+    ? event.resourceVersion
+    : objectOf(event.object).metadata.resourceVersion;
+}
+
+/** Whether a watch from this version cannot have had such an event. */
+function isOlder<T extends KubeObject>(event: WatchEvent<T>, version: string | undefined): boolean {
+  return version !== undefined && compareVersions(versionIn(event), version) < 0;
 }
 
 /** The items of a page, each of which is an object; throws Nonsense. */
