@@ -5,7 +5,7 @@
  * only turns what its follower knows into a status, and writes it when it differs.
  *
  * 1. Thresholds and what an observation means are decided by `core/health`; what the room is, by `core/capacity`.
- * 2. The status is written only on change, and at most once per probe unless a condition changes or something becomes
+ * 2. The status is written only on change, and at most once per probe unless another condition is known or something becomes
  *    known for the first time. There are no heartbeats: how fresh it is, says `cluster_last_observed_timestamp_seconds`.
  * 3. Conditions of others and remedyActions stay as they are.
  * 4. A cluster is followed from when it bears the finalizer of the cluster controller until it is gone, its deletion
@@ -94,8 +94,7 @@ class ClusterStatus implements Service {
     }
     const follower = this.#followerOf(cluster);
     follower.use(connections.of(key.name));
-    const { streak } = follower;
-    if (streak === undefined) return done;
+    if (follower.streak === undefined) return done;
     const knowledge = this.#knowledgeOf(cluster, follower);
     const isSettled = follower.isSettled(cluster, knowledge);
     const plan = isSettled
@@ -105,10 +104,11 @@ class ClusterStatus implements Service {
     const status = plan.status ?? cluster.status;
     this.#measure(key.name, follower, isReady(status));
     if (plan.status === undefined) return done;
-    // What can wait is written after the next probe, which asks for a look of its own.
-    if (plan.routine && follower.writtenAfter === streak.last) return done;
+    // What can wait is written after the next probe, which asks for a look of its own; and two who know different things
+    // must not answer each other without end.
+    if (plan.routine ? follower.isWritten : follower.isContradicted(knowledge)) return done;
     await plane.update(clusters, { ...cluster, status: plan.status }, { subresource: "status" });
-    follower.writtenAfter = streak.last;
+    follower.wrote(knowledge);
     this.#logReady(cluster, plan.status);
     return done;
   }

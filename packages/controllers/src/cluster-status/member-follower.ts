@@ -29,8 +29,6 @@ export interface FollowerOptions {
 export class MemberFollower {
   /** The Cluster that it is for: another one of the same name gets another follower. */
   readonly uid: string;
-  /** The probe after which the status was last written, by its time. */
-  writtenAfter: number | undefined;
   readonly #ports: KitPorts;
   readonly #options: FollowerOptions;
   readonly #onNews: () => void;
@@ -39,6 +37,8 @@ export class MemberFollower {
   #collector: MemberCollector | undefined;
   #streak: Streak | undefined;
   #tookMs: number | undefined;
+  /** What was last written, and after which probe, by its time. */
+  #written: { readonly knowledge: ClusterKnowledge; readonly after: number } | undefined;
   #settled: { readonly cluster: Cluster; readonly knowledge: ClusterKnowledge } | undefined;
 
   /** Follows nobody until `use`; `onNews` is called after every probe and when something becomes known. */
@@ -47,6 +47,25 @@ export class MemberFollower {
     this.uid = uid;
     this.#options = options;
     this.#onNews = onNews;
+  }
+
+  /** Whether the status was written since the last probe. */
+  get isWritten(): boolean {
+    return this.#written !== undefined && this.#written.after === this.#streak?.last;
+  }
+
+  /** Whether this was written since the last probe: somebody else, who knows otherwise, wrote after that. */
+  isContradicted(knowledge: ClusterKnowledge): boolean {
+    return (
+      this.isWritten &&
+      this.#written !== undefined &&
+      isSameKnowledge(this.#written.knowledge, knowledge)
+    );
+  }
+
+  /** The status says this now. */
+  wrote(knowledge: ClusterKnowledge): void {
+    if (this.#streak !== undefined) this.#written = { knowledge, after: this.#streak.last };
   }
 
   /** Whether the Cluster says all of this already: both are what they were when that was found. */
