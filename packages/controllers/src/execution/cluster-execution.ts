@@ -393,6 +393,7 @@ class WorksOfCluster implements ClusterExecution {
         suspended: work.spec.suspendDispatching === true,
         reports,
         writtenAt: memory.writtenAt,
+        reported: memory.written?.status,
       },
       now,
     );

@@ -76,17 +76,18 @@ describe("decideWorkStatus", () => {
     expect(said("Healthy", 1000)).toBe("StatusChanged");
   });
 
-  it("waits a second before it says that what failed is applied after all: another process may say otherwise", () => {
+  it("waits a second before it contradicts another process that contradicted it", () => {
     const failed = report({ outcome: { kind: "failed", problem: "no" } });
-    const given = view({ status: written(view({ reports: [failed] })), writtenAt: NOW });
+    const theirs = written(view({ reports: [failed] }));
+    const given = view({ status: theirs, writtenAt: NOW, reported: REPORTED });
     expect(decideWorkStatus(given, later(999))).toMatchObject({
-      reason: "CountersHeldBack",
+      reason: "ContradictionHeldBack",
       checkAgainAt: later(1000),
     });
     expect(decideWorkStatus(given, later(1000)).reason).toBe("StatusChanged");
     expect(decideWorkStatus({ ...given, generation: 2 }, later(1)).reason).toBe("StatusChanged");
-    const worse = view({ status: REPORTED, reports: [failed], writtenAt: NOW });
-    expect(decideWorkStatus(worse, later(1)).reason).toBe("StatusChanged");
+    const news = { ...given, reported: theirs };
+    expect(decideWorkStatus(news, later(1)).reason).toBe("StatusChanged");
   });
 
   it("keeps no status that is larger than any has a reason to be, and says so", () => {

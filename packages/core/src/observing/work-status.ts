@@ -11,8 +11,8 @@
  *    invalidates them; they stop counting because the Work's generation moves on, or because readers see the
  *    Cluster's Ready.
  * 2. Conditions and health that gets worse are reported at once. Mere numbers, and health that gets better right after it was
- *    reported to be bad, at most once a second, and so is that it is applied after all: neither a copy that flaps nor another
- *    process that was told otherwise can make us write as often as they like.
+ *    reported to be bad, at most once a second, and so is what this process reported last and somebody else contradicted: neither
+ *    a copy that flaps nor another process that was told otherwise can make us write as often as they like.
  * 3. An event comes with a write and says what changed by it. Nothing changed: no write, no event.
  * 4. The message of StatusObserved ends in the versions that the member answered to our writes. After a restart they tell
  *    an object that we wrote from one that somebody changed since.
@@ -63,8 +63,9 @@ export interface WorkStatusView {
   readonly suspended: boolean;
   /** In the order of the manifests. */
   readonly reports: readonly ManifestReport[];
-  /** When this process last wrote this status. */
+  /** When this process last wrote this status, and what. */
   readonly writtenAt?: Instant | undefined;
+  readonly reported?: ReportedStatus | undefined;
 }
 
 export interface WorkStatusCommand {
@@ -103,8 +104,10 @@ export function decideWorkStatus(given: WorkStatusView, now: Instant): WorkStatu
   // A clock that was set back must not silence the counters.
   const isKnown = writtenAt !== undefined && writtenAt <= now;
   const due = isKnown ? addMs(writtenAt, COUNTERS_EVERY_MS) : now;
-  if ((onlyNumbers || onlyGotBetter(old, status) || isAppliedAfterAll(old, status)) && due > now)
+  if ((onlyNumbers || onlyGotBetter(old, status)) && due > now)
     return { ...nothing("CountersHeldBack"), checkAgainAt: due };
+  if (isSameReport(view.reported, status) && due > now)
+    return { ...nothing("ContradictionHeldBack"), checkAgainAt: due };
   if (onlyNumbers) return { commands, conditions: [], events: [], reason: "CountersMoved" };
   return { commands, conditions: [], events: eventsOf(view, old, status), reason: "StatusChanged" };
 }
@@ -280,17 +283,13 @@ function onlyGotBetter(old: ReportedStatus, now: ReportedStatus): boolean {
   );
 }
 
-/**
- * Whether what was said not to be applied is, of the same generation. Two processes to which a member gives different answers
- * would else contradict one another without a pause.
- */
-function isAppliedAfterAll(old: ReportedStatus, now: ReportedStatus): boolean {
-  const [was, is] = [old, now].map(({ conditions }) => findCondition(conditions, "Applied"));
-  return (
-    was?.status === "False" &&
-    is?.status === "True" &&
-    was.observedGeneration === is.observedGeneration
-  );
+/** Whether both say the same, whenever it came to be so. */
+function isSameReport(a: ReportedStatus | undefined, b: ReportedStatus): boolean {
+  const timeless = ({ conditions = [], manifestStatuses = [] }: ReportedStatus): unknown => [
+    conditions.map(({ lastTransitionTime: _time, ...rest }) => rest),
+    manifestStatuses,
+  ];
+  return a !== undefined && equalJson(timeless(a), timeless(b));
 }
 
 function withoutStatus({ identifier, health }: Fields): Fields {
