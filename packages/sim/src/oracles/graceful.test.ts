@@ -135,6 +135,17 @@ itJudges([
       ] as const,
   ),
   [
+    "no-cluster-is-left-and-kept",
+    "kept",
+    "it is so for long, and only health ends evictions",
+    (h) => {
+      h.binding({ on: { m1: 2 }, tasks: [task("m1")] });
+      h.pass(600);
+      h.binding({ on: { m1: 2 } });
+    },
+    { plugins: ["ResourceHealth"] },
+  ],
+  [
     "back-in-result-keeps-the-copy",
     "broken",
     "the Work is going when the task ends",

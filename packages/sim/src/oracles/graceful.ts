@@ -145,6 +145,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     on: "plane",
     tables: BINDINGS,
     start: (truth) => {
+      // Without the plugin that ends such a task at once it ends when the copies are healthy.
+      if (truth.circumstances.plugins?.includes("InScheduleResult") === false) return () => [];
       const since = new Map<string, number>();
       return (change) => {
         const { before, now } = pairOf(change);
