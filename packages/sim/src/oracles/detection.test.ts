@@ -60,6 +60,14 @@ describe("taints-wait-for-their-window", () => {
     expect(said.join().includes("taints-wait-for-their-window")).toBe(isBroken);
   });
 
+  it("says nothing of a taint that was due and whose conditions ended in the same instant", () => {
+    const { said, pass, change } = notReady();
+    pass(10_000);
+    change({ ready: "False", taints: [TAINT], record: { ...matching, added } });
+    change({ ready: "True", taints: [TAINT], record: { ...matching, added } });
+    expect(said.join()).not.toContain("taints-wait-for-their-window");
+  });
+
   it("begins anew after a moment in which the conditions did not match", () => {
     const { said, pass, change } = notReady();
     pass(9000);

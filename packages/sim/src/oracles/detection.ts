@@ -88,8 +88,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   onClusters(
     "taints-wait-for-their-window",
     "A3, A5: a policy adds a taint only after its conditions have matched without a gap for the whole window (D3), restarts included",
-    ({ at, name, known, fleet, truth }) =>
-      addedBy(known, at).flatMap((borne) => {
+    ({ at, name, before, known, fleet, truth }) =>
+      addedBy(known, before).flatMap((borne) => {
         // Also one that no longer asks for it may have done so when this was decided.
         if ([...fleet.policies.values()].some((policy) => isNews(policy, at, truth))) return [];
         const isDue = policiesFor(fleet, borne).some(({ policy, goneAt }) => {
@@ -105,7 +105,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     "taints-stay-for-their-window",
     "A4, A5: a policy takes a taint off only after its conditions have not matched for the whole window (D3); at once when it is deleted or drops it",
     ({ at, name, before, known, fleet, truth }) =>
-      lostAt(known, at).flatMap((lost) => {
+      lostBy(known, before, at).flatMap((lost) => {
         if (!lost.isByPolicy || isTakenByPeople(truth, name, lost, at)) return [];
         const holders = policiesFor(fleet, lost)
           .filter(({ goneAt }) => goneAt === undefined)
@@ -157,8 +157,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   onClusters(
     "foreign-taints-are-left-alone",
     "A8: a policy takes off only what policies added and none of them wants any more; what others set is never touched (D3)",
-    ({ at, name, now, known, fleet, truth }) =>
-      lostAt(known, at).flatMap((lost) => {
+    ({ at, name, before, now, known, fleet, truth }) =>
+      lostBy(known, before, at).flatMap((lost) => {
         const id = idOf(lost.taint);
         if (isTakenByPeople(truth, name, lost, at)) return [];
         if (!lost.isByPolicy) return [`${id} of somebody else left ${name}`];
@@ -255,13 +255,27 @@ function hasPassed(truth: Truth, since: number, windowMs: number): boolean {
 }
 
 /** The taints that came with this change and a note of the policies. */
-function addedBy({ borne }: KnownCluster, at: number): readonly Borne[] {
-  return [...borne.values()].filter(({ since, isByPolicy }) => since === at && isByPolicy);
+function addedBy({ borne }: KnownCluster, before: Cluster | undefined): readonly Borne[] {
+  const former = taintsOf(before);
+  return [...borne.values()].filter(
+    ({ taint, isByPolicy }) => isByPolicy && !former.has(idOf(taint)),
+  );
 }
 
 /** The taints that this change took off. */
-function lostAt({ lost, borne }: KnownCluster, at: number): readonly Lost[] {
-  return lost.filter(({ until, taint }) => until === at && !borne.has(idOf(taint)));
+function lostBy(
+  { lost, borne }: KnownCluster,
+  before: Cluster | undefined,
+  at: number,
+): readonly Lost[] {
+  const former = taintsOf(before);
+  return lost.filter(
+    ({ until, taint }) => until === at && former.has(idOf(taint)) && !borne.has(idOf(taint)),
+  );
+}
+
+function taintsOf(cluster: Cluster | undefined): ReadonlySet<string> {
+  return new Set((cluster?.spec.taints ?? []).map(idOf));
 }
 
 /** Whether a policy was edited or deleted so lately that not everybody may have heard of it. */
