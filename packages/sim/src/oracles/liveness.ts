@@ -141,6 +141,8 @@ class Leaving {
     const uid = bindingOf(truth, copy)?.metadata.uid ?? "";
     const since = this.#since.get(uid);
     this.#since.delete(uid);
+    // The new place may be lost, too, and nobody has seen that yet.
+    if (truth.circumstances.disturbed.has(server)) return [];
     const lateMs = at - (since ?? at) - START_MS - ARRIVAL_MS;
     return lateMs > 0 ? [`${key} became healthy in ${server} ${lateMs} ms too late`] : [];
   }
