@@ -6,6 +6,7 @@ import {
   type AnyObject,
   type Cluster,
   equalJson,
+  findCondition,
   formatKey,
   keyOf,
   type KubeObject,
@@ -34,7 +35,12 @@ export function bindingWatches(
 ): readonly ControllerWatch[] {
   const { informers, templates } = context;
   return [
-    ...watchingBindings(informers, (old, now) => (isSameBinding(old, now) ? [] : own(old, now))),
+    ...watchingBindings(informers, (old, now) => {
+      const keys = own(old, now);
+      return isSameBinding(old, now)
+        ? keys.filter((key) => spared.has(formatKey(key)) && isScheduledAnew(old, now))
+        : keys;
+    }),
     watching(informers.works, (old, now) => bindingsOfWork(context, spared, old, now)),
     watchingTemplates(templates, (_resource, old, now) => bindingOfTemplate(context, old, now)),
     watching(informers.overridePolicies, (old, now) => bindingsOfPolicy(context, old, now)),
@@ -52,6 +58,12 @@ function own(old: Binding | undefined, now: Binding | undefined): readonly Objec
 /** Whether nothing changed but the status. */
 function isSameBinding(old: Binding | undefined, now: Binding | undefined): boolean {
   return old !== undefined && now !== undefined && isSameButStatus(old, now);
+}
+
+/** Whether the scheduler says something else: a copy that is spared may depend on it. */
+function isScheduledAnew(old: Binding | undefined, now: Binding | undefined): boolean {
+  const [was, is] = [old, now].map((one) => findCondition(one?.status?.conditions, "Scheduled"));
+  return was?.status !== is?.status || was?.reason !== is?.reason;
 }
 
 function isSameButStatus(old: KubeObject, now: KubeObject): boolean {

@@ -1,4 +1,4 @@
-import type { EvictionTask } from "@lifeboat/api";
+import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { decideWorks, type WorksView } from "./decide-works.ts";
 import { binding, cluster, template, told, view, workIn } from "./works.suite.ts";
@@ -117,6 +117,18 @@ describe("making and changing", () => {
   });
 });
 
+const scheduled = (reason: string): NonNullable<ResourceBinding["status"]> => ({
+  conditions: [
+    {
+      type: "Scheduled",
+      status: "False",
+      reason,
+      message: "",
+      lastTransitionTime: "2026-01-01T00:00:00Z",
+    },
+  ],
+});
+
 describe("removing", () => {
   it.each([
     ["a copy that is not healthy", {}, ["delete b Descheduled"]],
@@ -162,8 +174,24 @@ describe("removing", () => {
     ],
   ])("with an empty schedule a healthy copy %s", (_what, placement, removed) => {
     const works = [workIn("a", { health: "Healthy" })];
-    const plan = decided({ binding: binding({ clusters: [], placement }), works });
-    expect(plan.commands).toHaveLength(removed);
+    const nowhere = { ...binding({ clusters: [], placement }), status: scheduled("NoClusterFit") };
+    expect(decided({ binding: nowhere, works }).commands).toHaveLength(removed);
+  });
+
+  it.each([
+    ["an eviction is under way", [task("b", { purgeMode: "Directly" })], "NoClusterFit"],
+    ["the old copy is waited for", [], "Unschedulable"],
+    ["the scheduler has said nothing yet", [], undefined],
+  ])("with an empty schedule it stays while %s", (_what, gracefulEvictionTasks, reason) => {
+    const works = [workIn("a", { health: "Healthy" })];
+    const placement = { clusterAffinity: { clusterNames: ["c"] } };
+    const between = {
+      ...binding({ clusters: [], placement, gracefulEvictionTasks } as Parameters<
+        typeof binding
+      >[0]),
+      ...(reason !== undefined && { status: scheduled(reason) }),
+    };
+    expect(decided({ binding: between, works })).toMatchObject({ commands: [], spared: ["a"] });
   });
 
   it.each([

@@ -21,6 +21,7 @@
 import {
   type Cluster,
   equalJson,
+  findCondition,
   type New,
   type ObjectKey,
   type ResourceBinding,
@@ -219,7 +220,19 @@ function mayGo({ binding, clusters }: WorksView, { wanted }: Targets, work: Work
   const cluster = clusters.get(clusterOfWork(work));
   if (cluster === undefined || !mayServe(work)) return true;
   if (wanted.size > 0) return false;
-  return isFollower(binding) || (!isEvicted(work) && isExcluded(binding, cluster));
+  if (isFollower(binding)) return true;
+  return !isEvicted(work) && isExcluded(binding, cluster) && isPlacedNowhere(binding);
+}
+
+/** Whether the scheduler says that no cluster fits. A result is empty also for the moment between an eviction and its sequel. */
+function isPlacedNowhere({ spec, status }: ResourceBinding): boolean {
+  const { gracefulEvictionTasks = [] } = spec;
+  const scheduled = findCondition(status?.conditions, "Scheduled");
+  return (
+    gracefulEvictionTasks.length === 0 &&
+    scheduled?.status === "False" &&
+    scheduled.reason === "NoClusterFit"
+  );
 }
 
 /** Whether the resource has no policy and no schedule of its own: it is where workloads need it. */
