@@ -2,6 +2,7 @@ import { type AnyObject, failure, type Resource, Refused } from "@lifeboat/api";
 import { createRandom, instantOf, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
 import { expect, test } from "vitest";
+import type { WatchEnd } from "./client.ts";
 import { compareVersions, Informer, type InformerOptions } from "./informer.ts";
 import { silentLog } from "./log.ts";
 import { silentMetrics } from "./metrics.ts";
@@ -267,15 +268,22 @@ test("an event from before the version of the watch leads to a list", async () =
   expect(informer.list()[0]?.["spec"]).toBe(2);
 });
 
-test("a watch after a failure that tells nothing, no bookmark either, is followed by a list", async () => {
-  const { clock, client, start } = setUp();
-  await start();
-  client.endWatches({ kind: "lost", error: new Error("reset") });
-  await clock.advance(100_000);
-  client.endWatches({ kind: "closed" });
-  await clock.advance(1000);
-  expect(client.calls.filter((call) => call.startsWith("list"))).toHaveLength(2);
-});
+test.each<WatchEnd>([
+  { kind: "lost", error: new Error("reset") },
+  { kind: "refused", status: failure(503, "ServiceUnavailable", "not now") },
+])(
+  "a watch after a failure that tells nothing, no bookmark either, ends soon and is followed by a list (%o)",
+  async (end) => {
+    const { clock, client, start } = setUp();
+    await start();
+    client.endWatches(end);
+    await clock.advance(100_000);
+    expect(client.timeouts.at(-1)).toBe(100);
+    client.endWatches({ kind: "closed" });
+    await clock.advance(1000);
+    expect(client.calls.filter((call) => call.startsWith("list"))).toHaveLength(2);
+  },
+);
 
 test("a watch that told of a bookmark is resumed", async () => {
   const { clock, client, start } = setUp();

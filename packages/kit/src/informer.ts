@@ -371,6 +371,7 @@ export class Informer<T extends KubeObject> implements Service {
       return { kind: "relist", pauseMs: 0 };
     }
     this.#ports.log.warn("the server refuses to list or watch", fields);
+    this.#isDoubted = true;
     const asked = (status.details?.retryAfterSeconds ?? 0) * 1000;
     // 400 and 504 say that the server cannot make sense of the version; everything else leaves it good.
     const kind = code === 400 || code === 504 ? "relist" : "resume";

@@ -62,6 +62,8 @@ export class ToyClient implements Client {
   #uids = 0;
   /** Every call, as `verb plural key`, in order. */
   readonly calls: string[] = [];
+  /** For how many seconds each watch was asked for. */
+  readonly timeouts: (number | undefined)[] = [];
   /** While set, streaming lists are refused with 400. */
   refuseStreaming = false;
   /** While set, all calls and watches fail. */
@@ -138,6 +140,7 @@ export class ToyClient implements Client {
     sink: WatchSink<T>,
   ): Watch {
     this.calls.push(`watch ${resource.plural} ${options.resourceVersion ?? ""}`);
+    this.timeouts.push(options.timeoutSeconds);
     const watch: OpenWatch = {
       plural: resource.plural,
       sink: sink as unknown as WatchSink,

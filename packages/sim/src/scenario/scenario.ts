@@ -346,14 +346,15 @@ export function longestWindowOf({ steps, faults, threshold = 30 }: Scenario): nu
 }
 
 /**
- * How long what a member says is not believed after its versions went back, at the most: a minute, and a pause. What runs in a
+ * How long what a member says is not believed after its versions went back, at the most: a watch that tells nothing, a minute, and
+ * pauses. What runs in a
  * member whose clock was set back waits until it shows the same time again, and so may the plane, if its clock was set back
  * while it did not run.
  */
 function doubtOf(fault: Fault): number {
   if (fault.fault === "member-clock") return Math.max(0, -fault.stepMs / 1000);
   if (fault.fault === "clock-skew") return Math.max(0, -fault.skewMs / 1000);
-  return fault.fault === "lies" ? 120 : 0;
+  return fault.fault === "lies" ? 240 : 0;
 }
 
 /** How long a PreferNoExecute taint is borne when a policy does not say. */
