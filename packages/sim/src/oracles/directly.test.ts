@@ -98,6 +98,17 @@ itJudges([
     followed("m1", "m2"),
   ],
   [
+    "gone-before-the-new-copy",
+    "kept",
+    "a backup brought the old copy back after its Work was let go",
+    (h) => {
+      purged(h);
+      h.noWork("m1");
+      h.work("m2");
+    },
+    { restored: new Set(["m1"]) },
+  ],
+  [
     "no-new-copy-without-proof",
     "kept",
     "another workload needs it in both clusters",

@@ -181,17 +181,23 @@ interface Purge {
   readonly cluster: string;
   /** Whether a copy there would be a new one. */
   readonly isNew: (cluster: string) => boolean;
-  /** Whether a copy of ours is there although its Work was let go. */
+  /** Whether its Work there was let go. */
+  readonly isLetGo: () => boolean;
+  /** Whether a copy of ours is there all the same. */
   readonly isBack: () => boolean;
+}
+
+/** Whether a backup brought back what is there: nobody ordered it, and who left it waited for the end of another one. */
+function isBroughtBack({ circumstances }: Truth, { cluster, isLetGo }: Purge): boolean {
+  return circumstances.restored.has(cluster) && isLetGo();
 }
 
 /** Where no pod may be when one starts in this member. */
 function rivalsOf(truth: Truth, purge: Purge, member: string): readonly string[] {
   const { cluster, isNew } = purge;
+  if (isBroughtBack(truth, purge)) return [];
   if (isNew(member)) return [cluster];
-  // A backup brings copies back that nobody ordered.
-  const isRestored = truth.circumstances.restored.has(member);
-  return member === cluster && purge.isBack() && !isRestored ? truth.members().filter(isNew) : [];
+  return member === cluster && purge.isBack() ? truth.members().filter(isNew) : [];
 }
 
 /** The purges that are under way. */
@@ -238,10 +244,10 @@ class Purges {
     const isNew = (member: string): boolean =>
       member !== cluster && !others.includes(member) && !stays.has(member);
     const purges = this.#under.get(key) ?? new Map<string, Purge>();
-    const isBack = (): boolean =>
-      workOf(this.#truth, binding, cluster) === undefined &&
-      copyOf(this.#truth, binding, cluster) !== undefined;
-    this.#under.set(key, purges.set(cluster, { namespace, name, cluster, isNew, isBack }));
+    const isLetGo = (): boolean => workOf(this.#truth, binding, cluster) === undefined;
+    const isBack = (): boolean => isLetGo() && copyOf(this.#truth, binding, cluster) !== undefined;
+    const purge: Purge = { namespace, name, cluster, isNew, isLetGo, isBack };
+    this.#under.set(key, purges.set(cluster, purge));
   }
 
   #isCalledOff(binding: ResourceBinding, cluster: string): boolean {
@@ -277,7 +283,7 @@ function newCopies(
 
 function isAnythingLeft(truth: Truth, purge: Purge, binding: ResourceBinding): boolean {
   const { cluster, namespace, name } = purge;
-  if (truth.circumstances.liars.has(cluster)) return false;
+  if (truth.circumstances.liars.has(cluster) || isBroughtBack(truth, purge)) return false;
   if (copyOf(truth, binding, cluster) !== undefined) return true;
   const hasReplicas = (binding.spec.replicas ?? 0) > 0;
   return hasReplicas && hasPods(truth, cluster, namespace, name);
