@@ -28,6 +28,8 @@ describe("evictions-keep-the-rate", () => {
   it.each<[string, number, boolean, Partial<Circumstances>]>([
     ["two seconds are between them", 2, false, {}],
     ["less is", 1.9, true, {}],
+    ["less is, but only by what writes take", 1.997, false, { syncDelayMs: 1 }],
+    ["less is, by more than writes take", 1.99, true, { syncDelayMs: 1 }],
     ["less is, and the clock jumped in a life of the plane", 1.9, false, { clockChanges: [10] }],
     ["much less is, and the clock jumped", 0.5, true, { clockChanges: [10] }],
     ["less is, of two sets of controllers", 1.9, true, { hasTwoLeaders: true }],

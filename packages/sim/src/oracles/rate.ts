@@ -135,10 +135,14 @@ class Punctuality {
     return earlyMs > this.#truth.clockSlackMs(this.#since) + this.#lateMs + 1;
   }
 
-  /** With two sets of controllers one may reserve the next token before the other has written what its own is for. */
+  /**
+   * An eviction is written some writes after its token was reserved, one time sooner, one time later. With two sets of controllers
+   * one may reserve the next token before the other has written what its own is for.
+   */
   get #lateMs(): number {
     const { circumstances, roundTripMs } = this.#truth;
-    return circumstances.hasTwoLeaders ? WAYS * roundTripMs : 0;
+    const { hasTwoLeaders, syncDelayMs } = circumstances;
+    return WAYS * (hasTwoLeaders ? roundTripMs : syncDelayMs);
   }
 }
 
