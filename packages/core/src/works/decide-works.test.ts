@@ -186,9 +186,7 @@ describe("removing", () => {
     const works = [workIn("a", { health: "Healthy" })];
     const placement = { clusterAffinity: { clusterNames: ["c"] } };
     const between = {
-      ...binding({ clusters: [], placement, gracefulEvictionTasks } as Parameters<
-        typeof binding
-      >[0]),
+      ...binding({ clusters: [], placement, gracefulEvictionTasks }),
       ...(reason !== undefined && { status: scheduled(reason) }),
     };
     expect(decided({ binding: between, works })).toMatchObject({ commands: [], spared: ["a"] });
