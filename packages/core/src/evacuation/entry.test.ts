@@ -71,8 +71,20 @@ describe("an entry", () => {
     ["was taken out after it had left", { takenOut: true, binding: elsewhere }, "Done"],
     ["was put back", { binding: putBack }, "Abandoned"],
     [
-      "was put back, and another evacuation began",
+      "was put back, and another evacuation began for the same taint",
       { binding: putBack, evacuation: "eu-1-2" },
+      "Abandoned",
+    ],
+    [
+      "was put back, and another evacuation began for a taint without a time",
+      {
+        binding: makeBinding(
+          {},
+          { annotations: { "lifeboat.dev/evicted-for": '{"eu-1":"eu-1-1 down:NoExecute@"}' } },
+        ),
+        evacuation: "eu-1-2",
+        terms: [{ ...TERM, taint: "down:NoExecute@" }],
+      },
       "Queued",
     ],
     [

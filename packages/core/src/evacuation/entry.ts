@@ -64,13 +64,18 @@ export function entryState(view: EntryView): EntryAnswer {
   return is(isLeaving ? "Evicted" : "Done");
 }
 
-/** Whether the binding was evicted from the cluster for this taint by this evacuation before. */
-export function isMarked(
+/**
+ * Whether the binding was evicted from the cluster for this taint before, by this evacuation or by one that the gate ended. A taint
+ * without a time is known for the same only within one evacuation.
+ */
+function isMarked(
   binding: ResourceBinding,
   { evacuation, cluster }: Pick<EntryView, "evacuation" | "cluster">,
   taint: string,
 ): boolean {
-  return evictionMarks(binding)[cluster] === markOf(evacuation, taint);
+  const mark = evictionMarks(binding)[cluster];
+  if (mark === undefined || taint.endsWith("@")) return mark === markOf(evacuation, taint);
+  return mark.endsWith(markOf("", taint));
 }
 
 export function markOf(evacuation: string, taint: string): string {
