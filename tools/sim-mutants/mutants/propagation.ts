@@ -64,8 +64,8 @@ export const propagationMutants: readonly SimMutant[] = [
     find: "if (plan.status === undefined) return done;",
     replace: [
       "if (plan.status === undefined) {",
-      "  if (follower.writtenAfter === streak.last) return done;",
-      "  follower.writtenAfter = streak.last;",
+      "  if (follower.isWritten) return done;",
+      "  follower.wrote(knowledge);",
       "  const annotations = { probed: String(clock.now()) };",
       '  await plane.patch(clusters, key, { type: "merge", body: { metadata: { annotations } } });',
       "  return done;",
