@@ -51,16 +51,17 @@ export class MemberFollower {
 
   /** Whether the status was written since the last probe. */
   get isWritten(): boolean {
-    return this.#written !== undefined && this.#written.after === this.#streak?.last;
+    return this.#writtenLately !== undefined;
   }
 
   /** Whether this was written since the last probe: somebody else, who knows otherwise, wrote after that. */
   isContradicted(knowledge: ClusterKnowledge): boolean {
-    return (
-      this.isWritten &&
-      this.#written !== undefined &&
-      isSameKnowledge(this.#written.knowledge, knowledge)
-    );
+    const written = this.#writtenLately;
+    return written !== undefined && isSameKnowledge(written, knowledge);
+  }
+
+  get #writtenLately(): ClusterKnowledge | undefined {
+    return this.#written?.after === this.#streak?.last ? this.#written?.knowledge : undefined;
   }
 
   /** The status says this now. */

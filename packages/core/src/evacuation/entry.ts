@@ -6,7 +6,7 @@
  *   neither, or no binding        Done
  *
  * An eviction leaves a mark on the binding that says for which evacuation and taint it was. A binding that bears the mark
- * and is on the cluster nevertheless was put back by a person or with their consent: it is not evicted for that again.
+ * and is on the cluster nevertheless was put back by a person or with their consent: it is not evicted for that taint again.
  * Neither is one whose result a person edited since it was recorded.
  */
 import type { ResourceBinding } from "@lifeboat/api";

@@ -319,9 +319,9 @@ function isLeaving(truth: Truth, cluster: string): boolean {
 }
 
 /**
- * Whether nobody takes away what a backup, or a write that arrived again, brought back: a namespace, in which anything may be; what belongs to no binding,
- * because another control plane may have made it; a copy that is preserved; a kind that the cluster has nothing else of, because
- * nobody looks for it.
+ * Whether nobody takes away what a backup, or a write that arrived again, brought back: a namespace, in which anything may be;
+ * what belongs to no binding, because another control plane may have made it; a copy that is preserved; a kind that the cluster
+ * has nothing else of, because nobody looks for it.
  */
 function isLeftAlone(truth: Truth, member: string, object: AnyObject): boolean {
   const { repeated, restored } = truth.circumstances;

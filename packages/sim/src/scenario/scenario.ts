@@ -346,10 +346,9 @@ export function longestWindowOf({ steps, faults, threshold = 30 }: Scenario): nu
 }
 
 /**
- * How long what a member says is not believed after its versions went back, at the most: a watch that tells nothing, a minute, and
- * pauses. What runs in a
- * member whose clock was set back waits until it shows the same time again, and so may the plane, if its clock was set back
- * while it did not run.
+ * How long what a member says is not believed after its versions went back, at the most: a watch that tells nothing, a minute,
+ * and pauses. What runs in a member whose clock was set back waits until it shows the same time again, and so may the plane, if
+ * its clock was set back while it did not run.
  */
 function doubtOf(fault: Fault): number {
   if (fault.fault === "member-clock") return Math.max(0, -fault.stepMs / 1000);
