@@ -175,8 +175,9 @@ function arrangeRestore(simulation: Simulation, fault: Is<"member-restored">): v
  * watched has to list again. A restore that tells nobody would be one that no client of Kubernetes survives.
  */
 function restored(backup: DiskImage, lost: DiskImage): DiskImage {
-  const revisionCeiling = Math.max(backup.revisionCeiling, lost.revisionCeiling);
-  return { ...backup, history: [], historyStart: revisionCeiling, revisionCeiling };
+  // One more: a server that has written nothing since it started has given out the ceiling itself.
+  const revisionCeiling = Math.max(backup.revisionCeiling, lost.revisionCeiling) + 1;
+  return { ...backup, history: [], historyStart: revisionCeiling + 1, revisionCeiling };
 }
 
 /** Somebody in a member who insists: what it does not take now is tried again, until it works or is not needed. */
