@@ -154,6 +154,24 @@ describe("a Cluster that joins", () => {
     await fleet.close();
   });
 
+  it("gets no namespace when it is gone before it has its finalizer", async () => {
+    const fleet = await createFleet({
+      members: ["m1"],
+      memberModel: false,
+      services: (context) => {
+        const patch: Client["patch"] = async (resource, key, change, options) => {
+          if (resource.plural === clusters.plural) await context.plane.delete(clusters, key);
+          return context.plane.patch(resource, key, change, options);
+        };
+        return createClusterController({ ...context, plane: wrapped(context.plane, { patch }) });
+      },
+    });
+    await fleet.advance("10m");
+    expect(await clusterOf(fleet)).toBeUndefined();
+    expect(await spaceOf(fleet)).toBeUndefined();
+    await fleet.close();
+  });
+
   it("gets its namespace back when somebody deletes it", async () => {
     const fleet = await fleetOf(["m1"]);
     const uid = (await spaceOf(fleet))?.metadata.uid;

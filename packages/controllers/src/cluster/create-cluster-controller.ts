@@ -123,10 +123,16 @@ class ClusterLifecycle {
       this.#toldAt.delete(key.name);
       return done;
     }
+    // Who is gone meanwhile gets nothing more: a namespace made now would stay for ever.
+    const again = await this.#act(cluster, signal).catch(ignoring("NotFound"));
+    return again === undefined ? done : checkAgainAt(again);
+  }
+
+  async #act(cluster: Cluster, signal: AbortSignal): Promise<Instant | undefined> {
     const plan = decideLifecycle(this.#view(cluster));
     const told = await this.#tell(cluster, plan, signal);
     for (const command of plan.commands) await this.#carryOut(told.cluster, command, signal);
-    return told.again === undefined ? done : checkAgainAt(told.again);
+    return told.again;
   }
 
   #view(cluster: Cluster): LifecycleView {
@@ -240,9 +246,12 @@ class ClusterLifecycle {
   ): Promise<void> {
     const { name, resourceVersion, finalizers = [] } = cluster.metadata;
     const body = { metadata: { resourceVersion, finalizers: [...change(finalizers)] } };
-    await this.#context.plane
-      .patch(clusters, { namespace: "", name }, { type: "merge", body }, { signal })
-      .catch(ignoring("NotFound"));
+    await this.#context.plane.patch(
+      clusters,
+      { namespace: "", name },
+      { type: "merge", body },
+      { signal },
+    );
   }
 
   /** Runs one step on the execution namespace and tells people how it went. */
