@@ -115,6 +115,28 @@ describe("taints that nobody set", () => {
   });
 });
 
+describe("a taint of a policy that no longer asks for it", () => {
+  const moving = { key: "moving", effect: "NoExecute" };
+
+  it.each([
+    [0, false],
+    [10_000, true],
+  ])("%i ms after the edit is told: %s", (milliseconds, isBroken) => {
+    const { said, pass, change, write } = notReady();
+    const asking = (generation: number, taintsToAdd: readonly object[]): object => ({
+      ...policy,
+      metadata: { ...policy.metadata, generation },
+      spec: { ...policy.spec, taintsToAdd },
+    });
+    write("plane", POLICY, asking(2, [{ ...moving, addOnMatchSeconds: 5 }]), "MODIFIED");
+    pass(20_000);
+    write("plane", POLICY, asking(3, []), "MODIFIED");
+    pass(milliseconds);
+    change({ ready: "False", taints: [moving], record: { ...matching, added: [moving] } });
+    expect(said.join().includes("no policy asks for it")).toBe(isBroken);
+  });
+});
+
 describe("taints-keep-their-time", () => {
   it("speaks when a taint becomes younger", () => {
     const { said, change } = notReady();

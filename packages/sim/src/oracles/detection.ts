@@ -90,8 +90,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     "A3, A5: a policy adds a taint only after its conditions have matched without a gap for the whole window (D3), restarts included",
     ({ at, name, before, known, fleet, truth }) =>
       addedBy(known, before).flatMap((borne) => {
-        // Also one that no longer asks for it may have done so when this was decided.
-        if ([...fleet.policies.values()].some((policy) => isNews(policy, at, truth))) return [];
+        if (someIsNews(fleet, at, truth)) return [];
         const isDue = policiesFor(fleet, borne).some(({ policy, goneAt }) => {
           if (goneAt !== undefined) return false;
           const wish = known.wishes.get(policy.metadata.uid);
@@ -150,7 +149,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         const says = (what: string) => [`${idOf(borne.taint)} came to ${name}: ${what}`];
         if (!borne.isByPolicy)
           return isSetByPeople(truth, name, borne, at) ? [] : says("nobody asked for it");
-        if (policiesFor(fleet, borne).length === 0) return says("no policy asks for it");
+        if (policiesFor(fleet, borne).length === 0 && !someIsNews(fleet, at, truth))
+          return says("no policy asks for it");
         return controllers.failover || startedAt === at ? [] : says("the gate is off");
       }),
   ),
@@ -282,6 +282,11 @@ function taintsOf(cluster: Cluster | undefined): ReadonlySet<string> {
 function isNews({ madeAt, editedAt, goneAt }: KnownPolicy, at: number, truth: Truth): boolean {
   const changedAt = goneAt ?? (editedAt > madeAt ? editedAt : undefined);
   return changedAt !== undefined && at - changedAt <= truth.lagMs;
+}
+
+/** Whether some policy may have asked for more, or for something else, when what is seen now was decided. */
+function someIsNews({ policies }: Fleet, at: number, truth: Truth): boolean {
+  return [...policies.values()].some((policy) => isNews(policy, at, truth));
 }
 
 /** What people have begun to do about taints of this key on the cluster. */
