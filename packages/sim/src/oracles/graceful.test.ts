@@ -94,6 +94,25 @@ itJudges([
       h.binding({ on: { m2: 2 } });
     },
   ],
+  ...([0, 60] as const).map(
+    (seconds) =>
+      [
+        "tasks-end-for-a-reason",
+        seconds === 0 ? "kept" : "broken",
+        `the grace period is over, and the application has been well again for ${seconds} s`,
+        (h: History) => {
+          const failing = task("m1", { reason: "ApplicationFailure", gracePeriodSeconds: 20 });
+          h.work("m1", { health: "Unhealthy" });
+          h.work("m2", { health: "Unhealthy" });
+          h.binding({ on: { m1: 2 } });
+          h.binding({ on: { m2: 2 }, tasks: [failing] });
+          h.pass(20);
+          h.work("m1");
+          h.pass(seconds);
+          h.binding({ on: { m2: 2 } });
+        },
+      ] as const,
+  ),
   [
     "only-enabled-plugins-end-tasks",
     "broken",

@@ -72,7 +72,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       const judgeEdit = onEdit((edit, change) => {
         ages.take(change, edit);
         return gracefulEnds(edit)
-          .filter((task) => !isEndedOtherwise(truth, edit, task, ages))
+          .filter((task) => !isEndedOtherwise(truth, edit, task, { ages, health }))
           .filter(({ fromCluster }) => !resultOf(edit.now).has(fromCluster))
           .flatMap(({ fromCluster }) => {
             const why = whyTooEarly(edit.before, health, change.at);
@@ -88,16 +88,17 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     name: "only-enabled-plugins-end-tasks",
     promise: "D10: a graceful eviction ends by an enabled plugin; with none enabled it does not",
     on: "plane",
-    tables: BINDINGS,
+    tables: [WORKS, ...BINDINGS],
     start: (truth) => {
       const { plugins } = truth.circumstances;
       if (plugins === undefined) return () => [];
+      const health = new HealthMemory(truth);
       const ages = new TaskAges();
-      return onEdit((edit, change) => {
+      const judgeEdit = onEdit((edit, change) => {
         ages.take(change, edit);
         const { now } = edit;
         return gracefulEnds(edit)
-          .filter((task) => !isEndedOtherwise(truth, edit, task, ages))
+          .filter((task) => !isEndedOtherwise(truth, edit, task, { ages, health }))
           .flatMap(({ fromCluster }) => {
             const isBack = resultOf(now).has(fromCluster);
             // Any one that passes suffices: the copies of the result may be healthy where it is back, too.
@@ -107,6 +108,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
               : [`${nameOf(now)} was let go from ${fromCluster} without ${needed.join(" or ")}`];
           });
       });
+      return (change) => (change.table === WORKS ? health.take(change) : judgeEdit(change));
     },
   },
   {
@@ -231,14 +233,15 @@ function isEndedOtherwise(
   truth: Truth,
   { before, now }: Edit,
   task: EvictionTask,
-  ages: TaskAges,
+  { ages, health }: { readonly ages: TaskAges; readonly health: HealthMemory },
 ): boolean {
   if (task.suppressDeletion === false) return true;
   const work = workOf(truth, now, task.fromCluster);
   if (work === undefined && !isStaying(clusterNamed(truth, task.fromCluster))) return true;
   const { gracePeriodSeconds, reason } = task;
   if (reason !== "ApplicationFailure" || gracePeriodSeconds === undefined) return false;
-  if (resultOf(before).size === 0 || (work !== undefined && isReportedHealthy(work))) return false;
+  if (resultOf(before).size === 0) return false;
+  if (work !== undefined && health.isKnownHealthy(workKeyOf(now, task.fromCluster))) return false;
   const age = ages.of(now, task);
   const slackMs = truth.clockSlackMs(truth.ledger.now - age) + WHOLE_SECONDS_MS;
   return age >= gracePeriodSeconds * 1000 - slackMs;
@@ -275,9 +278,11 @@ function whyTooEarly(before: ResourceBinding, health: HealthMemory, at: number) 
   return ill.length === 0 ? undefined : `it is not reported healthy in ${ill.join()}`;
 }
 
-/** When Works were last reported healthy: controllers may decide by what was true a moment ago. */
+/** When Works were reported healthy: controllers may decide by what was true a moment ago. */
 class HealthMemory {
   readonly #truth: Truth;
+  /** By key: since when without a gap. */
+  readonly #since = new Map<string, number>();
   /** By key: until when; Infinity: still. */
   readonly #until = new Map<string, number>();
 
@@ -287,9 +292,20 @@ class HealthMemory {
 
   take(change: Committed): readonly [] {
     const { now } = pairOf<Work>(change);
-    if (now !== undefined && isReportedHealthy(now)) this.#until.set(change.key, Infinity);
-    else if (this.#until.get(change.key) === Infinity) this.#until.set(change.key, change.at);
+    if (now !== undefined && isReportedHealthy(now)) {
+      if (!this.#since.has(change.key)) this.#since.set(change.key, change.at);
+      this.#until.set(change.key, Infinity);
+      return [];
+    }
+    this.#since.delete(change.key);
+    if (this.#until.get(change.key) === Infinity) this.#until.set(change.key, change.at);
     return [];
+  }
+
+  /** Whether it has been healthy for long enough that everybody has heard. */
+  isKnownHealthy(work: string): boolean {
+    const since = this.#since.get(work) ?? Infinity;
+    return since < this.#truth.ledger.now - this.#truth.lagMs;
   }
 
   wasHealthy(work: string, at: number): boolean {
