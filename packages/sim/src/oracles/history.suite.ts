@@ -29,6 +29,8 @@ export interface BindingParts {
   readonly failover?: Fields;
   /** The clusters in which another workload needs it. */
   readonly requiredIn?: readonly string[];
+  /** The clusters that its status shows. */
+  readonly shown?: readonly string[];
 }
 
 /** A history to write, with what oracles say of it. */
@@ -87,7 +89,7 @@ export class History {
 
   binding(parts: BindingParts): void {
     const { on = {}, tasks, generation = 1, seen = generation, annotations, labels } = parts;
-    const { replicas = 2, placement = {}, failover, requiredIn } = parts;
+    const { replicas = 2, placement = {}, failover, requiredIn, shown = [] } = parts;
     const applied = { [wellKnown.APPLIED_PLACEMENT]: JSON.stringify(placement) };
     this.put("plane", BINDING, {
       kind: "ResourceBinding",
@@ -113,6 +115,7 @@ export class History {
       status: {
         schedulerObservedGeneration: seen,
         conditions: [{ type: "Scheduled", status: "True" }],
+        aggregatedStatus: shown.map((clusterName) => ({ clusterName })),
       },
     });
   }

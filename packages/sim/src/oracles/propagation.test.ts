@@ -96,6 +96,21 @@ itJudges([
     },
   ],
   ["no-orphan-work", "broken", "no binding wants it", (h) => h.work("m1")],
+  ...(["m1", "m2"] as const).flatMap((asked) =>
+    (["no-orphan-work", "status-comes-back"] as const).map(
+      (oracle) =>
+        [
+          oracle,
+          asked === "m1" ? "kept" : "broken",
+          `it is the last copy, in m1, of a binding that asks for ${asked}, which takes nothing`,
+          (h: History) => {
+            h.cluster(asked, "True", {}, { taints: [{ key: "faulty", effect: "NoExecute" }] });
+            h.binding({ placement: { clusterAffinity: { clusterNames: [asked] } }, shown: ["m1"] });
+            h.work("m1");
+          },
+        ] as const,
+    ),
+  ),
   [
     "members-hold-what-works-say",
     "broken",

@@ -23,6 +23,7 @@ import {
   pairOf,
   readyOf,
   WORKLOADS,
+  workOf,
 } from "./reading.ts";
 import {
   bindingId,
@@ -189,7 +190,8 @@ export const convergedOracles: readonly ConvergedOracle[] = [
         if (binding === undefined) return says("has no binding");
         // Where a person named a cluster that takes nothing, the last copy stays where it was (D9).
         const isByHand = isOfPerson(truth, binding);
-        return isByHand || clustersOf(binding).has(cluster) || isLastCopy(truth, cluster, binding)
+        const isKept = isLastCopy(truth, cluster, binding) || isSpared(truth, cluster, binding);
+        return isByHand || clustersOf(binding).has(cluster) || isKept
           ? []
           : says("is not in its binding's result");
       });
@@ -263,7 +265,7 @@ export const convergedOracles: readonly ConvergedOracle[] = [
         if (isOfPerson(truth, binding)) return [];
         const shown = (binding.status?.aggregatedStatus ?? [])
           .map((item) => item.clusterName)
-          .filter((cluster) => !isLeaving(truth, cluster));
+          .filter((cluster) => !isLeaving(truth, cluster) && !isSpared(truth, cluster, binding));
         const expected = clustersThere(truth, binding).toSorted();
         return says(shown.toSorted(), expected)
           ? []
@@ -350,18 +352,33 @@ function isWaitedFor(truth: Truth, cluster: AnyObject): boolean {
   });
 }
 
+/**
+ * Whether a copy stays that was there for another workload alone, in a cluster that the placement of its own asks for: while
+ * that cluster bears a taint and nothing else fits, it is the last copy (D9).
+ */
+function isSpared(truth: Truth, cluster: string, binding: ResourceBinding): boolean {
+  const work = workOf(truth, binding, cluster);
+  if (work === undefined || work.metadata.annotations?.[wellKnown.PURGE_MODE] !== undefined)
+    return false;
+  const isAsked = groupsOf(binding).some(({ clusterNames }) => clusterNames?.includes(cluster));
+  return clustersOf(binding).size === 0 && isAsked && !hasTarget(truth, binding);
+}
+
+function groupsOf({ spec: { placement } }: ResourceBinding) {
+  return placement?.clusterAffinities ?? [placement?.clusterAffinity ?? {}];
+}
+
 /** Whether as many clusters as the workload needs stay, bear no taint and are such that it may go there. */
-function hasTarget(truth: Truth, { spec }: ResourceBinding): boolean {
-  const { clusterAffinity, clusterAffinities, spreadConstraints } = spec.placement ?? {};
-  const spread = ignoresSpread(spec.placement) ? undefined : spreadConstraints?.[0];
-  const groups = clusterAffinities ?? [clusterAffinity ?? {}];
+function hasTarget(truth: Truth, binding: ResourceBinding): boolean {
+  const { placement } = binding.spec;
+  const spread = ignoresSpread(placement) ? undefined : placement?.spreadConstraints?.[0];
   const free = truth
     .clusters()
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .filter(({ spec: { taints = [] } }) => taints.length === 0)
     .map(({ metadata }) => metadata.name);
   const needed = Math.max(1, spread?.minGroups ?? 1);
-  return groups.some(
+  return groupsOf(binding).some(
     ({ clusterNames }) =>
       free.filter((name) => clusterNames?.includes(name) ?? true).length >= needed,
   );
