@@ -187,31 +187,6 @@ describe("a member that is well", () => {
   });
 });
 
-describe("another one who knows otherwise", () => {
-  it("is contradicted once per probe, not without end", async () => {
-    const fleet = await probedFleet("m1");
-    const say = async (): Promise<void> => {
-      const cluster = await clusterOf(fleet, "m1");
-      const conditions = (cluster.status?.conditions ?? []).map((one) =>
-        one.type === "CompleteAPIEnablements" ? { ...one, status: "False" as const } : one,
-      );
-      const status = { ...cluster.status, conditions };
-      await fleet.plane.update(clusters, { ...cluster, status }, { subresource: "status" });
-      await fleet.settle();
-    };
-    const complete = async (): Promise<string | undefined> =>
-      findCondition((await clusterOf(fleet, "m1")).status?.conditions, "CompleteAPIEnablements")
-        ?.status;
-    await fleet.advance("10s");
-    await say();
-    expect(await complete()).toBe("True");
-    await say();
-    expect(await complete()).toBe("False");
-    await fleet.advance("10s");
-    expect(await complete()).toBe("True");
-  });
-});
-
 describe("the API of a member", () => {
   /** Lets reads of these paths fail from now on. */
   function failReads(fleet: Fleet, paths: readonly string[]): void {
@@ -288,6 +263,36 @@ describe("the API of a member", () => {
     await fleet.advance("1m");
     expect((await clusterOf(fleet, "m1")).status).toEqual(before.status);
   });
+
+  it.each([
+    { known: "whole", lost: [], reason: "Complete" },
+    { known: "in part", lost: ["/apis/batch/v1"], reason: "Partial" },
+  ])(
+    "known $known contradicts one who knows otherwise once per probe, not without end",
+    async ({ lost, reason }) => {
+      const fleet = await joined();
+      failReads(fleet, lost);
+      await addFinalizer(fleet, "m1");
+      const say = async (): Promise<void> => {
+        const cluster = await clusterOf(fleet, "m1");
+        const conditions = (cluster.status?.conditions ?? []).map((one) =>
+          one.type === "CompleteAPIEnablements" ? { ...one, reason: "Otherwise" } : one,
+        );
+        const status = { ...cluster.status, conditions };
+        await fleet.plane.update(clusters, { ...cluster, status }, { subresource: "status" });
+        await fleet.settle();
+      };
+      const shown = async (): Promise<string | undefined> =>
+        (await conditionOf(fleet, "m1", "CompleteAPIEnablements"))?.reason;
+      await fleet.advance("10s");
+      await say();
+      expect(await shown()).toBe(reason);
+      await say();
+      expect(await shown()).toBe("Otherwise");
+      await fleet.advance("10s");
+      expect(await shown()).toBe(reason);
+    },
+  );
 });
 
 describe("a member that fails", () => {

@@ -57,7 +57,8 @@ export class MemberFollower {
   /** Whether this was written since the last probe: somebody else, who knows otherwise, wrote after that. */
   isContradicted(knowledge: ClusterKnowledge): boolean {
     const written = this.#writtenLately;
-    return written !== undefined && isSameKnowledge(written, knowledge);
+    // By content: what is known of an API that could be read in part only is put together anew for every look.
+    return written !== undefined && equalJson(written, knowledge);
   }
 
   get #writtenLately(): ClusterKnowledge | undefined {
