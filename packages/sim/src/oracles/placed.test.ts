@@ -41,6 +41,22 @@ const onFaulty =
     h.cluster("m1", "False", {}, { taints: [{ key: "test/faulty", effect }] });
   };
 
+/** The same, written down when the taint came. */
+const recorded =
+  (entry: object) =>
+  (h: History): void => {
+    onFaulty("NoExecute")(h);
+    h.put("plane", "lifeboat.dev/evacuationslices//m1-1-x-0", {
+      kind: "EvacuationSlice",
+      metadata: { name: "m1-1-x-0" },
+      spec: {
+        evacuation: "m1-1",
+        taint: { key: "test/faulty", effect: "NoExecute" },
+        entries: [{ binding: { name: "web-deployment", uid: "uid-of-binding" }, ...entry }],
+      },
+    });
+  };
+
 itJudges([
   ["placed-as-asked", "kept", "it is on both", placed("m1", "m2")],
   ["placed-as-asked", "broken", "one is missing", placed("m1")],
@@ -62,6 +78,20 @@ itJudges([
     { failover: true },
   ],
   ["nobody-stays-on-a-faulty-cluster", "kept", "the gate is off", onFaulty("NoExecute")],
+  [
+    "nobody-stays-on-a-faulty-cluster",
+    "kept",
+    "it tolerated the taint when that came",
+    recorded({ exempt: "Tolerated" }),
+    { failover: true },
+  ],
+  [
+    "nobody-stays-on-a-faulty-cluster",
+    "broken",
+    "it did not",
+    recorded({ purgeMode: "Gracefully" }),
+    { failover: true },
+  ],
   ["members-that-answer-are-ready", "broken", "one is not", (h) => h.cluster("m1", "False")],
   ["members-that-answer-are-ready", "kept", "all are", (h) => h.cluster("m1", "True")],
 ]);

@@ -4,6 +4,8 @@
  * What a person placed by hand, and what failed where it was, is another matter.
  */
 import type { AnyObject, ResourceBinding } from "@lifeboat/api";
+import { Eligibility, taintId } from "./decisions.ts";
+import { moves } from "./fleet.ts";
 import type { ConvergedOracle } from "./oracle.ts";
 import {
   evictionsOf,
@@ -124,11 +126,23 @@ export const convergedOracles: readonly ConvergedOracle[] = [
             ({ name }) =>
               !statefulInjection || isStateReadable(binding, workOf(truth, binding, name)),
           )
+          .filter(({ name }) => !isExempt(truth, binding, name))
           .map(({ name }) => `${nameOf(binding)} is still on ${name}`);
       });
     },
   },
 ];
+
+/** Whether it bore all taints of the cluster when they came: that its policy does not any more changes nothing (D7). */
+function isExempt(truth: Truth, { metadata }: ResourceBinding, cluster: string): boolean {
+  const eligibility = Eligibility.of(truth);
+  const taints = [...(eligibility.fleet.clusters.get(cluster)?.borne.values() ?? [])]
+    .map(({ taint }) => taint)
+    .filter(moves);
+  return taints.every(
+    (taint) => eligibility.entryOf(metadata.uid, cluster, taintId(taint))?.exempt !== undefined,
+  );
+}
 
 function isOtherMatter(truth: Truth, binding: ResourceBinding): boolean {
   const isKept = evictionsOf(binding).some(({ suppressDeletion }) => suppressDeletion === true);
