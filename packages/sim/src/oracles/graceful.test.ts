@@ -1,4 +1,5 @@
 /** What the oracles of graceful evictions say of histories that break and keep their promises. */
+import { wellKnown } from "@lifeboat/core";
 import { type History, itJudges, task } from "./history.suite.ts";
 
 const leaving = { on: { m2: 2 }, tasks: [task("m1", { clustersBeforeFailover: ["m1"] })] };
@@ -60,6 +61,18 @@ itJudges([
     "tasks-end-for-a-reason",
     "broken",
     "the scheduler has not seen the workload as it is",
+    (h) => {
+      h.work("m1");
+      h.work("m2");
+      const labels = { [wellKnown.POLICY_ID]: "policy" };
+      h.binding({ ...leaving, generation: 2, seen: 1, labels });
+      h.binding({ on: { m2: 2 }, generation: 3, seen: 1, labels });
+    },
+  ],
+  [
+    "tasks-end-for-a-reason",
+    "kept",
+    "no scheduler will see it, because no policy asks for it any more",
     (h) => {
       h.work("m1");
       h.work("m2");

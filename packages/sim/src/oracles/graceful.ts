@@ -24,6 +24,7 @@ import {
   isServing,
   isStaying,
   isTakenBack,
+  isUnclaimed,
   modeOf,
   nameOf,
   onEdit,
@@ -269,8 +270,9 @@ class TaskAges {
 function whyTooEarly(before: ResourceBinding, health: HealthMemory, at: number) {
   const result = [...resultOf(before).keys()];
   if (result.length === 0) return "its result is empty";
-  if (before.status?.schedulerObservedGeneration !== before.metadata.generation)
-    return "the scheduler had not seen it";
+  // Nobody sees what no policy asks for any more.
+  const isSeen = before.status?.schedulerObservedGeneration === before.metadata.generation;
+  if (!isSeen && !isUnclaimed(before)) return "the scheduler had not seen it";
   const ill = result.filter((cluster) => !health.wasHealthy(workKeyOf(before, cluster), at));
   return ill.length === 0 ? undefined : `it is not reported healthy in ${ill.join()}`;
 }
