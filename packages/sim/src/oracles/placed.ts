@@ -4,7 +4,7 @@
  * What a person placed by hand, and what failed where it was, is another matter.
  */
 import type { AnyObject, ResourceBinding } from "@lifeboat/api";
-import { Eligibility, taintId } from "./decisions.ts";
+import { Eligibility } from "./decisions.ts";
 import { moves } from "./fleet.ts";
 import type { ConvergedOracle } from "./oracle.ts";
 import {
@@ -126,22 +126,22 @@ export const convergedOracles: readonly ConvergedOracle[] = [
             ({ name }) =>
               !statefulInjection || isStateReadable(binding, workOf(truth, binding, name)),
           )
-          .filter(({ name }) => !isExempt(truth, binding, name))
+          .filter(({ name }) => !mayStay(truth, binding, name))
           .map(({ name }) => `${nameOf(binding)} is still on ${name}`);
       });
     },
   },
 ];
 
-/** Whether it bore all taints of the cluster when they came: that its policy does not any more changes nothing (D7). */
-function isExempt(truth: Truth, { metadata }: ResourceBinding, cluster: string): boolean {
+/** Whether its words let it bear all taints of the cluster when they came, or later: an edit after that changes nothing (D7). */
+function mayStay(truth: Truth, { metadata }: ResourceBinding, cluster: string): boolean {
   const eligibility = Eligibility.of(truth);
-  const taints = [...(eligibility.fleet.clusters.get(cluster)?.borne.values() ?? [])]
-    .map(({ taint }) => taint)
-    .filter(moves);
-  return taints.every(
-    (taint) => eligibility.entryOf(metadata.uid, cluster, taintId(taint))?.exempt !== undefined,
-  );
+  const borne = [...(eligibility.fleet.clusters.get(cluster)?.borne.values() ?? [])];
+  return borne
+    .filter(({ taint }) => moves(taint))
+    .every(({ taint, since }) =>
+      eligibility.termsSince(metadata.uid, taint, since).includes(undefined),
+    );
 }
 
 function isOtherMatter(truth: Truth, binding: ResourceBinding): boolean {
