@@ -74,6 +74,19 @@ describe("a graceful task", () => {
       "kept AwaitingPlacement",
     ],
     [
+      "no policy asks for it any more, so that no scheduler will see this generation",
+      moving({ binding: bindingWith(["b"], [task("a")], { observed: 4, meta: { labels: {} } }) }),
+      "cleared TargetsHealthy",
+    ],
+    [
+      "no policy asks for it any more, and the result is empty",
+      moving({
+        binding: bindingWith([], [task("a")], { observed: 4, meta: { labels: {} } }),
+        works: [copy("a", healthy)],
+      }),
+      "kept AwaitingPlacement",
+    ],
+    [
       "the result is empty",
       moving({ binding: bindingWith([], [task("a")]), works: [copy("a", healthy)] }),
       "kept AwaitingPlacement",

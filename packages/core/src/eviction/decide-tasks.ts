@@ -21,7 +21,7 @@ import { isSilent, operatorFence } from "./fence.ts";
 import { modeOf } from "./purge-mode.ts";
 import type { TaskReason } from "./reasons.ts";
 import { isTakenBack, stateOfReturn, takenBack } from "./recovery.ts";
-import { holdsFloor, isGoing, isInResult, isPlaced, type TasksView, workIn } from "./view.ts";
+import { holdsFloor, isGoing, isInResult, isSettled, type TasksView, workIn } from "./view.ts";
 
 export type TaskFate = "kept" | "cleared" | "rolledBack";
 
@@ -97,7 +97,7 @@ function decideGraceful(view: TasksView, task: EvictionTask, moment: Moment): Ve
   if (reason === "BackInResult") return cleared(reason);
   if (task.suppressDeletion === true) return kept("KeptByOrder");
   if (reason === undefined)
-    return kept(isPlaced(view) ? "AwaitingTargets" : "AwaitingPlacement", graceEnd(task, moment));
+    return kept(isSettled(view) ? "AwaitingTargets" : "AwaitingPlacement", graceEnd(task, moment));
   // The copy of one that is in the result again stays, whoever says that the eviction is over.
   const isSafe = isInResult(view, task) || holdsFloor(view, task);
   return isSafe ? cleared(reason) : kept("LastHealthyCopy");

@@ -21,7 +21,9 @@ export function task(fromCluster: string, changes: Partial<EvictionTask> = {}): 
   };
 }
 
-/** A binding whose present generation the scheduler has seen. */
+const CLAIMED = { "propagationpolicy.karmada.io/permanent-id": "pp-1" };
+
+/** A binding of a policy whose present generation the scheduler has seen. */
 export function bindingWith(
   clusters: readonly string[],
   tasks: readonly EvictionTask[],
@@ -35,7 +37,7 @@ export function bindingWith(
   return {
     ...plainBinding(
       { ...spec, gracefulEvictionTasks: [...tasks], ...changes.spec },
-      { generation: 5, ...changes.meta },
+      { generation: 5, labels: CLAIMED, ...changes.meta },
     ),
     status: { schedulerObservedGeneration: changes.observed ?? 5 },
   };

@@ -1,5 +1,6 @@
 /** What a decision about eviction tasks looks at, and what plugins may ask of it. */
 import type { Cluster, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
+import { hasScheduler } from "../matching/has-scheduler.ts";
 import { isProvenHealthy, mayBeHealthy } from "../works/copy-health.ts";
 import { clusterOfWork } from "../works/decide-works.ts";
 import { isSilent } from "./fence.ts";
@@ -46,6 +47,15 @@ export function isPlaced({ binding: { metadata, spec, status } }: TasksView): bo
   return (
     (spec.clusters ?? []).length > 0 && status?.schedulerObservedGeneration === metadata.generation
   );
+}
+
+/**
+ * Whether the workload is where it is to be: placed in this very version, or left where it is because no policy asks for it any
+ * more, so that no scheduler will ever see this version.
+ */
+export function isSettled(view: TasksView): boolean {
+  const isLeftThere = !hasScheduler(view.binding) && (view.binding.spec.clusters ?? []).length > 0;
+  return isLeftThere || isPlaced(view);
 }
 
 /** Whether the copy in a cluster can be relied on: proven healthy, as it should be now, in a cluster that answers. */

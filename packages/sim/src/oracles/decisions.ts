@@ -169,11 +169,15 @@ export class Eligibility {
     });
   }
 
-  /** All terms that a binding's words gave for a taint at some moment since then; undefined among them: it stays. */
+  /**
+   * All terms that a binding's words gave for a taint at some moment since then, or that the plane may still have known then;
+   * undefined among them: it stays.
+   */
   termsSince(uid: string, taint: Taint, since: number): readonly (Terms | undefined)[] {
     const said = this.#said.get(uid) ?? [];
     const { noExecutePurgeMode } = this.#truth.witness.controllers;
-    const from = said.findLastIndex(({ at }) => at <= since);
+    const knownAt = since - this.#truth.lagMsAt(since);
+    const from = said.findLastIndex(({ at }) => at <= knownAt);
     return said
       .slice(Math.max(0, from))
       .map(({ spec }) => termsOf(spec, taint, noExecutePurgeMode));
@@ -253,18 +257,21 @@ export function taintOf(
  *   Duplicated       else: a new one does
  *   Divided          else: any other does
  *
- * `knownSince`: a taint that came later may not be known everywhere, and does not count. Infinity: only what is certain to be
- * a target is one. So nobody bears a taint for a time, nor a drain, and a copy in a tainted cluster is none; and what has no
- * replicas asks for everything, because a division means nothing to it.
+ * Which clusters fit is asked in one of two ways:
+ *
+ *   possibleAt    what came since then may not be known everywhere: neither a taint counts, nor that a cluster leaves
+ *   certainSince  only what has certainly been a target since then is one. So nobody bears a taint for a time, nor a drain,
+ *                 and a copy in a tainted cluster is none; and what has no replicas asks for everything, because a division
+ *                 means nothing to it
  */
 export function noTarget(
   { spec }: ResourceBinding,
   cluster: string,
-  { clusters }: Fleet,
-  knownSince: number,
+  fleet: Fleet,
+  when: { readonly possibleAt: number } | { readonly certainSince: number },
 ): string | undefined {
   const { placement, clusters: result = [], replicas = 0 } = spec;
-  const isCertain = knownSince === Infinity;
+  const isCertain = "certainSince" in when;
   const present = new Set(result.map(({ name }) => name));
   const names =
     placement?.clusterAffinities?.flatMap(({ clusterNames = [] }) => clusterNames) ??
@@ -272,13 +279,14 @@ export function noTarget(
   const lasting = (placement?.clusterTolerations ?? []).filter(
     ({ tolerationSeconds }) => !isCertain || tolerationSeconds === undefined,
   );
-  const fitting = [...clusters]
+  const there = isCertain
+    ? certainlyThere(fleet, when.certainSince)
+    : perhapsThere(fleet, when.possibleAt);
+  const fitting = [...there]
     .filter(([name]) => name !== cluster && (names?.includes(name) ?? true))
-    .filter(([name, { borne, cluster: object }]) => {
-      if (isGoing(object)) return false;
+    .filter(([name, taints]) => {
       if (!isCertain && present.has(name)) return true;
-      const taints = [...borne.values()].filter(({ since }) => since <= knownSince);
-      const repels = ({ taint }: Borne): boolean =>
+      const repels = (taint: Taint): boolean =>
         !lasting.some((one) => isTolerated(one, taint)) || (isCertain && isDrain(taint));
       return !taints.some(repels);
     })
@@ -293,6 +301,35 @@ export function noTarget(
     return isEnough ? undefined : `${fitting.length} clusters fit`;
   if (isDividing(placement)) return fitting.length > 0 ? undefined : "no other cluster fits";
   return hasNew ? undefined : "no new cluster fits";
+}
+
+/** Clusters by name, each with the taints that it bears. */
+type Tainted = ReadonlyMap<string, readonly Taint[]>;
+
+/** The clusters that somebody may still take for there who knows what was true then, with the taints that all know of. */
+function perhapsThere({ clusters, gone }: Fleet, possibleAt: number): Tainted {
+  const there = [...gone, ...clusters].filter(([, { leftAt }]) => leftAt > possibleAt);
+  return new Map(
+    there.map(([name, { borne }]) => [
+      name,
+      [...borne.values()].filter(({ since }) => since <= possibleAt).map(({ taint }) => taint),
+    ]),
+  );
+}
+
+/** The clusters that stay and were there then, with all taints that they bore since then. */
+function certainlyThere({ clusters }: Fleet, certainSince: number): Tainted {
+  const there = [...clusters].filter(
+    ([, { joinedAt, leftAt }]) => joinedAt <= certainSince && leftAt === Infinity,
+  );
+  return new Map(
+    there.map(([name, { borne, lost }]) => [
+      name,
+      [...borne.values(), ...lost.filter(({ until }) => until > certainSince)].map(
+        ({ taint }) => taint,
+      ),
+    ]),
+  );
 }
 
 /** Judges every eviction for a taint, in the order of writing. */

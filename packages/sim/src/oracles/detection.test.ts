@@ -1,6 +1,7 @@
 /** Oracles of detection, on histories made up for them. */
 import { wellKnown } from "@lifeboat/core";
 import { describe, expect, it } from "vitest";
+import { PLAIN } from "./circumstances.ts";
 import { judged } from "./judged.suite.ts";
 
 const POLICY = "policy.karmada.io/clustertaintpolicies//failed";
@@ -92,6 +93,25 @@ describe("taints-stay-for-their-window", () => {
     pass(ms);
     change({ ready: "True", record: { ...mismatching, generation: 1, seen: "x" } });
     expect(said.join().includes("taints-stay-for-their-window")).toBe(isBroken);
+  });
+});
+
+describe("a taint of a new policy that leaves again", () => {
+  it.each([
+    ["breaks it", "there is one set of controllers", false, 1000],
+    ["keeps it", "there are two, and one may not know the policy", true, 1000],
+    ["breaks it", "there are two, and both know it", true, 10_000],
+  ])("%s when %s", (verdict, _when, hasTwoLeaders, milliseconds) => {
+    const { said, write, pass } = judged({ ...PLAIN, hasTwoLeaders });
+    const change = (parts: Parts): void => write("plane", CLUSTER, cluster(parts), "MODIFIED");
+    write("plane", CLUSTER, cluster({ ready: "False" }));
+    pass(60_000);
+    write("plane", POLICY, policy);
+    change({ ready: "False", taints: [TAINT], record: { ...matching, added } });
+    pass(milliseconds);
+    change({ ready: "False", record: { ...matching, seen: "x" } });
+    const isBroken = said.join().includes("taints-stay-for-their-window");
+    expect(isBroken).toBe(verdict === "breaks it");
   });
 });
 

@@ -111,7 +111,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
           .filter(({ policy }) =>
             recordOf(before).get(policy.metadata.uid)?.added.has(idOf(lost.taint)),
           );
-        if (holders.some((policy) => isNews(policy, at, truth))) return [];
+        if (holders.some((policy) => isNews(policy, at, truth) || isUnknown(policy, at, truth)))
+          return [];
         const early = holders.filter(({ policy }) => {
           const wish = known.wishes.get(policy.metadata.uid);
           const window = windowsOf({ policy }, lost).removeMs;
@@ -282,6 +283,11 @@ function taintsOf(cluster: Cluster | undefined): ReadonlySet<string> {
 function isNews({ madeAt, editedAt, goneAt }: KnownPolicy, at: number, truth: Truth): boolean {
   const changedAt = goneAt ?? (editedAt > madeAt ? editedAt : undefined);
   return changedAt !== undefined && at - changedAt <= truth.lagMs;
+}
+
+/** Whether one of two sets of controllers may not have heard of a new policy, and take what it added for one's that is gone. */
+function isUnknown({ madeAt }: KnownPolicy, at: number, truth: Truth): boolean {
+  return truth.circumstances.hasTwoLeaders && at - madeAt <= truth.lagMs;
 }
 
 /** Whether some policy may have asked for more, or for something else, when what is seen now was decided. */

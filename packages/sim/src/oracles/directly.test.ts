@@ -29,6 +29,27 @@ function emptied(h: History): void {
   h.noPod("m1");
 }
 
+/** Everything has gone from m1; then a workload of that name is there, ours or not, with a pod, and one starts in m2. */
+const joinedBy =
+  (mark: string) =>
+  (h: History): void => {
+    purged(h);
+    emptied(h);
+    const at = { name: "web", namespace: "default" };
+    const labels = { [wellKnown.MANAGED]: mark };
+    const ownerOf = (kind: string): object => ({
+      ownerReferences: [{ kind, name: "web", uid: kind }],
+    });
+    h.put("m1", "apps/deployments/default/web", { metadata: { ...at, uid: "Deployment", labels } });
+    h.put("m1", "apps/replicasets/default/web", {
+      metadata: { ...at, uid: "ReplicaSet", ...ownerOf("Deployment") },
+    });
+    h.put("m1", "/pods/default/web-1", {
+      metadata: { ...at, name: "web-1", labels: { app: "web" }, ...ownerOf("ReplicaSet") },
+    });
+    h.pod("m2");
+  };
+
 /** m1 is back, with a copy that was ordered to go. */
 function returned(h: History): void {
   h.binding({ on: { m2: 2 } });
@@ -59,6 +80,8 @@ itJudges([
       h.pod("m2");
     },
   ],
+  ["one-cluster-at-a-time", "kept", "somebody else runs a pod of that name", joinedBy("false")],
+  ["one-cluster-at-a-time", "broken", "the pod there is ours", joinedBy("true")],
   [
     "gone-before-the-new-copy",
     "broken",
@@ -195,6 +218,26 @@ itJudges([
       h.noCopy("m1");
       h.binding({ on: { m2: 2, m1: 2 } });
     },
+  ],
+  [
+    "returning-cluster-gets-nothing-new",
+    "kept",
+    "it is preserved, and not ours any more",
+    (h) => {
+      returned(h);
+      h.copy("m1", 2, { labels: { [wellKnown.MANAGED]: "false" } });
+      h.binding({ on: { m2: 2, m1: 2 } });
+    },
+  ],
+  [
+    "returning-cluster-gets-nothing-new",
+    "kept",
+    "a person places it there",
+    (h) => {
+      returned(h);
+      h.binding({ on: { m2: 2, m1: 2 } });
+    },
+    { placedByHand: new Set(["web"]) },
   ],
 ]);
 

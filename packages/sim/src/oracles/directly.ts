@@ -108,6 +108,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     start: (truth) => {
       const stale = new StaleCopies(truth);
       const judgeEdit = onEdit(({ before, now }) => {
+        if (isOfPerson(truth, now)) return [];
         const returned = new Set(tasksWithout(before, now).map(({ fromCluster }) => fromCluster));
         return resultWithout(now, before)
           .filter((cluster) => !returned.has(cluster))
@@ -292,10 +293,22 @@ function isAnythingLeft(truth: Truth, purge: Purge, binding: ResourceBinding): b
 function hasPods(truth: Truth, member: string, namespace: string | undefined, app: string) {
   return truth.ledger
     .objects(member, "/pods")
-    .some(
-      ({ object: { metadata } }) =>
-        metadata.namespace === namespace && metadata.labels?.["app"] === app,
-    );
+    .map(({ object }) => object)
+    .filter(({ metadata }) => metadata.namespace === namespace && metadata.labels?.["app"] === app)
+    .some((pod) => !isOfOthers(truth, member, pod));
+}
+
+/** Whether what a pod belongs to is there, and is not ours: somebody in the member may have a workload of the same name. */
+function isOfOthers(truth: Truth, member: string, { metadata }: AnyObject): boolean {
+  const [owner] = metadata.ownerReferences ?? [];
+  if (owner === undefined) return false;
+  const { kind, name, uid } = owner;
+  const isBetween = kind === "ReplicaSet";
+  const table = isBetween ? "apps/replicasets" : tableOf(kind);
+  const found = truth.ledger.find(member, table, `${metadata.namespace ?? ""}/${name}`)?.object;
+  if (found === undefined || found.metadata.uid !== uid) return false;
+  if (isBetween) return isOfOthers(truth, member, found);
+  return found.metadata.labels?.[wellKnown.MANAGED] !== "true";
 }
 
 /** Copies that were ordered to go while their cluster did not answer. */
@@ -321,7 +334,7 @@ class StaleCopies {
   in(cluster: string): readonly string[] {
     if (this.#truth.circumstances.liars.has(cluster)) return [];
     return (this.#stale.get(cluster) ?? [])
-      .filter(({ at, uid }) => this.#find(cluster, at)?.metadata.uid === uid)
+      .filter(({ at, uid }) => this.#isOurs(cluster, at, uid))
       .map(({ at }) => at);
   }
 
@@ -338,8 +351,10 @@ class StaleCopies {
       });
   }
 
-  #find(cluster: string, at: string): AnyObject | undefined {
+  /** What is preserved is let go of, and stays as somebody else's. */
+  #isOurs(cluster: string, at: string, uid: string): boolean {
     const [kind = "", key = ""] = at.split(" ");
-    return this.#truth.ledger.find(cluster, tableOf(kind), key)?.object;
+    const { metadata } = this.#truth.ledger.find(cluster, tableOf(kind), key)?.object ?? {};
+    return metadata?.uid === uid && metadata.labels?.[wellKnown.MANAGED] === "true";
   }
 }

@@ -23,38 +23,49 @@ interface Story {
   readonly clusters?: readonly string[];
   /** Of the task; Gracefully when absent. */
   readonly mode?: string;
+  /** What the policy asks for from a second before the taint on; absent: what it asked for before. */
+  readonly edited?: object;
+  /** What is written in the instant of the eviction, just before it. */
+  readonly meanwhile?: (
+    write: ReturnType<typeof judged>["write"],
+    pass: (milliseconds: number) => void,
+  ) => void;
 }
 
 /** A binding on m1, which is tainted, written down, and evicts it some seconds later; what oracles say. */
 function evictedAfter(seconds: number, story: Story = {}): string {
   const { taint = FAULTY, placement = {}, failover = true, clusters = ["m1", "m2"] } = story;
+  const { edited = placement } = story;
   const { said, truth, write, pass } = judged({ ...PLAIN, steps: [TAINTED] });
   truth.witness.begins({ ...DEFAULT_CONTROLLERS, failover });
   pass(1000);
   for (const name of clusters)
     write("plane", `cluster.karmada.io/clusters//${name}`, cluster(name, []));
   write("plane", BINDING, binding(placement, false));
-  pass(10_000);
+  pass(9000);
+  write("plane", BINDING, binding(edited, false), "MODIFIED");
+  pass(1000);
   write("plane", "cluster.karmada.io/clusters//m1", cluster("m1", [taint]), "MODIFIED");
   const entry = { purgeMode: "Gracefully", ...story.entry };
   write("plane", "lifeboat.dev/evacuationslices//m1-1-x-0", slice(taint, entry));
   pass(seconds * 1000);
-  write("plane", BINDING, binding(placement, true, taint, story.mode), "MODIFIED");
+  story.meanwhile?.(write, pass);
+  write("plane", BINDING, binding(edited, true, taint, story.mode), "MODIFIED");
   return said.filter((text) => NAMES.some((name) => text.startsWith(name))).join("\n");
 }
 
-function cluster(name: string, taints: readonly object[]): object {
-  return { kind: "Cluster", metadata: { name, uid: name }, spec: { taints } };
+function cluster(name: string, taints: readonly object[], more: object = {}): object {
+  return { kind: "Cluster", metadata: { name, uid: name, ...more }, spec: { taints } };
 }
 
 function binding(
   placement: object,
   isEvicted: boolean,
-  { effect = "NoExecute" }: { readonly effect?: string } = {},
+  { key = "test/faulty", effect = "NoExecute" }: { key?: string; effect?: string } = {},
   purgeMode = "Gracefully",
 ): object {
   const task = { fromCluster: "m1", producer: "TaintManager", purgeMode };
-  const mark = JSON.stringify({ m1: `m1-1 test/faulty:${effect}@${TIME}` });
+  const mark = JSON.stringify({ m1: `m1-1 ${key}:${effect}@${TIME}` });
   const annotations = isEvicted ? { [wellKnown.EVICTED_FOR]: mark } : {};
   return {
     kind: "ResourceBinding",
@@ -107,6 +118,21 @@ describe("an eviction", () => {
     expect(evictedAfter(5, { failover: false })).toContain("gate-off-moves-nobody");
   });
 
+  it("for a drain is not, whatever the gate says, nor when the drain is taken back in that instant", () => {
+    const taint = { ...FAULTY, key: wellKnown.DRAIN_TAINT };
+    expect(evictedAfter(5, { taint, failover: false })).toBe("");
+    const meanwhile: Story["meanwhile"] = (write) =>
+      write("plane", "cluster.karmada.io/clusters//m1", cluster("m1", []), "MODIFIED");
+    expect(evictedAfter(5, { taint, failover: false, meanwhile })).toBe("");
+  });
+
+  it("on terms that were others a moment before the taint is not, when the plane had not heard of that", () => {
+    const placement = toleratedFor(30);
+    expect(evictedAfter(5, { placement, edited: {} })).toBe("");
+    expect(evictedAfter(5, { edited: placement })).toBe("");
+    expect(evictedAfter(5, { placement })).toContain("eligibility-is-recorded-as-it-is");
+  });
+
   it("for NoSchedule alone is", () => {
     const story = { taint: { ...FAULTY, effect: "NoSchedule" } };
     expect(evictedAfter(5, story)).toContain("no-schedule-moves-nobody");
@@ -138,5 +164,19 @@ describe("an eviction", () => {
 
   it("to nowhere is", () => {
     expect(evictedAfter(5, { clusters: ["m1"] })).toContain("nobody-is-evicted-to-nowhere");
+  });
+
+  it.each([
+    ["leaves", cluster("m2", [], { deletionTimestamp: TIME }), "MODIFIED"],
+    ["is gone", cluster("m2", []), "DELETED"],
+  ] as const)("to a cluster that %s is, but not in that instant", (_what, object, type) => {
+    const leave: Story["meanwhile"] = (write) =>
+      write("plane", "cluster.karmada.io/clusters//m2", object, type);
+    expect(evictedAfter(5, { meanwhile: leave })).toBe("");
+    const late: Story["meanwhile"] = (write, pass) => {
+      leave(write, pass);
+      pass(5000);
+    };
+    expect(evictedAfter(5, { meanwhile: late })).toContain("nobody-is-evicted-to-nowhere");
   });
 });

@@ -49,9 +49,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     ({ decision, eligibility, truth }) => {
       const { controllers, startedAt } = truth.witness;
       if (controllers.failover || startedAt === decision.at) return undefined;
-      const cluster = eligibility.fleet.clusters.get(decision.cluster);
-      const isOrdered = [...(cluster?.borne.values() ?? [])].some(({ taint }) => isDrain(taint));
-      return isOrdered ? undefined : "the gate is off";
+      return isOrdered(decision, eligibility) ? undefined : "the gate is off";
     },
   ),
   onEach(
@@ -151,13 +149,11 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   onEach(
     "nobody-is-evicted-to-nowhere",
     "B7: an eviction is decided only while there is a target: Duplicated with minGroups: that many fitting clusters; without: a new one for each that it leaves; Divided: any other (D8). On a drain copies elsewhere are enough",
-    ({ decision, eligibility: { fleet }, truth }) => {
+    ({ decision, eligibility, truth }) => {
       const { before, at, cluster } = decision;
-      const isOrdered = [...(fleet.clusters.get(cluster)?.borne.values() ?? [])].some(({ taint }) =>
-        isDrain(taint),
-      );
-      if (isOrdered && (before.spec.clusters ?? []).length > 1) return undefined;
-      return noTarget(before, cluster, fleet, at - truth.lagMs);
+      if (isOrdered(decision, eligibility) && (before.spec.clusters ?? []).length > 1)
+        return undefined;
+      return noTarget(before, cluster, eligibility.fleet, { possibleAt: at - truth.lagMs });
     },
   ),
   {
@@ -189,6 +185,14 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     },
   },
 ];
+
+/** Whether it is for a person's drain, or beside one; whether that was still there is judged by C5. */
+function isOrdered(decision: Decision, { fleet }: Eligibility): boolean {
+  const cluster = fleet.clusters.get(decision.cluster);
+  const cause = taintOf(decision, cluster);
+  const taints = [...(cluster?.borne.values() ?? []), ...(cause === undefined ? [] : [cause])];
+  return taints.some(({ taint }) => isDrain(taint));
+}
 
 /** What is wrong with the time of an eviction for a taint of this effect, or that there is one at all. */
 function wrongTime(

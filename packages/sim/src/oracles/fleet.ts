@@ -10,6 +10,7 @@
 import type { Cluster, ClusterTaintPolicy, KubeObject } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import { type Committed, parseObject } from "../disk/ledger.ts";
+import { isGoing } from "./reading.ts";
 import { CLUSTERS, type Truth } from "./truth.ts";
 
 export const TAINT_POLICIES = "policy.karmada.io/clustertaintpolicies";
@@ -52,6 +53,9 @@ export interface KnownCluster {
   readonly wishes: ReadonlyMap<string, Wish>;
   /** When it last bore a taint that moves workloads away; Infinity: it does. */
   readonly faultyUntil: number;
+  readonly joinedAt: number;
+  /** When it was ordered to leave; Infinity: it stays. */
+  readonly leftAt: number;
 }
 
 const EVER = Number.NEGATIVE_INFINITY;
@@ -88,6 +92,8 @@ const fleets = new WeakMap<Truth, Fleet>();
 
 export class Fleet {
   readonly #clusters = new Map<string, KnownCluster>();
+  /** The last of each name that is not there any more. */
+  readonly #gone = new Map<string, KnownCluster>();
   readonly #policies = new Map<string, KnownPolicy>();
   /** What the fleet was like before its last changes, newest first; see `rates`. */
   readonly #past: { readonly until: number; readonly counts: Counts }[] = [];
@@ -109,6 +115,11 @@ export class Fleet {
 
   get clusters(): ReadonlyMap<string, KnownCluster> {
     return this.#clusters;
+  }
+
+  /** Those that are gone, also where another of the name is there again. */
+  get gone(): ReadonlyMap<string, KnownCluster> {
+    return this.#gone;
   }
 
   /** Every policy that is judged, deleted ones too. */
@@ -141,7 +152,7 @@ export class Fleet {
       return;
     }
     const before = this.#counts();
-    if (row.type === "DELETED") this.#clusters.delete(object.metadata.name);
+    if (row.type === "DELETED") this.#dropCluster(object.metadata.name, at);
     else this.#putCluster(object as Cluster, at, previous?.object as Cluster | undefined);
     const now = this.#counts();
     if (before.failed === now.failed && before.counted === now.counted) return;
@@ -187,7 +198,16 @@ export class Fleet {
       lost: [...(former?.lost ?? []), ...takenOff(former, borne, at)],
       wishes: this.#wishesOf(cluster, former, at),
       faultyUntil: isFaulty ? Infinity : wasFaulty ? at : (former?.faultyUntil ?? EVER),
+      joinedAt: former?.joinedAt ?? at,
+      leftAt: isGoing(cluster) ? Math.min(former?.leftAt ?? Infinity, at) : Infinity,
     });
+  }
+
+  #dropCluster(name: string, at: number): void {
+    const known = this.#clusters.get(name);
+    if (known === undefined) return;
+    this.#gone.set(name, { ...known, leftAt: Math.min(known.leftAt, at) });
+    this.#clusters.delete(name);
   }
 
   #wishesOf(

@@ -1,7 +1,24 @@
 /** What the oracles of graceful evictions say of histories that break and keep their promises. */
+import { wellKnown } from "@lifeboat/core";
 import { type History, itJudges, task } from "./history.suite.ts";
 
 const leaving = { on: { m2: 2 }, tasks: [task("m1", { clustersBeforeFailover: ["m1"] })] };
+
+/** The copy in m1 is ordered to go, then something happens, and the copy goes; another one is in m2. */
+const removed =
+  (readyInM2: number, happens: (h: History) => void) =>
+  (h: History): void => {
+    h.template();
+    h.binding({ on: { m2: 2 } });
+    for (const name of ["m1", "m2"]) h.work(name);
+    h.copy("m1", 1);
+    h.copy("m2", readyInM2);
+    h.pass(60);
+    h.work("m1", { going: true });
+    h.pass(10);
+    happens(h);
+    h.noCopy("m1");
+  };
 
 itJudges([
   [
@@ -60,6 +77,18 @@ itJudges([
     "tasks-end-for-a-reason",
     "broken",
     "the scheduler has not seen the workload as it is",
+    (h) => {
+      h.work("m1");
+      h.work("m2");
+      const labels = { [wellKnown.POLICY_ID]: "policy" };
+      h.binding({ ...leaving, generation: 2, seen: 1, labels });
+      h.binding({ on: { m2: 2 }, generation: 3, seen: 1, labels });
+    },
+  ],
+  [
+    "tasks-end-for-a-reason",
+    "kept",
+    "no scheduler will see it, because no policy asks for it any more",
     (h) => {
       h.work("m1");
       h.work("m2");
@@ -153,6 +182,22 @@ itJudges([
         },
       ] as const,
   ),
+  [
+    "last-copy-stays",
+    "kept",
+    "another one served when it was ordered to go, and is started anew since",
+    removed(1, (h) => h.copy("m2", 0)),
+  ],
+  ["last-copy-stays", "broken", "the other one never served", removed(0, () => undefined)],
+  [
+    "last-copy-stays",
+    "broken",
+    "the other one was ordered to go as well",
+    removed(1, (h) => {
+      h.work("m2", { going: true });
+      h.copy("m2", 0);
+    }),
+  ],
   [
     "no-cluster-is-left-and-kept",
     "kept",

@@ -24,6 +24,7 @@ import {
   isServing,
   isStaying,
   isTakenBack,
+  isUnclaimed,
   modeOf,
   nameOf,
   onEdit,
@@ -35,7 +36,7 @@ import {
   workKeyOf,
   workOf,
 } from "./reading.ts";
-import { clusterOf, clustersOf, type Truth, WORKS } from "./truth.ts";
+import { clusterOf, clustersOf, tableOf, type Truth, WORKS } from "./truth.ts";
 
 export const alwaysOracles: readonly AlwaysOracle[] = [
   {
@@ -272,8 +273,9 @@ class TaskAges {
 function whyTooEarly(before: ResourceBinding, health: HealthMemory, at: number) {
   const result = [...resultOf(before).keys()];
   if (result.length === 0) return "its result is empty";
-  if (before.status?.schedulerObservedGeneration !== before.metadata.generation)
-    return "the scheduler had not seen it";
+  // Nobody sees what no policy asks for any more.
+  const isSeen = before.status?.schedulerObservedGeneration === before.metadata.generation;
+  if (!isSeen && !isUnclaimed(before)) return "the scheduler had not seen it";
   const ill = result.filter((cluster) => !health.wasHealthy(workKeyOf(before, cluster), at));
   return ill.length === 0 ? undefined : `it is not reported healthy in ${ill.join()}`;
 }
@@ -313,12 +315,21 @@ class HealthMemory {
   }
 }
 
-/** Since when copies serve, and since when they are ordered to go. */
+/** What was true when a Work was ordered to go. */
+interface Order {
+  /** How old what the plane knew then may have been. */
+  readonly knownAt: number;
+  /** The other clusters in which a copy served that was to stay. */
+  readonly others: readonly string[];
+}
+
+/** Since when copies serve, and what was true when they were ordered to go. */
 class ServiceMemory {
   readonly #truth: Truth;
   readonly #servingSince = new Map<string, number>();
-  /** By key of the Work that was ordered to go: how old what the plane knew then may have been. */
-  readonly #knownAt = new Map<string, number>();
+  readonly #servedUntil = new Map<string, number>();
+  /** By key of the Work. */
+  readonly #orders = new Map<string, Order>();
 
   constructor(truth: Truth) {
     this.#truth = truth;
@@ -327,14 +338,17 @@ class ServiceMemory {
   readonly judge: Judge = (change) => {
     const { server, table, key, at, row, previous } = change;
     if (server === "plane") {
-      if (table === WORKS && previous !== undefined && isGoingNow(row, previous))
-        this.#knownAt.set(key, at - this.#truth.lagMs);
+      if (table === WORKS && previous !== undefined && isGoingNow(row, previous)) {
+        const knownAt = at - this.#truth.lagMs;
+        this.#orders.set(key, { knownAt, others: this.#othersOf(previous.object, knownAt) });
+      }
       return [];
     }
     if (table === WORKS) return [];
     const { before, now } = pairOf<AnyObject>(change);
     const copy = `${server} ${table} ${key}`;
     const since = this.#servingSince.get(copy) ?? 0;
+    if (isServing(before) && !isServing(now)) this.#servedUntil.set(copy, at);
     if (!isServing(now)) this.#servingSince.delete(copy);
     else if (!this.#servingSince.has(copy)) this.#servingSince.set(copy, at);
     if (before === undefined || !isServing(before) || isServing(now)) return [];
@@ -357,12 +371,34 @@ class ServiceMemory {
     const isPurged = work?.metadata.annotations?.[wellKnown.PURGE_MODE] === "Directly";
     if (work !== undefined && isGoing(work) && isPurged) return [];
     // What the plane cannot have known when it gave the order is not its fault.
-    const knownAt = this.#knownAt.get(workKeyOf(binding, member)) ?? at - this.#truth.lagMs;
-    if (since > knownAt) return [];
+    const order = this.#orders.get(workKeyOf(binding, member));
+    if (since > (order?.knownAt ?? at - this.#truth.lagMs)) return [];
+    // Nor that a person changed the copies since then that it relied on, as when they are all started anew.
+    if (order?.others.some((name) => this.#isToStay(binding, name)) === true) return [];
     const others = this.#truth.members().filter((name) => name !== member);
     return others.some((name) => isServing(copyOf(this.#truth, binding, name)))
       ? []
       : [`the last copy of ${nameOf(binding)} that served went, in ${member}`];
+  }
+
+  /** The other clusters than that of a Work in which a copy served at some moment since then, and is to stay. */
+  #othersOf(work: AnyObject, since: number): readonly string[] {
+    const binding = bindingOf(this.#truth, work);
+    if (binding === undefined) return [];
+    const { kind, namespace = "", name } = binding.spec.resource;
+    const cluster = clusterOf(work.metadata.namespace);
+    return this.#truth
+      .members()
+      .filter((member) => member !== cluster && this.#isToStay(binding, member))
+      .filter((member) => {
+        const until = this.#servedUntil.get(`${member} ${tableOf(kind)} ${namespace}/${name}`);
+        return (until ?? -Infinity) >= since || isServing(copyOf(this.#truth, binding, member));
+      });
+  }
+
+  #isToStay(binding: ResourceBinding, cluster: string): boolean {
+    const work = workOf(this.#truth, binding, cluster);
+    return work !== undefined && !isGoing(work);
   }
 }
 

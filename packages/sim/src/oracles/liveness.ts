@@ -7,7 +7,7 @@
  */
 import type { AnyObject } from "@lifeboat/api";
 import { type Committed, parseObject } from "../disk/ledger.ts";
-import { type Decision, decisionsOf, Eligibility, taintOf } from "./decisions.ts";
+import { type Decision, decisionsOf, Eligibility, noTarget, taintOf } from "./decisions.ts";
 import { type Borne, policiesFor, windowsOf } from "./fleet.ts";
 import type { AlwaysOracle, Judge } from "./oracle.ts";
 import { slowestTokenMs } from "./rate.ts";
@@ -104,8 +104,17 @@ function lateness(decision: Decision, truth: Truth, eligibility: Eligibility): n
     .termsSince(binding.metadata.uid, borne.taint, borne.since)
     .flatMap((terms) => (terms === undefined ? [] : [terms.seconds * 1000]));
   const place = truth.evictions.filter((time) => time >= borne.since).length;
-  const dueAt = taintedBy(borne, cluster, truth, eligibility) + Math.max(0, ...waits);
+  const tolerated = taintedBy(borne, cluster, truth, eligibility) + Math.max(0, ...waits);
+  const dueAt = targetSince(decision, tolerated, eligibility);
   return Math.max(0, at - dueAt - place * costMs - FAILOVER_SLACK_MS);
+}
+
+/** From when on it has had somewhere to go, at the latest: who has no target waits until a taint leaves another cluster (D8). */
+function targetSince({ before, cluster }: Decision, since: number, { fleet }: Eligibility): number {
+  if (noTarget(before, cluster, fleet, { certainSince: since }) === undefined) return since;
+  const others = [...fleet.clusters].filter(([name]) => name !== cluster);
+  const lost = others.flatMap(([, known]) => known.lost);
+  return Math.max(since, ...lost.map(({ until }) => until));
 }
 
 /** When the taint should have come at the latest: for a lost cluster, detection and the window of its policy after the loss. */

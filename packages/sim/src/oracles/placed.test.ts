@@ -32,13 +32,17 @@ const purged =
     h.binding({ tasks: [directTask("m1")], requiredIn });
   };
 
-/** One copy, in m1, which is faulty or not. */
+/** One copy, in m1, which is faulty or not; what is tolerated when the taint comes is not asked for any more at the end. */
 const onFaulty =
-  (effect: string) =>
+  (effect: string, ...clusterTolerations: readonly object[]) =>
   (h: History): void => {
     const placement = { spreadConstraints: [{ spreadByField: "cluster", minGroups: 1 }] };
-    h.binding({ on: { m1: 2 }, placement, labels: { [wellKnown.POLICY_ID]: "policy" } });
+    const parts = { on: { m1: 2 }, labels: { [wellKnown.POLICY_ID]: "policy" } };
+    h.binding({ ...parts, placement: { ...placement, clusterTolerations } });
+    h.pass(10);
     h.cluster("m1", "False", {}, { taints: [{ key: "test/faulty", effect }] });
+    h.pass(10);
+    h.binding({ ...parts, placement });
   };
 
 itJudges([
@@ -62,6 +66,20 @@ itJudges([
     { failover: true },
   ],
   ["nobody-stays-on-a-faulty-cluster", "kept", "the gate is off", onFaulty("NoExecute")],
+  [
+    "nobody-stays-on-a-faulty-cluster",
+    "kept",
+    "it tolerated the taint when that came",
+    onFaulty("NoExecute", { operator: "Exists" }),
+    { failover: true },
+  ],
+  [
+    "nobody-stays-on-a-faulty-cluster",
+    "broken",
+    "it tolerated the taint for a while",
+    onFaulty("NoExecute", { operator: "Exists", tolerationSeconds: 5 }),
+    { failover: true },
+  ],
   ["members-that-answer-are-ready", "broken", "one is not", (h) => h.cluster("m1", "False")],
   ["members-that-answer-are-ready", "kept", "all are", (h) => h.cluster("m1", "True")],
 ]);

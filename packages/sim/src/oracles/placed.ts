@@ -4,6 +4,8 @@
  * What a person placed by hand, and what failed where it was, is another matter.
  */
 import type { AnyObject, ResourceBinding } from "@lifeboat/api";
+import { Eligibility } from "./decisions.ts";
+import { moves } from "./fleet.ts";
 import type { ConvergedOracle } from "./oracle.ts";
 import {
   evictionsOf,
@@ -124,11 +126,23 @@ export const convergedOracles: readonly ConvergedOracle[] = [
             ({ name }) =>
               !statefulInjection || isStateReadable(binding, workOf(truth, binding, name)),
           )
+          .filter(({ name }) => !mayStay(truth, binding, name))
           .map(({ name }) => `${nameOf(binding)} is still on ${name}`);
       });
     },
   },
 ];
+
+/** Whether its words let it bear all taints of the cluster when they came, or later: an edit after that changes nothing (D7). */
+function mayStay(truth: Truth, { metadata }: ResourceBinding, cluster: string): boolean {
+  const eligibility = Eligibility.of(truth);
+  const borne = [...(eligibility.fleet.clusters.get(cluster)?.borne.values() ?? [])];
+  return borne
+    .filter(({ taint }) => moves(taint))
+    .every(({ taint, since }) =>
+      eligibility.termsSince(metadata.uid, taint, since).includes(undefined),
+    );
+}
 
 function isOtherMatter(truth: Truth, binding: ResourceBinding): boolean {
   const isKept = evictionsOf(binding).some(({ suppressDeletion }) => suppressDeletion === true);

@@ -53,6 +53,26 @@ describe("clusters-take-turns", () => {
     story.evict(next === "m1" ? "b" : "c", next);
     expect(story.hasSpoken("clusters-take-turns")).toBe(verdict === "broken");
   });
+
+  it.each([
+    [1, false],
+    [20, true],
+  ])("%d s after another could go at last it is broken: %s", (seconds, isBroken) => {
+    const story = new Evictions();
+    story.on("m1", "a", "b");
+    story.on("m2", "c");
+    for (const name of ["m1", "m2"]) story.cluster(name, FAULTY);
+    story.cluster("m3", { key: "test/full", effect: "NoSchedule" });
+    story.recorded("m1", "a", "b");
+    story.recorded("m2", "c");
+    story.pass(10);
+    story.cluster("m3");
+    story.pass(seconds);
+    story.evict("a", "m1");
+    story.pass(2);
+    story.evict("b", "m1");
+    expect(story.hasSpoken("clusters-take-turns")).toBe(isBroken);
+  });
 });
 
 describe("paused-moves-nobody", () => {
@@ -131,6 +151,20 @@ describe("failover-is-in-time", () => {
     story.on("m1", "a");
     story.cluster("m1", FAULTY);
     story.pass(seconds);
+    story.evict("a", "m1");
+    expect(story.hasSpoken("failover-is-in-time")).toBe(isBroken);
+  });
+
+  it.each([
+    ["both other clusters repelled it until then", false, ["m2", "m3"]],
+    ["one of them did, and it could have gone to the other", true, ["m2"]],
+  ])("a minute after the taint, when %s, it is broken: %s", (_when, isBroken, full) => {
+    const story = new Evictions();
+    story.on("m1", "a");
+    for (const name of full) story.cluster(name, { key: "test/full", effect: "NoSchedule" });
+    story.cluster("m1", FAULTY);
+    story.pass(60);
+    for (const name of full) story.cluster(name);
     story.evict("a", "m1");
     expect(story.hasSpoken("failover-is-in-time")).toBe(isBroken);
   });

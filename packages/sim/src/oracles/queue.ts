@@ -13,7 +13,7 @@ import {
   taintOf,
   type Waiting,
 } from "./decisions.ts";
-import { isDrain, moves } from "./fleet.ts";
+import { type Fleet, isDrain, moves } from "./fleet.ts";
 import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
 import { evacuationsOf, Pauses } from "./pauses.ts";
 import { fleetRate } from "./rate.ts";
@@ -143,7 +143,7 @@ export const convergedOracles: readonly ConvergedOracle[] = [
             // Which group a workload with several would go to is for the scheduler to say.
             .filter(({ binding }) => binding.spec.placement?.clusterAffinities === undefined)
             .filter((one) => !isHeldOtherwise(one, cluster, truth))
-            .filter((one) => noTarget(one.binding, cluster, fleet, Infinity) === undefined)
+            .filter((one) => hasTarget(one, cluster, fleet, truth.ledger.now))
             .map(({ entry }) => `${entry.binding.name} is still on ${cluster}`),
         ]);
     },
@@ -193,8 +193,16 @@ function hasSomebody(
     !isOfPerson(truth, one.binding) &&
     !hasFailed(one.binding) &&
     !isHeldOtherwise(one, cluster, truth) &&
-    noTarget(one.binding, cluster, eligibility.fleet, Infinity) === undefined;
+    hasTarget(one, cluster, eligibility.fleet, since - RETRY_MS);
   return isEvacuated(cluster, truth, eligibility) && eligibility.waitingOn(cluster).some(mayGo);
+}
+
+/** Who is held for want of a target is tried again within this after something changed. */
+const RETRY_MS = 5000;
+
+/** Whether it has certainly had somewhere to go since then. */
+function hasTarget({ binding }: Waiting, cluster: string, fleet: Fleet, since: number): boolean {
+  return noTarget(binding, cluster, fleet, { certainSince: since }) === undefined;
 }
 
 /** Whether workloads leave a cluster: for its taints while the gate is on, for a person's drain always. */

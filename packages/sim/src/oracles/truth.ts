@@ -40,9 +40,13 @@ export class Truth {
 
   /** How old what a controller decides by at this moment may be, in milliseconds. */
   get lagMs(): number {
-    const { now } = this.ledger;
-    const since = this.#lateSince(now);
-    return LAG_MS + (since === undefined ? 0 : now - since);
+    return this.lagMsAt(this.ledger.now);
+  }
+
+  /** The same for another moment. */
+  lagMsAt(moment: number): number {
+    const since = this.#lateSince(moment);
+    return LAG_MS + (since === undefined ? 0 : moment - since);
   }
 
   /** How old what a controller has just read may be when the write that follows takes effect now, in milliseconds. */

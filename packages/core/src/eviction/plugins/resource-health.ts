@@ -1,14 +1,14 @@
 /**
- * The old copy may go when the workload was placed anew and every copy of the result is healthy, in a status that was
+ * The old copy may go when the workload is where it is to be and every copy of the result is healthy, in a status that was
  * observed after this version of it was applied.
  */
-import { isDependable, isPlaced } from "../view.ts";
+import { isDependable, isSettled } from "../view.ts";
 import type { EvictionPlugin } from "./plugin.ts";
 
 export const resourceHealth: EvictionPlugin = {
   name: "ResourceHealth",
   reason: "TargetsHealthy",
   passes: (view) =>
-    isPlaced(view) &&
+    isSettled(view) &&
     (view.binding.spec.clusters ?? []).every(({ name }) => isDependable(view, name)),
 };
