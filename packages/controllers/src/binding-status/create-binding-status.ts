@@ -6,7 +6,7 @@
  *    status, and neither when it says so already.
  * 2. The template's status is made from what the binding reports, after it was written: the two never disagree for long,
  *    and counters of a rollout cost at most one write of each in a second.
- * 3. What was said a moment ago and somebody else contradicted waits (said-lately.ts).
+ * 3. What was said a moment ago and somebody else contradicted waits (../said-lately.ts).
  * 4. A template that is gone, being deleted or another object of the same name is left alone, as are kinds that have no
  *    way to aggregate.
  */
@@ -49,7 +49,7 @@ import {
 import type { PlaneContext } from "../context.ts";
 import { kindIndexValue } from "../informers.ts";
 import { watchingTemplates } from "../templates.ts";
-import { SaidLately } from "./said-lately.ts";
+import { SaidLately } from "../said-lately.ts";
 
 /** The controller that reports what copies do on their bindings and templates. */
 export function createBindingStatus(context: PlaneContext): readonly Service[] {

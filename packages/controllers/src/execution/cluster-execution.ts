@@ -17,7 +17,7 @@
  * 4. What is remembered between looks is lost at a restart and only saves calls and waiting: the member and the Work's
  *    status hold all that matters.
  * 5. Nothing is applied for the first time before the binding was asked whether it is still wanted, and nothing is made
- *    again before the Work was asked whether it is still there (still-wanted.ts).
+ *    again, or put back to what it was, before the Work was asked whether it is still there (still-wanted.ts).
  */
 import {
   equalJson,
@@ -330,7 +330,7 @@ class WorksOfCluster implements ClusterExecution {
         suspended,
         proven: isProven(work, memory),
         applied: memory.applied.get(ordinal) ?? recordedIn(work, manifest, ordinal),
-        mayCreate: (until) => this.#mayCreate(work, until),
+        isStillMeant: (until) => this.#isStillMeant(work, until),
       },
       signal,
     );
@@ -340,7 +340,7 @@ class WorksOfCluster implements ClusterExecution {
   }
 
   /** The first time the binding was asked instead, see still-wanted.ts. */
-  async #mayCreate(work: Work, signal: AbortSignal): Promise<boolean> {
+  async #isStillMeant(work: Work, signal: AbortSignal): Promise<boolean> {
     return !wasTried(work) || isStillThere(this.#parts.plane, work, signal);
   }
 

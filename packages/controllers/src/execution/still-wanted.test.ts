@@ -1,4 +1,4 @@
-/** Controllers that have not heard yet that a Work is going: they make nothing again that others took away. */
+/** Controllers that have not heard yet what became of a Work: they bring nothing back that others took away or changed. */
 import { type AnyObject, isRefused, type New, type Work, works } from "@lifeboat/api";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createFleet, type Fleet } from "../../../../testkit/src/fleet.ts";
@@ -99,4 +99,34 @@ it("a copy that is asked for anew is made once that is heard of", async () => {
   expect(await hasCopy()).toBe(false);
   await hearOfIt();
   expect(await hasCopy()).toBe(true);
+});
+
+async function changeCopy(value: string): Promise<void> {
+  const { client } = fleet.member("m1");
+  const copy = await client.get(resources.configMaps, COPY);
+  await client.update(resources.configMaps, { ...copy, data: { a: value } });
+  await fleet.advance("20s");
+}
+
+async function valueOfCopy(): Promise<unknown> {
+  const copy = await fleet.member("m1").client.get(resources.configMaps, COPY);
+  return (copy["data"] as { readonly a?: string } | undefined)?.a;
+}
+
+it("a copy that somebody changed is put back while its Work is what it was", async () => {
+  const before = await valueOfCopy();
+  await changeCopy("drifted");
+  expect(await valueOfCopy()).toBe(before);
+});
+
+it("a copy that others changed as its Work says now is not put back", async () => {
+  const work = await fleet.plane.get(works, WORK);
+  await fleet.plane.update(works, {
+    ...work,
+    spec: { workload: { manifests: [marked(configMap("settings", { a: "2" }))] } },
+  });
+  await changeCopy("2");
+  expect(await valueOfCopy()).toBe("2");
+  await hearOfIt();
+  expect(await valueOfCopy()).toBe("2");
 });

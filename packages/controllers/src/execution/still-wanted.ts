@@ -11,6 +11,8 @@
  * 4. An object that was there and is gone may have been removed by another set of controllers, because the Work is going,
  *    before that was told here. It was marked as going before its object was removed; so who reads the Work after the
  *    object was missed sees the mark.
+ * 5. So may an object that was applied and is another now have been changed: by another set of controllers that has seen a
+ *    newer Work. Who put it back without asking would have it changed again, without end.
  */
 import { findCondition, isRefused, type ObjectKey, Refused, type Work, works } from "@lifeboat/api";
 import { targetsOf, wellKnown } from "@lifeboat/core";
