@@ -24,6 +24,7 @@ import {
   findCondition,
   isRefused,
   type ObjectKey,
+  orNothing,
   pathSegmentProblems,
   type Work,
   works as workResource,
@@ -71,7 +72,7 @@ import { MemberObjects, type ObjectReference } from "./member-objects.ts";
 import { MemberWrites, waitsForDependents } from "./member-writes.ts";
 import { declareExecutionMetrics, type ExecutionMetrics } from "./metrics.ts";
 import { removeManifest } from "./remove-manifest.ts";
-import { isStillThere, isStillWanted, wasTried } from "./still-wanted.ts";
+import { askBinding, isStillThere, wasTried } from "./still-wanted.ts";
 import { removeStray } from "./stray-copies.ts";
 
 /** The Works of one cluster, from a cache. */
@@ -304,9 +305,21 @@ class WorksOfCluster implements ClusterExecution {
   }
 
   async #isWanted(work: Work, memory: Memory, signal: AbortSignal): Promise<boolean> {
+    if (memory.wanted || wasTried(work)) return true;
     const { cluster, plane } = this.#parts;
-    memory.wanted ||= wasTried(work) || (await isStillWanted(plane, cluster, work, signal));
+    const answer = await askBinding(plane, cluster, work, signal);
+    if (answer === "nobodys") await this.#discard(work, signal);
+    memory.wanted = answer === "wanted";
     return memory.wanted;
+  }
+
+  /** Deletes a Work that was never tried. */
+  async #discard({ metadata }: Work, signal: AbortSignal): Promise<void> {
+    const { namespace = "", name, uid, resourceVersion } = metadata;
+    const preconditions = { uid, resourceVersion };
+    await orNothing(
+      this.#parts.plane.delete(workResource, { namespace, name }, { preconditions, signal }),
+    );
   }
 
   async #keepOne(

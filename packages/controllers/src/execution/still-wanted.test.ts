@@ -1,5 +1,6 @@
 /** Controllers that have not heard yet what became of a Work: they bring nothing back that others took away or changed. */
-import { type AnyObject, isRefused, type New, type Work, works } from "@lifeboat/api";
+import { type AnyObject, isRefused, type New, orNothing, type Work, works } from "@lifeboat/api";
+import { wellKnown } from "@lifeboat/core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createFleet, type Fleet } from "../../../../testkit/src/fleet.ts";
 import { configMap, namespace, resources } from "../../../../testkit/src/objects.ts";
@@ -129,4 +130,25 @@ it("a copy that others changed as its Work says now is not put back", async () =
   expect(await valueOfCopy()).toBe("2");
   await hearOfIt();
   expect(await valueOfCopy()).toBe("2");
+});
+
+it("a Work that was made when its binding was gone already goes, and nothing is made of it", async () => {
+  const orphan = workOf(marked(configMap("other")));
+  const annotations = {
+    [wellKnown.BINDING_NAMESPACE]: "default",
+    [wellKnown.BINDING_NAME]: "other-configmap",
+  };
+  known = await fleet.plane.create(works, {
+    ...orphan,
+    metadata: { ...orphan.metadata, annotations },
+  });
+  const key = { namespace: ES, name: known.metadata.name };
+  tell();
+  await fleet.advance("20s");
+  const left = await orNothing(fleet.plane.get(works, key));
+  expect(left === undefined || left.metadata.deletionTimestamp !== undefined).toBe(true);
+  const copy = { namespace: "default", name: "other" };
+  expect(
+    await orNothing(fleet.member("m1").client.get(resources.configMaps, copy)),
+  ).toBeUndefined();
 });

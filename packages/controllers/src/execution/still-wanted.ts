@@ -6,6 +6,8 @@
  *
  * 1. The binding is read from the server after the Work was seen. If it still asks for the cluster, every later eviction
  *    finds the Work on the server and waits for it; if it does not, nothing is applied, and the Work is removed.
+ *    Where there is no such binding any more nobody else would remove it: of two sets of controllers one may let a binding go
+ *    while the other is still making a Work of it.
  * 2. So one look suffices for the life of a Work, and what was applied before needs none.
  * 3. A Work that names no binding is somebody else's, and is carried out.
  * 4. An object that was there and is gone may have been removed by another set of controllers, because the Work is going,
@@ -24,20 +26,20 @@ export function wasTried({ status }: Work): boolean {
   return findCondition(status?.conditions, "Applied") !== undefined;
 }
 
-/** Asks the binding of a Work whether its workload belongs to the cluster. */
-export async function isStillWanted(
+/** Asks the binding of a Work whether its workload belongs to the cluster; `nobodys`: there is no such binding. */
+export async function askBinding(
   plane: Client,
   cluster: string,
   work: Work,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<"wanted" | "unwanted" | "nobodys"> {
   const key = bindingKeyOf(work.metadata.annotations);
-  if (key === undefined) return true;
+  if (key === undefined) return "wanted";
   try {
     const { wanted, leaving } = targetsOf(await plane.get(bindingResource(key), key, { signal }));
-    return wanted.has(cluster) || leaving.has(cluster);
+    return wanted.has(cluster) || leaving.has(cluster) ? "wanted" : "unwanted";
   } catch (error) {
-    if (isRefused(error, "NotFound")) return false;
+    if (isRefused(error, "NotFound")) return "nobodys";
     throw error;
   }
 }
