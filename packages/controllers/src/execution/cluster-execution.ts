@@ -72,7 +72,7 @@ import { MemberObjects, type ObjectReference } from "./member-objects.ts";
 import { MemberWrites, waitsForDependents } from "./member-writes.ts";
 import { declareExecutionMetrics, type ExecutionMetrics } from "./metrics.ts";
 import { removeManifest } from "./remove-manifest.ts";
-import { askBinding, isStillThere, wasTried } from "./still-wanted.ts";
+import { askBinding, isSameWork, isStillThere, wasTried } from "./still-wanted.ts";
 import { removeStray } from "./stray-copies.ts";
 
 /** The Works of one cluster, from a cache. */
@@ -497,6 +497,7 @@ class WorksOfCluster implements ClusterExecution {
         reference,
         preserve: spec.preserveResourcesOnDeletion === true,
         waitForDependents: waitsForDependents(metadata.annotations),
+        isStillGoing: (until: AbortSignal) => isSameWork(this.#parts.plane, work, until),
         onSeen: (uid: string) => {
           if (uid === recordedUid(work, ordinal)) memory.late.know(ordinal);
         },

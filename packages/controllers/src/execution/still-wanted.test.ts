@@ -152,3 +152,17 @@ it("a Work that was made when its binding was gone already goes, and nothing is 
     await orNothing(fleet.member("m1").client.get(resources.configMaps, copy)),
   ).toBeUndefined();
 });
+
+it("the copy of a Work that was made anew is not removed for the one that went", async () => {
+  await fleet.plane.delete(works, WORK);
+  const going = await fleet.plane.get(works, WORK);
+  const { finalizers: _finalizers, ...metadata } = going.metadata;
+  await fleet.plane.update(works, { ...going, metadata });
+  const anew = await fleet.plane.create(works, workOf(SETTINGS));
+  expect(anew.metadata.uid).not.toBe(going.metadata.uid);
+  const { uid } = (await fleet.member("m1").client.get(resources.configMaps, COPY)).metadata;
+  known = going;
+  tell();
+  await fleet.advance("20s");
+  expect((await fleet.member("m1").client.get(resources.configMaps, COPY)).metadata.uid).toBe(uid);
+});

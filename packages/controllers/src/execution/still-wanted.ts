@@ -15,6 +15,8 @@
  *    object was missed sees the mark.
  * 5. So may an object that was applied and is another now have been changed: by another set of controllers that has seen a
  *    newer Work. Who put it back without asking would have it changed again, without end.
+ * 6. And the object of a Work that goes may belong to another Work of the same name by now, which others made after this one
+ *    was gone: nothing is removed before the Work was asked for by its uid.
  */
 import { findCondition, isRefused, type ObjectKey, Refused, type Work, works } from "@lifeboat/api";
 import { targetsOf, wellKnown } from "@lifeboat/core";
@@ -54,6 +56,22 @@ export async function isStillThere(
   try {
     const { metadata: now } = await plane.get(works, { namespace, name }, { signal });
     return now.uid === uid && now.generation === generation && now.deletionTimestamp === undefined;
+  } catch (error) {
+    if (error instanceof Refused || error instanceof NotSent || error instanceof OutcomeUnknown)
+      return false;
+    throw error;
+  }
+}
+
+/** Whether the server has this very Work, going or not. False also when the server does not say. */
+export async function isSameWork(
+  plane: Client,
+  { metadata }: Work,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { namespace = "", name, uid } = metadata;
+  try {
+    return (await plane.get(works, { namespace, name }, { signal })).metadata.uid === uid;
   } catch (error) {
     if (error instanceof Refused || error instanceof NotSent || error instanceof OutcomeUnknown)
       return false;
