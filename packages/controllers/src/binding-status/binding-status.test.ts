@@ -4,6 +4,7 @@ import {
   clusterResourceBindings,
   findCondition,
   type New,
+  type Resource,
   type ResourceBinding,
   resourceBindings,
   type Work,
@@ -290,7 +291,7 @@ describe("the status of copies", () => {
       { ...template, status },
       { subresource: "status" },
     );
-    await fleet.settle();
+    await fleet.advance("1s");
     expect(await templateStatus()).toMatchObject({ replicas: 2, readyReplicas: 2 });
   });
 });
@@ -354,6 +355,54 @@ describe("the economy of writes", () => {
     await fleet.advance("10m");
     expect(await versions()).toEqual(before);
   });
+
+  it.each(["binding", "template"] as const)(
+    "does not dispute with another plane about a %s faster than once a second",
+    async (what) => {
+      await open();
+      await newWork("m1", await bound("m1"));
+      await report("m1", { health: "Healthy", status: counters(2) });
+      await fleet.advance("5s");
+      const resource = what === "binding" ? resourceBindings : resources.deployments;
+      const key = what === "binding" ? KEY : TEMPLATE;
+      let disputes = 0;
+      const contradict = async (): Promise<void> => {
+        disputes += 1;
+        const now: AnyObject = await fleet.plane.get(resource as Resource, key);
+        const status = what === "binding" ? { ...(now["status"] as object) } : {};
+        const other = { ...now, status: { ...status, aggregatedStatus: [] } };
+        const options = { subresource: "status" };
+        await fleet.plane.update(resource as Resource, other, options).catch(() => undefined);
+      };
+      const [binding = "", template = ""] = await versions();
+      const isRight = (object: AnyObject): boolean => {
+        const { aggregatedStatus, readyReplicas } = (object["status"] ?? {}) as {
+          readonly aggregatedStatus?: readonly unknown[];
+          readonly readyReplicas?: number;
+        };
+        return what === "binding" ? aggregatedStatus?.length === 1 : readyReplicas === 2;
+      };
+      const watch = fleet.plane.watch(
+        resource as Resource,
+        { resourceVersion: what === "binding" ? binding : template },
+        {
+          event: (event) => {
+            if (event.type === "MODIFIED" && isRight(event.object) && disputes < 50)
+              void contradict();
+          },
+          end: () => {},
+        },
+      );
+      await contradict();
+      await fleet.advance("5s");
+      watch.stop();
+      expect(disputes).toBeGreaterThan(3);
+      expect(disputes).toBeLessThan(10);
+      await fleet.advance("2s");
+      expect(await fullyApplied()).toBe("True");
+      expect(await templateStatus()).toMatchObject({ readyReplicas: 2 });
+    },
+  );
 
   it("loses nothing that was held back by a crash", async () => {
     await open();

@@ -6,12 +6,14 @@
  *    status, and neither when it says so already.
  * 2. The template's status is made from what the binding reports, after it was written: the two never disagree for long,
  *    and counters of a rollout cost at most one write of each in a second.
- * 3. A template that is gone, being deleted or another object of the same name is left alone, as are kinds that have no
+ * 3. What was said a moment ago and somebody else contradicted waits (../said-lately.ts).
+ * 4. A template that is gone, being deleted or another object of the same name is left alone, as are kinds that have no
  *    way to aggregate.
  */
 import {
   type AnyObject,
   equalJson,
+  findCondition,
   formatKey,
   isRefused,
   keyOf,
@@ -19,7 +21,7 @@ import {
   type Resource,
   type Work,
 } from "@lifeboat/api";
-import type { Instant } from "@lifeboat/base";
+import type { Instant, Moment } from "@lifeboat/base";
 import {
   type AggregatedItem,
   bindingName,
@@ -47,6 +49,7 @@ import {
 import type { PlaneContext } from "../context.ts";
 import { kindIndexValue } from "../informers.ts";
 import { watchingTemplates } from "../templates.ts";
+import { SaidLately } from "../said-lately.ts";
 
 /** The controller that reports what copies do on their bindings and templates. */
 export function createBindingStatus(context: PlaneContext): readonly Service[] {
@@ -106,6 +109,7 @@ class StatusReports {
   readonly #context: PlaneContext;
   /** By key: since when something is held back. */
   readonly #heldSince = new Map<string, Instant>();
+  readonly #said = new SaidLately();
 
   constructor(context: PlaneContext) {
     this.#context = context;
@@ -129,35 +133,43 @@ class StatusReports {
       return checkAgainAt(plan.checkAgainAt);
     }
     for (const { status } of plan.commands) {
+      const { uid } = binding.metadata;
+      const what = [plan.items, findCondition(status.conditions, "FullyApplied")?.status];
+      const again = this.#said.heldUntil(uid, what, moment);
+      if (again !== undefined) return checkAgainAt(again);
       const changed = { ...binding, status };
       await plane.update(bindingResource(key), changed, { subresource: "status" });
+      this.#said.note(uid, what, moment.now);
     }
     this.#heldSince.delete(formatKey(key));
     const isNews = plan.reason === "Changed";
     if (isNews)
       events.record(binding, succeeded(`Update ${nameOf(binding)} with AggregatedStatus`));
-    await this.#report(binding, plan.items, isNews);
-    return done;
+    return this.#report(binding, plan.items, isNews, moment);
   }
 
   async #report(
     binding: Binding,
     items: readonly AggregatedItem[],
     isNews: boolean,
-  ): Promise<void> {
+    moment: Moment,
+  ): Promise<Outcome> {
     const { events, templates } = this.#context;
     const { apiVersion, kind, uid } = binding.spec.resource;
     const resource = templates.resourceOf(apiVersion, kind);
     const template = templates.get(binding.spec.resource);
-    if (resource === undefined || template === undefined) return;
+    if (resource === undefined || template === undefined) return done;
     const { metadata } = template;
-    if ((uid ?? metadata.uid) !== metadata.uid || metadata.deletionTimestamp !== undefined) return;
+    if ((uid ?? metadata.uid) !== metadata.uid || metadata.deletionTimestamp !== undefined)
+      return done;
     try {
-      const isWritten = await this.#writeTemplate(resource, template, copiesOf(binding, items));
-      if (isWritten && isNews)
+      const copies = copiesOf(binding, items);
+      const written = await this.#writeTemplate(resource, template, copies, moment);
+      if (written === "written" && isNews)
         events.record(template, succeeded("Update Resource with AggregatedStatus"));
+      return typeof written === "string" ? done : checkAgainAt(written);
     } catch (error) {
-      if (isRefused(error, "NotFound")) return;
+      if (isRefused(error, "NotFound")) return done;
       if (!isRefused(error, "Conflict"))
         for (const involved of [binding, template] satisfies Involved[])
           events.record(involved, {
@@ -169,17 +181,22 @@ class StatusReports {
     }
   }
 
-  /** Answers whether there was something to write. */
+  /** Answers whether there was something to write, or when that is to be written. */
   async #writeTemplate(
     resource: Resource,
     template: AnyObject,
     copies: ReturnType<typeof copiesOf>,
-  ): Promise<boolean> {
+    moment: Moment,
+  ): Promise<"written" | "upToDate" | Instant> {
     const { interpretation, plane } = this.#context;
+    const { uid } = template.metadata;
     const status = await interpretation.aggregateStatus(template, copies);
-    if (status === undefined || equalJson(status, template["status"] ?? {})) return false;
+    if (status === undefined || equalJson(status, template["status"] ?? {})) return "upToDate";
+    const again = this.#said.heldUntil(uid, status, moment);
+    if (again !== undefined) return again;
     await plane.update(resource, { ...template, status }, { subresource: "status" });
-    return true;
+    this.#said.note(uid, status, moment.now);
+    return "written";
   }
 }
 

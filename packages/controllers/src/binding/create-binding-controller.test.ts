@@ -53,6 +53,39 @@ const workIn = async (cluster: string): Promise<Work | undefined> =>
   (await allWorks(fleet)).find(({ metadata }) => metadata.namespace === `karmada-es-${cluster}`);
 
 describe("making and keeping current", () => {
+  it("does not dispute with another plane faster than once a second", async () => {
+    fleet = await bindingFleet(["m1"]);
+    await bound(fleet, "web", { replicas: 2, clusters: [{ name: "m1", replicas: 2 }] });
+    await fleet.advance("5s");
+    let disputes = 0;
+    const undo = async (): Promise<void> => {
+      disputes += 1;
+      const [work] = await allWorks(fleet);
+      if (work === undefined) return;
+      const other = { ...work, spec: { workload: { manifests: [configMap("other")] } } };
+      await fleet.plane.update(works, other).catch(() => undefined);
+    };
+    const resourceVersion = (await workIn("m1"))?.metadata.resourceVersion ?? "";
+    const watch = fleet.plane.watch(
+      works,
+      { resourceVersion },
+      {
+        event: (event) => {
+          if (event.type !== "MODIFIED" || disputes === 50) return;
+          if (manifestOf(event.object)["kind"] === "Deployment") void undo();
+        },
+        end: () => undefined,
+      },
+    );
+    await undo();
+    await fleet.advance("5s");
+    watch.stop();
+    expect(disputes).toBeGreaterThan(3);
+    expect(disputes).toBeLessThan(10);
+    await fleet.advance("2s");
+    expect(manifestOf(await workIn("m1"))).toMatchObject({ kind: "Deployment" });
+  });
+
   it("makes a Work in each cluster, follows the template, and says so once", async () => {
     fleet = await bindingFleet(["m1", "m2", "m3"]);
     await bound(fleet, "web", {

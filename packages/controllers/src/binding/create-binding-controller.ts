@@ -7,7 +7,8 @@
  *    decided on. They carry the uid and the version of the Work.
  * 2. A cluster whose write fails holds up no other cluster; the look fails after all were tried.
  * 3. A binding is let go only when no Work of it is left, also none that was made a moment ago and is not in the cache.
- * 4. At rest nothing is written, and Events are recorded only for changes.
+ * 4. A change of a Work that somebody else undid a moment ago waits (../said-lately.ts).
+ * 5. At rest nothing is written, and Events are recorded only for changes.
  */
 import {
   formatKey,
@@ -20,7 +21,7 @@ import {
   type Work,
   works,
 } from "@lifeboat/api";
-import { addMs } from "@lifeboat/base";
+import { addMs, type Instant } from "@lifeboat/base";
 import {
   bindingFinalizer,
   decideWorks,
@@ -42,6 +43,7 @@ import type { DeletionGate } from "../deletion-gate.ts";
 import { createWorkEvents, type WorkEvents } from "./events.ts";
 import { syncWorkDuration } from "./metrics.ts";
 import { observeWorks } from "../observe-works.ts";
+import { SaidLately } from "../said-lately.ts";
 import { bindingWatches } from "./watches.ts";
 
 const CONCURRENCY = 8;
@@ -72,6 +74,7 @@ class BindingController {
   readonly #braked = new Set<string>();
   /** By binding: Works that were sent to be made and may not be in the cache yet. */
   readonly #making = new Map<string, Map<string, ObjectKey>>();
+  readonly #said = new SaidLately();
 
   constructor(context: PlaneContext, gate: DeletionGate) {
     this.#context = context;
@@ -121,8 +124,9 @@ class BindingController {
   ): Promise<Outcome> {
     const { clock } = this.#context;
     const started = clock.monotonic();
-    const allowed = await this.#allowed(id, view, plan, signal);
-    if (allowed === "cacheBehind") return checkAgainAt(addMs(clock.now(), CACHE_BEHIND_MS));
+    const admitted = await this.#allowed(id, view, plan, signal);
+    if (admitted === "cacheBehind") return checkAgainAt(addMs(clock.now(), CACHE_BEHIND_MS));
+    const { commands: allowed, again } = this.#undisputed(admitted);
     const errors = await this.#carryOut(id, allowed, signal);
     if (signal.aborted) return done;
     this.#events.report(view, { ...plan, commands: allowed }, errors);
@@ -132,7 +136,26 @@ class BindingController {
     }
     const failed = errors[0] ?? [...view.revised.values()].find((one) => one instanceof Error);
     if (failed !== undefined) throw failed;
-    return done;
+    return again === undefined ? done : checkAgainAt(again);
+  }
+
+  /** The commands without changes that were made a moment ago and undone since; and when those are due. */
+  #undisputed(commands: readonly WorksCommand[]): {
+    readonly commands: readonly WorksCommand[];
+    readonly again?: Instant;
+  } {
+    const moment = this.#context.time.moment();
+    const times: Instant[] = [];
+    const left = commands.filter((command) => {
+      if (command.kind !== "update") return true;
+      const { work } = command;
+      const again = this.#said.heldUntil(work.metadata.uid, sayingOf(work), moment);
+      if (again !== undefined) times.push(again);
+      return again === undefined;
+    });
+    return times.length === 0
+      ? { commands }
+      : { commands: left, again: times.reduce((a, b) => (b < a ? b : a)) };
   }
 
   /** The commands without the removals that may not happen now. */
@@ -193,12 +216,13 @@ class BindingController {
   }
 
   async #write(id: string, command: WorksCommand, signal: AbortSignal): Promise<void> {
-    const { plane } = this.#context;
+    const { clock, plane } = this.#context;
     switch (command.kind) {
       case "create":
         return this.#create(id, command.work, signal);
       case "update":
         await plane.update(works, command.work, { signal });
+        this.#said.note(command.work.metadata.uid, sayingOf(command.work), clock.now());
         return;
       case "delete":
         return this.#delete(command.work, signal);
@@ -269,4 +293,10 @@ class BindingController {
     const held = { ...binding, metadata: { ...binding.metadata, finalizers } };
     await this.#context.plane.update(bindingResource(keyOf(binding)), held, { signal });
   }
+}
+
+/** What a change of a Work says. */
+function sayingOf({ metadata, spec }: Work): unknown {
+  const { labels = {}, annotations = {}, finalizers = [] } = metadata;
+  return [labels, annotations, finalizers, spec];
 }

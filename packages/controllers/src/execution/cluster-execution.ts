@@ -17,13 +17,14 @@
  * 4. What is remembered between looks is lost at a restart and only saves calls and waiting: the member and the Work's
  *    status hold all that matters.
  * 5. Nothing is applied for the first time before the binding was asked whether it is still wanted, and nothing is made
- *    again before the Work was asked whether it is still there (still-wanted.ts).
+ *    again, or put back to what it was, before the Work was asked whether it is still there (still-wanted.ts).
  */
 import {
   equalJson,
   findCondition,
   isRefused,
   type ObjectKey,
+  orNothing,
   pathSegmentProblems,
   type Work,
   works as workResource,
@@ -71,7 +72,7 @@ import { MemberObjects, type ObjectReference } from "./member-objects.ts";
 import { MemberWrites, waitsForDependents } from "./member-writes.ts";
 import { declareExecutionMetrics, type ExecutionMetrics } from "./metrics.ts";
 import { removeManifest } from "./remove-manifest.ts";
-import { isStillThere, isStillWanted, wasTried } from "./still-wanted.ts";
+import { askBinding, isSameWork, isStillThere, wasTried } from "./still-wanted.ts";
 import { removeStray } from "./stray-copies.ts";
 
 /** The Works of one cluster, from a cache. */
@@ -304,9 +305,21 @@ class WorksOfCluster implements ClusterExecution {
   }
 
   async #isWanted(work: Work, memory: Memory, signal: AbortSignal): Promise<boolean> {
+    if (memory.wanted || wasTried(work)) return true;
     const { cluster, plane } = this.#parts;
-    memory.wanted ||= wasTried(work) || (await isStillWanted(plane, cluster, work, signal));
+    const answer = await askBinding(plane, cluster, work, signal);
+    if (answer === "nobodys") await this.#discard(work, signal);
+    memory.wanted = answer === "wanted";
     return memory.wanted;
+  }
+
+  /** Deletes a Work that was never tried. */
+  async #discard({ metadata }: Work, signal: AbortSignal): Promise<void> {
+    const { namespace = "", name, uid, resourceVersion } = metadata;
+    const preconditions = { uid, resourceVersion };
+    await orNothing(
+      this.#parts.plane.delete(workResource, { namespace, name }, { preconditions, signal }),
+    );
   }
 
   async #keepOne(
@@ -330,7 +343,7 @@ class WorksOfCluster implements ClusterExecution {
         suspended,
         proven: isProven(work, memory),
         applied: memory.applied.get(ordinal) ?? recordedIn(work, manifest, ordinal),
-        mayCreate: (until) => this.#mayCreate(work, until),
+        isStillMeant: (until) => this.#isStillMeant(work, until),
       },
       signal,
     );
@@ -340,7 +353,7 @@ class WorksOfCluster implements ClusterExecution {
   }
 
   /** The first time the binding was asked instead, see still-wanted.ts. */
-  async #mayCreate(work: Work, signal: AbortSignal): Promise<boolean> {
+  async #isStillMeant(work: Work, signal: AbortSignal): Promise<boolean> {
     return !wasTried(work) || isStillThere(this.#parts.plane, work, signal);
   }
 
@@ -484,6 +497,7 @@ class WorksOfCluster implements ClusterExecution {
         reference,
         preserve: spec.preserveResourcesOnDeletion === true,
         waitForDependents: waitsForDependents(metadata.annotations),
+        isStillGoing: (until: AbortSignal) => isSameWork(this.#parts.plane, work, until),
         onSeen: (uid: string) => {
           if (uid === recordedUid(work, ordinal)) memory.late.know(ordinal);
         },

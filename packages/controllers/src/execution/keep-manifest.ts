@@ -47,8 +47,11 @@ export interface ManifestLook {
   /** Whether the member has shown that this generation of the Work is applied. */
   readonly proven: boolean;
   readonly applied?: AnsweredRecord | undefined;
-  /** Asks whether the object may be made; false: not now, and the Work's next change asks for a look. */
-  readonly mayCreate: (signal: AbortSignal) => Promise<boolean>;
+  /**
+   * Asks whether the Work is still what it was seen to be, before an object is made, or put back to what it was; false: not
+   * now, and the Work's next change asks for a look.
+   */
+  readonly isStillMeant: (signal: AbortSignal) => Promise<boolean>;
 }
 
 export interface AnsweredRecord extends AppliedRecord {
@@ -189,8 +192,9 @@ class Tries {
     plan: ApplyPlan,
     command: ApplyPlan["commands"][number],
   ): Promise<Kept | NotYet | undefined> {
-    const { reference, mayCreate } = this.#look;
-    if (command.kind === "create" && !(await mayCreate(this.#signal)))
+    const { reference, isStillMeant, proven } = this.#look;
+    // What was applied and is another now may have been changed by a control plane that has seen a newer Work.
+    if ((command.kind === "create" || proven) && !(await isStillMeant(this.#signal)))
       return { waitUntil: addMs(this.#ports.clock.now(), PATIENCE_MS) };
     this.#signal.throwIfAborted();
     this.#wrote = true;

@@ -17,6 +17,8 @@ export interface Removal {
   readonly waitForDependents: boolean;
   /** Told the uid of an object of ours that is there. */
   readonly onSeen: (uid: string) => void;
+  /** Asks, before anything is removed, whether the server still has this very Work; false: not now. */
+  readonly isStillGoing: (signal: AbortSignal) => Promise<boolean>;
 }
 
 export type Removed =
@@ -42,6 +44,8 @@ export async function removeManifest(
   if (observed?.metadata.uid !== undefined && plan.reason !== "NotOurs")
     removal.onSeen(observed.metadata.uid);
   if (plan.reason === "UidUnknown") return { kind: "failed", problem: "the object has no uid" };
+  if (plan.commands.length > 0 && !(await removal.isStillGoing(signal)))
+    return { kind: "leaving", checkAgainAt: addMs(clock.now(), OBJECT_AGAIN_MS) };
   for (const command of plan.commands) await writes.remove(reference, command, signal);
   if (plan.reason === "Released" || plan.reason === "NotOurs") return { kind: "gone" };
   const rest = plan.reason === "Deleted" ? await writes.read(reference, signal) : observed;

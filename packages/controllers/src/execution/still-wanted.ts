@@ -6,11 +6,17 @@
  *
  * 1. The binding is read from the server after the Work was seen. If it still asks for the cluster, every later eviction
  *    finds the Work on the server and waits for it; if it does not, nothing is applied, and the Work is removed.
+ *    Where there is no such binding any more nobody else would remove it: of two sets of controllers one may let a binding go
+ *    while the other is still making a Work of it.
  * 2. So one look suffices for the life of a Work, and what was applied before needs none.
  * 3. A Work that names no binding is somebody else's, and is carried out.
  * 4. An object that was there and is gone may have been removed by another set of controllers, because the Work is going,
  *    before that was told here. It was marked as going before its object was removed; so who reads the Work after the
  *    object was missed sees the mark.
+ * 5. So may an object that was applied and is another now have been changed: by another set of controllers that has seen a
+ *    newer Work. Who put it back without asking would have it changed again, without end.
+ * 6. And the object of a Work that goes may belong to another Work of the same name by now, which others made after this one
+ *    was gone: nothing is removed before the Work was asked for by its uid.
  */
 import { findCondition, isRefused, type ObjectKey, Refused, type Work, works } from "@lifeboat/api";
 import { targetsOf, wellKnown } from "@lifeboat/core";
@@ -22,20 +28,20 @@ export function wasTried({ status }: Work): boolean {
   return findCondition(status?.conditions, "Applied") !== undefined;
 }
 
-/** Asks the binding of a Work whether its workload belongs to the cluster. */
-export async function isStillWanted(
+/** Asks the binding of a Work whether its workload belongs to the cluster; `nobodys`: there is no such binding. */
+export async function askBinding(
   plane: Client,
   cluster: string,
   work: Work,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<"wanted" | "unwanted" | "nobodys"> {
   const key = bindingKeyOf(work.metadata.annotations);
-  if (key === undefined) return true;
+  if (key === undefined) return "wanted";
   try {
     const { wanted, leaving } = targetsOf(await plane.get(bindingResource(key), key, { signal }));
-    return wanted.has(cluster) || leaving.has(cluster);
+    return wanted.has(cluster) || leaving.has(cluster) ? "wanted" : "unwanted";
   } catch (error) {
-    if (isRefused(error, "NotFound")) return false;
+    if (isRefused(error, "NotFound")) return "nobodys";
     throw error;
   }
 }
@@ -50,6 +56,22 @@ export async function isStillThere(
   try {
     const { metadata: now } = await plane.get(works, { namespace, name }, { signal });
     return now.uid === uid && now.generation === generation && now.deletionTimestamp === undefined;
+  } catch (error) {
+    if (error instanceof Refused || error instanceof NotSent || error instanceof OutcomeUnknown)
+      return false;
+    throw error;
+  }
+}
+
+/** Whether the server has this very Work, going or not. False also when the server does not say. */
+export async function isSameWork(
+  plane: Client,
+  { metadata }: Work,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { namespace = "", name, uid } = metadata;
+  try {
+    return (await plane.get(works, { namespace, name }, { signal })).metadata.uid === uid;
   } catch (error) {
     if (error instanceof Refused || error instanceof NotSent || error instanceof OutcomeUnknown)
       return false;

@@ -7,7 +7,9 @@
  * 2. A change of a cluster puts those bindings in line that run there, follow clusters, or wait for what changed.
  * 3. A result counts for the next decision from the moment it is decided, not only when it is seen again.
  * 4. A binding that was placed and has not changed since is not decided again.
- * 5. What copies report goes on counting as promised until their cluster's own count of room shows it.
+ * 5. A cluster that begins to leave while a result which names it is on its way finds the binding where it was before: so
+ *    such a result is looked at once more when it is seen.
+ * 6. What copies report goes on counting as promised until their cluster's own count of room shows it.
  */
 import {
   type Cluster,
@@ -148,13 +150,19 @@ class Scheduler {
     }
     this.#interest.put(id, now);
     const known = old !== undefined && this.#isOurs(old) ? old : undefined;
-    if (known === undefined) this.#forced.add(id);
     const isChanged = known?.metadata.generation !== now.metadata.generation;
+    if (known === undefined || (isChanged && this.#isToLeave(now))) this.#forced.add(id);
     const freed = this.#ledger.takeIn(id, known, now, this.#context.time.moment());
     this.#roomIsFree(freed.map(({ cluster }) => cluster));
     this.#expireLater();
     if (isChanged) this.#metrics.incoming.add(1, { event: "BindingChanged" });
     return isChanged;
+  }
+
+  /** Whether a cluster of the result is gone or going. */
+  #isToLeave({ spec }: Binding): boolean {
+    const { byName } = this.#clusters.fleet;
+    return spec.clusters?.some(({ name }) => byName.get(name)?.isDeleting !== false) === true;
   }
 
   #clusterChanged({ name, now, fitsMore, hasMoreRoom, mayLose }: ClusterChange): void {

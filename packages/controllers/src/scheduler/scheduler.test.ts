@@ -303,6 +303,35 @@ describe("changes of clusters", () => {
   });
 
   it.each([
+    ["is to go", ["test.dev/stays"]],
+    ["is gone", []],
+  ])(
+    "move replicas also when the cluster %s before their result is seen",
+    async (_what, finalizers) => {
+      let hasLeft = false;
+      const slow = (plane: Client): Client => ({
+        ...plane,
+        update: async (...given) => {
+          if (given[2]?.subresource !== "status" && !hasLeft) {
+            hasLeft = true;
+            await plane.delete(clusters, { namespace: "", name: "m1" });
+          }
+          return plane.update(...given);
+        },
+      });
+      fleet = await createFleet({
+        services: (context) => [createScheduler({ ...context, plane: slow(context.plane) })],
+      });
+      await join("m1");
+      await changeCluster("m1", { metadata: { finalizers } });
+      await bind("web", { placement: even, replicas: 4 });
+      await join("m2");
+      await fleet.advance("5s");
+      expect(await shares()).toEqual({ m2: 4 });
+    },
+  );
+
+  it.each([
     [
       "a taint went",
       { spec: { taints: [{ key: "k", effect: "NoSchedule" as const }] } },
