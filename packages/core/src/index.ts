@@ -35,6 +35,7 @@ export {
   type RemovePlan,
   type RemoveView,
 } from "./applying/remove.ts";
+export { undoFrom, type Undone, undoneOnceMore } from "./applying/undo-pace.ts";
 export {
   decideLifecycle,
   LEAVING,

@@ -18,6 +18,7 @@
  *    status hold all that matters.
  * 5. Nothing is applied for the first time before the binding was asked whether it is still wanted, and nothing is made
  *    again, or put back to what it was, before the Work was asked whether it is still there (still-wanted.ts).
+ * 6. Drift is undone at once, but not without end against somebody who strikes back (core's undo-pace.ts).
  */
 import {
   equalJson,
@@ -41,6 +42,9 @@ import {
   type ManifestReport,
   type ReportedStatus,
   uidIn,
+  undoFrom,
+  type Undone,
+  undoneOnceMore,
   wellKnown,
   type WorkStatusEvent,
 } from "@lifeboat/core";
@@ -113,6 +117,8 @@ interface Memory {
   /** The generation of which the member has shown that it is applied. */
   proven?: number;
   readonly applied: Map<number, AnsweredRecord>;
+  /** How often in a row somebody changed its objects and was undone. */
+  undone?: Undone;
   readonly late: LateCreates;
   readonly ports: ManifestPorts;
   /** Its binding asked for it here after it was seen, see still-wanted.ts. */
@@ -335,20 +341,25 @@ class WorksOfCluster implements ClusterExecution {
       const outcome: ApplyOutcome = suspended ? { kind: "suspended" } : (reference ?? NO_OBJECT);
       return { report: { manifest, outcome }, wrote: false, placeMissing: false };
     }
+    const proven = isProven(work, memory);
     const kept = await keepManifest(
       memory.ports,
       {
         manifest,
         reference,
         suspended,
-        proven: isProven(work, memory),
+        proven,
+        undoFrom: undoFrom(memory.undone),
         applied: memory.applied.get(ordinal) ?? recordedIn(work, manifest, ordinal),
         isStillMeant: (until) => this.#isStillMeant(work, until),
       },
       signal,
     );
-    if ("report" in kept && kept.placeMissing)
+    if ("waitUntil" in kept) return kept;
+    if (kept.placeMissing)
       this.#apis.doubt(String(manifest["apiVersion"]), String(manifest["kind"]));
+    if (proven && kept.wrote)
+      memory.undone = undoneOnceMore(memory.undone, this.#ports.clock.monotonic());
     return kept;
   }
 

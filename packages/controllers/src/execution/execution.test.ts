@@ -312,6 +312,33 @@ describe("execution", () => {
     expect(await writesDuring(fleet, () => fleet.advance("1m"))).toBe(0);
   });
 
+  it("does not fight without end with somebody who changes the copy each time", async () => {
+    const fleet = await executing();
+    const it = await web(fleet);
+    await it.create();
+    await fleet.advance("10s");
+    const key = { namespace: "default", name: "web" };
+    const opponent = fleet.member("m1").client;
+    const strikeBack = async (): Promise<boolean> => {
+      const spec = (await it.inMember(resources.deployments))?.["spec"] as { replicas: number };
+      if (spec.replicas === 7) return false;
+      await opponent.patch(resources.deployments, key, {
+        type: "merge",
+        body: { spec: { replicas: 7 } },
+      });
+      await fleet.settle();
+      return true;
+    };
+    const rounds: number[] = [];
+    for (let second = 0; second <= 31; second++) {
+      while (await strikeBack()) rounds.push(second);
+      await fleet.advance("1s");
+    }
+    expect(rounds).toEqual([0, 0, 0, 0, 1, 3, 7, 15, 31]);
+    await fleet.advance("31s");
+    expect(await it.inMember(resources.deployments)).toMatchObject({ spec: { replicas: 2 } });
+  });
+
   it("leaves an object of somebody else alone, until it goes or may be taken over", async () => {
     const fleet = await executing({ memberModel: false });
     const { client } = fleet.member("m1");

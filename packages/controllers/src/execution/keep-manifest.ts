@@ -47,6 +47,8 @@ export interface ManifestLook {
   /** Whether the member has shown that this generation of the Work is applied. */
   readonly proven: boolean;
   readonly applied?: AnsweredRecord | undefined;
+  /** From when on, by the monotonic clock, what others did to the object may be undone; absent: at once. */
+  readonly undoFrom?: number | undefined;
   /**
    * Asks whether the Work is still what it was seen to be, before an object is made, or put back to what it was; false: not
    * now, and the Work's next change asks for a look.
@@ -75,7 +77,10 @@ export interface Kept {
 const PATIENCE_MS = 5000;
 const ATTEMPTS = 3;
 
-/** Nothing can be said yet: the first list of its kind is under way, or the Work is not what it was taken for. */
+/**
+ * Nothing can be said yet: the first list of its kind is under way, the Work is not what it was taken for, or somebody else
+ * changes the object again and again.
+ */
 export interface NotYet {
   /** What is waited for asks for a look itself; this is for the case that it does not. */
   readonly waitUntil: Instant;
@@ -182,9 +187,18 @@ class Tries {
     if (plan.problem !== undefined)
       return this.#reported({ kind: "failed", problem: plan.problem });
     const [command] = plan.commands;
-    if (command !== undefined) return this.#write(desired, plan, command);
+    if (command !== undefined)
+      return this.#pauseBeforeUndo() ?? this.#write(desired, plan, command);
     if (!proven && !this.#asked) return undefined;
     return this.#succeeded(desired, plan, this.#observed);
+  }
+
+  /** Of a generation that was applied before, a write undoes what somebody did. */
+  #pauseBeforeUndo(): NotYet | undefined {
+    const { proven, undoFrom = 0 } = this.#look;
+    const { clock } = this.#ports;
+    const leftMs = Math.ceil(undoFrom - clock.monotonic());
+    return proven && leftMs > 0 ? { waitUntil: addMs(clock.now(), leftMs) } : undefined;
   }
 
   async #write(
