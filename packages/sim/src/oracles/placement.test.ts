@@ -83,6 +83,25 @@ itJudges([
       h.binding({ on: { m1: 1 }, replicas: 1, placement: DIVIDED });
     },
   ],
+  ...([true, false] as const).map(
+    (isTainted) =>
+      [
+        "clusters-that-are-there-stay",
+        isTainted ? "kept" : "broken",
+        `it goes on to the next group, and all of the first bear a taint: ${isTainted}`,
+        (h: History) => {
+          const taints = [{ key: "faulty", effect: "PreferNoExecute" }];
+          const placement = {
+            ...DIVIDED,
+            clusterAffinities: [{ clusterNames: ["m1", "m3"] }, { clusterNames: ["m2"] }],
+          };
+          h.cluster("m3", "True", {}, { taints });
+          if (isTainted) h.cluster("m1", "True", {}, { taints });
+          h.binding({ on: { m1: 3 }, replicas: 5, placement });
+          h.binding({ on: { m2: 5 }, replicas: 5, placement });
+        },
+      ] as const,
+  ),
   [
     "results-fit-the-placement",
     "broken",

@@ -34,7 +34,7 @@ import {
   tasksOf,
   tasksWithout,
 } from "./reading.ts";
-import { CLUSTERS } from "./truth.ts";
+import { CLUSTERS, type Truth } from "./truth.ts";
 
 export const alwaysOracles: readonly AlwaysOracle[] = [
   {
@@ -46,6 +46,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     start: (truth) =>
       onEdit(({ before, now }) => {
         if (isOfPerson(truth, now) || isAskedAnew(before, now)) return [];
+        if (isInLaterGroup(truth, before, now)) return [];
         // Fewer replicas than before may be too few for all clusters; and where none were, none has to stay.
         const had = sumOf(before);
         if (isDivided(now) && (had === 0 || had > (now.spec.replicas ?? 0))) return [];
@@ -196,6 +197,25 @@ function isAskedAnew(before: ResourceBinding, now: ResourceBinding): boolean {
     before.spec.replicas !== now.spec.replicas ||
     before.spec.rescheduleTriggeredAt !== now.spec.rescheduleTriggeredAt
   );
+}
+
+/**
+ * Whether it went on to a later group of clusters because its former one takes nothing new: all clusters there are gone, going
+ * or bear a taint. A result is always of one group.
+ */
+function isInLaterGroup(truth: Truth, before: ResourceBinding, now: ResourceBinding): boolean {
+  const { clusterAffinities = [] } = now.spec.placement ?? {};
+  const groups = clusterAffinities.map(({ clusterNames = [] }) => clusterNames);
+  const groupOf = (binding: ResourceBinding): number =>
+    groups.findIndex((names) =>
+      [...resultOf(binding).keys()].every((name) => names.includes(name)),
+    );
+  const [former, latter] = [groupOf(before), groupOf(now)];
+  const isClosed = groups[former]?.every((name) => {
+    const cluster = clusterNamed(truth, name);
+    return !isStaying(cluster) || (cluster?.spec.taints ?? []).length > 0;
+  });
+  return former < latter && isClosed === true;
 }
 
 /**
