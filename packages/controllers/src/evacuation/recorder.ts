@@ -8,7 +8,7 @@
  * 2. Who was judged is never judged again for the same taint; who arrives later is judged then.
  * 3. While the gate `Failover` is off only a person's drain is recorded. What was recorded before it was switched off is
  *    closed when it is switched on: eligibility is that of the new moment (D18).
- * 4. Before an evacuation is begun, or its taints are changed, the server is asked whether the cluster bears what the cache
+ * 4. Before an evacuation begins or ends, or its taints change, the server is asked whether the cluster bears what the cache
  *    shows: of two leaders, one that has not heard of a taint would end what the other begins, without end.
  */
 import {
@@ -368,6 +368,10 @@ export class Recorder {
       now,
     );
     if (status === undefined) return;
+    const { cluster } = evacuation.spec;
+    const ends = currentOf([{ ...evacuation, status }]) === undefined;
+    if (ends && currentOf(board.evacuationsOf(cluster)) === evacuation)
+      await this.#confirm(cluster, borne, signal);
     await this.#writeStatus(evacuation, status, signal);
     const { name } = evacuation.metadata;
     const { held } = summary.counts;
