@@ -5,8 +5,8 @@
  *    listed does not hold the others up; it is not `served` until it can.
  * 2. A kind whose definition goes away takes its objects with it; that is never reported as their deletion.
  */
-import type { AnyObject, ObjectKey, Resource } from "@lifeboat/api";
-import type { ControllerWatch, Service } from "@lifeboat/kit";
+import { type AnyObject, keyOf, type ObjectKey, orNothing, type Resource } from "@lifeboat/api";
+import type { Client, ControllerWatch, Service } from "@lifeboat/kit";
 
 /** Which object, as bindings and policies name it. */
 export interface TemplateReference {
@@ -34,6 +34,21 @@ export interface Templates extends Service {
   claimedBy(policyId: string): readonly AnyObject[];
   /** Reports what is there now (as new), then every change. The answer ends it. */
   onChange(handler: TemplateHandler): () => void;
+}
+
+/**
+ * Asks the server whether it still has an object, before something is made that goes with it: who has not heard that the
+ * object is gone would make it as often as it is collected. When the object changes, the next look comes by itself.
+ */
+export async function isStillThere(
+  plane: Client,
+  resource: Resource,
+  object: AnyObject,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const options = signal === undefined ? {} : { signal };
+  const now = await orNothing(plane.get(resource, keyOf(object), options));
+  return now?.metadata.uid === object.metadata.uid;
 }
 
 /** Maps the changes of templates to the keys they concern. `keys` must be pure and quick, and must not throw. */

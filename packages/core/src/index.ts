@@ -175,6 +175,7 @@ export {
   newBinding,
   ownerOf,
   releasedBinding,
+  claimedParts,
   sameClaimedParts,
 } from "./matching/binding-for.ts";
 export {

@@ -257,6 +257,53 @@ describe("a Cluster that leaves", () => {
     await fleet.close();
   });
 
+  it("gets its namespace back from nobody who has not heard that it leaves", async () => {
+    const stop = new AbortController();
+    const fleet = await createFleet({
+      members: ["m1"],
+      memberModel: false,
+      services: (context) => {
+        const stale = new Informer(context, context.plane, clusters);
+        const following = { name: "stale", run: () => stale.run(stop.signal) };
+        const informers = { ...context.informers, clusters: stale };
+        return [following, ...createClusterController({ ...context, informers })];
+      },
+    });
+    await fleet.advance("1s");
+    stop.abort();
+    await fleet.settle();
+    await fleet.plane.delete(clusters, M1);
+    await fleet.plane.delete(resources.namespaces, SPACE);
+    await fleet.advance("10s");
+    expect(await clusterOf(fleet)).toBeDefined();
+    expect(await spaceOf(fleet)).toBeUndefined();
+    await fleet.close();
+  });
+
+  it("does not dispute without a pause about why it waits", async () => {
+    const fleet = await fleetOf(["m1"]);
+    await fleet.plane.create(resourceBindings, binding("web", { clusters: [{ name: "m1" }] }));
+    await fleet.plane.delete(clusters, M1);
+    await fleet.advance("10s");
+    const reason = async (): Promise<string | undefined> =>
+      findCondition((await clusterOf(fleet))?.status?.conditions, "Leaving")?.reason;
+    const contradict = async (): Promise<void> => {
+      const cluster = await fleet.plane.get(clusters, M1);
+      const other = { type: "Leaving", status: "True", reason: "Other", message: "" } as const;
+      const conditions = setCondition(cluster.status?.conditions, other, fleet.clock.now());
+      const update = { ...cluster, status: { ...cluster.status, conditions } };
+      await fleet.plane.update(clusters, update, { subresource: "status" });
+      await fleet.settle();
+    };
+    await contradict();
+    expect(await reason()).toBe("WaitingForBindings");
+    await contradict();
+    expect(await reason()).toBe("Other");
+    await fleet.advance("1s");
+    expect(await reason()).toBe("WaitingForBindings");
+    await fleet.close();
+  });
+
   it("does not leave behind a namespace that lost its label meanwhile", async () => {
     const fleet = await fleetOf(["m1"]);
     await fleet.plane.create(resourceBindings, binding("web", { clusters: [{ name: "m1" }] }));

@@ -2,9 +2,11 @@
  * Gives a Cluster its finalizer and its execution namespace, and lets it go in order when it is deleted (D22).
  *
  * 1. What is to be done is decided by `decideLifecycle` in core; here are only its view and its commands.
- * 2. Before the execution namespace is deleted the server is asked once more whether a binding needs the cluster.
+ * 2. Before the execution namespace is deleted the server is asked once more whether a binding needs the cluster; before it
+ *    is made, whether the Cluster is to stay: who has not heard that it leaves would make it as often as others delete it.
  * 3. Changes of bindings and Works concern a Cluster only while it leaves; a Cluster that stays costs nothing.
- * 4. The condition Leaving is written when its reason changes; its counts follow at most every five seconds.
+ * 4. The condition Leaving is written when its reason changes; its counts follow at most every five seconds. A reason that
+ *    somebody else contradicted a moment ago waits (../said-lately.ts).
  */
 import {
   type AnyObject,
@@ -46,6 +48,7 @@ import {
 import { type Binding, bindingResource, bindingsBy, watchingBindings } from "../bindings.ts";
 import type { PlaneContext } from "../context.ts";
 import { bindingClusters } from "../informers.ts";
+import { SaidLately } from "../said-lately.ts";
 
 const NAMESPACES: Resource = {
   group: "",
@@ -111,6 +114,7 @@ class ClusterLifecycle {
   readonly #namespaces: Informer<AnyObject>;
   /** When the condition of a leaving cluster was last written; a restart may write it once sooner. */
   readonly #toldAt = new Map<string, Instant>();
+  readonly #said = new SaidLately();
 
   constructor(context: PlaneContext, namespaces: Informer<AnyObject>) {
     this.#context = context;
@@ -187,13 +191,17 @@ class ClusterLifecycle {
     const [wanted] = plan.conditions;
     if (wanted === undefined) return { cluster };
     const { events, plane, time } = this.#context;
-    const { name } = cluster.metadata;
-    const { now, due: dueTime } = time.moment();
+    const { name, uid } = cluster.metadata;
+    const moment = time.moment();
+    const { now, due: dueTime } = moment;
     const conditions = setCondition(cluster.status?.conditions, wanted, now);
     if (conditions === cluster.status?.conditions) return { cluster };
     const isNews = this.#isNews(cluster, wanted);
     const due = dueTime(this.#toldAt.get(name) ?? now, COUNTS_EVERY_MS);
     if (!isNews && this.#toldAt.has(name) && now < due) return { cluster, again: due };
+    const said = [wanted.status, wanted.reason];
+    const held = isNews ? this.#said.heldUntil(uid, said, moment) : undefined;
+    if (held !== undefined) return { cluster, again: held };
     const status = { ...cluster.status, conditions };
     const updated = await plane.update(
       clusters,
@@ -201,6 +209,7 @@ class ClusterLifecycle {
       { subresource: "status", signal },
     );
     this.#toldAt.set(name, now);
+    if (isNews) this.#said.note(uid, said, now);
     if (isNews) for (const event of plan.events) events.record(updated, event);
     return { cluster: updated };
   }
@@ -218,7 +227,7 @@ class ClusterLifecycle {
         return this.#removeFinalizer(cluster, signal);
       case "CreateNamespace":
         return this.#reported(cluster, "CreateExecutionSpace", () =>
-          this.#createNamespace(cluster.metadata.name, signal),
+          this.#createNamespace(cluster, signal),
         );
       case "DeleteNamespace":
         return this.#reported(cluster, "RemoveExecutionSpace", () =>
@@ -272,9 +281,11 @@ class ClusterLifecycle {
     }
   }
 
-  async #createNamespace(cluster: string, signal: AbortSignal): Promise<string | undefined> {
+  async #createNamespace(of: Cluster, signal: AbortSignal): Promise<string | undefined> {
     const { plane } = this.#context;
+    const { name: cluster } = of.metadata;
     const { name } = namespaceKey(cluster);
+    if (!(await this.#isToStay(of, signal))) return undefined;
     const labels = { [wellKnown.SYSTEM]: "true" };
     try {
       const metadata = { name, labels };
@@ -286,6 +297,13 @@ class ClusterLifecycle {
     // It is there, and the cache either lags or does not see it for want of the label.
     await this.#labelNamespace(cluster, signal);
     return undefined;
+  }
+
+  /** Asks the server itself whether a Cluster is there and not leaving; if not, its next change brings the next look. */
+  async #isToStay({ metadata }: Cluster, signal: AbortSignal): Promise<boolean> {
+    const key = { namespace: "", name: metadata.name };
+    const { metadata: now } = await this.#context.plane.get(clusters, key, { signal });
+    return now.uid === metadata.uid && now.deletionTimestamp === undefined;
   }
 
   /** Puts our label on the execution namespace; answers whether there is one. */

@@ -155,6 +155,42 @@ async function bindingVersions(): Promise<Readonly<Record<string, string>>> {
   return Object.fromEntries(items.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
 }
 
+describe("somebody who knows something else", () => {
+  it("of what a workload needs is contradicted once a second at most", async () => {
+    await open();
+    await bound("web", ["cfg"]);
+    await fleet.advance("10s");
+    const record = async () => (await read("web-deployment")).metadata.annotations?.[DEPENDENCIES];
+    const wanted = await record();
+    const forget = async (): Promise<void> => {
+      const body = { metadata: { annotations: { [DEPENDENCIES]: "[]" } } };
+      const key = { namespace: NS, name: "web-deployment" };
+      await fleet.plane.patch(resourceBindings, key, { type: "merge", body });
+      await fleet.settle();
+    };
+    await forget();
+    expect(await record()).toBe(wanted);
+    await forget();
+    expect(await record()).toBe("[]");
+    await fleet.advance("1s");
+    expect(await record()).toBe(wanted);
+  });
+
+  it("of who needs an object is contradicted once a second at most", async () => {
+    await open();
+    await create(configMap("cfg"));
+    await bound("web", ["cfg"]);
+    await fleet.advance("10s");
+    const wanted = { "web-deployment": ["m1"] };
+    await change("cfg-configmap", { requiredBy: [] });
+    expect(await neededIn("cfg-configmap")).toEqual(wanted);
+    await change("cfg-configmap", { requiredBy: [] });
+    expect(await neededIn("cfg-configmap")).toEqual({});
+    await fleet.advance("1s");
+    expect(await neededIn("cfg-configmap")).toEqual(wanted);
+  });
+});
+
 describe("a ConfigMap that a workload mounts", () => {
   it("is bound to where the workload is, and the workload's binding says so", async () => {
     await open();
@@ -431,7 +467,7 @@ describe("the record of what a workload needs", () => {
       ...web,
       metadata: { ...web.metadata, annotations: {}, finalizers: [] },
     });
-    await fleet.settle();
+    await fleet.advance("1s");
     const { metadata } = await read("web-deployment");
     expect(metadata.finalizers).toContain(FINALIZER);
     expect(metadata.annotations?.[DEPENDENCIES]).toContain("cfg");

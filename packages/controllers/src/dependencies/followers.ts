@@ -4,6 +4,8 @@
  * 1. An object is looked at when it changed, when a binding that records it (or is named by its binding) changed in what
  *    matters, and when its own binding changed.
  * 2. An object that does not exist, or whose kind is not served, is left alone: its binding goes with it.
+ * 3. No binding is made for an object that the server does not have any more.
+ * 4. A change of a binding that somebody else undid a moment ago waits (../said-lately.ts).
  */
 import {
   type AnyObject,
@@ -29,14 +31,24 @@ import {
   refersTo,
   wellKnown,
 } from "@lifeboat/core";
-import { type Controller, createController, done, type Outcome, watching } from "@lifeboat/kit";
+import type { Instant } from "@lifeboat/base";
+import {
+  checkAgainAt,
+  type Controller,
+  createController,
+  done,
+  type Outcome,
+  watching,
+} from "@lifeboat/kit";
 import type { PlaneContext } from "../context.ts";
-import { watchingTemplates } from "../templates.ts";
+import { SaidLately } from "../said-lately.ts";
+import { isStillThere, watchingTemplates } from "../templates.ts";
 import { isSameContent } from "./changes.ts";
 
 /** The controller that binds what workloads need to where they are. */
 export function createFollowers(context: PlaneContext): Controller {
   const { informers, templates } = context;
+  const said = new SaidLately();
   return createController(context, {
     name: "dependencies-followers",
     concurrency: 4,
@@ -49,7 +61,7 @@ export function createFollowers(context: PlaneContext): Controller {
         ...keysOfAttached(context, old, now),
       ]),
     ],
-    reconcile: (key) => look(context, identityOf(key)),
+    reconcile: (key) => look(context, said, identityOf(key)),
   });
 }
 
@@ -164,8 +176,12 @@ function boundObject({ spec }: ResourceBinding): ObjectKey {
   return keyOfObject({ apiVersion, kind, namespace, name });
 }
 
-async function look(context: PlaneContext, identity: ObjectIdentity): Promise<Outcome> {
-  const { informers, templates } = context;
+async function look(
+  context: PlaneContext,
+  said: SaidLately,
+  identity: ObjectIdentity,
+): Promise<Outcome> {
+  const { informers, plane, templates } = context;
   const object = templates.get(identity);
   if (object === undefined) return done;
   const attached = informers.resourceBindings.get(attachedKey(identity));
@@ -175,17 +191,33 @@ async function look(context: PlaneContext, identity: ObjectIdentity): Promise<Ou
   const named = (attached?.spec.requiredBy ?? []).flatMap(
     ({ namespace = "", name }) => informers.resourceBindings.get({ namespace, name }) ?? [],
   );
-  await carryOut(
-    context,
-    decideFollower({ object, attached, referrers: [...recording, ...named] }),
-  );
-  return done;
+  const plan = decideFollower({ object, attached, referrers: [...recording, ...named] });
+  const resource = templates.resourceOf(identity.apiVersion, identity.kind);
+  const isMade = plan.commands.some(({ kind }) => kind === "create");
+  if (isMade && resource !== undefined && !(await isStillThere(plane, resource, object)))
+    return done;
+  const again = await carryOut(context, said, plan);
+  return again === undefined ? done : checkAgainAt(again);
 }
 
-async function carryOut({ plane, events }: PlaneContext, plan: FollowerPlan): Promise<void> {
+/** Answers when to go on, where something has to wait. */
+async function carryOut(
+  { plane, events, time }: PlaneContext,
+  said: SaidLately,
+  plan: FollowerPlan,
+): Promise<Instant | undefined> {
   for (const command of plan.commands) {
+    const { metadata, spec } = command.binding;
+    const saying = [metadata.labels ?? {}, spec.requiredBy ?? []];
+    const moment = time.moment();
+    const again =
+      command.kind === "create"
+        ? undefined
+        : said.heldUntil(command.binding.metadata.uid, saying, moment);
+    if (again !== undefined) return again;
     try {
       const written = await write(plane, command);
+      said.note(written.metadata.uid, saying, moment.now);
       for (const event of plan.events) events.record(written, event);
     } catch (error) {
       if (!isRefused(error, "Conflict") && !isRefused(error, "AlreadyExists"))
@@ -204,6 +236,7 @@ async function carryOut({ plane, events }: PlaneContext, plan: FollowerPlan): Pr
       reason: "SyncScheduleResultToDependenciesSucceed",
       message: "Sync schedule results to dependencies succeed.",
     });
+  return undefined;
 }
 
 function write(plane: PlaneContext["plane"], command: FollowerCommand): Promise<ResourceBinding> {

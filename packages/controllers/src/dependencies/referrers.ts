@@ -4,6 +4,7 @@
  * 1. A binding is looked at when its spec, its record or its template's content changed, when a script changed that
  *    says what its kind needs, and when what follows it changed.
  * 2. Nothing else of the binding is written than the record: an annotation and a finalizer.
+ * 3. A record that somebody else undid a moment ago waits (../said-lately.ts).
  */
 import {
   type AnyObject,
@@ -23,6 +24,7 @@ import {
   wellKnown,
 } from "@lifeboat/core";
 import {
+  checkAgainAt,
   type Controller,
   createController,
   done,
@@ -33,12 +35,14 @@ import {
 import type { PlaneContext } from "../context.ts";
 import { kindIndexValue } from "../informers.ts";
 import { InterpretationFailed } from "../interpretation.ts";
+import { SaidLately } from "../said-lately.ts";
 import { watchingTemplates } from "../templates.ts";
 import { isSameContent } from "./changes.ts";
 
 /** The controller that records what workloads need. */
 export function createReferrers(context: PlaneContext): Controller {
   const { informers, interpretation, templates } = context;
+  const said = new SaidLately();
   return createController(context, {
     name: "dependencies-referrers",
     concurrency: 4,
@@ -57,7 +61,7 @@ export function createReferrers(context: PlaneContext): Controller {
           }),
       },
     ],
-    reconcile: (key) => look(context, key),
+    reconcile: (key) => look(context, said, key),
   });
 }
 
@@ -101,8 +105,8 @@ function keysOfTemplate(
   return [key];
 }
 
-async function look(context: PlaneContext, key: ObjectKey): Promise<Outcome> {
-  const { informers, plane, events, templates } = context;
+async function look(context: PlaneContext, said: SaidLately, key: ObjectKey): Promise<Outcome> {
+  const { informers, plane, events, templates, time } = context;
   const binding = informers.resourceBindings.get(key);
   if (binding === undefined) return done;
   const plan = decideReferrer({
@@ -110,7 +114,15 @@ async function look(context: PlaneContext, key: ObjectKey): Promise<Outcome> {
     dependencies: await neededBy(context, binding),
     hasFollowers: informers.resourceBindings.byIndex("requiredBy", formatKey(key)).length > 0,
   });
-  for (const command of plan.commands) await plane.update(resourceBindings, command.binding);
+  for (const command of plan.commands) {
+    const { uid, finalizers = [], annotations } = command.binding.metadata;
+    const saying = [finalizers, annotations?.[wellKnown.DEPENDENCIES] ?? ""];
+    const moment = time.moment();
+    const again = said.heldUntil(uid, saying, moment);
+    if (again !== undefined) return checkAgainAt(again);
+    await plane.update(resourceBindings, command.binding);
+    said.note(uid, saying, moment.now);
+  }
   const template = templates.get(binding.spec.resource);
   if (plan.reason === "Recorded" && plan.commands.length > 0 && template !== undefined)
     events.record(template, {

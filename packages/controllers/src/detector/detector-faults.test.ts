@@ -1,13 +1,15 @@
 /** The detector on a server that fails: whatever is lost or refused, and wherever, the end is the same. */
-import { propagationPolicies } from "@lifeboat/api";
+import { propagationPolicies, resourceBindings } from "@lifeboat/api";
 import { deployment, resources } from "@lifeboat/testkit";
 import { describe, expect, it } from "vitest";
+import { createDetector } from "./create-detector.ts";
 import {
   bindingNamed,
   claimerName,
   createClusterPolicy,
   createPolicy,
   DEPLOYMENTS,
+  detectorFleet,
   disturbed,
   disturbedFleet,
   eventsAbout,
@@ -18,6 +20,85 @@ import {
 } from "./detector.suite.ts";
 
 const WEB = { resourceSelectors: [{ ...DEPLOYMENTS, name: "web" }] };
+
+it("makes no binding for a template that is gone, of which it has not heard", async () => {
+  let isStale = false;
+  const old = { metadata: { name: "web", namespace: "default", uid: "" } };
+  const fleet = await detectorFleet(
+    {},
+    {
+      services: (context) => {
+        const { templates } = context;
+        const get: typeof templates.get = (reference) =>
+          templates.get(reference) ?? (isStale ? (old as never) : undefined);
+        const stale = new Proxy(templates, {
+          get: (target, field) => {
+            if (field === "get") return get;
+            const value: unknown = Reflect.get(target, field);
+            return typeof value === "function" ? value.bind(target) : value;
+          },
+        });
+        return createDetector({ ...context, templates: stale });
+      },
+    },
+  );
+  await createPolicy(fleet, "p");
+  await fleet.plane.create(resources.deployments, deployment("web"));
+  await fleet.advance("10s");
+  Object.assign(old, await getDeployment(fleet, "web"));
+  isStale = true;
+  await fleet.plane.delete(resources.deployments, key("web"));
+  const body = { metadata: { finalizers: null } };
+  await fleet.plane.delete(resourceBindings, key("web-deployment"));
+  await fleet.plane.patch(resourceBindings, key("web-deployment"), { type: "merge", body });
+  await fleet.advance("10s");
+  expect(await bindingNamed(fleet, "web-deployment")).toBeUndefined();
+  await fleet.close();
+});
+
+describe("somebody who knows something else", () => {
+  it("of the claim is contradicted once a second at most", async () => {
+    const fleet = await detectorFleet();
+    await createPolicy(fleet, "p");
+    await fleet.plane.create(resources.deployments, deployment("web"));
+    await fleet.advance("10s");
+    const claimer = async () => claimerName(await getDeployment(fleet, "web"));
+    const release = async (): Promise<void> => {
+      const body = { metadata: { labels: null, annotations: null } };
+      await fleet.plane.patch(resources.deployments, key("web"), { type: "merge", body });
+      await fleet.settle();
+    };
+    await release();
+    expect(await claimer()).toBe("p");
+    await release();
+    expect(await claimer()).toBeUndefined();
+    await fleet.advance("1s");
+    expect(await claimer()).toBe("p");
+    await fleet.close();
+  });
+
+  it("of the binding is contradicted once a second at most, also when it is placed anew meanwhile", async () => {
+    const fleet = await detectorFleet();
+    await createPolicy(fleet, "p", { ...WEB, ...on("m1") });
+    await fleet.plane.create(resources.deployments, deployment("web"));
+    await fleet.advance("10s");
+    const affinity = async () =>
+      (await bindingNamed(fleet, "web-deployment"))?.spec.placement?.clusterAffinity?.clusterNames;
+    const change = async (cluster: string): Promise<void> => {
+      const binding = await fleet.plane.get(resourceBindings, key("web-deployment"));
+      const spec = { ...binding.spec, ...on("m2"), clusters: [{ name: cluster }] };
+      await fleet.plane.update(resourceBindings, { ...binding, spec });
+      await fleet.settle();
+    };
+    await change("m2");
+    expect(await affinity()).toEqual(["m1"]);
+    await change("m3");
+    expect(await affinity()).toEqual(["m2"]);
+    await fleet.advance("1s");
+    expect(await affinity()).toEqual(["m1"]);
+    await fleet.close();
+  });
+});
 
 describe("a server that fails", () => {
   it("and refuses is told to the template, and tried again", async () => {

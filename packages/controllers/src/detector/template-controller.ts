@@ -9,6 +9,8 @@
  *    ours, and of what its kind means.
  * 2. At rest nothing is written: what is right already is left alone.
  * 3. A template whose binding's name is taken waits for that binding to go; nothing polls.
+ * 4. No binding is made for a template that the server does not have any more: it would be collected, and made again.
+ * 5. A claim, or a change of a binding, that somebody else undid a moment ago waits (../said-lately.ts).
  */
 import {
   type AnyObject,
@@ -26,6 +28,7 @@ import {
   changeOfClaim,
   type Claim,
   type ClaimChange,
+  claimedParts,
   claimOf,
   decideBinding,
   decideClaim,
@@ -35,7 +38,9 @@ import {
   type Replicas,
   sameClaimedParts,
 } from "@lifeboat/core";
+import type { Instant } from "@lifeboat/base";
 import {
+  checkAgainAt,
   type Controller,
   type ControllerWatch,
   createController,
@@ -45,7 +50,8 @@ import {
 } from "@lifeboat/kit";
 import { type Binding, bindingOf, bindingResource, watchingBindings } from "../bindings.ts";
 import type { PlaneContext } from "../context.ts";
-import { watchingTemplates } from "../templates.ts";
+import { SaidLately } from "../said-lately.ts";
+import { isStillThere, watchingTemplates } from "../templates.ts";
 import {
   claimedOfKind,
   claimerOf,
@@ -80,6 +86,7 @@ class TemplateLooks {
   readonly #metrics: DetectorMetrics;
   /** By binding: the templates that wait until it is gone. */
   readonly #blocked = new Map<string, Map<string, ObjectKey>>();
+  readonly #said = new SaidLately();
 
   constructor(context: PlaneContext, ignores: Ignores) {
     this.#context = context;
@@ -161,8 +168,26 @@ class TemplateLooks {
     });
     if (decided.isBlocked) this.#block(bindingKeyOf(template), key);
     const change = changeOfClaim(template, policy, decided.waits ? digest : undefined);
+    const again = this.#heldUntil(template, change, decided.command);
+    if (again !== undefined) return checkAgainAt(again);
     await this.#apply({ template, resource, policy, from, change, decided, signal });
     return done;
+  }
+
+  /** When what was said a moment ago, and contradicted since, may be said again. */
+  #heldUntil(
+    template: AnyObject,
+    change: ClaimChange | undefined,
+    command: BindingCommand | undefined,
+  ): Instant | undefined {
+    const moment = this.#context.time.moment();
+    const claim =
+      change === undefined
+        ? undefined
+        : this.#said.heldUntil(template.metadata.uid, patchOf(change), moment);
+    if (claim !== undefined || command?.kind !== "updateBinding") return claim;
+    const { binding } = command;
+    return this.#said.heldUntil(binding.metadata.uid, claimedParts(binding), moment);
   }
 
   async #replicas(template: AnyObject): Promise<Replicas> {
@@ -187,11 +212,11 @@ class TemplateLooks {
     const started = this.#context.clock.monotonic();
     try {
       if (policy === undefined) {
-        await this.#write(due.decided.command, template, template, due.signal);
+        await this.#write(due, template);
         await this.#claim(due);
       } else {
         const now = await this.#claim(due);
-        await this.#write(decided.command, now, template, due.signal);
+        await this.#write(due, now);
       }
     } catch (error) {
       if (policy !== undefined && !isConflict(error)) this.#failed(template, policy, error);
@@ -215,6 +240,7 @@ class TemplateLooks {
         { type: "merge", body },
         { signal },
       );
+      this.#said.note(template.metadata.uid, patchOf(change), this.#context.clock.now());
       if (policy !== undefined && from !== undefined) this.#preempted(template, policy, from);
       return now;
     } catch (error) {
@@ -224,11 +250,10 @@ class TemplateLooks {
     }
   }
 
+  /** `now`: the template after its claim was written. */
   async #write(
-    command: BindingCommand | undefined,
+    { decided: { command }, template: decidedOn, resource: templates, signal }: Due,
     now: AnyObject,
-    decidedOn: AnyObject,
-    signal: AbortSignal,
   ): Promise<void> {
     if (command === undefined) return;
     const { plane } = this.#context;
@@ -242,9 +267,15 @@ class TemplateLooks {
       ...spec,
       resource: { ...spec.resource, ...(resourceVersion !== undefined && { resourceVersion }) },
     };
-    if (command.kind === "createBinding")
+    if (command.kind === "createBinding") {
+      // A claim that was just written proves that the template is there.
+      if (now === decidedOn && !(await isStillThere(plane, templates, now, signal))) return;
       await plane.create(resource, { ...command.binding, spec: current }, { signal });
-    else await plane.update(resource, { ...command.binding, spec: current }, { signal });
+    } else {
+      await plane.update(resource, { ...command.binding, spec: current }, { signal });
+      const { uid } = command.binding.metadata;
+      this.#said.note(uid, claimedParts(command.binding), this.#context.clock.now());
+    }
   }
 
   #preempted(template: AnyObject, policy: Policy, from: Claim, error?: unknown): void {

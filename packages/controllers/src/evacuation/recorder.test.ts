@@ -1,11 +1,13 @@
 /** What is written down when a cluster becomes faulty, and what stays true of it. */
 import {
+  clusters,
   type Evacuation,
   evacuations,
   evacuationSlices,
   type ResourceBinding,
   resourceBindings,
 } from "@lifeboat/api";
+import { Informer } from "@lifeboat/kit";
 import { type Fleet, newObject, wrapped } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
@@ -63,6 +65,28 @@ const entriesOf = async (name: string) =>
       })),
     )
     .toSorted((a, b) => `${a.taint} ${a.name}`.localeCompare(`${b.taint} ${b.name}`));
+
+it("begins no evacuation for a taint that is gone, of which it has not heard", async () => {
+  const stop = new AbortController();
+  fleet = await bareFleet({
+    clusters: FOUR,
+    through: (context) => {
+      const stale = new Informer(context, context.plane, clusters);
+      void stale.run(stop.signal);
+      return { ...context, informers: { ...context.informers, clusters: stale } };
+    },
+  });
+  await bind(fleet, "web", ["m1"]);
+  await setTaints(fleet, "m1", DOWN);
+  await fleet.advance("10s");
+  expect(await allEvacuations(fleet)).toHaveLength(1);
+  stop.abort();
+  await fleet.settle();
+  await setTaints(fleet, "m1");
+  await fleet.plane.delete(evacuations, { namespace: "", name: "m1-1" });
+  await fleet.advance("10s");
+  expect(await allEvacuations(fleet)).toEqual([]);
+});
 
 describe("eligibility", () => {
   it("is frozen per taint: later edits neither save nor condemn anybody", async () => {

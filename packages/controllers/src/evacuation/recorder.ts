@@ -8,15 +8,21 @@
  * 2. Who was judged is never judged again for the same taint; who arrives later is judged then.
  * 3. While the gate `Failover` is off only a person's drain is recorded. What was recorded before it was switched off is
  *    closed when it is switched on: eligibility is that of the new moment (D18).
+ * 4. Before an evacuation begins or ends, or its taints change, the server is asked whether the cluster bears what the cache
+ *    shows: of two leaders, one that has not heard of a taint would end what the other begins, without end.
  */
 import {
+  clusters,
   type Evacuation,
   type EvacuationSlice,
   evacuations,
   evacuationSlices,
   type EvacuationStatus,
+  failure,
   isRefused,
   type ObjectKey,
+  orNothing,
+  Refused,
 } from "@lifeboat/api";
 import { addMs, formatTime, type Instant } from "@lifeboat/base";
 import {
@@ -135,6 +141,7 @@ export class Recorder {
       known,
       (taken) => context.informers.evacuations.get({ namespace: "", name: taken }) !== undefined,
     );
+    await this.#confirm(name, borne, signal);
     const made = await context.plane.create(evacuations, next, { signal });
     context.log.info("a cluster became faulty, its evacuation is recorded", {
       cluster: name,
@@ -142,6 +149,19 @@ export class Recorder {
       taints: borne.map(describeTaint),
     });
     return made;
+  }
+
+  /** Asks the server whether the cluster bears these taints. If not, the cache is behind, and the look comes again. */
+  async #confirm(
+    name: string,
+    borne: readonly EvictingTaint[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { plane } = this.#parts.context;
+    const cluster = await orNothing(plane.get(clusters, { namespace: "", name }, { signal }));
+    const now = new Set(cluster === undefined ? [] : evictingTaints(cluster).map(taintId));
+    if (now.size === borne.length && borne.every((taint) => now.has(taintId(taint)))) return;
+    throw new Refused(failure(409, "Conflict", `the taints of cluster ${name} have changed`));
   }
 
   /** Brings the record in line with the taints; answers whether anything was written. */
@@ -154,7 +174,7 @@ export class Recorder {
     const recorded = current.status?.taints ?? [];
     const slices = new Map<string, number>();
     for (const taint of borne) {
-      const count = await this.#recordTaint(current, taint, signal);
+      const count = await this.#recordTaint(current, taint, borne, signal);
       if (count !== undefined) slices.set(taintId(taint), count);
     }
     const now = context.clock.now();
@@ -163,6 +183,7 @@ export class Recorder {
     const gone = taints.filter(
       ({ removedAt }, i) => removedAt !== undefined && recorded[i]?.removedAt === undefined,
     );
+    await this.#confirm(current.spec.cluster, borne, signal);
     const stays = this.#stayingOf(current, taints);
     await this.#writeStatus(current, recordingStatus(current, taints, now), signal);
     this.#tellRemoved(current, gone, stays);
@@ -173,6 +194,7 @@ export class Recorder {
   async #recordTaint(
     current: Evacuation,
     taint: EvictingTaint,
+    borne: readonly EvictingTaint[],
     signal: AbortSignal,
   ): Promise<number | undefined> {
     const { board, context } = this.#parts;
@@ -192,6 +214,7 @@ export class Recorder {
     const options = this.#judgeOptions();
     const entries = bindings.map((binding) => judge(binding, cluster, taint, options));
     const slices = slicesFor(current, identityOf(taint), nextOrdinal(existing), entries);
+    if (slices.length > 0) await this.#confirm(cluster, borne, signal);
     for (const slice of slices) await context.plane.create(evacuationSlices, slice, { signal });
     for (const [i, binding] of bindings.entries()) {
       const { exempt } = entries[i] ?? {};
@@ -345,6 +368,10 @@ export class Recorder {
       now,
     );
     if (status === undefined) return;
+    const { cluster } = evacuation.spec;
+    const ends = currentOf([{ ...evacuation, status }]) === undefined;
+    if (ends && currentOf(board.evacuationsOf(cluster)) === evacuation)
+      await this.#confirm(cluster, borne, signal);
     await this.#writeStatus(evacuation, status, signal);
     const { name } = evacuation.metadata;
     const { held } = summary.counts;

@@ -124,15 +124,16 @@ function beginningOf(
 ): Beginning | NotYet {
   const cached = objects.get(reference);
   const now = clock.monotonic();
+  // Whole milliseconds: a tiny rest of one would be lost in the wall clock's numbers, and the look come again at once, for ever.
   if (cached.kind === "unsynced") {
-    const leftMs = cached.since + PATIENCE_MS - now;
+    const leftMs = Math.ceil(cached.since + PATIENCE_MS - now);
     return leftMs > 0 ? { waitUntil: addMs(clock.now(), leftMs) } : {};
   }
   const answer = applied?.object;
   const seen = cached.object?.metadata.resourceVersion ?? cached.version;
   if (answer === undefined || compareVersions(seen, answer.metadata.resourceVersion) >= 0)
     return { known: { object: cached.object } };
-  const leftMs = (applied?.answeredAt ?? 0) + PATIENCE_MS - now;
+  const leftMs = Math.ceil((applied?.answeredAt ?? 0) + PATIENCE_MS - now);
   return leftMs > 0
     ? { known: { object: answer }, checkAgainAt: addMs(clock.now(), leftMs) }
     : { checkAgainAt: addMs(clock.now(), 6 * PATIENCE_MS) };

@@ -7,7 +7,8 @@
  * 1. Works are made and kept up to date, never deleted here: they go with their Namespace by garbage collection, and
  *    stay when the Namespace is kept from members later.
  * 2. A Work of the same name that belongs to somebody else (a binding, an earlier Namespace) is left alone.
- * 3. Nothing is made for a cluster that leaves, nor before its execution namespace exists.
+ * 3. Nothing is made for a cluster that leaves, nor before its execution namespace exists, nor for a Namespace that the
+ *    server does not have any more.
  */
 import {
   type AnyObject,
@@ -34,7 +35,7 @@ import {
 } from "@lifeboat/core";
 import { createController, done, type Outcome, type Service, watching } from "@lifeboat/kit";
 import type { PlaneContext } from "../context.ts";
-import { watchingTemplates } from "../templates.ts";
+import { isStillThere, watchingTemplates } from "../templates.ts";
 import { mergedWork } from "./merge-work.ts";
 
 export interface NamespaceSyncOptions {
@@ -91,7 +92,9 @@ async function look(context: PlaneContext, skipped: RegExp, key: ObjectKey): Pro
   }
   const wanted = rendered.work as unknown as New<Work>;
   if (existing === undefined) {
-    await plane.create(works, wanted);
+    const resource = context.templates.resourceOf(NAMESPACE.apiVersion, NAMESPACE.kind);
+    if (resource !== undefined && (await isStillThere(plane, resource, namespace)))
+      await plane.create(works, wanted);
     return done;
   }
   const next = mergedWork(existing, wanted);

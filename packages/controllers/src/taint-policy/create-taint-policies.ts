@@ -5,9 +5,25 @@
  * 1. Every state of a cluster's conditions that the informer reports reaches the decision, also those between two looks:
  *    a window is interrupted by a mismatch that lasted a millisecond.
  * 2. After a start the first look of a cluster counts as unwatched, and so does the first after a state was dropped.
+ * 3. Nothing is written by the cached policies alone: the server is asked for them first. Of two leaders, one that has not
+ *    heard of a policy would take its taints off as often as the other sets them.
  */
-import { type Cluster, clusters, equalJson, type ObjectKey, Refused } from "@lifeboat/api";
-import { decideTaints, type PassedState, type TaintCommand, wellKnown } from "@lifeboat/core";
+import {
+  type Cluster,
+  clusters,
+  clusterTaintPolicies,
+  equalJson,
+  type ObjectKey,
+  Refused,
+} from "@lifeboat/api";
+import {
+  decideTaints,
+  type PassedState,
+  type TaintCommand,
+  type TaintPlan,
+  type TaintView,
+  wellKnown,
+} from "@lifeboat/core";
 import {
   checkAgainAt,
   type ControllerWatch,
@@ -68,7 +84,7 @@ class TaintPolicies implements Service {
           watching(informers.clusterTaintPolicies, () => this.#allClusters()),
           this.#clustersWhenPoliciesSynced(),
         ],
-        reconcile: (key) => this.#look(key),
+        reconcile: (key, signal) => this.#look(key, signal),
       }).run(signal);
     } finally {
       stopRecording();
@@ -109,24 +125,16 @@ class TaintPolicies implements Service {
     else watched.passed.push({ at: this.#context.clock.now(), conditions: conditionsOf(now) });
   }
 
-  async #look(key: ObjectKey): Promise<Outcome> {
-    const { informers, time, events } = this.#context;
+  async #look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
+    const { informers, events } = this.#context;
     const cluster = informers.clusters.get(key);
     const watched = this.#watched.get(key.name);
     if (cluster === undefined || watched === undefined) return done;
     const { unwatched } = watched;
     // A copy: more states may pass while the write is under way.
     const passed = [...watched.passed];
-    const plan = decideTaints(
-      {
-        cluster,
-        policies: informers.clusterTaintPolicies.list(),
-        passed,
-        unwatched,
-        failover: this.#options.failover,
-      },
-      time.moment(),
-    );
+    const { failover } = this.#options;
+    const plan = await this.#decide({ cluster, passed, unwatched, failover }, signal);
     for (const command of plan.commands) {
       try {
         await this.#write(cluster, command);
@@ -145,6 +153,15 @@ class TaintPolicies implements Service {
     watched.unwatched = false;
     for (const event of plan.events) events.record(cluster, event);
     return plan.checkAgainAt === undefined ? done : checkAgainAt(plan.checkAgainAt);
+  }
+
+  async #decide(view: Omit<TaintView, "policies">, signal: AbortSignal): Promise<TaintPlan> {
+    const { informers, plane, time } = this.#context;
+    const policies = informers.clusterTaintPolicies.list();
+    const plan = decideTaints({ ...view, policies }, time.moment());
+    if (plan.commands.length === 0) return plan;
+    const { items } = await plane.list(clusterTaintPolicies, { signal });
+    return decideTaints({ ...view, policies: items }, time.moment());
   }
 
   async #write(cluster: Cluster, command: TaintCommand): Promise<void> {

@@ -6,6 +6,7 @@ import {
   clusterTaintPolicies,
   type New,
 } from "@lifeboat/api";
+import { Informer } from "@lifeboat/kit";
 import { createFleet, type Fleet, newCluster, resources } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTaintPolicies } from "./create-taint-policies.ts";
@@ -47,18 +48,36 @@ async function report(status: "True" | "False" | "Unknown"): Promise<void> {
   const others = (cluster.status?.conditions ?? []).filter(({ type }) => type !== "Ready");
   const condition = { type: "Ready", status, reason: "", message: "" };
   const lastTransitionTime = new Date(fleet.clock.now()).toISOString().replace(".000Z", "Z");
-  await fleet.plane.update(
-    clusters,
-    {
-      ...cluster,
-      status: { ...cluster.status, conditions: [...others, { ...condition, lastTransitionTime }] },
-    },
-    { subresource: "status" },
-  );
+  // A patch: the controller may be writing its record meanwhile.
+  const body = { status: { conditions: [...others, { ...condition, lastTransitionTime }] } };
+  const options = { subresource: "status" };
+  await fleet.plane.patch(clusters, KEY, { type: "merge", body } as never, options);
 }
 
 const read = (): Promise<Cluster> => fleet.plane.get(clusters, KEY);
 const taintsOf = async (): Promise<readonly unknown[]> => (await read()).spec.taints ?? [];
+
+it("asks the server before it acts for a policy that is gone, of which it has not heard", async () => {
+  const stop = new AbortController();
+  await fleet.close();
+  fleet = await createFleet({
+    services: (context) => {
+      const stale = new Informer(context, context.plane, clusterTaintPolicies);
+      const following = { name: "stale", run: () => stale.run(stop.signal) };
+      const informers = { ...context.informers, clusterTaintPolicies: stale };
+      return [following, ...createTaintPolicies({ ...context, informers }, { failover: true })];
+    },
+  });
+  await fleet.plane.create(clusters, newCluster("eu-1"));
+  const { metadata } = await fleet.plane.create(clusterTaintPolicies, policy(0, 0));
+  await fleet.settle();
+  stop.abort();
+  await fleet.settle();
+  await fleet.plane.delete(clusterTaintPolicies, { namespace: "", name: metadata.name });
+  await report("False");
+  await fleet.advance("10s");
+  expect(await taintsOf()).toEqual([]);
+});
 
 describe("the policy of the proposal", () => {
   it("taints the cluster five minutes after it failed, and clears it three minutes after it is back", async () => {

@@ -103,6 +103,17 @@ export function sameClaimedParts(a: Binding, b: Binding): boolean {
   );
 }
 
+/** What the detector says of a binding, but for versions of the template: those come with what is said. */
+export function claimedParts({ metadata, spec }: Binding): unknown {
+  const { labels = {}, annotations = {}, ownerReferences = [] } = metadata;
+  return [
+    OWN_LABELS.map((key) => labels[key] ?? ""),
+    OWN_ANNOTATIONS.map((key) => annotations[key] ?? ""),
+    ownerReferences,
+    without(spec, "resource", ...OTHERS),
+  ];
+}
+
 const OWN_LABELS = [...claimLabels];
 const OWN_ANNOTATIONS = [...claimAnnotations, TEMPLATE_DIGEST];
 
