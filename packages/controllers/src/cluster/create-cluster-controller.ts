@@ -5,6 +5,8 @@
  * 2. Before the execution namespace is deleted the server is asked once more whether a binding needs the cluster.
  * 3. Changes of bindings and Works concern a Cluster only while it leaves; a Cluster that stays costs nothing.
  * 4. The condition Leaving is written when its reason changes; its counts follow at most every five seconds.
+ * 5. A second process that has not heard yet that a Cluster leaves must not give it its namespace back: before one is made the
+ *    server is asked for the Cluster. One that was made too late all the same belongs to no Cluster, and is taken away.
  */
 import {
   type AnyObject,
@@ -121,6 +123,7 @@ class ClusterLifecycle {
     const cluster = this.#context.informers.clusters.get(key);
     if (cluster === undefined) {
       this.#toldAt.delete(key.name);
+      await this.#removeOrphan(key, signal);
       return done;
     }
     // Who is gone meanwhile gets nothing more: a namespace made now would stay for ever.
@@ -218,7 +221,7 @@ class ClusterLifecycle {
         return this.#removeFinalizer(cluster, signal);
       case "CreateNamespace":
         return this.#reported(cluster, "CreateExecutionSpace", () =>
-          this.#createNamespace(cluster.metadata.name, signal),
+          this.#createNamespace(cluster, signal),
         );
       case "DeleteNamespace":
         return this.#reported(cluster, "RemoveExecutionSpace", () =>
@@ -272,8 +275,16 @@ class ClusterLifecycle {
     }
   }
 
-  async #createNamespace(cluster: string, signal: AbortSignal): Promise<string | undefined> {
+  async #createNamespace(
+    { metadata: { name: cluster, uid } }: Cluster,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
     const { plane } = this.#context;
+    const found = await plane
+      .get(clusters, { namespace: "", name: cluster }, { signal })
+      .catch(ignoring("NotFound"));
+    const isStaying = found?.metadata.deletionTimestamp === undefined;
+    if (found?.metadata.uid !== uid || !isStaying) return undefined;
     const { name } = namespaceKey(cluster);
     const labels = { [wellKnown.SYSTEM]: "true" };
     try {
@@ -286,6 +297,20 @@ class ClusterLifecycle {
     // It is there, and the cache either lags or does not see it for want of the label.
     await this.#labelNamespace(cluster, signal);
     return undefined;
+  }
+
+  /** Takes away the execution namespace of a Cluster that is not there, unless a Work is in it. */
+  async #removeOrphan(cluster: ObjectKey, signal: AbortSignal): Promise<void> {
+    const { plane } = this.#context;
+    const key = namespaceKey(cluster.name);
+    const namespace = this.#namespaces.get(key);
+    if (namespace === undefined || namespaceState(namespace) !== "active") return;
+    const found = await plane.get(clusters, cluster, { signal }).catch(ignoring("NotFound"));
+    if (found !== undefined) return;
+    const { items } = await plane.list(works, { namespace: key.name, limit: 1, signal });
+    if (items.length > 0) return;
+    const preconditions = { uid: namespace.metadata.uid };
+    await plane.delete(NAMESPACES, key, { preconditions, signal }).catch(ignoring("NotFound"));
   }
 
   /** Puts our label on the execution namespace; answers whether there is one. */
