@@ -87,6 +87,17 @@ async function eventsOf(fleet: Fleet): Promise<readonly string[]> {
   return items.map((event) => String(event["reason"]));
 }
 
+/** An informer that answers single questions otherwise. */
+function withGet(informer: Informer<Cluster>, get: () => Cluster | undefined): Informer<Cluster> {
+  return new Proxy(informer, {
+    get: (target, name) => {
+      if (name === "get") return get;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? (value as () => unknown).bind(target) : value;
+    },
+  });
+}
+
 describe("a Cluster that joins", () => {
   it("gets the finalizer, and an execution namespace with its label", async () => {
     const fleet = await fleetOf(["m1"]);
@@ -316,6 +327,53 @@ describe("a Cluster that leaves", () => {
     await fleet.advance("30s");
     expect(await clusterOf(fleet)).toBeUndefined();
     expect(await spaceOf(fleet)).toBeUndefined();
+    await fleet.close();
+  });
+
+  it("does not get its namespace back from a process that has not heard that it leaves", async () => {
+    const fleet = await createFleet({
+      members: ["m1"],
+      memberModel: false,
+      services: (context) => {
+        const { clusters: heard } = context.informers;
+        // The other one knows the Cluster as it was before it was deleted.
+        let joined: Cluster | undefined;
+        const get = (): Cluster | undefined => {
+          const found = heard.get(M1);
+          if (found !== undefined && found.metadata.deletionTimestamp === undefined) joined = found;
+          return joined;
+        };
+        const informers = { ...context.informers, clusters: withGet(heard, get) };
+        return [
+          ...createClusterController(context),
+          ...createClusterController({ ...context, informers }),
+        ];
+      },
+    });
+    await fleet.advance("1s");
+    expect(await spaceOf(fleet)).toBeDefined();
+    await fleet.plane.delete(clusters, M1);
+    await fleet.advance("1m");
+    expect(await clusterOf(fleet)).toBeUndefined();
+    expect(await spaceOf(fleet)).toBeUndefined();
+    await fleet.close();
+  });
+
+  it("takes away a namespace that was made when it was gone already, and none with a Work", async () => {
+    const fleet = await fleetOf(["m1"]);
+    await fleet.plane.delete(clusters, M1);
+    await fleet.advance("10s");
+    const space = newNamespace(SPACE.name);
+    const metadata = { ...space.metadata, labels: { [wellKnown.SYSTEM]: "true" } };
+    await fleet.plane.create(resources.namespaces, { ...space, metadata });
+    await fleet.advance("10s");
+    expect(await spaceOf(fleet)).toBeUndefined();
+    await fleet.plane.create(resources.namespaces, space);
+    await fleet.plane.create(works, work("web"));
+    const body = { metadata: { labels: { [wellKnown.SYSTEM]: "true" } } };
+    await fleet.plane.patch(resources.namespaces, SPACE, { type: "merge", body });
+    await fleet.advance("10s");
+    expect((await spaceOf(fleet))?.metadata.deletionTimestamp).toBeUndefined();
     await fleet.close();
   });
 

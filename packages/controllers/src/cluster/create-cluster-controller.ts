@@ -7,6 +7,7 @@
  * 3. Changes of bindings and Works concern a Cluster only while it leaves; a Cluster that stays costs nothing.
  * 4. The condition Leaving is written when its reason changes; its counts follow at most every five seconds. A reason that
  *    somebody else contradicted a moment ago waits (../said-lately.ts).
+ * 5. An execution namespace that was made too late all the same belongs to no Cluster, and is taken away.
  */
 import {
   type AnyObject,
@@ -125,6 +126,7 @@ class ClusterLifecycle {
     const cluster = this.#context.informers.clusters.get(key);
     if (cluster === undefined) {
       this.#toldAt.delete(key.name);
+      await this.#removeOrphan(key, signal);
       return done;
     }
     // Who is gone meanwhile gets nothing more: a namespace made now would stay for ever.
@@ -304,6 +306,20 @@ class ClusterLifecycle {
     const key = { namespace: "", name: metadata.name };
     const { metadata: now } = await this.#context.plane.get(clusters, key, { signal });
     return now.uid === metadata.uid && now.deletionTimestamp === undefined;
+  }
+
+  /** Takes away the execution namespace of a Cluster that is not there, unless a Work is in it. */
+  async #removeOrphan(cluster: ObjectKey, signal: AbortSignal): Promise<void> {
+    const { plane } = this.#context;
+    const key = namespaceKey(cluster.name);
+    const namespace = this.#namespaces.get(key);
+    if (namespace === undefined || namespaceState(namespace) !== "active") return;
+    const found = await plane.get(clusters, cluster, { signal }).catch(ignoring("NotFound"));
+    if (found !== undefined) return;
+    const { items } = await plane.list(works, { namespace: key.name, limit: 1, signal });
+    if (items.length > 0) return;
+    const preconditions = { uid: namespace.metadata.uid };
+    await plane.delete(NAMESPACES, key, { preconditions, signal }).catch(ignoring("NotFound"));
   }
 
   /** Puts our label on the execution namespace; answers whether there is one. */

@@ -91,7 +91,10 @@ export interface Waiting extends Queued {
 /** One evacuation that is going on. */
 export interface Track {
   readonly cluster: string;
+  /** By the name of the binding: of several that had it one after the other, the one that is there. */
   readonly items: Map<string, Item>;
+  /** Everybody who was recorded, by the uid of the binding. */
+  readonly recorded: Map<string, Item>;
   /** Bindings that may have reached the cluster after it was recorded. */
   readonly arrivals: Set<string>;
   evacuation: Evacuation;
@@ -218,7 +221,7 @@ export class Board {
     ]);
     for (const cluster of clusters)
       for (const track of this.tracksOf(cluster)) {
-        const item = track.items.get(id);
+        const item = this.#itemOf(track, id);
         if (item !== undefined) this.#update(item);
         if (now !== undefined && isArrival(track, item, now)) track.arrivals.add(id);
         this.#listener.changed(cluster);
@@ -306,6 +309,7 @@ export class Board {
     const track: Track = {
       cluster: evacuation.spec.cluster,
       items: new Map(),
+      recorded: new Map(),
       arrivals: new Set(),
       ...readEvacuation(evacuation),
     };
@@ -341,9 +345,9 @@ export class Board {
     if (!isRecorded) return [];
     const recordedAt = parseTime(metadata.creationTimestamp ?? "") ?? instantOf(0);
     return spec.entries.map((entry, i) => {
-      const item = itemFor(track, entry, spec.ordinal * MAX_ENTRIES + i);
-      if (!item.terms.has(taint))
-        item.terms.set(taint, {
+      const recorded = recordedFor(track, entry, spec.ordinal * MAX_ENTRIES + i);
+      if (!recorded.terms.has(taint))
+        recorded.terms.set(taint, {
           taint: spec.taint,
           id: taint,
           toleratedUntil:
@@ -354,20 +358,32 @@ export class Board {
           result: entry.result,
           recordedAt,
         });
+      const item = this.#itemOf(track, recorded.id) ?? recorded;
       const binding = this.#bindingOf(item.id);
       if (binding === undefined || !isArrival(track, item, binding)) track.arrivals.delete(item.id);
       return item;
     });
   }
 
+  /**
+   * Who is meant by a name: slices of different taints are read in no order of time, so a former binding of that name may be
+   * read of last.
+   */
+  #itemOf(track: Track, id: string): Item | undefined {
+    const present = track.recorded.get(this.#bindingOf(id)?.metadata.uid ?? "");
+    if (present !== undefined) track.items.set(id, present);
+    return track.items.get(id);
+  }
+
   /** Forgets what a slice said, which somebody deleted by hand. */
   #removeSlice(track: Track, { taint, entries }: EvacuationSlice["spec"]): void {
     for (const { binding } of entries) {
-      const { namespace = "", name } = binding;
-      const item = track.items.get(formatKey({ namespace, name }));
+      const item = track.recorded.get(binding.uid);
       if (item === undefined) continue;
       item.terms.delete(taintId(taint));
       if (item.terms.size > 0) continue;
+      track.recorded.delete(binding.uid);
+      if (track.items.get(item.id) !== item) continue;
       track.items.delete(item.id);
       this.queue.remove(placeOf(item));
     }
@@ -466,12 +482,12 @@ function isArrival(track: Track, item: Item | undefined, binding: Binding): bool
   return false;
 }
 
-function itemFor(track: Track, entry: EvacuationEntry, order: number): Item {
+function recordedFor(track: Track, entry: EvacuationEntry, order: number): Item {
   const { namespace = "", name, uid } = entry.binding;
   const key = { namespace, name };
   const id = formatKey(key);
-  const known = track.items.get(id);
-  if (known !== undefined && known.entry.binding.uid === uid) return known;
+  const known = track.recorded.get(uid);
+  if (known !== undefined) return known;
   const item: Item = {
     track,
     id,
@@ -487,6 +503,7 @@ function itemFor(track: Track, entry: EvacuationEntry, order: number): Item {
     isBusy: false,
     version: "0",
   };
+  track.recorded.set(uid, item);
   track.items.set(id, item);
   return item;
 }

@@ -131,6 +131,27 @@ describe("eligibility", () => {
     expect((await entriesOf("m1-1")).filter(({ name }) => name === "late")).toHaveLength(1);
   });
 
+  it("is judged once of who took the name of another, whatever the order of the slices", async () => {
+    fleet = await bareFleet({ clusters: FOUR });
+    await bind(fleet, "first", ["m1"], tolerating());
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("5s");
+    await bind(fleet, "again", ["m1"], tolerating());
+    await fleet.advance("5s");
+    await fleet.plane.delete(resourceBindings, { namespace: "default", name: "again" });
+    await bind(fleet, "again", ["m1"], tolerating());
+    await fleet.advance("5s");
+    await setTaints(fleet, "m1", DOWN, PREFER);
+    await fleet.advance("5s");
+    const expected = ["down again", "down again", "down first", "slow again", "slow first"];
+    const named = async () =>
+      (await entriesOf("m1-1")).map(({ taint, name }) => `${taint} ${name}`);
+    expect(await named()).toEqual(expected);
+    await fleet.restart();
+    await fleet.advance("1m");
+    expect(await named()).toEqual(expected);
+  });
+
   it("of a further taint adds entries, and removing one taint abandons only its own", async () => {
     fleet = await bareFleet({ clusters: FOUR });
     await bind(fleet, "a", ["m1"], { ...tolerating(300) });

@@ -28,6 +28,8 @@ export interface Held {
   readonly table: string;
   readonly key: string;
   readonly revision: number;
+  /** Since when it has been on the disk, whether it was written or restored; milliseconds since the simulation began. */
+  readonly since: number;
   readonly object: AnyObject;
 }
 
@@ -62,7 +64,7 @@ export class Ledger {
     const state = this.#stateOf(server);
     const revisions = this.#revisionsOf(server);
     for (const { key, revision, bytes } of rows) {
-      state.put(new LazyHeld(key, revision, bytes));
+      state.put(new LazyHeld(key, revision, bytes, this.#now()));
       revisions.add(revision);
     }
   }
@@ -82,7 +84,8 @@ export class Ledger {
   record(server: string, row: ChangeRow): void {
     const state = this.#stateOf(server);
     const previous = state.get(row.key);
-    const held = new LazyHeld(row.key, row.revision, row.bytes);
+    const since = previous?.since ?? this.#now();
+    const held = new LazyHeld(row.key, row.revision, row.bytes, since);
     const { table, key } = held;
     const change = { at: this.#now(), server, row, previous, table, key };
     this.rows.push(change);
@@ -194,12 +197,14 @@ class LazyHeld implements Held {
   readonly table: string;
   readonly key: string;
   readonly revision: number;
+  readonly since: number;
   readonly #bytes: Uint8Array;
 
-  constructor(row: string, revision: number, bytes: Uint8Array) {
+  constructor(row: string, revision: number, bytes: Uint8Array, since: number) {
     this.row = row;
     ({ table: this.table, key: this.key } = splitKey(row));
     this.revision = revision;
+    this.since = since;
     this.#bytes = bytes;
   }
 

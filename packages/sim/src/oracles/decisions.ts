@@ -14,7 +14,7 @@ import { wellKnown } from "@lifeboat/core";
 import { type Committed, parseObject } from "../disk/ledger.ts";
 import { type Borne, Fleet, isDrain, type KnownCluster, type Lost, type Taint } from "./fleet.ts";
 import type { AlwaysOracle, Judge } from "./oracle.ts";
-import { BINDINGS, ignoresSpread, isDividing, isGoing } from "./reading.ts";
+import { BINDINGS, ignoresSpread, isDividing, isGoing, isUnclaimed } from "./reading.ts";
 import type { Truth } from "./truth.ts";
 
 export const SLICES = "lifeboat.dev/evacuationslices";
@@ -99,6 +99,8 @@ export interface Waiting {
   readonly recordedAt: number;
   /** When it may go, in true time. */
   readonly dueAt: number;
+  /** When a person or the scheduler last changed what decides whether it has somewhere to go. */
+  readonly askedAt: number;
 }
 
 /** What a binding says about leaving. */
@@ -116,6 +118,8 @@ export class Eligibility {
   readonly #truth: Truth;
   /** By the uid of the binding. */
   readonly #said = new Map<string, Said[]>();
+  /** What bindings ask of a target, and since when; by their uid. */
+  readonly #asked = new Map<string, { readonly at: number; readonly text: string }>();
   /** By cluster, then by the uid of the binding and the taint. */
   readonly #entries = new Map<string, Map<string, Recorded>>();
 
@@ -165,7 +169,8 @@ export class Eligibility {
       const until = parseTime(entry.toleratedUntil ?? "");
       const added = parseTime(cause.taint.timeAdded ?? "");
       const waitsMs = until === undefined || added === undefined ? 0 : until - added;
-      return [{ entry, binding, taint, recordedAt: at, dueAt: cause.since + waitsMs }];
+      const { at: askedAt } = this.#asked.get(uid) ?? { at: Number.NEGATIVE_INFINITY };
+      return [{ entry, binding, taint, recordedAt: at, dueAt: cause.since + waitsMs, askedAt }];
     });
   }
 
@@ -183,8 +188,13 @@ export class Eligibility {
       .map(({ spec }) => termsOf(spec, taint, noExecutePurgeMode));
   }
 
-  #hearBinding({ metadata, spec }: ResourceBinding, at: number): void {
+  #hearBinding(binding: ResourceBinding, at: number): void {
+    const { metadata, spec } = binding;
     const { placement, failover } = spec;
+    const names = (spec.clusters ?? []).map(({ name }) => name);
+    const asked = JSON.stringify([placement, names, spec.replicas, isUnclaimed(binding)]);
+    if (this.#asked.get(metadata.uid)?.text !== asked)
+      this.#asked.set(metadata.uid, { at, text: asked });
     const text = JSON.stringify([placement?.clusterTolerations, failover?.cluster]);
     const said = this.#said.get(metadata.uid) ?? [];
     if (said.at(-1)?.text === text) return;

@@ -55,6 +55,11 @@ export class Evictions {
     for (const name of names) this.#binding(name, [cluster], []);
   }
 
+  /** A binding that is on a cluster, and may be nowhere else. */
+  onlyOn(cluster: string, name: string): void {
+    this.#binding(name, [cluster], [], { clusterAffinity: { clusterNames: [cluster] } });
+  }
+
   /** That these are to leave a cluster. */
   recorded(cluster: string, ...names: readonly string[]): void {
     this.put(`lifeboat.dev/evacuationslices//${cluster}-1-x-0`, {
@@ -102,7 +107,12 @@ export class Evictions {
     write("plane", key, object, ledger.versions("plane").has(key) ? "MODIFIED" : "ADDED");
   }
 
-  #binding(name: string, on: readonly string[], left: readonly string[]): void {
+  #binding(
+    name: string,
+    on: readonly string[],
+    left: readonly string[],
+    placement: Fields = {},
+  ): void {
     const mark = `x ${FAULTY.key}:${FAULTY.effect}@${TIME}`;
     const marks = JSON.stringify(Object.fromEntries(left.map((cluster) => [cluster, mark])));
     this.put(`${BINDINGS}/${name}`, {
@@ -115,6 +125,7 @@ export class Evictions {
       },
       spec: {
         resource: { kind: "Deployment", namespace: "default", name },
+        placement,
         clusters: on.map((cluster) => ({ name: cluster })),
         gracefulEvictionTasks: left.map((fromCluster) => ({
           fromCluster,

@@ -36,6 +36,30 @@ itJudges([
       h.noWork("m1");
     },
   ],
+  ...(
+    [
+      ["kept", "a backup", 3, { restored: new Set(["m1"]) }],
+      ["broken", "a backup", 60, { restored: new Set(["m1"]) }],
+      ["kept", "a repeated write", 3, { repeated: new Set(["m1"]) }],
+      ["broken", "nothing that went wrong", 3, { restored: new Set(["m2"]) }],
+    ] as const
+  ).map(
+    ([verdict, what, seconds, circumstances]) =>
+      [
+        "gone-means-gone",
+        verdict,
+        `${what} brought the copy back ${seconds} s ago, while the plane is slow`,
+        (h: History) => {
+          h.work("m1", { going: true });
+          h.copy("m1", 1);
+          h.noCopy("m1");
+          h.copy("m1", 1);
+          h.pass(seconds);
+          h.noWork("m1");
+        },
+        { ...circumstances, lateTimes: [{ from: 0, until: 120, delayMs: 5000 }] },
+      ] as const,
+  ),
   [
     "gone-means-gone",
     "kept",

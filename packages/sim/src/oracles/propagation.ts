@@ -5,7 +5,7 @@
  */
 import type { AnyObject, Cluster, ResourceBinding } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
-import { parseObject } from "../disk/ledger.ts";
+import { type Held, parseObject } from "../disk/ledger.ts";
 import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
 import {
   bindingOf,
@@ -147,17 +147,29 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
           ),
         }))
         .filter(({ held }) => {
-          const marks = held?.object.metadata;
+          if (held === undefined) return false;
+          const marks = held.object.metadata;
           return (
-            marks?.labels?.[wellKnown.MANAGED] === "true" &&
+            marks.labels?.[wellKnown.MANAGED] === "true" &&
             marks.annotations?.[wellKnown.WORK_NAME] === name &&
-            marks.annotations[wellKnown.WORK_NAMESPACE] === namespace
+            marks.annotations[wellKnown.WORK_NAMESPACE] === namespace &&
+            !isBackJustNow(truth, cluster, held)
           );
         })
         .map(({ kind, held }) => `Work ${change.key} is gone, and ${kind} ${held?.key} is not`);
     },
   },
 ];
+
+/**
+ * Whether a backup, or a write that arrived again, brought a copy back after the member had said that there is none, while the
+ * word that lets its Work go was on its way.
+ */
+function isBackJustNow(truth: Truth, member: string, { since }: Held): boolean {
+  const { repeated, restored } = truth.circumstances;
+  if (!restored.has(member) && !repeated.has(member)) return false;
+  return truth.ledger.now - since <= truth.roundTripMs;
+}
 
 /** Whether an object of somebody else has the place of a copy that does not overwrite. */
 function isTaken({ ledger }: Truth, where: string, { kind, metadata }: AnyObject): boolean {

@@ -73,6 +73,26 @@ describe("clusters-take-turns", () => {
     story.evict("b", "m1");
     expect(story.hasSpoken("clusters-take-turns")).toBe(isBroken);
   });
+
+  it.each([
+    [0, false],
+    [1, false],
+    [20, true],
+  ])("%d s after a person gave another somewhere to go it is broken: %s", (seconds, isBroken) => {
+    const story = new Evictions();
+    story.on("m1", "a", "b");
+    story.onlyOn("m2", "c");
+    for (const name of ["m1", "m2"]) story.cluster(name, FAULTY);
+    story.recorded("m1", "a", "b");
+    story.recorded("m2", "c");
+    story.pass(10);
+    story.on("m2", "c");
+    story.pass(seconds);
+    story.evict("a", "m1");
+    story.pass(2);
+    story.evict("b", "m1");
+    expect(story.hasSpoken("clusters-take-turns")).toBe(isBroken);
+  });
 });
 
 describe("paused-moves-nobody", () => {

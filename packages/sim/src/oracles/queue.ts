@@ -188,7 +188,7 @@ function hasSomebody(
   eligibility: Eligibility,
 ): boolean {
   const mayGo = (one: Waiting): boolean =>
-    Math.max(one.recordedAt, one.dueAt) < since &&
+    Math.max(one.recordedAt, one.dueAt, one.askedAt) < since &&
     isPassive(one.binding) === isPassive(binding) &&
     !isOfPerson(truth, one.binding) &&
     !hasFailed(one.binding) &&
