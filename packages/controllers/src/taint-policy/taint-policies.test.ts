@@ -51,7 +51,7 @@ async function report(status: "True" | "False" | "Unknown"): Promise<void> {
   // A patch: the controller may be writing its record meanwhile.
   const body = { status: { conditions: [...others, { ...condition, lastTransitionTime }] } };
   const options = { subresource: "status" };
-  await fleet.plane.patch(clusters, KEY, { type: "merge", body }, options);
+  await fleet.plane.patch(clusters, KEY, { type: "merge", body: body as never }, options);
 }
 
 const read = (): Promise<Cluster> => fleet.plane.get(clusters, KEY);
