@@ -553,6 +553,20 @@ describe("spreading", () => {
 });
 
 describe("waiting for a purge", () => {
+  it.each([
+    [4, { m1: 2, m2: 2 }],
+    [3, { m1: 2, m2: 1 }],
+    [5, { m1: 2, m2: 2 }],
+  ])("keeps of what is there as many as are asked for: %i", (replicas, expected) => {
+    for (const preference of ["static", "dynamic", "Aggregated"] as const) {
+      const clusters = { m1: 2, m2: 2 };
+      const given = { placement: divided(preference), replicas, clusters };
+      const decision = placeOn(three, given, { waitForPurge: 2 });
+      expect(decision.reason).toBe("AwaitingPurge");
+      expect(sharesOf(decision)).toEqual(expected);
+    }
+  });
+
   it("places everything but what still has to go (D10)", () => {
     const given = { placement: divided("dynamic"), replicas: 8, clusters: { m1: 2 } };
     const decision = placeOn(three, given, { waitForPurge: 4 });

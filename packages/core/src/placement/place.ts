@@ -209,20 +209,24 @@ function assign(
   if (division.style === "duplicated")
     return byName(fits.map(({ candidate: { name } }) => targetOf(name, replicas)));
   const weights = staticWeights(fits, workload);
+  const holders = fits.map(({ candidate: { name }, current, room, mayGrow }, i) => {
+    const weight = weights[i] ?? 0;
+    return {
+      name,
+      current: isStatic(workload) && weight === 0 ? 0 : current,
+      room,
+      weight,
+      mayGrow,
+    };
+  });
+  const anew = workload.isFresh || (isStatic(workload) && workload.isEdited);
+  // What is there already does not wait for a purge elsewhere: it would go and come back when fewer are asked for.
+  const steady = anew ? 0 : holders.reduce((sum, { current }) => sum + current, 0);
   const divided = divideReplicas({
-    total: Math.max(0, replicas - (view.waitForPurge ?? 0)),
-    holders: fits.map(({ candidate: { name }, current, room, mayGrow }, i) => {
-      const weight = weights[i] ?? 0;
-      return {
-        name,
-        current: isStatic(workload) && weight === 0 ? 0 : current,
-        room,
-        weight,
-        mayGrow,
-      };
-    }),
+    total: Math.max(0, replicas - (view.waitForPurge ?? 0), Math.min(replicas, steady)),
+    holders,
     style: division.style,
-    anew: workload.isFresh || (isStatic(workload) && workload.isEdited),
+    anew,
     tieBreaker: uid,
   });
   if (divided.kind === "short") return divided.available;
