@@ -98,6 +98,20 @@ itJudges([
       h.binding({ on: { m1: 1 }, replicas: 1, placement: DIVIDED });
     },
   ],
+  ...(["m1", "m2"] as const).map(
+    (other) =>
+      [
+        "clusters-that-are-there-stay",
+        other === "m1" ? "kept" : "broken",
+        `its result was in m3 and ${other}, and the groups are m1 and m2 with m3`,
+        (h: History) => {
+          const clusterAffinities = [{ clusterNames: ["m1"] }, { clusterNames: ["m2", "m3"] }];
+          const parts = { replicas: 5, placement: { ...DIVIDED, clusterAffinities } };
+          h.binding({ ...parts, on: { [other]: 2, m3: 3 } });
+          h.binding({ ...parts, on: { [other]: 5 } });
+        },
+      ] as const,
+  ),
   [
     "clusters-that-are-there-stay",
     "broken",

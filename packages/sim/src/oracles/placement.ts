@@ -56,6 +56,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         const evicted = tasksOf(now);
         const lost = resultWithout(before, now)
           .filter((cluster) => !evicted.has(cluster) && isStaying(clusterNamed(truth, cluster)))
+          .filter((cluster) => !isOfAnotherGroup(edit, cluster))
           .map((cluster) => `${nameOf(now)} lost ${cluster}`);
         if (!isDivided(now)) return lost;
         const shares = resultOf(now);
@@ -203,19 +204,37 @@ function isAskedAnew(before: ResourceBinding, now: ResourceBinding): boolean {
   );
 }
 
+type Groups = readonly (readonly string[])[];
+
+function groupsOf({ spec }: ResourceBinding): Groups {
+  const { clusterAffinities = [] } = spec.placement ?? {};
+  return clusterAffinities.map(({ clusterNames = [] }) => clusterNames);
+}
+
+/** The first group that the whole result lies in; -1: none. */
+function groupOf(binding: ResourceBinding, groups: Groups): number {
+  const result = [...resultOf(binding).keys()];
+  return groups.findIndex((names) => result.every((name) => names.includes(name)));
+}
+
+/**
+ * Whether a result that lay in two groups is in one again, and the cluster is not of that one: an eviction was taken back (D13)
+ * when what was asked for in addition had been placed in another group.
+ */
+function isOfAnotherGroup({ before, now }: Edit, cluster: string): boolean {
+  const groups = groupsOf(now);
+  const latter = groups[groupOf(now, groups)];
+  return groupOf(before, groups) < 0 && latter?.includes(cluster) === false;
+}
+
 /**
  * Whether it went on to a later group of clusters because its former one took nothing new, as somebody may know who knows what
  * was true then: all clusters there are gone, going or bear a taint, have copies of former times to remove (D11), or are where
  * it failed (D23). A result is always of one group.
  */
 function isInLaterGroup({ clusters }: Fleet, { before, now }: Edit, knownAt: number): boolean {
-  const { clusterAffinities = [] } = now.spec.placement ?? {};
-  const groups = clusterAffinities.map(({ clusterNames = [] }) => clusterNames);
-  const groupOf = (binding: ResourceBinding): number =>
-    groups.findIndex((names) =>
-      [...resultOf(binding).keys()].every((name) => names.includes(name)),
-    );
-  const [former, latter] = [groupOf(before), groupOf(now)];
+  const groups = groupsOf(now);
+  const [former, latter] = [groupOf(before, groups), groupOf(now, groups)];
   const failed = failedIn(before);
   const isClosed = groups[former]?.every((name) => {
     const known = clusters.get(name);
