@@ -92,6 +92,24 @@ itJudges([
   ],
   ["placed-as-asked", "kept", "its one cluster takes no more", halfPlaced(atMost(1))],
   ["placed-as-asked", "broken", "it may take a second cluster", halfPlaced(atMost(2))],
+  ...([1, 2] as const).map(
+    (maxGroups) =>
+      [
+        "nobody-stays-on-a-faulty-cluster",
+        maxGroups === 1 ? "kept" : "broken",
+        `a cluster that takes no more stays, of at most ${maxGroups}`,
+        (h: History) => {
+          const preference = { replicaDivisionPreference: "Aggregated" };
+          const replicaScheduling = { replicaSchedulingType: "Divided", ...preference };
+          const placement = { replicaScheduling, ...atMost(maxGroups) };
+          const labels = { [wellKnown.POLICY_ID]: "policy" };
+          h.cluster("m1", "False", {}, { taints: [{ key: "k", effect: "NoExecute" }] });
+          h.cluster("m2", "True", {}, { taints: [{ key: "k", effect: "NoSchedule" }] });
+          h.binding({ on: { m1: 1, m2: 1 }, labels, placement });
+        },
+        { failover: true },
+      ] as const,
+  ),
   [
     "nobody-stays-on-a-faulty-cluster",
     "broken",

@@ -14,6 +14,7 @@ import {
   ignoresSpread,
   isClaimedBy,
   isDividing,
+  isFullWithout,
   isGoing,
   isOf,
   isOfPerson,
@@ -132,6 +133,7 @@ export const convergedOracles: readonly ConvergedOracle[] = [
               !statefulInjection || isStateReadable(binding, workOf(truth, binding, name)),
           )
           .filter(({ name }) => !mayStay(truth, binding, name))
+          .filter(({ name }) => !isFullWithout(binding, name, others.map(nameOfCluster)))
           .map(({ name }) => `${nameOf(binding)} is still on ${name}`);
       });
     },
