@@ -34,8 +34,9 @@ export const placementMutants: readonly SimMutant[] = [
     promise: "G4",
     breaks: "one replica too many is placed",
     file: "packages/core/src/placement/place.ts",
-    find: "total: Math.max(0, replicas - (view.waitForPurge ?? 0)),",
-    replace: "total: Math.max(0, replicas + 1 - (view.waitForPurge ?? 0)),",
+    find: "total: Math.max(0, replicas - (view.waitForPurge ?? 0), Math.min(replicas, steady)),",
+    replace:
+      "total: Math.max(0, replicas + 1 - (view.waitForPurge ?? 0), Math.min(replicas, steady)),",
     caughtIn: ["propagate"],
   },
   {

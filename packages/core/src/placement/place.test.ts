@@ -358,6 +358,42 @@ describe("ordered groups of clusters", () => {
     });
   });
 
+  describe("after an edit of the one in use", () => {
+    const tainted = (name: string) =>
+      makeCluster(name, { spec: { taints: bad.spec.taints ?? [] } });
+    const fleet = [tainted("a"), tainted("b"), makeCluster("c")];
+    const edit = (now: Placement, on: string) =>
+      placeOn(fleet, {
+        placement: now,
+        applied: {
+          ...duplicated,
+          clusterAffinities: [
+            { affinityName: "first", clusterNames: ["d"] },
+            { affinityName: "second", clusterNames: ["a", "c"] },
+          ],
+        },
+        status: { schedulerObservingAffinityName: "second" },
+        clusters: { [on]: 1 },
+      });
+
+    it("are tried before it too, rather than nowhere", () => {
+      expect(edit(placement, "a")).toMatchObject({
+        reason: "Placed",
+        affinityName: "first",
+        clusters: [{ name: "a" }],
+      });
+    });
+
+    it("keep what one of them means when none fits, and let go of what none means", () => {
+      const wide: Placement = {
+        ...placement,
+        spreadConstraints: [{ spreadByField: "cluster", minGroups: 2 }],
+      };
+      expect(edit(wide, "a")).toMatchObject({ reason: "NoClusterFit", clusters: [{ name: "a" }] });
+      expect(edit(wide, "c")).toMatchObject({ reason: "NoClusterFit", clusters: [] });
+    });
+  });
+
   it("follow a result that a person put into another group", () => {
     const good = [makeCluster("a"), makeCluster("b"), makeCluster("c")];
     const status = { schedulerObservingAffinityName: "second" };
@@ -517,6 +553,20 @@ describe("spreading", () => {
 });
 
 describe("waiting for a purge", () => {
+  it.each([
+    [4, { m1: 2, m2: 2 }],
+    [3, { m1: 2, m2: 1 }],
+    [5, { m1: 2, m2: 2 }],
+  ])("keeps of what is there as many as are asked for: %i", (replicas, expected) => {
+    for (const preference of ["static", "dynamic", "Aggregated"] as const) {
+      const clusters = { m1: 2, m2: 2 };
+      const given = { placement: divided(preference), replicas, clusters };
+      const decision = placeOn(three, given, { waitForPurge: 2 });
+      expect(decision.reason).toBe("AwaitingPurge");
+      expect(sharesOf(decision)).toEqual(expected);
+    }
+  });
+
   it("places everything but what still has to go (D10)", () => {
     const given = { placement: divided("dynamic"), replicas: 8, clusters: { m1: 2 } };
     const decision = placeOn(three, given, { waitForPurge: 4 });

@@ -14,7 +14,6 @@ import { compareText } from "../fields.ts";
 import { divideReplicas } from "../division/replicas.ts";
 import type { Candidate, Fleet } from "./candidate.ts";
 import { unfitMessage } from "./explain.ts";
-import { CLUSTER_AFFINITY } from "./filters/cluster-affinity.ts";
 import type { Asked, Check, Filter, Rejection } from "./filters/filter.ts";
 import { filters } from "./filters/registry.ts";
 import type { Fit } from "./fit.ts";
@@ -42,13 +41,13 @@ export function place(view: PlacementView, moment: Moment): PlacementDecision {
 }
 
 /**
- * The groups in the order in which they are tried: from the one in use forwards. What is nowhere has none in use, and goes
- * to one before it rather than nowhere.
+ * The groups in the order in which they are tried: from the one in use forwards. What is nowhere has none in use, and by an
+ * edit the one of that name may have become another; both go to one before it rather than nowhere.
  */
 function termsToTry(view: PlacementView, workload: Workload): readonly AffinityTerm[] {
-  const { present, rules } = workload;
+  const { present, rules, isEdited } = workload;
   const first = firstTermOf(view, workload);
-  const before = present.size === 0 ? rules.terms.slice(0, first) : [];
+  const before = present.size === 0 || isEdited ? rules.terms.slice(0, first) : [];
   return [...rules.terms.slice(first), ...before];
 }
 
@@ -82,7 +81,7 @@ function placeIn(
   const fail = (reason: PlacementReason, message: string): Attempt => ({
     reason,
     message,
-    clusters: reason === "NoClusterFit" ? staying(view, workload, explanation) : current(workload),
+    clusters: reason === "NoClusterFit" ? staying(view, workload) : current(workload),
     explanation,
   });
   if (fits.length === 0) return fail("NoClusterFit", unfitMessage(explanation));
@@ -210,20 +209,24 @@ function assign(
   if (division.style === "duplicated")
     return byName(fits.map(({ candidate: { name } }) => targetOf(name, replicas)));
   const weights = staticWeights(fits, workload);
+  const holders = fits.map(({ candidate: { name }, current, room, mayGrow }, i) => {
+    const weight = weights[i] ?? 0;
+    return {
+      name,
+      current: isStatic(workload) && weight === 0 ? 0 : current,
+      room,
+      weight,
+      mayGrow,
+    };
+  });
+  const anew = workload.isFresh || (isStatic(workload) && workload.isEdited);
+  // What is there already does not wait for a purge elsewhere: it would go and come back when fewer are asked for.
+  const steady = anew ? 0 : holders.reduce((sum, { current }) => sum + current, 0);
   const divided = divideReplicas({
-    total: Math.max(0, replicas - (view.waitForPurge ?? 0)),
-    holders: fits.map(({ candidate: { name }, current, room, mayGrow }, i) => {
-      const weight = weights[i] ?? 0;
-      return {
-        name,
-        current: isStatic(workload) && weight === 0 ? 0 : current,
-        room,
-        weight,
-        mayGrow,
-      };
-    }),
+    total: Math.max(0, replicas - (view.waitForPurge ?? 0), Math.min(replicas, steady)),
+    holders,
     style: division.style,
-    anew: workload.isFresh || (isStatic(workload) && workload.isEdited),
+    anew,
     tieBreaker: uid,
   });
   if (divided.kind === "short") return divided.available;
@@ -260,17 +263,12 @@ function current({ present }: Workload): readonly Target[] {
   return byName([...present].map(([name, replicas]) => targetOf(name, replicas)));
 }
 
-/** What stays of a result when no cluster fits. */
-function staying(
-  { fleet }: PlacementView,
-  workload: Workload,
-  { verdicts }: Explanation,
-): readonly Target[] {
-  const excluded = new Set<string>();
-  for (const [i, candidate] of fleet.candidates.entries())
-    if (workload.isEdited && verdicts[i]?.filter === CLUSTER_AFFINITY) excluded.add(candidate.name);
+/** What stays of a result when no cluster fits. An edit excludes only what no group of the placement means. */
+function staying({ fleet }: PlacementView, workload: Workload): readonly Target[] {
+  const { rules, isEdited } = workload;
   return current(workload).filter(({ name }) => {
     const candidate = fleet.byName.get(name);
-    return candidate !== undefined && !candidate.isDeleting && !excluded.has(name);
+    if (candidate === undefined || candidate.isDeleting) return false;
+    return !isEdited || rules.terms.some(({ matches }) => matches(candidate));
   });
 }

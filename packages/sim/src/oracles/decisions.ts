@@ -14,7 +14,14 @@ import { wellKnown } from "@lifeboat/core";
 import { type Committed, parseObject } from "../disk/ledger.ts";
 import { type Borne, Fleet, isDrain, type KnownCluster, type Lost, type Taint } from "./fleet.ts";
 import type { AlwaysOracle, Judge } from "./oracle.ts";
-import { BINDINGS, ignoresSpread, isDividing, isGoing, isUnclaimed } from "./reading.ts";
+import {
+  BINDINGS,
+  ignoresSpread,
+  isDividing,
+  isFullWithout,
+  isGoing,
+  isUnclaimed,
+} from "./reading.ts";
 import type { Truth } from "./truth.ts";
 
 export const SLICES = "lifeboat.dev/evacuationslices";
@@ -275,12 +282,12 @@ export function taintOf(
  *                 means nothing to it
  */
 export function noTarget(
-  { spec }: ResourceBinding,
+  binding: ResourceBinding,
   cluster: string,
   fleet: Fleet,
   when: { readonly possibleAt: number } | { readonly certainSince: number },
 ): string | undefined {
-  const { placement, clusters: result = [], replicas = 0 } = spec;
+  const { placement, clusters: result = [], replicas = 0 } = binding.spec;
   const isCertain = "certainSince" in when;
   const present = new Set(result.map(({ name }) => name));
   const names =
@@ -301,6 +308,7 @@ export function noTarget(
       return !taints.some(repels);
     })
     .map(([name]) => name);
+  if (isCertain && isFullWithout(binding, cluster, fitting)) return "it may take no other cluster";
   const hasNew = fitting.some((name) => !present.has(name));
   const { minGroups } =
     placement?.spreadConstraints?.find((one) => one.spreadByField === "cluster") ?? {};

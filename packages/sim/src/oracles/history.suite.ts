@@ -31,6 +31,8 @@ export interface BindingParts {
   readonly requiredIn?: readonly string[];
   /** The clusters that its status shows. */
   readonly shown?: readonly string[];
+  /** The group of clusters that is in use. */
+  readonly group?: string;
 }
 
 /** A history to write, with what oracles say of it. */
@@ -89,7 +91,7 @@ export class History {
 
   binding(parts: BindingParts): void {
     const { on = {}, tasks, generation = 1, seen = generation, annotations, labels } = parts;
-    const { replicas = 2, placement = {}, failover, requiredIn, shown = [] } = parts;
+    const { replicas = 2, placement = {}, failover, requiredIn, shown = [], group } = parts;
     const applied = { [wellKnown.APPLIED_PLACEMENT]: JSON.stringify(placement) };
     this.put("plane", BINDING, {
       kind: "ResourceBinding",
@@ -114,6 +116,7 @@ export class History {
       },
       status: {
         schedulerObservedGeneration: seen,
+        ...(group !== undefined && { schedulerObservingAffinityName: group }),
         conditions: [{ type: "Scheduled", status: "True" }],
         aggregatedStatus: shown.map((clusterName) => ({ clusterName })),
       },

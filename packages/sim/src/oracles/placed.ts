@@ -14,6 +14,7 @@ import {
   ignoresSpread,
   isClaimedBy,
   isDividing,
+  isFullWithout,
   isGoing,
   isOf,
   isOfPerson,
@@ -64,8 +65,9 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           ];
           const spread = ignoresSpread(placement) ? undefined : placement?.spreadConstraints?.[0];
           const { minGroups = 1, maxGroups = 0 } = spread ?? {};
-          // Of several groups one must be enough; what cannot be carried out changes nothing (D8).
-          const groups = groupsOf(placement) ?? [required];
+          // Of several groups one must be enough; what cannot be carried out changes nothing (D8). One that is in use is not
+          // left for one before it.
+          const groups = groupsFrom(binding, placement) ?? [required];
           const isEnough = (group: readonly string[]): boolean =>
             group.filter((cluster) => required.includes(cluster)).length >= minGroups;
           if (!groups.some(isEnough)) return [];
@@ -73,7 +75,11 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           const wanted = replicasOf(template);
           // Whether a division by weights ignores the constraints for what has nothing to divide is not promised.
           if (wanted === 0 && ignoresSpread(placement)) return placed.length > 0 ? [] : wrong("");
-          if (wanted > 0 && isDividing(placement)) return dividedFault(template, binding, wanted);
+          if (wanted > 0 && isDividing(placement)) {
+            const closed = placed.filter((cluster) => !free.has(cluster)).length;
+            const mayGrow = maxGroups === 0 || closed < maxGroups;
+            return dividedFault(template, binding, wanted, mayGrow);
+          }
           if (spread !== undefined) {
             const most = maxGroups === 0 ? Infinity : maxGroups;
             return placed.length >= minGroups && placed.length <= most
@@ -127,6 +133,7 @@ export const convergedOracles: readonly ConvergedOracle[] = [
               !statefulInjection || isStateReadable(binding, workOf(truth, binding, name)),
           )
           .filter(({ name }) => !mayStay(truth, binding, name))
+          .filter(({ name }) => !isFullWithout(binding, name, others.map(nameOfCluster)))
           .map(({ name }) => `${nameOf(binding)} is still on ${name}`);
       });
     },
@@ -163,6 +170,18 @@ function groupsOf(placement: Placement): readonly (readonly string[])[] | undefi
   return groups.length === 0 ? undefined : groups.map(({ clusterNames = [] }) => clusterNames);
 }
 
+/** The same, without those before the one that is in use. */
+function groupsFrom(
+  binding: ResourceBinding | undefined,
+  placement: Placement,
+): readonly (readonly string[])[] | undefined {
+  const isSomewhere = (binding?.spec.clusters ?? []).length > 0;
+  const inUse = (placement?.clusterAffinities ?? []).findIndex(
+    ({ affinityName }) => affinityName === binding?.status?.schedulerObservingAffinityName,
+  );
+  return groupsOf(placement)?.slice(isSomewhere ? Math.max(0, inUse) : 0);
+}
+
 function askedBy(placement: Placement): ReadonlySet<string> | undefined {
   const groups = groupsOf(placement);
   return groups === undefined ? undefined : new Set(groups.flat());
@@ -178,13 +197,15 @@ function replicasOf({ kind, spec }: AnyObject & { readonly spec?: unknown }): nu
   return kind === "Deployment" || kind === "StatefulSet" ? replicas : 0;
 }
 
+/** `mayGrow`: one of its clusters, or another, takes more; if not, what is there stays (D14). */
 function dividedFault(
   template: AnyObject,
   binding: ResourceBinding | undefined,
   wanted: number,
+  mayGrow: boolean,
 ): readonly string[] {
   const placed = (binding?.spec.clusters ?? []).reduce((sum, t) => sum + (t.replicas ?? 0), 0);
-  return placed === wanted
+  return placed === wanted || (placed < wanted && !mayGrow)
     ? []
     : [`${template.kind} ${template.metadata.name} has ${placed} of ${wanted} replicas placed`];
 }

@@ -37,6 +37,21 @@ const FOR_A_MINUTE = {
   clusterTolerations: [{ operator: "Exists", effect: "NoExecute", tolerationSeconds: 60 }],
 };
 
+const TAINTED = { taints: [{ key: "faulty", effect: "PreferNoExecute" }] };
+
+/** Divided replicas in a tainted cluster go on to the next group, after something befell the other cluster of theirs, m1. */
+const toLaterGroup =
+  (befall: (h: History) => void, annotations: NonNullable<BindingParts["annotations"]> = {}) =>
+  (h: History): void => {
+    const clusterAffinities = [{ clusterNames: ["m1", "m3"] }, { clusterNames: ["m2"] }];
+    const parts = { replicas: 5, annotations, placement: { ...DIVIDED, clusterAffinities } };
+    h.pass(60);
+    h.cluster("m3", "True", {}, TAINTED);
+    befall(h);
+    h.binding({ ...parts, on: { m3: 3 } });
+    h.binding({ ...parts, on: { m2: 5 } });
+  };
+
 itJudges([
   [
     "clusters-that-are-there-stay",
@@ -83,25 +98,62 @@ itJudges([
       h.binding({ on: { m1: 1 }, replicas: 1, placement: DIVIDED });
     },
   ],
-  ...([true, false] as const).map(
-    (isTainted) =>
+  ...(["m1", "m2"] as const).map(
+    (other) =>
       [
         "clusters-that-are-there-stay",
-        isTainted ? "kept" : "broken",
-        `it goes on to the next group, and all of the first bear a taint: ${isTainted}`,
+        other === "m1" ? "kept" : "broken",
+        `its result was in m3 and ${other}, and the groups are m1 and m2 with m3`,
         (h: History) => {
-          const taints = [{ key: "faulty", effect: "PreferNoExecute" }];
-          const placement = {
-            ...DIVIDED,
-            clusterAffinities: [{ clusterNames: ["m1", "m3"] }, { clusterNames: ["m2"] }],
-          };
-          h.cluster("m3", "True", {}, { taints });
-          if (isTainted) h.cluster("m1", "True", {}, { taints });
-          h.binding({ on: { m1: 3 }, replicas: 5, placement });
-          h.binding({ on: { m2: 5 }, replicas: 5, placement });
+          const clusterAffinities = [{ clusterNames: ["m1"] }, { clusterNames: ["m2", "m3"] }];
+          const parts = { replicas: 5, placement: { ...DIVIDED, clusterAffinities } };
+          h.binding({ ...parts, on: { [other]: 2, m3: 3 } });
+          h.binding({ ...parts, on: { [other]: 5 } });
         },
       ] as const,
   ),
+  [
+    "clusters-that-are-there-stay",
+    "broken",
+    "the first group has an open cluster",
+    toLaterGroup(() => undefined),
+  ],
+  [
+    "clusters-that-are-there-stay",
+    "kept",
+    "all of the first group bear a taint",
+    toLaterGroup((h) => h.cluster("m1", "True", {}, TAINTED)),
+  ],
+  [
+    "clusters-that-are-there-stay",
+    "kept",
+    "the other of the first group has stale copies",
+    toLaterGroup((h) => {
+      const metadata = { name: "m1", uid: "uid-of-m1" };
+      const conditions = [{ type: "StaleCopiesRemoved", status: "False" }];
+      const cluster = { kind: "Cluster", metadata, spec: {}, status: { conditions } };
+      h.put("plane", "cluster.karmada.io/clusters//m1", cluster);
+    }),
+  ],
+  ...([0, 60] as const).map(
+    (seconds) =>
+      [
+        "clusters-that-are-there-stay",
+        seconds === 0 ? "kept" : "broken",
+        `the first group has had an open cluster for ${seconds} s`,
+        toLaterGroup((h) => {
+          h.cluster("m1", "True", {}, TAINTED);
+          h.cluster("m1");
+          h.pass(seconds);
+        }),
+      ] as const,
+  ),
+  [
+    "clusters-that-are-there-stay",
+    "kept",
+    "it failed in the other of the first group",
+    toLaterGroup(() => undefined, { [wellKnown.EVICTED_FROM]: '["m1"]' }),
+  ],
   [
     "results-fit-the-placement",
     "broken",

@@ -19,6 +19,7 @@ import type { AlwaysOracle, Judge } from "./oracle.ts";
 import {
   BINDINGS,
   clusterNamed,
+  type Edit,
   editOf,
   ignoresSpread,
   isDivided,
@@ -34,7 +35,7 @@ import {
   tasksOf,
   tasksWithout,
 } from "./reading.ts";
-import { CLUSTERS, type Truth } from "./truth.ts";
+import { CLUSTERS } from "./truth.ts";
 
 export const alwaysOracles: readonly AlwaysOracle[] = [
   {
@@ -43,16 +44,19 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       "G1: a cluster of the result stays in it, with its replicas, until it is evicted, it leaves, or a person asks for something else",
     on: "plane",
     tables: BINDINGS,
-    start: (truth) =>
-      onEdit(({ before, now }) => {
+    start: (truth) => {
+      const fleet = Fleet.of(truth);
+      return onEdit((edit, { at }) => {
+        const { before, now } = edit;
         if (isOfPerson(truth, now) || isAskedAnew(before, now)) return [];
-        if (isInLaterGroup(truth, before, now)) return [];
+        if (isInLaterGroup(fleet, edit, at - truth.lagMs)) return [];
         // Fewer replicas than before may be too few for all clusters; and where none were, none has to stay.
         const had = sumOf(before);
         if (isDivided(now) && (had === 0 || had > (now.spec.replicas ?? 0))) return [];
         const evicted = tasksOf(now);
         const lost = resultWithout(before, now)
           .filter((cluster) => !evicted.has(cluster) && isStaying(clusterNamed(truth, cluster)))
+          .filter((cluster) => !isOfAnotherGroup(edit, cluster))
           .map((cluster) => `${nameOf(now)} lost ${cluster}`);
         if (!isDivided(now)) return lost;
         const shares = resultOf(now);
@@ -60,7 +64,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
           .filter(([name, replicas]) => (shares.get(name) ?? replicas) < replicas)
           .map(([name]) => `${nameOf(now)} has fewer replicas in ${name} than before`);
         return [...lost, ...shrunk];
-      }),
+      });
+    },
   },
   {
     name: "results-fit-the-placement",
@@ -199,21 +204,48 @@ function isAskedAnew(before: ResourceBinding, now: ResourceBinding): boolean {
   );
 }
 
+type Groups = readonly (readonly string[])[];
+
+function groupsOf({ spec }: ResourceBinding): Groups {
+  const { clusterAffinities = [] } = spec.placement ?? {};
+  return clusterAffinities.map(({ clusterNames = [] }) => clusterNames);
+}
+
+/** The first group that the whole result lies in; -1: none. */
+function groupOf(binding: ResourceBinding, groups: Groups): number {
+  const result = [...resultOf(binding).keys()];
+  return groups.findIndex((names) => result.every((name) => names.includes(name)));
+}
+
 /**
- * Whether it went on to a later group of clusters because its former one takes nothing new: all clusters there are gone, going
- * or bear a taint. A result is always of one group.
+ * Whether a result that lay in two groups is in one again, and the cluster is not of that one: an eviction was taken back (D13)
+ * when what was asked for in addition had been placed in another group.
  */
-function isInLaterGroup(truth: Truth, before: ResourceBinding, now: ResourceBinding): boolean {
-  const { clusterAffinities = [] } = now.spec.placement ?? {};
-  const groups = clusterAffinities.map(({ clusterNames = [] }) => clusterNames);
-  const groupOf = (binding: ResourceBinding): number =>
-    groups.findIndex((names) =>
-      [...resultOf(binding).keys()].every((name) => names.includes(name)),
-    );
-  const [former, latter] = [groupOf(before), groupOf(now)];
+function isOfAnotherGroup({ before, now }: Edit, cluster: string): boolean {
+  const groups = groupsOf(now);
+  const latter = groups[groupOf(now, groups)];
+  return groupOf(before, groups) < 0 && latter?.includes(cluster) === false;
+}
+
+/**
+ * Whether it went on to a later group of clusters because its former one took nothing new, as somebody may know who knows what
+ * was true then: all clusters there are gone, going or bear a taint, have copies of former times to remove (D11), or are where
+ * it failed (D23). A result is always of one group.
+ */
+function isInLaterGroup({ clusters }: Fleet, { before, now }: Edit, knownAt: number): boolean {
+  const groups = groupsOf(now);
+  const [former, latter] = [groupOf(before, groups), groupOf(now, groups)];
+  const failed = failedIn(before);
   const isClosed = groups[former]?.every((name) => {
-    const cluster = clusterNamed(truth, name);
-    return !isStaying(cluster) || (cluster?.spec.taints ?? []).length > 0;
+    const known = clusters.get(name);
+    if (known === undefined || known.leftAt < Infinity || failed.has(name)) return true;
+    const { cluster, borne, lost, joinedAt } = known;
+    return (
+      borne.size > 0 ||
+      joinedAt > knownAt ||
+      lost.some(({ until }) => until > knownAt) ||
+      findCondition(cluster.status?.conditions, "StaleCopiesRemoved")?.status === "False"
+    );
   });
   return former < latter && isClosed === true;
 }

@@ -131,6 +131,31 @@ describe("everybody-affected-leaves", () => {
     story.on("m1", "b");
     expect(story.hasSpoken("everybody-affected-leaves")).toBe(true);
   });
+
+  it.each([
+    [1, false],
+    [2, true],
+  ])("speaks of who is on a cluster that takes no more, too, of at most %i: %s", (max, speaks) => {
+    const story = failed();
+    story.cluster("m2", { key: "k", effect: "NoSchedule" });
+    story.put("work.karmada.io/resourcebindings/default/a", {
+      kind: "ResourceBinding",
+      metadata: { name: "a", namespace: "default", uid: "a", annotations: {} },
+      spec: {
+        resource: { kind: "Deployment", namespace: "default", name: "a" },
+        replicas: 2,
+        clusters: ["m1", "m2"].map((name) => ({ name, replicas: 1 })),
+        placement: {
+          replicaScheduling: {
+            replicaSchedulingType: "Divided",
+            replicaDivisionPreference: "Aggregated",
+          },
+          spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: max }],
+        },
+      },
+    });
+    expect(story.hasSpoken("everybody-affected-leaves")).toBe(speaks);
+  });
 });
 
 describe("metrics-tell-the-truth", () => {

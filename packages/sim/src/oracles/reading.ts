@@ -190,6 +190,22 @@ export function ignoresSpread(placement: Placement): boolean {
   );
 }
 
+/**
+ * Whether the clusters that stay without this one are as many as its constraints allow and take no more: divided replicas have
+ * nowhere to go then, because a cluster that holds some is not exchanged for another.
+ */
+export function isFullWithout(
+  { spec }: ResourceBinding,
+  cluster: string,
+  open: readonly string[],
+): boolean {
+  const { placement, clusters = [] } = spec;
+  const { maxGroups = 0 } = placement?.spreadConstraints?.[0] ?? {};
+  if (maxGroups === 0 || !isDividing(placement) || ignoresSpread(placement)) return false;
+  const closed = clusters.filter(({ name }) => name !== cluster && !open.includes(name));
+  return closed.length >= maxGroups;
+}
+
 /** Whether a person places it: nothing is promised then (D7). */
 export function isOfPerson({ circumstances }: Truth, { spec }: ResourceBinding): boolean {
   return circumstances.placedByHand.has(spec.resource.name);

@@ -2,15 +2,15 @@
 import { matchesAll } from "../../selectors/cluster-affinity.ts";
 import type { Filter, Rejection } from "./filter.ts";
 
-export const CLUSTER_AFFINITY = "ClusterAffinity";
+const NAME = "ClusterAffinity";
 const rejection: Rejection = Object.freeze({
-  filter: CLUSTER_AFFINITY,
+  filter: NAME,
   message: "cluster(s) did not match the placement cluster affinity constraint",
   help: "widen the cluster affinity of the policy, or label the cluster",
 });
 
 export const clusterAffinity: Filter = {
-  name: CLUSTER_AFFINITY,
+  name: NAME,
   binds: true,
   prepare: ({ term: { matches } }) =>
     matches === matchesAll
