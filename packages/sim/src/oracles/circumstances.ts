@@ -21,6 +21,8 @@ export interface Circumstances {
   readonly patienceMs: number;
   /** When the wall clock of the plane was changed; in seconds of the scenario. */
   readonly clockChanges: readonly number[];
+  /** When two sets of controllers may have clocks that differ: one's has jumped; in seconds of the scenario. */
+  readonly clocksApart: readonly { readonly from: number; readonly until: number }[];
   /** Nothing goes wrong but that members are lost, and people do nothing then. */
   readonly onlyLosses: boolean;
   /** The members that something happens to. */
@@ -63,6 +65,7 @@ export const PLAIN: Circumstances = {
   syncDelayMs: 0,
   patienceMs: PATIENCE_MS,
   clockChanges: [],
+  clocksApart: [],
   onlyLosses: true,
   disturbed: new Set(),
   placedByHand: new Set(),
@@ -87,6 +90,7 @@ export function circumstancesOf(scenario: Scenario): Circumstances {
     clockChanges: faults.flatMap((fault) =>
       fault.fault === "clock-skew" || fault.fault === "clock-step" ? [fault.at] : [],
     ),
+    clocksApart: faults.flatMap((fault) => apartBy(fault, faults)),
     steps,
     liars: new Set(faults.flatMap((fault) => (fault.fault === "lies" ? [fault.member] : []))),
     repeated: new Set(
@@ -137,6 +141,16 @@ function hasOnlyLosses({ steps, faults }: Scenario): boolean {
 function movesCopies(fault: Fault): boolean {
   if (fault.fault === "pods") return fault.kind === "crash" || fault.kind === "pods-not-ready";
   return ["member-crash", "member-restored", "foreign-object"].includes(fault.fault);
+}
+
+/** A second set of controllers begins with the clock of the first, and does not jump with it. */
+function apartBy(fault: Fault, faults: readonly Fault[]): Circumstances["clocksApart"] {
+  if (fault.fault !== "two-leaders") return [];
+  const { from, until } = fault;
+  return faults
+    .filter((other) => other.fault === "clock-step")
+    .filter(({ at }) => from <= at && at <= until)
+    .map(({ at }) => ({ from: at, until }));
 }
 
 /** When a fault keeps news from the controllers. */

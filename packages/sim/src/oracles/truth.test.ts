@@ -81,4 +81,15 @@ describe("what a clock that jumps may cost", () => {
     pass(60);
     expect(truth.clockSlackMs(0)).toBe(Infinity);
   });
+
+  it.each<[string, number, number]>([
+    ["unknown for who began to wait while clocks differed", 30, Infinity],
+    ["nothing for who began after that", 50, 0],
+  ])("is %s", (_what, since, slackMs) => {
+    const faults: readonly Fault[] = [
+      { fault: "two-leaders", from: 10, until: 40 },
+      { fault: "clock-step", at: 20, stepMs: -30_000 },
+    ];
+    expect(truthAt(60, faults).clockSlackMs(since * 1000)).toBe(slackMs);
+  });
 });
