@@ -33,7 +33,10 @@ export interface Circumstances {
   readonly liars: ReadonlySet<string>;
   /** The members that are restored from a backup. */
   readonly restored: ReadonlySet<string>;
-  /** The members at which a write may arrive a second time, also one that was answered long ago. */
+  /**
+   * The members at which a write may arrive when nobody waits for it: a second time, after it was answered; or, of two sets of
+   * controllers, after the other one has found that nothing is there.
+   */
   readonly repeated: ReadonlySet<string>;
   /** What people do, and when. */
   readonly steps: readonly Step[];
@@ -93,15 +96,11 @@ export function circumstancesOf(scenario: Scenario): Circumstances {
     clocksApart: faults.flatMap((fault) => apartBy(fault, faults)),
     steps,
     liars: new Set(faults.flatMap((fault) => (fault.fault === "lies" ? [fault.member] : []))),
-    repeated: new Set(
-      faults.flatMap((fault) =>
-        fault.fault === "link" && fault.conditions.duplicate !== undefined ? [fault.link] : [],
-      ),
-    ),
+    repeated: new Set(faults.flatMap((fault) => repeatedBy(fault, scenario))),
     restored: new Set(
       faults.flatMap((fault) => (fault.fault === "member-restored" ? [fault.member] : [])),
     ),
-    hasTwoLeaders: faults.some(({ fault }) => fault === "two-leaders"),
+    hasTwoLeaders: hasTwoLeaders(scenario),
     onlyLosses: hasOnlyLosses(scenario),
     disturbed: new Set([
       ...faults.flatMap(disturbedBy),
@@ -141,6 +140,18 @@ function hasOnlyLosses({ steps, faults }: Scenario): boolean {
 function movesCopies(fault: Fault): boolean {
   if (fault.fault === "pods") return fault.kind === "crash" || fault.kind === "pods-not-ready";
   return ["member-crash", "member-restored", "foreign-object"].includes(fault.fault);
+}
+
+function hasTwoLeaders({ faults }: Scenario): boolean {
+  return faults.some(({ fault }) => fault === "two-leaders");
+}
+
+/** The member whose link keeps a write for longer than one who does not know of it waits. */
+function repeatedBy(fault: Fault, scenario: Scenario): readonly string[] {
+  if (fault.fault !== "link") return [];
+  const { duplicate, late, delayMs } = fault.conditions;
+  const isUnknown = late !== undefined || delayMs !== undefined;
+  return duplicate !== undefined || (isUnknown && hasTwoLeaders(scenario)) ? [fault.link] : [];
 }
 
 /** A second set of controllers begins with the clock of the first, and does not jump with it. */

@@ -80,6 +80,30 @@ itJudges([
       h.pod("m2");
     },
   ],
+  ...(["restored", "repeated"] as const).flatMap((how) =>
+    (
+      [
+        ["kept", "m1", "where it was", (h) => h.noWork("m1")],
+        ["broken", "m1", "where its Work still is", () => undefined],
+        ["kept", "m2", "where no Work is", () => undefined],
+        ["broken", "m2", "where a Work is", (h) => h.work("m2")],
+        ["broken", "m3", "in a third cluster", (h) => h.noWork("m1")],
+      ] as const satisfies readonly (readonly [string, string, string, (h: History) => void])[]
+    ).map(
+      ([verdict, member, where, before]) =>
+        [
+          "one-cluster-at-a-time",
+          verdict,
+          `a copy that nobody ordered came back ${where} (${how})`,
+          (h: History) => {
+            purged(h);
+            before(h);
+            h.pod("m2");
+          },
+          { [how]: new Set([member]) },
+        ] as const,
+    ),
+  ),
   ["one-cluster-at-a-time", "kept", "somebody else runs a pod of that name", joinedBy("false")],
   ["one-cluster-at-a-time", "broken", "the pod there is ours", joinedBy("true")],
   [

@@ -182,21 +182,25 @@ interface Purge {
   readonly cluster: string;
   /** Whether a copy there would be a new one. */
   readonly isNew: (cluster: string) => boolean;
-  /** Whether its Work there was let go. */
-  readonly isLetGo: () => boolean;
+  /** Whether it has no Work in a cluster: what was there was let go. */
+  readonly isLetGo: (cluster: string) => boolean;
   /** Whether a copy of ours is there all the same. */
   readonly isBack: () => boolean;
 }
 
-/** Whether a backup brought back what is there: nobody ordered it, and who left it waited for the end of another one. */
-function isBroughtBack({ circumstances }: Truth, { cluster, isLetGo }: Purge): boolean {
-  return circumstances.restored.has(cluster) && isLetGo();
+/**
+ * Whether a backup, or a write that nobody waited for, brought back what is in a cluster: nobody ordered it, and who left it
+ * waited for the end of another one.
+ */
+function isBroughtBack(truth: Truth, { isLetGo }: Purge, cluster: string): boolean {
+  const { restored, repeated } = truth.circumstances;
+  return (restored.has(cluster) || repeated.has(cluster)) && isLetGo(cluster);
 }
 
 /** Where no pod may be when one starts in this member. */
 function rivalsOf(truth: Truth, purge: Purge, member: string): readonly string[] {
   const { cluster, isNew } = purge;
-  if (isBroughtBack(truth, purge)) return [];
+  if ([cluster, member].some((one) => isBroughtBack(truth, purge, one))) return [];
   if (isNew(member)) return [cluster];
   return member === cluster && purge.isBack() ? truth.members().filter(isNew) : [];
 }
@@ -245,8 +249,9 @@ class Purges {
     const isNew = (member: string): boolean =>
       member !== cluster && !others.includes(member) && !stays.has(member);
     const purges = this.#under.get(key) ?? new Map<string, Purge>();
-    const isLetGo = (): boolean => workOf(this.#truth, binding, cluster) === undefined;
-    const isBack = (): boolean => isLetGo() && copyOf(this.#truth, binding, cluster) !== undefined;
+    const isLetGo = (one: string): boolean => workOf(this.#truth, binding, one) === undefined;
+    const isBack = (): boolean =>
+      isLetGo(cluster) && copyOf(this.#truth, binding, cluster) !== undefined;
     const purge: Purge = { namespace, name, cluster, isNew, isLetGo, isBack };
     this.#under.set(key, purges.set(cluster, purge));
   }
@@ -284,7 +289,7 @@ function newCopies(
 
 function isAnythingLeft(truth: Truth, purge: Purge, binding: ResourceBinding): boolean {
   const { cluster, namespace, name } = purge;
-  if (truth.circumstances.liars.has(cluster) || isBroughtBack(truth, purge)) return false;
+  if (truth.circumstances.liars.has(cluster) || isBroughtBack(truth, purge, cluster)) return false;
   if (copyOf(truth, binding, cluster) !== undefined) return true;
   const hasReplicas = (binding.spec.replicas ?? 0) > 0;
   return hasReplicas && hasPods(truth, cluster, namespace, name);
