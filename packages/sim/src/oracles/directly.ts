@@ -303,17 +303,35 @@ function hasPods(truth: Truth, member: string, namespace: string | undefined, ap
     .some((pod) => !isOfOthers(truth, member, pod));
 }
 
-/** Whether what a pod belongs to is there, and is not ours: somebody in the member may have a workload of the same name. */
+/** Whether what a pod belongs to is not ours, or was not: somebody in the member may have a workload of the same name. */
 function isOfOthers(truth: Truth, member: string, { metadata }: AnyObject): boolean {
   const [owner] = metadata.ownerReferences ?? [];
   if (owner === undefined) return false;
   const { kind, name, uid } = owner;
   const isBetween = kind === "ReplicaSet";
   const table = isBetween ? "apps/replicasets" : tableOf(kind);
-  const found = truth.ledger.find(member, table, `${metadata.namespace ?? ""}/${name}`)?.object;
-  if (found === undefined || found.metadata.uid !== uid) return false;
+  const found = lastOf(truth, member, table, `${metadata.namespace ?? ""}/${name}`, uid);
+  if (found === undefined) return false;
   if (isBetween) return isOfOthers(truth, member, found);
   return found.metadata.labels?.[wellKnown.MANAGED] !== "true";
+}
+
+/** The object of this uid as it is or, when it is gone, as it was last: its pods stop after it. */
+function lastOf(
+  { ledger }: Truth,
+  member: string,
+  table: string,
+  key: string,
+  uid: string,
+): AnyObject | undefined {
+  const found = ledger.find(member, table, key)?.object;
+  if (found?.metadata.uid === uid) return found;
+  const isEnd = ({ server, previous, ...row }: Committed): boolean =>
+    server === member &&
+    row.key === key &&
+    row.table === table &&
+    previous?.object.metadata.uid === uid;
+  return ledger.rows.findLast(isEnd)?.previous?.object;
 }
 
 /** Copies that were ordered to go while their cluster did not answer. */
