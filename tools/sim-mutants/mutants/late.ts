@@ -7,9 +7,9 @@ export const lateMutants: readonly SimMutant[] = [
     promise: "H4",
     breaks: "a copy is made again without asking whether its Work is still there",
     file: "packages/controllers/src/execution/cluster-execution.ts",
-    find: "return !wasTried(work) || isStillThere(this.#parts.plane, work, signal);",
-    replace: "return !wasTried(work) || !signal.aborted;",
-    caughtIn: ["two-leaders-one-has-not-heard"],
+    find: "return isFirst || isStillThere(this.#parts.plane, work, signal);",
+    replace: "return isFirst || !signal.aborted;",
+    caughtIn: ["two-leaders-one-never-said-so"],
   },
   {
     oracle: "one-cluster-at-a-time",

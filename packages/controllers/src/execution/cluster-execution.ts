@@ -123,6 +123,8 @@ interface Memory {
   readonly ports: ManifestPorts;
   /** Its binding asked for it here after it was seen, see still-wanted.ts. */
   wanted: boolean;
+  /** Something was sent to the member for it, whether its status says so or not. */
+  wrote: boolean;
   failures: number;
 }
 
@@ -246,7 +248,8 @@ class WorksOfCluster implements ClusterExecution {
     if (known?.uid === uid) return known;
     const late = this.#lateCreatesOf(work);
     const ports = this.#portsWith(late);
-    const memory: Memory = { uid, applied: new Map(), late, ports, wanted: false, failures: 0 };
+    const unknown = { wanted: false, wrote: false, failures: 0 };
+    const memory: Memory = { uid, applied: new Map(), late, ports, ...unknown };
     this.#memories.set(name, memory);
     return memory;
   }
@@ -351,11 +354,12 @@ class WorksOfCluster implements ClusterExecution {
         proven,
         undoFrom: undoFrom(memory.undone),
         applied: memory.applied.get(ordinal) ?? recordedIn(work, manifest, ordinal),
-        isStillMeant: (until) => this.#isStillMeant(work, until),
+        isStillMeant: (until) => this.#isStillMeant(work, memory, until),
       },
       signal,
     );
     if ("waitUntil" in kept) return kept;
+    memory.wrote ||= kept.wrote;
     if (kept.placeMissing)
       this.#apis.doubt(String(manifest["apiVersion"]), String(manifest["kind"]));
     if (proven && kept.wrote)
@@ -364,8 +368,9 @@ class WorksOfCluster implements ClusterExecution {
   }
 
   /** The first time the binding was asked instead, see still-wanted.ts. */
-  async #isStillMeant(work: Work, signal: AbortSignal): Promise<boolean> {
-    return !wasTried(work) || isStillThere(this.#parts.plane, work, signal);
+  async #isStillMeant(work: Work, memory: Memory, signal: AbortSignal): Promise<boolean> {
+    const isFirst = !wasTried(work) && !memory.wrote;
+    return isFirst || isStillThere(this.#parts.plane, work, signal);
   }
 
   /** Where each manifest's object is, or why that cannot be said. */

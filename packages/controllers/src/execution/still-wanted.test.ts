@@ -166,3 +166,16 @@ it("the copy of a Work that was made anew is not removed for the one that went",
   await fleet.advance("20s");
   expect((await fleet.member("m1").client.get(resources.configMaps, COPY)).metadata.uid).toBe(uid);
 });
+
+it("a copy that was made of a Work whose status never said so is not made again either", async () => {
+  const { client } = fleet.member("m1");
+  const copy = { namespace: "default", name: "other" };
+  known = await fleet.plane.create(works, workOf(marked(configMap("other"))));
+  // The Work is going, and nobody hears of it: what was made cannot be reported.
+  await fleet.plane.delete(works, { namespace: ES, name: known.metadata.name });
+  tell();
+  await fleet.settle();
+  await client.delete(resources.configMaps, copy);
+  await fleet.advance("20s");
+  expect(await orNothing(client.get(resources.configMaps, copy))).toBeUndefined();
+});

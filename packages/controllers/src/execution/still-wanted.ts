@@ -13,6 +13,7 @@
  * 4. An object that was there and is gone may have been removed by another set of controllers, because the Work is going,
  *    before that was told here. It was marked as going before its object was removed; so who reads the Work after the
  *    object was missed sees the mark.
+ *    Whether it was tried is not said by the Work's status alone: a report of a Work that goes is refused.
  * 5. So may an object that was applied and is another now have been changed: by another set of controllers that has seen a
  *    newer Work. Who put it back without asking would have it changed again, without end.
  * 6. And the object of a Work that goes may belong to another Work of the same name by now, which others made after this one

@@ -21,6 +21,8 @@ export interface Circumstances {
   readonly patienceMs: number;
   /** When the wall clock of the plane was changed; in seconds of the scenario. */
   readonly clockChanges: readonly number[];
+  /** When two sets of controllers may have clocks that differ: one's has jumped; in seconds of the scenario. */
+  readonly clocksApart: readonly { readonly from: number; readonly until: number }[];
   /** Nothing goes wrong but that members are lost, and people do nothing then. */
   readonly onlyLosses: boolean;
   /** The members that something happens to. */
@@ -31,7 +33,10 @@ export interface Circumstances {
   readonly liars: ReadonlySet<string>;
   /** The members that are restored from a backup. */
   readonly restored: ReadonlySet<string>;
-  /** The members at which a write may arrive a second time, also one that was answered long ago. */
+  /**
+   * The members at which a write may arrive when nobody waits for it: a second time, after it was answered; or, of two sets of
+   * controllers, after the other one has found that nothing is there.
+   */
   readonly repeated: ReadonlySet<string>;
   /** What people do, and when. */
   readonly steps: readonly Step[];
@@ -63,6 +68,7 @@ export const PLAIN: Circumstances = {
   syncDelayMs: 0,
   patienceMs: PATIENCE_MS,
   clockChanges: [],
+  clocksApart: [],
   onlyLosses: true,
   disturbed: new Set(),
   placedByHand: new Set(),
@@ -87,17 +93,14 @@ export function circumstancesOf(scenario: Scenario): Circumstances {
     clockChanges: faults.flatMap((fault) =>
       fault.fault === "clock-skew" || fault.fault === "clock-step" ? [fault.at] : [],
     ),
+    clocksApart: faults.flatMap((fault) => apartBy(fault, faults)),
     steps,
     liars: new Set(faults.flatMap((fault) => (fault.fault === "lies" ? [fault.member] : []))),
-    repeated: new Set(
-      faults.flatMap((fault) =>
-        fault.fault === "link" && fault.conditions.duplicate !== undefined ? [fault.link] : [],
-      ),
-    ),
+    repeated: new Set(faults.flatMap((fault) => repeatedBy(fault, scenario))),
     restored: new Set(
       faults.flatMap((fault) => (fault.fault === "member-restored" ? [fault.member] : [])),
     ),
-    hasTwoLeaders: faults.some(({ fault }) => fault === "two-leaders"),
+    hasTwoLeaders: hasTwoLeaders(scenario),
     onlyLosses: hasOnlyLosses(scenario),
     disturbed: new Set([
       ...faults.flatMap(disturbedBy),
@@ -137,6 +140,28 @@ function hasOnlyLosses({ steps, faults }: Scenario): boolean {
 function movesCopies(fault: Fault): boolean {
   if (fault.fault === "pods") return fault.kind === "crash" || fault.kind === "pods-not-ready";
   return ["member-crash", "member-restored", "foreign-object"].includes(fault.fault);
+}
+
+function hasTwoLeaders({ faults }: Scenario): boolean {
+  return faults.some(({ fault }) => fault === "two-leaders");
+}
+
+/** The member whose link keeps a write for longer than one who does not know of it waits. */
+function repeatedBy(fault: Fault, scenario: Scenario): readonly string[] {
+  if (fault.fault !== "link") return [];
+  const { duplicate, late, delayMs } = fault.conditions;
+  const isUnknown = late !== undefined || delayMs !== undefined;
+  return duplicate !== undefined || (isUnknown && hasTwoLeaders(scenario)) ? [fault.link] : [];
+}
+
+/** A second set of controllers begins with the clock of the first, and does not jump with it. */
+function apartBy(fault: Fault, faults: readonly Fault[]): Circumstances["clocksApart"] {
+  if (fault.fault !== "two-leaders") return [];
+  const { from, until } = fault;
+  return faults
+    .filter((other) => other.fault === "clock-step")
+    .filter(({ at }) => from <= at && at <= until)
+    .map(({ at }) => ({ from: at, until }));
 }
 
 /** When a fault keeps news from the controllers. */

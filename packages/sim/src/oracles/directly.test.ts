@@ -29,9 +29,12 @@ function emptied(h: History): void {
   h.noPod("m1");
 }
 
-/** Everything has gone from m1; then a workload of that name is there, ours or not, with a pod, and one starts in m2. */
+/**
+ * Everything has gone from m1; then a workload of that name is there, ours or not, with a pod that may outlive it, and one
+ * starts in m2.
+ */
 const joinedBy =
-  (mark: string) =>
+  (mark: string, isGone = false) =>
   (h: History): void => {
     purged(h);
     emptied(h);
@@ -47,6 +50,9 @@ const joinedBy =
     h.put("m1", "/pods/default/web-1", {
       metadata: { ...at, name: "web-1", labels: { app: "web" }, ...ownerOf("ReplicaSet") },
     });
+    if (isGone)
+      for (const plural of ["deployments", "replicasets"])
+        h.put("m1", `apps/${plural}/default/web`, undefined);
     h.pod("m2");
   };
 
@@ -80,8 +86,34 @@ itJudges([
       h.pod("m2");
     },
   ],
+  ...(["restored", "repeated"] as const).flatMap((how) =>
+    (
+      [
+        ["kept", "m1", "where it was", (h) => h.noWork("m1")],
+        ["broken", "m1", "where its Work still is", () => undefined],
+        ["kept", "m2", "where no Work is", () => undefined],
+        ["broken", "m2", "where a Work is", (h) => h.work("m2")],
+        ["broken", "m3", "in a third cluster", (h) => h.noWork("m1")],
+      ] as const satisfies readonly (readonly [string, string, string, (h: History) => void])[]
+    ).map(
+      ([verdict, member, where, before]) =>
+        [
+          "one-cluster-at-a-time",
+          verdict,
+          `a copy that nobody ordered came back ${where} (${how})`,
+          (h: History) => {
+            purged(h);
+            before(h);
+            h.pod("m2");
+          },
+          { [how]: new Set([member]) },
+        ] as const,
+    ),
+  ),
   ["one-cluster-at-a-time", "kept", "somebody else runs a pod of that name", joinedBy("false")],
   ["one-cluster-at-a-time", "broken", "the pod there is ours", joinedBy("true")],
+  ["one-cluster-at-a-time", "kept", "a pod outlives somebody else's", joinedBy("false", true)],
+  ["one-cluster-at-a-time", "broken", "a pod outlives our copy", joinedBy("true", true)],
   [
     "gone-before-the-new-copy",
     "broken",

@@ -182,21 +182,25 @@ interface Purge {
   readonly cluster: string;
   /** Whether a copy there would be a new one. */
   readonly isNew: (cluster: string) => boolean;
-  /** Whether its Work there was let go. */
-  readonly isLetGo: () => boolean;
+  /** Whether it has no Work in a cluster: what was there was let go. */
+  readonly isLetGo: (cluster: string) => boolean;
   /** Whether a copy of ours is there all the same. */
   readonly isBack: () => boolean;
 }
 
-/** Whether a backup brought back what is there: nobody ordered it, and who left it waited for the end of another one. */
-function isBroughtBack({ circumstances }: Truth, { cluster, isLetGo }: Purge): boolean {
-  return circumstances.restored.has(cluster) && isLetGo();
+/**
+ * Whether a backup, or a write that nobody waited for, brought back what is in a cluster: nobody ordered it, and who left it
+ * waited for the end of another one.
+ */
+function isBroughtBack(truth: Truth, { isLetGo }: Purge, cluster: string): boolean {
+  const { restored, repeated } = truth.circumstances;
+  return (restored.has(cluster) || repeated.has(cluster)) && isLetGo(cluster);
 }
 
 /** Where no pod may be when one starts in this member. */
 function rivalsOf(truth: Truth, purge: Purge, member: string): readonly string[] {
   const { cluster, isNew } = purge;
-  if (isBroughtBack(truth, purge)) return [];
+  if ([cluster, member].some((one) => isBroughtBack(truth, purge, one))) return [];
   if (isNew(member)) return [cluster];
   return member === cluster && purge.isBack() ? truth.members().filter(isNew) : [];
 }
@@ -245,8 +249,9 @@ class Purges {
     const isNew = (member: string): boolean =>
       member !== cluster && !others.includes(member) && !stays.has(member);
     const purges = this.#under.get(key) ?? new Map<string, Purge>();
-    const isLetGo = (): boolean => workOf(this.#truth, binding, cluster) === undefined;
-    const isBack = (): boolean => isLetGo() && copyOf(this.#truth, binding, cluster) !== undefined;
+    const isLetGo = (one: string): boolean => workOf(this.#truth, binding, one) === undefined;
+    const isBack = (): boolean =>
+      isLetGo(cluster) && copyOf(this.#truth, binding, cluster) !== undefined;
     const purge: Purge = { namespace, name, cluster, isNew, isLetGo, isBack };
     this.#under.set(key, purges.set(cluster, purge));
   }
@@ -284,7 +289,7 @@ function newCopies(
 
 function isAnythingLeft(truth: Truth, purge: Purge, binding: ResourceBinding): boolean {
   const { cluster, namespace, name } = purge;
-  if (truth.circumstances.liars.has(cluster) || isBroughtBack(truth, purge)) return false;
+  if (truth.circumstances.liars.has(cluster) || isBroughtBack(truth, purge, cluster)) return false;
   if (copyOf(truth, binding, cluster) !== undefined) return true;
   const hasReplicas = (binding.spec.replicas ?? 0) > 0;
   return hasReplicas && hasPods(truth, cluster, namespace, name);
@@ -298,17 +303,35 @@ function hasPods(truth: Truth, member: string, namespace: string | undefined, ap
     .some((pod) => !isOfOthers(truth, member, pod));
 }
 
-/** Whether what a pod belongs to is there, and is not ours: somebody in the member may have a workload of the same name. */
+/** Whether what a pod belongs to is not ours, or was not: somebody in the member may have a workload of the same name. */
 function isOfOthers(truth: Truth, member: string, { metadata }: AnyObject): boolean {
   const [owner] = metadata.ownerReferences ?? [];
   if (owner === undefined) return false;
   const { kind, name, uid } = owner;
   const isBetween = kind === "ReplicaSet";
   const table = isBetween ? "apps/replicasets" : tableOf(kind);
-  const found = truth.ledger.find(member, table, `${metadata.namespace ?? ""}/${name}`)?.object;
-  if (found === undefined || found.metadata.uid !== uid) return false;
+  const found = lastOf(truth, member, table, `${metadata.namespace ?? ""}/${name}`, uid);
+  if (found === undefined) return false;
   if (isBetween) return isOfOthers(truth, member, found);
   return found.metadata.labels?.[wellKnown.MANAGED] !== "true";
+}
+
+/** The object of this uid as it is or, when it is gone, as it was last: its pods stop after it. */
+function lastOf(
+  { ledger }: Truth,
+  member: string,
+  table: string,
+  key: string,
+  uid: string,
+): AnyObject | undefined {
+  const found = ledger.find(member, table, key)?.object;
+  if (found?.metadata.uid === uid) return found;
+  const isEnd = ({ server, previous, ...row }: Committed): boolean =>
+    server === member &&
+    row.key === key &&
+    row.table === table &&
+    previous?.object.metadata.uid === uid;
+  return ledger.rows.findLast(isEnd)?.previous?.object;
 }
 
 /** Copies that were ordered to go while their cluster did not answer. */

@@ -12,6 +12,20 @@ function rendered(h: History, generation: number, image: string): void {
   h.work("m1", { annotations, spec: { replicas: 5, image } });
 }
 
+/** Another Deployment in m1, so that somebody looks for those. */
+function neighbour(h: History): void {
+  const object = { kind: "Deployment", metadata: { name: "other", namespace: "default" } };
+  const labels = { [wellKnown.MANAGED]: "true" };
+  const { metadata } = object;
+  const namespace = `${wellKnown.EXECUTION_NAMESPACE_PREFIX}m1`;
+  h.put("m1", "apps/deployments/default/other", { ...object, metadata: { ...metadata, labels } });
+  h.put("plane", `work.karmada.io/works/${namespace}/other`, {
+    kind: "Work",
+    metadata: { name: "other", namespace },
+    spec: { workload: { manifests: [object] } },
+  });
+}
+
 itJudges([
   ["one-template-generation", "broken", "it shows another", (h) => rendered(h, 1, "b")],
   ["one-template-generation", "kept", "it shows the one it names", (h) => rendered(h, 2, "b")],
@@ -153,6 +167,30 @@ itJudges([
       h.copy("m1", 2);
     },
   ],
+  ...(
+    [
+      ["broken", "the one that is asked for is there", ["m2"], ["m2"]],
+      ["kept", "one that is asked for is not there", ["m2", "m3"], ["m2"]],
+      ["kept", "none is asked for", [], []],
+    ] as const
+  ).map(
+    ([verdict, when, asked, there]) =>
+      [
+        "members-hold-what-works-say",
+        verdict,
+        `a backup brought a copy back, and ${when}`,
+        (h: History) => {
+          h.binding({ on: Object.fromEntries(asked.map((cluster) => [cluster, 2])) });
+          for (const cluster of there) {
+            h.work(cluster, { spec: {} });
+            h.copy(cluster, 2);
+          }
+          h.copy("m1", 2);
+          neighbour(h);
+        },
+        { restored: new Set(["m1"]) },
+      ] as const,
+  ),
   [
     "members-hold-what-works-say",
     "kept",

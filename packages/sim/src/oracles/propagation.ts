@@ -10,6 +10,7 @@ import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
 import {
   bindingOf,
   clusterNamed,
+  copyOf,
   evictionsOf,
   identityOf,
   ignoresSpread,
@@ -334,8 +335,9 @@ function isLeaving(truth: Truth, cluster: string): boolean {
 
 /**
  * Whether nobody takes away what a backup, or a write that arrived again, brought back: a namespace, in which anything may be;
- * what belongs to no binding, because another control plane may have made it; a copy that is preserved; a kind that the cluster
- * has nothing else of, because nobody looks for it.
+ * what belongs to no binding, because another control plane may have made it; a copy that is preserved; one that may be the last
+ * that serves, because not all that are asked for are there (D9); a kind that the cluster has nothing else of, because nobody
+ * looks for it.
  */
 function isLeftAlone(truth: Truth, member: string, object: AnyObject): boolean {
   const { repeated, restored } = truth.circumstances;
@@ -343,6 +345,9 @@ function isLeftAlone(truth: Truth, member: string, object: AnyObject): boolean {
   const binding = bindingOf(truth, object);
   if (object.kind === "Namespace" || binding === undefined) return true;
   if (binding.spec.preserveResourcesOnDeletion === true) return true;
+  const asked = [...clustersOf(binding)];
+  const isServed = asked.every((cluster) => copyOf(truth, binding, cluster) !== undefined);
+  if (asked.length === 0 || !isServed) return true;
   return !truth
     .works()
     .filter((work) => clusterOf(work.metadata.namespace) === member)

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type Circumstances, circumstancesOf, PLAIN } from "./circumstances.ts";
 import { judged } from "./judged.suite.ts";
+import type { LinkConditions } from "../network/link.ts";
 import type { Fault } from "../scenario/scenario.ts";
 
 /** The truth so many seconds after a scenario with these faults began. */
@@ -80,5 +81,30 @@ describe("what a clock that jumps may cost", () => {
     const { truth, pass } = story(circumstances);
     pass(60);
     expect(truth.clockSlackMs(0)).toBe(Infinity);
+  });
+
+  it.each<[string, number, number]>([
+    ["unknown for who began to wait while clocks differed", 30, Infinity],
+    ["nothing for who began after that", 50, 0],
+  ])("is %s", (_what, since, slackMs) => {
+    const faults: readonly Fault[] = [
+      { fault: "two-leaders", from: 10, until: 40 },
+      { fault: "clock-step", at: 20, stepMs: -30_000 },
+    ];
+    expect(truthAt(60, faults).clockSlackMs(since * 1000)).toBe(slackMs);
+  });
+});
+
+describe("where a write may arrive when nobody waits for it", () => {
+  const TWO: Fault = { fault: "two-leaders", from: 0, until: 60 };
+  const linkOf = (conditions: LinkConditions): Fault => ({ ...SLOW, link: "m1", conditions });
+  it.each<[boolean, string, readonly Fault[]]>([
+    [true, "writes are repeated", [linkOf({ duplicate: 0.5 })]],
+    [false, "the only one who writes waits for what is late", [linkOf({ late: 0.5 })]],
+    [true, "another one does not know what is late", [linkOf({ late: 0.5 }), TWO]],
+    [true, "another one does not know what is slow", [linkOf({ delayMs: [500, 5000] }), TWO]],
+    [false, "two write at once and nothing is late", [linkOf({ fail: 0.5 }), TWO]],
+  ])("says %s when %s", (isSo, _when, faults) => {
+    expect(truthAt(0, faults).circumstances.repeated.has("m1")).toBe(isSo);
   });
 });

@@ -65,7 +65,11 @@ export class Truth {
    */
   clockSlackMs(since: number): number {
     const { now } = this.ledger;
-    const { clockChanges, hasTwoLeaders } = this.circumstances;
+    const { clockChanges, clocksApart, hasTwoLeaders } = this.circumstances;
+    const isApart = ({ from, until }: (typeof clocksApart)[number]): boolean =>
+      this.#at(from) <= now && this.#at(until) >= since - LAG_MS;
+    // One has counted by its clock what the other began by another.
+    if (clocksApart.some(isApart)) return Infinity;
     const all = clockChanges.map((seconds) => this.#at(seconds));
     const changes = all.filter((at) => at <= now && at >= since - LAG_MS);
     if (changes.length === 0) return 0;

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { createSimulation, type Simulation } from "../simulation.ts";
 import { arrangeFault, healAll } from "./faults.ts";
 import { joinedImages } from "./joined-images.ts";
-import type { Fault, Step } from "./scenario.ts";
+import { type Fault, longestWindowOf, type Step } from "./scenario.ts";
 import { takeStep } from "./steps.ts";
 
 const ports = { drain: drainPromises };
@@ -179,5 +179,37 @@ describe("a fault", { timeout: 60_000 }, () => {
     healAll(simulation);
     await simulation.advance("2m");
     expect(clusterText(simulation, "m1")).toContain('"reason":"ClusterReady"');
+  });
+});
+
+describe("the longest wait of a scenario", () => {
+  it.each<[string, readonly (readonly [string, number])[], number]>([
+    ["how far a clock is set back", [["m1", -600_000]], 600],
+    ["nothing for one that is set forward", [["m1", 600_000]], 0],
+    [
+      "the sum for one that is set back twice",
+      [
+        ["m1", -600_000],
+        ["m1", -30_000],
+      ],
+      630,
+    ],
+    [
+      "the longer for two",
+      [
+        ["m1", -600_000],
+        ["m2", -30_000],
+      ],
+      600,
+    ],
+  ])("counts %s", (_what, clocks, seconds) => {
+    const faults = clocks.map(([member, stepMs]): Fault => ({
+      fault: "member-clock",
+      member,
+      at: 0,
+      stepMs,
+    }));
+    const scenario = { name: "", seed: 1, members, threshold: 0, steps: [], faults };
+    expect(longestWindowOf(scenario)).toBe(seconds);
   });
 });

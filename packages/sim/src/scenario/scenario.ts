@@ -342,16 +342,20 @@ function endOfFault(fault: Fault): number {
 export function longestWindowOf({ steps, faults, threshold = 30 }: Scenario): number {
   const isBorne = steps.some((step) => "effect" in step && step.effect === "PreferNoExecute");
   const windows = steps.map((step) => windowOf(step, isBorne ? BORNE : 0));
-  return threshold + Math.max(0, ...windows, ...faults.map(doubtOf));
+  return threshold + Math.max(0, ...windows, ...faults.map((fault) => doubtOf(fault, faults)));
 }
 
 /**
  * How long what a member says is not believed after its versions went back, at the most: a watch that tells nothing, a minute,
  * and pauses. What runs in a member whose clock was set back waits until it shows the same time again, and so may the plane, if
- * its clock was set back while it did not run.
+ * its clock was set back while it did not run. A clock that was set back twice shows the same time again after both.
  */
-function doubtOf(fault: Fault): number {
-  if (fault.fault === "member-clock") return Math.max(0, -fault.stepMs / 1000);
+function doubtOf(fault: Fault, faults: readonly Fault[]): number {
+  if (fault.fault === "member-clock")
+    return faults
+      .filter((other) => other.fault === "member-clock")
+      .filter(({ member }) => member === fault.member)
+      .reduce((sum, { stepMs }) => sum + Math.max(0, -stepMs / 1000), 0);
   if (fault.fault === "clock-skew") return Math.max(0, -fault.skewMs / 1000);
   return fault.fault === "lies" ? 240 : 0;
 }
