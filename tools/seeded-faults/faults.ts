@@ -155,8 +155,8 @@ export const seededFaults: readonly SeededFault[] = [
     promise: "D10",
     breaks: "a Work that arrives after its workload moved on is carried out",
     file: "packages/controllers/src/execution/still-wanted.ts",
-    find: "return wanted.has(cluster) || leaving.has(cluster);",
-    replace: "return wanted.size + leaving.size >= 0;",
+    find: 'return wanted.has(cluster) || leaving.has(cluster) ? "wanted" : "unwanted";',
+    replace: 'return wanted.size + leaving.size >= 0 ? "wanted" : "unwanted";',
     caughtBy: ["packages/controllers/src/evacuation/delayed-create.test.ts"],
   },
   {
