@@ -3,6 +3,7 @@ import {
   type AnyObject,
   type Cluster,
   clusters,
+  isRefused,
   type New,
   orNothing,
   propagationPolicies,
@@ -24,6 +25,8 @@ import {
   resources,
 } from "@lifeboat/testkit";
 import { createControllers, type ControllersOptions, DEFAULT_CONTROLLERS } from "../controllers.ts";
+
+type Taint = NonNullable<Cluster["spec"]["taints"]>[number];
 
 export const WEB = { namespace: "default", name: "web" };
 
@@ -85,17 +88,25 @@ export class Hands {
   }
 
   async taint(name: string, taint: object = DOWN): Promise<void> {
-    const cluster = await this.#cluster(name);
-    const taints = [...(cluster.spec.taints ?? []), taint] as NonNullable<
-      Cluster["spec"]["taints"]
-    >;
-    await this.#fleet.plane.update(clusters, { ...cluster, spec: { ...cluster.spec, taints } });
+    await this.#retaint(name, (taints) => [...taints, taint as Taint]);
   }
 
   async untaint(name: string): Promise<void> {
-    const cluster = await this.#cluster(name);
-    const { taints: _taints, ...spec } = cluster.spec;
-    await this.#fleet.plane.update(clusters, { ...cluster, spec });
+    await this.#retaint(name, () => []);
+  }
+
+  /** As a person's command does: again, when a controller wrote in between. */
+  async #retaint(name: string, change: (taints: readonly Taint[]) => Taint[]): Promise<void> {
+    const { spec, ...rest } = await this.#cluster(name);
+    const { taints: old = [], ...others } = spec;
+    const taints = change(old);
+    const next = { ...rest, spec: taints.length === 0 ? others : { ...others, taints } };
+    try {
+      await this.#fleet.plane.update(clusters, next);
+    } catch (error) {
+      if (!isRefused(error, "Conflict")) throw error;
+      await this.#retaint(name, change);
+    }
   }
 
   async annotate(name: string, key: string, value: string): Promise<void> {
