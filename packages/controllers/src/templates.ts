@@ -40,7 +40,7 @@ export interface Templates extends Service {
  * Asks the server whether it still has an object, before something is made that goes with it: who has not heard that the
  * object is gone would make it as often as it is collected. When the object changes, the next look comes by itself.
  */
-export async function isStillThere(
+export async function isOnServer(
   plane: Client,
   resource: Resource,
   object: AnyObject,

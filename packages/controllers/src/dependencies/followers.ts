@@ -42,7 +42,7 @@ import {
 } from "@lifeboat/kit";
 import type { PlaneContext } from "../context.ts";
 import { SaidLately } from "../said-lately.ts";
-import { isStillThere, watchingTemplates } from "../templates.ts";
+import { isOnServer, watchingTemplates } from "../templates.ts";
 import { isSameContent } from "./changes.ts";
 
 /** The controller that binds what workloads need to where they are. */
@@ -194,8 +194,7 @@ async function look(
   const plan = decideFollower({ object, attached, referrers: [...recording, ...named] });
   const resource = templates.resourceOf(identity.apiVersion, identity.kind);
   const isMade = plan.commands.some(({ kind }) => kind === "create");
-  if (isMade && resource !== undefined && !(await isStillThere(plane, resource, object)))
-    return done;
+  if (isMade && resource !== undefined && !(await isOnServer(plane, resource, object))) return done;
   const again = await carryOut(context, said, plan);
   return again === undefined ? done : checkAgainAt(again);
 }

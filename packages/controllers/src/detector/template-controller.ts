@@ -51,7 +51,7 @@ import {
 import { type Binding, bindingOf, bindingResource, watchingBindings } from "../bindings.ts";
 import type { PlaneContext } from "../context.ts";
 import { SaidLately } from "../said-lately.ts";
-import { isStillThere, watchingTemplates } from "../templates.ts";
+import { isOnServer, watchingTemplates } from "../templates.ts";
 import {
   claimedOfKind,
   claimerOf,
@@ -269,7 +269,7 @@ class TemplateLooks {
     };
     if (command.kind === "createBinding") {
       // A claim that was just written proves that the template is there.
-      if (now === decidedOn && !(await isStillThere(plane, templates, now, signal))) return;
+      if (now === decidedOn && !(await isOnServer(plane, templates, now, signal))) return;
       await plane.create(resource, { ...command.binding, spec: current }, { signal });
     } else {
       await plane.update(resource, { ...command.binding, spec: current }, { signal });

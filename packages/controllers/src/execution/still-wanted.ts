@@ -50,32 +50,32 @@ export async function askBinding(
 /** Whether the server has the Work as it was seen, and it is not going. False also when the server does not say. */
 export async function isStillThere(
   plane: Client,
-  { metadata }: Work,
+  work: Work,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { namespace = "", name, uid, generation } = metadata;
-  try {
-    const { metadata: now } = await plane.get(works, { namespace, name }, { signal });
-    return now.uid === uid && now.generation === generation && now.deletionTimestamp === undefined;
-  } catch (error) {
-    if (error instanceof Refused || error instanceof NotSent || error instanceof OutcomeUnknown)
-      return false;
-    throw error;
-  }
+  const now = await onServer(plane, work, signal);
+  if (now === undefined) return false;
+  const { generation, deletionTimestamp } = now.metadata;
+  return generation === work.metadata.generation && deletionTimestamp === undefined;
 }
 
 /** Whether the server has this very Work, going or not. False also when the server does not say. */
-export async function isSameWork(
+export async function isSameWork(plane: Client, work: Work, signal: AbortSignal): Promise<boolean> {
+  return (await onServer(plane, work, signal)) !== undefined;
+}
+
+/** This very Work as the server has it; undefined also when the server does not say. */
+async function onServer(
   plane: Client,
-  { metadata }: Work,
+  { metadata: { namespace = "", name, uid } }: Work,
   signal: AbortSignal,
-): Promise<boolean> {
-  const { namespace = "", name, uid } = metadata;
+): Promise<Work | undefined> {
   try {
-    return (await plane.get(works, { namespace, name }, { signal })).metadata.uid === uid;
+    const now = await plane.get(works, { namespace, name }, { signal });
+    return now.metadata.uid === uid ? now : undefined;
   } catch (error) {
     if (error instanceof Refused || error instanceof NotSent || error instanceof OutcomeUnknown)
-      return false;
+      return undefined;
     throw error;
   }
 }

@@ -35,7 +35,7 @@ import {
 } from "@lifeboat/core";
 import { createController, done, type Outcome, type Service, watching } from "@lifeboat/kit";
 import type { PlaneContext } from "../context.ts";
-import { isStillThere, watchingTemplates } from "../templates.ts";
+import { isOnServer, watchingTemplates } from "../templates.ts";
 import { mergedWork } from "./merge-work.ts";
 
 export interface NamespaceSyncOptions {
@@ -93,7 +93,7 @@ async function look(context: PlaneContext, skipped: RegExp, key: ObjectKey): Pro
   const wanted = rendered.work as unknown as New<Work>;
   if (existing === undefined) {
     const resource = context.templates.resourceOf(NAMESPACE.apiVersion, NAMESPACE.kind);
-    if (resource !== undefined && (await isStillThere(plane, resource, namespace)))
+    if (resource !== undefined && (await isOnServer(plane, resource, namespace)))
       await plane.create(works, wanted);
     return done;
   }
