@@ -1,6 +1,6 @@
 /** Housekeeping against the real server in process, under the virtual clock. The world is asserted, not the calls. */
 import { type AnyObject, isRefused, type KubeObject, type New, type Resource } from "@lifeboat/api";
-import { silentLog, silentMetrics } from "@lifeboat/kit";
+import { type Client, silentLog, silentMetrics } from "@lifeboat/kit";
 import { createWorld, type World } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createHousekeeping } from "./housekeeping.ts";
@@ -49,9 +49,12 @@ interface Owner {
 
 let world: World;
 let stop: AbortController;
+/** From now on housekeeping hears nothing more of namespaces. */
+let isLate = false;
 beforeEach(async () => {
   world = await createWorld({ housekeeping: false });
   stop = new AbortController();
+  isLate = false;
   const { clock, random } = world;
   const ports = {
     clock,
@@ -60,7 +63,12 @@ beforeEach(async () => {
     metrics: silentMetrics,
   };
   const options = { events: { timeToLiveMs: 3_600_000, maxEvents: 5 } };
-  const housekeeping = createHousekeeping(ports, world.client, world.server.catalog, options);
+  const housekeeping = createHousekeeping(
+    ports,
+    hearingLate(world.client),
+    world.server.catalog,
+    options,
+  );
   void housekeeping.run(stop.signal);
   await world.settle();
 });
@@ -68,6 +76,25 @@ afterEach(async () => {
   stop.abort();
   await world.close();
 });
+
+/** The client, but that news of namespaces can be withheld. */
+function hearingLate(client: Client): Client {
+  return new Proxy(client, {
+    get: (target, name) => {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== "function") return method;
+      if (name !== "watch") return method.bind(target) as unknown;
+      const watch: Client["watch"] = (resource, options, sink) =>
+        target.watch(resource, options, {
+          event: (event) => {
+            if (!isLate || resource.plural !== "namespaces") sink.event(event);
+          },
+          end: (why) => sink.end(why),
+        });
+      return watch;
+    },
+  });
+}
 
 function configMap(
   name: string,
@@ -289,6 +316,31 @@ describe("namespaces", () => {
     );
     await world.advance(1000);
     expect(await names(namespaces)).not.toContain("team");
+  });
+
+  test("a namespace is emptied only while it is the one that goes, not a new one of its name", async () => {
+    await createNamespace("team");
+    await world.client.create(configMaps, inNamespace("team", "old", ["example.io/hold"]));
+    await world.client.delete(namespaces, { namespace: "", name: "team" });
+    await world.settle();
+    isLate = true;
+    const body = { metadata: { finalizers: null } };
+    await world.client.patch(
+      configMaps,
+      { namespace: "team", name: "old" },
+      { type: "merge", body },
+    );
+    await world.settle();
+    expect(await names(namespaces)).not.toContain("team");
+
+    await createNamespace("team");
+    await world.client.create(configMaps, inNamespace("team", "kept"));
+    await world.client.create(configMaps, inNamespace("team", "shortly"));
+    // What goes from a namespace that is believed to go is a reason to look at it.
+    await world.client.delete(configMaps, { namespace: "team", name: "shortly" });
+    await world.settle();
+    expect(await names(configMaps, "team")).toContain("kept");
+    expect(await names(namespaces)).toContain("team");
   });
 
   test("a namespace with finalizers of others stays after it was emptied", async () => {

@@ -2,10 +2,18 @@
  * Empties namespaces that are being deleted, then lets them go.
  *
  * 1. A namespace is finalized only after a live list of every namespaced collection has come back empty.
- * 2. While something is left, the namespace's conditions say what, in the words of Kubernetes; the next look comes when
+ * 2. Nothing is deleted before the namespace was read live and is still the one that goes: by an old cache its content would
+ *    be that of a new namespace of the same name.
+ * 3. While something is left, the namespace's conditions say what, in the words of Kubernetes; the next look comes when
  *    one of the leftovers goes.
  */
-import { type KubeObject, type ObjectKey, qualifiedName, type Resource } from "@lifeboat/api";
+import {
+  isRefused,
+  type KubeObject,
+  type ObjectKey,
+  qualifiedName,
+  type Resource,
+} from "@lifeboat/api";
 import { formatTime, type Instant } from "@lifeboat/base";
 import {
   type Client,
@@ -57,12 +65,13 @@ export function createNamespaceDeletion(
       }),
     ],
     reconcile: async (key: ObjectKey): Promise<Outcome> => {
-      const namespace = namespaceOf(key.name);
+      if (!isTerminating(namespaceOf(key.name))) return done;
+      const namespace = await read(client, key.name);
       if (namespace === undefined || !isTerminating(namespace)) return done;
       const leftovers = await empty(client, catalog, key.name);
       if (leftovers.length > 0 || (namespace.metadata.finalizers?.length ?? 0) > 0)
         await report(client, namespace, leftovers, ports.clock.now());
-      if (leftovers.length === 0) await finalize(client, key.name);
+      if (leftovers.length === 0) await finalize(client, namespace);
       return done;
     },
   });
@@ -125,14 +134,25 @@ async function report(
 }
 
 /** Takes our finalizer off the namespace as it is now; the server then removes it, unless others hold it. */
-async function finalize(client: Client, name: string): Promise<void> {
-  const namespace = await client.get(NAMESPACES, { namespace: "", name });
+async function finalize(client: Client, { metadata: { name, uid } }: Namespace): Promise<void> {
+  const namespace = await read(client, name);
+  if (namespace?.metadata.uid !== uid) return;
   const finalizers = (namespace.spec?.finalizers ?? []).filter((each) => each !== FINALIZER);
   await client.update(
     NAMESPACES,
     { ...namespace, spec: { ...namespace.spec, finalizers } },
     { subresource: "finalize" },
   );
+}
+
+/** The namespace as the server has it; undefined: it has none of this name. */
+async function read(client: Client, name: string): Promise<Namespace | undefined> {
+  try {
+    return await client.get(NAMESPACES, { namespace: "", name });
+  } catch (error) {
+    if (isRefused(error, "NotFound")) return undefined;
+    throw error;
+  }
 }
 
 const NAMESPACES: Resource<Namespace> = {
