@@ -25,6 +25,8 @@ interface Story {
   readonly mode?: string;
   /** What the policy asks for from a second before the taint on; absent: what it asked for before. */
   readonly edited?: object;
+  /** For so many seconds the plane was down after the taint was written, and before the disk showed it. */
+  readonly downFor?: number;
   /** What is written in the instant of the eviction, just before it. */
   readonly meanwhile?: (
     write: ReturnType<typeof judged>["write"],
@@ -45,6 +47,11 @@ function evictedAfter(seconds: number, story: Story = {}): string {
   pass(9000);
   write("plane", BINDING, binding(edited, false), "MODIFIED");
   pass(1000);
+  if (story.downFor !== undefined) {
+    truth.witness.ended();
+    pass(story.downFor * 1000);
+    truth.witness.begins({ ...DEFAULT_CONTROLLERS, failover });
+  }
   write("plane", "cluster.karmada.io/clusters//m1", cluster("m1", [taint]), "MODIFIED");
   const entry = { purgeMode: "Gracefully", ...story.entry };
   write("plane", "lifeboat.dev/evacuationslices//m1-1-x-0", slice(taint, entry));
@@ -144,6 +151,16 @@ describe("an eviction", () => {
     expect(evictedAfter(5, { placement: toleratedFor() })).toContain("tolerations-are-respected");
     expect(evictedAfter(20, { placement, entry })).toContain("tolerations-are-respected");
     expect(evictedAfter(30, { placement, entry })).toBe("");
+  });
+
+  it("of who tolerates it counts from when the taint was written, though it was seen later", () => {
+    const story = {
+      entry: { toleratedUntil: "2026-01-01T00:00:30Z" },
+      placement: toleratedFor(30),
+      downFor: 15,
+    };
+    expect(evictedAfter(10, story)).toContain("tolerations-are-respected");
+    expect(evictedAfter(15, story)).toBe("");
   });
 
   it("with another purge mode than was written down is", () => {

@@ -206,7 +206,8 @@ function wrongTime(
     .termsSince(uid, borne.taint, borne.since)
     .flatMap((one) => (one === undefined ? [] : [one.seconds]));
   if (terms.length === 0) return "it stays by its own words";
-  const leftMs = borne.since + Math.min(...terms) * SECOND_MS - decision.at;
+  const since = truth.witness.writtenSince(borne.since);
+  const leftMs = since + Math.min(...terms) * SECOND_MS - decision.at;
   return leftMs > SECOND_MS + truth.clockSlackMs(borne.since)
     ? `${leftMs} ms too early`
     : undefined;

@@ -70,6 +70,17 @@ describe("what a clock that jumps may cost", () => {
     }
   });
 
+  it("is unknown when it jumped while nothing ran, for what was written before and is seen after", () => {
+    const { truth, pass } = story({ clockChanges: [20] });
+    pass(10);
+    truth.witness.ended();
+    pass(30);
+    truth.witness.begins(truth.witness.controllers);
+    expect(truth.clockSlackMs(40_000)).toBe(Infinity);
+    pass(1);
+    expect(truth.clockSlackMs(41_000)).toBe(0);
+  });
+
   it.each<[string, Partial<Circumstances>]>([
     ["two jumps are close", { clockChanges: [20, 25] }],
     ["two sets of controllers are at work", { clockChanges: [20], hasTwoLeaders: true }],

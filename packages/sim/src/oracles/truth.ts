@@ -63,8 +63,9 @@ export class Truth {
    * By how much less than the true time the plane may have waited since then, in milliseconds. A change of its clock that it
    * has seen and written down makes no difference but for a tolerance; after another one nobody can know.
    */
-  clockSlackMs(since: number): number {
+  clockSlackMs(moment: number): number {
     const { now } = this.ledger;
+    const since = this.witness.writtenSince(moment);
     const { clockChanges, clocksApart, hasTwoLeaders } = this.circumstances;
     const isApart = ({ from, until }: (typeof clocksApart)[number]): boolean =>
       this.#at(from) <= now && this.#at(until) >= since - LAG_MS;

@@ -54,6 +54,15 @@ export class Witness {
     return this.#lives.some(({ since, until }) => since < moment && until >= moment + forMs);
   }
 
+  /**
+   * How early what its disk shows since this moment may have been written: what a life had written before it ended, and
+   * nobody was told of, is first seen when the next one begins.
+   */
+  writtenSince(moment: number): number {
+    const next = this.#lives.findIndex(({ since }) => since === moment);
+    return this.#lives[next - 1]?.until ?? moment;
+  }
+
   /** The life of the plane is over. */
   ended(): void {
     const last = this.#lives.at(-1);
