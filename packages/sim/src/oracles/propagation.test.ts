@@ -149,6 +149,24 @@ itJudges([
         ] as const,
     ),
   ),
+  ...(["faulty", "well"] as const).map(
+    (state) =>
+      [
+        "no-orphan-work",
+        state === "faulty" ? "kept" : "broken",
+        `an eviction waits beside it, and the only cluster that is asked for is ${state}`,
+        (h: History) => {
+          const taints = state === "faulty" ? [{ key: "faulty", effect: "NoExecute" }] : [];
+          h.cluster("m1", "True");
+          h.cluster("m2", "True", {}, { taints });
+          h.binding({
+            placement: { clusterAffinity: { clusterNames: ["m2"] } },
+            tasks: [{ fromCluster: "m2", purgeMode: "Gracefully" }],
+          });
+          h.work("m1");
+        },
+      ] as const,
+  ),
   [
     "members-hold-what-works-say",
     "broken",

@@ -370,15 +370,17 @@ function isWaitedFor(truth: Truth, cluster: AnyObject): boolean {
 }
 
 /**
- * Whether a copy stays that was there for another workload alone, in a cluster that the placement of its own asks for: while
- * that cluster bears a taint and nothing else fits, it is the last copy (D9).
+ * Whether a copy stays as the last one (D9) while nothing fits: one that was there for another workload alone, in a cluster
+ * that the placement of its own asks for; or one beside which an eviction waits for a target, whatever the placement asks for.
  */
 function isSpared(truth: Truth, cluster: string, binding: ResourceBinding): boolean {
   const work = workOf(truth, binding, cluster);
   if (work === undefined || work.metadata.annotations?.[wellKnown.PURGE_MODE] !== undefined)
     return false;
+  const { clusters = [], gracefulEvictionTasks = [] } = binding.spec;
+  if (clusters.length > 0 || hasTarget(truth, binding)) return false;
   const isAsked = groupsOf(binding).some(({ clusterNames }) => clusterNames?.includes(cluster));
-  return clustersOf(binding).size === 0 && isAsked && !hasTarget(truth, binding);
+  return isAsked || gracefulEvictionTasks.length > 0;
 }
 
 function groupsOf({ spec: { placement } }: ResourceBinding) {
