@@ -377,10 +377,11 @@ function isSpared(truth: Truth, cluster: string, binding: ResourceBinding): bool
   const work = workOf(truth, binding, cluster);
   if (work === undefined || work.metadata.annotations?.[wellKnown.PURGE_MODE] !== undefined)
     return false;
-  const { clusters = [], gracefulEvictionTasks = [] } = binding.spec;
-  if (clusters.length > 0 || hasTarget(truth, binding)) return false;
+  const left = (binding.spec.gracefulEvictionTasks ?? []).map(({ fromCluster }) => fromCluster);
+  const isNowhere = [...clustersOf(binding)].every((name) => left.includes(name));
+  if (!isNowhere || hasTarget(truth, binding)) return false;
   const isAsked = groupsOf(binding).some(({ clusterNames }) => clusterNames?.includes(cluster));
-  return isAsked || gracefulEvictionTasks.length > 0;
+  return isAsked || left.length > 0;
 }
 
 function groupsOf({ spec: { placement } }: ResourceBinding) {
