@@ -230,6 +230,27 @@ itJudges([
       h.binding({ on: { m2: 2 } });
     },
   ],
+  ...(
+    [
+      ["kept", "a recovery puts back what another cluster never lost", { m2: 1 }],
+      ["broken", "a recovery puts back more than another cluster had", { m2: 2 }],
+    ] as const
+  ).map(
+    ([verdict, when, on]) =>
+      [
+        "placed-after-the-purge",
+        verdict,
+        when,
+        (h: History) => {
+          const placement = { replicaScheduling: { replicaSchedulingType: "Divided" } };
+          const gone = directTask("m1", { replicas: 2 });
+          const left = { fromCluster: "m2", purgeMode: "Gracefully", replicas: 1 };
+          h.binding({ placement, on: { m1: 2 }, tasks: [left] });
+          h.binding({ placement, tasks: [left, gone] });
+          h.binding({ placement, on, tasks: [gone] });
+        },
+      ] as const,
+  ),
   ["directly-completes", "broken", "a task is left", purged],
   ["directly-completes", "kept", "none is", (h) => h.binding({ on: { m2: 2 } })],
   [

@@ -20,6 +20,7 @@ import {
   isGoing,
   isOfPerson,
   isRequiredIn,
+  isTakenBack,
   modeOf,
   nameOf,
   onEdit,
@@ -79,22 +80,28 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     on: "plane",
     tables: BINDINGS,
     start: (truth) =>
-      onEdit(({ before, now }) => {
+      onEdit((edit) => {
+        const { before, now } = edit;
         if (isOfPerson(truth, now)) return [];
         const purging = evictionsOf(now).filter(
           (task) => modeOf(task) === "Directly" && tasksOf(before).has(task.fromCluster),
         );
         if (purging.length === 0) return [];
         const from = purging.map(({ fromCluster }) => fromCluster).join();
-        const added = resultWithout(now, before);
+        // What a recovery puts back has never left (D13).
+        const back = tasksWithout(before, now).filter(
+          (task) => modeOf(task) === "Gracefully" && isTakenBack(task, edit),
+        );
+        const added = resultWithout(now, before).filter(
+          (name) => !back.some(({ fromCluster }) => fromCluster === name),
+        );
         if (!isDivided(now))
           return added.length === 0
             ? []
             : [`${nameOf(now)} is placed on ${added.join()} while it is purged from ${from}`];
-        const waiting = purging.reduce((sum, { replicas = 0 }) => sum + replicas, 0);
         const placed = sumOf(now);
-        const most = (now.spec.replicas ?? 0) - waiting;
-        return placed <= Math.max(most, sumOf(before))
+        const most = (now.spec.replicas ?? 0) - replicasOf(purging);
+        return placed <= Math.max(most, sumOf(before) + replicasOf(back))
           ? []
           : [`${nameOf(now)} has ${placed} replicas placed while ${from} is purged, not ${most}`];
       }),
@@ -155,6 +162,11 @@ export const requestOracles: readonly RequestOracle[] = [
     },
   },
 ];
+
+/** The replicas that tasks took out of the result. */
+function replicasOf(tasks: ReturnType<typeof evictionsOf>): number {
+  return tasks.reduce((sum, { replicas = 0 }) => sum + replicas, 0);
+}
 
 /** An oracle that judges every Work that is made elsewhere while a purge is not over: when it must not be, or undefined. */
 function onNewCopies(

@@ -220,21 +220,25 @@ itJudges([
     },
   ],
   ["status-comes-back", "broken", "a cluster is not shown", (h) => h.binding({ on: { m1: 2 } })],
-  [
-    "status-comes-back",
-    "kept",
-    "it is where another workload needs it, in the cluster that it asks for, too",
-    (h) => {
-      const taints = [{ key: "faulty", effect: "NoExecute" }];
-      h.cluster("m1", "True", {}, { taints });
-      h.binding({
-        placement: { clusterAffinity: { clusterNames: ["m1"] } },
-        requiredIn: ["m1"],
-        shown: ["m1"],
-      });
-      h.work("m1");
-    },
-  ],
+  ...([undefined, [{ fromCluster: "m1", purgeMode: "Gracefully" }]] as const).map(
+    (tasks) =>
+      [
+        "status-comes-back",
+        "kept",
+        `it is where another workload needs it${tasks === undefined ? "" : ", and leaves otherwise"}`,
+        (h: History) => {
+          const taints = [{ key: "faulty", effect: "NoExecute" }];
+          h.cluster("m1", "True", {}, { taints });
+          h.binding({
+            placement: { clusterAffinity: { clusterNames: ["m1"] } },
+            requiredIn: ["m1"],
+            shown: ["m1"],
+            ...(tasks !== undefined && { tasks }),
+          });
+          h.work("m1");
+        },
+      ] as const,
+  ),
   ["status-comes-back", "kept", "there is none to show", (h) => h.binding({})],
   ["nothing-is-left-going", "broken", "a copy is", (h) => h.copy("m1", 0, { going: true })],
   ["nothing-is-left-going", "kept", "none is", (h) => h.copy("m1", 2)],

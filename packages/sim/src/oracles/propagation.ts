@@ -377,11 +377,11 @@ function isSpared(truth: Truth, cluster: string, binding: ResourceBinding): bool
   const work = workOf(truth, binding, cluster);
   if (work === undefined || work.metadata.annotations?.[wellKnown.PURGE_MODE] !== undefined)
     return false;
-  const left = (binding.spec.gracefulEvictionTasks ?? []).map(({ fromCluster }) => fromCluster);
-  const isNowhere = [...clustersOf(binding)].every((name) => left.includes(name));
-  if (!isNowhere || hasTarget(truth, binding)) return false;
+  const { clusters = [], requiredBy = [], gracefulEvictionTasks = [] } = binding.spec;
+  const isWanted = clusters.length > 0 || requiredBy.some((one) => (one.clusters ?? []).length > 0);
+  if (isWanted || hasTarget(truth, binding)) return false;
   const isAsked = groupsOf(binding).some(({ clusterNames }) => clusterNames?.includes(cluster));
-  return isAsked || left.length > 0;
+  return isAsked || gracefulEvictionTasks.length > 0;
 }
 
 function groupsOf({ spec: { placement } }: ResourceBinding) {
