@@ -13,7 +13,7 @@
  * 4. A step of the wall clock during a look makes its `checkAgainAt` meaningless: the key is looked at again at once.
  * 5. A look makes an older `checkAgainAt` of its key void: each look says anew when time alone matters.
  *
- * The pauses are the queue's: 5 ms doubling to 1000 s per key, and at least a server's Retry-After.
+ * The pauses are the queue's: 5 ms doubling to 30 s per key, and at least a server's Retry-After.
  */
 import { formatKey, type KubeObject, type ObjectKey, parseKey, Refused } from "@lifeboat/api";
 import { type Clock, type Instant, InvariantError, STEADY_TOLERANCE_MS } from "@lifeboat/base";

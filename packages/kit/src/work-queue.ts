@@ -12,9 +12,12 @@
  */
 import { assert, type Cancel, type Clock, Heap } from "@lifeboat/base";
 
-/** The pause after a key's n-th failure in a row is `base · 2ⁿ⁻¹`, at most the cap; no jitter, for keys differ anyway. */
-export const BACKOFF_BASE_MS = 5;
-export const BACKOFF_CAP_MS = 1_000_000;
+/**
+ * The pause after a key's n-th failure in a row is `base · 2ⁿ⁻¹`, at most the cap; no jitter, for keys differ anyway. The cap is
+ * that of an informer: whatever was wrong, and for however long, half a minute after it is over everything goes on.
+ */
+const BACKOFF_BASE_MS = 5;
+const BACKOFF_CAP_MS = 30_000;
 
 interface Delay {
   readonly due: number;

@@ -74,6 +74,15 @@ export const propagationMutants: readonly SimMutant[] = [
     caughtIn: ["propagate"],
   },
   {
+    oracle: "quiet-at-rest",
+    promise: "H7",
+    breaks: "what failed while the disk was full is tried again minutes after that",
+    file: "packages/kit/src/work-queue.ts",
+    find: "const BACKOFF_CAP_MS = 30_000;",
+    replace: "const BACKOFF_CAP_MS = 1_000_000;",
+    caughtIn: ["faulty-while-the-disk-is-full"],
+  },
+  {
     oracle: "one-template-generation",
     promise: "H3",
     breaks: "a Work names an older generation than it shows",
