@@ -460,6 +460,13 @@ describe("spreading", () => {
     });
   });
 
+  it("lets go of a cluster that is gone although the others are too few", () => {
+    const placement = { ...duplicated, spreadConstraints: [by("cluster", 4)] };
+    const decision = placeOn(three, { placement, clusters: { m1: 1, gone: 1 } });
+    expect(decision.reason).toBe("ConstraintsUnmet");
+    expect(sharesOf(decision)).toEqual({ m1: 1 });
+  });
+
   it("takes a maximum of 0 for no maximum", () => {
     const placement = { ...duplicated, spreadConstraints: [by("cluster", 1, 0)] };
     expect(placeOn(three, { placement }).clusters).toHaveLength(3);

@@ -5,8 +5,8 @@
  *
  * 1. Same view and time, same answer; whatever the view holds, there is one.
  * 2. Filters that do not bind leave a cluster what it has, and only keep it from growing (D14).
- * 3. Failing never empties a result (D8): a cluster leaves it only when it is gone or being deleted, or when the user's
- *    own edit of the placement excludes it.
+ * 3. Failing never empties a result (D8): a cluster leaves it only when it is gone, or when no cluster fits and it is being
+ *    deleted or the user's own edit of the placement excludes it.
  * 4. Replicas whose old copy must go first are not placed (D10).
  */
 import type { Moment } from "@lifeboat/base";
@@ -81,7 +81,7 @@ function placeIn(
   const fail = (reason: PlacementReason, message: string): Attempt => ({
     reason,
     message,
-    clusters: reason === "NoClusterFit" ? staying(view, workload) : current(workload),
+    clusters: reason === "NoClusterFit" ? staying(view, workload) : existing(view, workload),
     explanation,
   });
   if (fits.length === 0) return fail("NoClusterFit", unfitMessage(explanation));
@@ -259,15 +259,17 @@ function byName(targets: readonly Target[]): readonly Target[] {
   return targets.toSorted((a, b) => compareText(a.name, b.name));
 }
 
-function current({ present }: Workload): readonly Target[] {
-  return byName([...present].map(([name, replicas]) => targetOf(name, replicas)));
+/** The result as it is, without clusters that are gone: nothing of the workload is there. */
+function existing({ fleet }: PlacementView, { present }: Workload): readonly Target[] {
+  const names = [...present].filter(([name]) => fleet.byName.has(name));
+  return byName(names.map(([name, replicas]) => targetOf(name, replicas)));
 }
 
 /** What stays of a result when no cluster fits. An edit excludes only what no group of the placement means. */
-function staying({ fleet }: PlacementView, workload: Workload): readonly Target[] {
+function staying(view: PlacementView, workload: Workload): readonly Target[] {
   const { rules, isEdited } = workload;
-  return current(workload).filter(({ name }) => {
-    const candidate = fleet.byName.get(name);
+  return existing(view, workload).filter(({ name }) => {
+    const candidate = view.fleet.byName.get(name);
     if (candidate === undefined || candidate.isDeleting) return false;
     return !isEdited || rules.terms.some(({ matches }) => matches(candidate));
   });

@@ -29,6 +29,22 @@ function emptied(h: History): void {
   h.noPod("m1");
 }
 
+/** In a member a workload of that name starts a pod: ours if it bears the mark. */
+function starts(h: History, member: string, mark: string): void {
+  const at = { name: "web", namespace: "default" };
+  const labels = { [wellKnown.MANAGED]: mark };
+  const ownerOf = (kind: string): object => ({
+    ownerReferences: [{ kind, name: "web", uid: kind }],
+  });
+  h.put(member, "apps/deployments/default/web", { metadata: { ...at, uid: "Deployment", labels } });
+  h.put(member, "apps/replicasets/default/web", {
+    metadata: { ...at, uid: "ReplicaSet", ...ownerOf("Deployment") },
+  });
+  h.put(member, "/pods/default/web-1", {
+    metadata: { ...at, name: "web-1", labels: { app: "web" }, ...ownerOf("ReplicaSet") },
+  });
+}
+
 /**
  * Everything has gone from m1; then a workload of that name is there, ours or not, with a pod that may outlive it, and one
  * starts in m2.
@@ -38,22 +54,19 @@ const joinedBy =
   (h: History): void => {
     purged(h);
     emptied(h);
-    const at = { name: "web", namespace: "default" };
-    const labels = { [wellKnown.MANAGED]: mark };
-    const ownerOf = (kind: string): object => ({
-      ownerReferences: [{ kind, name: "web", uid: kind }],
-    });
-    h.put("m1", "apps/deployments/default/web", { metadata: { ...at, uid: "Deployment", labels } });
-    h.put("m1", "apps/replicasets/default/web", {
-      metadata: { ...at, uid: "ReplicaSet", ...ownerOf("Deployment") },
-    });
-    h.put("m1", "/pods/default/web-1", {
-      metadata: { ...at, name: "web-1", labels: { app: "web" }, ...ownerOf("ReplicaSet") },
-    });
+    starts(h, "m1", mark);
     if (isGone)
       for (const plural of ["deployments", "replicasets"])
         h.put("m1", `apps/${plural}/default/web`, undefined);
     h.pod("m2");
+  };
+
+/** While m1 is purged, a workload of that name starts in m2, ours or not. */
+const startedBy =
+  (mark: string) =>
+  (h: History): void => {
+    purged(h);
+    starts(h, "m2", mark);
   };
 
 /** m1 is back, with a copy that was ordered to go. */
@@ -114,6 +127,8 @@ itJudges([
   ["one-cluster-at-a-time", "broken", "the pod there is ours", joinedBy("true")],
   ["one-cluster-at-a-time", "kept", "a pod outlives somebody else's", joinedBy("false", true)],
   ["one-cluster-at-a-time", "broken", "a pod outlives our copy", joinedBy("true", true)],
+  ["one-cluster-at-a-time", "kept", "somebody else starts one elsewhere", startedBy("false")],
+  ["one-cluster-at-a-time", "broken", "our copy starts one elsewhere", startedBy("true")],
   [
     "gone-before-the-new-copy",
     "broken",

@@ -47,7 +47,9 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       return (change) => {
         if (change.server === "plane") return purges.take(change);
         if (change.row.type !== "ADDED") return [];
-        const { labels, namespace } = parseObject(change.row.bytes).metadata;
+        const pod = parseObject(change.row.bytes);
+        if (isOfOthers(truth, change.server, pod)) return [];
+        const { labels, namespace } = pod.metadata;
         const app = labels?.["app"] ?? "";
         const runsIn = (member: string): boolean => hasPods(truth, member, namespace, app);
         return purges
