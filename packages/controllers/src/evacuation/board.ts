@@ -6,6 +6,8 @@
  * 2. What happens to one binding costs what that binding has entries; only a change of an evacuation's taints, or of what
  *    people said about it, goes through all of its entries.
  * 3. An entry that is being released, or was, is not put in line again by an older state of its binding.
+ * 4. Whether an entry has a target depends on what else its binding has to leave. So when one of a binding's entries stays,
+ *    those that are held in other clusters are tried again: the records may say so long after the clusters have changed.
  */
 import {
   equalJson,
@@ -319,7 +321,10 @@ export class Board {
 
   #drop(track: Track): void {
     this.#tracks.delete(track.evacuation.metadata.name);
-    for (const item of track.items.values()) this.queue.remove(placeOf(item));
+    for (const item of track.items.values()) {
+      this.queue.remove(placeOf(item));
+      if (item.state === "Queued") this.#retryElsewhere(item);
+    }
   }
 
   /** Reads the slices again: taints were recorded, came off, or people took somebody out. */
@@ -414,13 +419,25 @@ export class Board {
       // What a person did stays said while it is written down, whatever the scheduler makes of it.
       takenOut: track.takenOut.has(uid) || item.putBack,
     });
-    const isNews = item.isKnown && item.state === "Queued" && state === "Abandoned";
+    // Who left has another result, which all entries of the binding are told.
+    const stays = item.state === "Queued" && (state === "Abandoned" || state === "Exempt");
+    const isNews = item.isKnown && stays && state === "Abandoned";
     item.isKnown = true;
     item.state = state;
     item.putBack ||= putBack;
     if (state !== "Queued") item.held = undefined;
     this.settle(item);
+    if (stays) this.#retryElsewhere(item);
     if (isNews) this.#listener.stays(item);
+  }
+
+  /** Tries those entries of a binding again that are held: it has to leave one cluster less. */
+  #retryElsewhere({ id }: Item): void {
+    for (const { name } of this.#bindingOf(id)?.spec.clusters ?? [])
+      for (const { items } of this.tracksOf(name)) {
+        const other = items.get(id);
+        if (other?.held !== undefined) this.settle(other);
+      }
   }
 
   #bindingOf(id: string): Binding | undefined {

@@ -8,7 +8,7 @@ import {
 } from "@lifeboat/api";
 import { DEFAULT_RATES, signResult } from "@lifeboat/core";
 import type { Fleet } from "@lifeboat/testkit";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { reasonsAbout, wrapped } from "@lifeboat/testkit";
 import {
   addCluster,
@@ -232,6 +232,59 @@ describe("who has no target", () => {
     await fleet.advance("10s");
     expect(decisions).toHaveLength(1);
     expect(placed(await bindingOf(fleet, "a"))).toEqual(["m9"]);
+  });
+
+  describe("because it has to leave another cluster, too,", () => {
+    const placement = { clusterAffinity: { clusterNames: ["m1", "m2"] }, ...DIVIDED } as never;
+
+    beforeEach(async () => {
+      fleet = await bareFleet({ clusters: FOUR });
+      const both = ["m1", "m2"].map((name) => ({ name, replicas: 1 }));
+      await bind(fleet, "a", [], { replicas: 2, placement, clusters: both });
+      // Nothing moves before both clusters are recorded.
+      for (const name of ["m3", "m4", "m2"]) await setTaints(fleet, name, DOWN);
+      await setTaints(fleet, "m1", DRAIN);
+    });
+
+    const isHeld = async (): Promise<void> => {
+      for (const name of ["m3", "m4"]) await setTaints(fleet, name);
+      await fleet.advance("30s");
+      const { status } = await evacuation(fleet, "m1-1");
+      expect(status).toMatchObject({ phase: "Held", reason: "NoTarget" });
+    };
+
+    it("is tried again when that one has recovered", async () => {
+      await isHeld();
+      const decisions = watchDecisions(fleet);
+      await setTaints(fleet, "m2");
+      await fleet.advance("5s");
+      expect(decisions).toMatchObject([{ binding: "a", cluster: "m1" }]);
+      expect(placed(await bindingOf(fleet, "a"))).toEqual(["m2"]);
+    });
+
+    it("is tried again when the brake ends with that recovery", async () => {
+      await setTaints(fleet, "m4");
+      await fleet.advance("30s");
+      expect((await evacuation(fleet, "m1-1")).status).toMatchObject({ phase: "Braked" });
+      const decisions = watchDecisions(fleet);
+      await setTaints(fleet, "m2");
+      await fleet.advance("5s");
+      expect(decisions).toMatchObject([{ binding: "a", cluster: "m1" }]);
+    });
+
+    it("is tried again when a new record says that it may stay there", async () => {
+      await isHeld();
+      const tolerant = { ...(placement as object), clusterTolerations: [{ operator: "Exists" }] };
+      const found = await bindingOf(fleet, "a");
+      const spec = { ...found.spec, placement: tolerant as never };
+      await fleet.plane.update(resourceBindings, { ...found, spec });
+      const decisions = watchDecisions(fleet);
+      await fleet.advance("30s");
+      expect(decisions).toEqual([]);
+      await fleet.plane.delete(evacuations, { namespace: "", name: "m2-1" });
+      await fleet.advance("5s");
+      expect(decisions).toMatchObject([{ binding: "a", cluster: "m1" }]);
+    });
   });
 
   it("does not count on room that another eviction was promised, also when nothing schedules", async () => {
