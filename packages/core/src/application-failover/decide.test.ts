@@ -1,5 +1,5 @@
 /** When a failing application is due to leave, what is remembered of it, and what the eviction says. */
-import type { ResourceBinding } from "@lifeboat/api";
+import type { ResourceBinding, Work } from "@lifeboat/api";
 import { addMs, formatTime, type Instant, plainMoment } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
 import { bindingWith, clusterIn, copy, NOW, task } from "../eviction/eviction.suite.ts";
@@ -135,10 +135,29 @@ describe("an episode", () => {
   const left = { [FROM]: '["a"]' };
   const elsewhere = (changes: Partial<ApplicationView> = {}) =>
     viewOf(failing(left, {}, ["b"]), { works: [copy("b", well)], ...changes });
+  const keeping = (moved: Work) => {
+    const kept = {
+      reason: "ApplicationFailure",
+      purgeMode: "Never",
+      suppressDeletion: true,
+    } as const;
+    const binding = bindingWith(["b"], [task("a", kept)], {
+      spec: { failover: failing().spec.failover ?? {} },
+      meta: { annotations: left },
+    });
+    return viewOf(binding, { works: [copy("a", ill), moved] });
+  };
   it("is over when every copy is healthy", () => {
     expect(
       decideApplication(elsewhere(), plainMoment(NOW)).remembered.metadata.annotations,
     ).toEqual({});
+  });
+
+  it("is over when every copy is healthy, although the old one is kept", () => {
+    const remembered = (health: typeof ill | typeof well) =>
+      decideApplication(keeping(copy("b", health)), plainMoment(NOW)).remembered;
+    expect([...evictedFromOf(remembered(well))]).toEqual([]);
+    expect([...evictedFromOf(remembered(ill))]).toEqual(["a"]);
   });
 
   it.each<[string, ApplicationView]>([

@@ -8,7 +8,7 @@
  *    is not unhealthy, and its time begins anew: a lost cluster is not a failing application, and a new version of a
  *    workload is given its own time.
  * 2. An episode lasts until every copy is healthy and no such eviction is under way. Until then the workload does not
- *    return to a cluster that it left.
+ *    return to a cluster that it left. An eviction that only keeps the old copy (mode Never) is not under way.
  * 3. A copy is tolerated for ten seconds at least: every copy is unhealthy for a moment when it starts, and one that left
  *    for that could run nowhere.
  * 4. It is not failover of clusters: no gate and no queue (D18, D6).
@@ -19,7 +19,7 @@ import { aggregatedItems } from "../aggregation/items.ts";
 import { evict } from "../evacuation/evict.ts";
 import { isSilent } from "../eviction/fence.ts";
 import type { Plan } from "../plan.ts";
-import { isApplicationFailover } from "../placement/filters/evicted-from.ts";
+import { isUnderWay } from "../placement/filters/evicted-from.ts";
 import type { ApplicationReason } from "./reasons.ts";
 import { type FailoverRecord, readRecord, withRecord } from "./record.ts";
 
@@ -154,7 +154,7 @@ function episodeOf(
   health: ReadonlyMap<string, CopyHealth>,
 ): ReadonlySet<string> {
   const { metadata, spec, status } = binding;
-  const isMoving = (spec.gracefulEvictionTasks ?? []).some(isApplicationFailover);
+  const isMoving = (spec.gracefulEvictionTasks ?? []).some(isUnderWay);
   const isPlaced = status?.schedulerObservedGeneration === metadata.generation && health.size > 0;
   const isWell = isPlaced && [...health.values()].every((state) => state === "Healthy");
   if (isWell && !isMoving) return new Set();
