@@ -102,7 +102,10 @@ describe("what needs a person", () => {
   });
 
   it("says where the last copy is of what has no cluster", () => {
-    const bindings = [binding("web", { status: { aggregatedStatus: [{ clusterName: "eu-1" }] } })];
+    const status = { aggregatedStatus: [{ clusterName: "eu-1" }] };
+    const { spec } = binding("web", {});
+    const needed = { ...spec, requiredBy: [{ name: "nowhere", clusters: [] }] };
+    const bindings = [binding("web", { status, spec: needed })];
     expect(text({ bindings })).toContain(
       [
         "Stuck     Deployment default/web has no cluster; its copy on eu-1 stays until it",

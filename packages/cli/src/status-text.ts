@@ -83,7 +83,8 @@ function unproven({ clusters, bindings }: StatusView): readonly string[] {
 function lastCopies({ bindings }: StatusView): readonly string[] {
   return bindings.flatMap((binding) => {
     const { spec, status } = binding;
-    const isPlaced = (spec.clusters ?? []).length > 0 || (spec.requiredBy ?? []).length > 0;
+    const isNeeded = (spec.requiredBy ?? []).some(({ clusters = [] }) => clusters.length > 0);
+    const isPlaced = (spec.clusters ?? []).length > 0 || isNeeded;
     const isMoving = (spec.gracefulEvictionTasks ?? []).length > 0;
     const copies = (status?.aggregatedStatus ?? []).map(({ clusterName }) => clusterName);
     if (isPlaced || isMoving || copies.length === 0) return [];

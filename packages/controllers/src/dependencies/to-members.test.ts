@@ -155,6 +155,18 @@ describe("a workload with a dependency", () => {
     expect(copy["data"]).toEqual({ a: "c" });
   });
 
+  it("keeps it beside the last copy, which no schedule names any more", async () => {
+    await open();
+    await fleet.plane.create(resources.configMaps, configMap("cfg", { a: "b" }));
+    await bindWeb("m1");
+    await change({ clusters: [], placement: {} });
+    expect(await places(resources.deployments, "web")).toEqual(["m1"]);
+    expect(await places(resources.configMaps, "cfg")).toEqual(["m1"]);
+    await change({ clusters: [{ name: "m2", replicas: 2 }] });
+    expect(await places(resources.deployments, "web")).toEqual(["m2"]);
+    expect(await places(resources.configMaps, "cfg")).toEqual(["m2"]);
+  });
+
   it("leaves nothing behind when it goes", async () => {
     await open();
     await fleet.plane.create(resources.configMaps, configMap("cfg", { a: "b" }));

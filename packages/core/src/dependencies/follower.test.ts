@@ -134,6 +134,17 @@ describe("the binding of an object that workloads need", () => {
     expect(written(plan).spec.requiredBy).toMatchObject([{ clusters: [{ name: "m9" }] }]);
   });
 
+  it("still names a workload that has nowhere to go, because its last copy may run on", () => {
+    const nowhere = workloadBinding("web", { clusters: [] }, NEEDING);
+    const plan = decideFollower({ object, attached, referrers: [nowhere] });
+    expect(written(plan).spec.requiredBy).toMatchObject([{ name: "web-deployment", clusters: [] }]);
+    const after = bindingNamed("c-configmap", written(plan));
+    expect(decideFollower({ object, attached: after, referrers: [nowhere] }).reason).toBe(
+      "UpToDate",
+    );
+    expect(decideFollower({ object, attached: after, referrers: [] }).reason).toBe("Released");
+  });
+
   it("names the object's newest version, so that its content is carried on", () => {
     const newer = { ...configMapObject("c", { resourceVersion: "8" }), data: { a: "b" } };
     const plan = decideFollower({ object: newer, attached, referrers: [web] });

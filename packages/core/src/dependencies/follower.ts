@@ -6,7 +6,8 @@
  *
  * 1. An object is wherever a workload that needs it is, including clusters that the workload has not left yet.
  * 2. A workload stops counting only when it is gone, is being deleted, or says readably that it does not need the object:
- *    a record that cannot be read keeps what is.
+ *    a record that cannot be read keeps what is. One that has nowhere to go is still named, with no cluster: its last copy
+ *    may run on where its schedule does not name it (D9), and whoever removes Works asks those that are named.
  * 3. `Overwrite` and `preserveResourcesOnDeletion` hold when any of the workloads says so; a difference is reported.
  * 4. The answer does not depend on the order of the workloads.
  * 5. `resource.resourceVersion` moves only when the user's part of the object moved (annotation `follower-digest`), so
@@ -137,10 +138,11 @@ function needs(
   attached: ResourceBinding | undefined,
 ): boolean {
   if (referrer.metadata.deletionTimestamp !== undefined) return false;
-  if (clustersInUse(referrer).length === 0) return false;
+  const isNamed = entryFor(attached?.spec.requiredBy, referrer) !== undefined;
+  if (clustersInUse(referrer).length === 0 && !isNamed) return false;
   const recorded = recordedDependencies(referrer);
   if (recorded !== undefined) return recorded.some((dependency) => refersTo(dependency, object));
-  return expectsRecord(referrer) && entryFor(attached?.spec.requiredBy, referrer) !== undefined;
+  return expectsRecord(referrer) && isNamed;
 }
 
 /** Whether a record belongs on the binding, so that its absence says nothing. */

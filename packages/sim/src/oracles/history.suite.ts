@@ -111,7 +111,9 @@ export class History {
         ...(tasks !== undefined && { gracefulEvictionTasks: tasks }),
         ...(failover !== undefined && { failover }),
         ...(requiredIn !== undefined && {
-          requiredBy: [{ name: "other", clusters: requiredIn.map((name) => ({ name })) }],
+          requiredBy: [
+            { namespace: "default", name: "other", clusters: requiredIn.map((name) => ({ name })) },
+          ],
         }),
       },
       status: {

@@ -1,5 +1,5 @@
 /** What the oracles of propagation say of histories that break and keep their promises. */
-import { wellKnown } from "@lifeboat/core";
+import { executionNamespace, wellKnown, workName } from "@lifeboat/core";
 import { type History, itJudges } from "./history.suite.ts";
 
 function rendered(h: History, generation: number, image: string): void {
@@ -24,6 +24,34 @@ function neighbour(h: History): void {
     metadata: { name: "other", namespace },
     spec: { workload: { manifests: [object] } },
   });
+}
+
+/** A workload that needs `web`: it leaves m2, may be nowhere but there, and its Works are in these clusters. */
+function workloadOf(h: History, on: readonly string[], worksIn: readonly string[]): void {
+  const resource = { kind: "StatefulSet", namespace: "default", name: "other" };
+  h.put("plane", "work.karmada.io/resourcebindings/default/other", {
+    kind: "ResourceBinding",
+    metadata: {
+      name: "other",
+      namespace: "default",
+      labels: { [wellKnown.BINDING_ID]: "other id" },
+    },
+    spec: {
+      resource,
+      clusters: on.map((name) => ({ name })),
+      placement: { clusterAffinity: { clusterNames: ["m2"] } },
+      gracefulEvictionTasks: [{ fromCluster: "m2", purgeMode: "Gracefully" }],
+    },
+    status: { aggregatedStatus: [{ clusterName: "m2" }] },
+  });
+  for (const cluster of worksIn) {
+    const [namespace, name] = [executionNamespace(cluster), workName(resource)];
+    h.put("plane", `work.karmada.io/works/${namespace}/${name}`, {
+      kind: "Work",
+      metadata: { name, namespace, labels: { [wellKnown.BINDING_ID]: "other id" } },
+      spec: {},
+    });
+  }
 }
 
 itJudges([
@@ -164,6 +192,44 @@ itJudges([
             tasks: [{ fromCluster: "m2", purgeMode: "Gracefully" }],
           });
           h.work("m1");
+        },
+      ] as const,
+  ),
+  ...(["the cluster leaves", "its eviction waits"] as const).flatMap((why) =>
+    (
+      [
+        ["kept", "a workload that needs it has its last copy there", [], ["m1"]],
+        ["broken", "a workload that needs it has no copy there", [], ["m2"]],
+        ["broken", "a workload that needs it is elsewhere", ["m3"], ["m1", "m3"]],
+      ] as const
+    ).map(
+      ([verdict, when, on, worksIn]) =>
+        [
+          "no-orphan-work",
+          verdict,
+          `${when}, because ${why}`,
+          (h: History) => {
+            const deletionTimestamp = "2026-01-01T00:00:00Z";
+            h.cluster("m1", "True", why === "the cluster leaves" ? { deletionTimestamp } : {});
+            h.cluster("m2", "True", {}, { taints: [{ key: "faulty", effect: "NoExecute" }] });
+            h.binding({ on: { m3: 0 }, requiredIn: ["m2"] });
+            h.work("m1");
+            workloadOf(h, on, worksIn);
+          },
+        ] as const,
+    ),
+  ),
+  ...(["m1", "m2"] as const).map(
+    (where) =>
+      [
+        "status-comes-back",
+        where === "m1" ? "kept" : "broken",
+        `it shows m1, and a workload that needs it has its last copy in ${where}`,
+        (h: History) => {
+          h.cluster("m2", "True", {}, { taints: [{ key: "faulty", effect: "NoExecute" }] });
+          h.binding({ on: { m3: 0 }, requiredIn: ["m2"], shown: ["m1", "m2", "m3"] });
+          h.work("m1");
+          workloadOf(h, [], [where]);
         },
       ] as const,
   ),

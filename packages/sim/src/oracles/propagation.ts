@@ -203,7 +203,10 @@ export const convergedOracles: readonly ConvergedOracle[] = [
         if (binding === undefined) return says("has no binding");
         // Where a person named a cluster that takes nothing, the last copy stays where it was (D9).
         const isByHand = isOfPerson(truth, binding);
-        const isKept = isLastCopy(truth, cluster, binding) || isSpared(truth, cluster, binding);
+        const isKept =
+          isLastCopy(truth, cluster, binding) ||
+          isSpared(truth, cluster, binding) ||
+          isNeededByKept(truth, cluster, binding);
         return isByHand || clustersOf(binding).has(cluster) || isKept
           ? []
           : says("is not in its binding's result");
@@ -278,7 +281,8 @@ export const convergedOracles: readonly ConvergedOracle[] = [
         if (isOfPerson(truth, binding)) return [];
         const shown = (binding.status?.aggregatedStatus ?? [])
           .map((item) => item.clusterName)
-          .filter((cluster) => !isLeaving(truth, cluster) && !isSpared(truth, cluster, binding));
+          .filter((cluster) => !isLeaving(truth, cluster) && !isSpared(truth, cluster, binding))
+          .filter((cluster) => !isNeededByKept(truth, cluster, binding));
         const expected = clustersThere(truth, binding).toSorted();
         return says(shown.toSorted(), expected)
           ? []
@@ -382,6 +386,21 @@ function isSpared(truth: Truth, cluster: string, binding: ResourceBinding): bool
   if (isWanted || hasTarget(truth, binding)) return false;
   const isAsked = groupsOf(binding).some(({ clusterNames }) => clusterNames?.includes(cluster));
   return isAsked || gracefulEvictionTasks.length > 0;
+}
+
+/**
+ * Whether a workload that needs it has a last copy there, which its own schedule does not name (0006): what a copy needs stays
+ * for as long as the copy.
+ */
+function isNeededByKept(truth: Truth, cluster: string, binding: ResourceBinding): boolean {
+  if (clustersOf(binding).has(cluster)) return false;
+  const workloads = (binding.spec.requiredBy ?? []).flatMap(({ namespace = "", name }) =>
+    truth.bindings().filter((one) => nameOf(one) === `${namespace}/${name}`),
+  );
+  return workloads.some((workload) => {
+    if (workOf(truth, workload, cluster) === undefined) return false;
+    return isLastCopy(truth, cluster, workload) || isSpared(truth, cluster, workload);
+  });
 }
 
 function groupsOf({ spec: { placement } }: ResourceBinding) {
