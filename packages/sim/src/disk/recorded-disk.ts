@@ -3,7 +3,8 @@
  * promised.
  *
  * 1. A batch is recorded when the disk has it, before the server is told.
- * 2. What a crash or a failing disk kept without telling is recorded when the disk is opened the next time.
+ * 2. What a crash or a failing disk kept without telling is recorded when the disk is opened the next time, or before other data
+ *    takes its place.
  * 3. `damage` lists every row that was acknowledged and is not there after a crash: none, ever.
  */
 import {
@@ -72,10 +73,7 @@ class Recorded implements RecordedDisk {
   }
 
   open(): Storage {
-    if (this.#opened) {
-      this.#handle = this.#handle.reopen();
-      this.#findUntold();
-    }
+    this.#takeUpUntold();
     this.#opened = true;
     const handle = this.#handle;
     return {
@@ -109,6 +107,7 @@ class Recorded implements RecordedDisk {
   }
 
   replace(image: DiskImage): void {
+    this.#takeUpUntold();
     this.#handle = createMemoryStorage(this.#clock, { syncDelayMs: this.#syncDelayMs, image });
     this.#opened = false;
     this.#lastRevision = newestOf(image);
@@ -122,7 +121,9 @@ class Recorded implements RecordedDisk {
     }
   }
 
-  #findUntold(): void {
+  #takeUpUntold(): void {
+    if (!this.#opened) return;
+    this.#handle = this.#handle.reopen();
     const { history, objects } = this.#handle.image();
     const untold = history.filter(({ revision }) => revision > this.#lastRevision);
     this.#record({ changes: untold });
