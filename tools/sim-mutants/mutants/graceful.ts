@@ -58,6 +58,15 @@ export const gracefulMutants: readonly SimMutant[] = [
     caughtIn: ["scale-and-move"],
   },
   {
+    oracle: "last-copy-stays",
+    promise: "D3",
+    breaks: "that no cluster fitted a former placement counts for the new one",
+    file: "packages/core/src/works/decide-works.ts",
+    find: "metadata.annotations?.[APPLIED_PLACEMENT] === formatPlacement(placement) &&",
+    replace: "metadata !== undefined && formatPlacement(placement) !== undefined &&",
+    caughtIn: ["edited-after-nothing-fitted"],
+  },
+  {
     oracle: "back-in-result-keeps-the-copy",
     promise: "D5",
     breaks: "being placed in a cluster again ends a purge that is under way",

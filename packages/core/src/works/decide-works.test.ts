@@ -1,5 +1,7 @@
 import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
+import { formatPlacement } from "../placement/due.ts";
+import { APPLIED_PLACEMENT } from "../well-known.ts";
 import { decideWorks, type WorksView } from "./decide-works.ts";
 import { binding, cluster, template, told, view, workIn } from "./works.suite.ts";
 
@@ -129,6 +131,13 @@ const scheduled = (reason: string): NonNullable<ResourceBinding["status"]> => ({
   ],
 });
 
+/** The binding after the scheduler has decided about its placement. */
+function lookedAt(binding: ResourceBinding): ResourceBinding {
+  const applied = { [APPLIED_PLACEMENT]: formatPlacement(binding.spec.placement) };
+  const annotations = { ...binding.metadata.annotations, ...applied };
+  return { ...binding, metadata: { ...binding.metadata, annotations } };
+}
+
 describe("removing", () => {
   it.each([
     ["a copy that is not healthy", {}, ["delete b Descheduled"]],
@@ -174,8 +183,28 @@ describe("removing", () => {
     ],
   ])("with an empty schedule a healthy copy %s", (_what, placement, removed) => {
     const works = [workIn("a", { health: "Healthy" })];
-    const nowhere = { ...binding({ clusters: [], placement }), status: scheduled("NoClusterFit") };
+    const nowhere = lookedAt({
+      ...binding({ clusters: [], placement }),
+      status: scheduled("NoClusterFit"),
+    });
     expect(decided({ binding: nowhere, works }).commands).toHaveLength(removed);
+  });
+
+  it("with an empty schedule it stays until the scheduler has looked at the placement that excludes it", () => {
+    const works = [workIn("a", { health: "Healthy" })];
+    const former = binding({
+      clusters: [],
+      placement: { clusterAffinity: { clusterNames: ["a"] } },
+    });
+    const { metadata } = lookedAt(former);
+    const placement = { clusterAffinity: { clusterNames: ["c"] } };
+    const edited = {
+      ...binding({ clusters: [], placement }),
+      metadata,
+      status: scheduled("NoClusterFit"),
+    };
+    expect(decided({ binding: edited, works })).toMatchObject({ commands: [], spared: ["a"] });
+    expect(decided({ binding: lookedAt(edited), works }).commands).toHaveLength(1);
   });
 
   it.each([
@@ -185,10 +214,10 @@ describe("removing", () => {
   ])("with an empty schedule it stays while %s", (_what, gracefulEvictionTasks, reason) => {
     const works = [workIn("a", { health: "Healthy" })];
     const placement = { clusterAffinity: { clusterNames: ["c"] } };
-    const between = {
+    const between = lookedAt({
       ...binding({ clusters: [], placement, gracefulEvictionTasks }),
       ...(reason !== undefined && { status: scheduled(reason) }),
-    };
+    });
     expect(decided({ binding: between, works })).toMatchObject({ commands: [], spared: ["a"] });
   });
 

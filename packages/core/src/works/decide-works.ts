@@ -30,6 +30,7 @@ import {
 import { deepFreeze } from "@lifeboat/base";
 import type { DeletionCause } from "../brake/brake.ts";
 import { compareText, type Fields, textAt } from "../fields.ts";
+import { formatPlacement } from "../placement/due.ts";
 import { clusterOfExecutionNamespace, executionNamespace, workName } from "../rendering/names.ts";
 import type { RenderReason } from "../rendering/reasons.ts";
 import { type Rendered, renderWork } from "../rendering/render.ts";
@@ -37,6 +38,7 @@ import { matchesCluster } from "../selectors/cluster-affinity.ts";
 import {
   APPLIED_CLUSTER_OVERRIDES,
   APPLIED_OVERRIDES,
+  APPLIED_PLACEMENT,
   BINDING_FINALIZER,
   BINDING_NAME,
   BINDING_NAMESPACE,
@@ -224,12 +226,16 @@ function mayGo({ binding, clusters }: WorksView, { wanted }: Targets, work: Work
   return !isEvicted(work) && isExcluded(binding, cluster) && isPlacedNowhere(binding);
 }
 
-/** Whether the scheduler says that no cluster fits. A result is empty also for the moment between an eviction and its sequel. */
-function isPlacedNowhere({ spec, status }: ResourceBinding): boolean {
-  const { gracefulEvictionTasks = [] } = spec;
+/**
+ * Whether the scheduler says of this placement that no cluster fits. A result is empty also for the moment between an eviction
+ * and its sequel, and what was said of a former placement says nothing about one that it has not looked at.
+ */
+function isPlacedNowhere({ metadata, spec, status }: ResourceBinding): boolean {
+  const { gracefulEvictionTasks = [], placement } = spec;
   const scheduled = findCondition(status?.conditions, "Scheduled");
   return (
     gracefulEvictionTasks.length === 0 &&
+    metadata.annotations?.[APPLIED_PLACEMENT] === formatPlacement(placement) &&
     scheduled?.status === "False" &&
     scheduled.reason === "NoClusterFit"
   );
