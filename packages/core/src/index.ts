@@ -438,6 +438,8 @@ export {
   type ApplicationView,
   decideApplication,
   evictApplication,
+  hasNowhereElse,
+  isKeptOut,
 } from "./application-failover/decide.ts";
 export {
   type ApplicationHeldReason,

@@ -87,6 +87,15 @@ export const placementMutants: readonly SimMutant[] = [
     caughtIn: ["propagate"],
   },
   {
+    oracle: "placed-as-asked",
+    promise: "H5",
+    breaks: "what may only go back to where it failed stays nowhere",
+    file: "packages/core/src/application-failover/decide.ts",
+    find: "if (mustReturn) return new Set();",
+    replace: "if (mustReturn) return evictedFrom;",
+    caughtIn: ["only-where-it-failed-directly"],
+  },
+  {
     oracle: "nobody-stays-on-a-faulty-cluster",
     promise: "C8",
     breaks: "a NoExecute taint affects nobody",

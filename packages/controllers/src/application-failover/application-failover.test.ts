@@ -176,6 +176,24 @@ describe("what is remembered", () => {
   });
 });
 
+describe("a workload that left and is nowhere", () => {
+  it("may return when nothing else can take it any more, and is told so once", async () => {
+    await start();
+    await fleet.advance("10m");
+    expect((await bound()).metadata.annotations?.["lifeboat.dev/evicted-from"]).toBe('["m1"]');
+    await fleet.plane.delete(clusters, { namespace: "", name: "m2" });
+    await fleet.advance("30s");
+    const { metadata } = await bound();
+    expect(metadata.annotations ?? {}).not.toHaveProperty(["lifeboat.dev/evicted-from"]);
+    await fleet.advance("10m");
+    expect((await bound()).metadata.resourceVersion).toBe(metadata.resourceVersion);
+    const { items } = await fleet.plane.list(resources.events);
+    const told = items.filter((event) => event["reason"] === "NowhereElse");
+    expect(told.map((event) => event["count"] ?? 1)).toEqual(told.map(() => 1));
+    expect(told.length).toBeGreaterThan(0);
+  });
+});
+
 describe("suspended scheduling", () => {
   it("holds the workload, because nobody would place it anew", async () => {
     await start();

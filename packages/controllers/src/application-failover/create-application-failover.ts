@@ -39,6 +39,8 @@ import {
   findTarget,
   type Fleet,
   fleetOf,
+  hasNowhereElse,
+  isKeptOut,
   stateToCarry,
   wellKnown,
   type PlacementView,
@@ -199,7 +201,7 @@ class ApplicationFailovers {
   }
 
   async look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
-    const { informers, time } = this.#context;
+    const { clock, informers, time } = this.#context;
     const binding = bindingOf(informers, key);
     if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) {
       this.#held.delete(formatKey(key));
@@ -211,11 +213,14 @@ class ApplicationFailovers {
     if (cluster !== undefined) return this.#leave(view, plan, cluster, signal);
     this.#held.delete(formatKey(key));
     for (const changed of plan.commands) await this.#update(changed, signal);
+    for (const event of plan.events) this.#record(binding, event);
+    // What clusters can take changes all the time, and is not followed here.
+    if (isKeptOut(plan.remembered)) return checkAgainAt(addMs(clock.now(), HELD_AGAIN_MS));
     return plan.checkAgainAt === undefined ? done : checkAgainAt(plan.checkAgainAt);
   }
 
   #view(binding: Binding): ApplicationView {
-    const { informers } = this.#context;
+    const { informers, time } = this.#context;
     const found = (binding.spec.clusters ?? []).flatMap(
       ({ name }) => informers.clusters.get({ namespace: "", name }) ?? [],
     );
@@ -223,7 +228,13 @@ class ApplicationFailovers {
       binding,
       works: worksOf(this.#context, binding),
       clusters: new Map(found.map((cluster) => [cluster.metadata.name, cluster])),
+      hasNowhereElse:
+        isKeptOut(binding) && hasNowhereElse(this.#placementOf(binding), time.moment()),
     };
+  }
+
+  #placementOf(binding: Binding): PlacementView {
+    return { binding, fleet: this.#wholeFleet(), reserved: this.#promised() };
   }
 
   async #leave(
@@ -257,8 +268,7 @@ class ApplicationFailovers {
     if (binding.spec.suspension?.scheduling === true) return heldFor("SchedulingSuspended");
     const template = templates.get(binding.spec.resource);
     if (template === undefined) return heldFor("TemplateMissing");
-    const placement = { binding, fleet: this.#wholeFleet(), reserved: this.#promised() };
-    const target = findTarget(placement, new Set(due), time.moment());
+    const target = findTarget(this.#placementOf(binding), new Set(due), time.moment());
     if (!target.found) return heldFor("NoTarget", target.message);
     const { state, inject } = stateToCarry({
       binding,

@@ -9,7 +9,8 @@
  * 4. A binding that was placed and has not changed since is not decided again.
  * 5. A cluster that begins to leave while a result which names it is on its way finds the binding where it was before: so
  *    such a result is looked at once more when it is seen.
- * 6. What copies report goes on counting as promised until their cluster's own count of room shows it.
+ * 6. That an application's failures are forgotten does not change the generation, and may be what a binding waits for.
+ * 7. What copies report goes on counting as promised until their cluster's own count of room shows it.
  */
 import {
   type Cluster,
@@ -21,6 +22,7 @@ import {
 } from "@lifeboat/api";
 import type { Cancel } from "@lifeboat/base";
 import {
+  evictedFromOf,
   hasScheduler,
   place,
   type PlacementDecision,
@@ -151,12 +153,15 @@ class Scheduler {
     this.#interest.put(id, now);
     const known = old !== undefined && this.#isOurs(old) ? old : undefined;
     const isChanged = known?.metadata.generation !== now.metadata.generation;
-    if (known === undefined || (isChanged && this.#isToLeave(now))) this.#forced.add(id);
+    const mayReturn = known !== undefined && isLetBack(known, now);
+    if (known === undefined || mayReturn || (isChanged && this.#isToLeave(now)))
+      this.#forced.add(id);
     const freed = this.#ledger.takeIn(id, known, now, this.#context.time.moment());
     this.#roomIsFree(freed.map(({ cluster }) => cluster));
     this.#expireLater();
-    if (isChanged) this.#metrics.incoming.add(1, { event: "BindingChanged" });
-    return isChanged;
+    const isConcerned = isChanged || mayReturn;
+    if (isConcerned) this.#metrics.incoming.add(1, { event: "BindingChanged" });
+    return isConcerned;
   }
 
   /** Whether a cluster of the result is gone or going. */
@@ -294,6 +299,12 @@ const AWAITED: Readonly<Record<PlacementDecision["reason"], Awaited | undefined>
   Unschedulable: "room",
   AwaitingPurge: undefined,
 };
+
+/** Whether a binding that found no placement may go again to a cluster in which its application failed. */
+function isLetBack(before: Binding, now: Binding): boolean {
+  const [former, left] = [evictedFromOf(before), evictedFromOf(now)];
+  return left.size < former.size && !hasCondition(now.status?.conditions, "Scheduled");
+}
 
 /** Not to be placed now, whatever is due. */
 function isHeldBack({ metadata, spec }: Binding): boolean {

@@ -122,6 +122,13 @@ async function shares(name = "web"): Promise<Record<string, number>> {
     (spec.clusters ?? []).map(({ name: at, replicas = 0 }) => [at, replicas]),
   );
 }
+/** What is remembered of an application's failures. */
+const remember = (left: string | null): Promise<unknown> =>
+  fleet.plane.patch(resourceBindings, key(), {
+    type: "merge",
+    body: { metadata: { annotations: { [wellKnown.EVICTED_FROM]: left } } },
+  });
+
 async function scheduled(name = "web") {
   return findCondition((await binding(name)).status?.conditions, "Scheduled");
 }
@@ -381,6 +388,18 @@ describe("changes of clusters", () => {
   });
 });
 
+it("places what waited for its failures to be forgotten", async () => {
+  fleet = await createFleet({ services: (context) => [createScheduler(context)] });
+  await bind("web", {});
+  await remember('["m1"]');
+  await join("m1");
+  await fleet.advance("10s");
+  expect(await scheduled()).toMatchObject({ status: "False", reason: "NoClusterFit" });
+  await remember(null);
+  await fleet.settle();
+  expect(await shares()).toEqual({ m1: 2 });
+});
+
 describe("a burst", () => {
   it("does not pile onto one cluster, whatever is seen of it meanwhile, and a restart remembers", async () => {
     await start();
@@ -512,11 +531,6 @@ describe("a write that comes between", () => {
         throw new Refused(failure(409, "Conflict", "somebody was faster"));
       },
     });
-    const remember = (left: string | null): Promise<unknown> =>
-      fleet.plane.patch(resourceBindings, key(), {
-        type: "merge",
-        body: { metadata: { annotations: { [wellKnown.EVICTED_FROM]: left } } },
-      });
     fleet = await createFleet({
       services: (context) => [createScheduler({ ...context, plane: slow(context.plane) })],
     });

@@ -4,7 +4,18 @@ import { addMs, formatTime, type Instant, plainMoment } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
 import { bindingWith, clusterIn, copy, NOW, task } from "../eviction/eviction.suite.ts";
 import { evictedFromOf } from "../placement/filters/evicted-from.ts";
-import { type ApplicationView, decideApplication, evictApplication } from "./decide.ts";
+import {
+  type BindingGiven,
+  makeBinding,
+  makeCluster,
+  viewOf as placementOf,
+} from "../placement/makers.suite.ts";
+import {
+  type ApplicationView,
+  decideApplication,
+  evictApplication,
+  hasNowhereElse,
+} from "./decide.ts";
 import { readRecord, withRecord } from "./record.ts";
 
 const SINCE = "lifeboat.dev/unhealthy-since";
@@ -29,6 +40,7 @@ function viewOf(binding: ResourceBinding, changes: Partial<ApplicationView> = {}
     binding,
     works: [copy("a", ill)],
     clusters: new Map(clusters.map((one) => [one.metadata.name, one])),
+    hasNowhereElse: false,
     ...changes,
   };
 }
@@ -188,6 +200,45 @@ describe("an episode", () => {
   it("is over for a cluster in which a person places the workload", () => {
     const view = viewOf(failing(left), { works: [copy("a", ill)] });
     expect([...evictedFromOf(decideApplication(view, plainMoment(NOW)).remembered)]).toEqual([]);
+  });
+});
+
+describe("a workload that is nowhere", () => {
+  const left = { [FROM]: '["a"]' };
+  const tainted = { spec: { taints: [{ key: "k", effect: "NoSchedule" as const }] } };
+  const naming = (...clusterNames: string[]) => ({ clusterAffinity: { clusterNames } });
+
+  it.each<[boolean, string, BindingGiven, Parameters<typeof makeCluster>[1]]>([
+    [true, "is only allowed where it failed", { placement: naming("a") }, {}],
+    [true, "fits no other cluster", {}, tainted],
+    [
+      true,
+      "fits no other cluster, and is still leaving",
+      {
+        spec: {
+          gracefulEvictionTasks: [
+            { fromCluster: "a", reason: "ApplicationFailure", producer: "test" },
+          ],
+        },
+      },
+      tainted,
+    ],
+    [false, "can go to another cluster", {}, {}],
+    [false, "is not allowed where it failed either", { placement: naming("c") }, {}],
+    [false, "did not fail anywhere", { placement: naming("a"), annotations: {} }, {}],
+    [false, "is somewhere after all", { placement: naming("a"), clusters: { c: 1 } }, {}],
+  ])("returns to where it failed, %s: it %s", (isSo, _what, given, b) => {
+    const binding = makeBinding({ annotations: left, ...given });
+    const clusters = [makeCluster("a"), makeCluster("b", b)];
+    expect(hasNowhereElse(placementOf(clusters, binding), plainMoment(NOW))).toBe(isSo);
+  });
+
+  it("has its failures forgotten, and is told of it", () => {
+    const view = viewOf(failing(left, {}, []), { works: [], hasNowhereElse: true });
+    const { events, reason, remembered } = decideApplication(view, plainMoment(NOW));
+    expect([...evictedFromOf(remembered)]).toEqual([]);
+    expect(reason).toBe("NowhereElse");
+    expect(events).toMatchObject([{ reason, message: expect.stringContaining("go back to a.") }]);
   });
 });
 

@@ -8,7 +8,8 @@
  *    is not unhealthy, and its time begins anew: a lost cluster is not a failing application, and a new version of a
  *    workload is given its own time.
  * 2. An episode lasts until every copy is healthy and no such eviction is under way. Until then the workload does not
- *    return to a cluster that it left. An eviction that only keeps the old copy (mode Never) is not under way.
+ *    return to a cluster that it left. An eviction that only keeps the old copy (mode Never) is not under way. A workload that
+ *    is in no cluster and can go to no other one returns: it may get well there, and nowhere it cannot.
  * 3. A copy is tolerated for ten seconds at least: every copy is unhealthy for a moment when it starts, and one that left
  *    for that could run nowhere.
  * 4. It is not failover of clusters: no gate and no queue (D18, D6).
@@ -19,8 +20,10 @@ import { aggregatedItems } from "../aggregation/items.ts";
 import { evict } from "../evacuation/evict.ts";
 import { isSilent } from "../eviction/fence.ts";
 import type { Plan } from "../plan.ts";
-import { isUnderWay } from "../placement/filters/evicted-from.ts";
-import type { ApplicationReason } from "./reasons.ts";
+import { evictedFromOf, isApplicationFailover } from "../placement/filters/evicted-from.ts";
+import { place } from "../placement/place.ts";
+import type { PlacementView } from "../placement/view.ts";
+import { type ApplicationReason, applicationReasons } from "./reasons.ts";
 import { type FailoverRecord, readRecord, withRecord } from "./record.ts";
 
 export interface ApplicationView {
@@ -29,6 +32,8 @@ export interface ApplicationView {
   readonly works: readonly Work[];
   /** The Clusters that exist, of those of the result. */
   readonly clusters: ReadonlyMap<string, Cluster>;
+  /** Whether only clusters can take it that it left (see `hasNowhereElse`). */
+  readonly hasNowhereElse: boolean;
 }
 
 export interface ApplicationPlan extends Plan<ResourceBinding, ApplicationReason> {
@@ -66,8 +71,23 @@ export function decideApplication(
     else if (next === undefined || end < next) next = end;
   }
   const record = { unhealthySince: since, evictedFrom: episodeOf(view, former, health) };
+  if (view.hasNowhereElse) return planOf(binding, record, [], "NowhereElse");
   const reason = due.length > 0 ? "Due" : since.size > 0 ? "Tolerated" : "Well";
   return planOf(binding, record, due, reason, next);
+}
+
+/** Whether a workload is in no cluster, and only those can take it that it left in this episode. */
+export function hasNowhereElse(view: PlacementView, moment: Moment): boolean {
+  const { binding } = view;
+  if (!isKeptOut(binding)) return false;
+  const forgiven = withRecord(binding, { ...readRecord(binding), evictedFrom: new Set() });
+  const canTake = (one: PlacementView): boolean => place(one, moment).reason === "Placed";
+  return !canTake(view) && canTake({ ...view, binding: forgiven });
+}
+
+/** Whether it is in no cluster, and there are some that it left in this episode. */
+export function isKeptOut(binding: ResourceBinding): boolean {
+  return (binding.spec.clusters ?? []).length === 0 && evictedFromOf(binding).size > 0;
 }
 
 /** The eviction of a due cluster, as one write with all that is remembered. */
@@ -120,10 +140,12 @@ function planOf(
   checkAgainAt?: Instant,
 ): ApplicationPlan {
   const remembered = withRecord(binding, record);
+  const left = [...evictedFromOf(binding)].join(", ");
+  const message = `${applicationReasons.NowhereElse} It may go back to ${left}.`;
   return {
     commands: remembered === binding ? [] : [remembered],
     conditions: [],
-    events: [],
+    events: reason === "NowhereElse" ? [{ type: "Normal", reason, message }] : [],
     ...(checkAgainAt !== undefined && { checkAgainAt }),
     reason,
     remembered,
@@ -149,10 +171,11 @@ function healthOf({ binding, works, clusters }: ApplicationView): ReadonlyMap<st
 
 /** The clusters that are not gone back to: none any more once the workload is well. */
 function episodeOf(
-  { binding }: ApplicationView,
+  { binding, hasNowhereElse: mustReturn }: ApplicationView,
   { evictedFrom }: FailoverRecord,
   health: ReadonlyMap<string, CopyHealth>,
 ): ReadonlySet<string> {
+  if (mustReturn) return new Set();
   const { metadata, spec, status } = binding;
   const isMoving = (spec.gracefulEvictionTasks ?? []).some(isUnderWay);
   const isPlaced = status?.schedulerObservedGeneration === metadata.generation && health.size > 0;
@@ -160,6 +183,14 @@ function episodeOf(
   if (isWell && !isMoving) return new Set();
   // A person who places it there again knows better.
   return new Set([...evictedFrom].filter((name) => !health.has(name)));
+}
+
+/**
+ * Whether such an eviction still waits for the workload to get well elsewhere. One that keeps the old copy until a person lets it
+ * go (mode Never) does not: it may stand for years, and would keep the workload from the cluster for as long.
+ */
+function isUnderWay(task: EvictionTask): boolean {
+  return isApplicationFailover(task) && task.suppressDeletion !== true;
 }
 
 function graceOf({ spec }: ResourceBinding): number {

@@ -5,6 +5,8 @@ export const applicationReasons = defineReasons({
   NotAsked: "The policy asks for no failover of the application.",
   Well: "No copy is known to be unhealthy.",
   Tolerated: "A copy is unhealthy, but not for as long as the policy tolerates.",
+  NowhereElse:
+    "The workload is in no cluster, and only clusters can take it that it left because it was unhealthy there.",
   Due: "A copy has been unhealthy for longer than the policy tolerates.",
 });
 

@@ -52,6 +52,7 @@ export interface BindingGiven {
   /** The placement last carried out; the present one when absent, none when null. */
   readonly applied?: Placement | null;
   readonly uid?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly spec?: Partial<ResourceBinding["spec"]>;
   readonly status?: ResourceBinding["status"];
 }
@@ -70,7 +71,10 @@ export function makeBinding(given: BindingGiven = {}): ResourceBinding {
       resourceVersion: "1",
       generation: 1,
       creationTimestamp: "2026-01-01T00:00:00Z",
-      annotations: applied === null ? {} : { [APPLIED_PLACEMENT]: JSON.stringify(applied) },
+      annotations: {
+        ...given.annotations,
+        ...(applied !== null && { [APPLIED_PLACEMENT]: JSON.stringify(applied) }),
+      },
     },
     spec: {
       resource: {

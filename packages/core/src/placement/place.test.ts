@@ -3,7 +3,9 @@ import type { Placement } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { countedMessage, verdictsOf, whatHelps } from "./explain.ts";
 import { findTarget } from "./find-target.ts";
+import { EVICTED_FROM } from "../well-known.ts";
 import {
+  type BindingGiven,
   divided,
   duplicated,
   makeBinding,
@@ -256,11 +258,10 @@ describe("filters", () => {
   });
 
   it("keep a workload from where it fell ill, but not from where a cluster failed", () => {
-    const task = (reason: string) => [{ fromCluster: "a", reason, producer: "x" }];
-    const on = (reason: string) =>
-      placeOn([makeCluster("a")], { spec: { gracefulEvictionTasks: task(reason) } }).reason;
-    expect(on("ApplicationFailure")).toBe("NoClusterFit");
-    expect(on("TaintUntolerated")).toBe("Placed");
+    const gracefulEvictionTasks = [{ fromCluster: "a", reason: "TaintUntolerated", producer: "x" }];
+    const on = (given: BindingGiven) => placeOn([makeCluster("a")], given).reason;
+    expect(on({ annotations: { [EVICTED_FROM]: '["a"]' } })).toBe("NoClusterFit");
+    expect(on({ spec: { gracefulEvictionTasks } })).toBe("Placed");
   });
 
   it("count their reasons and say what would help", () => {

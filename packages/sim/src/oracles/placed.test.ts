@@ -59,6 +59,16 @@ const purged =
     h.binding({ tasks: [directTask("m1")], requiredIn });
   };
 
+/** It failed in m1, and is in these clusters now. */
+const failedInM1 =
+  (...on: readonly string[]) =>
+  (h: History): void => {
+    placed()(h);
+    const annotations = { [wellKnown.FORMER_RESULT]: '[{"name":"m1"}]' };
+    const failover = { application: {} };
+    h.binding({ on: Object.fromEntries(on.map((name) => [name, 2])), annotations, failover });
+  };
+
 /** One copy, in m1, which is faulty or not; what is tolerated when the taint comes is not asked for any more at the end. */
 const onFaulty =
   (effect: string, ...clusterTolerations: readonly object[]) =>
@@ -78,6 +88,8 @@ itJudges([
   ["placed-as-asked", "broken", "it is on another, too", placed("m1", "m2", "m3")],
   ["placed-as-asked", "kept", "its copy is needed where it is purged", purged("m1")],
   ["placed-as-asked", "broken", "its copy is needed elsewhere", purged("m2")],
+  ["placed-as-asked", "kept", "it is not where it failed", failedInM1("m2")],
+  ["placed-as-asked", "broken", "it is nowhere since it failed", failedInM1()],
   [
     "placed-as-asked",
     "broken",

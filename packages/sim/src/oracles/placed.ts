@@ -153,7 +153,9 @@ function mayStay(truth: Truth, { metadata }: ResourceBinding, cluster: string): 
 
 function isOtherMatter(truth: Truth, binding: ResourceBinding): boolean {
   const isKept = evictionsOf(binding).some(({ suppressDeletion }) => suppressDeletion === true);
-  return isKept || isOfPerson(truth, binding) || hasFailed(binding) || isPurgeHeldUp(binding);
+  // One that could only go back to where it failed goes back rather than nowhere (D23).
+  const hasLeft = hasFailed(binding) && (binding.spec.clusters ?? []).length > 0;
+  return isKept || isOfPerson(truth, binding) || hasLeft || isPurgeHeldUp(binding);
 }
 
 /** Whether it is placed anew only when its copy is gone (D10), which another workload needs where it is. */

@@ -25,20 +25,9 @@ export function isApplicationFailover(task: EvictionTask): boolean {
   return task.reason === "ApplicationFailure";
 }
 
-/**
- * Whether such a task still waits for the workload to get well elsewhere. One that keeps the old copy until a person lets it go
- * (mode Never) does not: it may stand for years, and would keep the workload from the cluster for as long.
- */
-export function isUnderWay(task: EvictionTask): boolean {
-  return isApplicationFailover(task) && task.suppressDeletion !== true;
-}
-
 /** The clusters that a workload left because it was unhealthy there, and has not got well since. */
-export function evictedFromOf({ metadata, spec }: ResourceBinding): ReadonlySet<string> {
-  const tasks = (spec.gracefulEvictionTasks ?? []).filter(isUnderWay);
-  const left = new Set(tasks.map(({ fromCluster }) => fromCluster));
-  for (const name of recordedEvictions(metadata.annotations?.[EVICTED_FROM])) left.add(name);
-  return left;
+export function evictedFromOf({ metadata }: ResourceBinding): ReadonlySet<string> {
+  return new Set(recordedEvictions(metadata.annotations?.[EVICTED_FROM]));
 }
 
 /** What the binding's annotation names; nothing when it cannot be read. */
