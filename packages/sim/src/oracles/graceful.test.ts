@@ -270,6 +270,19 @@ itJudges([
     },
   ],
   ["no-eviction-is-left", "broken", "a task is left", (h) => h.binding(leaving)],
+  ...([1, 2, 3] as const).map(
+    (minGroups) =>
+      [
+        "no-eviction-is-left",
+        minGroups === 3 ? "kept" : "broken",
+        `its policy was edited to ask for ${minGroups} clusters, and two take it`,
+        (h: History) => {
+          h.cluster("m1", "True", {}, { taints: [{ key: "k", effect: "NoExecute" }] });
+          const spreadConstraints = [{ spreadByField: "cluster", minGroups }];
+          h.binding({ ...leaving, generation: 2, seen: 1, placement: { spreadConstraints } });
+        },
+      ] as const,
+  ),
   ["no-eviction-is-left", "kept", "none is", (h) => h.binding({ on: { m2: 2 } })],
   [
     "no-eviction-is-left",

@@ -9,13 +9,14 @@ import { wellKnown } from "@lifeboat/core";
 import type { Committed } from "../disk/ledger.ts";
 import type { AlwaysOracle, ConvergedOracle, Judge } from "./oracle.ts";
 import {
-  BINDINGS,
   bindingOf,
+  BINDINGS,
   clusterNamed,
   copyOf,
   type Edit,
   evictionsOf,
   faultyClusters,
+  hasTarget,
   isGoing,
   isGoingNow,
   isLiedAbout,
@@ -32,8 +33,8 @@ import {
   resultOf,
   tasksWithout,
   templateOf,
-  WORKLOADS,
   workKeyOf,
+  WORKLOADS,
   workOf,
 } from "./reading.ts";
 import { clusterOf, clustersOf, tableOf, type Truth, WORKS } from "./truth.ts";
@@ -274,8 +275,7 @@ function whyTooEarly(before: ResourceBinding, health: HealthMemory, at: number) 
   const result = [...resultOf(before).keys()];
   if (result.length === 0) return "its result is empty";
   // Nobody sees what no policy asks for any more.
-  const isSeen = before.status?.schedulerObservedGeneration === before.metadata.generation;
-  if (!isSeen && !isUnclaimed(before)) return "the scheduler had not seen it";
+  if (!isSeen(before) && !isUnclaimed(before)) return "the scheduler had not seen it";
   const ill = result.filter((cluster) => !health.wasHealthy(workKeyOf(before, cluster), at));
   return ill.length === 0 ? undefined : `it is not reported healthy in ${ill.join()}`;
 }
@@ -410,9 +410,7 @@ function wantsNone(template: AnyObject): boolean {
 function isPlacedAnew(before: ResourceBinding, task: EvictionTask): boolean {
   const result = [...resultOf(before).keys()];
   if (result.some((name) => !(task.clustersBeforeFailover ?? []).includes(name))) return true;
-  return (
-    result.length > 0 && before.status?.schedulerObservedGeneration === before.metadata.generation
-  );
+  return result.length > 0 && isSeen(before);
 }
 
 function leftBehind(truth: Truth, concerns: (binding: ResourceBinding) => boolean) {
@@ -425,12 +423,19 @@ function leftBehind(truth: Truth, concerns: (binding: ResourceBinding) => boolea
       .filter((binding) => concerns(binding) && !isOfPerson(truth, binding))
       // Without a result it waits for a cluster that fits.
       .filter(({ spec }) => !isFaulty || (spec.clusters ?? []).length > 0)
+      // Nor does it leave before a policy that was edited since can be carried out (D2).
+      .filter((binding) => isSeen(binding) || hasTarget(truth, binding))
       .flatMap((binding) =>
         evictionsOf(binding)
           .filter((task) => modeOf(task) === "Gracefully" && task.suppressDeletion !== true)
           .map(({ fromCluster }) => `${nameOf(binding)} is still leaving ${fromCluster}`),
       )
   );
+}
+
+/** Whether the scheduler has placed it as it is asked for now. */
+function isSeen({ metadata, status }: ResourceBinding): boolean {
+  return status?.schedulerObservedGeneration === metadata.generation;
 }
 
 function hasHealth({ spec }: ResourceBinding): boolean {

@@ -12,8 +12,9 @@ import {
   clusterNamed,
   copyOf,
   evictionsOf,
+  groupsOf,
+  hasTarget,
   identityOf,
-  ignoresSpread,
   isLastCopy,
   isOfPerson,
   isStaying,
@@ -401,26 +402,6 @@ function isNeededByKept(truth: Truth, cluster: string, binding: ResourceBinding)
     if (workOf(truth, workload, cluster) === undefined) return false;
     return isLastCopy(truth, cluster, workload) || isSpared(truth, cluster, workload);
   });
-}
-
-function groupsOf({ spec: { placement } }: ResourceBinding) {
-  return placement?.clusterAffinities ?? [placement?.clusterAffinity ?? {}];
-}
-
-/** Whether as many clusters as the workload needs stay, bear no taint and are such that it may go there. */
-function hasTarget(truth: Truth, binding: ResourceBinding): boolean {
-  const { placement } = binding.spec;
-  const spread = ignoresSpread(placement) ? undefined : placement?.spreadConstraints?.[0];
-  const free = truth
-    .clusters()
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .filter(({ spec: { taints = [] } }) => taints.length === 0)
-    .map(({ metadata }) => metadata.name);
-  const needed = Math.max(1, spread?.minGroups ?? 1);
-  return groupsOf(binding).some(
-    ({ clusterNames }) =>
-      free.filter((name) => clusterNames?.includes(name) ?? true).length >= needed,
-  );
 }
 
 function isOverridden({ metadata: { annotations = {} } }: AnyObject): boolean {

@@ -248,6 +248,27 @@ export function isLiedAbout(truth: Truth, binding: ResourceBinding): boolean {
   );
 }
 
+/** The groups of clusters that it may be in, the first first. */
+export function groupsOf({ spec: { placement } }: ResourceBinding) {
+  return placement?.clusterAffinities ?? [placement?.clusterAffinity ?? {}];
+}
+
+/** Whether as many clusters as the workload needs stay, bear no taint and are such that it may go there. */
+export function hasTarget(truth: Truth, binding: ResourceBinding): boolean {
+  const { placement } = binding.spec;
+  const spread = ignoresSpread(placement) ? undefined : placement?.spreadConstraints?.[0];
+  const free = truth
+    .clusters()
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .filter(({ spec: { taints = [] } }) => taints.length === 0)
+    .map(({ metadata }) => metadata.name);
+  const needed = Math.max(1, spread?.minGroups ?? 1);
+  return groupsOf(binding).some(
+    ({ clusterNames }) =>
+      free.filter((name) => clusterNames?.includes(name) ?? true).length >= needed,
+  );
+}
+
 /** Whether another workload needs it in a cluster. */
 export function isRequiredIn({ spec }: ResourceBinding, cluster: string): boolean {
   const needs = (spec.requiredBy ?? []).flatMap(({ clusters = [] }) => clusters);
