@@ -8,6 +8,7 @@ import {
 } from "@lifeboat/api";
 import {
   clusterOfWork,
+  decideWorks,
   type Fields,
   isWorkload,
   precision,
@@ -18,8 +19,10 @@ import {
   workKey,
   type WorksView,
 } from "@lifeboat/core";
+import { type ControllerWatch, watching } from "@lifeboat/kit";
 import { type Binding, bindingOf } from "./bindings.ts";
 import type { PlaneContext } from "./context.ts";
+import { watchingTemplates } from "./templates.ts";
 
 /** The view of a binding. The server is asked only whether the template of a binding that goes is really there. */
 export async function observeWorks(
@@ -47,6 +50,42 @@ export async function observeWorks(
     revised: template === undefined ? new Map() : await revisedOf(context, binding, template),
     newWorkIds: new Map(absent.map((cluster) => [cluster, context.ids.uid()])),
   };
+}
+
+/**
+ * The clusters of the result whose Work is not what it should be now: what such a copy reports is about what it was. Who asks
+ * follows overrides, templates and interpretation, so that these are known (`watchingRenderings`).
+ */
+export async function outdatedIn(
+  context: PlaneContext,
+  binding: Binding,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const view = await observeWorks(context, binding, signal);
+  const { commands, failures, reason } = decideWorks(view);
+  if (reason === "TemplateMissing")
+    return new Set((binding.spec.clusters ?? []).map(({ name }) => name));
+  return new Set([
+    ...failures.map(({ cluster }) => cluster),
+    ...commands.flatMap((command) => ("cluster" in command ? command.cluster : [])),
+  ]);
+}
+
+/** Copies that are being brought up to date bring the next look themselves; this is for when they need no change. */
+export const OUTDATED_MS = 10_000;
+
+/** What copies should be depends on these; their changes reach a controller as changes of Works. */
+export function watchingRenderings({
+  informers,
+  interpretation,
+  templates,
+}: PlaneContext): readonly ControllerWatch[] {
+  return [
+    watching(informers.overridePolicies, () => []),
+    watching(informers.clusterOverridePolicies, () => []),
+    watchingTemplates(templates, () => []),
+    { whenSynced: (signal) => interpretation.whenSynced(signal), subscribe: () => () => {} },
+  ];
 }
 
 /** The Works that bear the binding's id. */

@@ -77,6 +77,15 @@ export const placementMutants: readonly SimMutant[] = [
     caughtIn: ["update-with-one-copy"],
   },
   {
+    oracle: "no-way-there-and-back",
+    promise: "G7",
+    breaks: "a copy that was well before it grew ends the episode of a failing application",
+    file: "packages/core/src/application-failover/decide.ts",
+    find: 'state === "Healthy" && !outdated.has(name)',
+    replace: 'state === "Healthy" && outdated.size >= 0',
+    caughtIn: ["well-as-it-was"],
+  },
+  {
     oracle: "placed-as-asked",
     promise: "H5",
     breaks: "a duplicated workload leaves one cluster out",

@@ -6,9 +6,11 @@
  *
  * 1. Since when a copy is unhealthy is on the binding, so a restart neither shortens nor restarts the wait.
  * 2. Before a workload is evicted the server is asked once more what its copy reports.
- * 3. Nothing is evicted to nowhere (D8) or without its state (D12): such a workload is held with the reason, and tried
+ * 3. Before an episode is over because every copy is healthy, these are rendered anew: health counts only for copies that are what
+ *    they should be now.
+ * 4. Nothing is evicted to nowhere (D8) or without its state (D12): such a workload is held with the reason, and tried
  *    again when clusters or the binding change, and every half minute.
- * 4. One cluster is left in one write; the next one at the next look.
+ * 5. One cluster is left in one write; the next one at the next look.
  */
 import {
   type Cluster,
@@ -36,6 +38,7 @@ import {
   clusterOfWork,
   decideApplication,
   evictApplication,
+  evictedFromOf,
   findTarget,
   type Fleet,
   fleetOf,
@@ -68,8 +71,7 @@ import {
 } from "../bindings.ts";
 import { watchingSteps } from "../clock-steps.ts";
 import type { PlaneContext } from "../context.ts";
-import { worksOf } from "../observe-works.ts";
-import { watchingTemplates } from "../templates.ts";
+import { outdatedIn, OUTDATED_MS, watchingRenderings, worksOf } from "../observe-works.ts";
 
 export interface ApplicationFailoverOptions {
   /** The gate StatefulFailoverInjection: whether workloads carry state. */
@@ -87,7 +89,7 @@ export function createApplicationFailover(
   options: ApplicationFailoverOptions,
 ): readonly Service[] {
   const failovers = new ApplicationFailovers(context, options);
-  const { informers, templates } = context;
+  const { informers } = context;
   return [
     createController(context, {
       name: "application-failover",
@@ -108,7 +110,7 @@ export function createApplicationFailover(
           ...bindingsOfCluster(context, old, now),
           ...(hasSameFit(old, now) ? [] : failovers.heldKeys()),
         ]),
-        watchingTemplates(templates, () => []),
+        ...watchingRenderings(context),
         watching(informers.propagationPolicies, () => []),
         watching(informers.clusterPropagationPolicies, () => []),
       ],
@@ -172,6 +174,11 @@ function hasSameFit(old: Cluster | undefined, now: Cluster | undefined): boolean
   );
 }
 
+/** Whether clusters that were left are not remembered any more. */
+function isForgotten(before: Binding, now: Binding): boolean {
+  return evictedFromOf(now).size < evictedFromOf(before).size;
+}
+
 interface Held {
   readonly reason: ApplicationHeldReason;
   readonly message: string;
@@ -208,13 +215,20 @@ class ApplicationFailovers {
       return done;
     }
     const view = this.#view(binding);
-    const plan = decideApplication(view, time.moment());
+    let plan = decideApplication(view, time.moment());
+    let isOutdated = false;
+    if (plan.reason === "Well" && isForgotten(binding, plan.remembered)) {
+      const outdated = await outdatedIn(this.#context, binding, signal);
+      plan = decideApplication({ ...view, outdated }, time.moment());
+      isOutdated = !isForgotten(binding, plan.remembered);
+    }
     const [cluster] = plan.due;
     if (cluster !== undefined) return this.#leave(view, plan, cluster, signal);
     this.#held.delete(formatKey(key));
     for (const changed of plan.commands) await this.#update(changed, signal);
     for (const event of plan.events) this.#record(binding, event);
     // What clusters can take changes all the time, and is not followed here.
+    if (isOutdated) return checkAgainAt(addMs(clock.now(), OUTDATED_MS));
     if (isKeptOut(plan.remembered)) return checkAgainAt(addMs(clock.now(), HELD_AGAIN_MS));
     return plan.checkAgainAt === undefined ? done : checkAgainAt(plan.checkAgainAt);
   }
@@ -228,6 +242,7 @@ class ApplicationFailovers {
       binding,
       works: worksOf(this.#context, binding),
       clusters: new Map(found.map((cluster) => [cluster.metadata.name, cluster])),
+      outdated: new Set(),
       hasNowhereElse:
         isKeptOut(binding) && hasNowhereElse(this.#placementOf(binding), time.moment()),
     };

@@ -25,7 +25,6 @@ import {
 import { addMs, type Instant } from "@lifeboat/base";
 import {
   decideTasks,
-  decideWorks,
   evictionPluginNames,
   evictionPlugins,
   executionNamespace,
@@ -60,8 +59,7 @@ import {
 } from "../bindings.ts";
 import { watchingSteps } from "../clock-steps.ts";
 import type { PlaneContext } from "../context.ts";
-import { observeWorks, worksOf } from "../observe-works.ts";
-import { watchingTemplates } from "../templates.ts";
+import { outdatedIn, OUTDATED_MS, watchingRenderings, worksOf } from "../observe-works.ts";
 
 export interface GracefulEvictionOptions {
   /** The plugins that let old copies go, by name; see `evictionPluginNames`. */
@@ -75,8 +73,6 @@ export const DEFAULT_GRACEFUL_EVICTION: GracefulEvictionOptions = Object.freeze(
 const CONCURRENCY = 8;
 /** When the cache is behind the server, its next change brings the next look; this is for when none comes. */
 const CACHE_BEHIND_MS = 1000;
-/** Copies that are being brought up to date bring the next look themselves; this is for when they need no change. */
-const OUTDATED_MS = 10_000;
 
 /** Builds the controller. */
 export function createGracefulEviction(
@@ -84,7 +80,7 @@ export function createGracefulEviction(
   options: GracefulEvictionOptions,
 ): readonly Service[] {
   const evictions = new Evictions(context, options);
-  const { informers, interpretation } = context;
+  const { informers } = context;
   return [
     createController(context, {
       name: "graceful-eviction",
@@ -106,11 +102,7 @@ export function createGracefulEviction(
                 ),
               ),
         ),
-        // What copies should be now depends on these; their changes reach us as changes of Works.
-        watching(informers.overridePolicies, () => []),
-        watching(informers.clusterOverridePolicies, () => []),
-        watchingTemplates(context.templates, () => []),
-        { whenSynced: (signal) => interpretation.whenSynced(signal), subscribe: () => () => {} },
+        ...watchingRenderings(context),
       ],
       reconcile: (key, signal) => evictions.look(key, signal),
     }),
@@ -185,7 +177,7 @@ class Evictions {
     let plan = decideTasks(view, time.moment());
     const times: Instant[] = [];
     if (plan.verdicts.some(restsOnHealth)) {
-      const outdated = await this.#outdated(binding, signal);
+      const outdated = await outdatedIn(this.#context, binding, signal);
       plan = decideTasks({ ...view, outdated }, time.moment());
       if (!plan.verdicts.some(restsOnHealth)) times.push(addMs(clock.now(), OUTDATED_MS));
     }
@@ -209,18 +201,6 @@ class Evictions {
       outdated: new Set(),
       plugins: this.#plugins,
     };
-  }
-
-  /** The clusters of the result whose Work is not what it should be now. */
-  async #outdated(binding: Binding, signal: AbortSignal): Promise<ReadonlySet<string>> {
-    const view = await observeWorks(this.#context, binding, signal);
-    const { commands, failures, reason } = decideWorks(view);
-    if (reason === "TemplateMissing")
-      return new Set((binding.spec.clusters ?? []).map(({ name }) => name));
-    return new Set([
-      ...failures.map(({ cluster }) => cluster),
-      ...commands.flatMap((command) => ("cluster" in command ? command.cluster : [])),
-    ]);
   }
 
   /** Whether the server agrees that what counts as gone is gone. */

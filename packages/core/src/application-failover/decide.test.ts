@@ -40,6 +40,7 @@ function viewOf(binding: ResourceBinding, changes: Partial<ApplicationView> = {}
     binding,
     works: [copy("a", ill)],
     clusters: new Map(clusters.map((one) => [one.metadata.name, one])),
+    outdated: new Set(),
     hasNowhereElse: false,
     ...changes,
   };
@@ -175,6 +176,7 @@ describe("an episode", () => {
   it.each<[string, ApplicationView]>([
     ["a copy is unhealthy", elsewhere({ works: [copy("b", ill)] })],
     ["a copy has not reported", elsewhere({ works: [] })],
+    ["a copy is not what it should be now", elsewhere({ outdated: new Set(["b"]) })],
     [
       "the eviction is under way",
       viewOf(

@@ -7,7 +7,7 @@
  * 1. Only what a cluster that answers reports about the present version of a copy counts. A copy of which nothing is known
  *    is not unhealthy, and its time begins anew: a lost cluster is not a failing application, and a new version of a
  *    workload is given its own time.
- * 2. An episode lasts until every copy is healthy and no such eviction is under way. Until then the workload does not
+ * 2. An episode lasts until every copy is healthy, as it should be now, and no such eviction is under way. Until then the workload does not
  *    return to a cluster that it left. An eviction that only keeps the old copy (mode Never) is not under way. A workload that
  *    is in no cluster and can go to no other one returns: it may get well there, and nowhere it cannot.
  * 3. A copy is tolerated for ten seconds at least: every copy is unhealthy for a moment when it starts, and one that left
@@ -32,6 +32,8 @@ export interface ApplicationView {
   readonly works: readonly Work[];
   /** The Clusters that exist, of those of the result. */
   readonly clusters: ReadonlyMap<string, Cluster>;
+  /** Clusters of the result whose Work is not what would be rendered now. */
+  readonly outdated: ReadonlySet<string>;
   /** Whether only clusters can take it that it left (see `hasNowhereElse`). */
   readonly hasNowhereElse: boolean;
 }
@@ -171,7 +173,7 @@ function healthOf({ binding, works, clusters }: ApplicationView): ReadonlyMap<st
 
 /** The clusters that are not gone back to: none any more once the workload is well. */
 function episodeOf(
-  { binding, hasNowhereElse: mustReturn }: ApplicationView,
+  { binding, outdated, hasNowhereElse: mustReturn }: ApplicationView,
   { evictedFrom }: FailoverRecord,
   health: ReadonlyMap<string, CopyHealth>,
 ): ReadonlySet<string> {
@@ -179,7 +181,8 @@ function episodeOf(
   const { metadata, spec, status } = binding;
   const isMoving = (spec.gracefulEvictionTasks ?? []).some(isUnderWay);
   const isPlaced = status?.schedulerObservedGeneration === metadata.generation && health.size > 0;
-  const isWell = isPlaced && [...health.values()].every((state) => state === "Healthy");
+  const isWell =
+    isPlaced && [...health].every(([name, state]) => state === "Healthy" && !outdated.has(name));
   if (isWell && !isMoving) return new Set();
   // A person who places it there again knows better.
   return new Set([...evictedFrom].filter((name) => !health.has(name)));
