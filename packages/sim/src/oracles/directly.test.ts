@@ -24,6 +24,17 @@ const followed =
     h.work("m2");
   };
 
+/** The same, but the Work where it was is another one by now. */
+const madeAnew =
+  (...requiredIn: readonly string[]) =>
+  (h: History): void => {
+    purged(h);
+    h.noPod("m1");
+    h.binding({ tasks: [directTask("m1", { replicas: 2 })], requiredIn });
+    h.work("m1", { uid: "uid-of-another" });
+    h.work("m2");
+  };
+
 function emptied(h: History): void {
   h.noCopy("m1");
   h.noPod("m1");
@@ -155,6 +166,13 @@ itJudges([
     "another workload needs it where it was, but not in the new cluster",
     followed("m1"),
   ],
+  ...(["gone-before-the-new-copy", "no-new-copy-without-proof"] as const).flatMap(
+    (oracle) =>
+      [
+        [oracle, "kept", "it was made anew for a workload that needs it there", madeAnew("m1")],
+        [oracle, "broken", "it was made anew for nobody", madeAnew()],
+      ] as const,
+  ),
   [
     "gone-before-the-new-copy",
     "broken",

@@ -198,6 +198,8 @@ interface Purge {
   readonly isNew: (cluster: string) => boolean;
   /** Whether it has no Work in a cluster: what was there was let go. */
   readonly isLetGo: (cluster: string) => boolean;
+  /** Whether its Work there is another one than when it began to leave. */
+  readonly isMadeAnew: () => boolean;
   /** Whether a copy of ours is there all the same. */
   readonly isBack: () => boolean;
 }
@@ -266,7 +268,9 @@ class Purges {
     const isLetGo = (one: string): boolean => workOf(this.#truth, binding, one) === undefined;
     const isBack = (): boolean =>
       isLetGo(cluster) && copyOf(this.#truth, binding, cluster) !== undefined;
-    const purge: Purge = { namespace, name, cluster, isNew, isLetGo, isBack };
+    const left = workOf(this.#truth, binding, cluster)?.metadata.uid;
+    const isMadeAnew = (): boolean => workOf(this.#truth, binding, cluster)?.metadata.uid !== left;
+    const purge: Purge = { namespace, name, cluster, isNew, isLetGo, isMadeAnew, isBack };
     this.#under.set(key, purges.set(cluster, purge));
   }
 
@@ -291,9 +295,10 @@ function newCopies(
   const binding = bindingOf(truth, parseObject(row.bytes));
   if (binding === undefined) return [];
   const cluster = clusterOf(key.split("/", 1)[0]) ?? "";
-  // What another workload needs, where it is purged and in the new cluster, waits for nothing.
+  // What another workload needs where it is purged is no old copy once it was made anew, and waits for nothing where that one
+  // needs it, too.
   const isFollower = (purge: Purge): boolean =>
-    isRequiredIn(binding, purge.cluster) && isRequiredIn(binding, cluster);
+    isRequiredIn(binding, purge.cluster) && (purge.isMadeAnew() || isRequiredIn(binding, cluster));
   return purges
     .of(binding)
     .filter((purge) => purge.isNew(cluster) && clusterNamed(truth, purge.cluster) !== undefined)

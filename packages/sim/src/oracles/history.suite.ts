@@ -131,6 +131,7 @@ export class History {
     { going = false, health = "Healthy", status = {}, labels = {}, ...more }: WorkParts = {},
   ): void {
     const { generation = 1, spec = { replicas: 2 }, annotations = {}, seen = generation } = more;
+    const { uid = `uid-of-work-in-${cluster}` } = more;
     const conditions = ["Applied", "StatusObserved"].map((type) => ({
       type,
       status: "True",
@@ -142,7 +143,7 @@ export class History {
       metadata: {
         name: WORK,
         namespace: executionNamespace(cluster),
-        uid: `uid-of-work-in-${cluster}`,
+        uid,
         generation,
         labels: { [wellKnown.BINDING_ID]: "id" },
         annotations: NAMES,
@@ -191,6 +192,7 @@ export class History {
 }
 
 interface WorkParts {
+  readonly uid?: string;
   readonly going?: boolean;
   readonly health?: string;
   readonly status?: Fields;
