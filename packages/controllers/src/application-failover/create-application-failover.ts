@@ -227,8 +227,8 @@ class ApplicationFailovers {
     this.#held.delete(formatKey(key));
     for (const changed of plan.commands) await this.#update(changed, signal);
     for (const event of plan.events) this.#record(binding, event);
-    // What clusters can take changes all the time, and is not followed here.
     if (isOutdated) return checkAgainAt(addMs(clock.now(), OUTDATED_MS));
+    // What clusters can take changes all the time, and is not followed here.
     if (isKeptOut(plan.remembered)) return checkAgainAt(addMs(clock.now(), HELD_AGAIN_MS));
     return plan.checkAgainAt === undefined ? done : checkAgainAt(plan.checkAgainAt);
   }
