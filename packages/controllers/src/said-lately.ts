@@ -14,7 +14,7 @@ const REMEMBERED = 1000;
 export class SaidLately {
   readonly #said = new RecentMap<{ readonly what: unknown; readonly at: Instant }>(REMEMBERED);
 
-  /** From when on this may be said of the object with that uid; undefined: now. */
+  /** From when on this may be said of the object with that uid or name; undefined: now. */
   heldUntil(uid: string, what: unknown, { now, due }: Moment): Instant | undefined {
     const said = this.#said.get(uid);
     if (said === undefined || !equalJson(said.what, what)) return undefined;

@@ -39,4 +39,13 @@ export const reportsMutants: readonly SimMutant[] = [
     replace: "if (onlyNumbers && due > now)",
     caughtIn: ["liar-that-never-stops"],
   },
+  {
+    oracle: "reports-come-at-a-steady-pace",
+    promise: "H8",
+    breaks: "what another plane removes is made again at once",
+    file: "packages/controllers/src/binding/create-binding-controller.ts",
+    find: 'if (command.kind !== "create" && command.kind !== "update") return true;',
+    replace: 'if (command.kind !== "update") return true;',
+    caughtIn: ["two-leaders-make-and-remove"],
+  },
 ];

@@ -1,4 +1,5 @@
 import {
+  keyOf,
   clusterOverridePolicies,
   clusterResourceBindings,
   clusters,
@@ -84,6 +85,37 @@ describe("making and keeping current", () => {
     expect(disputes).toBeLessThan(10);
     await fleet.advance("2s");
     expect(manifestOf(await workIn("m1"))).toMatchObject({ kind: "Deployment" });
+  });
+
+  it("does not make a Work anew faster than once a second that another plane removes", async () => {
+    fleet = await bindingFleet(["m1"]);
+    await bound(fleet, "web", on("m1"));
+    let removals = 0;
+    const remove = async (): Promise<void> => {
+      removals += 1;
+      const [work] = await allWorks(fleet);
+      if (work === undefined) return;
+      await fleet.plane.delete(works, keyOf(work));
+      await finishWorks(fleet);
+    };
+    const resourceVersion = (await workIn("m1"))?.metadata.resourceVersion ?? "";
+    const watch = fleet.plane.watch(
+      works,
+      { resourceVersion },
+      {
+        event: ({ type }) => {
+          if (type === "ADDED" && removals < 50) void remove();
+        },
+        end: () => undefined,
+      },
+    );
+    await remove();
+    await fleet.advance("5s");
+    watch.stop();
+    expect(removals).toBeGreaterThan(3);
+    expect(removals).toBeLessThan(10);
+    await fleet.advance("2s");
+    expect(await workNames(fleet)).toEqual(["m1/web"]);
   });
 
   it("makes a Work in each cluster, follows the template, and says so once", async () => {
@@ -220,6 +252,7 @@ describe("making and keeping current", () => {
   it("makes a Work anew that somebody deleted", async () => {
     fleet = await bindingFleet(["m1"]);
     await bound(fleet, "web", on("m1"));
+    await fleet.advance("1s");
     const work = await workIn("m1");
     await fleet.plane.delete(works, {
       namespace: "karmada-es-m1",

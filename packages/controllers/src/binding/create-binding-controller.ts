@@ -7,7 +7,7 @@
  *    decided on. They carry the uid and the version of the Work.
  * 2. A cluster whose write fails holds up no other cluster; the look fails after all were tried.
  * 3. A binding is let go only when no Work of it is left, also none that was made a moment ago and is not in the cache.
- * 4. A change of a Work that somebody else undid a moment ago waits (../said-lately.ts).
+ * 4. What of a Work, or a whole one, somebody else undid a moment ago waits before it is said again (../said-lately.ts).
  * 5. At rest nothing is written, and Events are recorded only for changes.
  */
 import {
@@ -139,7 +139,7 @@ class BindingController {
     return again === undefined ? done : checkAgainAt(again);
   }
 
-  /** The commands without changes that were made a moment ago and undone since; and when those are due. */
+  /** The commands without what was said a moment ago and undone since; and when that is due. */
   #undisputed(commands: readonly WorksCommand[]): {
     readonly commands: readonly WorksCommand[];
     readonly again?: Instant;
@@ -147,9 +147,9 @@ class BindingController {
     const moment = this.#context.time.moment();
     const times: Instant[] = [];
     const left = commands.filter((command) => {
-      if (command.kind !== "update") return true;
-      const { work } = command;
-      const again = this.#said.heldUntil(work.metadata.uid, sayingOf(work), moment);
+      if (command.kind !== "create" && command.kind !== "update") return true;
+      const [of, what] = sayingOf(command);
+      const again = this.#said.heldUntil(of, what, moment);
       if (again !== undefined) times.push(again);
       return again === undefined;
     });
@@ -219,10 +219,12 @@ class BindingController {
     const { clock, plane } = this.#context;
     switch (command.kind) {
       case "create":
-        return this.#create(id, command.work, signal);
+        await this.#create(id, command.work, signal);
+        this.#said.note(...sayingOf(command), clock.now());
+        return;
       case "update":
         await plane.update(works, command.work, { signal });
-        this.#said.note(command.work.metadata.uid, sayingOf(command.work), clock.now());
+        this.#said.note(...sayingOf(command), clock.now());
         return;
       case "delete":
         return this.#delete(command.work, signal);
@@ -295,8 +297,12 @@ class BindingController {
   }
 }
 
-/** What a change of a Work says. */
-function sayingOf({ metadata, spec }: Work): unknown {
-  const { labels = {}, annotations = {}, finalizers = [] } = metadata;
-  return [labels, annotations, finalizers, spec];
+/** Of what a command says what. That a Work is to be says its name alone: every one that is made has ids of its own. */
+function sayingOf(
+  command: Extract<WorksCommand, { kind: "create" | "update" }>,
+): readonly [of: string, what: unknown] {
+  const { metadata, spec } = command.work;
+  const { labels = {}, annotations = {}, finalizers = [], namespace = "", name = "" } = metadata;
+  if (command.kind === "create") return [formatKey({ namespace, name }), "made"];
+  return [command.work.metadata.uid, [labels, annotations, finalizers, spec]];
 }
