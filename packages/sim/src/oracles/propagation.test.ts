@@ -177,6 +177,22 @@ itJudges([
         ] as const,
     ),
   ),
+  ...([1, 2] as const).flatMap((minGroups) =>
+    (["no-orphan-work", "status-comes-back"] as const).map(
+      (oracle) =>
+        [
+          oracle,
+          minGroups === 2 ? "kept" : "broken",
+          `it is the last copy, in m1, of a binding that asks for ${minGroups} of the one cluster m2`,
+          (h: History) => {
+            const clusterAffinity = { clusterNames: ["m2"] };
+            const spreadConstraints = [{ spreadByField: "cluster", minGroups }];
+            h.binding({ placement: { clusterAffinity, spreadConstraints }, shown: ["m1"] });
+            h.work("m1");
+          },
+        ] as const,
+    ),
+  ),
   ...(["faulty", "well"] as const).map(
     (state) =>
       [

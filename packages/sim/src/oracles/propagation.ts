@@ -12,6 +12,7 @@ import {
   clusterNamed,
   copyOf,
   evictionsOf,
+  freeFor,
   groupsOf,
   hasTarget,
   identityOf,
@@ -375,8 +376,9 @@ function isWaitedFor(truth: Truth, cluster: AnyObject): boolean {
 }
 
 /**
- * Whether a copy stays as the last one (D9) while nothing fits: one that was there for another workload alone, in a cluster
- * that the placement of its own asks for; or one beside which an eviction waits for a target, whatever the placement asks for.
+ * Whether a copy stays as the last one (D9) while it cannot be placed: one that was there for another workload alone, in a
+ * cluster that the placement of its own asks for, or while some cluster fits, but fewer than are asked for; or one beside which
+ * an eviction waits for a target, whatever the placement asks for.
  */
 function isSpared(truth: Truth, cluster: string, binding: ResourceBinding): boolean {
   const work = workOf(truth, binding, cluster);
@@ -386,7 +388,7 @@ function isSpared(truth: Truth, cluster: string, binding: ResourceBinding): bool
   const isWanted = clusters.length > 0 || requiredBy.some((one) => (one.clusters ?? []).length > 0);
   if (isWanted || hasTarget(truth, binding)) return false;
   const isAsked = groupsOf(binding).some(({ clusterNames }) => clusterNames?.includes(cluster));
-  return isAsked || gracefulEvictionTasks.length > 0;
+  return isAsked || freeFor(truth, binding) > 0 || gracefulEvictionTasks.length > 0;
 }
 
 /**

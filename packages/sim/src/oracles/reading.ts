@@ -257,16 +257,20 @@ export function groupsOf({ spec: { placement } }: ResourceBinding) {
 export function hasTarget(truth: Truth, binding: ResourceBinding): boolean {
   const { placement } = binding.spec;
   const spread = ignoresSpread(placement) ? undefined : placement?.spreadConstraints?.[0];
+  return freeFor(truth, binding) >= Math.max(1, spread?.minGroups ?? 1);
+}
+
+/** How many clusters stay, bear no taint and are such that it may go there, in the best of its groups. */
+export function freeFor(truth: Truth, binding: ResourceBinding): number {
   const free = truth
     .clusters()
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
     .filter(({ spec: { taints = [] } }) => taints.length === 0)
     .map(({ metadata }) => metadata.name);
-  const needed = Math.max(1, spread?.minGroups ?? 1);
-  return groupsOf(binding).some(
-    ({ clusterNames }) =>
-      free.filter((name) => clusterNames?.includes(name) ?? true).length >= needed,
+  const counts = groupsOf(binding).map(
+    ({ clusterNames }) => free.filter((name) => clusterNames?.includes(name) ?? true).length,
   );
+  return Math.max(0, ...counts);
 }
 
 /** Whether another workload needs it in a cluster. */
