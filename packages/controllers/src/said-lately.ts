@@ -14,15 +14,15 @@ const REMEMBERED = 1000;
 export class SaidLately {
   readonly #said = new RecentMap<{ readonly what: unknown; readonly at: Instant }>(REMEMBERED);
 
-  /** From when on this may be said of the object with that uid or name; undefined: now. */
-  heldUntil(uid: string, what: unknown, { now, due }: Moment): Instant | undefined {
-    const said = this.#said.get(uid);
+  /** From when on this may be said of the object with that uid, or that name; undefined: now. */
+  heldUntil(of: string, what: unknown, { now, due }: Moment): Instant | undefined {
+    const said = this.#said.get(of);
     if (said === undefined || !equalJson(said.what, what)) return undefined;
     const again = due(said.at, AGAIN_MS);
     return now < again ? again : undefined;
   }
 
-  note(uid: string, what: unknown, at: Instant): void {
-    this.#said.set(uid, { what, at });
+  note(of: string, what: unknown, at: Instant): void {
+    this.#said.set(of, { what, at });
   }
 }

@@ -447,7 +447,11 @@ export {
   type ApplicationReason,
   applicationReasons,
 } from "./application-failover/reasons.ts";
-export { evictedFromOf, isApplicationFailover } from "./placement/filters/evicted-from.ts";
+export {
+  evictedFromOf,
+  isApplicationFailover,
+  isLetBack,
+} from "./placement/filters/evicted-from.ts";
 export {
   awaitsStaleCopies,
   decideStaleCopies,

@@ -38,12 +38,12 @@ import {
   clusterOfWork,
   decideApplication,
   evictApplication,
-  evictedFromOf,
   findTarget,
   type Fleet,
   fleetOf,
   hasNowhereElse,
   isKeptOut,
+  isLetBack,
   stateToCarry,
   wellKnown,
   type PlacementView,
@@ -174,11 +174,6 @@ function hasSameFit(old: Cluster | undefined, now: Cluster | undefined): boolean
   );
 }
 
-/** Whether clusters that were left are not remembered any more. */
-function isForgotten(before: Binding, now: Binding): boolean {
-  return evictedFromOf(now).size < evictedFromOf(before).size;
-}
-
 interface Held {
   readonly reason: ApplicationHeldReason;
   readonly message: string;
@@ -217,10 +212,10 @@ class ApplicationFailovers {
     const view = this.#view(binding);
     let plan = decideApplication(view, time.moment());
     let isOutdated = false;
-    if (plan.reason === "Well" && isForgotten(binding, plan.remembered)) {
+    if (plan.reason === "Well" && isLetBack(binding, plan.remembered)) {
       const outdated = await outdatedIn(this.#context, binding, signal);
       plan = decideApplication({ ...view, outdated }, time.moment());
-      isOutdated = !isForgotten(binding, plan.remembered);
+      isOutdated = !isLetBack(binding, plan.remembered);
     }
     const [cluster] = plan.due;
     if (cluster !== undefined) return this.#leave(view, plan, cluster, signal);

@@ -1,10 +1,10 @@
 import {
-  keyOf,
   clusterOverridePolicies,
   clusterResourceBindings,
   clusters,
   evacuationBudgets,
   type EvictionTask,
+  keyOf,
   overridePolicies,
   resourceBindings,
   type Work,

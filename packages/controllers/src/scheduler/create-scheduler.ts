@@ -22,8 +22,8 @@ import {
 } from "@lifeboat/api";
 import type { Cancel } from "@lifeboat/base";
 import {
-  evictedFromOf,
   hasScheduler,
+  isLetBack,
   place,
   type PlacementDecision,
   type PlacementView,
@@ -153,7 +153,10 @@ class Scheduler {
     this.#interest.put(id, now);
     const known = old !== undefined && this.#isOurs(old) ? old : undefined;
     const isChanged = known?.metadata.generation !== now.metadata.generation;
-    const mayReturn = known !== undefined && isLetBack(known, now);
+    const mayReturn =
+      known !== undefined &&
+      !hasCondition(now.status?.conditions, "Scheduled") &&
+      isLetBack(known, now);
     if (known === undefined || mayReturn || (isChanged && this.#isToLeave(now)))
       this.#forced.add(id);
     const freed = this.#ledger.takeIn(id, known, now, this.#context.time.moment());
@@ -299,12 +302,6 @@ const AWAITED: Readonly<Record<PlacementDecision["reason"], Awaited | undefined>
   Unschedulable: "room",
   AwaitingPurge: undefined,
 };
-
-/** Whether a binding that found no placement may go again to a cluster in which its application failed. */
-function isLetBack(before: Binding, now: Binding): boolean {
-  const [former, left] = [evictedFromOf(before), evictedFromOf(now)];
-  return left.size < former.size && !hasCondition(now.status?.conditions, "Scheduled");
-}
 
 /** Not to be placed now, whatever is due. */
 function isHeldBack({ metadata, spec }: Binding): boolean {

@@ -7,9 +7,9 @@
  * 1. Only what a cluster that answers reports about the present version of a copy counts. A copy of which nothing is known
  *    is not unhealthy, and its time begins anew: a lost cluster is not a failing application, and a new version of a
  *    workload is given its own time.
- * 2. An episode lasts until every copy is healthy, as it should be now, and no such eviction is under way. Until then the workload does not
- *    return to a cluster that it left. An eviction that only keeps the old copy (mode Never) is not under way. A workload that
- *    is in no cluster and can go to no other one returns: it may get well there, and nowhere it cannot.
+ * 2. An episode lasts until every copy is healthy, as it should be now, and no such eviction is under way. Until then the
+ *    workload does not return to a cluster that it left. An eviction that only keeps the old copy (mode Never) is not under
+ *    way. A workload that is in no cluster and can go to no other one returns: it may get well there, and nowhere it cannot.
  * 3. A copy is tolerated for ten seconds at least: every copy is unhealthy for a moment when it starts, and one that left
  *    for that could run nowhere.
  * 4. It is not failover of clusters: no gate and no queue (D18, D6).
@@ -73,7 +73,15 @@ export function decideApplication(
     else if (next === undefined || end < next) next = end;
   }
   const record = { unhealthySince: since, evictedFrom: episodeOf(view, former, health) };
-  if (view.hasNowhereElse) return planOf(binding, record, [], "NowhereElse");
+  if (view.hasNowhereElse) {
+    const reason = "NowhereElse";
+    const left = [...former.evictedFrom].join(", ");
+    const message = `${applicationReasons[reason]} It may go back to ${left}.`;
+    return {
+      ...planOf(binding, record, [], reason),
+      events: [{ type: "Normal", reason, message }],
+    };
+  }
   const reason = due.length > 0 ? "Due" : since.size > 0 ? "Tolerated" : "Well";
   return planOf(binding, record, due, reason, next);
 }
@@ -142,12 +150,10 @@ function planOf(
   checkAgainAt?: Instant,
 ): ApplicationPlan {
   const remembered = withRecord(binding, record);
-  const left = [...evictedFromOf(binding)].join(", ");
-  const message = `${applicationReasons.NowhereElse} It may go back to ${left}.`;
   return {
     commands: remembered === binding ? [] : [remembered],
     conditions: [],
-    events: reason === "NowhereElse" ? [{ type: "Normal", reason, message }] : [],
+    events: [],
     ...(checkAgainAt !== undefined && { checkAgainAt }),
     reason,
     remembered,

@@ -30,6 +30,11 @@ export function evictedFromOf({ metadata }: ResourceBinding): ReadonlySet<string
   return new Set(recordedEvictions(metadata.annotations?.[EVICTED_FROM]));
 }
 
+/** Whether it may go again to clusters that it was kept from. */
+export function isLetBack(before: ResourceBinding, now: ResourceBinding): boolean {
+  return evictedFromOf(now).size < evictedFromOf(before).size;
+}
+
 /** What the binding's annotation names; nothing when it cannot be read. */
 export function recordedEvictions(text: string | undefined): readonly string[] {
   if (text === undefined) return [];
