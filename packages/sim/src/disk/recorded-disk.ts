@@ -3,17 +3,16 @@
  * promised.
  *
  * 1. A batch is recorded when the disk has it, before the server is told.
- * 2. What a crash or a failing disk kept without telling is recorded when the disk is opened the next time, or before other data
- *    takes its place.
+ * 2. What a crash or a failing disk kept without telling is recorded at that moment, for it is true from then on.
  * 3. `damage` lists every row that was acknowledged and is not there after a crash: none, ever.
  */
 import {
+  type ChangeRow,
   createMemoryStorage,
   type DiskImage,
   type Loaded,
   type MemoryStorage,
   type Storage,
-  type StorageBatch,
 } from "@lifeboat/apiserver";
 import type { Clock, Random } from "@lifeboat/base";
 import type { Ledger } from "./ledger.ts";
@@ -58,6 +57,7 @@ class Recorded implements RecordedDisk {
   readonly #clock: Clock;
   readonly #syncDelayMs: number;
   readonly damage: string[] = [];
+  readonly #dead = new WeakSet<MemoryStorage>();
   #handle: MemoryStorage;
   #opened = false;
   #lastRevision: number;
@@ -73,14 +73,20 @@ class Recorded implements RecordedDisk {
   }
 
   open(): Storage {
-    this.#takeUpUntold();
+    this.#reopen();
     this.#opened = true;
     const handle = this.#handle;
     return {
       load: (): Promise<Loaded> => handle.load(),
       commit: async (batch) => {
-        await handle.commit(batch);
-        this.#record(batch);
+        try {
+          await handle.commit(batch);
+        } catch (error) {
+          this.#recordUntold();
+          throw error;
+        }
+        // Who died in between has left it on the disk, and that was recorded at once.
+        if (!this.#dead.has(handle)) this.#record(batch.changes);
       },
       close: () => handle.close(),
     };
@@ -88,6 +94,8 @@ class Recorded implements RecordedDisk {
 
   crash(): void {
     this.#handle.crash({ lose: "unsynced", random: this.#random });
+    this.#dead.add(this.#handle);
+    this.#recordUntold();
   }
 
   fill(): void {
@@ -107,26 +115,29 @@ class Recorded implements RecordedDisk {
   }
 
   replace(image: DiskImage): void {
-    this.#takeUpUntold();
+    this.#reopen();
     this.#handle = createMemoryStorage(this.#clock, { syncDelayMs: this.#syncDelayMs, image });
     this.#opened = false;
     this.#lastRevision = newestOf(image);
     this.#ledger.replace(this.#server, image.objects);
   }
 
-  #record({ changes }: StorageBatch): void {
+  #record(changes: readonly ChangeRow[]): void {
     for (const row of changes) {
       this.#ledger.record(this.#server, row);
       this.#lastRevision = row.revision;
     }
   }
 
-  #takeUpUntold(): void {
+  #recordUntold(): void {
+    const { history } = this.#handle.image();
+    this.#record(history.filter(({ revision }) => revision > this.#lastRevision));
+  }
+
+  #reopen(): void {
     if (!this.#opened) return;
     this.#handle = this.#handle.reopen();
-    const { history, objects } = this.#handle.image();
-    const untold = history.filter(({ revision }) => revision > this.#lastRevision);
-    this.#record({ changes: untold });
+    const { objects } = this.#handle.image();
     const found = new Map(objects.map(({ key, revision }) => [key, revision]));
     for (const [key, revision] of this.#ledger.versions(this.#server))
       if (found.get(key) !== revision) this.damage.push(`${this.#server} ${key} at ${revision}`);
