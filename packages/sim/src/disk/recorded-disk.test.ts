@@ -1,4 +1,4 @@
-/** What a disk kept is in the ledger from the moment on at which it kept it, once, whether or not the server was told. */
+/** What a disk kept is in the ledger, once, from the moment on at which its server was told or died. */
 import type { ChangeRow, Storage } from "@lifeboat/apiserver";
 import { instantOf, type Random, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
@@ -84,13 +84,16 @@ describe("a disk", () => {
   });
 
   for (const { name, toss, want } of [
-    { name: "kept", toss: KEPT, want: ["1 at 0"] },
+    { name: "kept", toss: KEPT, want: ["1 at 1000"] },
     { name: "lost", toss: LOST, want: [] },
   ])
-    it(`records what it ${name} when it failed`, async () => {
+    it(`records what it ${name} when it failed, once its server is dead`, async () => {
       const all = await world(toss);
       all.disk.fail();
       await expect(all.storage.commit({ changes: [row(1)] })).rejects.toThrow("failed");
+      expect(recorded(all)).toEqual([]);
+      await all.clock.advance(1000);
+      all.disk.crash();
       expect(recorded(all)).toEqual(want);
     });
 });

@@ -3,7 +3,8 @@
  * promised.
  *
  * 1. A batch is recorded when the disk has it, before the server is told.
- * 2. What a crash or a failing disk kept without telling is recorded at that moment, for it is true from then on.
+ * 2. What a disk kept without telling is recorded when its server dies, for it is true from then on. Until then a server whose
+ *    disk failed may answer reads as if it were not there.
  * 3. `damage` lists every row that was acknowledged and is not there after a crash: none, ever.
  */
 import {
@@ -79,12 +80,7 @@ class Recorded implements RecordedDisk {
     return {
       load: (): Promise<Loaded> => handle.load(),
       commit: async (batch) => {
-        try {
-          await handle.commit(batch);
-        } catch (error) {
-          this.#recordUntold();
-          throw error;
-        }
+        await handle.commit(batch);
         // Who died in between has left it on the disk, and that was recorded at once.
         if (!this.#dead.has(handle)) this.#record(batch.changes);
       },
