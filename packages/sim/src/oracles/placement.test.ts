@@ -254,6 +254,26 @@ itJudges([
     "it was evicted for a taint that it tolerates by now",
     (h) => evictedAndBack(h, 30, FOR_A_MINUTE),
   ],
+  ...([2, 1] as const).map(
+    (ready) =>
+      [
+        "no-way-there-and-back",
+        ready === 2 ? "kept" : "broken",
+        `where it failed is forgotten when ${ready} of 2 replicas are ready elsewhere`,
+        (h: History) => {
+          const failing = {
+            reason: "ApplicationFailure",
+            producer: "resource-binding-application-failover-controller",
+          };
+          const parts = { on: { m2: 2 }, tasks: [task("m1", failing)] };
+          h.binding({ on: { m1: 2 } });
+          h.binding({ ...parts, annotations: { [wellKnown.EVICTED_FROM]: '["m1"]' } });
+          h.copy("m2", ready);
+          h.binding(parts);
+          h.binding({ ...parts, on: { m1: 2 } });
+        },
+      ] as const,
+  ),
   [
     "no-way-there-and-back",
     "kept",

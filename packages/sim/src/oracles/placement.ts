@@ -19,6 +19,7 @@ import type { AlwaysOracle, Judge } from "./oracle.ts";
 import {
   BINDINGS,
   clusterNamed,
+  copyOf,
   type Edit,
   editOf,
   ignoresSpread,
@@ -29,13 +30,14 @@ import {
   nameOf,
   onEdit,
   pairOf,
+  readyIn,
   resultOf,
   resultWithout,
   sumOf,
   tasksOf,
   tasksWithout,
 } from "./reading.ts";
-import { CLUSTERS } from "./truth.ts";
+import { CLUSTERS, type Truth } from "./truth.ts";
 
 export const alwaysOracles: readonly AlwaysOracle[] = [
   {
@@ -176,12 +178,13 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         if (!isSameCluster(pairOf<Cluster>(change))) seen = new Map();
         return [];
       };
-      const judgeEdit = onEdit(({ before, now }, change) => {
+      const judgeEdit = onEdit((edit, change) => {
+        const { before, now } = edit;
         if (isOfPerson(truth, now)) return [];
         const results = seen.get(change.key) ?? new Set<string>();
         seen.set(change.key, results);
-        if (isAskedAnew(before, now) || !equalJson(tasksText(before), tasksText(now)))
-          results.clear();
+        const isMoved = !equalJson(tasksText(before), tasksText(now));
+        if (isAskedAnew(before, now) || isMoved || hasGotWell(truth, edit)) results.clear();
         const [was, is] = [resultText(before), resultText(now)];
         if (was === is) return [];
         const isBack = results.has(is);
@@ -297,6 +300,14 @@ function allowedBy({ spec, status }: ResourceBinding): readonly string[] | undef
 function failedIn({ metadata }: ResourceBinding): ReadonlySet<string> {
   const text = metadata.annotations?.[wellKnown.EVICTED_FROM] ?? "[]";
   return new Set(JSON.parse(text) as readonly string[]);
+}
+
+/** Whether the episode of a failing application ends here, and rightly: what its result says is ready everywhere. */
+function hasGotWell(truth: Truth, { before, now }: Edit): boolean {
+  if (failedIn(now).size >= failedIn(before).size) return false;
+  return [...resultOf(now)].every(
+    ([cluster, replicas]) => readyIn(copyOf(truth, now, cluster)) >= replicas,
+  );
 }
 
 /** Whether a cluster says the same to the scheduler, but for its room. */

@@ -319,9 +319,13 @@ export function copyOf(
 
 /** Whether a workload in a member has a replica that is ready, and is there to stay. */
 export function isServing(object: AnyObject | undefined): boolean {
-  if (object === undefined || isGoing(object)) return false;
-  const { status } = object as { readonly status?: { readonly readyReplicas?: number } };
-  return (status?.readyReplicas ?? 0) > 0;
+  return object !== undefined && !isGoing(object) && readyIn(object) > 0;
+}
+
+/** How many replicas of a workload in a member are ready. */
+export function readyIn(object: AnyObject | undefined): number {
+  const { status } = (object ?? {}) as { readonly status?: { readonly readyReplicas?: number } };
+  return status?.readyReplicas ?? 0;
 }
 
 /** Whether a Work reports its copy as healthy, about the present generation of it. */
