@@ -21,6 +21,8 @@ import {
   isFullWithout,
   isGoing,
   isUnclaimed,
+  resultWithout,
+  tasksBegun,
 } from "./reading.ts";
 import type { Truth } from "./truth.ts";
 
@@ -47,19 +49,11 @@ export type Entry = EvacuationSlice["spec"]["entries"][number];
 export function decisionsOf({ row, at, key, previous }: Committed): readonly Decision[] {
   if (row.type !== "MODIFIED" || previous === undefined) return [];
   const binding = parseObject(row.bytes) as KubeObject as ResourceBinding;
-  const { gracefulEvictionTasks: tasks = [] } = binding.spec;
-  if (tasks.length === 0) return [];
+  if ((binding.spec.gracefulEvictionTasks ?? []).length === 0) return [];
   const before = previous.object as KubeObject as ResourceBinding;
-  const left = new Set(before.spec.clusters?.map(({ name }) => name));
-  for (const { name } of binding.spec.clusters ?? []) left.delete(name);
-  // A person may put a cluster back while its task goes on, and the scheduler take it out again: that is no decision.
-  const isMade = ({ fromCluster, creationTimestamp }: EvictionTask): boolean =>
-    !(before.spec.gracefulEvictionTasks ?? []).some(
-      (old) => old.fromCluster === fromCluster && old.creationTimestamp === creationTimestamp,
-    );
-  return tasks
-    .filter(({ fromCluster, producer }) => left.has(fromCluster) && producer === FOR_TAINTS)
-    .filter(isMade)
+  const left = resultWithout(before, binding);
+  return tasksBegun({ before, now: binding })
+    .filter(({ fromCluster, producer }) => left.includes(fromCluster) && producer === FOR_TAINTS)
     .map((task) => {
       const cluster = task.fromCluster;
       return { at, key, before, binding, cluster, task, taintId: markedTaint(binding, cluster) };

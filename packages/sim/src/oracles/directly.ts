@@ -30,6 +30,7 @@ import {
   resultWithout,
   sumOf,
   tasksOf,
+  tasksBegun,
   tasksWithout,
   workOf,
 } from "./reading.ts";
@@ -237,7 +238,7 @@ class Purges {
       this.#under.delete(change.key);
       return [];
     }
-    const begun = before === undefined ? evictionsOf(now) : tasksWithout(now, before);
+    const begun = before === undefined ? evictionsOf(now) : tasksBegun({ before, now });
     for (const task of begun)
       if (modeOf(task) === "Directly") this.#begin(change.key, now, task.fromCluster);
     if (before !== undefined)

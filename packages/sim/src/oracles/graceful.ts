@@ -31,6 +31,7 @@ import {
   onEdit,
   pairOf,
   resultOf,
+  tasksBegun,
   tasksWithout,
   templateOf,
   workKeyOf,
@@ -257,9 +258,9 @@ class TaskAges {
   readonly #since = new Map<string, number>();
   #now = 0;
 
-  take({ at }: Committed, { before, now }: Edit): void {
+  take({ at }: Committed, edit: Edit): void {
     this.#now = at;
-    for (const task of tasksWithout(now, before)) this.#since.set(this.#key(now, task), at);
+    for (const task of tasksBegun(edit)) this.#since.set(this.#key(edit.now, task), at);
   }
 
   of(binding: ResourceBinding, task: EvictionTask): number {

@@ -274,6 +274,20 @@ itJudges([
         },
       ] as const,
   ),
+  ...([true, false] as const).map(
+    (isRenewed) =>
+      [
+        "no-way-there-and-back",
+        isRenewed ? "kept" : "broken",
+        `it leaves m1 once more, ${isRenewed ? "with a new task" : "and its old task goes on"}`,
+        (h: History) => {
+          const old = task("m1", { creationTimestamp: "2026-01-01T00:00:00Z" });
+          h.binding({ tasks: [old] });
+          h.binding({ on: { m1: 2 }, tasks: [old] });
+          h.binding({ tasks: [isRenewed ? task("m1") : old] });
+        },
+      ] as const,
+  ),
   [
     "no-way-there-and-back",
     "kept",

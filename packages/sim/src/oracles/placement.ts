@@ -34,6 +34,7 @@ import {
   resultOf,
   resultWithout,
   sumOf,
+  tasksBegun,
   tasksOf,
   tasksWithout,
 } from "./reading.ts";
@@ -183,7 +184,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         if (isOfPerson(truth, now)) return [];
         const results = seen.get(change.key) ?? new Set<string>();
         seen.set(change.key, results);
-        const isMoved = !equalJson(tasksText(before), tasksText(now));
+        const isMoved =
+          tasksBegun(edit).length > 0 || !equalJson(tasksText(before), tasksText(now));
         if (isAskedAnew(before, now) || isMoved || hasGotWell(truth, edit)) results.clear();
         const [was, is] = [resultText(before), resultText(now)];
         if (was === is) return [];

@@ -150,6 +150,20 @@ export function tasksWithout(
   return evictionsOf(these).filter(({ fromCluster }) => !there.has(fromCluster));
 }
 
+/**
+ * The tasks that an edit made, also in the place of one for the same cluster: a task of mode Never stays when the workload
+ * returns, and a new one takes its place when it leaves again. What only put a cluster back and took it out again made none.
+ */
+export function tasksBegun({ before, now }: Edit): readonly EvictionTask[] {
+  const former = new Map(evictionsOf(before).map((task) => [task.fromCluster, task]));
+  const left = resultWithout(before, now);
+  return evictionsOf(now).filter(({ fromCluster, creationTimestamp }) => {
+    const old = former.get(fromCluster);
+    if (old === undefined) return true;
+    return left.includes(fromCluster) && old.creationTimestamp !== creationTimestamp;
+  });
+}
+
 /** Where the schedule says that it runs, with the replicas there. */
 export function resultOf({ spec }: ResourceBinding): ReadonlyMap<string, number> {
   return new Map((spec.clusters ?? []).map(({ name, replicas = 0 }) => [name, replicas]));

@@ -80,6 +80,20 @@ itJudges([
       h.binding({ annotations: carrying({ [KEY]: "b" }, "m2"), tasks: [task("m2")] });
     },
   ],
+  ...([true, false] as const).map(
+    (isRenewed) =>
+      [
+        "state-is-not-lost",
+        isRenewed ? "kept" : "broken",
+        `it leaves m2 once more, ${isRenewed ? "with a new task" : "and its old task goes on"}`,
+        (h: History) => {
+          const old = task("m2", { creationTimestamp: "2026-01-01T00:00:00Z" });
+          const parts = { on: { m2: 2 }, tasks: [old] };
+          h.binding({ ...parts, annotations: carrying({ [KEY]: "a" }) });
+          h.binding({ annotations: {}, tasks: [isRenewed ? task("m2") : old] });
+        },
+      ] as const,
+  ),
   [
     "state-goes-to-new-copies",
     "broken",

@@ -30,6 +30,7 @@ import {
   nameOf,
   onEdit,
   resultOf,
+  tasksBegun,
   tasksWithout,
   templateOf,
   workKeyOf,
@@ -88,10 +89,11 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     on: "plane",
     tables: BINDINGS,
     start: () =>
-      onEdit(({ before, now }) => {
+      onEdit((edit) => {
+        const { before, now } = edit;
         const carried = stateOf(before)?.labels ?? {};
         const isReplaced =
-          tasksWithout(now, before).length > 0 ||
+          tasksBegun(edit).length > 0 ||
           tasksWithout(before, now).some(({ fromCluster }) => resultOf(now).has(fromCluster));
         if (isReplaced || hasAll(stateOf(now)?.labels ?? {}, carried)) return [];
         return [`${nameOf(now)} loses the state ${JSON.stringify(carried)}`];
@@ -253,7 +255,7 @@ export function isStateReadable(binding: ResourceBinding, work: Work | undefined
 function decisionsOf(change: Committed): readonly Decision[] {
   const edit = editOf(change);
   if (edit === undefined) return [];
-  return tasksWithout(edit.now, edit.before).map((task) => ({ ...edit, task }));
+  return tasksBegun(edit).map((task) => ({ ...edit, task }));
 }
 
 /** Judges decisions with the statuses that the source had reported then, the newest last. */
