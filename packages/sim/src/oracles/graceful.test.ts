@@ -185,6 +185,21 @@ itJudges([
     }),
   ],
   [
+    "last-copy-stays",
+    "kept",
+    "the other one was ordered to go in mode Directly since then",
+    removed(1, (h) => {
+      h.work("m2", { going: true, purgeMode: "Directly" });
+      h.copy("m2", 0);
+    }),
+  ],
+  [
+    "last-copy-stays",
+    "broken",
+    "the other one never served, and was ordered to go in mode Directly since then",
+    removed(0, (h) => h.work("m2", { going: true, purgeMode: "Directly" })),
+  ],
+  [
     "no-cluster-is-left-and-kept",
     "kept",
     "it is so for long, and only health ends evictions",

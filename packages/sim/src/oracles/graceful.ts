@@ -6,7 +6,7 @@
  */
 import type { AnyObject, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
-import type { Committed } from "../disk/ledger.ts";
+import { type Committed, parseObject } from "../disk/ledger.ts";
 import type { AlwaysOracle, ConvergedOracle, Judge } from "./oracle.ts";
 import {
   bindingOf,
@@ -331,6 +331,8 @@ class ServiceMemory {
   readonly #servedUntil = new Map<string, number>();
   /** By key of the Work. */
   readonly #orders = new Map<string, Order>();
+  /** When Works were ordered to go in mode Directly, by key. */
+  readonly #purgedAt = new Map<string, number>();
 
   constructor(truth: Truth) {
     this.#truth = truth;
@@ -342,6 +344,7 @@ class ServiceMemory {
       if (table === WORKS && previous !== undefined && isGoingNow(row, previous)) {
         const knownAt = at - this.#truth.lagMs;
         this.#orders.set(key, { knownAt, others: this.#othersOf(previous.object, knownAt) });
+        if (isPurged(parseObject(row.bytes))) this.#purgedAt.set(key, at);
       }
       return [];
     }
@@ -369,13 +372,16 @@ class ServiceMemory {
     if (task !== undefined && modeOf(task) === "Directly") return [];
     // A purge that was ordered is carried out, also when the eviction is taken back a moment later.
     const work = workOf(this.#truth, binding, member);
-    const isPurged = work?.metadata.annotations?.[wellKnown.PURGE_MODE] === "Directly";
-    if (work !== undefined && isGoing(work) && isPurged) return [];
+    if (work !== undefined && isGoing(work) && isPurged(work)) return [];
     // What the plane cannot have known when it gave the order is not its fault.
     const order = this.#orders.get(workKeyOf(binding, member));
     if (since > (order?.knownAt ?? at - this.#truth.lagMs)) return [];
     // Nor that a person changed the copies since then that it relied on, as when they are all started anew.
     if (order?.others.some((name) => this.#isToStay(binding, name)) === true) return [];
+    // Nor that its policy had them removed since then before there is a new copy (D9).
+    const isPurgedSince = (name: string): boolean =>
+      (this.#purgedAt.get(workKeyOf(binding, name)) ?? -Infinity) > (order?.knownAt ?? Infinity);
+    if (order?.others.some(isPurgedSince) === true) return [];
     const others = this.#truth.members().filter((name) => name !== member);
     return others.some((name) => isServing(copyOf(this.#truth, binding, name)))
       ? []
@@ -401,6 +407,11 @@ class ServiceMemory {
     const work = workOf(this.#truth, binding, cluster);
     return work !== undefined && !isGoing(work);
   }
+}
+
+/** Whether a Work goes, or went, in mode Directly. */
+function isPurged({ metadata }: Work | AnyObject): boolean {
+  return metadata.annotations?.[wellKnown.PURGE_MODE] === "Directly";
 }
 
 function wantsNone(template: AnyObject): boolean {

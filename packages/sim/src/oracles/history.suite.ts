@@ -131,7 +131,7 @@ export class History {
     { going = false, health = "Healthy", status = {}, labels = {}, ...more }: WorkParts = {},
   ): void {
     const { generation = 1, spec = { replicas: 2 }, annotations = {}, seen = generation } = more;
-    const { uid = `uid-of-work-in-${cluster}` } = more;
+    const { uid = `uid-of-work-in-${cluster}`, purgeMode } = more;
     const conditions = ["Applied", "StatusObserved"].map((type) => ({
       type,
       status: "True",
@@ -146,7 +146,10 @@ export class History {
         uid,
         generation,
         labels: { [wellKnown.BINDING_ID]: "id" },
-        annotations: NAMES,
+        annotations: {
+          ...NAMES,
+          ...(purgeMode !== undefined && { [wellKnown.PURGE_MODE]: purgeMode }),
+        },
         ...(going && GOING),
       },
       spec: { workload: { manifests: [{ kind: "Deployment", metadata, spec }] } },
@@ -194,6 +197,8 @@ export class History {
 interface WorkParts {
   readonly uid?: string;
   readonly going?: boolean;
+  /** How the Work goes; gracefully when absent. */
+  readonly purgeMode?: string;
   readonly health?: string;
   readonly status?: Fields;
   readonly labels?: Fields;
