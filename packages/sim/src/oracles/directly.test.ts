@@ -24,14 +24,17 @@ const followed =
     h.work("m2");
   };
 
-/** The same, but the Work where it was is another one by now. */
+/** The same, but the Work where it was is another one by now; it is needed in some clusters then, and in others later. */
 const madeAnew =
-  (...requiredIn: readonly string[]) =>
+  (requiredIn: readonly string[], later = requiredIn) =>
   (h: History): void => {
+    const tasks = [directTask("m1", { replicas: 2 })];
     purged(h);
     h.noPod("m1");
-    h.binding({ tasks: [directTask("m1", { replicas: 2 })], requiredIn });
+    h.noWork("m1");
+    h.binding({ tasks, requiredIn });
     h.work("m1", { uid: "uid-of-another" });
+    h.binding({ tasks, requiredIn: later });
     h.work("m2");
   };
 
@@ -169,8 +172,10 @@ itJudges([
   ...(["gone-before-the-new-copy", "no-new-copy-without-proof"] as const).flatMap(
     (oracle) =>
       [
-        [oracle, "kept", "it was made anew for a workload that needs it there", madeAnew("m1")],
-        [oracle, "broken", "it was made anew for nobody", madeAnew()],
+        [oracle, "kept", "it was made anew for a workload that needs it there", madeAnew(["m1"])],
+        [oracle, "kept", "it was made anew for one that moved since", madeAnew(["m1"], ["m2"])],
+        [oracle, "broken", "it was made anew for nobody", madeAnew([])],
+        [oracle, "broken", "it was made anew before it was needed", madeAnew([], ["m1"])],
       ] as const,
   ),
   [

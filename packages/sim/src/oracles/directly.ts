@@ -199,8 +199,6 @@ interface Purge {
   readonly isNew: (cluster: string) => boolean;
   /** Whether it has no Work in a cluster: what was there was let go. */
   readonly isLetGo: (cluster: string) => boolean;
-  /** Whether its Work there is another one than when it began to leave. */
-  readonly isMadeAnew: () => boolean;
   /** Whether a copy of ours is there all the same. */
   readonly isBack: () => boolean;
 }
@@ -252,6 +250,11 @@ class Purges {
     return [...(this.#under.get(nameOf(binding))?.values() ?? [])];
   }
 
+  /** What another workload needs in the cluster that was left, and was made anew there, is no old copy. */
+  madeAnew(binding: ResourceBinding, cluster: string): void {
+    if (isRequiredIn(binding, cluster)) this.#under.get(nameOf(binding))?.delete(cluster);
+  }
+
   all(): readonly Purge[] {
     return [...this.#under.values()].flatMap((purges) => [...purges.values()]);
   }
@@ -269,9 +272,7 @@ class Purges {
     const isLetGo = (one: string): boolean => workOf(this.#truth, binding, one) === undefined;
     const isBack = (): boolean =>
       isLetGo(cluster) && copyOf(this.#truth, binding, cluster) !== undefined;
-    const left = workOf(this.#truth, binding, cluster)?.metadata.uid;
-    const isMadeAnew = (): boolean => workOf(this.#truth, binding, cluster)?.metadata.uid !== left;
-    const purge: Purge = { namespace, name, cluster, isNew, isLetGo, isMadeAnew, isBack };
+    const purge: Purge = { namespace, name, cluster, isNew, isLetGo, isBack };
     this.#under.set(key, purges.set(cluster, purge));
   }
 
@@ -296,10 +297,10 @@ function newCopies(
   const binding = bindingOf(truth, parseObject(row.bytes));
   if (binding === undefined) return [];
   const cluster = clusterOf(key.split("/", 1)[0]) ?? "";
-  // What another workload needs where it is purged is no old copy once it was made anew, and waits for nothing where that one
-  // needs it, too.
+  purges.madeAnew(binding, cluster);
+  // What another workload needs where it is purged waits for nothing where that one needs it, too.
   const isFollower = (purge: Purge): boolean =>
-    isRequiredIn(binding, purge.cluster) && (purge.isMadeAnew() || isRequiredIn(binding, cluster));
+    isRequiredIn(binding, purge.cluster) && isRequiredIn(binding, cluster);
   return purges
     .of(binding)
     .filter((purge) => purge.isNew(cluster) && clusterNamed(truth, purge.cluster) !== undefined)
