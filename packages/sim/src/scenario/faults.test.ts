@@ -212,4 +212,28 @@ describe("the longest wait of a scenario", () => {
     const scenario = { name: "", seed: 1, members, threshold: 0, steps: [], faults };
     expect(longestWindowOf(scenario)).toBe(seconds);
   });
+
+  const slow = { delayMs: [500, 5000] } as const;
+  it.each<[string, Fault, number]>([
+    ["is heard in time by a plane that stood still", { fault: "pause", at: 0, lasts: 21 }, 240],
+    ["is heard late by a plane that stood still", { fault: "pause", at: 20, lasts: 5 }, 660],
+    ["answers slowly", { fault: "link", link: "m1", conditions: slow, from: 0, until: 60 }, 660],
+    ["answered slowly", { fault: "link", link: "m1", conditions: slow, from: 0, until: 12 }, 660],
+    ["was slow before", { fault: "link", link: "m1", conditions: slow, from: 0, until: 11 }, 240],
+    [
+      "misses events",
+      { fault: "link", link: "m1", conditions: { missEvents: 1 }, from: 0, until: 60 },
+      240,
+    ],
+    [
+      "is not the slow one",
+      { fault: "link", link: "m2", conditions: slow, from: 0, until: 60 },
+      240,
+    ],
+  ])("counts how long a liar is believed that %s", (_what, other, seconds) => {
+    const liar: Fault = { fault: "lies", member: "m1", how: "empty", from: 19, until: 22 };
+    const faults = [other, liar];
+    const scenario = { name: "", seed: 1, members, threshold: 0, steps: [], faults };
+    expect(longestWindowOf(scenario)).toBe(seconds);
+  });
 });

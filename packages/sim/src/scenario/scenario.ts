@@ -357,7 +357,23 @@ function doubtOf(fault: Fault, faults: readonly Fault[]): number {
       .filter(({ member }) => member === fault.member)
       .reduce((sum, { stepMs }) => sum + Math.max(0, -stepMs / 1000), 0);
   if (fault.fault === "clock-skew") return Math.max(0, -fault.skewMs / 1000);
-  return fault.fault === "lies" ? 240 : 0;
+  if (fault.fault !== "lies") return 0;
+  return faults.some((other) => isHeardLate(fault, other)) ? BELIEVED : 240;
+}
+
+/**
+ * How long a lie is believed, at the most, that was heard when it was over: until a watch ends that begins where the lie did and
+ * tells nothing, ten minutes, and a pause.
+ */
+const BELIEVED = 660;
+
+/** Whether a fault lets the plane hear the last answers of a liar when it lies no longer. */
+function isHeardLate({ member, until }: Extract<Fault, { fault: "lies" }>, other: Fault): boolean {
+  if (other.fault === "pause") return other.at <= until && until <= other.at + other.lasts;
+  if (other.fault !== "link" || other.link !== member) return false;
+  const { delayMs: [, most] = [0, 0] } = other.conditions;
+  // What was asked at the end of the slow time is answered two ways later.
+  return most > 0 && other.from <= until && until <= other.until + (2 * most) / 1000;
 }
 
 /** How long a PreferNoExecute taint is borne when a policy does not say. */
