@@ -181,6 +181,7 @@ function onNewCopies(
     const purges = new Purges(truth);
     return (change) => {
       if (change.table !== WORKS) return purges.take(change);
+      purges.takeWork(change);
       return newCopies(truth, purges, change).flatMap(({ purge, binding }) => {
         const wrong = judge(truth, purge, binding);
         return wrong === undefined ? [] : [`${nameOf(binding)} is made in ${change.key} ${wrong}`];
@@ -251,8 +252,12 @@ class Purges {
   }
 
   /** What another workload needs in the cluster that was left, and was made anew there, is no old copy. */
-  madeAnew(binding: ResourceBinding, cluster: string): void {
-    if (isRequiredIn(binding, cluster)) this.#under.get(nameOf(binding))?.delete(cluster);
+  takeWork({ row, key }: Committed): void {
+    if (row.type !== "ADDED") return;
+    const binding = bindingOf(this.#truth, parseObject(row.bytes));
+    const cluster = clusterOf(key.split("/", 1)[0]) ?? "";
+    if (binding !== undefined && isRequiredIn(binding, cluster))
+      this.#under.get(nameOf(binding))?.delete(cluster);
   }
 
   all(): readonly Purge[] {
@@ -297,7 +302,6 @@ function newCopies(
   const binding = bindingOf(truth, parseObject(row.bytes));
   if (binding === undefined) return [];
   const cluster = clusterOf(key.split("/", 1)[0]) ?? "";
-  purges.madeAnew(binding, cluster);
   // What another workload needs where it is purged waits for nothing where that one needs it, too.
   const isFollower = (purge: Purge): boolean =>
     isRequiredIn(binding, purge.cluster) && isRequiredIn(binding, cluster);

@@ -318,6 +318,9 @@ class HealthMemory {
 
 /** What was true when a Work was ordered to go. */
 interface Order {
+  readonly at: number;
+  /** Whether it is to go in mode Directly. */
+  readonly isDirect: boolean;
   /** How old what the plane knew then may have been. */
   readonly knownAt: number;
   /** The other clusters in which a copy served that was to stay. */
@@ -331,8 +334,6 @@ class ServiceMemory {
   readonly #servedUntil = new Map<string, number>();
   /** By key of the Work. */
   readonly #orders = new Map<string, Order>();
-  /** When Works were ordered to go in mode Directly, by key. */
-  readonly #purgedAt = new Map<string, number>();
 
   constructor(truth: Truth) {
     this.#truth = truth;
@@ -343,8 +344,8 @@ class ServiceMemory {
     if (server === "plane") {
       if (table === WORKS && previous !== undefined && isGoingNow(row, previous)) {
         const knownAt = at - this.#truth.lagMs;
-        this.#orders.set(key, { knownAt, others: this.#othersOf(previous.object, knownAt) });
-        if (isPurged(parseObject(row.bytes))) this.#purgedAt.set(key, at);
+        const others = this.#othersOf(previous.object, knownAt);
+        this.#orders.set(key, { at, isDirect: isPurged(parseObject(row.bytes)), knownAt, others });
       }
       return [];
     }
@@ -379,8 +380,10 @@ class ServiceMemory {
     // Nor that a person changed the copies since then that it relied on, as when they are all started anew.
     if (order?.others.some((name) => this.#isToStay(binding, name)) === true) return [];
     // Nor that its policy had them removed since then before there is a new copy (D9).
-    const isPurgedSince = (name: string): boolean =>
-      (this.#purgedAt.get(workKeyOf(binding, name)) ?? -Infinity) > (order?.knownAt ?? Infinity);
+    const isPurgedSince = (name: string): boolean => {
+      const other = this.#orders.get(workKeyOf(binding, name));
+      return other?.isDirect === true && other.at > (order?.at ?? Infinity);
+    };
     if (order?.others.some(isPurgedSince) === true) return [];
     const others = this.#truth.members().filter((name) => name !== member);
     return others.some((name) => isServing(copyOf(this.#truth, binding, name)))
