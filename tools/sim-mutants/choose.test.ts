@@ -37,6 +37,15 @@ describe("the bugs of a commit", () => {
     const chosen = chooseForCommit(mutants, "abc", changed);
     expect(chosen.filter(({ file }) => changed.has(file))).toHaveLength(50);
   });
+
+  it.each([
+    ["all of them", "packages/sim/src/oracles/reading.ts", 100],
+    ["all of them", "packages/sim/corpus/story.json", 100],
+    ["ten", "packages/sim/src/oracles/reading.test.ts", CI_COUNT],
+    ["ten", "packages/sim/TRACK_RECORD.md", CI_COUNT],
+  ])("are %s when %s has changed", (_, file, count) => {
+    expect(chooseForCommit(mutants, "abc", new Set([file]))).toHaveLength(count);
+  });
 });
 
 it("no two seeded bugs for one oracle are called the same", () => {

@@ -33,6 +33,12 @@ function evictedAndBack(
   h.binding({ on: { m1: 2 }, tasks: [task("m1")], placement });
 }
 
+/** The task of an application that failed there. */
+function failed(fromCluster: string, more: object = {}): ReturnType<typeof task> {
+  const producer = "resource-binding-application-failover-controller";
+  return task(fromCluster, { reason: "ApplicationFailure", producer, ...more });
+}
+
 const FOR_A_MINUTE = {
   clusterTolerations: [{ operator: "Exists", effect: "NoExecute", tolerationSeconds: 60 }],
 };
@@ -261,11 +267,7 @@ itJudges([
         ready === 2 ? "kept" : "broken",
         `where it failed is forgotten when ${ready} of 2 replicas are ready elsewhere`,
         (h: History) => {
-          const failing = {
-            reason: "ApplicationFailure",
-            producer: "resource-binding-application-failover-controller",
-          };
-          const parts = { on: { m2: 2 }, tasks: [task("m1", failing)] };
+          const parts = { on: { m2: 2 }, tasks: [failed("m1")] };
           h.binding({ on: { m1: 2 } });
           h.binding({ ...parts, annotations: { [wellKnown.EVICTED_FROM]: '["m1"]' } });
           h.copy("m2", ready);
@@ -288,6 +290,19 @@ itJudges([
         },
       ] as const,
   ),
+  [
+    "no-way-there-and-back",
+    "broken",
+    "it goes from m1 to m2 and back, and each time a new task takes the place of the old one",
+    (h) => {
+      const old = (name: string) => failed(name, { creationTimestamp: "2026-01-01T00:00:00Z" });
+      h.binding({ on: { m1: 2 }, tasks: [old("m1"), old("m2")] });
+      h.binding({ tasks: [failed("m1"), old("m2")] });
+      h.binding({ on: { m2: 2 }, tasks: [failed("m1"), old("m2")] });
+      h.binding({ tasks: [failed("m1"), failed("m2")] });
+      h.binding({ on: { m1: 2 }, tasks: [failed("m1"), failed("m2")] });
+    },
+  ],
   [
     "no-way-there-and-back",
     "kept",

@@ -184,12 +184,12 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         if (isOfPerson(truth, now)) return [];
         const results = seen.get(change.key) ?? new Set<string>();
         seen.set(change.key, results);
-        const isMoved =
-          tasksBegun(edit).length > 0 || !equalJson(tasksText(before), tasksText(now));
+        const isMoved = !equalJson(tasksText(before), tasksText(now));
         if (isAskedAnew(before, now) || isMoved || hasGotWell(truth, edit)) results.clear();
         const [was, is] = [resultText(before), resultText(now)];
         if (was === is) return [];
-        const isBack = results.has(is);
+        // To leave is no way back, though it was without that cluster before. Where it goes then may be one.
+        const isBack = results.has(is) && tasksBegun(edit).length === 0;
         if (!isEvictedThoughTolerated(fleet, change)) results.add(was);
         return isBack ? [`${nameOf(now)} went from ${is} to ${was} and back`] : [];
       });
