@@ -273,7 +273,7 @@ export function taintOf(
  *   possibleAt    what came since then may not be known everywhere: neither a taint counts, nor that a cluster leaves
  *   certainSince  only what has certainly been a target since then is one. So nobody bears a taint for a time, nor a drain,
  *                 and a copy in a tainted cluster is none; and what has no replicas asks for everything, because a division
- *                 means nothing to it
+ *                 means nothing to it; and which of several groups it would go to is for the scheduler to say
  */
 export function noTarget(
   binding: ResourceBinding,
@@ -283,6 +283,7 @@ export function noTarget(
 ): string | undefined {
   const { placement, clusters: result = [], replicas = 0 } = binding.spec;
   const isCertain = "certainSince" in when;
+  if (isCertain && placement?.clusterAffinities !== undefined) return "it has groups of clusters";
   const present = new Set(result.map(({ name }) => name));
   const names =
     placement?.clusterAffinities?.flatMap(({ clusterNames = [] }) => clusterNames) ??

@@ -60,6 +60,12 @@ export class Evictions {
     this.#binding(name, [cluster], [], { clusterAffinity: { clusterNames: [cluster] } });
   }
 
+  /** A binding that is in all clusters of its first group, and has a second one. */
+  inFirstGroup(first: readonly string[], second: readonly string[], name: string): void {
+    const clusterAffinities = [first, second].map((clusterNames) => ({ clusterNames }));
+    this.#binding(name, first, [], { clusterAffinities });
+  }
+
   /** That these are to leave a cluster. */
   recorded(cluster: string, ...names: readonly string[]): void {
     this.put(`lifeboat.dev/evacuationslices//${cluster}-1-x-0`, {

@@ -47,10 +47,15 @@ const TAINTED = { taints: [{ key: "faulty", effect: "PreferNoExecute" }] };
 
 /** Divided replicas in a tainted cluster go on to the next group, after something befell the other cluster of theirs, m1. */
 const toLaterGroup =
-  (befall: (h: History) => void, annotations: NonNullable<BindingParts["annotations"]> = {}) =>
+  (
+    befall: (h: History) => void,
+    annotations: NonNullable<BindingParts["annotations"]> = {},
+    spreadConstraints: readonly object[] = [],
+  ) =>
   (h: History): void => {
     const clusterAffinities = [{ clusterNames: ["m1", "m3"] }, { clusterNames: ["m2"] }];
-    const parts = { replicas: 5, annotations, placement: { ...DIVIDED, clusterAffinities } };
+    const placement = { ...DIVIDED, clusterAffinities, spreadConstraints };
+    const parts = { replicas: 5, annotations, placement };
     h.pass(60);
     h.cluster("m3", "True", {}, TAINTED);
     befall(h);
@@ -152,6 +157,15 @@ itJudges([
           h.cluster("m1");
           h.pass(seconds);
         }),
+      ] as const,
+  ),
+  ...([1, 2] as const).map(
+    (minGroups) =>
+      [
+        "clusters-that-are-there-stay",
+        minGroups === 1 ? "broken" : "kept",
+        `the first group has one open cluster, and it needs ${minGroups}`,
+        toLaterGroup(() => undefined, {}, [{ spreadByField: "cluster", minGroups }]),
       ] as const,
   ),
   [

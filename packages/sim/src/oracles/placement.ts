@@ -82,15 +82,9 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       const allowed = allowedBy(binding);
       const stray = allowed === undefined ? [] : result.filter((name) => !allowed.includes(name));
       const says = stray.map((name) => `${nameOf(binding)} is on ${name}, which it must not`);
-      if (isDivided(binding) || ignoresSpread(binding.spec.placement)) return says;
-      const spread = binding.spec.placement?.spreadConstraints?.find(
-        ({ spreadByField }) => spreadByField === "cluster",
-      );
-      const { minGroups = 1, maxGroups = 0 } = spread ?? {};
-      const isFit =
-        spread === undefined ||
-        (result.length >= minGroups && (maxGroups === 0 || result.length <= maxGroups));
-      return isFit
+      if (isDivided(binding)) return says;
+      const { least, most } = spreadOf(binding);
+      return result.length >= least && result.length <= most
         ? says
         : [...says, `${nameOf(binding)} is on ${result.length} clusters: ${result.join()}`];
     },
@@ -234,14 +228,14 @@ function isOfAnotherGroup({ before, now }: Edit, cluster: string): boolean {
 
 /**
  * Whether it went on to a later group of clusters because its former one took nothing new, as somebody may know who knows what
- * was true then: all clusters there are gone, going or bear a taint, have copies of former times to remove (D11), or are where
- * it failed (D23). A result is always of one group.
+ * was true then: too few clusters there are left for its spread constraint that are neither gone, going nor tainted, have no
+ * copies of former times to remove (D11), and are not where it failed (D23). A result is always of one group.
  */
 function isInLaterGroup({ clusters }: Fleet, { before, now }: Edit, knownAt: number): boolean {
   const groups = groupsOf(now);
   const [former, latter] = [groupOf(before, groups), groupOf(now, groups)];
   const failed = failedIn(before);
-  const isClosed = groups[former]?.every((name) => {
+  const isClosed = (name: string): boolean => {
     const known = clusters.get(name);
     if (known === undefined || known.leftAt < Infinity || failed.has(name)) return true;
     const { cluster, borne, lost, joinedAt } = known;
@@ -251,8 +245,10 @@ function isInLaterGroup({ clusters }: Fleet, { before, now }: Edit, knownAt: num
       lost.some(({ until }) => until > knownAt) ||
       findCondition(cluster.status?.conditions, "StaleCopiesRemoved")?.status === "False"
     );
-  });
-  return former < latter && isClosed === true;
+  };
+  const open = groups[former]?.filter((name) => !isClosed(name)) ?? [];
+  const isShort = open.length < Math.max(1, spreadOf(now).least);
+  return former >= 0 && former < latter && isShort;
 }
 
 /**
@@ -287,6 +283,19 @@ function placedNow(change: Committed): ResourceBinding | undefined {
     before.status?.schedulerObservedGeneration !== generation &&
     findCondition(now.status?.conditions, "Scheduled")?.status === "True";
   return isPlaced ? now : undefined;
+}
+
+/** How many clusters the placement asks for. */
+function spreadOf({ spec: { placement } }: ResourceBinding): {
+  readonly least: number;
+  readonly most: number;
+} {
+  const spread = placement?.spreadConstraints?.find(
+    ({ spreadByField }) => spreadByField === "cluster",
+  );
+  if (spread === undefined || ignoresSpread(placement)) return { least: 0, most: Infinity };
+  const { minGroups = 1, maxGroups = 0 } = spread;
+  return { least: minGroups, most: maxGroups === 0 ? Infinity : maxGroups };
 }
 
 /** The clusters that the affinity in use names; undefined: all. */

@@ -54,6 +54,20 @@ describe("clusters-take-turns", () => {
     expect(story.hasSpoken("clusters-take-turns")).toBe(verdict === "broken");
   });
 
+  it("is kept when the other has a free cluster only in a group that its scheduler would not take", () => {
+    const story = new Evictions();
+    story.on("m1", "a", "b");
+    story.inFirstGroup(["m2", "m4"], ["m3"], "c");
+    for (const name of ["m1", "m2"]) story.cluster(name, FAULTY);
+    story.recorded("m1", "a", "b");
+    story.recorded("m2", "c");
+    story.pass(10);
+    story.evict("a", "m1");
+    story.pass(2);
+    story.evict("b", "m1");
+    expect(story.hasSpoken("clusters-take-turns")).toBe(false);
+  });
+
   it.each([
     [1, false],
     [20, true],

@@ -140,8 +140,6 @@ export const convergedOracles: readonly ConvergedOracle[] = [
           ...eligibility
             .waitingOn(cluster)
             .filter(({ binding }) => !isOfPerson(truth, binding) && !hasFailed(binding))
-            // Which group a workload with several would go to is for the scheduler to say.
-            .filter(({ binding }) => binding.spec.placement?.clusterAffinities === undefined)
             .filter((one) => !isHeldOtherwise(one, cluster, truth))
             .filter((one) => hasTarget(one, cluster, fleet, truth.ledger.now))
             .map(({ entry }) => `${entry.binding.name} is still on ${cluster}`),

@@ -22,6 +22,7 @@ import type { Simulation, SimulationPorts } from "../simulation.ts";
 import { createSimulation } from "../simulation.ts";
 import { arrangeFault, healAll } from "./faults.ts";
 import { joinedImages } from "./joined-images.ts";
+import { releaseBrake } from "./on-call.ts";
 import { describe, endOf, longestWindowOf, type Scenario } from "./scenario.ts";
 import { takeStep } from "./steps.ts";
 
@@ -195,6 +196,7 @@ class Run {
         for (const violation of wrong.slice(0, 10)) this.#report(violation);
         return false;
       }
+      releaseBrake(this.#simulation);
       await clock.advance(CONVERGE_STEP_MS);
     }
   }

@@ -1,0 +1,31 @@
+/** A person on call, who does after the faults what the control plane leaves to people. */
+import {
+  type EvacuationBudget,
+  evacuationBudgets,
+  FLEET_BUDGET,
+  findCondition,
+  type KubeObject,
+} from "@lifeboat/api";
+import { formatTime } from "@lifeboat/base";
+import { MASS_DELETION } from "@lifeboat/core";
+import { BUDGETS } from "../oracles/pauses.ts";
+import type { Simulation } from "../simulation.ts";
+
+/** Releases the brake on mass deletions (D19), if it is on: until somebody does, what is too much stays. */
+export function releaseBrake(simulation: Simulation): void {
+  const { clock, ledger } = simulation;
+  if (!simulation.allOrdersDone) return;
+  for (const { object } of ledger.objects("plane", BUDGETS)) {
+    const { status } = object as KubeObject as EvacuationBudget;
+    const braked = findCondition(status?.conditions, MASS_DELETION);
+    if (braked?.status !== "True") continue;
+    const now = formatTime(clock.now());
+    // Not before it came on, whatever became of the clock since.
+    const brakeReleasedAt = now < braked.lastTransitionTime ? braked.lastTransitionTime : now;
+    const body = { spec: { brakeReleasedAt } };
+    const key = { namespace: "", name: FLEET_BUDGET };
+    simulation.user(async (plane) => {
+      await plane.patch(evacuationBudgets, key, { type: "merge", body });
+    });
+  }
+}
