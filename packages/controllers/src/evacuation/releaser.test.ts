@@ -56,6 +56,23 @@ describe("the rate", () => {
     expect(decisions.map(({ cluster }) => cluster)).toEqual(["m1", "m2", "m1", "m2", "m1", "m2"]);
   });
 
+  it("holds over clusters in turn, and who cannot move costs its cluster no turn", async () => {
+    fleet = await bareFleet({ clusters: [...FOUR, "m5"] });
+    const within = (...clusterNames: readonly string[]) => ({
+      placement: { clusterAffinity: { clusterNames }, ...SINGLE_SPREAD },
+    });
+    await bindMany(fleet, "held", 4, "m1", within("m1"));
+    await bindMany(fleet, "may-go", 2, "m1", within("m1", "m3", "m4"));
+    await bindMany(fleet, "other", 4, "m2", within("m2", "m3", "m4"));
+    const decisions = watchDecisions(fleet);
+    await setTaints(fleet, "m2", DOWN);
+    await fleet.advance("1s");
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("20s");
+    const clusters = decisions.map(({ cluster }) => cluster);
+    expect(clusters).toEqual(["m2", "m1", "m2", "m1", "m2", "m2"]);
+  });
+
   it("is not exceeded by restarts, which grant no release", async () => {
     fleet = await bareFleet({ clusters: FOUR });
     await bindMany(fleet, "a", 4, "m1");

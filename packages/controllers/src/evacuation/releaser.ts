@@ -268,7 +268,10 @@ export class Releaser {
       await this.#releaseAll(picks.splice(0, reserved.tokens), rate, signal);
       return context.clock.now();
     } finally {
-      for (const pick of picks) this.#putBack(pick);
+      for (const pick of picks.toReversed()) {
+        this.#putBack(pick);
+        board.queue.giveTurnBack({ lane, cluster: pick.item.track.cluster });
+      }
     }
   }
 
@@ -292,30 +295,41 @@ export class Releaser {
 
   /** Takes up to `count` out of the queue that have somewhere to go; holds those that have not. */
   #pick(lane: Lane, count: number, moment: Moment): { picks: Pick[]; isMore: boolean } {
-    const { board, context, targets } = this.#parts;
+    const { board, targets } = this.#parts;
     const picks: Pick[] = [];
     for (let checks = 0; picks.length < count && checks < MAX_CHECKS; checks++) {
-      const item = board.queue.take(lane, moment.now)?.item;
-      if (item === undefined) return { picks, isMore: false };
-      const binding = bindingOf(context.informers, item.key);
-      const term = board.termDue(item, moment);
-      if (binding === undefined) continue;
-      if (term === undefined) {
-        // The clock was set since it was put in line.
-        board.settle(item);
+      const queued = board.queue.take(lane, moment.now);
+      if (queued === undefined) return { picks, isMore: false };
+      const pick = this.#pickOf(queued.item, moment);
+      if (pick === undefined) {
+        board.queue.giveTurnBack(queued);
         continue;
       }
-      const decision = this.#decide(item, term, binding, moment);
-      if (decision.outcome === "held") {
-        this.#hold(item, decision.reason, decision.message);
-        continue;
-      }
-      item.isBusy = true;
-      item.held = undefined;
-      targets.promise(item.id, binding, decision.targets);
-      picks.push({ item, term, binding, decision });
+      pick.item.isBusy = true;
+      pick.item.held = undefined;
+      targets.promise(pick.item.id, pick.binding, pick.decision.targets);
+      picks.push(pick);
     }
     return { picks, isMore: true };
+  }
+
+  /** Who may go, and how; undefined: it may not, and waits otherwise now. */
+  #pickOf(item: Item, moment: Moment): Pick | undefined {
+    const { board, context } = this.#parts;
+    const binding = bindingOf(context.informers, item.key);
+    const term = board.termDue(item, moment);
+    if (binding === undefined) return undefined;
+    if (term === undefined) {
+      // The clock was set since it was put in line.
+      board.settle(item);
+      return undefined;
+    }
+    const decision = this.#decide(item, term, binding, moment);
+    if (decision.outcome === "held") {
+      this.#hold(item, decision.reason, decision.message);
+      return undefined;
+    }
+    return { item, term, binding, decision };
   }
 
   #decide(item: Item, term: Term, binding: Binding, moment: Moment): ReleaseDecision {

@@ -42,6 +42,36 @@ describe("the queue", () => {
     expect(drain(queue)).toEqual(["c/1", "a/1", "b/2"]);
   });
 
+  it("keeps the turn of a cluster of which nobody was released", () => {
+    const queue = new EvictionQueue<Queued>();
+    for (const id of ["held", "1", "2"])
+      queue.put(item("a", id, 0, id === "held" ? 0 : Number(id)));
+    for (const id of ["1", "2"]) queue.put(item("b", id, 0, Number(id)));
+    const held = queue.take("Workload", at(0));
+    expect(held?.id).toBe("held");
+    if (held !== undefined) queue.giveTurnBack(held);
+    expect(drain(queue)).toEqual(["a/1", "b/1", "a/2", "b/2"]);
+  });
+
+  it("gives the turn back to the first of several that were put back", () => {
+    const queue = new EvictionQueue<Queued>();
+    for (const cluster of ["a", "b", "c"]) queue.put(item(cluster, "1"));
+    const taken = [queue.take("Workload", at(0)), queue.take("Workload", at(0))];
+    for (const one of taken.toReversed()) {
+      if (one === undefined) continue;
+      queue.put(one);
+      queue.giveTurnBack(one);
+    }
+    expect(drain(queue)).toEqual(["a/1", "b/1", "c/1"]);
+  });
+
+  it("goes on with the next cluster when the one whose turn it is went", () => {
+    const queue = new EvictionQueue<Queued>();
+    for (const cluster of ["a", "c"]) queue.put(item(cluster, "1"));
+    queue.giveTurnBack(item("b", "1"));
+    expect(drain(queue)).toEqual(["c/1", "a/1"]);
+  });
+
   it("serves nobody before their time, and says when it will be", () => {
     const queue = new EvictionQueue<Queued>();
     queue.put(item("a", "late", 100));

@@ -5,6 +5,8 @@
  * 2. Within a line who may go earlier goes first; of those that may go at the same time, who was recorded first.
  * 3. The second lane is asked by the caller only when the first has nobody who may go.
  * 4. Putting somebody in again changes its place; taking or removing forgets it.
+ * 5. Who was taken and not released costs its cluster no turn: otherwise a few who cannot move would keep back all others
+ *    of their cluster for as long as another line lasts.
  */
 import { Heap, type Instant } from "@lifeboat/base";
 import { compareText } from "../fields.ts";
@@ -32,8 +34,11 @@ export class EvictionQueue<T extends Queued> {
     Workload: new Map(),
     Passive: new Map(),
   };
-  /** The cluster that was served last; its successor by name is next. */
-  readonly #served: Record<Lane, string> = { Workload: "", Passive: "" };
+  /** The cluster that was served last; its successor by name is next. Or, not served, the one whose turn it is. */
+  readonly #turn: Record<Lane, { readonly cluster: string; readonly isServed: boolean }> = {
+    Workload: { cluster: "", isServed: true },
+    Passive: { cluster: "", isServed: true },
+  };
 
   put(item: T): void {
     this.remove(item);
@@ -58,8 +63,13 @@ export class EvictionQueue<T extends Queued> {
     const item = this.#first(lane, cluster, now);
     if (item === undefined) return undefined;
     this.remove(item);
-    this.#served[lane] = cluster;
+    this.#turn[lane] = { cluster, isServed: true };
     return item;
+  }
+
+  /** It is still the turn of the cluster of somebody who was taken and not released. Of several the first is the last to say so. */
+  giveTurnBack({ lane, cluster }: Pick<T, "lane" | "cluster">): void {
+    this.#turn[lane] = { cluster, isServed: false };
   }
 
   /** When the next may go, whoever that is; undefined: nobody waits in this lane. */
@@ -83,7 +93,8 @@ export class EvictionQueue<T extends Queued> {
 
   #inTurn(lane: Lane): readonly string[] {
     const names = [...this.#lines[lane].keys()].sort(compareText);
-    const next = names.findIndex((name) => compareText(name, this.#served[lane]) > 0);
+    const { cluster, isServed } = this.#turn[lane];
+    const next = names.findIndex((name) => compareText(name, cluster) >= (isServed ? 1 : 0));
     return next <= 0 ? names : [...names.slice(next), ...names.slice(0, next)];
   }
 
