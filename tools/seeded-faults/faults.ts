@@ -227,7 +227,7 @@ export const seededFaults: readonly SeededFault[] = [
     promise: "D6",
     breaks: "a long line of one cluster keeps the others waiting",
     file: "packages/core/src/evacuation/queue.ts",
-    find: "this.#served[lane] = cluster;",
+    find: "this.#turn[lane] = { cluster, isServed: true };",
     replace: "",
     caughtBy: ["packages/core/src/evacuation/queue.test.ts"],
   },
