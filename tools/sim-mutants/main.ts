@@ -3,7 +3,7 @@
  * same scenarios without it.
  *
  *   npm run sim:mutants -- TEXT     those whose oracle, promise, sentence or file contains the text
- *   npm run sim:mutants -- --ci     those whose file has changed, and ten more, which the commit decides; all, if packages/sim has changed
+ *   npm run sim:mutants -- --ci     those whose file has changed and ten more, by commit; all if packages/sim has
  *   npm run sim:mutants -- --list   what there is
  *   --jobs N                        so many at a time; as many as there are cores when absent
  *

@@ -61,6 +61,7 @@ export {
   isExempt,
   type LetThrough,
   MASS_DELETION,
+  releaseTime,
 } from "./brake/brake.ts";
 export { type DeletionReason, deletionReasons } from "./brake/reasons.ts";
 export { clustersInUse, clustersWithCopy } from "./dependencies/copies.ts";

@@ -1,7 +1,6 @@
 import type { Condition } from "@lifeboat/api";
-import { instantOf } from "@lifeboat/base";
 import { expect, it } from "vitest";
-import { brakedBy, describeBrake, releaseTime } from "./brake.ts";
+import { brakedBy, describeBrake } from "./brake.ts";
 
 const condition: Condition = {
   type: "MassDeletion",
@@ -10,14 +9,6 @@ const condition: Condition = {
   message: "21 of 100 Works",
   lastTransitionTime: "2026-01-01T00:00:10Z",
 };
-
-it.each([
-  ["an hour later", Date.UTC(2026, 0, 1, 1), "2026-01-01T01:00:00Z"],
-  ["by a clock that is behind", Date.UTC(2026, 0, 1), "2026-01-01T00:00:10Z"],
-  ["in the same second", Date.UTC(2026, 0, 1, 0, 0, 10, 900), "2026-01-01T00:00:10Z"],
-])("releases a brake %s at a time that counts", (_what, now, expected) => {
-  expect(releaseTime(condition, instantOf(now))).toBe(expected);
-});
 
 it("says since when the brake is on and why", () => {
   const budget = {

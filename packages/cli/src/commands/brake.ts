@@ -3,9 +3,8 @@
  * stopped may go on.
  */
 import { type Condition, type EvacuationBudget, findCondition } from "@lifeboat/api";
-import { formatTime, type Instant, instantOf, parseTime } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { MASS_DELETION } from "@lifeboat/core";
+import { MASS_DELETION, releaseTime } from "@lifeboat/core";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { changeBudget, fleetBudget } from "../budget.ts";
@@ -45,12 +44,6 @@ async function releaseBrake(plane: Client): Promise<void> {
   const brakeReleasedAt = releaseTime(braked, createRealClock().now());
   await changeBudget(plane, (spec) => ({ ...spec, brakeReleasedAt }));
   print(["the brake is released: deletions go on, without a brake for ten minutes"]);
-}
-
-/** Later than the brake came on, whatever the clocks of the two machines say. */
-export function releaseTime({ lastTransitionTime }: Condition, now: Instant): string {
-  const braked = parseTime(lastTransitionTime);
-  return formatTime(braked === undefined ? now : instantOf(Math.max(now, braked)));
 }
 
 /** The condition that says so while deletions are stopped. */

@@ -8,6 +8,7 @@ import {
   type DeletionView,
   isExempt,
   type LetThrough,
+  releaseTime,
 } from "./brake.ts";
 
 const NOW = instantOf(Date.UTC(2026, 0, 1, 12));
@@ -176,3 +177,18 @@ it.each([
     expect(brakeCondition({ conditions, releasedAt }, NOW)?.status).toBe(status);
   },
 );
+
+it.each([
+  ["an hour later", Date.UTC(2026, 0, 1, 1), "2026-01-01T01:00:00Z"],
+  ["by a clock that is behind", Date.UTC(2026, 0, 1), "2026-01-01T00:00:10Z"],
+  ["in the same second", Date.UTC(2026, 0, 1, 0, 0, 10, 900), "2026-01-01T00:00:10Z"],
+])("releases a brake %s at a time that counts", (_what, now, expected) => {
+  const condition: Condition = {
+    type: "MassDeletion",
+    status: "True",
+    reason: "TooManyDeletions",
+    message: "21 of 100 Works",
+    lastTransitionTime: "2026-01-01T00:00:10Z",
+  };
+  expect(releaseTime(condition, instantOf(now))).toBe(expected);
+});

@@ -14,7 +14,14 @@
  * 4. Deletions that follow from an eviction or from deleting a template or Cluster neither count nor wait.
  */
 import { type Condition, findCondition } from "@lifeboat/api";
-import { deepFreeze, formatTime, type Instant, type Moment, parseTime } from "@lifeboat/base";
+import {
+  deepFreeze,
+  formatTime,
+  type Instant,
+  instantOf,
+  type Moment,
+  parseTime,
+} from "@lifeboat/base";
 import type { PlannedCondition, PlannedEvent } from "../plan.ts";
 import { type DeletionReason, deletionReasons } from "./reasons.ts";
 
@@ -108,6 +115,12 @@ export function brakeCondition(
 ): PlannedCondition<DeletionReason> | undefined {
   const isBraked = findCondition(view.conditions, MASS_DELETION)?.status === "True";
   return isBraked && brakeState(view, now) !== "braked" ? RELEASED : undefined;
+}
+
+/** Later than the brake came on, whatever the clocks of the two machines say. */
+export function releaseTime({ lastTransitionTime }: Condition, now: Instant): string {
+  const braked = parseTime(lastTransitionTime);
+  return formatTime(braked === undefined ? now : instantOf(Math.max(now, braked)));
 }
 
 const RELEASED: PlannedCondition<DeletionReason> = deepFreeze({

@@ -37,36 +37,32 @@ describe("evictions-have-their-taint", () => {
 });
 
 describe("clusters-take-turns", () => {
+  const plain = (story: Evictions): void => story.on("m2", "c");
   it.each([
-    ["kept", "m2"],
-    ["broken", "m1"],
-  ])("is %s when the next to be served is %s", (verdict, next) => {
-    const story = new Evictions();
-    story.on("m1", "a", "b");
-    story.on("m2", "c");
-    for (const name of ["m1", "m2"]) story.cluster(name, FAULTY);
-    story.recorded("m1", "a", "b");
-    story.recorded("m2", "c");
-    story.pass(10);
-    story.evict("a", "m1");
-    story.pass(2);
-    story.evict(next === "m1" ? "b" : "c", next);
-    expect(story.hasSpoken("clusters-take-turns")).toBe(verdict === "broken");
-  });
-
-  it("is kept when the other has a free cluster only in a group that its scheduler would not take", () => {
-    const story = new Evictions();
-    story.on("m1", "a", "b");
-    story.inFirstGroup(["m2", "m4"], ["m3"], "c");
-    for (const name of ["m1", "m2"]) story.cluster(name, FAULTY);
-    story.recorded("m1", "a", "b");
-    story.recorded("m2", "c");
-    story.pass(10);
-    story.evict("a", "m1");
-    story.pass(2);
-    story.evict("b", "m1");
-    expect(story.hasSpoken("clusters-take-turns")).toBe(false);
-  });
+    ["kept", "m2", "could go", plain],
+    ["broken", "m1", "could go", plain],
+    [
+      "kept",
+      "m1",
+      "has a free cluster only in a group that would not be taken",
+      (story: Evictions) => story.inFirstGroup(["m2", "m4"], ["m3"], "c"),
+    ],
+  ])(
+    "is %s when the next to be served is %s, and who waits on m2 %s",
+    (verdict, next, _, place) => {
+      const story = new Evictions();
+      story.on("m1", "a", "b");
+      place(story);
+      for (const name of ["m1", "m2"]) story.cluster(name, FAULTY);
+      story.recorded("m1", "a", "b");
+      story.recorded("m2", "c");
+      story.pass(10);
+      story.evict("a", "m1");
+      story.pass(2);
+      story.evict(next === "m1" ? "b" : "c", next);
+      expect(story.hasSpoken("clusters-take-turns")).toBe(verdict === "broken");
+    },
+  );
 
   it.each([
     [1, false],

@@ -6,8 +6,7 @@ import {
   findCondition,
   type KubeObject,
 } from "@lifeboat/api";
-import { formatTime } from "@lifeboat/base";
-import { MASS_DELETION } from "@lifeboat/core";
+import { MASS_DELETION, releaseTime } from "@lifeboat/core";
 import { BUDGETS } from "../oracles/pauses.ts";
 import type { Simulation } from "../simulation.ts";
 
@@ -19,9 +18,7 @@ export function releaseBrake(simulation: Simulation): void {
     const { status } = object as KubeObject as EvacuationBudget;
     const braked = findCondition(status?.conditions, MASS_DELETION);
     if (braked?.status !== "True") continue;
-    const now = formatTime(clock.now());
-    // Not before it came on, whatever became of the clock since.
-    const brakeReleasedAt = now < braked.lastTransitionTime ? braked.lastTransitionTime : now;
+    const brakeReleasedAt = releaseTime(braked, clock.now());
     const body = { spec: { brakeReleasedAt } };
     const key = { namespace: "", name: FLEET_BUDGET };
     simulation.user(async (plane) => {
