@@ -43,7 +43,7 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           include: [
-            "packages/*/src/**/*.test.ts",
+            "packages/*/{src,test}/**/*.test.ts",
             "testkit/src/**/*.test.ts",
             "tools/**/*.test.ts",
           ],
@@ -56,7 +56,7 @@ export default defineConfig({
           name: "fuzz",
           isolate: false,
           setupFiles,
-          include: ["packages/*/src/**/*.fuzz.test.ts"],
+          include: ["packages/*/{src,test}/**/*.fuzz.test.ts"],
           testTimeout: 300_000,
         },
       },

@@ -9,7 +9,7 @@ const self = "tools/tidy.test.ts";
 const files = listFiles();
 const isGenerated = (file: string): boolean => /\/(generated|fixtures[^/]*)\//.test(file);
 const code = files.filter((file) => /\.(ts|js|mjs|sh|go)$/.test(file) && !isGenerated(file));
-const sources = code.filter((file) => /^packages\/[^/]+\/src\/.*\.ts$/.test(file));
+const sources = code.filter((file) => /^packages\/[^/]+\/(src|test)\/.*\.ts$/.test(file));
 const production = sources.filter((file) => !/\.(test|suite|bench)\.ts$/.test(file));
 const packages = [...new Set(sources.map((file) => file.split("/").slice(0, 2).join("/")))];
 
@@ -69,7 +69,7 @@ describe("sources", () => {
         imported.add(new URL(match[1] ?? "", `file:///${file}`).pathname.slice(1));
       }
     }
-    const entry = /\/src\/(adapters\/)?(index|main)\.ts$/;
+    const entry = /\/src\/(.*\/)?(index|main)\.ts$/;
     expect(production.filter((file) => !imported.has(file) && !entry.test(file))).toEqual([]);
   });
 

@@ -20,7 +20,7 @@ import {
 } from "@lifeboat/apiserver";
 import { assert, createRandom, createSeededIds, type Random, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
-import type { PlaneContext } from "@lifeboat/controllers";
+import type { PlaneContext } from "@lifeboat/controllers/context";
 import {
   type Client,
   createManager,

@@ -19,7 +19,7 @@ import {
   type WatchEvent,
 } from "@lifeboat/api";
 import { type Clock, sleep } from "@lifeboat/base";
-import type { MemberClient } from "@lifeboat/controllers";
+import type { MemberClient } from "@lifeboat/controllers/context";
 import { type Client, NotSent, OutcomeUnknown, type Watch, type WatchSink } from "@lifeboat/kit";
 
 export type LinkFault =

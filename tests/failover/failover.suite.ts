@@ -13,12 +13,12 @@
  * | failover: application, four rows             | "an application that does not get well"                         |
  * | PreferNoExecute with failover.cluster        | "a cluster that is tainted PreferNoExecute"                     |
  * | clusteraffinities: Failover                  | "by groups of clusters"                                         |
- * | clusteraffinities: multi, switch, Overflow   | packages/plane/src/scheduling/affinities.test.ts                |
+ * | clusteraffinities: multi, switch, Overflow   | packages/plane/test/scheduling/affinities.test.ts                |
  * | clustertaintpolicy: one, multi, many taints  | "a taint policy"                                                |
  * | tainttoleration                              | "a taint that is tolerated"                                     |
  * | workloadrebalancer: dynamic, static          | "a WorkloadRebalancer brings it back"                           |
- * | workloadrebalancer: aggregated, ttl          | packages/plane/src/scheduling/rescheduling.test.ts              |
- * | rescheduling: join, unjoin, label change     | packages/plane/src/scheduling/rescheduling.test.ts              |
+ * | workloadrebalancer: aggregated, ttl          | packages/plane/test/scheduling/rescheduling.test.ts              |
+ * | rescheduling: join, unjoin, label change     | packages/plane/test/scheduling/rescheduling.test.ts              |
  * | a member dies and returns                    | "a member that dies"                                            |
  */
 import {

@@ -1,5 +1,5 @@
 /** Everything that an API server holds, by name: what must be the same before something came and after it went. */
-import { discover } from "@lifeboat/controllers";
+import { discover } from "@lifeboat/controllers/context";
 import type { Client } from "@lifeboat/kit";
 
 /** What comes and goes by itself. */

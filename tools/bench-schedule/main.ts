@@ -28,11 +28,12 @@ import {
   builtinInterpretation,
   createMemberConnections,
   createPlaneInformers,
-  createScheduler,
   createTemplates,
   type PlaneContext,
-} from "@lifeboat/controllers";
-import { candidateOf, type Fleet, fleetOf, place, wellKnown } from "@lifeboat/core";
+} from "@lifeboat/controllers/context";
+import { createScheduler } from "@lifeboat/controllers/placement";
+import { wellKnown } from "@lifeboat/core";
+import { candidateOf, type Fleet, fleetOf, place } from "@lifeboat/core/placement";
 import {
   type Client,
   createEventRecorder,

@@ -20,7 +20,8 @@ const LAYERS = {
 /** The dashboard runs in a browser: it sees objects and decisions, nothing that needs a process. */
 const HIGHEST_FOR = { dashboard: 2 };
 
-const place = (filename) => /packages\/([^/]+)\/src\/(.*)$/.exec(filename.replaceAll("\\", "/"));
+const place = (filename) =>
+  /packages\/([^/]+)\/(?:src|test)\/(.*)$/.exec(filename.replaceAll("\\", "/"));
 
 function complaint(source, from, path) {
   const isAdapter = path.startsWith("adapters/") || from === "cli";
@@ -34,7 +35,8 @@ function complaint(source, from, path) {
   const [, to, inside] = match;
   if (to === "testkit")
     return isTest || from === "sim" ? undefined : "the testkit is for tests and the simulation";
-  if (inside !== undefined && inside !== "adapters") return `import ${to} by its index`;
+  if (inside !== undefined && /(^|\/)(src|dist)(\/|$)|\.[jt]s$/.test(inside))
+    return `import ${to} by its index, or by that of one of its folders`;
   if (inside === "adapters" && !isAdapter && !isTest)
     return "adapters are loaded by composition roots only";
   if (LAYERS[to] === undefined) return `${to} has no layer; give it one in tools/lint/layers.js`;

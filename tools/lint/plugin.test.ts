@@ -30,7 +30,7 @@ function lint(file: string, text: string): string {
   return stdout;
 }
 
-const core = "packages/core/src/a.ts";
+const core = "packages/core/src/propagation/a.ts";
 
 it.each([
   ["a wall clock", core, "export const a = Date.now();", "Date.now is for adapters"],
@@ -72,7 +72,7 @@ it.each([
   ["a downward import", "packages/kit/src/a.ts", 'export { x } from "@lifeboat/api";'],
   [
     "the testkit in a test",
-    "packages/core/src/a.test.ts",
+    "packages/core/src/propagation/a.test.ts",
     'export { x } from "@lifeboat/testkit";',
   ],
 ])("allows %s", (_name, file, text) => {

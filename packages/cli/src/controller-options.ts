@@ -1,5 +1,5 @@
 /** The flags of the controllers, which every topology that runs them shares. */
-import { readNamespacePatterns } from "@lifeboat/core";
+import { readNamespacePatterns } from "@lifeboat/core/propagation/matching";
 import { type ControllersOptions, controllerNames, unknownControllers } from "@lifeboat/plane";
 import { failoverFrom, failoverOptions } from "./failover-options.ts";
 import { UsageError } from "./failure.ts";

@@ -6,21 +6,23 @@
  */
 import type { Cluster, ResourceBinding } from "@lifeboat/api";
 import { formatTime, type Instant, plainMoment } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
+import { workloadOf } from "@lifeboat/core/clusters";
 import {
   affectedBy,
-  candidateOf,
   decideRelease,
-  fleetOf,
   identityOf,
   isFailed,
+} from "@lifeboat/core/failover/evacuation";
+import {
+  candidateOf,
+  fleetOf,
   type PlacementView,
   purgesUnderWay,
   reservationsOf,
   reservedBy,
   type Target,
-  wellKnown,
-  workloadOf,
-} from "@lifeboat/core";
+} from "@lifeboat/core/placement";
 import { sharesOf } from "./restore.ts";
 import type { Taint } from "./taints.ts";
 import { columns } from "./wrap.ts";

@@ -11,20 +11,18 @@ import {
   type Work,
 } from "@lifeboat/api";
 import { formatDuration, type Instant, plainMoment } from "@lifeboat/base";
+import { stuckReasons, whyStuck } from "@lifeboat/core/clusters";
+import { purgeModeOf } from "@lifeboat/core/failover/evacuation";
 import {
-  clusterOfWork,
   decideTasks,
   evictionPluginNames,
   evictionPlugins,
-  purgeModeOf,
   remedyOf,
-  stuckReasons,
-  targetsOf,
   taskReasons,
-  whyStuck,
   worksByCluster,
-} from "@lifeboat/core";
-import type { PublishedSettings } from "@lifeboat/controllers";
+} from "@lifeboat/core/failover/eviction-tasks";
+import { clusterOfWork, targetsOf } from "@lifeboat/core/propagation/works";
+import type { PublishedSettings } from "@lifeboat/controllers/operating";
 import { readGates } from "./failover-options.ts";
 
 export interface FailoverView {

@@ -5,7 +5,7 @@ import {
   type ResourceBinding,
   resourceBindings,
 } from "@lifeboat/api";
-import { bindingName } from "@lifeboat/core";
+import { bindingName } from "@lifeboat/core/propagation/rendering";
 import type { Client } from "@lifeboat/kit";
 import { CommandFailed, UsageError } from "./failure.ts";
 import type { OptionDefinition } from "./options.ts";

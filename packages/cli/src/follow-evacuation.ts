@@ -4,7 +4,7 @@
  */
 import { type Evacuation, evacuations } from "@lifeboat/api";
 import { type Clock, sleep } from "@lifeboat/base";
-import { isOpen } from "@lifeboat/core";
+import { isOpen } from "@lifeboat/core/failover/evacuation";
 import type { Client } from "@lifeboat/kit";
 import { heldLines, progressLine } from "./evacuation-text.ts";
 import { hanging } from "./wrap.ts";

@@ -1,6 +1,6 @@
 import type { ResourceBinding } from "@lifeboat/api";
 import { instantOf } from "@lifeboat/base";
-import { evict } from "@lifeboat/core";
+import { evict } from "@lifeboat/core/failover/evacuation";
 import { describe, expect, it } from "vitest";
 import { restored, type RestoreView, sharesOf } from "./restore.ts";
 

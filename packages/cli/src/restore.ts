@@ -8,7 +8,9 @@
  */
 import type { ResourceBinding } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
-import { evict, formerResult, purgeModeOf, stateToCarry, type Target } from "@lifeboat/core";
+import { evict, formerResult, purgeModeOf } from "@lifeboat/core/failover/evacuation";
+import { stateToCarry } from "@lifeboat/core/failover/state";
+import type { Target } from "@lifeboat/core/placement";
 import { CommandFailed } from "./failure.ts";
 
 export interface RestoreView {

@@ -9,18 +9,17 @@ import {
   type ResourceBinding,
 } from "@lifeboat/api";
 import { formatDuration, type Instant } from "@lifeboat/base";
+import { LEAVING, workloadOf } from "@lifeboat/core/clusters";
 import {
   DEFAULT_RATES,
   fleetHealth,
   isDrained,
   isFailed,
-  LEAVING,
   type RateOptions,
   rateOf,
   rateReasons,
-  workloadOf,
-} from "@lifeboat/core";
-import type { PublishedSettings } from "@lifeboat/controllers";
+} from "@lifeboat/core/failover/evacuation";
+import type { PublishedSettings } from "@lifeboat/controllers/operating";
 import { awaitsFence } from "./awaits-fence.ts";
 import { listEvacuations } from "./evacuation-text.ts";
 import { GATES } from "./failover-options.ts";

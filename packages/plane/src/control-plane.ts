@@ -11,7 +11,7 @@ import {
   deletionProtection,
   type User,
 } from "@lifeboat/apiserver";
-import type { ConnectMember, ScriptEngine } from "@lifeboat/controllers";
+import type { ConnectMember, ScriptEngine } from "@lifeboat/controllers/context";
 import { createManager, type Service } from "@lifeboat/kit";
 import { type ControllersOptions, createControllers } from "./controllers.ts";
 import { createCustomizationAdmission } from "./customization-admission.ts";

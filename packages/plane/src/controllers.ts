@@ -3,28 +3,29 @@
  *
  * The names are those that operators of such control planes know (`clusterStatus`), so that their flags go on working.
  */
+import { createClusterController, createClusterStatus } from "@lifeboat/controllers/clusters";
+import type { PlaneContext } from "@lifeboat/controllers/context";
 import {
   createApplicationFailover,
+  createDefaultPolicies,
+  createEvacuations,
+  createGracefulEviction,
+  createStaleCopies,
+  createTaintPolicies,
+} from "@lifeboat/controllers/failover";
+import { createSettings } from "@lifeboat/controllers/operating";
+import { createScheduler, createWorkloadRebalancer } from "@lifeboat/controllers/placement";
+import {
   createBindingController,
   createBindingStatus,
-  createClusterController,
-  createClusterStatus,
-  createDefaultPolicies,
   createDeletionGate,
   createDependencies,
   createDetector,
-  createEvacuations,
   createExecution,
-  createGracefulEviction,
   createNamespaceSync,
-  createScheduler,
-  createStaleCopies,
-  createSettings,
-  createTaintPolicies,
-  createWorkloadRebalancer,
-  type PlaneContext,
-} from "@lifeboat/controllers";
-import { evictionPluginNames, type PurgeMode } from "@lifeboat/core";
+} from "@lifeboat/controllers/propagation";
+import type { PurgeMode } from "@lifeboat/core/failover/evacuation";
+import { evictionPluginNames } from "@lifeboat/core/failover/eviction-tasks";
 import type { Service } from "@lifeboat/kit";
 import { publishedSettings } from "./published-settings.ts";
 

@@ -7,7 +7,7 @@ import {
   resourceInterpreterCustomizations as customizations,
 } from "@lifeboat/api";
 import { createMemoryStorage } from "@lifeboat/apiserver";
-import { type ScriptEngine, ScriptFailed } from "@lifeboat/controllers";
+import { type ScriptEngine, ScriptFailed } from "@lifeboat/controllers/context";
 import { createInProcessScriptEngine } from "@lifeboat/controllers/adapters";
 import { type Client, silentLog, silentMetrics } from "@lifeboat/kit";
 import { refusalOf } from "@lifeboat/testkit";

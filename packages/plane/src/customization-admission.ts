@@ -16,7 +16,7 @@ import {
   resourceInterpreterCustomizations,
 } from "@lifeboat/api";
 import type { AdmissionPlugin } from "@lifeboat/apiserver";
-import { type ScriptEngine, ScriptFailed } from "@lifeboat/controllers";
+import { type ScriptEngine, ScriptFailed } from "@lifeboat/controllers/context";
 import type { Client } from "@lifeboat/kit";
 
 /** `plane` reads the customizations that are there; it is asked for when the first one is written. */

@@ -3,14 +3,14 @@ import type { Ids } from "@lifeboat/base";
 import {
   builtinInterpretation,
   type ConnectMember,
-  createClockWatch,
   createMemberConnections,
   createPlaneInformers,
   createTemplates,
   type Interpretation,
   type PlaneContext,
-} from "@lifeboat/controllers";
-import { skipsApi } from "@lifeboat/core";
+} from "@lifeboat/controllers/context";
+import { createClockWatch } from "@lifeboat/controllers/operating";
+import { skipsApi } from "@lifeboat/core/propagation/matching";
 import { type Client, createEventRecorder, type KitPorts, type Service } from "@lifeboat/kit";
 
 export interface PlaneContextPorts extends KitPorts {

@@ -1,6 +1,6 @@
 /** What a control plane tells its users about how it was started: the flags that decide about failover, as written. */
 import { formatDuration } from "@lifeboat/base";
-import type { PublishedSettings } from "@lifeboat/controllers";
+import type { PublishedSettings } from "@lifeboat/controllers/operating";
 import type { ControllersOptions } from "./controllers.ts";
 
 /** The settings to publish, by the names of their flags. */

@@ -15,7 +15,7 @@ import {
   sleep,
   type VirtualClock,
 } from "@lifeboat/base";
-import type { ConnectMember } from "@lifeboat/controllers";
+import type { ConnectMember } from "@lifeboat/controllers/context";
 import {
   type Client,
   createManager,

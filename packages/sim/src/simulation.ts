@@ -31,7 +31,7 @@ import { wellKnown } from "@lifeboat/core";
 import { type Client, type Log, NotSent, OutcomeUnknown, silentLog } from "@lifeboat/kit";
 import { MEMBER_DEFAULTS, type MemberOptions } from "@lifeboat/members";
 import { type ControllersOptions, DEFAULT_CONTROLLERS } from "@lifeboat/plane";
-import { createUnlessThere } from "@lifeboat/controllers";
+import { createUnlessThere } from "@lifeboat/controllers/context";
 import { Ledger } from "./disk/ledger.ts";
 import { createRecordedDisk, type RecordedDisk } from "./disk/recorded-disk.ts";
 import { freshImages, type Images, MEMBER_SERVER } from "./images.ts";

@@ -6,7 +6,7 @@ export const livenessMutants: readonly SimMutant[] = [
     oracle: "evacuations-are-forgotten",
     promise: "K10",
     breaks: "every evacuation is kept",
-    file: "packages/core/src/evacuation/record.ts",
+    file: "packages/core/src/failover/evacuation/record.ts",
     find: "const KEPT = 10;",
     replace: "const KEPT = 1000;",
     caughtIn: ["flapping-for-hours"],
@@ -25,7 +25,7 @@ export const livenessMutants: readonly SimMutant[] = [
     oracle: "failover-is-in-time",
     promise: "L-2",
     breaks: "every eviction uses up twenty tokens",
-    file: "packages/core/src/evacuation/budget.ts",
+    file: "packages/core/src/failover/evacuation/budget.ts",
     find: 'return { kind: "reserve", tokens, reservedUntil: addMs(now, Math.ceil(tokens * tokenMs)) };',
     replace:
       'return { kind: "reserve", tokens, reservedUntil: addMs(now, Math.ceil(20 * tokens * tokenMs)) };',
@@ -35,7 +35,7 @@ export const livenessMutants: readonly SimMutant[] = [
     oracle: "no-member-waits-for-another",
     promise: "L-3",
     breaks: "what is carried out in members is carried out one after the other",
-    file: "packages/controllers/src/execution/cluster-execution.ts",
+    file: "packages/controllers/src/member-side/execution/cluster-execution.ts",
     find: "reconcile: (key, signal) => this.#look(key, signal),",
     replace:
       "reconcile: (key, signal) => ((globalThis as any).line = ((globalThis as any).line ?? Promise.resolve()).catch(() => undefined).then(() => this.#look(key, signal))),",

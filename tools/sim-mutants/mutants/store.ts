@@ -86,7 +86,7 @@ export const storeMutants: readonly SimMutant[] = [
     oracle: "changes-name-their-version",
     promise: "K3",
     breaks: "an eviction is ended blindly",
-    file: "packages/controllers/src/graceful-eviction/create-graceful-eviction.ts",
+    file: "packages/controllers/src/failover/graceful-eviction/create-graceful-eviction.ts",
     find: "await this.#context.plane.update(bindingResource(keyOf(binding)), changed, { signal });",
     replace:
       "const blind = { ...changed, metadata: { ...changed.metadata, resourceVersion: undefined } } as never;\n      await this.#context.plane.update(bindingResource(keyOf(binding)), blind, { signal });",
@@ -106,7 +106,7 @@ export const storeMutants: readonly SimMutant[] = [
     oracle: "unknown-marks-survive",
     promise: "K7",
     breaks: "placing a workload takes all other marks off its binding",
-    file: "packages/controllers/src/scheduler/write.ts",
+    file: "packages/controllers/src/placement/scheduler/write.ts",
     find: "annotations: { ...annotations, [wellKnown.APPLIED_PLACEMENT]: applied },",
     replace: "annotations: { [wellKnown.APPLIED_PLACEMENT]: applied },",
     caughtIn: ["from-a-later-version"],

@@ -4,7 +4,7 @@
  */
 import { type Condition, type EvacuationBudget, findCondition } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { MASS_DELETION, releaseTime } from "@lifeboat/core";
+import { MASS_DELETION, releaseTime } from "@lifeboat/core/propagation/brake";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { changeBudget, fleetBudget } from "../budget.ts";

@@ -18,7 +18,7 @@ import {
   resourceBindings,
 } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { readSettings as readPublished } from "@lifeboat/controllers";
+import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { awaitsFence } from "../awaits-fence.ts";

@@ -14,11 +14,12 @@ import {
 } from "@lifeboat/api";
 import { type Instant, plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
+import { wellKnown } from "@lifeboat/core";
+import { workloadOf } from "@lifeboat/core/clusters";
 import {
   candidateOf,
   type Fleet,
   fleetOf,
-  hasScheduler,
   place,
   type PlacementDecision,
   placementReasons,
@@ -30,12 +31,11 @@ import {
   type Target,
   type Verdict,
   verdictsOf,
-  wellKnown,
   whatHelps,
   whyDue,
-  workloadOf,
-} from "@lifeboat/core";
-import { readSettings as readPublished } from "@lifeboat/controllers";
+} from "@lifeboat/core/placement";
+import { hasScheduler } from "@lifeboat/core/propagation/matching";
+import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { countOf, failoverLines, type FailoverView, type Line } from "../explain-failover.ts";

@@ -1,7 +1,7 @@
 /** `lifeboat status`: may anything move by itself, what makes it move, and what is moving. */
 import { clusters, clusterTaintPolicies, evacuations } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { readSettings as readPublished } from "@lifeboat/controllers";
+import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { fleetBudget } from "../budget.ts";

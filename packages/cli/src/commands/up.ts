@@ -22,7 +22,7 @@ import {
   writeKubeconfig,
 } from "@lifeboat/apiserver/adapters";
 import type { KitPorts } from "@lifeboat/kit";
-import { createInterpretation } from "@lifeboat/controllers";
+import { createInterpretation } from "@lifeboat/controllers/context";
 import { connectMemberOverHttp, createScriptWorkers } from "@lifeboat/controllers/adapters";
 import { createPinoLog, createPromMetrics } from "@lifeboat/kit/adapters";
 import { type ControlPlane, createControlPlane } from "@lifeboat/plane";

@@ -1,6 +1,6 @@
 /** What there is to tell about the failure of a cluster: each thing once, when it is first seen. */
 import { findCondition } from "@lifeboat/api";
-import { readPreservedState } from "@lifeboat/core";
+import { readPreservedState } from "@lifeboat/core/propagation/rendering";
 import { STATE_LABEL, TAINT } from "./application.ts";
 import { isWell, oldCopies, readyOf, type Snapshot, workloadsOn } from "./snapshot.ts";
 

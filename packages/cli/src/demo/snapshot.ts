@@ -10,7 +10,9 @@ import {
   type Work,
   works,
 } from "@lifeboat/api";
-import { executionNamespace, isFailed, wellKnown } from "@lifeboat/core";
+import { wellKnown } from "@lifeboat/core";
+import { isFailed } from "@lifeboat/core/failover/evacuation";
+import { executionNamespace } from "@lifeboat/core/propagation/rendering";
 import type { Client } from "@lifeboat/kit";
 import { progressLine } from "../evacuation-text.ts";
 import { shorten, WIDTH } from "../wrap.ts";

@@ -1,6 +1,6 @@
 /** Accesses over HTTP that cannot work are refused with a sentence before anything is sent. */
 import { describe, expect, it } from "vitest";
-import type { MemberAccess } from "../member-connections.ts";
+import type { MemberAccess } from "../context/member-connections.ts";
 import { connectMemberOverHttp } from "./connect-member.ts";
 
 const access: MemberAccess = {

@@ -1,7 +1,7 @@
 /** The connection to a member over HTTP, by the token and authority of its Secret. */
 import { X509Certificate } from "node:crypto";
 import { createHttpClient, fixedCredential } from "@lifeboat/kit/adapters";
-import type { ConnectMember, MemberAccess } from "../member-connections.ts";
+import type { ConnectMember, MemberAccess } from "../context/member-connections.ts";
 
 /** A member that hangs must not hold a look for longer than this. */
 const CALL_TIMEOUT_MS = 32_000;

@@ -2,7 +2,11 @@
 import type { Json } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
 import { expect, it } from "vitest";
-import { type ScriptEngine, ScriptFailed, type ScriptFailure } from "../scripts/script-engine.ts";
+import {
+  type ScriptEngine,
+  ScriptFailed,
+  type ScriptFailure,
+} from "../context/scripts/script-engine.ts";
 
 /** Monday, 2 January 2023, 03:04:05. */
 const NOW = Date.UTC(2023, 0, 2, 3, 4, 5) as Instant;

@@ -8,7 +8,7 @@ import {
   type ScriptCall,
   type ScriptEngine,
   type ScriptLimits,
-} from "../scripts/script-engine.ts";
+} from "../context/scripts/script-engine.ts";
 import { checkLua, runLua } from "./script-lua.ts";
 
 /** An engine for scripts that are trusted not to be hostile. */

@@ -13,7 +13,8 @@ import {
   parseQuantity,
   type Quantity,
 } from "@lifeboat/api";
-import { type Fields, podDependencies, requirementsOf } from "@lifeboat/core";
+import type { Fields } from "@lifeboat/core";
+import { podDependencies, requirementsOf } from "@lifeboat/core/propagation/interpretation";
 
 /** What a function says instead of a result. */
 export class Problem extends Error {

@@ -5,7 +5,11 @@
  * functions (patterns) are not, so scripts of strangers run in a thread that can be ended: `script-workers.ts`.
  */
 import type { Json } from "@lifeboat/api";
-import { type ScriptCall, ScriptFailed, type ScriptLimits } from "../scripts/script-engine.ts";
+import {
+  type ScriptCall,
+  ScriptFailed,
+  type ScriptLimits,
+} from "../context/scripts/script-engine.ts";
 import {
   bytesOf,
   luaMachine,

@@ -1,6 +1,6 @@
 /** The thread that runs scripts for `script-workers.ts`: one request at a time, JSON in and JSON out. */
 import { parentPort, workerData } from "node:worker_threads";
-import { ScriptFailed, type ScriptLimits } from "../scripts/script-engine.ts";
+import { ScriptFailed, type ScriptLimits } from "../context/scripts/script-engine.ts";
 import { checkLua, runLua } from "./script-lua.ts";
 import type { WorkerAnswer, WorkerRequest } from "./script-workers.ts";
 

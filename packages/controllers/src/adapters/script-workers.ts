@@ -17,7 +17,7 @@ import {
   ScriptFailed,
   type ScriptFailure,
   type ScriptLimits,
-} from "../scripts/script-engine.ts";
+} from "../context/scripts/script-engine.ts";
 
 export type WorkerRequest =
   | { readonly kind: "run"; readonly call: ScriptCall }

@@ -6,7 +6,7 @@
 import { type Cluster, parseQuantity, quantityMilliValue, quantityValue } from "@lifeboat/api";
 import { type Instant, parseTime } from "@lifeboat/base";
 import { compareText, fieldsAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
-import { type ClusterTraits, clusterTraits } from "../selectors/cluster-affinity.ts";
+import { type ClusterTraits, clusterTraits } from "../propagation/selectors/cluster-affinity.ts";
 
 /** How much of each resource. */
 export type Amounts = ReadonlyMap<string, number>;

@@ -7,8 +7,8 @@
 import { equalJson, hasCondition, type ResourceBinding } from "@lifeboat/api";
 import { parseTime } from "@lifeboat/base";
 import { countAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
-import { hashBytes } from "../division/hash.ts";
-import { isWorkload } from "../rendering/shares.ts";
+import { hashBytes } from "./division/hash.ts";
+import { isWorkload } from "../propagation/rendering/shares.ts";
 import { APPLIED_PLACEMENT } from "../well-known.ts";
 import type { Fleet } from "./candidate.ts";
 import type { ScheduleReason } from "./reasons.ts";

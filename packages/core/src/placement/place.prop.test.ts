@@ -2,7 +2,7 @@ import { plainMoment } from "@lifeboat/base";
 import type { Cluster, Placement } from "@lifeboat/api";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matchesCluster } from "../selectors/cluster-affinity.ts";
+import { matchesCluster } from "../propagation/selectors/cluster-affinity.ts";
 import {
   type BindingGiven,
   divided,

@@ -11,7 +11,7 @@
  */
 import type { Moment } from "@lifeboat/base";
 import { compareText } from "../fields.ts";
-import { divideReplicas } from "../division/replicas.ts";
+import { divideReplicas } from "./division/replicas.ts";
 import type { Candidate, Fleet } from "./candidate.ts";
 import { unfitMessage } from "./explain.ts";
 import type { Asked, Check, Filter, Rejection } from "./filters/filter.ts";

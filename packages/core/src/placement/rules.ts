@@ -3,7 +3,10 @@
  * throws; what makes no sense reads as absent.
  */
 import { countAt, integerAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
-import { type AffinityMatcher, affinityMatcher } from "../selectors/cluster-affinity.ts";
+import {
+  type AffinityMatcher,
+  affinityMatcher,
+} from "../propagation/selectors/cluster-affinity.ts";
 
 export interface PlacementRules {
   /** In the order in which they are tried; never empty. */

@@ -1,7 +1,7 @@
 /** A control plane and a member to join, and clients that die at a given write. */
 import { clusters, type KubeObject, notFound, type Resource } from "@lifeboat/api";
 import type { VirtualClock } from "@lifeboat/base";
-import { createClusterController } from "@lifeboat/controllers";
+import { createClusterController } from "@lifeboat/controllers/clusters";
 import type { Client } from "@lifeboat/kit";
 import { createFleet, type Fleet, type FleetMember, wrapped } from "@lifeboat/testkit";
 import { type JoinOutcome, type JoinRequest, joinCluster } from "./join.ts";

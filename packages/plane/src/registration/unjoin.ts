@@ -1,5 +1,5 @@
 /**
- * Unjoining a Push member: it leaves the control plane in order (controllers/cluster), and what joining made in it goes.
+ * Unjoining a Push member: it leaves the control plane in order (controllers/clusters/lifecycle), and what joining made in it goes.
  *
  *   check the member's identity → delete the Cluster → wait until it is gone → Secrets here → what is in the member
  *
@@ -23,8 +23,10 @@ import {
   works,
 } from "@lifeboat/api";
 import { type Clock, formatDuration, sleep } from "@lifeboat/base";
-import { executionNamespace, LEAVING, wellKnown } from "@lifeboat/core";
-import { bindingClusters } from "@lifeboat/controllers";
+import { wellKnown } from "@lifeboat/core";
+import { LEAVING } from "@lifeboat/core/clusters";
+import { executionNamespace } from "@lifeboat/core/propagation/rendering";
+import { bindingClusters } from "@lifeboat/controllers/context";
 import type { Client } from "@lifeboat/kit";
 import { ensureGone, findObject } from "./ensure.ts";
 import { memberId } from "./join.ts";

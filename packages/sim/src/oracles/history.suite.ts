@@ -1,5 +1,6 @@
 /** Objects and histories made up for oracles: one workload, `web`, and the clusters m1, m2 and m3. */
-import { executionNamespace, wellKnown, workName } from "@lifeboat/core";
+import { wellKnown } from "@lifeboat/core";
+import { executionNamespace, workName } from "@lifeboat/core/propagation/rendering";
 import { expect, it } from "vitest";
 import { type Circumstances, PLAIN } from "./circumstances.ts";
 import { judged } from "./judged.suite.ts";

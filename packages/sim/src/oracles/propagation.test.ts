@@ -1,5 +1,6 @@
 /** What the oracles of propagation say of histories that break and keep their promises. */
-import { executionNamespace, wellKnown, workName } from "@lifeboat/core";
+import { wellKnown } from "@lifeboat/core";
+import { executionNamespace, workName } from "@lifeboat/core/propagation/rendering";
 import { type History, itJudges } from "./history.suite.ts";
 
 function rendered(h: History, generation: number, image: string): void {

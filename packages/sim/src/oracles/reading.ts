@@ -7,7 +7,8 @@ import {
   type ResourceBinding,
   type Work,
 } from "@lifeboat/api";
-import { executionNamespace, wellKnown, workName } from "@lifeboat/core";
+import { wellKnown } from "@lifeboat/core";
+import { executionNamespace, workName } from "@lifeboat/core/propagation/rendering";
 import { type Committed, type Held, parseObject } from "../disk/ledger.ts";
 import type { Judge } from "./oracle.ts";
 import { bindingId, CLUSTERS, clustersOf, tableOf, type Truth, WORKS } from "./truth.ts";

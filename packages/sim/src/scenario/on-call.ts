@@ -6,7 +6,7 @@ import {
   findCondition,
   type KubeObject,
 } from "@lifeboat/api";
-import { MASS_DELETION, releaseTime } from "@lifeboat/core";
+import { MASS_DELETION, releaseTime } from "@lifeboat/core/propagation/brake";
 import { BUDGETS } from "../oracles/pauses.ts";
 import type { Simulation } from "../simulation.ts";
 

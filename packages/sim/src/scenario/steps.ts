@@ -16,7 +16,9 @@ import {
   resourceBindings,
 } from "@lifeboat/api";
 import { unreachable } from "@lifeboat/base";
-import { bindingName, formatFence, isAnswering, wellKnown } from "@lifeboat/core";
+import { wellKnown } from "@lifeboat/core";
+import { formatFence, isAnswering } from "@lifeboat/core/failover/eviction-tasks";
+import { bindingName } from "@lifeboat/core/propagation/rendering";
 import type { Client } from "@lifeboat/kit";
 import type { Simulation } from "../simulation.ts";
 import { type Of, override, policy, RESOURCES, taintPolicy, workload } from "./objects.ts";

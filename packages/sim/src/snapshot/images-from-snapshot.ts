@@ -18,7 +18,7 @@ import {
 } from "@lifeboat/api";
 import type { DiskImage } from "@lifeboat/apiserver";
 import { addMs, assert, formatTime } from "@lifeboat/base";
-import { podClaimOf, Room } from "@lifeboat/core";
+import { podClaimOf, Room } from "@lifeboat/core/placement/capacity";
 import { parseObject } from "../disk/ledger.ts";
 import { freshImages, type Images, type MemberTraits } from "../images.ts";
 import type { MemberCluster } from "../member-cluster.ts";

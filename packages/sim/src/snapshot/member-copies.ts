@@ -7,7 +7,8 @@
  */
 import { type AnyObject, findCondition, type Resource, type Work, works } from "@lifeboat/api";
 import { createRandom, createSeededIds, hashText, type Ids } from "@lifeboat/base";
-import { appliedVersions, executionNamespace } from "@lifeboat/core";
+import { appliedVersions } from "@lifeboat/core/propagation/observing";
+import { executionNamespace } from "@lifeboat/core/propagation/rendering";
 import { objectsOf, type WorldSnapshot } from "./read-snapshot.ts";
 
 /** One object of ours in a member. */

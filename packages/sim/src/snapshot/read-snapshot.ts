@@ -13,7 +13,7 @@ import {
   resourceBindings,
 } from "@lifeboat/api";
 import { assert, type Instant } from "@lifeboat/base";
-import { discover, type DiscoveredResource } from "@lifeboat/controllers";
+import { discover, type DiscoveredResource } from "@lifeboat/controllers/context";
 import type { Client, ListOptions } from "@lifeboat/kit";
 import { secrets } from "../simulation.ts";
 

@@ -1,5 +1,5 @@
 /** The placement must mean the cluster. */
-import { matchesAll } from "../../selectors/cluster-affinity.ts";
+import { matchesAll } from "../../propagation/selectors/cluster-affinity.ts";
 import type { Filter, Rejection } from "./filter.ts";
 
 const NAME = "ClusterAffinity";

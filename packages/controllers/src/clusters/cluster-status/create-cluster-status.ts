@@ -1,0 +1,200 @@
+/**
+ * cluster-status: keeps `status` of every Push cluster what its member says.
+ *
+ * A follower per cluster probes and collects by itself, so that a member that hangs delays nobody; a look at a cluster
+ * only turns what its follower knows into a status, and writes it when it differs.
+ *
+ * 1. Thresholds and what an observation means are decided by `core/failover/health`; what the room is, by `core/placement/capacity`.
+ * 2. The status is written only on change, and at most once per probe unless another condition is known or something becomes
+ *    known for the first time. There are no heartbeats: how fresh it is, says `cluster_last_observed_timestamp_seconds`.
+ * 3. Conditions of others and remedyActions stay as they are.
+ * 4. A cluster is followed from when it bears the finalizer of the cluster controller until it is gone, its deletion
+ *    included: how its copies are removed depends on whether it can be reached.
+ */
+import { type Cluster, clusters, findCondition, type ObjectKey } from "@lifeboat/api";
+import { wellKnown } from "@lifeboat/core";
+import {
+  type ClusterKnowledge,
+  decideClusterStatus,
+  decideReady,
+  READY,
+  type ReadyThresholds,
+  UNCHANGED_STATUS,
+} from "@lifeboat/core/failover/health";
+import {
+  type Controller,
+  type ControllerWatch,
+  createController,
+  done,
+  type Outcome,
+  ownKey,
+  type Service,
+  watching,
+} from "@lifeboat/kit";
+import type { PlaneContext } from "../../context/context.ts";
+import type { MemberConnections } from "../../context/member-connections.ts";
+import { MemberFollower } from "../../member-side/status/member-follower.ts";
+import { type ClusterMetrics, declareClusterMetrics } from "./metrics.ts";
+
+export interface ClusterStatusOptions extends ReadyThresholds {
+  /** From the beginning of one probe to that of the next. */
+  readonly updateFrequencyMs: number;
+  /** How long a probe may take; the update frequency when absent. */
+  readonly probeTimeoutMs?: number;
+}
+
+const CONCURRENCY = 8;
+
+/** Builds the controller. */
+export function createClusterStatus(
+  context: PlaneContext,
+  options: ClusterStatusOptions,
+): readonly Service[] {
+  return [new ClusterStatus(context, options)];
+}
+
+class ClusterStatus implements Service {
+  readonly name = "cluster-status";
+  readonly #context: PlaneContext;
+  readonly #options: ClusterStatusOptions;
+  readonly #metrics: ClusterMetrics;
+  readonly #followers = new Map<string, MemberFollower>();
+  readonly #controller: Controller;
+
+  constructor(context: PlaneContext, options: ClusterStatusOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#metrics = declareClusterMetrics(context.metrics);
+    this.#controller = createController(context, {
+      name: this.name,
+      concurrency: CONCURRENCY,
+      watches: [
+        watching(context.informers.clusters, ownKey),
+        watchingConnections(context.connections),
+      ],
+      reconcile: (key) => this.#look(key),
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#controller.run(signal);
+    } finally {
+      for (const follower of this.#followers.values()) follower.close();
+      this.#followers.clear();
+    }
+  }
+
+  async #look(key: ObjectKey): Promise<Outcome> {
+    const { informers, connections, clock, plane } = this.#context;
+    const cluster = informers.clusters.get(key);
+    if (cluster === undefined || !isFollowed(cluster)) {
+      this.#drop(key.name);
+      return done;
+    }
+    const follower = this.#followerOf(cluster);
+    follower.use(connections.of(key.name));
+    if (follower.streak === undefined) return done;
+    const knowledge = this.#knowledgeOf(cluster, follower);
+    const isSettled = follower.isSettled(cluster, knowledge);
+    const plan = isSettled
+      ? UNCHANGED_STATUS
+      : decideClusterStatus(cluster.status, knowledge, clock.now());
+    if (plan.status === undefined) follower.settle(cluster, knowledge);
+    const status = plan.status ?? cluster.status;
+    this.#measure(key.name, follower, isReady(status));
+    if (plan.status === undefined) return done;
+    // What can wait is written after the next probe, which asks for a look of its own; and two who know different things
+    // must not answer each other without end.
+    if (plan.routine ? follower.isWritten : follower.isContradicted(knowledge)) return done;
+    await plane.update(clusters, { ...cluster, status: plan.status }, { subresource: "status" });
+    follower.wrote(knowledge);
+    this.#logReady(cluster, plan.status);
+    return done;
+  }
+
+  #knowledgeOf(cluster: Cluster, { streak, collector }: MemberFollower): ClusterKnowledge {
+    const current = findCondition(cluster.status?.conditions, READY);
+    const ready = streak && decideReady({ current, streak, ...this.#options }).condition;
+    const collected = collector?.knowledge(cluster) ?? { conditions: [] };
+    const conditions = [...(ready === undefined ? [] : [ready]), ...collected.conditions];
+    return { ...collected, conditions };
+  }
+
+  #followerOf({ metadata: { name, uid } }: Cluster): MemberFollower {
+    const known = this.#followers.get(name);
+    if (known?.uid === uid) return known;
+    known?.close();
+    const { updateFrequencyMs, probeTimeoutMs = updateFrequencyMs } = this.#options;
+    const follower = new MemberFollower(
+      this.#context,
+      uid,
+      { updateFrequencyMs, probeTimeoutMs },
+      () => this.#controller.enqueue({ namespace: "", name }),
+    );
+    this.#followers.set(name, follower);
+    return follower;
+  }
+
+  #drop(name: string): void {
+    const follower = this.#followers.get(name);
+    if (follower === undefined) return;
+    follower.close();
+    this.#followers.delete(name);
+    const { duration: _duration, ...gauges } = this.#metrics;
+    for (const gauge of Object.values(gauges)) gauge.remove({ member_cluster: name });
+  }
+
+  #measure(name: string, follower: MemberFollower, ready: boolean): void {
+    const { collector, streak } = follower;
+    const { clock } = this.#context;
+    const metrics = this.#metrics;
+    const labels = { member_cluster: name };
+    const age = clock.monotonic() - (streak?.last ?? 0);
+    metrics.ready.set(ready ? 1 : 0, labels);
+    metrics.lastObserved.set((clock.now() - age) / 1000, labels);
+    const tookMs = follower.takeDurationMs();
+    if (tookMs !== undefined) metrics.duration.observe(tookMs / 1000, labels);
+    if (collector?.hasRoom !== true) return;
+    const { room } = collector;
+    const { totalNum = 0, readyNum = 0 } = room.nodeSummary();
+    metrics.nodes.set(totalNum, labels);
+    metrics.readyNodes.set(readyNum, labels);
+    metrics.memoryAllocatable.set(room.measure("allocatable", "memory"), labels);
+    metrics.cpuAllocatable.set(room.measure("allocatable", "cpu"), labels);
+    metrics.podsAllocatable.set(room.measure("allocatable", "pods"), labels);
+    metrics.memoryAllocated.set(room.measure("allocated", "memory"), labels);
+    metrics.cpuAllocated.set(room.measure("allocated", "cpu"), labels);
+    metrics.podsAllocated.set(room.measure("allocated", "pods"), labels);
+  }
+
+  #logReady({ metadata, status: before }: Cluster, after: Cluster["status"]): void {
+    const was = findCondition(before?.conditions, READY);
+    const now = findCondition(after?.conditions, READY);
+    if (now === undefined || was?.status === now.status) return;
+    const { status, reason, message } = now;
+    this.#context.log.info("a cluster's readiness changed", {
+      cluster: metadata.name,
+      status,
+      reason,
+      message,
+    });
+  }
+}
+
+function isFollowed({ metadata, spec }: Cluster): boolean {
+  return (
+    spec.syncMode === "Push" && metadata.finalizers?.includes(wellKnown.CLUSTER_FINALIZER) === true
+  );
+}
+
+function isReady(status: Cluster["status"]): boolean {
+  return findCondition(status?.conditions, READY)?.status === "True";
+}
+
+function watchingConnections(connections: MemberConnections): ControllerWatch {
+  return {
+    whenSynced: (signal) => connections.whenSynced(signal),
+    subscribe: (add) => connections.onChange((name) => add({ namespace: "", name })),
+  };
+}

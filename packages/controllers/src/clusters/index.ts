@@ -1,0 +1,5 @@
+export {
+  type ClusterStatusOptions,
+  createClusterStatus,
+} from "./cluster-status/create-cluster-status.ts";
+export { createClusterController } from "./lifecycle/create-cluster-controller.ts";

@@ -1,0 +1,421 @@
+/**
+ * Gives a Cluster its finalizer and its execution namespace, and lets it go in order when it is deleted (D22).
+ *
+ * 1. What is to be done is decided by `decideLifecycle` in core; here are only its view and its commands.
+ * 2. Before the execution namespace is deleted the server is asked once more whether a binding needs the cluster; before it
+ *    is made, whether the Cluster is to stay: who has not heard that it leaves would make it as often as others delete it.
+ * 3. Changes of bindings and Works concern a Cluster only while it leaves; a Cluster that stays costs nothing.
+ * 4. The condition Leaving is written when its reason changes; its counts follow at most every five seconds. A reason that
+ *    somebody else contradicted a moment ago waits (../said-lately.ts).
+ * 5. An execution namespace that was made too late all the same belongs to no Cluster, and is taken away.
+ */
+import {
+  type AnyObject,
+  type Cluster,
+  clusters,
+  findCondition,
+  hasCondition,
+  isRefused,
+  keyOf,
+  type KubeList,
+  type ObjectKey,
+  type Resource,
+  setCondition,
+  type Work,
+  works,
+} from "@lifeboat/api";
+import type { Instant } from "@lifeboat/base";
+import { type PlannedCondition, wellKnown } from "@lifeboat/core";
+import {
+  decideLifecycle,
+  type LifecycleCommand,
+  type LifecyclePlan,
+  type LifecycleView,
+  stuckOn,
+} from "@lifeboat/core/clusters";
+import {
+  clusterOfExecutionNamespace,
+  executionNamespace,
+} from "@lifeboat/core/propagation/rendering";
+import {
+  checkAgainAt,
+  createController,
+  done,
+  Informer,
+  type Outcome,
+  ownKey,
+  type Service,
+  watching,
+} from "@lifeboat/kit";
+import {
+  type Binding,
+  bindingResource,
+  bindingsBy,
+  watchingBindings,
+} from "../../context/bindings.ts";
+import type { PlaneContext } from "../../context/context.ts";
+import { bindingClusters } from "../../context/informers.ts";
+import { SaidLately } from "../../context/said-lately.ts";
+
+const NAMESPACES: Resource = {
+  group: "",
+  version: "v1",
+  plural: "namespaces",
+  kind: "Namespace",
+  namespaced: false,
+};
+
+/** How many clusters are looked at at the same time. */
+const CONCURRENCY = 4;
+/** How many Works are let go at the same time. */
+const RELEASES = 16;
+const PAGE_SIZE = 500;
+/** How often the counts in the condition may be written while nothing else changes. */
+const COUNTS_EVERY_MS = 5000;
+
+/** Builds the controller and the informer of execution namespaces that it needs. */
+export function createClusterController(context: PlaneContext): readonly Service[] {
+  const namespaces = new Informer<AnyObject>(context, context.plane, NAMESPACES, {
+    labelSelector: `${wellKnown.SYSTEM}=true`,
+  });
+  const lifecycle = new ClusterLifecycle(context, namespaces);
+  const { informers, connections } = context;
+  const isLeaving = (name: string): boolean =>
+    informers.clusters.get({ namespace: "", name })?.metadata.deletionTimestamp !== undefined;
+  const leavingOf = (names: Iterable<string>): readonly ObjectKey[] =>
+    [...names].filter(isLeaving).map((name) => ({ namespace: "", name }));
+  const controller = createController(context, {
+    name: "cluster",
+    concurrency: CONCURRENCY,
+    watches: [
+      watching(informers.clusters, ownKey),
+      watching(namespaces, (old, now) => {
+        const name = clusterOfExecutionNamespace((now ?? old)?.metadata.name ?? "");
+        return name === undefined ? [] : [{ namespace: "", name }];
+      }),
+      watching(informers.works, (old, now) => {
+        const name = clusterOfExecutionNamespace((now ?? old)?.metadata.namespace ?? "");
+        return leavingOf(name === undefined ? [] : [name]);
+      }),
+      ...watchingBindings(informers, (old, now) =>
+        leavingOf(new Set([...clustersOf(old), ...clustersOf(now)])),
+      ),
+      {
+        whenSynced: (signal) => connections.whenSynced(signal),
+        subscribe: (add) => connections.onChange((name) => leavingOf([name]).forEach(add)),
+      },
+    ],
+    reconcile: (key, signal) => lifecycle.look(key, signal),
+  });
+  return [namespaces, controller];
+}
+
+function clustersOf(binding: Binding | undefined): readonly string[] {
+  return binding === undefined ? [] : bindingClusters(binding);
+}
+
+const NOBODY: Pick<LifecycleView, "bindings" | "stuck"> = { bindings: 0, stuck: [] };
+
+class ClusterLifecycle {
+  readonly #context: PlaneContext;
+  readonly #namespaces: Informer<AnyObject>;
+  /** When the condition of a leaving cluster was last written; a restart may write it once sooner. */
+  readonly #toldAt = new Map<string, Instant>();
+  readonly #said = new SaidLately();
+
+  constructor(context: PlaneContext, namespaces: Informer<AnyObject>) {
+    this.#context = context;
+    this.#namespaces = namespaces;
+  }
+
+  async look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
+    const cluster = this.#context.informers.clusters.get(key);
+    if (cluster === undefined) {
+      this.#toldAt.delete(key.name);
+      await this.#removeOrphan(key, signal);
+      return done;
+    }
+    // Who is gone meanwhile gets nothing more: a namespace made now would stay for ever.
+    const again = await this.#act(cluster, signal).catch(ignoring("NotFound"));
+    return again === undefined ? done : checkAgainAt(again);
+  }
+
+  async #act(cluster: Cluster, signal: AbortSignal): Promise<Instant | undefined> {
+    const plan = decideLifecycle(this.#view(cluster));
+    const told = await this.#tell(cluster, plan, signal);
+    for (const command of plan.commands) await this.#carryOut(told.cluster, command, signal);
+    return told.again;
+  }
+
+  #view(cluster: Cluster): LifecycleView {
+    const { informers, connections } = this.#context;
+    const { name, finalizers, deletionTimestamp, annotations } = cluster.metadata;
+    const isLeaving = deletionTimestamp !== undefined;
+    const all = isLeaving ? informers.works.byIndex("cluster", executionNamespace(name)) : [];
+    return {
+      name,
+      hasFinalizer: finalizers?.includes(wellKnown.CLUSTER_FINALIZER) === true,
+      isLeaving,
+      isForced: annotations?.[wellKnown.FORCE_REMOVAL] === "true",
+      isReachable:
+        hasCondition(cluster.status?.conditions, "Ready") &&
+        connections.of(name).kind !== "unusable",
+      namespace: namespaceState(this.#namespaces.get(namespaceKey(name))),
+      ...(isLeaving ? this.#needs(name, all) : NOBODY),
+      works: all.length,
+      heldWorks: all.filter(isHeld).length,
+    };
+  }
+
+  /**
+   * The bindings that name the cluster, and those that have left it in their schedule but keep their copy: the binding
+   * controller takes a copy away only when another is healthy (D9), and the namespace would take it at once.
+   */
+  #needs(cluster: string, found: readonly Work[]): Pick<LifecycleView, "bindings" | "stuck"> {
+    const naming = bindingsBy(this.#context.informers, "cluster", cluster);
+    const ids = new Set(naming.map(({ metadata }) => metadata.uid));
+    for (const work of found)
+      for (const { metadata } of this.#keepersOf(work)) ids.add(metadata.uid);
+    return { bindings: ids.size, stuck: stuckOn(cluster, naming) };
+  }
+
+  /** The binding that a Work belongs to, where both are there to stay. */
+  #keepersOf({ metadata }: Work): readonly Binding[] {
+    if (metadata.deletionTimestamp !== undefined) return [];
+    const { labels = {} } = metadata;
+    const id = labels[wellKnown.BINDING_ID] ?? labels[wellKnown.CLUSTER_BINDING_ID];
+    if (id === undefined) return [];
+    return bindingsBy(this.#context.informers, "id", id).filter(
+      (binding) => binding.metadata.deletionTimestamp === undefined,
+    );
+  }
+
+  /** Brings the condition up to date; answers the cluster as it is then, and when its counts are due. */
+  async #tell(
+    cluster: Cluster,
+    plan: LifecyclePlan,
+    signal: AbortSignal,
+  ): Promise<{ readonly cluster: Cluster; readonly again?: Instant }> {
+    const [wanted] = plan.conditions;
+    if (wanted === undefined) return { cluster };
+    const { events, plane, time } = this.#context;
+    const { name, uid } = cluster.metadata;
+    const moment = time.moment();
+    const { now, due: dueTime } = moment;
+    const conditions = setCondition(cluster.status?.conditions, wanted, now);
+    if (conditions === cluster.status?.conditions) return { cluster };
+    const isNews = this.#isNews(cluster, wanted);
+    const due = dueTime(this.#toldAt.get(name) ?? now, COUNTS_EVERY_MS);
+    if (!isNews && this.#toldAt.has(name) && now < due) return { cluster, again: due };
+    const said = [wanted.status, wanted.reason];
+    const held = isNews ? this.#said.heldUntil(uid, said, moment) : undefined;
+    if (held !== undefined) return { cluster, again: held };
+    const status = { ...cluster.status, conditions };
+    const updated = await plane.update(
+      clusters,
+      { ...cluster, status },
+      { subresource: "status", signal },
+    );
+    this.#toldAt.set(name, now);
+    if (isNews) this.#said.note(uid, said, now);
+    if (isNews) for (const event of plan.events) events.record(updated, event);
+    return { cluster: updated };
+  }
+
+  #isNews(cluster: Cluster, wanted: PlannedCondition): boolean {
+    const old = findCondition(cluster.status?.conditions, wanted.type);
+    return old?.status !== wanted.status || old.reason !== wanted.reason;
+  }
+
+  async #carryOut(cluster: Cluster, command: LifecycleCommand, signal: AbortSignal): Promise<void> {
+    switch (command) {
+      case "AddFinalizer":
+        return this.#setFinalizers(cluster, (old) => [...old, wellKnown.CLUSTER_FINALIZER], signal);
+      case "RemoveFinalizer":
+        return this.#removeFinalizer(cluster, signal);
+      case "CreateNamespace":
+        return this.#reported(cluster, "CreateExecutionSpace", () =>
+          this.#createNamespace(cluster, signal),
+        );
+      case "DeleteNamespace":
+        return this.#reported(cluster, "RemoveExecutionSpace", () =>
+          this.#deleteNamespace(cluster, signal),
+        );
+      case "ReleaseWorks":
+        return this.#releaseWorks(cluster, signal);
+    }
+  }
+
+  async #removeFinalizer(cluster: Cluster, signal: AbortSignal): Promise<void> {
+    // A namespace that the cache does not know yet would stay behind for ever: it is made to show instead.
+    if (await this.#labelNamespace(cluster.metadata.name, signal)) return;
+    await this.#setFinalizers(
+      cluster,
+      (old) => old.filter((one) => one !== wellKnown.CLUSTER_FINALIZER),
+      signal,
+    );
+  }
+
+  async #setFinalizers(
+    cluster: Cluster,
+    change: (old: readonly string[]) => readonly string[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { name, resourceVersion, finalizers = [] } = cluster.metadata;
+    const body = { metadata: { resourceVersion, finalizers: [...change(finalizers)] } };
+    await this.#context.plane.patch(
+      clusters,
+      { namespace: "", name },
+      { type: "merge", body },
+      { signal },
+    );
+  }
+
+  /** Runs one step on the execution namespace and tells people how it went. */
+  async #reported(
+    cluster: Cluster,
+    step: "CreateExecutionSpace" | "RemoveExecutionSpace",
+    run: () => Promise<string | undefined>,
+  ): Promise<void> {
+    const { events } = this.#context;
+    try {
+      const message = await run();
+      if (message !== undefined)
+        events.record(cluster, { type: "Normal", reason: `${step}Succeed`, message });
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      events.record(cluster, { type: "Warning", reason: `${step}Failed`, message });
+      throw error;
+    }
+  }
+
+  async #createNamespace(of: Cluster, signal: AbortSignal): Promise<string | undefined> {
+    const { plane } = this.#context;
+    const { name: cluster } = of.metadata;
+    const { name } = namespaceKey(cluster);
+    if (!(await this.#isToStay(of, signal))) return undefined;
+    const labels = { [wellKnown.SYSTEM]: "true" };
+    try {
+      const metadata = { name, labels };
+      await plane.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata }, { signal });
+      return `Created execution space(${name}) for cluster(${cluster})`;
+    } catch (error) {
+      if (!isRefused(error, "AlreadyExists")) throw error;
+    }
+    // It is there, and the cache either lags or does not see it for want of the label.
+    await this.#labelNamespace(cluster, signal);
+    return undefined;
+  }
+
+  /** Asks the server itself whether a Cluster is there and not leaving; if not, its next change brings the next look. */
+  async #isToStay({ metadata }: Cluster, signal: AbortSignal): Promise<boolean> {
+    const key = { namespace: "", name: metadata.name };
+    const { metadata: now } = await this.#context.plane.get(clusters, key, { signal });
+    return now.uid === metadata.uid && now.deletionTimestamp === undefined;
+  }
+
+  /** Takes away the execution namespace of a Cluster that is not there, unless a Work is in it. */
+  async #removeOrphan(cluster: ObjectKey, signal: AbortSignal): Promise<void> {
+    const { plane } = this.#context;
+    const key = namespaceKey(cluster.name);
+    const namespace = this.#namespaces.get(key);
+    if (namespace === undefined || namespaceState(namespace) !== "active") return;
+    const found = await plane.get(clusters, cluster, { signal }).catch(ignoring("NotFound"));
+    if (found !== undefined) return;
+    const { items } = await plane.list(works, { namespace: key.name, limit: 1, signal });
+    if (items.length > 0) return;
+    const preconditions = { uid: namespace.metadata.uid };
+    await plane.delete(NAMESPACES, key, { preconditions, signal }).catch(ignoring("NotFound"));
+  }
+
+  /** Puts our label on the execution namespace; answers whether there is one. */
+  async #labelNamespace(cluster: string, signal: AbortSignal): Promise<boolean> {
+    const body = { metadata: { labels: { [wellKnown.SYSTEM]: "true" } } };
+    const found = await this.#context.plane
+      .patch(NAMESPACES, namespaceKey(cluster), { type: "merge", body }, { signal })
+      .catch(ignoring("NotFound"));
+    return found !== undefined;
+  }
+
+  async #deleteNamespace(cluster: Cluster, signal: AbortSignal): Promise<string | undefined> {
+    const { plane } = this.#context;
+    const { name, annotations } = cluster.metadata;
+    const isForced = annotations?.[wellKnown.FORCE_REMOVAL] === "true";
+    // The cache may lag behind a binding that was just placed here; its copy must not be torn down.
+    if (!isForced && (await this.#isNeeded(name, signal))) return undefined;
+    const key = namespaceKey(name);
+    const uid = this.#namespaces.get(key)?.metadata.uid;
+    if (uid === undefined) return undefined;
+    await plane
+      .delete(NAMESPACES, key, { preconditions: { uid }, signal })
+      .catch(ignoring("NotFound"));
+    return `Removed execution space(${key.name}) for cluster(${name})`;
+  }
+
+  /** Asks the server itself whether a binding has this cluster, or a copy in it. */
+  async #isNeeded(cluster: string, signal: AbortSignal): Promise<boolean> {
+    const { plane } = this.#context;
+    const namespace = executionNamespace(cluster);
+    const { items } = await plane.list(works, { namespace, signal });
+    if (items.some((work) => this.#keepersOf(work).length > 0)) return true;
+    for (const scope of ["", "any"]) {
+      const resource = bindingResource({ namespace: scope, name: "" });
+      let token = "";
+      do {
+        const page: KubeList<Binding> = await plane.list(resource, {
+          limit: PAGE_SIZE,
+          continue: token,
+          signal,
+        });
+        if (page.items.some((binding) => bindingClusters(binding).includes(cluster))) return true;
+        token = page.metadata.continue ?? "";
+      } while (token !== "");
+    }
+    return false;
+  }
+
+  async #releaseWorks(cluster: Cluster, signal: AbortSignal): Promise<void> {
+    const { informers, events } = this.#context;
+    const { name } = cluster.metadata;
+    const held = informers.works.byIndex("cluster", executionNamespace(name)).filter(isHeld);
+    for (let start = 0; start < held.length; start += RELEASES)
+      await Promise.all(
+        held.slice(start, start + RELEASES).map((work) => this.#release(work, signal)),
+      );
+    const message = `Gave up ${held.length} Works: the member is out of reach and what they made may still be in it`;
+    events.record(cluster, { type: "Warning", reason: "CopiesLeftBehind", message });
+  }
+
+  async #release(work: Work, signal: AbortSignal): Promise<void> {
+    const { resourceVersion, finalizers = [] } = work.metadata;
+    const left = finalizers.filter((one) => one !== wellKnown.EXECUTION_FINALIZER);
+    const body = { metadata: { resourceVersion, finalizers: left } };
+    await this.#context.plane
+      .patch(works, keyOf(work), { type: "merge", body }, { signal })
+      .catch(ignoring("NotFound"));
+  }
+}
+
+function namespaceKey(cluster: string): ObjectKey {
+  return { namespace: "", name: executionNamespace(cluster) };
+}
+
+function namespaceState(namespace: AnyObject | undefined): LifecycleView["namespace"] {
+  if (namespace === undefined) return "absent";
+  return namespace.metadata.deletionTimestamp === undefined ? "active" : "ending";
+}
+
+/** Whether a Work is being deleted and waits for its copy in the member to go. */
+function isHeld({ metadata }: Work): boolean {
+  return (
+    metadata.deletionTimestamp !== undefined &&
+    metadata.finalizers?.includes(wellKnown.EXECUTION_FINALIZER) === true
+  );
+}
+
+function ignoring(reason: "NotFound"): (error: unknown) => undefined {
+  return (error) => {
+    if (isRefused(error, reason)) return undefined;
+    throw error;
+  };
+}

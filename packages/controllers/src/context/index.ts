@@ -1,0 +1,50 @@
+export {
+  allBindings,
+  type Binding,
+  bindingOf,
+  bindingResource,
+  bindingsBy,
+  watchingBindings,
+} from "./bindings.ts";
+export { createMemberConnections } from "./connections/create-connections.ts";
+export type { PlaneContext } from "./context.ts";
+export type { AskedDeletion, DeletionGate } from "./deletion-gate.ts";
+export { createTemplates, type TemplatesOptions } from "./discovery/discovered-templates.ts";
+export { type Discovered, discover, type DiscoveredResource } from "./discovery/discovered.ts";
+export {
+  bindingClusters,
+  type BindingIndex,
+  createPlaneInformers,
+  type PlaneInformers,
+  type PolicyIndex,
+  selectsIndex,
+  type WorkIndex,
+} from "./informers.ts";
+export {
+  builtinInterpretation,
+  type Interpretation,
+  InterpretationFailed,
+} from "./interpretation.ts";
+export type {
+  ConnectMember,
+  MemberAccess,
+  MemberClient,
+  MemberConnection,
+  MemberConnections,
+} from "./member-connections.ts";
+export { createInterpretation, type InterpretationPorts } from "./scripts/create-interpretation.ts";
+export {
+  SCRIPT_LIMITS,
+  type ScriptCall,
+  type ScriptEngine,
+  ScriptFailed,
+  type ScriptFailure,
+  type ScriptLimits,
+} from "./scripts/script-engine.ts";
+export { createUnlessThere } from "./start-once.ts";
+export {
+  type TemplateHandler,
+  type TemplateReference,
+  type Templates,
+  watchingTemplates,
+} from "./templates.ts";

@@ -1,0 +1,176 @@
+/**
+ * The control plane's own kinds, each watched once for all controllers, with the indexes that lookups need: work is
+ * proportional to what changed, so no controller walks a whole collection per event.
+ */
+import {
+  type Cluster,
+  type ClusterOverridePolicy,
+  clusterOverridePolicies,
+  type ClusterPropagationPolicy,
+  clusterPropagationPolicies,
+  type ClusterResourceBinding,
+  clusterResourceBindings,
+  clusters,
+  type ClusterTaintPolicy,
+  clusterTaintPolicies,
+  type Evacuation,
+  type EvacuationBudget,
+  evacuationBudgets,
+  evacuations,
+  type EvacuationSlice,
+  evacuationSlices,
+  formatKey,
+  type KubeObject,
+  type OverridePolicy,
+  overridePolicies,
+  type PropagationPolicy,
+  propagationPolicies,
+  type Resource,
+  type ResourceBinding,
+  resourceBindings,
+  type ResourceInterpreterCustomization,
+  resourceInterpreterCustomizations,
+  type Work,
+  type WorkloadRebalancer,
+  workloadRebalancers,
+  works,
+} from "@lifeboat/api";
+import { wellKnown } from "@lifeboat/core";
+import { dependencyIndex } from "@lifeboat/core/propagation/dependencies";
+import { dependentOverridesOf } from "@lifeboat/core/propagation/matching";
+import { type Client, type IndexFunction, Informer, type KitPorts } from "@lifeboat/kit";
+
+/**
+ * `cluster`: where copies run, leave, or are needed. `id`: the permanent id. `policy`: the claiming policy's id.
+ * `dependency`: what the workload needs, see `identityIndex`. `requiredBy`: the key of a binding that needs this one.
+ * `kind`: the kind of the template, see `kindIndexValue`.
+ */
+export type BindingIndex = "cluster" | "dependency" | "id" | "kind" | "policy" | "requiredBy";
+/** `binding`: the permanent id of the Work's binding. `cluster`: the execution namespace. */
+export type WorkIndex = "binding" | "cluster";
+/**
+ * `id`: the permanent id. `override`: an override policy it depends on, as a key of its own scope. `selects`: what it selects, see
+ * `selectsIndex`.
+ */
+export type PolicyIndex = "id" | "override" | "selects";
+
+/**
+ * The value of a policy's `selects` index: where (a namespace, or "" for cluster policies), which kind, and which name
+ * ("" for a selector without one). Most policies name what they select, and are found by that alone.
+ */
+export function selectsIndex(
+  namespace: string,
+  apiVersion: string,
+  kind: string,
+  name: string,
+): string {
+  return `${namespace} ${apiVersion} ${kind} ${name}`;
+}
+
+export interface PlaneInformers {
+  readonly clusters: Informer<Cluster>;
+  readonly propagationPolicies: Informer<PropagationPolicy>;
+  readonly clusterPropagationPolicies: Informer<ClusterPropagationPolicy>;
+  readonly overridePolicies: Informer<OverridePolicy>;
+  readonly clusterOverridePolicies: Informer<ClusterOverridePolicy>;
+  readonly clusterTaintPolicies: Informer<ClusterTaintPolicy>;
+  readonly resourceBindings: Informer<ResourceBinding>;
+  readonly clusterResourceBindings: Informer<ClusterResourceBinding>;
+  readonly works: Informer<Work>;
+  readonly customizations: Informer<ResourceInterpreterCustomization>;
+  readonly workloadRebalancers: Informer<WorkloadRebalancer>;
+  readonly evacuations: Informer<Evacuation>;
+  readonly evacuationSlices: Informer<EvacuationSlice>;
+  readonly evacuationBudgets: Informer<EvacuationBudget>;
+}
+
+/** Builds the informers; each is a service of its own that has to run. */
+export function createPlaneInformers(ports: KitPorts, plane: Client): PlaneInformers {
+  const informer = <T extends KubeObject>(
+    resource: Resource<T>,
+    indexes: Readonly<Record<string, IndexFunction<T>>> = {},
+  ): Informer<T> => new Informer<T>(ports, plane, resource, { indexes });
+  return Object.freeze({
+    clusters: informer(clusters),
+    propagationPolicies: informer(propagationPolicies, policyIndexes),
+    clusterPropagationPolicies: informer(clusterPropagationPolicies, policyIndexes),
+    overridePolicies: informer(overridePolicies, {
+      namespace: ({ metadata }) => [metadata.namespace ?? ""],
+    }),
+    clusterOverridePolicies: informer(clusterOverridePolicies),
+    clusterTaintPolicies: informer(clusterTaintPolicies),
+    resourceBindings: informer(resourceBindings, bindingIndexes),
+    clusterResourceBindings: informer(clusterResourceBindings, bindingIndexes),
+    works: informer(works, workIndexes),
+    customizations: informer(resourceInterpreterCustomizations),
+    workloadRebalancers: informer(workloadRebalancers),
+    evacuations: informer(evacuations),
+    evacuationSlices: informer(evacuationSlices),
+    evacuationBudgets: informer(evacuationBudgets),
+  });
+}
+
+const bindingIndexes: Readonly<Record<BindingIndex, IndexFunction<ResourceBinding>>> = {
+  cluster: bindingClusters,
+  dependency: dependencyIndex,
+  id: labelValues(wellKnown.BINDING_ID, wellKnown.CLUSTER_BINDING_ID),
+  kind: kindsOf,
+  policy: labelValues(wellKnown.POLICY_ID, wellKnown.CLUSTER_POLICY_ID),
+  requiredBy: ({ spec }) =>
+    (spec.requiredBy ?? []).map(({ namespace = "", name }) => formatKey({ namespace, name })),
+};
+
+const policyIndexes: Readonly<Record<PolicyIndex, IndexFunction<PropagationPolicy>>> = {
+  id: labelValues(wellKnown.POLICY_ID, wellKnown.CLUSTER_POLICY_ID),
+  override: (policy) => dependentOverridesOf(policy).map(formatKey),
+  selects: ({ metadata, spec }) => [
+    ...new Set(
+      spec.resourceSelectors.map(({ apiVersion, kind, name = "" }) =>
+        selectsIndex(metadata.namespace ?? "", apiVersion, kind, name),
+      ),
+    ),
+  ],
+};
+
+const workIndexes: Readonly<Record<WorkIndex, IndexFunction<Work>>> = {
+  binding: labelValues(wellKnown.BINDING_ID, wellKnown.CLUSTER_BINDING_ID),
+  cluster: (work) => [work.metadata.namespace ?? ""],
+};
+
+/** The clusters where a binding's copies run, leave, or are needed by others. */
+export function bindingClusters({ spec }: ResourceBinding): readonly string[] {
+  const names = new Set<string>();
+  for (const { name } of spec.clusters ?? []) names.add(name);
+  for (const { fromCluster } of spec.gracefulEvictionTasks ?? []) names.add(fromCluster);
+  for (const { clusters: needed } of spec.requiredBy ?? [])
+    for (const { name } of needed ?? []) names.add(name);
+  return [...names];
+}
+
+/**
+ * What the index `kind` of bindings is asked with: the templates of a kind, everywhere or in one namespace; without a
+ * kind, all templates of the namespace.
+ */
+export function kindIndexValue(
+  kind: { readonly apiVersion: string; readonly kind: string } | undefined,
+  namespace: string | undefined,
+): string {
+  return `${kind?.apiVersion ?? ""} ${kind?.kind ?? ""} ${namespace ?? "*"}`;
+}
+
+function kindsOf({ spec: { resource } }: ResourceBinding): readonly string[] {
+  const { namespace = "" } = resource;
+  return [
+    kindIndexValue(resource, undefined),
+    kindIndexValue(resource, namespace),
+    kindIndexValue(undefined, namespace),
+  ];
+}
+
+function labelValues(...keys: readonly string[]): IndexFunction<KubeObject> {
+  return ({ metadata }) =>
+    keys.flatMap((key) => {
+      const value = metadata.labels?.[key];
+      return value === undefined ? [] : [value];
+    });
+}

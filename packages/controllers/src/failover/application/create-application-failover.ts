@@ -1,0 +1,410 @@
+/**
+ * Moves workloads away from clusters in which they do not get well, when their policy asks for it
+ * (`failover.application`).
+ *
+ *   observe (caches) ──▶ decideApplication ──▶ due? target and state ──▶ one write of the binding
+ *
+ * 1. Since when a copy is unhealthy is on the binding, so a restart neither shortens nor restarts the wait.
+ * 2. Before a workload is evicted the server is asked once more what its copy reports.
+ * 3. Before an episode is over because every copy is healthy, these are rendered anew: health counts only for copies that are what
+ *    they should be now.
+ * 4. Nothing is evicted to nowhere (D8) or without its state (D12): such a workload is held with the reason, and tried
+ *    again when clusters or the binding change, and every half minute.
+ * 5. One cluster is left in one write; the next one at the next look.
+ */
+import {
+  type Cluster,
+  equalJson,
+  findCondition,
+  formatKey,
+  isRefused,
+  keyOf,
+  type ObjectKey,
+  parseKey,
+  Refused,
+  type Work,
+  works,
+} from "@lifeboat/api";
+import { addMs } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
+import {
+  type ApplicationHeldReason,
+  applicationHeldReasons,
+  type ApplicationPlan,
+  applicationPurgeMode,
+  type ApplicationView,
+  decideApplication,
+  evictApplication,
+  hasNowhereElse,
+  isKeptOut,
+} from "@lifeboat/core/failover/application";
+import { stateToCarry } from "@lifeboat/core/failover/state";
+import {
+  type Candidate,
+  candidateOf,
+  findTarget,
+  type Fleet,
+  fleetOf,
+  isLetBack,
+  type PlacementView,
+  reservedBy,
+} from "@lifeboat/core/placement";
+import { aggregatedItems } from "@lifeboat/core/propagation/aggregation";
+import { clusterOfWork } from "@lifeboat/core/propagation/works";
+import {
+  checkAgainAt,
+  createController,
+  done,
+  type Outcome,
+  ownKey,
+  type RecordedEvent,
+  type Service,
+  watching,
+} from "@lifeboat/kit";
+import {
+  allBindings,
+  type Binding,
+  bindingOf,
+  bindingResource,
+  bindingsBy,
+  policyOf,
+  tellWorkload,
+  watchingBindings,
+} from "../../context/bindings.ts";
+import { watchingSteps } from "../../context/clock-steps.ts";
+import type { PlaneContext } from "../../context/context.ts";
+import {
+  outdatedIn,
+  OUTDATED_MS,
+  watchingRenderings,
+  worksOf,
+} from "../../context/observe-works.ts";
+
+export interface ApplicationFailoverOptions {
+  /** The gate StatefulFailoverInjection: whether workloads carry state. */
+  readonly statefulFailoverInjection: boolean;
+}
+
+const CONCURRENCY = 4;
+const HELD_AGAIN_MS = 30_000;
+const CACHE_BEHIND_MS = 1000;
+const RESERVED_MS = 1000;
+
+/** Builds the controller. */
+export function createApplicationFailover(
+  context: PlaneContext,
+  options: ApplicationFailoverOptions,
+): readonly Service[] {
+  const failovers = new ApplicationFailovers(context, options);
+  const { informers } = context;
+  return [
+    createController(context, {
+      name: "application-failover",
+      concurrency: CONCURRENCY,
+      watches: [
+        watchingSteps(context),
+        ...watchingBindings(informers, (old, now) =>
+          isConcerned(now) || isConcerned(old) ? ownKey(old, now) : [],
+        ),
+        watching(informers.works, (old, now) =>
+          isSameReport(old, now) ? [] : bindingsOfWork(context, now ?? old),
+        ),
+        {
+          whenSynced: (signal) => informers.clusters.whenSynced(signal),
+          subscribe: () => informers.clusters.onChange(() => failovers.clusterChanged()),
+        },
+        watching(informers.clusters, (old, now) => [
+          ...bindingsOfCluster(context, old, now),
+          ...(hasSameFit(old, now) ? [] : failovers.heldKeys()),
+        ]),
+        ...watchingRenderings(context),
+        watching(informers.propagationPolicies, () => []),
+        watching(informers.clusterPropagationPolicies, () => []),
+      ],
+      reconcile: (key, signal) => failovers.look(key, signal),
+    }),
+  ];
+}
+
+/** Whether there is something to remember or to forget. */
+function isConcerned(binding: Binding | undefined): boolean {
+  if (binding === undefined) return false;
+  const { annotations = {} } = binding.metadata;
+  return (
+    binding.spec.failover?.application !== undefined ||
+    annotations[wellKnown.UNHEALTHY_SINCE] !== undefined ||
+    annotations[wellKnown.EVICTED_FROM] !== undefined
+  );
+}
+
+function keysOf(bindings: readonly Binding[]): readonly ObjectKey[] {
+  return bindings.filter(isConcerned).map(keyOf);
+}
+
+function bindingsOfWork({ informers }: PlaneContext, work: Work | undefined): readonly ObjectKey[] {
+  const labels = work?.metadata.labels ?? {};
+  const id = labels[wellKnown.BINDING_ID] ?? labels[wellKnown.CLUSTER_BINDING_ID];
+  return id === undefined ? [] : keysOf(bindingsBy(informers, "id", id));
+}
+
+function isSameReport(old: Work | undefined, now: Work | undefined): boolean {
+  if (old === undefined || now === undefined) return false;
+  return equalJson(healthsOf(old), healthsOf(now));
+}
+
+function healthsOf(work: Work): readonly unknown[] {
+  return aggregatedItems([work]).map(({ clusterName, health }) => [clusterName, health ?? ""]);
+}
+
+/** The bindings on a cluster that begins or ceases to answer. */
+function bindingsOfCluster(
+  { informers }: PlaneContext,
+  old: Cluster | undefined,
+  now: Cluster | undefined,
+): readonly ObjectKey[] {
+  if (old !== undefined && now !== undefined && readyOf(old) === readyOf(now)) return [];
+  return keysOf(bindingsBy(informers, "cluster", (now ?? old)?.metadata.name ?? ""));
+}
+
+function readyOf({ status }: Cluster): string {
+  return findCondition(status?.conditions, "Ready")?.status ?? "";
+}
+
+/** Whether a cluster is for placement what it was, but for its room: that changes all the time. */
+function hasSameFit(old: Cluster | undefined, now: Cluster | undefined): boolean {
+  if (old === undefined || now === undefined) return false;
+  return (
+    old.metadata.generation === now.metadata.generation &&
+    equalJson(old.metadata.labels, now.metadata.labels) &&
+    equalJson(old.status?.apiEnablements, now.status?.apiEnablements) &&
+    equalJson(old.status?.conditions, now.status?.conditions)
+  );
+}
+
+interface Held {
+  readonly reason: ApplicationHeldReason;
+  readonly message: string;
+}
+
+class ApplicationFailovers {
+  readonly #context: PlaneContext;
+  readonly #options: ApplicationFailoverOptions;
+  /** By Cluster object: it is read once. */
+  readonly #candidates = new WeakMap<Cluster, Candidate>();
+  #fleet: Fleet | undefined;
+  #reserved: { readonly at: number; readonly sums: PlacementView["reserved"] } | undefined;
+  /** By binding: why it cannot leave, as it was told. */
+  readonly #held = new Map<string, string>();
+
+  constructor(context: PlaneContext, options: ApplicationFailoverOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  clusterChanged(): void {
+    this.#fleet = undefined;
+  }
+
+  heldKeys(): readonly ObjectKey[] {
+    return [...this.#held.keys()].map(parseKey);
+  }
+
+  async look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
+    const { clock, informers, time } = this.#context;
+    const binding = bindingOf(informers, key);
+    if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) {
+      this.#held.delete(formatKey(key));
+      return done;
+    }
+    const view = this.#view(binding);
+    let plan = decideApplication(view, time.moment());
+    let isOutdated = false;
+    if (plan.reason === "Well" && isLetBack(binding, plan.remembered)) {
+      const outdated = await outdatedIn(this.#context, binding, signal);
+      plan = decideApplication({ ...view, outdated }, time.moment());
+      isOutdated = !isLetBack(binding, plan.remembered);
+    }
+    const [cluster] = plan.due;
+    if (cluster !== undefined) return this.#leave(view, plan, cluster, signal);
+    this.#held.delete(formatKey(key));
+    for (const changed of plan.commands) await this.#update(changed, signal);
+    for (const event of plan.events) this.#record(binding, event);
+    if (isOutdated) return checkAgainAt(addMs(clock.now(), OUTDATED_MS));
+    // What clusters can take changes all the time, and is not followed here.
+    if (isKeptOut(plan.remembered)) return checkAgainAt(addMs(clock.now(), HELD_AGAIN_MS));
+    return plan.checkAgainAt === undefined ? done : checkAgainAt(plan.checkAgainAt);
+  }
+
+  #view(binding: Binding): ApplicationView {
+    const { informers, time } = this.#context;
+    const found = (binding.spec.clusters ?? []).flatMap(
+      ({ name }) => informers.clusters.get({ namespace: "", name }) ?? [],
+    );
+    return {
+      binding,
+      works: worksOf(this.#context, binding),
+      clusters: new Map(found.map((cluster) => [cluster.metadata.name, cluster])),
+      outdated: new Set(),
+      hasNowhereElse:
+        isKeptOut(binding) && hasNowhereElse(this.#placementOf(binding), time.moment()),
+    };
+  }
+
+  #placementOf(binding: Binding): PlacementView {
+    return { binding, fleet: this.#wholeFleet(), reserved: this.#promised() };
+  }
+
+  async #leave(
+    view: ApplicationView,
+    plan: ApplicationPlan,
+    cluster: string,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const { clock } = this.#context;
+    const work = view.works.find((one) => clusterOfWork(one) === cluster);
+    const order = this.#orderFor(view.binding, plan, cluster, work);
+    if ("reason" in order) {
+      this.#hold(view.binding, cluster, order);
+      for (const changed of plan.commands) await this.#update(changed, signal);
+      return checkAgainAt(addMs(clock.now(), HELD_AGAIN_MS));
+    }
+    if (work !== undefined && !(await this.#isUnchanged(work, signal)))
+      return checkAgainAt(addMs(clock.now(), CACHE_BEHIND_MS));
+    await this.#evict(plan, cluster, order, signal);
+    return done;
+  }
+
+  /** What the workload carries, or why it cannot leave. */
+  #orderFor(
+    binding: Binding,
+    { due }: ApplicationPlan,
+    cluster: string,
+    work: Work | undefined,
+  ): Held | CarriedLabels {
+    const { templates, time } = this.#context;
+    if (binding.spec.suspension?.scheduling === true) return heldFor("SchedulingSuspended");
+    const template = templates.get(binding.spec.resource);
+    if (template === undefined) return heldFor("TemplateMissing");
+    const target = findTarget(this.#placementOf(binding), new Set(due), time.moment());
+    if (!target.found) return heldFor("NoTarget", target.message);
+    const { state, inject } = stateToCarry({
+      binding,
+      cluster,
+      failing: "application",
+      purgeMode: applicationPurgeMode(binding),
+      work,
+      template,
+      policy: policyOf(this.#context.informers, binding),
+      enabled: this.#options.statefulFailoverInjection,
+    });
+    if (state.outcome === "held")
+      return heldFor("StateNotReadable", `${state.reason}: ${state.message}`);
+    return { labels: state.labels, inject, warnings: state.warnings };
+  }
+
+  /** What other workloads were promised. Counting it takes a look at all of them, so it may be a second old. */
+  #promised(): PlacementView["reserved"] {
+    const { clock, informers } = this.#context;
+    const now = clock.monotonic();
+    if (this.#reserved === undefined || now - this.#reserved.at >= RESERVED_MS)
+      this.#reserved = { at: now, sums: reservedBy(allBindings(informers)) };
+    return this.#reserved.sums;
+  }
+
+  #wholeFleet(): Fleet {
+    this.#fleet ??= fleetOf(
+      this.#context.informers.clusters.list().map((cluster) => {
+        const known = this.#candidates.get(cluster);
+        if (known !== undefined) return known;
+        const candidate = candidateOf(cluster);
+        this.#candidates.set(cluster, candidate);
+        return candidate;
+      }),
+    );
+    return this.#fleet;
+  }
+
+  #hold(binding: Binding, cluster: string, { reason, message }: Held): void {
+    const id = formatKey(keyOf(binding));
+    const text = `Leaving cluster ${cluster} is held (${reason}): ${message}`;
+    if (this.#held.get(id) === text) return;
+    this.#held.set(id, text);
+    this.#record(binding, { type: "Warning", reason: "EvictionHeld", message: text });
+    this.#context.log.info("a failing application cannot leave its cluster", {
+      binding: id,
+      cluster,
+      reason,
+      message,
+    });
+  }
+
+  /** Whether the server still says what the cache says about a copy. */
+  async #isUnchanged({ metadata, status }: Work, signal: AbortSignal): Promise<boolean> {
+    const key = { namespace: metadata.namespace ?? "", name: metadata.name };
+    try {
+      const work = await this.#context.plane.get(works, key, { signal });
+      return work.metadata.generation === metadata.generation && equalJson(work.status, status);
+    } catch (error) {
+      if (isRefused(error, "NotFound")) return false;
+      throw error;
+    }
+  }
+
+  async #evict(
+    { remembered }: ApplicationPlan,
+    cluster: string,
+    state: CarriedLabels,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, log } = this.#context;
+    const evicted = evictApplication(remembered, cluster, state, clock.now());
+    try {
+      await this.#update(evicted, signal);
+    } catch (error) {
+      if (error instanceof Refused && error.status.reason !== "Conflict")
+        this.#record(remembered, {
+          type: "Warning",
+          reason: "EvictWorkloadFromClusterFailed",
+          message: `Evict from cluster ${cluster} failed.`,
+        });
+      throw error;
+    }
+    const id = formatKey(keyOf(remembered));
+    this.#held.delete(id);
+    const task = evicted.spec.gracefulEvictionTasks?.find((one) => one.fromCluster === cluster);
+    log.info("a failing application leaves its cluster", {
+      binding: id,
+      cluster,
+      reason: task?.reason,
+      purgeMode: task?.purgeMode,
+    });
+    this.#record(remembered, {
+      type: "Normal",
+      reason: "EvictionDecided",
+      message: task?.message ?? "",
+    });
+    for (const warning of state.warnings)
+      this.#record(remembered, { type: "Warning", reason: "StateNotPreserved", message: warning });
+  }
+
+  async #update(binding: Binding, signal: AbortSignal): Promise<void> {
+    await this.#context.plane.update(bindingResource(keyOf(binding)), binding, { signal });
+  }
+
+  #record(binding: Binding, event: RecordedEvent): void {
+    tellWorkload(this.#context.events, binding, event);
+  }
+}
+
+interface CarriedLabels {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly inject: boolean;
+  readonly warnings: readonly string[];
+}
+
+function heldFor(
+  reason: ApplicationHeldReason,
+  message: string = applicationHeldReasons[reason],
+): Held {
+  return { reason, message };
+}

@@ -1,0 +1,526 @@
+/**
+ * What is known of evacuations that are going on, in memory: every recorded binding with its terms and its state, and the
+ * queue of those that may be released. It is built from what informers report and can be built anew at any time.
+ *
+ * 1. A slice counts once its taint is marked as recorded, and only for the Evacuation that owns it.
+ * 2. What happens to one binding costs what that binding has entries; only a change of an evacuation's taints, or of what
+ *    people said about it, goes through all of its entries.
+ * 3. An entry that is being released, or was, is not put in line again by an older state of its binding.
+ * 4. Whether an entry has a target depends on what else its binding has to leave. So when one of a binding's entries stays,
+ *    those that are held in other clusters are tried again: the records may say so long after the clusters have changed.
+ */
+import {
+  equalJson,
+  type Evacuation,
+  type EvacuationEntry,
+  type EvacuationSlice,
+  formatKey,
+  type ObjectKey,
+  parseKey,
+} from "@lifeboat/api";
+import {
+  type DueTime,
+  type Instant,
+  instantOf,
+  type Moment,
+  parseTime,
+  type SteadyTime,
+} from "@lifeboat/base";
+import {
+  type EntryState,
+  entryState,
+  EvictionQueue,
+  isDrainTaint,
+  isOpen,
+  type HeldReason,
+  type Lane,
+  type PurgeMode,
+  type Queued,
+  taintId,
+  type TaintIdentity,
+  wasStoppedByGate,
+} from "@lifeboat/core/failover/evacuation";
+import { compareVersions } from "@lifeboat/kit";
+import { type Binding, bindingOf, bindingsBy } from "../../context/bindings.ts";
+import type { PlaneContext } from "../../context/context.ts";
+import { bindingClusters, type PlaneInformers } from "../../context/informers.ts";
+
+/** On which terms a taint moves a binding, as it was recorded. */
+export interface Term {
+  readonly taint: TaintIdentity;
+  readonly id: string;
+  readonly toleratedUntil: Instant | undefined;
+  /** The toleration counts from this: when the cluster got the taint. */
+  readonly addedAt: Instant | undefined;
+  readonly purgeMode: PurgeMode;
+  readonly exempt: string | undefined;
+  /** The result of the binding, see `signResult`. */
+  readonly result: string | undefined;
+  readonly recordedAt: Instant;
+}
+
+export interface Held {
+  readonly reason: HeldReason;
+  readonly message: string;
+  readonly since: Instant;
+}
+
+/** One binding of one evacuation. */
+export interface Item {
+  readonly track: Track;
+  readonly id: string;
+  readonly key: ObjectKey;
+  readonly entry: EvacuationEntry;
+  readonly lane: Lane;
+  readonly order: number;
+  readonly terms: Map<string, Term>;
+  state: EntryState;
+  /** Its binding was looked at, so that a change of its state is news. */
+  isKnown: boolean;
+  putBack: boolean;
+  held: Held | undefined;
+  /** It is being released; the queue does not get it meanwhile. */
+  isBusy: boolean;
+  /** Older states of the binding say nothing about it: the version of the eviction. */
+  version: string;
+}
+
+/** A place in the queue; a new one whenever the item is put in line. */
+export interface Waiting extends Queued {
+  readonly item: Item;
+}
+
+/** One evacuation that is going on. */
+export interface Track {
+  readonly cluster: string;
+  /** By the name of the binding: of several that had it one after the other, the one that is there. */
+  readonly items: Map<string, Item>;
+  /** Everybody who was recorded, by the uid of the binding. */
+  readonly recorded: Map<string, Item>;
+  /** Bindings that may have reached the cluster after it was recorded. */
+  readonly arrivals: Set<string>;
+  evacuation: Evacuation;
+  /** The taints (see `taintId`) that are recorded and on the cluster. */
+  inForce: ReadonlySet<string>;
+  /** The uids of bindings that people took out. */
+  takenOut: ReadonlySet<string>;
+}
+
+export interface BoardListener {
+  /** Something about the evacuations of this cluster changed. */
+  changed(cluster: string): void;
+  /** Somebody may be released who could not before. */
+  wake(): void;
+  /** Somebody who was in line stays where they are. */
+  stays(item: Item): void;
+}
+
+/** More than a slice can hold: entries are in order by their slice, then by their place in it. */
+const MAX_ENTRIES = 1000;
+
+export class Board {
+  readonly queue = new EvictionQueue<Waiting>();
+  readonly #informers: PlaneInformers;
+  readonly #time: SteadyTime;
+  readonly #failover: boolean;
+  readonly #listener: BoardListener;
+  readonly #evacuations = new Map<string, Map<string, Evacuation>>();
+  /** By evacuation. */
+  readonly #slices = new Map<string, Map<string, EvacuationSlice>>();
+  readonly #tracks = new Map<string, Track>();
+
+  constructor(
+    { informers, time }: Pick<PlaneContext, "informers" | "time">,
+    failover: boolean,
+    listener: BoardListener,
+  ) {
+    this.#informers = informers;
+    this.#time = time;
+    this.#failover = failover;
+    this.#listener = listener;
+  }
+
+  /** All evacuations of a cluster, also those that have finished. */
+  evacuationsOf(cluster: string): readonly Evacuation[] {
+    return [...(this.#evacuations.get(cluster)?.values() ?? [])];
+  }
+
+  /** Those of its evacuations that are going on. */
+  tracksOf(cluster: string): readonly Track[] {
+    return this.evacuationsOf(cluster).flatMap(
+      ({ metadata }) => this.#tracks.get(metadata.name) ?? [],
+    );
+  }
+
+  get tracks(): Iterable<Track> {
+    return this.#tracks.values();
+  }
+
+  /** Whether no evacuation is going on. */
+  get isEmpty(): boolean {
+    return this.#tracks.size === 0;
+  }
+
+  /** The slices of one taint. */
+  slicesOf({ metadata }: Evacuation, taint: string): readonly EvacuationSlice[] {
+    return [...(this.#slices.get(metadata.name)?.values() ?? [])].filter(
+      (slice) => isOwned(slice, metadata.uid) && taintId(slice.spec.taint) === taint,
+    );
+  }
+
+  /** The bindings on a cluster of which a taint has recorded nothing. */
+  unrecorded(track: Track, taint: string): readonly Binding[] {
+    return [...track.arrivals].flatMap((id) => {
+      const item = track.items.get(id);
+      const binding = this.#bindingOf(id);
+      if (binding === undefined || !isOn(binding, track.cluster)) return [];
+      const isKnown = item?.entry.binding.uid === binding.metadata.uid && item.terms.has(taint);
+      return isKnown ? [] : [binding];
+    });
+  }
+
+  putEvacuation(old: Evacuation | undefined, now: Evacuation | undefined): void {
+    const { metadata, spec } = (now ?? old) as Evacuation;
+    const ofCluster = this.#evacuations.get(spec.cluster) ?? new Map<string, Evacuation>();
+    if (now === undefined) ofCluster.delete(metadata.name);
+    else ofCluster.set(metadata.name, now);
+    if (ofCluster.size === 0) this.#evacuations.delete(spec.cluster);
+    else this.#evacuations.set(spec.cluster, ofCluster);
+    const track = this.#tracks.get(metadata.name);
+    if (now === undefined || !isGoingOn(now)) {
+      if (track !== undefined) this.#drop(track);
+    } else if (track === undefined) this.#begin(now);
+    else {
+      const before = track.evacuation;
+      Object.assign(track, readEvacuation(now));
+      if (isOtherwise(before, now)) this.#rebuild(track);
+    }
+    this.#listener.changed(spec.cluster);
+  }
+
+  putSlice(old: EvacuationSlice | undefined, now: EvacuationSlice | undefined): void {
+    const { metadata, spec } = (now ?? old) as EvacuationSlice;
+    const slices = this.#slices.get(spec.evacuation) ?? new Map<string, EvacuationSlice>();
+    if (now === undefined) slices.delete(metadata.name);
+    else slices.set(metadata.name, now);
+    if (slices.size === 0) this.#slices.delete(spec.evacuation);
+    else this.#slices.set(spec.evacuation, slices);
+    const track = this.#tracks.get(spec.evacuation);
+    if (track === undefined) return;
+    if (now === undefined) {
+      this.#removeSlice(track, spec);
+      this.#rebuild(track);
+    } else for (const item of this.#addSlice(track, now)) this.#update(item);
+    this.#listener.changed(track.cluster);
+  }
+
+  putBinding(old: Binding | undefined, now: Binding | undefined): void {
+    const { namespace = "", name } = ((now ?? old) as Binding).metadata;
+    const id = formatKey({ namespace, name });
+    const clusters = new Set([
+      ...(old === undefined ? [] : bindingClusters(old)),
+      ...(now === undefined ? [] : bindingClusters(now)),
+    ]);
+    for (const cluster of clusters)
+      for (const track of this.tracksOf(cluster)) {
+        const item = this.#itemOf(track, id);
+        if (item !== undefined) this.#update(item);
+        if (now !== undefined && isArrival(track, item, now)) track.arrivals.add(id);
+        this.#listener.changed(cluster);
+      }
+  }
+
+  /** Takes note of what the server says of an item's binding. */
+  observe(item: Item, binding: Binding | undefined): void {
+    item.version = binding?.metadata.resourceVersion ?? item.version;
+    this.#assess(item, binding);
+  }
+
+  /** Puts an item in line, or takes it out of it, as its state asks. */
+  settle(item: Item): void {
+    if (this.putInPlace(item)) this.#listener.wake();
+  }
+
+  /**
+   * The same for who looks at the line already, and knows when to look again: being woken by what it did itself, it would
+   * never rest while the server refuses. Answers whether the item is in line.
+   */
+  putInPlace(item: Item): boolean {
+    const dueAt = this.dueAt(item);
+    if (item.state !== "Queued" || item.isBusy || dueAt === undefined) {
+      this.queue.remove(placeOf(item));
+      return false;
+    }
+    this.queue.put({ item, ...placeOf(item), order: item.order, dueAt });
+    return true;
+  }
+
+  /** Puts everybody in line again: the clock was set, so all are due at another time. */
+  settleAll(): void {
+    for (const { items } of this.tracks)
+      for (const item of items.values()) if (item.held === undefined) this.settle(item);
+  }
+
+  /** Keeps an item back. It stays out of the line until something about its binding or the clusters changes. */
+  hold(item: Item, reason: HeldReason, message: string, now: Instant): boolean {
+    const isNew = item.held?.reason !== reason;
+    item.held = { reason, message, since: isNew ? now : (item.held?.since ?? now) };
+    this.queue.remove(placeOf(item));
+    return isNew;
+  }
+
+  /** When the item may be released; undefined while it may not at all. */
+  dueAt(item: Item): Instant | undefined {
+    const { evacuation } = item.track;
+    if (evacuation.spec.paused || (this.#failover && wasStoppedByGate(evacuation)))
+      return undefined;
+    let earliest: Instant | undefined;
+    for (const term of this.termsInForce(item)) {
+      if (!this.#failover && !isDrainTaint(term.taint)) continue;
+      const at = dueOf(term, (since, afterMs) => this.#time.moment().due(since, afterMs));
+      if (earliest === undefined || at < earliest) earliest = at;
+    }
+    return earliest;
+  }
+
+  /** The term by which an item may be released now: the one that is due for longest. */
+  termDue(item: Item, { now, due: dueTime }: Moment): Term | undefined {
+    const due = this.termsInForce(item)
+      .filter(({ taint }) => this.#failover || isDrainTaint(taint))
+      .filter((term) => dueOf(term, dueTime) <= now);
+    return due.toSorted((a, b) => (a.toleratedUntil ?? 0) - (b.toleratedUntil ?? 0))[0];
+  }
+
+  /** The terms that ask for moving: recorded, not exempt, their taint on the cluster. */
+  termsInForce({ track, terms }: Item): readonly Term[] {
+    const { inForce } = track;
+    return [...terms.values()].filter(({ id, exempt }) => exempt === undefined && inForce.has(id));
+  }
+
+  /** The clusters that a binding leaves or has to leave. */
+  leaving(id: string, binding: Binding): ReadonlySet<string> {
+    const names = (binding.spec.clusters ?? []).map(({ name }) => name);
+    return new Set(
+      names.filter((name) =>
+        this.tracksOf(name).some(({ items }) => items.get(id)?.state === "Queued"),
+      ),
+    );
+  }
+
+  #begin(evacuation: Evacuation): void {
+    const track: Track = {
+      cluster: evacuation.spec.cluster,
+      items: new Map(),
+      recorded: new Map(),
+      arrivals: new Set(),
+      ...readEvacuation(evacuation),
+    };
+    this.#tracks.set(evacuation.metadata.name, track);
+    this.#rebuild(track);
+  }
+
+  #drop(track: Track): void {
+    this.#tracks.delete(track.evacuation.metadata.name);
+    for (const item of track.items.values()) {
+      this.queue.remove(placeOf(item));
+      if (item.state === "Queued") this.#retryElsewhere(item);
+    }
+  }
+
+  /** Reads the slices again: taints were recorded, came off, or people took somebody out. */
+  #rebuild(track: Track): void {
+    const slices = [...(this.#slices.get(track.evacuation.metadata.name)?.values() ?? [])];
+    for (const slice of slices.toSorted((a, b) => a.spec.ordinal - b.spec.ordinal))
+      this.#addSlice(track, slice);
+    for (const item of track.items.values()) this.#update(item);
+    for (const binding of bindingsBy(this.#informers, "cluster", track.cluster)) {
+      const { namespace = "", name } = binding.metadata;
+      const id = formatKey({ namespace, name });
+      if (isArrival(track, track.items.get(id), binding)) track.arrivals.add(id);
+    }
+  }
+
+  #addSlice(track: Track, slice: EvacuationSlice): readonly Item[] {
+    const { metadata, spec } = slice;
+    if (!isOwned(slice, track.evacuation.metadata.uid)) return [];
+    const taint = taintId(spec.taint);
+    const isRecorded = (track.evacuation.status?.taints ?? []).some(
+      (one) => one.recorded && taintId(one.taint) === taint,
+    );
+    if (!isRecorded) return [];
+    const recordedAt = parseTime(metadata.creationTimestamp ?? "") ?? instantOf(0);
+    return spec.entries.map((entry, i) => {
+      const recorded = recordedFor(track, entry, spec.ordinal * MAX_ENTRIES + i);
+      if (!recorded.terms.has(taint))
+        recorded.terms.set(taint, {
+          taint: spec.taint,
+          id: taint,
+          toleratedUntil:
+            entry.toleratedUntil === undefined ? undefined : parseTime(entry.toleratedUntil),
+          addedAt: parseTime(spec.taint.timeAdded ?? ""),
+          purgeMode: entry.purgeMode === "Directly" ? "Directly" : "Gracefully",
+          exempt: entry.exempt,
+          result: entry.result,
+          recordedAt,
+        });
+      const item = this.#itemOf(track, recorded.id) ?? recorded;
+      const binding = this.#bindingOf(item.id);
+      if (binding === undefined || !isArrival(track, item, binding)) track.arrivals.delete(item.id);
+      return item;
+    });
+  }
+
+  /**
+   * Who is meant by a name: slices of different taints are read in no order of time, so a former binding of that name may be
+   * read of last.
+   */
+  #itemOf(track: Track, id: string): Item | undefined {
+    const present = track.recorded.get(this.#bindingOf(id)?.metadata.uid ?? "");
+    if (present !== undefined) track.items.set(id, present);
+    return track.items.get(id);
+  }
+
+  /** Forgets what a slice said, which somebody deleted by hand. */
+  #removeSlice(track: Track, { taint, entries }: EvacuationSlice["spec"]): void {
+    for (const { binding } of entries) {
+      const item = track.recorded.get(binding.uid);
+      if (item === undefined) continue;
+      item.terms.delete(taintId(taint));
+      if (item.terms.size > 0) continue;
+      track.recorded.delete(binding.uid);
+      if (track.items.get(item.id) !== item) continue;
+      track.items.delete(item.id);
+      this.queue.remove(placeOf(item));
+    }
+  }
+
+  #update(item: Item): void {
+    const binding = this.#bindingOf(item.id);
+    const version = binding?.metadata.resourceVersion;
+    if (version !== undefined && compareVersions(version, item.version) < 0) return;
+    this.#assess(item, binding);
+  }
+
+  #assess(item: Item, binding: Binding | undefined): void {
+    const { track } = item;
+    const { evacuation, cluster, inForce } = track;
+    const { uid } = item.entry.binding;
+    const { state, putBack } = entryState({
+      evacuation: evacuation.metadata.name,
+      cluster,
+      uid,
+      terms: [...item.terms.values()].map(({ id, exempt, result }) => ({
+        taint: id,
+        isExempt: exempt !== undefined,
+        isInForce: inForce.has(id),
+        result,
+      })),
+      binding,
+      // What a person did stays said while it is written down, whatever the scheduler makes of it.
+      takenOut: track.takenOut.has(uid) || item.putBack,
+    });
+    // Who left has another result, which all entries of the binding are told.
+    const stays = item.state === "Queued" && (state === "Abandoned" || state === "Exempt");
+    const isNews = item.isKnown && stays && state === "Abandoned";
+    item.isKnown = true;
+    item.state = state;
+    item.putBack ||= putBack;
+    if (state !== "Queued") item.held = undefined;
+    this.settle(item);
+    if (stays) this.#retryElsewhere(item);
+    if (isNews) this.#listener.stays(item);
+  }
+
+  /** Tries those entries of a binding again that are held: it has to leave one cluster less. */
+  #retryElsewhere({ id }: Item): void {
+    for (const { name } of this.#bindingOf(id)?.spec.clusters ?? [])
+      for (const { items } of this.tracksOf(name)) {
+        const other = items.get(id);
+        if (other?.held !== undefined) this.settle(other);
+      }
+  }
+
+  #bindingOf(id: string): Binding | undefined {
+    return bindingOf(this.#informers, parseKey(id));
+  }
+}
+
+/** From when the term lets its binding go. */
+function dueOf({ toleratedUntil, addedAt }: Term, due: DueTime): Instant {
+  if (toleratedUntil === undefined) return instantOf(0);
+  return addedAt === undefined ? toleratedUntil : due(addedAt, toleratedUntil - addedAt);
+}
+
+/** Its place in the queue: an evacuation that ends does not touch the line of the cluster's next one. */
+function placeOf({ track, id, lane }: Item): Pick<Waiting, "cluster" | "id" | "lane"> {
+  return { cluster: track.cluster, id: `${track.evacuation.metadata.name} ${id}`, lane };
+}
+
+/** Whether a binding has the cluster in its result. */
+export function isOn({ spec }: Binding, cluster: string): boolean {
+  return (spec.clusters ?? []).some(({ name }) => name === cluster);
+}
+
+function isGoingOn(evacuation: Evacuation): boolean {
+  const { metadata, status } = evacuation;
+  if (metadata.deletionTimestamp !== undefined) return false;
+  return isOpen(evacuation) || status?.finishedAt === undefined;
+}
+
+function isOwned({ metadata }: EvacuationSlice, uid: string): boolean {
+  return (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid);
+}
+
+/** Whether entries must be judged anew: not for counts alone. */
+function isOtherwise(before: Evacuation, now: Evacuation): boolean {
+  return (
+    before.metadata.uid !== now.metadata.uid ||
+    before.spec.paused !== now.spec.paused ||
+    !equalJson(before.status?.taints ?? [], now.status?.taints ?? []) ||
+    !equalJson(before.status?.editedByHand ?? [], now.status?.editedByHand ?? [])
+  );
+}
+
+function readEvacuation(
+  evacuation: Evacuation,
+): Pick<Track, "evacuation" | "inForce" | "takenOut"> {
+  const { status } = evacuation;
+  const inForce = (status?.taints ?? [])
+    .filter(({ recorded, removedAt }) => recorded && removedAt === undefined)
+    .map(({ taint }) => taintId(taint));
+  const takenOut = (status?.editedByHand ?? []).map(({ uid }) => uid);
+  return { evacuation, inForce: new Set(inForce), takenOut: new Set(takenOut) };
+}
+
+function isArrival(track: Track, item: Item | undefined, binding: Binding): boolean {
+  if (!isOn(binding, track.cluster)) return false;
+  if (item === undefined || item.entry.binding.uid !== binding.metadata.uid) return true;
+  for (const id of track.inForce) if (!item.terms.has(id)) return true;
+  return false;
+}
+
+function recordedFor(track: Track, entry: EvacuationEntry, order: number): Item {
+  const { namespace = "", name, uid } = entry.binding;
+  const key = { namespace, name };
+  const id = formatKey(key);
+  const known = track.recorded.get(uid);
+  if (known !== undefined) return known;
+  const item: Item = {
+    track,
+    id,
+    key,
+    entry,
+    lane: entry.lane,
+    order,
+    terms: new Map(),
+    state: "Queued",
+    isKnown: false,
+    putBack: false,
+    held: undefined,
+    isBusy: false,
+    version: "0",
+  };
+  track.recorded.set(uid, item);
+  track.items.set(id, item);
+  return item;
+}

@@ -1,0 +1,188 @@
+/**
+ * Evacuations: what happens to workloads on a cluster that bears a taint which moves them away.
+ *
+ *   recorder   one look per cluster: who is affected, written down; how far it is         recorder.ts
+ *   releaser   one look for the fleet: who goes next, under the one rate                  releaser.ts
+ *   board      what both know, from the informers                                         board.ts
+ *
+ * The rules are in core/failover/evacuation, with a map of the whole.
+ */
+import type { ObjectKey } from "@lifeboat/api";
+import {
+  DEFAULT_RATES,
+  type PurgeMode,
+  type RateOptions,
+} from "@lifeboat/core/failover/evacuation";
+import {
+  type Controller,
+  type ControllerWatch,
+  createController,
+  ownKey,
+  type Service,
+  watching,
+} from "@lifeboat/kit";
+import type { PlaneContext } from "../../context/context.ts";
+import { Board } from "./board.ts";
+import { declareEvacuationMetrics } from "./metrics.ts";
+import { Recorder } from "./recorder.ts";
+import { Releaser } from "./releaser.ts";
+import { Statistics } from "./statistics.ts";
+import { Targets } from "./targets.ts";
+
+export interface EvacuationsOptions {
+  /** The gate `Failover`: while it is off, only a person's drain moves anything (D18). */
+  readonly failover: boolean;
+  /** The gate `StatefulFailoverInjection`: while it is off, no state is read. */
+  readonly statefulFailoverInjection: boolean;
+  readonly rates: RateOptions;
+  /** For workloads whose policy says nothing about cluster failover. */
+  readonly noExecutePurgeMode: PurgeMode;
+  /** How often clusters count their room; 10 seconds when absent. */
+  readonly clusterStatusUpdateFrequencyMs?: number;
+}
+
+export const DEFAULT_EVACUATIONS: EvacuationsOptions = Object.freeze({
+  failover: false,
+  statefulFailoverInjection: false,
+  rates: DEFAULT_RATES,
+  noExecutePurgeMode: "Gracefully",
+});
+
+const STATUS_FREQUENCY_MS = 10_000;
+/** Several clusters may be recorded at the same time. */
+const RECORDERS = 4;
+/** The one key of the releaser. */
+const RELEASE: ObjectKey = { namespace: "", name: "release" };
+
+/** Builds what records evacuations and carries them out. */
+export function createEvacuations(
+  context: PlaneContext,
+  options: EvacuationsOptions,
+): readonly Service[] {
+  return [new Evacuations(context, options)];
+}
+
+class Evacuations implements Service {
+  readonly name = "evacuation";
+  readonly #context: PlaneContext;
+  readonly #options: EvacuationsOptions;
+
+  constructor(context: PlaneContext, options: EvacuationsOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { informers, time } = this.#context;
+    const parts = this.#build();
+    const { board, targets, releaser } = parts;
+    const subscriptions = [
+      informers.clusters.onChange((old, now) => {
+        targets.putCluster(old, now, time.moment());
+        releaser.mayHelp();
+      }),
+      informers.propagationPolicies.onChange(() => releaser.mayHelp()),
+      informers.clusterPropagationPolicies.onChange(() => releaser.mayHelp()),
+      informers.evacuationSlices.onChange((old, now) => board.putSlice(old, now)),
+      informers.evacuations.onChange((old, now) => board.putEvacuation(old, now)),
+      ...[informers.resourceBindings, informers.clusterResourceBindings].map((informer) =>
+        informer.onChange((old, now) => {
+          board.putBinding(old, now);
+          targets.putBinding(old, now, time.moment());
+        }),
+      ),
+    ];
+    // When one of the two breaks, so does the whole: it is started again as one.
+    const stop = new AbortController();
+    const onAbort = (): void => stop.abort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) stop.abort();
+    const running = parts.controllers.map((one) => one.run(stop.signal).finally(onAbort));
+    try {
+      await Promise.all(running);
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      for (const unsubscribe of subscriptions) unsubscribe();
+      await Promise.allSettled(running);
+    }
+  }
+
+  #build(): {
+    readonly board: Board;
+    readonly targets: Targets;
+    readonly releaser: Releaser;
+    readonly controllers: readonly Controller[];
+  } {
+    const context = this.#context;
+    const { failover, rates, noExecutePurgeMode, statefulFailoverInjection } = this.#options;
+    const { clusterStatusUpdateFrequencyMs = STATUS_FREQUENCY_MS } = this.#options;
+    const metrics = declareEvacuationMetrics(context.metrics);
+    const statistics = new Statistics();
+    const targets = new Targets(clusterStatusUpdateFrequencyMs);
+    const record = (cluster: string): void => recording.enqueue({ namespace: "", name: cluster });
+    const board: Board = new Board(context, failover, {
+      changed: record,
+      wake: () => releasing.enqueue(RELEASE),
+      stays: (item) => recorder.tellStays(item),
+    });
+    const shared = { context, board, statistics, metrics, rates };
+    const releaser = new Releaser({
+      ...shared,
+      targets,
+      keepsState: statefulFailoverInjection,
+      rateChanged: () => {
+        for (const { cluster } of board.tracks) record(cluster);
+      },
+      itemChanged: record,
+    });
+    const recorder = new Recorder({
+      ...shared,
+      failover,
+      defaultPurgeMode: noExecutePurgeMode,
+      rate: () => releaser.rate,
+      budgetPaused: () => releaser.isPaused,
+    });
+    const recording = createController(context, {
+      name: "evacuation-recorder",
+      concurrency: RECORDERS,
+      watches: [...this.#everything(), watching(context.informers.clusters, ownKey)],
+      reconcile: (key, signal) => recorder.look(key, signal),
+    });
+    const releasing = createController(context, {
+      name: "evacuation-releaser",
+      concurrency: 1,
+      watches: [
+        ...this.#everything(),
+        watching(context.informers.clusters, () => [RELEASE]),
+        watching(context.informers.evacuationBudgets, () => [RELEASE]),
+        // What a policy says about state may be what somebody is held for.
+        watching(context.informers.propagationPolicies, () => [RELEASE]),
+        watching(context.informers.clusterPropagationPolicies, () => [RELEASE]),
+      ],
+      reconcile: (_key, signal) => releaser.look(signal),
+    });
+    return { board, targets, releaser, controllers: [recording, releasing] };
+  }
+
+  /** Nobody is judged or released before all is known that it depends on (D20). */
+  #everything(): readonly ControllerWatch[] {
+    const { informers, templates, interpretation } = this.#context;
+    const sources = [
+      informers.clusters,
+      informers.evacuations,
+      informers.evacuationSlices,
+      informers.evacuationBudgets,
+      informers.resourceBindings,
+      informers.clusterResourceBindings,
+      informers.propagationPolicies,
+      informers.clusterPropagationPolicies,
+      informers.works,
+      templates,
+      interpretation,
+    ];
+    return sources.map((source) => ({
+      whenSynced: (signal) => source.whenSynced(signal),
+      subscribe: () => () => {},
+    }));
+  }
+}

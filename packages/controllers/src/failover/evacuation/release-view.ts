@@ -1,0 +1,55 @@
+/** What the decision about one release looks at, gathered from the caches. */
+import type { Moment } from "@lifeboat/base";
+import type { ReleaseView } from "@lifeboat/core/failover/evacuation";
+import { clusterOfWork, isProvenHealthy } from "@lifeboat/core/propagation/works";
+import { type Binding, policyOf } from "../../context/bindings.ts";
+import type { PlaneContext } from "../../context/context.ts";
+import { worksOf } from "../../context/observe-works.ts";
+import { type Board, isOn, type Item, type Term } from "./board.ts";
+import type { Targets } from "./targets.ts";
+
+export interface ReleaseSources {
+  readonly context: PlaneContext;
+  readonly board: Board;
+  readonly targets: Targets;
+  /** The gate `StatefulFailoverInjection`: whether state is kept at all. */
+  readonly keepsState: boolean;
+}
+
+export function releaseViewOf(
+  { context, board, targets, keepsState }: ReleaseSources,
+  item: Item,
+  term: Term,
+  binding: Binding,
+  moment: Moment,
+): ReleaseView {
+  const { cluster, evacuation } = item.track;
+  const leaving = new Set([...board.leaving(item.id, binding), cluster]);
+  return {
+    evacuation: evacuation.metadata.name,
+    cluster,
+    taint: term.taint,
+    purgeMode: term.purgeMode,
+    placement: targets.viewOf(binding, moment),
+    leaving,
+    healthyElsewhere: healthyElsewhere(context, binding, leaving),
+    state: {
+      work: worksOf(context, binding).find((work) => clusterOfWork(work) === cluster),
+      policy: policyOf(context.informers, binding),
+      enabled: keepsState,
+      template: context.templates.get(binding.spec.resource),
+    },
+  };
+}
+
+/** How many copies in clusters that the binding does not leave are proven to be healthy. */
+function healthyElsewhere(
+  context: PlaneContext,
+  binding: Binding,
+  leaving: ReadonlySet<string>,
+): number {
+  return worksOf(context, binding).filter((work) => {
+    const cluster = clusterOfWork(work);
+    return !leaving.has(cluster) && isOn(binding, cluster) && isProvenHealthy(work);
+  }).length;
+}

@@ -1,0 +1,322 @@
+/**
+ * Ends evictions: lets old copies go when they may, and takes evictions back whose cluster recovered in time. It decides
+ * about `spec.gracefulEvictionTasks` alone; the Works follow from that.
+ *
+ *   observe (caches) ──▶ decideTasks ──▶ second look (only when something is over) ──▶ one write of the binding
+ *
+ * 1. Before a task of mode Directly is cleared the server itself is asked: a Work that the cache does not show may be
+ *    there, and a person's word about a cluster may be void.
+ * 2. Before a copy is let go because others are healthy, these are rendered anew: health counts only for copies that are
+ *    what they should be now (D9).
+ * 3. Why an old copy waits is told once, on the binding and the template, when it needs a person.
+ */
+import {
+  type Cluster,
+  clusters,
+  equalJson,
+  formatKey,
+  isRefused,
+  keyOf,
+  type ObjectKey,
+  Refused,
+  type Work,
+  works,
+} from "@lifeboat/api";
+import { addMs, type Instant } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
+import {
+  decideTasks,
+  evictionPluginNames,
+  evictionPlugins,
+  operatorFence,
+  remedyOf,
+  type TaskReason,
+  taskReasons,
+  type TasksPlan,
+  type TasksView,
+  type TaskVerdict,
+  worksByCluster,
+} from "@lifeboat/core/failover/eviction-tasks";
+import { executionNamespace, workName } from "@lifeboat/core/propagation/rendering";
+import { isProvenHealthy } from "@lifeboat/core/propagation/works";
+import {
+  checkAgainAt,
+  createController,
+  done,
+  type Outcome,
+  type RecordedEvent,
+  type Service,
+  watching,
+} from "@lifeboat/kit";
+import {
+  type Binding,
+  bindingOf,
+  bindingResource,
+  bindingsBy,
+  tellWorkload,
+  watchingBindings,
+} from "../../context/bindings.ts";
+import { watchingSteps } from "../../context/clock-steps.ts";
+import type { PlaneContext } from "../../context/context.ts";
+import {
+  outdatedIn,
+  OUTDATED_MS,
+  watchingRenderings,
+  worksOf,
+} from "../../context/observe-works.ts";
+
+export interface GracefulEvictionOptions {
+  /** The plugins that let old copies go, by name; see `evictionPluginNames`. */
+  readonly plugins: readonly string[];
+}
+
+export const DEFAULT_GRACEFUL_EVICTION: GracefulEvictionOptions = Object.freeze({
+  plugins: evictionPluginNames,
+});
+
+const CONCURRENCY = 8;
+/** When the cache is behind the server, its next change brings the next look; this is for when none comes. */
+const CACHE_BEHIND_MS = 1000;
+
+/** Builds the controller. */
+export function createGracefulEviction(
+  context: PlaneContext,
+  options: GracefulEvictionOptions,
+): readonly Service[] {
+  const evictions = new Evictions(context, options);
+  const { informers } = context;
+  return [
+    createController(context, {
+      name: "graceful-eviction",
+      concurrency: CONCURRENCY,
+      watches: [
+        watchingSteps(context),
+        ...watchingBindings(informers, (old, now) =>
+          hasTasks(old) || hasTasks(now) ? keysOf([now ?? old]) : [],
+        ),
+        watching(informers.works, (old, now) =>
+          isSameCopy(old, now) ? [] : bindingsOfWork(context, now ?? old),
+        ),
+        watching(informers.clusters, (old, now) =>
+          isSameCluster(old, now)
+            ? []
+            : keysOf(
+                bindingsBy(informers, "cluster", (now ?? old)?.metadata.name ?? "").filter(
+                  hasTasks,
+                ),
+              ),
+        ),
+        ...watchingRenderings(context),
+      ],
+      reconcile: (key, signal) => evictions.look(key, signal),
+    }),
+  ];
+}
+
+function hasTasks(binding: Binding | undefined): boolean {
+  return (binding?.spec.gracefulEvictionTasks ?? []).length > 0;
+}
+
+function keysOf(bindings: readonly (Binding | undefined)[]): readonly ObjectKey[] {
+  return bindings.flatMap((binding) => (binding === undefined ? [] : [keyOf(binding)]));
+}
+
+function bindingsOfWork({ informers }: PlaneContext, work: Work | undefined): readonly ObjectKey[] {
+  const labels = work?.metadata.labels ?? {};
+  const id = labels[wellKnown.BINDING_ID] ?? labels[wellKnown.CLUSTER_BINDING_ID];
+  return id === undefined ? [] : keysOf(bindingsBy(informers, "id", id).filter(hasTasks));
+}
+
+/** Whether a Work says the same about its copy: what it should be, whether it goes, whether it is healthy. */
+function isSameCopy(old: Work | undefined, now: Work | undefined): boolean {
+  if (old === undefined || now === undefined) return false;
+  return (
+    old.metadata.uid === now.metadata.uid &&
+    old.metadata.generation === now.metadata.generation &&
+    old.metadata.deletionTimestamp === now.metadata.deletionTimestamp &&
+    isProvenHealthy(old) === isProvenHealthy(now) &&
+    equalJson(healthsOf(old), healthsOf(now))
+  );
+}
+
+function healthsOf({ status }: Work): readonly unknown[] {
+  return (status?.manifestStatuses ?? []).map(({ health }) => health ?? null);
+}
+
+/** Whether a Cluster says the same about its taints, its health and a person's word. */
+function isSameCluster(old: Cluster | undefined, now: Cluster | undefined): boolean {
+  if (old === undefined || now === undefined) return false;
+  return equalJson(concernsOf(old), concernsOf(now));
+}
+
+function concernsOf({ metadata, spec, status }: Cluster): unknown {
+  return [
+    metadata.uid,
+    metadata.deletionTimestamp ?? "",
+    metadata.annotations?.[wellKnown.FENCED] ?? "",
+    spec.taints ?? [],
+    status?.conditions?.find(({ type }) => type === "Ready")?.status ?? "",
+  ];
+}
+
+class Evictions {
+  readonly #context: PlaneContext;
+  readonly #plugins: TasksView["plugins"];
+  /** By binding: what was last told about copies that wait. */
+  readonly #told = new Map<string, string>();
+
+  constructor(context: PlaneContext, options: GracefulEvictionOptions) {
+    this.#context = context;
+    this.#plugins = evictionPlugins(options.plugins);
+  }
+
+  async look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
+    const { clock, informers, time } = this.#context;
+    const binding = bindingOf(informers, key);
+    if (binding === undefined || !hasTasks(binding) || isGoing(binding)) {
+      this.#told.delete(formatKey(key));
+      return done;
+    }
+    const view = this.#view(binding);
+    let plan = decideTasks(view, time.moment());
+    const times: Instant[] = [];
+    if (plan.verdicts.some(restsOnHealth)) {
+      const outdated = await outdatedIn(this.#context, binding, signal);
+      plan = decideTasks({ ...view, outdated }, time.moment());
+      if (!plan.verdicts.some(restsOnHealth)) times.push(addMs(clock.now(), OUTDATED_MS));
+    }
+    if (!(await this.#isConfirmed(binding, plan, signal)))
+      return checkAgainAt(addMs(clock.now(), CACHE_BEHIND_MS));
+    await this.#write(binding, plan, signal);
+    this.#tell(binding, plan);
+    if (plan.checkAgainAt !== undefined) times.push(plan.checkAgainAt);
+    return times.length === 0 ? done : checkAgainAt(times.reduce((a, b) => (b < a ? b : a)));
+  }
+
+  #view(binding: Binding): TasksView {
+    const { informers } = this.#context;
+    const { clusters: result = [], gracefulEvictionTasks: tasks = [] } = binding.spec;
+    const names = [...result.map(({ name }) => name), ...tasks.map((task) => task.fromCluster)];
+    const found = names.flatMap((name) => informers.clusters.get({ namespace: "", name }) ?? []);
+    return {
+      binding,
+      works: worksByCluster(worksOf(this.#context, binding)),
+      clusters: new Map(found.map((cluster) => [cluster.metadata.name, cluster])),
+      outdated: new Set(),
+      plugins: this.#plugins,
+    };
+  }
+
+  /** Whether the server agrees that what counts as gone is gone. */
+  async #isConfirmed(binding: Binding, plan: TasksPlan, signal: AbortSignal): Promise<boolean> {
+    for (const { cluster, reason, fate } of plan.verdicts) {
+      if (fate !== "cleared") continue;
+      if (reason === "CopyGone" && (await this.#hasWork(binding, cluster, signal))) return false;
+      if (reason === "Fenced" && !(await this.#isFenced(cluster, signal))) return false;
+    }
+    return true;
+  }
+
+  async #hasWork({ spec }: Binding, cluster: string, signal: AbortSignal): Promise<boolean> {
+    const { kind, namespace = "", name } = spec.resource;
+    const key = {
+      namespace: executionNamespace(cluster),
+      name: workName({ kind, namespace, name }),
+    };
+    const work = await this.#context.plane.get(works, key, { signal }).catch(ignoreMissing);
+    return work !== undefined;
+  }
+
+  async #isFenced(name: string, signal: AbortSignal): Promise<boolean> {
+    const key = { namespace: "", name };
+    const cluster = await this.#context.plane.get(clusters, key, { signal }).catch(ignoreMissing);
+    return cluster !== undefined && operatorFence(cluster) !== undefined;
+  }
+
+  async #write(binding: Binding, plan: TasksPlan, signal: AbortSignal): Promise<void> {
+    const [changed] = plan.commands;
+    if (changed === undefined) return;
+    const ended = plan.verdicts.filter(({ fate }) => fate !== "kept");
+    try {
+      await this.#context.plane.update(bindingResource(keyOf(binding)), changed, { signal });
+    } catch (error) {
+      if (isLasting(error))
+        for (const { cluster } of ended)
+          this.#record(binding, {
+            type: "Warning",
+            reason: "EvictWorkloadFromClusterFailed",
+            message: `Evict from cluster ${cluster} failed.`,
+          });
+      throw error;
+    }
+    for (const verdict of ended) {
+      const { cluster, fate, reason } = verdict;
+      this.#context.log.info("an eviction is over", {
+        binding: formatKey(keyOf(binding)),
+        cluster,
+        fate,
+        reason,
+      });
+      this.#record(binding, eventOf(verdict));
+    }
+  }
+
+  /** Tells, once, why old copies wait for a person or for health. */
+  #tell(binding: Binding, plan: TasksPlan): void {
+    const id = formatKey(keyOf(binding));
+    const waiting = plan.verdicts.filter(({ fate, reason }) => fate === "kept" && TOLD.has(reason));
+    if (waiting.length === 0) {
+      this.#told.delete(id);
+      return;
+    }
+    const text = JSON.stringify(waiting);
+    if (this.#told.get(id) === text) return;
+    this.#told.set(id, text);
+    for (const verdict of waiting) this.#record(binding, eventOf(verdict));
+  }
+
+  #record(binding: Binding, event: RecordedEvent): void {
+    tellWorkload(this.#context.events, binding, event);
+  }
+}
+
+/** Reasons to wait that a person should know of. */
+const TOLD: ReadonlySet<TaskReason> = new Set(["AwaitingFence", "LastHealthyCopy"]);
+
+/** Whether the verdict lets a copy go because others are, or may be, healthy. */
+function restsOnHealth({ fate, reason }: TaskVerdict): boolean {
+  return (
+    fate === "cleared" && ["TargetsHealthy", "GracePeriodOver", "ReleasedByPerson"].includes(reason)
+  );
+}
+
+function eventOf({ cluster, fate, reason }: TaskVerdict): RecordedEvent {
+  if (reason === "BackInResult" || fate === "rolledBack")
+    return {
+      type: "Normal",
+      reason: "EvictionAbandoned",
+      message: `Leaving cluster ${cluster} is over: ${taskReasons[reason]}`,
+    };
+  if (fate === "cleared")
+    return {
+      type: "Normal",
+      reason: "EvictWorkloadFromClusterSucceed",
+      message: `Evict from cluster ${cluster} succeed.`,
+    };
+  const message = `Leaving cluster ${cluster}: ${taskReasons[reason]} ${remedyOf(reason, cluster)}`;
+  return { type: "Warning", reason, message: message.trimEnd() };
+}
+
+function isGoing({ metadata }: Binding): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (isRefused(error, "NotFound")) return undefined;
+  throw error;
+}
+
+/** Whether trying again by itself will not help: worth telling a person. */
+function isLasting(error: unknown): boolean {
+  return error instanceof Refused && error.status.reason !== "Conflict";
+}

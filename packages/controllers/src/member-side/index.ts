@@ -1,0 +1,6 @@
+export {
+  type ClusterExecution,
+  type ClusterExecutionParts,
+  type ClusterWorks,
+  createClusterExecution,
+} from "./execution/cluster-execution.ts";

@@ -1,0 +1,236 @@
+/**
+ * What is known of a member besides its health: its version, its API, its nodes and pods.
+ *
+ * Nothing starts before the member has answered a probe. Nodes and pods are watched, and only what counts of them is
+ * kept. Version and API are read again after five minutes, after a CustomResourceDefinition changed, after a read that
+ * failed in part, and after the member had been away (an upgrade shows there first); always on the occasion of a probe.
+ *
+ * 1. What is not known (yet) is absent, never empty.
+ * 2. At most one read of the API is under way, and it ends in time.
+ */
+import type { Cluster, KubeObject, Resource } from "@lifeboat/api";
+import { anew, sleep } from "@lifeboat/base";
+import { isJsonObject } from "@lifeboat/api";
+import type { Fields } from "@lifeboat/core";
+import {
+  type ClusterKnowledge,
+  decideEnablements,
+  type EnablementPlan,
+  type EnablementView,
+} from "@lifeboat/core/failover/health";
+import {
+  type NodeOffer,
+  nodeOfferOf,
+  type PodClaim,
+  podClaimOf,
+  Room,
+} from "@lifeboat/core/placement/capacity";
+import { type Client, Informer, type KitPorts } from "@lifeboat/kit";
+import { discover } from "../../context/discovery/discovered.ts";
+import { withDeadline } from "./deadline.ts";
+
+interface KeptNode extends KubeObject {
+  readonly offer: NodeOffer;
+}
+
+interface KeptPod extends KubeObject {
+  readonly claim: PodClaim | undefined;
+}
+
+interface KeptCrd extends KubeObject {
+  /** What it serves depends on these. */
+  readonly conditions: string;
+}
+
+const NODES: Resource<KeptNode> = core("nodes", "Node", false);
+const PODS: Resource<KeptPod> = core("pods", "Pod", true);
+const CRDS: Resource<KeptCrd> = {
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  plural: "customresourcedefinitions",
+  kind: "CustomResourceDefinition",
+  namespaced: false,
+};
+
+const API_AGAIN_MS = 300_000;
+const API_TIMEOUT_MS = 30_000;
+const AFTER_ERROR_MS = 10_000;
+/** Longer texts are no version. */
+const LONGEST_VERSION = 128;
+
+export class MemberCollector {
+  readonly room = new Room();
+  readonly #ports: KitPorts;
+  readonly #client: Client;
+  readonly #signal: AbortSignal;
+  readonly #onNews: () => void;
+  readonly #nodes: Informer<KeptNode>;
+  readonly #pods: Informer<KeptPod>;
+  readonly #crds: Informer<KeptCrd>;
+  #started = false;
+  #isReading = false;
+  /** When the API is to be read again, in monotonic time. */
+  #apiDueAt = 0;
+  #version: string | undefined;
+  #api: EnablementView | undefined;
+  #complete: EnablementPlan | undefined;
+
+  /** Collects until the signal aborts; `onNews` is called when something becomes known that was not. */
+  constructor(ports: KitPorts, client: Client, signal: AbortSignal, onNews: () => void) {
+    this.#ports = ports;
+    this.#client = client;
+    this.#signal = signal;
+    this.#onNews = onNews;
+    this.#nodes = new Informer(ports, client, NODES, { transform: keepNode });
+    this.#pods = new Informer(ports, client, PODS, { transform: keepPod });
+    this.#crds = new Informer(ports, client, CRDS, { transform: keepCrd });
+  }
+
+  /** Whether nodes and pods are known. */
+  get hasRoom(): boolean {
+    return this.#nodes.synced && this.#pods.synced;
+  }
+
+  /** The member answered a probe; `afterSilence`: and had not before. */
+  answered(afterSilence: boolean): void {
+    if (!this.#started) this.#start();
+    const now = this.#ports.clock.monotonic();
+    if (afterSilence) this.#apiDueAt = now;
+    if (!this.#isReading && now >= this.#apiDueAt) void this.#readApi(now);
+  }
+
+  /** What is known, for a Cluster that says so much already. */
+  knowledge({ spec, status }: Cluster): ClusterKnowledge {
+    const enablements = this.#enablements(status?.apiEnablements);
+    return {
+      conditions: enablements === undefined ? [] : [enablements.condition],
+      ...(enablements && { apiEnablements: enablements.apiEnablements }),
+      ...(this.#version !== undefined && { kubernetesVersion: this.#version }),
+      ...(this.hasRoom && {
+        nodeSummary: this.room.nodeSummary(),
+        resourceSummary: this.room.resourceSummary(spec.resourceModels),
+      }),
+    };
+  }
+
+  #enablements(former: EnablementPlan["apiEnablements"] = []): EnablementPlan | undefined {
+    if (this.#complete !== undefined) return this.#complete;
+    if (this.#api === undefined) return undefined;
+    // An empty read never takes the place of something that was known (D20).
+    if (this.#api.resources.length === 0 && former.length > 0) return undefined;
+    return decideEnablements(this.#api, former);
+  }
+
+  #start(): void {
+    this.#started = true;
+    this.#nodes.onChange((old, now) => {
+      const { name = "" } = (now ?? old)?.metadata ?? {};
+      this.room.changeNode(name, old?.offer, now?.offer);
+    });
+    this.#pods.onChange((old, now) => this.room.changePod(old?.claim, now?.claim));
+    this.#crds.onChange((old, now) => {
+      const isSame =
+        old?.metadata.generation === now?.metadata.generation &&
+        old?.conditions === now?.conditions;
+      if (this.#crds.synced && !isSame) this.#apiDueAt = 0;
+    });
+    for (const informer of [this.#nodes, this.#pods, this.#crds]) void this.#run(informer);
+    void this.#tellWhenSynced();
+  }
+
+  /** An informer ends only by its signal, or by an error that nobody foresaw: then it begins again after a while. */
+  async #run(informer: { readonly name: string; run(signal: AbortSignal): Promise<void> }) {
+    while (!this.#signal.aborted) {
+      try {
+        await informer.run(this.#signal);
+      } catch (error) {
+        this.#ports.log.error("an informer of a member failed", { informer: informer.name, error });
+        await sleep(this.#ports.clock, AFTER_ERROR_MS, this.#signal);
+      }
+    }
+  }
+
+  async #tellWhenSynced(): Promise<void> {
+    if (!(await this.#nodes.whenSynced(this.#signal))) return;
+    if (await this.#pods.whenSynced(this.#signal)) this.#onNews();
+  }
+
+  async #readApi(now: number): Promise<void> {
+    this.#isReading = true;
+    this.#apiDueAt = now + API_AGAIN_MS;
+    try {
+      const [version, api] = await withDeadline(
+        this.#ports.clock,
+        API_TIMEOUT_MS,
+        this.#signal,
+        (signal) =>
+          Promise.all([readVersion(this.#client, signal), discover(this.#client, { signal })]),
+      );
+      if (this.#signal.aborted) return;
+      this.#take(version ?? this.#version, api);
+    } catch {
+      if (this.#signal.aborted) return;
+      // Nothing was learned: at the next probe again. What was known stands.
+      this.#apiDueAt = 0;
+      if (this.#api === undefined) this.#take(this.#version, { resources: [], failed: [] });
+    } finally {
+      this.#isReading = false;
+    }
+    this.#onNews();
+  }
+
+  #take(version: string | undefined, api: EnablementView): void {
+    this.#version = version;
+    this.#api = api;
+    const isComplete = api.failed.length === 0 && api.resources.length > 0;
+    this.#complete = isComplete ? decideEnablements(api) : undefined;
+    if (!isComplete) this.#apiDueAt = 0;
+  }
+}
+
+async function readVersion(client: Client, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const answer = await client.read("/version", { signal });
+    const version = isJsonObject(answer) ? answer["gitVersion"] : undefined;
+    return typeof version === "string" && version.length <= LONGEST_VERSION ? version : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function keepNode(node: KeptNode): KeptNode {
+  return { ...anew, ...identityOf(node), offer: nodeOfferOf(node as unknown as Fields) };
+}
+
+function keepPod(pod: KeptPod): KeptPod {
+  return { ...anew, ...identityOf(pod), claim: podClaimOf(pod as unknown as Fields) };
+}
+
+function keepCrd(crd: KeptCrd): KeptCrd {
+  const { status } = crd as unknown as { readonly status?: { readonly conditions?: unknown } };
+  return { ...anew, ...identityOf(crd), conditions: JSON.stringify(status?.conditions ?? []) };
+}
+
+function identityOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp, generation } = metadata;
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      uid,
+      resourceVersion,
+      creationTimestamp,
+      ...(namespace !== undefined && { namespace }),
+      ...(generation !== undefined && { generation }),
+    },
+  };
+}
+
+function core<T extends KubeObject>(
+  plural: string,
+  kind: string,
+  namespaced: boolean,
+): Resource<T> {
+  return { group: "", version: "v1", plural, kind, namespaced };
+}

@@ -1,0 +1,179 @@
+/**
+ * Follows one member: probes it at a steady pace by its present connection and collects what it says.
+ *
+ * 1. One probe at a time. A probe that takes longer than its time is a failed one, and the next begins when it is due.
+ * 2. A new connection is probed at once; a probe by the old one that is still under way says nothing any more.
+ * 3. What cannot be asked at all (no Secret, no address) is observed at the same pace, from the second beat on: the
+ *    Secret of a cluster often comes a moment after the Cluster.
+ */
+import { type Cluster, equalJson } from "@lifeboat/api";
+import { sleep, unreachable } from "@lifeboat/base";
+import {
+  type ClusterKnowledge,
+  extendStreak,
+  type Observation,
+  observeUnusable,
+  type Streak,
+  streakAfterChange,
+} from "@lifeboat/core/failover/health";
+import type { Client, KitPorts } from "@lifeboat/kit";
+import type { MemberConnection } from "../../context/member-connections.ts";
+import { MemberCollector } from "./member-collector.ts";
+import { probe } from "./probe.ts";
+
+export interface FollowerOptions {
+  readonly updateFrequencyMs: number;
+  readonly probeTimeoutMs: number;
+}
+
+export class MemberFollower {
+  /** The Cluster that it is for: another one of the same name gets another follower. */
+  readonly uid: string;
+  readonly #ports: KitPorts;
+  readonly #options: FollowerOptions;
+  readonly #onNews: () => void;
+  #connection: MemberConnection = { kind: "none" };
+  #stop = new AbortController();
+  #collector: MemberCollector | undefined;
+  #streak: Streak | undefined;
+  #tookMs: number | undefined;
+  /** What was last written, and after which probe, by its time. */
+  #written: { readonly knowledge: ClusterKnowledge; readonly after: number } | undefined;
+  #settled: { readonly cluster: Cluster; readonly knowledge: ClusterKnowledge } | undefined;
+
+  /** Follows nobody until `use`; `onNews` is called after every probe and when something becomes known. */
+  constructor(ports: KitPorts, uid: string, options: FollowerOptions, onNews: () => void) {
+    this.#ports = ports;
+    this.uid = uid;
+    this.#options = options;
+    this.#onNews = onNews;
+  }
+
+  /** Whether the status was written since the last probe. */
+  get isWritten(): boolean {
+    return this.#writtenLately !== undefined;
+  }
+
+  /** Whether this was written since the last probe: somebody else, who knows otherwise, wrote after that. */
+  isContradicted(knowledge: ClusterKnowledge): boolean {
+    const written = this.#writtenLately;
+    // By content: what is known of an API that could be read in part only is put together anew for every look.
+    return written !== undefined && equalJson(written, knowledge);
+  }
+
+  get #writtenLately(): ClusterKnowledge | undefined {
+    return this.#written?.after === this.#streak?.last ? this.#written?.knowledge : undefined;
+  }
+
+  /** The status says this now. */
+  wrote(knowledge: ClusterKnowledge): void {
+    if (this.#streak !== undefined) this.#written = { knowledge, after: this.#streak.last };
+  }
+
+  /** Whether the Cluster says all of this already: both are what they were when that was found. */
+  isSettled(cluster: Cluster, knowledge: ClusterKnowledge): boolean {
+    const known = this.#settled;
+    return known?.cluster === cluster && isSameKnowledge(known.knowledge, knowledge);
+  }
+
+  /** The Cluster says all of this: at rest, most looks end here. */
+  settle(cluster: Cluster, knowledge: ClusterKnowledge): void {
+    this.#settled = { cluster, knowledge };
+  }
+
+  /** What the probes say; undefined before the first. */
+  get streak(): Streak | undefined {
+    return this.#streak;
+  }
+
+  /** What the present connection has collected. */
+  get collector(): MemberCollector | undefined {
+    return this.#collector;
+  }
+
+  /** How long the last probe took; undefined when that was asked before. */
+  takeDurationMs(): number | undefined {
+    const took = this.#tookMs;
+    this.#tookMs = undefined;
+    return took;
+  }
+
+  /** Goes on by this connection. The same one again changes nothing. */
+  use(connection: MemberConnection): void {
+    const old = this.#connection;
+    if (connection === old) return;
+    this.#stop.abort();
+    this.#stop = new AbortController();
+    this.#connection = connection;
+    this.#collector = undefined;
+    this.#streak = streakAfterChange(this.#streak, !isElsewhere(old, connection));
+    void this.#follow(connection, this.#stop.signal);
+  }
+
+  close(): void {
+    this.#stop.abort();
+  }
+
+  async #follow(connection: MemberConnection, signal: AbortSignal): Promise<void> {
+    switch (connection.kind) {
+      case "connected":
+        this.#collector = new MemberCollector(this.#ports, connection.client, signal, this.#onNews);
+        return this.#probeSteadily(connection.client, this.#collector, signal);
+      case "unusable":
+        return this.#waitFor(observeUnusable(connection.message), signal);
+      case "none":
+        return;
+      default:
+        return unreachable(connection);
+    }
+  }
+
+  async #probeSteadily(
+    client: Client,
+    collector: MemberCollector,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock } = this.#ports;
+    const { updateFrequencyMs, probeTimeoutMs } = this.#options;
+    while (!signal.aborted) {
+      const began = clock.monotonic();
+      const observation = await probe(clock, client, probeTimeoutMs, signal);
+      if (signal.aborted) return;
+      this.#tookMs = clock.monotonic() - began;
+      const wasSilent = this.#streak?.observation.status === "False";
+      this.#observed(observation);
+      if (observation.status === "True") collector.answered(wasSilent);
+      await sleep(clock, Math.max(0, updateFrequencyMs - (clock.monotonic() - began)), signal);
+    }
+  }
+
+  async #waitFor(observation: Observation, signal: AbortSignal): Promise<void> {
+    while (await sleep(this.#ports.clock, this.#options.updateFrequencyMs, signal))
+      this.#observed(observation);
+  }
+
+  #observed(observation: Observation): void {
+    this.#streak = extendStreak(this.#streak, observation, this.#ports.clock.monotonic());
+    this.#onNews();
+  }
+}
+
+/** By identity but for the conditions, which are made anew for every look. */
+function isSameKnowledge(a: ClusterKnowledge, b: ClusterKnowledge): boolean {
+  return (
+    a.kubernetesVersion === b.kubernetesVersion &&
+    a.apiEnablements === b.apiEnablements &&
+    a.nodeSummary === b.nodeSummary &&
+    a.resourceSummary === b.resourceSummary &&
+    equalJson(a.conditions, b.conditions)
+  );
+}
+
+/** Whether the new connection leads to another address, about which the old one says nothing. */
+function isElsewhere(old: MemberConnection, now: MemberConnection): boolean {
+  return (
+    old.kind === "connected" &&
+    now.kind === "connected" &&
+    (old.access.endpoint !== now.access.endpoint || old.access.proxyUrl !== now.access.proxyUrl)
+  );
+}

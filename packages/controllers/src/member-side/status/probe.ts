@@ -1,0 +1,31 @@
+/** One probe of a member: does its API server say that it is well? */
+import { isRefused } from "@lifeboat/api";
+import type { Clock } from "@lifeboat/base";
+import { type Observation, observeAnswer, observeFailure } from "@lifeboat/core/failover/health";
+import type { Client } from "@lifeboat/kit";
+import { withDeadline } from "./deadline.ts";
+
+/** Asks once, within the time. Never rejects: a failure is an observation too. */
+export async function probe(
+  clock: Clock,
+  client: Client,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Observation> {
+  try {
+    await withDeadline(clock, timeoutMs, signal, (limited) => ask(client, limited));
+    return observeAnswer();
+  } catch (error) {
+    return observeFailure(error);
+  }
+}
+
+/** Servers that do not know /readyz have /healthz. */
+async function ask(client: Client, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await client.read("/readyz", { signal });
+  } catch (error) {
+    if (!isRefused(error, 404)) throw error;
+    return client.read("/healthz", { signal });
+  }
+}

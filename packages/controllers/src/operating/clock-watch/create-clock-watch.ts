@@ -1,0 +1,137 @@
+/**
+ * Watches the wall clock of this process, so that a step of it is seen soon also when nobody asks the time, tells people
+ * (a line in the log, a metric, an Event), and writes it down for the next process. What a step means for those who wait is
+ * in base/steady-time.
+ *
+ * 1. The steps stand on `EvacuationBudget/fleet`, which is where people look when workloads move or do not. Whoever lets
+ *    time decide waits for the informer of budgets (clock-steps.ts), and so knows the steps that were written down.
+ * 2. A step that could not be written yet is tried again; until then only this process knows of it.
+ */
+import {
+  type EvacuationBudget,
+  evacuationBudgets,
+  FLEET_BUDGET,
+  isRefused,
+  type ObjectKey,
+  orNothing,
+} from "@lifeboat/api";
+import { type ClockStep, formatTime, sleep, SteadyTime } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
+import type { KitPorts, Service } from "@lifeboat/kit";
+import type { PlaneContext } from "../../context/context.ts";
+import { clockSteps } from "./metrics.ts";
+import { formatSteps, parseSteps } from "./record.ts";
+
+/** So long after a step nobody may know of it: the less, the less is left open about what was written meanwhile. */
+const LOOK_MS = 5000;
+const ATTEMPTS = 10;
+const BUDGET: ObjectKey = { namespace: "", name: FLEET_BUDGET };
+
+type Ports = KitPorts & Pick<PlaneContext, "events" | "informers" | "plane">;
+
+/** Builds the watch; `time` counts from now on, and is looked at regularly while the service runs. */
+export function createClockWatch(ports: Ports): ClockWatch {
+  return new ClockWatch(ports);
+}
+
+class ClockWatch implements Service {
+  readonly name = "clock-watch";
+  /** The time by which everything that waits is judged. */
+  readonly time: SteadyTime;
+  readonly #ports: Ports;
+  readonly #counter;
+  #isUnsaved = false;
+  #isSaving = false;
+
+  constructor(ports: Ports) {
+    this.#ports = ports;
+    this.#counter = ports.metrics.counter(clockSteps);
+    this.time = new SteadyTime(ports.clock, (step) => this.#stepped(step));
+    // Before anybody else, so that who waits for this informer finds the steps remembered.
+    ports.informers.evacuationBudgets.onChange((old, now) => {
+      const text = stepsOn(now);
+      if (text !== undefined && text !== stepsOn(old)) this.time.remember(parseSteps(text));
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    do {
+      this.time.look();
+      await this.#save(signal);
+    } while (await sleep(this.#ports.clock, LOOK_MS, signal));
+  }
+
+  #stepped(step: ClockStep): void {
+    this.#counter.add(1, { direction: step.byMs > 0 ? "forward" : "back" });
+    this.#isUnsaved = true;
+    this.#tell(step);
+    void this.#save();
+  }
+
+  #tell({ byMs, seen }: ClockStep): void {
+    const { log, events, informers } = this.#ports;
+    const seconds = Math.round(Math.abs(byMs) / 1000);
+    const direction = byMs > 0 ? "forward" : "back";
+    const message =
+      `The clock of the control plane jumped ${direction} by about ${seconds} s and shows ${formatTime(seen)} now. ` +
+      "Windows, tolerations and the rate go on from where they were.";
+    log.warn(message, { byMs });
+    const budget = informers.evacuationBudgets.get(BUDGET);
+    if (budget !== undefined)
+      events.record(budget, { type: "Warning", reason: "ClockStepped", message });
+  }
+
+  /** Never rejects: what could not be written is tried at the next look. */
+  async #save(signal?: AbortSignal): Promise<void> {
+    if (!this.#isUnsaved || this.#isSaving) return;
+    this.#isSaving = true;
+    this.#isUnsaved = false;
+    try {
+      await this.#insist(signal);
+    } catch (error) {
+      this.#isUnsaved = true;
+      this.#ports.log.warn("a step of the clock could not be written down", { error });
+    } finally {
+      this.#isSaving = false;
+    }
+  }
+
+  /** Others write the budget, too. */
+  async #insist(signal?: AbortSignal): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#write(signal);
+      } catch (error) {
+        const isOutrun = isRefused(error, "Conflict") || isRefused(error, "AlreadyExists");
+        if (!isOutrun || attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  async #write(signal?: AbortSignal): Promise<void> {
+    const { plane } = this.#ports;
+    const options = signal === undefined ? {} : { signal };
+    const budget = await this.#read(options);
+    // Others may have written theirs since the informer reported.
+    this.time.remember(parseSteps(stepsOn(budget)));
+    const value = formatSteps(this.time.log);
+    if (budget === undefined) {
+      const { group, version, kind } = evacuationBudgets;
+      const metadata = { name: FLEET_BUDGET, annotations: { [wellKnown.CLOCK_STEPS]: value } };
+      const first = { apiVersion: `${group}/${version}`, kind, metadata, spec: { paused: false } };
+      await plane.create(evacuationBudgets, first, options);
+      return;
+    }
+    const annotations = { ...budget.metadata.annotations, [wellKnown.CLOCK_STEPS]: value };
+    const metadata = { ...budget.metadata, annotations };
+    await plane.update(evacuationBudgets, { ...budget, metadata }, options);
+  }
+
+  #read(options: { readonly signal?: AbortSignal }): Promise<EvacuationBudget | undefined> {
+    return orNothing(this.#ports.plane.get(evacuationBudgets, BUDGET, options));
+  }
+}
+
+function stepsOn(budget: EvacuationBudget | undefined): string | undefined {
+  return budget?.metadata.annotations?.[wellKnown.CLOCK_STEPS];
+}

@@ -1,0 +1,217 @@
+/**
+ * Status back: what the copies in members report becomes the status of their binding, and from there of the template, so
+ * that whoever looks at the template sees what runs everywhere. One key is one binding of either scope.
+ *
+ * 1. Of the binding only `status.aggregatedStatus` and the condition FullyApplied are written, of the template only its
+ *    status, and neither when it says so already.
+ * 2. The template's status is made from what the binding reports, after it was written: the two never disagree for long,
+ *    and counters of a rollout cost at most one write of each in a second.
+ * 3. What was said a moment ago and somebody else contradicted waits (../said-lately.ts).
+ * 4. A template that is gone, being deleted or another object of the same name is left alone, as are kinds that have no
+ *    way to aggregate.
+ */
+import {
+  type AnyObject,
+  equalJson,
+  findCondition,
+  formatKey,
+  isRefused,
+  keyOf,
+  type ObjectKey,
+  type Resource,
+  type Work,
+} from "@lifeboat/api";
+import type { Instant, Moment } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
+import {
+  type AggregatedItem,
+  copiesOf,
+  decideAggregation,
+} from "@lifeboat/core/propagation/aggregation";
+import { bindingName } from "@lifeboat/core/propagation/rendering";
+import {
+  checkAgainAt,
+  createController,
+  done,
+  type Involved,
+  type Outcome,
+  ownKey,
+  type Service,
+  watching,
+} from "@lifeboat/kit";
+import {
+  type Binding,
+  bindingOf,
+  bindingResource,
+  bindingsBy,
+  watchingBindings,
+} from "../../context/bindings.ts";
+import type { PlaneContext } from "../../context/context.ts";
+import { kindIndexValue } from "../../context/informers.ts";
+import { watchingTemplates } from "../../context/templates.ts";
+import { SaidLately } from "../../context/said-lately.ts";
+
+/** The controller that reports what copies do on their bindings and templates. */
+export function createBindingStatus(context: PlaneContext): readonly Service[] {
+  const { informers, interpretation, templates } = context;
+  const reports = new StatusReports(context);
+  return [
+    createController(context, {
+      name: "binding-status",
+      concurrency: 8,
+      watches: [
+        ...watchingBindings(informers, ownKey),
+        watching(informers.works, (old, now) => keysOfWork(context, old, now)),
+        watchingTemplates(templates, (resource, old, now) =>
+          keysOfTemplate(context, resource, old, now),
+        ),
+        {
+          whenSynced: (signal) => interpretation.whenSynced(signal),
+          subscribe: (add) =>
+            interpretation.onChange((apiVersion, kind) => {
+              const value = kindIndexValue({ apiVersion, kind }, undefined);
+              for (const binding of bindingsBy(informers, "kind", value)) add(keyOf(binding));
+            }),
+        },
+      ],
+      reconcile: (key) => reports.look(key),
+    }),
+  ];
+}
+
+function keysOfWork(
+  { informers }: PlaneContext,
+  old: Work | undefined,
+  now: Work | undefined,
+): readonly ObjectKey[] {
+  const labels = (now ?? old)?.metadata.labels ?? {};
+  const id = labels[wellKnown.BINDING_ID] ?? labels[wellKnown.CLUSTER_BINDING_ID];
+  return id === undefined ? [] : bindingsBy(informers, "id", id).map(keyOf);
+}
+
+/** A template's generation decides what its status says is observed, and nobody else may write that status. */
+function keysOfTemplate(
+  { informers }: PlaneContext,
+  { kind }: Resource,
+  old: AnyObject | undefined,
+  now: AnyObject | undefined,
+): readonly ObjectKey[] {
+  if (now === undefined) return [];
+  const { namespace = "", name, generation } = now.metadata;
+  const key = { namespace, name: bindingName(kind, name) };
+  if (bindingOf(informers, key) === undefined) return [];
+  const isSame =
+    old?.metadata.generation === generation && equalJson(old?.["status"], now["status"]);
+  return old !== undefined && isSame ? [] : [key];
+}
+
+class StatusReports {
+  readonly #context: PlaneContext;
+  /** By key: since when something is held back. */
+  readonly #heldSince = new Map<string, Instant>();
+  readonly #said = new SaidLately();
+
+  constructor(context: PlaneContext) {
+    this.#context = context;
+  }
+
+  async look(key: ObjectKey): Promise<Outcome> {
+    const { events, informers, plane, time } = this.#context;
+    const binding = bindingOf(informers, key);
+    if (binding === undefined || binding.metadata.deletionTimestamp !== undefined) {
+      this.#heldSince.delete(formatKey(key));
+      return done;
+    }
+    const moment = time.moment();
+    const heldSince = this.#heldSince.get(formatKey(key));
+    const plan = decideAggregation(
+      { binding, works: worksOf(this.#context, binding), heldSince },
+      moment,
+    );
+    if (plan.checkAgainAt !== undefined) {
+      if (heldSince === undefined) this.#heldSince.set(formatKey(key), moment.now);
+      return checkAgainAt(plan.checkAgainAt);
+    }
+    for (const { status } of plan.commands) {
+      const { uid } = binding.metadata;
+      const what = [plan.items, findCondition(status.conditions, "FullyApplied")?.status];
+      const again = this.#said.heldUntil(uid, what, moment);
+      if (again !== undefined) return checkAgainAt(again);
+      const changed = { ...binding, status };
+      await plane.update(bindingResource(key), changed, { subresource: "status" });
+      this.#said.note(uid, what, moment.now);
+    }
+    this.#heldSince.delete(formatKey(key));
+    const isNews = plan.reason === "Changed";
+    if (isNews)
+      events.record(binding, succeeded(`Update ${nameOf(binding)} with AggregatedStatus`));
+    return this.#report(binding, plan.items, isNews, moment);
+  }
+
+  async #report(
+    binding: Binding,
+    items: readonly AggregatedItem[],
+    isNews: boolean,
+    moment: Moment,
+  ): Promise<Outcome> {
+    const { events, templates } = this.#context;
+    const { apiVersion, kind, uid } = binding.spec.resource;
+    const resource = templates.resourceOf(apiVersion, kind);
+    const template = templates.get(binding.spec.resource);
+    if (resource === undefined || template === undefined) return done;
+    const { metadata } = template;
+    if ((uid ?? metadata.uid) !== metadata.uid || metadata.deletionTimestamp !== undefined)
+      return done;
+    try {
+      const copies = copiesOf(binding, items);
+      const written = await this.#writeTemplate(resource, template, copies, moment);
+      if (written === "written" && isNews)
+        events.record(template, succeeded("Update Resource with AggregatedStatus"));
+      return typeof written === "string" ? done : checkAgainAt(written);
+    } catch (error) {
+      if (isRefused(error, "NotFound")) return done;
+      if (!isRefused(error, "Conflict"))
+        for (const involved of [binding, template] satisfies Involved[])
+          events.record(involved, {
+            type: "Warning",
+            reason: "AggregateStatusFailed",
+            message: `Update Resource with AggregatedStatus failed: ${String(error)}`,
+          });
+      throw error;
+    }
+  }
+
+  /** Answers whether there was something to write, or when that is to be written. */
+  async #writeTemplate(
+    resource: Resource,
+    template: AnyObject,
+    copies: ReturnType<typeof copiesOf>,
+    moment: Moment,
+  ): Promise<"written" | "upToDate" | Instant> {
+    const { interpretation, plane } = this.#context;
+    const { uid } = template.metadata;
+    const status = await interpretation.aggregateStatus(template, copies);
+    if (status === undefined || equalJson(status, template["status"] ?? {})) return "upToDate";
+    const again = this.#said.heldUntil(uid, status, moment);
+    if (again !== undefined) return again;
+    await plane.update(resource, { ...template, status }, { subresource: "status" });
+    this.#said.note(uid, status, moment.now);
+    return "written";
+  }
+}
+
+function worksOf({ informers }: PlaneContext, { metadata }: Binding): readonly Work[] {
+  const key =
+    metadata.namespace === undefined ? wellKnown.CLUSTER_BINDING_ID : wellKnown.BINDING_ID;
+  const id = metadata.labels?.[key];
+  return id === undefined ? [] : informers.works.byIndex("binding", id);
+}
+
+function nameOf(binding: Binding): string {
+  return `${binding.kind}(${formatKey(keyOf(binding))})`;
+}
+
+function succeeded(what: string) {
+  const message = `${what} successfully.`;
+  return { type: "Normal", reason: "AggregateStatusSucceed", message } as const;
+}

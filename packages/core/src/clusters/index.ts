@@ -1,0 +1,9 @@
+export {
+  decideLifecycle,
+  LEAVING,
+  type LifecycleCommand,
+  type LifecyclePlan,
+  type LifecycleView,
+} from "./lifecycle.ts";
+export { type LifecycleReason, lifecycleReasons } from "./reasons.ts";
+export { stuckOn, stuckReasons, whyStuck, workloadOf } from "./stuck.ts";

@@ -1,0 +1,15 @@
+export {
+  type ApplicationPlan,
+  applicationPurgeMode,
+  type ApplicationView,
+  decideApplication,
+  evictApplication,
+  hasNowhereElse,
+  isKeptOut,
+} from "./decide.ts";
+export {
+  type ApplicationHeldReason,
+  applicationHeldReasons,
+  type ApplicationReason,
+  applicationReasons,
+} from "./reasons.ts";

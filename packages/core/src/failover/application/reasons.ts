@@ -1,0 +1,22 @@
+/** Why a workload that is unhealthy in a cluster stays there or leaves it. */
+import { defineReasons } from "../../plan.ts";
+
+export const applicationReasons = defineReasons({
+  NotAsked: "The policy asks for no failover of the application.",
+  Well: "No copy is known to be unhealthy.",
+  Tolerated: "A copy is unhealthy, but not for as long as the policy tolerates.",
+  NowhereElse:
+    "The workload is in no cluster, and only clusters can take it that it left because it was unhealthy there.",
+  Due: "A copy has been unhealthy for longer than the policy tolerates.",
+});
+
+export type ApplicationReason = keyof typeof applicationReasons;
+
+export const applicationHeldReasons = defineReasons({
+  SchedulingSuspended: "Scheduling of the workload is suspended: nobody would place it anew.",
+  TemplateMissing: "The workload's template is not known, so its state cannot be kept safely.",
+  NoTarget: "No other cluster can take the workload.",
+  StateNotReadable: "The state that the workload must carry cannot be read.",
+});
+
+export type ApplicationHeldReason = keyof typeof applicationHeldReasons;

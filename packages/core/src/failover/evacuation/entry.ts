@@ -1,0 +1,105 @@
+/**
+ * Where one recorded binding stands, derived from the binding and nothing else, so that nothing can be forgotten (D7):
+ *
+ *   cluster in `spec.clusters`    Queued, or Abandoned when no reason to move is left
+ *   task for the cluster          Evicted
+ *   neither, or no binding        Done
+ *
+ * An eviction leaves a mark on the binding that says for which evacuation and taint it was. A binding that bears the mark
+ * and is on the cluster nevertheless was put back by a person or with their consent: it is not evicted for that taint again.
+ * Neither is one whose result a person edited since it was recorded.
+ */
+import type { ResourceBinding } from "@lifeboat/api";
+import { isFields, textAt, textsAt } from "../../fields.ts";
+import { EVICTED_FOR } from "../../well-known.ts";
+import { isEditedByHand } from "./own-result.ts";
+
+export type EntryState = "Queued" | "Evicted" | "Done" | "Abandoned" | "Exempt";
+
+/** What is known of one binding in one evacuation; one term per taint that recorded it. */
+export interface EntryView {
+  readonly evacuation: string;
+  readonly cluster: string;
+  readonly uid: string;
+  readonly terms: readonly EntryTerm[];
+  readonly binding: ResourceBinding | undefined;
+  /** A person took it out of the evacuation. */
+  readonly takenOut: boolean;
+}
+
+export interface EntryTerm {
+  /** See `taintId`. */
+  readonly taint: string;
+  readonly isExempt: boolean;
+  /** Recorded completely, and the cluster bears the taint. */
+  readonly isInForce: boolean;
+  /** The result when it was recorded (see own-result.ts); absent: that is not known. */
+  readonly result?: string | undefined;
+}
+
+export interface EntryAnswer {
+  readonly state: EntryState;
+  /** A person put it back where it had been evicted from, or edited its result. */
+  readonly putBack: boolean;
+}
+
+export function entryState(view: EntryView): EntryAnswer {
+  const { binding, cluster } = view;
+  const is = (state: EntryState, putBack = false): EntryAnswer => ({ state, putBack });
+  if (binding === undefined || binding.metadata.uid !== view.uid) return is("Done");
+  const isThere = (binding.spec.clusters ?? []).some(({ name }) => name === cluster);
+  if (view.terms.every(({ isExempt }) => isExempt)) return is("Exempt");
+  if (isThere && binding.metadata.deletionTimestamp === undefined) {
+    if (view.takenOut) return is("Abandoned");
+    const inForce = view.terms.filter((one) => one.isInForce && !one.isExempt);
+    const marks = inForce.filter(
+      ({ taint, result }) => isMarked(binding, view, taint) || isEditedByHand(binding, result),
+    );
+    if (marks.length === inForce.length) return is("Abandoned", marks.length > 0);
+    return is("Queued");
+  }
+  const isLeaving = (binding.spec.gracefulEvictionTasks ?? []).some(
+    ({ fromCluster }) => fromCluster === cluster,
+  );
+  return is(isLeaving ? "Evicted" : "Done");
+}
+
+/**
+ * Whether the binding was evicted from the cluster for this taint before, by this evacuation or by one that the gate ended. A taint
+ * without a time is known for the same only within one evacuation.
+ */
+function isMarked(
+  binding: ResourceBinding,
+  { evacuation, cluster }: Pick<EntryView, "evacuation" | "cluster">,
+  taint: string,
+): boolean {
+  const mark = evictionMarks(binding)[cluster];
+  if (mark === undefined || taint.endsWith("@")) return mark === markOf(evacuation, taint);
+  return mark.endsWith(markOf("", taint));
+}
+
+export function markOf(evacuation: string, taint: string): string {
+  return `${evacuation} ${taint}`;
+}
+
+/** By cluster: for which evacuation and taint the binding was last evicted from it. */
+export function evictionMarks(binding: ResourceBinding): Readonly<Record<string, string>> {
+  const text = textAt(binding, "metadata", "annotations", EVICTED_FOR);
+  if (text === "") return {};
+  try {
+    const marks: unknown = JSON.parse(text);
+    return isFields(marks) ? textsAt({ marks }, "marks") : {};
+  } catch {
+    return {};
+  }
+}
+
+/** As many clusters are remembered; the one that was evicted from longest ago is forgotten first. */
+const MAX_MARKS = 10;
+
+/** The text of the annotation after an eviction from a cluster. */
+export function withMark(binding: ResourceBinding, cluster: string, mark: string): string {
+  const { [cluster]: _former, ...others } = evictionMarks(binding);
+  const kept = Object.entries(others).slice(1 - MAX_MARKS);
+  return JSON.stringify(Object.fromEntries([...kept, [cluster, mark]]));
+}

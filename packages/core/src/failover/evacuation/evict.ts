@@ -1,0 +1,137 @@
+/**
+ * The eviction itself: one write on the binding, so that there is no moment in which the copy has left the result and
+ * nobody knows of it, or in which its state is lost (D12).
+ *
+ * 1. The cluster leaves `spec.clusters` and a task for it appears in `spec.gracefulEvictionTasks`, with everything that
+ *    later steps need: why, how, how many replicas, where the workload ran before, the state it carries.
+ * 2. There is at most one task for a cluster; evicting twice changes nothing.
+ * 3. The state of this failover replaces that of an earlier one, also when there is none.
+ */
+import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
+import { formatTime, type Instant } from "@lifeboat/base";
+import type { Fields } from "../../fields.ts";
+import {
+  formatPreservedState,
+  type PreservedState,
+  readPreservedState,
+} from "../../propagation/rendering/preserved-state.ts";
+import { EVICTED_FOR, FORMER_RESULT, PRESERVED_STATE } from "../../well-known.ts";
+import { withMark } from "./entry.ts";
+import { formerResultOf } from "./former-result.ts";
+import { signAgain } from "./own-result.ts";
+
+export interface EvictionOrder {
+  readonly cluster: string;
+  /** One word, as the task's `reason`. */
+  readonly reason: string;
+  readonly message: string;
+  readonly producer: string;
+  readonly purgeMode: NonNullable<EvictionTask["purgeMode"]>;
+  /** Only for a failing application moved gracefully. */
+  readonly gracePeriodSeconds?: number;
+  /** The labels that carry the state; empty: none. */
+  readonly state: Readonly<Record<string, string>>;
+  /** Whether the new copy gets the labels; the task keeps them in any case. */
+  readonly inject: boolean;
+  /** For which evacuation and taint (see entry.ts); absent: for none. */
+  readonly mark?: string;
+}
+
+const MAX_MESSAGE = 1024;
+
+/** The binding after the eviction; the same object when the cluster is not in its result. */
+export function evict(
+  binding: ResourceBinding,
+  order: EvictionOrder,
+  now: Instant,
+): ResourceBinding {
+  const { spec } = binding;
+  const clusters = spec.clusters ?? [];
+  const leaving = clusters.find(({ name }) => name === order.cluster);
+  if (leaving === undefined) return binding;
+  const tasks = (spec.gracefulEvictionTasks ?? []).filter(
+    ({ fromCluster }) => fromCluster !== order.cluster,
+  );
+  const hasState = Object.keys(order.state).length > 0;
+  const task: EvictionTask = {
+    fromCluster: order.cluster,
+    purgeMode: order.purgeMode,
+    ...(leaving.replicas === undefined || leaving.replicas === 0
+      ? {}
+      : { replicas: leaving.replicas }),
+    reason: order.reason,
+    message: order.message.slice(0, MAX_MESSAGE),
+    producer: order.producer,
+    ...(order.gracePeriodSeconds === undefined
+      ? {}
+      : { gracePeriodSeconds: order.gracePeriodSeconds }),
+    ...(order.purgeMode === "Never" ? { suppressDeletion: true } : {}),
+    ...(hasState ? { preservedLabelState: order.state } : {}),
+    creationTimestamp: formatTime(now),
+    clustersBeforeFailover: clusters.map(({ name }) => name),
+  };
+  return signAgain({
+    ...binding,
+    metadata: withState(binding, order, hasState && order.inject),
+    spec: {
+      ...spec,
+      clusters: clusters.filter(({ name }) => name !== order.cluster),
+      gracefulEvictionTasks: [...tasks, task],
+    },
+  });
+}
+
+/** The binding as it was before the eviction of a cluster that nothing has replaced: the task goes, the result returns. */
+export function rollBack(binding: ResourceBinding, cluster: string): ResourceBinding {
+  const { spec } = binding;
+  const task = (spec.gracefulEvictionTasks ?? []).find(
+    ({ fromCluster }) => fromCluster === cluster,
+  );
+  if (task === undefined) return binding;
+  const clusters = spec.clusters ?? [];
+  const isThere = clusters.some(({ name }) => name === cluster);
+  const former = {
+    name: cluster,
+    ...(task.replicas === undefined ? {} : { replicas: task.replicas }),
+  };
+  return signAgain({
+    ...binding,
+    spec: {
+      ...spec,
+      clusters: isThere ? clusters : [...clusters, former],
+      gracefulEvictionTasks: (spec.gracefulEvictionTasks ?? []).filter((one) => one !== task),
+    },
+  });
+}
+
+function withState(
+  binding: ResourceBinding,
+  order: EvictionOrder,
+  carries: boolean,
+): ResourceBinding["metadata"] {
+  const { metadata } = binding;
+  const { [PRESERVED_STATE]: _former, ...others } = metadata.annotations ?? {};
+  const state = stateAfter(binding, order, carries);
+  const annotations = {
+    ...others,
+    [FORMER_RESULT]: formerResultOf(binding),
+    ...(state === undefined ? {} : { [PRESERVED_STATE]: formatPreservedState(state) }),
+    ...(order.mark === undefined
+      ? {}
+      : { [EVICTED_FOR]: withMark(binding, order.cluster, order.mark) }),
+  };
+  return { ...metadata, annotations };
+}
+
+/** What is carried from now on, and what the old copy carries itself; undefined: neither. */
+function stateAfter(
+  binding: ResourceBinding,
+  { cluster, state }: EvictionOrder,
+  carries: boolean,
+): PreservedState | undefined {
+  const { from = "", labels = {} } = readPreservedState(binding as unknown as Fields) ?? {};
+  const hasFormer = Object.keys(labels).length > 0;
+  if (!carries && !hasFormer) return undefined;
+  const carried = { from: cluster, labels: carries ? state : {} };
+  return hasFormer ? { ...carried, former: { from, labels } } : carried;
+}

@@ -1,0 +1,41 @@
+/**
+ * Where a workload ran before it was last evicted, kept on its binding beyond the eviction's end, so that a person can
+ * order it back.
+ *
+ * While another eviction of the workload stands, what is kept stays: clusters that fail one after the other are one
+ * episode, and its beginning is where people want to go back to.
+ */
+import type { ResourceBinding } from "@lifeboat/api";
+import { integerAt, isFields, textAt } from "../../fields.ts";
+import type { Target } from "../../placement/view.ts";
+import { FORMER_RESULT } from "../../well-known.ts";
+
+/** The text of the annotation after an eviction of this binding. */
+export function formerResultOf(binding: ResourceBinding): string {
+  const { spec } = binding;
+  const kept = binding.metadata.annotations?.[FORMER_RESULT];
+  const isUnderWay = (spec.gracefulEvictionTasks ?? []).length > 0;
+  return isUnderWay && kept !== undefined ? kept : JSON.stringify(spec.clusters ?? []);
+}
+
+/** Where the workload ran before its last eviction; undefined when that is not known. */
+export function formerResult(binding: ResourceBinding): readonly Target[] | undefined {
+  const text = binding.metadata.annotations?.[FORMER_RESULT];
+  const kept = text === undefined ? undefined : parsed(text);
+  return Array.isArray(kept) ? kept.flatMap(targetOf) : undefined;
+}
+
+function targetOf(value: unknown): readonly Target[] {
+  if (!isFields(value) || textAt(value, "name") === "") return [];
+  const replicas = integerAt(value, "replicas");
+  const name = textAt(value, "name");
+  return [replicas === undefined || replicas < 0 ? { name } : { name, replicas }];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,80 @@
+export {
+  type Affected,
+  affectedBy,
+  evictingTaints,
+  type EvictingTaint,
+  type PurgeMode,
+  purgeModeOf,
+  tolerates,
+} from "./affected.ts";
+export { type BudgetView, reserve, type TokenReservation } from "./budget.ts";
+export {
+  type EntryState,
+  entryState,
+  type EntryTerm,
+  type EntryView,
+  evictionMarks,
+} from "./entry.ts";
+export { evict, type EvictionOrder, rollBack } from "./evict.ts";
+export { formerResult } from "./former-result.ts";
+export { signResult } from "./own-result.ts";
+export {
+  type EntryCounts,
+  isStoppedByGate,
+  type Line as EvacuationLine,
+  progressOf,
+  type ProgressView,
+  secondsLeft,
+  closedByGate,
+  wasStoppedByGate,
+} from "./progress.ts";
+export { EvictionQueue, type Lane, type Queued } from "./queue.ts";
+export {
+  DEFAULT_RATES,
+  type FleetHealth,
+  fleetHealth,
+  isDrained,
+  isFailed,
+  passiveRateOf,
+  type Rate,
+  rateOf,
+  type RateOptions,
+  type RateReason,
+  rateReasons,
+} from "./rate.ts";
+export {
+  type ExemptReason,
+  exemptReasons,
+  type HeldReason,
+  heldReasons,
+  type PhaseReason,
+  phaseReasons,
+} from "./reasons.ts";
+export {
+  currentOf,
+  isOpen,
+  judge,
+  type JudgeOptions,
+  nextEvacuation,
+  nextOrdinal,
+  numberOf,
+  recordTaints,
+  slicesFor,
+  surplusOf,
+  type TaintChanges,
+} from "./record.ts";
+export {
+  decideRelease,
+  type ReleaseDecision,
+  type ReleaseView,
+  TAINT_MANAGER,
+  TAINT_UNTOLERATED,
+} from "./release.ts";
+export {
+  describeTaint,
+  identityOf,
+  isDrainTaint,
+  type RecordedTaint,
+  taintId,
+  type TaintIdentity,
+} from "./taint-identity.ts";

@@ -1,0 +1,104 @@
+/**
+ * How fast workloads may be moved over the whole fleet: a function of how much of the fleet has failed (D6).
+ *
+ *   every counted cluster failed        0    "everything is down" means "I am cut off"
+ *   failed share above the threshold    the secondary rate in a large fleet, 0 in a small one
+ *   otherwise                           the configured rate
+ *
+ * A cluster has failed when it bears an evicting taint. One that a person drains counts neither as failed nor at all.
+ */
+import type { Cluster } from "@lifeboat/api";
+import { EVICTING_EFFECTS } from "@lifeboat/api";
+import { defineReasons } from "../../plan.ts";
+import { DRAIN_TAINT } from "../../well-known.ts";
+
+export interface RateOptions {
+  /** `--resource-eviction-rate`, per second. */
+  readonly rate: number;
+  /** `--secondary-resource-eviction-rate`, per second. */
+  readonly secondaryRate: number;
+  /** `--unhealthy-cluster-threshold`: a share of the fleet, 0 to 1. */
+  readonly unhealthyThreshold: number;
+  /** `--large-cluster-num-threshold`: fleets with more clusters are large. */
+  readonly largeFleetThreshold: number;
+}
+
+export const DEFAULT_RATES: RateOptions = Object.freeze({
+  rate: 0.5,
+  secondaryRate: 0.1,
+  unhealthyThreshold: 0.55,
+  largeFleetThreshold: 10,
+});
+
+export const rateReasons = defineReasons({
+  FleetHealthy: "Enough of the fleet is healthy: workloads move at the configured rate.",
+  FleetUnhealthy: "Too much of a large fleet has failed: workloads move at the secondary rate.",
+  FleetTooUnhealthy: "Too much of a small fleet has failed: nothing moves.",
+  EverythingFailed:
+    "Every cluster looks failed, which more likely means that this control plane is cut off: nothing moves.",
+  RateZero: "The configured rate is 0: nothing moves.",
+});
+
+export type RateReason = keyof typeof rateReasons;
+
+/** The state of the fleet as far as the rate is concerned. */
+export interface FleetHealth {
+  readonly failed: number;
+  readonly counted: number;
+}
+
+export interface Rate {
+  /** Releases per second. */
+  readonly perSecond: number;
+  readonly reason: RateReason;
+  readonly failed: number;
+  readonly counted: number;
+  /** 0 to 1. */
+  readonly failedShare: number;
+}
+
+/** Whether a cluster bears a taint that moves workloads away. */
+export function isFailed(cluster: Pick<Cluster, "spec">): boolean {
+  return (cluster.spec.taints ?? []).some(({ effect }) => EVICTING_EFFECTS.includes(effect));
+}
+
+/** Whether a person is emptying the cluster. */
+export function isDrained(cluster: Pick<Cluster, "spec">): boolean {
+  return (cluster.spec.taints ?? []).some(({ key }) => key === DRAIN_TAINT);
+}
+
+export function fleetHealth(clusters: readonly Pick<Cluster, "spec">[]): FleetHealth {
+  const counted = clusters.filter((cluster) => !isDrained(cluster));
+  return { failed: counted.filter(isFailed).length, counted: counted.length };
+}
+
+/** The rate for a fleet in this state. */
+export function rateOf({ failed, counted }: FleetHealth, options: RateOptions): Rate {
+  const failedShare = counted === 0 ? 0 : failed / counted;
+  const answer = (perSecond: number, reason: RateReason): Rate => ({
+    perSecond: perSecond > 0 ? perSecond : 0,
+    reason: perSecond > 0 || reason !== "FleetHealthy" ? reason : "RateZero",
+    failed,
+    counted,
+    failedShare,
+  });
+  // A drain of the only cluster still goes at the configured rate: nothing has failed.
+  if (counted === 0) return answer(options.rate, "FleetHealthy");
+  if (failed === counted) return answer(0, "EverythingFailed");
+  if (failedShare <= options.unhealthyThreshold) return answer(options.rate, "FleetHealthy");
+  if (counted > options.largeFleetThreshold) return answer(options.secondaryRate, "FleetUnhealthy");
+  return answer(0, "FleetTooUnhealthy");
+}
+
+const PASSIVE_PER_SECOND = 10;
+
+/**
+ * The rate of what has neither replicas nor health: 10 per second, slowed by the same brake in the same proportion (D6).
+ */
+export function passiveRateOf(
+  { perSecond }: Pick<Rate, "perSecond">,
+  options: RateOptions,
+): number {
+  if (!(perSecond > 0) || !(options.rate > 0)) return 0;
+  return PASSIVE_PER_SECOND * Math.min(1, perSecond / options.rate);
+}

@@ -1,0 +1,168 @@
+/**
+ * What becomes of the copies that are leaving clusters: which eviction tasks are over, and which are taken back.
+ *
+ *   recovered before it was placed anew ──▶ rolled back                                                           (D13)
+ *   Directly     ──▶ over when the old copy is gone, or a person says that its cluster is off                     (D10)
+ *   Gracefully   ──▶ over when a plugin says so, or a failing application's grace period is over; the floor holds  (D9)
+ *   Never        ──▶ over when a person says so (`suppressDeletion: false`)
+ *
+ * 1. Time alone ends nothing, except the grace period of a failing application whose old copy is itself unhealthy.
+ * 2. An old copy that may be healthy goes only when another one is proven healthy. Directly is exempt by definition.
+ * 3. In mode Directly a copy without a Work is gone. A Work that was sent before the eviction and arrives later is never
+ *    carried out: execution asks the binding before it applies anything for the first time.
+ * 4. Everything that is decided is one write of the binding. A task without a time gets one, so that periods can count.
+ */
+import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
+import { formatTime, type Instant, type Moment, parseTime } from "@lifeboat/base";
+import type { Plan } from "../../plan.ts";
+import { isApplicationFailover } from "../../placement/filters/evicted-from.ts";
+import { mayBeHealthy } from "../../propagation/works/copy-health.ts";
+import { isSilent, operatorFence } from "./fence.ts";
+import { modeOf } from "./purge-mode.ts";
+import type { TaskReason } from "./reasons.ts";
+import { isTakenBack, stateOfReturn, takenBack } from "./recovery.ts";
+import { holdsFloor, isGoing, isInResult, isSettled, type TasksView, workIn } from "./view.ts";
+
+export type TaskFate = "kept" | "cleared" | "rolledBack";
+
+/** What becomes of one task, and why. */
+export interface TaskVerdict {
+  readonly cluster: string;
+  readonly fate: TaskFate;
+  readonly reason: TaskReason;
+}
+
+export interface TasksPlan extends Plan<ResourceBinding, TaskReason> {
+  /** In the order of the tasks. */
+  readonly verdicts: readonly TaskVerdict[];
+}
+
+interface Verdict {
+  readonly fate: TaskFate;
+  readonly reason: TaskReason;
+  readonly checkAgainAt?: Instant;
+}
+
+/** Decides about every task of a binding; `commands` holds the binding as it is to be written, if anything changes. */
+export function decideTasks(view: TasksView, moment: Moment): TasksPlan {
+  const tasks = view.binding.spec.gracefulEvictionTasks ?? [];
+  if (tasks.length === 0) return { ...EMPTY, reason: "NoTasks" };
+  const verdicts: TaskVerdict[] = [];
+  const times: Instant[] = [];
+  let binding = view.binding;
+  for (const task of tasks) {
+    const { fate, reason, checkAgainAt } = decideTask(view, task, moment);
+    verdicts.push({ cluster: task.fromCluster, fate, reason });
+    if (checkAgainAt !== undefined) times.push(checkAgainAt);
+    if (fate === "cleared") binding = without(binding, task);
+    if (reason === "BackInResult") binding = stateOfReturn(view, binding, task.fromCluster);
+    if (fate === "rolledBack") binding = takenBack(view, binding, task.fromCluster);
+    if (fate === "kept" && task.creationTimestamp === undefined)
+      binding = stamped(binding, task, moment.now);
+  }
+  return {
+    ...EMPTY,
+    commands: binding === view.binding ? [] : [tidied(binding)],
+    ...(times.length > 0 && { checkAgainAt: times.reduce((a, b) => (b < a ? b : a)) }),
+    reason: (verdicts.find(({ fate }) => fate !== "kept") ?? verdicts[0])?.reason ?? "NoTasks",
+    verdicts,
+  };
+}
+
+const EMPTY = { commands: [], conditions: [], events: [], verdicts: [] } as const;
+
+function decideTask(view: TasksView, task: EvictionTask, moment: Moment): Verdict {
+  if (isTakenBack(view, task)) return { fate: "rolledBack", reason: "Recovered" };
+  if (!view.clusters.has(task.fromCluster) && workIn(view, task.fromCluster) === undefined)
+    return cleared("ClusterGone");
+  return modeOf(task) === "Directly"
+    ? decideDirect(view, task)
+    : decideGraceful(view, task, moment);
+}
+
+function decideDirect(view: TasksView, task: EvictionTask): Verdict {
+  const work = workIn(view, task.fromCluster);
+  const cluster = view.clusters.get(task.fromCluster);
+  if (isInResult(view, task) && (work === undefined || !isGoing(work)))
+    return cleared("BackInResult");
+  if (task.suppressDeletion === true) return kept("KeptByOrder");
+  if (work === undefined) return cleared("CopyGone");
+  if (cluster === undefined) return kept("AwaitingRemoval");
+  if (isGoing(work) && operatorFence(cluster) !== undefined) return cleared("Fenced");
+  return kept(isSilent(cluster) ? "AwaitingFence" : "AwaitingRemoval");
+}
+
+function decideGraceful(view: TasksView, task: EvictionTask, moment: Moment): Verdict {
+  const reason = whyOver(view, task, moment);
+  if (reason === "BackInResult") return cleared(reason);
+  if (task.suppressDeletion === true) return kept("KeptByOrder");
+  if (reason === undefined)
+    return kept(isSettled(view) ? "AwaitingTargets" : "AwaitingPlacement", graceEnd(task, moment));
+  // The copy of one that is in the result again stays, whoever says that the eviction is over.
+  const isSafe = isInResult(view, task) || holdsFloor(view, task);
+  return isSafe ? cleared(reason) : kept("LastHealthyCopy");
+}
+
+/** Why the old copy may go, but for the floor. */
+function whyOver(view: TasksView, task: EvictionTask, moment: Moment): TaskReason | undefined {
+  const plugin = view.plugins.find((one) => one.passes(view, task));
+  if (plugin !== undefined) return plugin.reason;
+  if (task.suppressDeletion === false) return "ReleasedByPerson";
+  return isGraceOver(view, task, moment) ? "GracePeriodOver" : undefined;
+}
+
+function isGraceOver(view: TasksView, task: EvictionTask, moment: Moment): boolean {
+  const end = graceEndOf(task, moment);
+  if (end === undefined || moment.now < end) return false;
+  const old = workIn(view, task.fromCluster);
+  const isUnhealthy = old === undefined || !mayBeHealthy(old);
+  // Without a place to go nothing is gained by removing it.
+  return isUnhealthy && (view.binding.spec.clusters ?? []).length > 0;
+}
+
+/** Only evictions of failing applications have a period. */
+function graceEndOf(task: EvictionTask, { due }: Moment): Instant | undefined {
+  const created = createdAt(task);
+  if (!isApplicationFailover(task) || task.gracePeriodSeconds === undefined) return undefined;
+  return created === undefined ? undefined : due(created, task.gracePeriodSeconds * 1000);
+}
+
+function graceEnd(task: EvictionTask, moment: Moment): Instant | undefined {
+  const end = graceEndOf(task, moment);
+  return end !== undefined && end > moment.now ? end : undefined;
+}
+
+function createdAt({ creationTimestamp }: EvictionTask): Instant | undefined {
+  return creationTimestamp === undefined ? undefined : parseTime(creationTimestamp);
+}
+
+function cleared(reason: TaskReason): Verdict {
+  return { fate: "cleared", reason };
+}
+
+function kept(reason: TaskReason, checkAgainAt?: Instant): Verdict {
+  return { fate: "kept", reason, ...(checkAgainAt !== undefined && { checkAgainAt }) };
+}
+
+function without(binding: ResourceBinding, task: EvictionTask): ResourceBinding {
+  return withTasks(binding, (one) => (one === task ? [] : [one]));
+}
+
+function stamped(binding: ResourceBinding, task: EvictionTask, now: Instant): ResourceBinding {
+  const creationTimestamp = formatTime(now);
+  return withTasks(binding, (one) => [one === task ? { ...one, creationTimestamp } : one]);
+}
+
+function withTasks(
+  binding: ResourceBinding,
+  change: (task: EvictionTask) => readonly EvictionTask[],
+): ResourceBinding {
+  const gracefulEvictionTasks = (binding.spec.gracefulEvictionTasks ?? []).flatMap(change);
+  return { ...binding, spec: { ...binding.spec, gracefulEvictionTasks } };
+}
+
+/** An empty list is not kept. */
+function tidied(binding: ResourceBinding): ResourceBinding {
+  const { gracefulEvictionTasks = [], ...spec } = binding.spec;
+  return gracefulEvictionTasks.length > 0 ? binding : { ...binding, spec };
+}

@@ -1,0 +1,56 @@
+/**
+ * How it is known that a copy no longer runs although its cluster does not answer (D10).
+ *
+ *   Observed   the member itself answered that the copy and its pods are gone: its Work is gone
+ *   Operator   a person said that the cluster is off (`lifeboat fence`): an annotation of the Cluster
+ *   Lease      the cluster promised to switch itself off when it cannot renew its lease for so long
+ *
+ * 1. A person's word counts while the cluster does not answer; when it does, the word is void and is taken off.
+ * 2. It makes a new copy possible. It does not make the old one forgotten: its Work stays and is carried out when the
+ *    cluster returns.
+ */
+import { type Cluster, hasCondition } from "@lifeboat/api";
+import { formatTime, type Instant } from "@lifeboat/base";
+import { isFields, textAt } from "../../fields.ts";
+import { FENCED } from "../../well-known.ts";
+
+export type FenceProof =
+  | { readonly kind: "Observed" }
+  | { readonly kind: "Operator"; readonly at: string; readonly by: string }
+  /** The moment from which nothing of the cluster runs any more. */
+  | { readonly kind: "Lease"; readonly until: Instant };
+
+/** The text of the annotation by which a person says that a cluster is off. */
+export function formatFence(at: Instant, by: string): string {
+  return JSON.stringify({ at: formatTime(at), by });
+}
+
+/** A person's word that the cluster is off; undefined: there is none, or the cluster answers. */
+export function operatorFence(cluster: Cluster): FenceProof | undefined {
+  const text = cluster.metadata.annotations?.[FENCED];
+  if (text === undefined || isAnswering(cluster)) return undefined;
+  // Whatever its text: somebody who may write Clusters put it there.
+  const word = parsed(text);
+  return { kind: "Operator", at: textAt(word, "at"), by: textAt(word, "by") };
+}
+
+/** Whether the cluster is known to answer. */
+export function isAnswering({ status }: Cluster): boolean {
+  return hasCondition(status?.conditions, "Ready");
+}
+
+/** Whether the cluster is known not to answer, or not to be well. One that nobody has asked yet is not. */
+export function isSilent({ status }: Cluster): boolean {
+  return (["False", "Unknown"] as const).some((value) =>
+    hasCondition(status?.conditions, "Ready", value),
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isFields(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,19 @@
+export { decideTasks, type TaskFate, type TasksPlan, type TaskVerdict } from "./decide-tasks.ts";
+export { type FenceProof, formatFence, isAnswering, isSilent, operatorFence } from "./fence.ts";
+export type { EvictionPlugin } from "./plugins/plugin.ts";
+export {
+  evictionPluginNames,
+  evictionPlugins,
+  unknownEvictionPlugins,
+} from "./plugins/registry.ts";
+export { isForTaint, modeOf, type TaskMode } from "./purge-mode.ts";
+export { remedyOf, type TaskReason, taskReasons } from "./reasons.ts";
+export {
+  awaitsStaleCopies,
+  decideStaleCopies,
+  STALE_COPIES_REMOVED,
+  type StaleCopiesPlan,
+  type StaleCopiesReason,
+  staleCopiesReasons,
+} from "./stale-copies.ts";
+export { type TasksView, worksByCluster } from "./view.ts";

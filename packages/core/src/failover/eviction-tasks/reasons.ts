@@ -1,0 +1,33 @@
+/** Why a copy that is leaving a cluster is kept, let go, or stays after all. */
+import { defineReasons } from "../../plan.ts";
+
+export const taskReasons = defineReasons({
+  NoTasks: "Nothing is leaving.",
+  TargetsHealthy: "Every copy of the result is healthy, so the old one may go.",
+  BackInResult: "The workload is placed in that cluster again; the copy stays.",
+  CopyGone: "The old copy is gone, with its pods.",
+  Fenced: "A person says that the cluster is off, so the old copy counts as gone.",
+  GracePeriodOver:
+    "The old copy of a failing application is unhealthy and was given its whole grace period.",
+  ReleasedByPerson: "A person said that the old copy may go.",
+  ClusterGone: "The cluster is no longer part of the fleet.",
+  Recovered: "The cluster recovered before the workload was placed anew, so it stays there.",
+  AwaitingPlacement: "The workload has not been placed anew yet.",
+  AwaitingTargets: "Some copies of the result are not known to be healthy.",
+  AwaitingRemoval: "The old copy is being removed.",
+  AwaitingFence:
+    "The cluster cannot be reached, so nobody knows whether the old copy still runs there.",
+  LastHealthyCopy: "The old copy may be the last healthy one.",
+  KeptByOrder: "The old copy stays until a person says otherwise.",
+});
+
+export type TaskReason = keyof typeof taskReasons;
+
+/** What a person can do about a copy that waits for this reason; "" when waiting is all. */
+export function remedyOf(reason: TaskReason, cluster: string): string {
+  if (reason === "AwaitingFence")
+    return `The workload is placed anew once the cluster answers, or once a person says that it is off: lifeboat fence ${cluster}`;
+  if (reason === "KeptByOrder")
+    return "The person who wants it gone sets suppressDeletion of the eviction task to false.";
+  return "";
+}

@@ -1,0 +1,79 @@
+/**
+ * Whether an eviction is taken back because its cluster recovered (D13).
+ *
+ * 1. Only evictions for a taint of the cluster end with the taint. A failing application, or a person's own task, has
+ *    nothing to do with it.
+ * 2. What was placed anew is finished: the system never turns round half-way. What was not, goes back.
+ * 3. In mode Directly nothing is placed anew before the task is over, so a recovery before that always rolls back.
+ */
+import type { Cluster, EvictionTask, ResourceBinding } from "@lifeboat/api";
+import { evictingTaints } from "../evacuation/affected.ts";
+import { rollBack } from "../evacuation/evict.ts";
+import type { Fields } from "../../fields.ts";
+import { isDivided, readPlacement } from "../../placement/rules.ts";
+import {
+  formatPreservedState,
+  readPreservedState,
+} from "../../propagation/rendering/preserved-state.ts";
+import { PRESERVED_STATE } from "../../well-known.ts";
+import { isForTaint, modeOf } from "./purge-mode.ts";
+import { isGoing, isInResult, isPlaced, type TasksView, workIn } from "./view.ts";
+
+/** Whether the task is to be rolled back. */
+export function isTakenBack(view: TasksView, task: EvictionTask): boolean {
+  const cluster = view.clusters.get(task.fromCluster);
+  if (cluster === undefined || !isRecovered(cluster)) return false;
+  return isForTaint(task) && !isInResult(view, task) && isUnplaced(view, task);
+}
+
+function isRecovered(cluster: Cluster): boolean {
+  return cluster.metadata.deletionTimestamp === undefined && evictingTaints(cluster).length === 0;
+}
+
+/** Whether nothing has been placed for what the task took out. */
+function isUnplaced(view: TasksView, task: EvictionTask): boolean {
+  const { spec } = view.binding;
+  const clusters = spec.clusters ?? [];
+  if (clusters.length === 0 || modeOf(task) === "Directly") return true;
+  const before = task.clustersBeforeFailover;
+  if (before === undefined || isPlaced(view)) return false;
+  if (clusters.some(({ name }) => !before.includes(name))) return false;
+  if (!isDivided(readPlacement(spec.placement))) return true;
+  const placed = clusters.reduce((sum, { replicas = 0 }) => sum + replicas, 0);
+  return placed < (spec.replicas ?? 0);
+}
+
+/** The binding with the former result. */
+export function takenBack(
+  view: TasksView,
+  binding: ResourceBinding,
+  cluster: string,
+): ResourceBinding {
+  return stateOfReturn(view, rollBack(binding, cluster), cluster);
+}
+
+/**
+ * The state that a workload carries which is in its old cluster again. A copy that was removed meanwhile is a new one, so
+ * it gets the state that was saved; a copy that is still there goes on as it was, with the state that it carries itself.
+ * What was saved for a copy elsewhere stays as it is.
+ */
+export function stateOfReturn(
+  view: TasksView,
+  binding: ResourceBinding,
+  cluster: string,
+): ResourceBinding {
+  const state = readPreservedState(binding as unknown as Fields);
+  if (state?.from !== cluster) return binding;
+  const hasSaved = Object.keys(state.labels).length > 0;
+  const isElsewhere = (binding.spec.clusters ?? []).some(({ name }) => name !== cluster);
+  if (hasSaved && isElsewhere) return binding;
+  const old = workIn(view, cluster);
+  const isThere = old !== undefined && !isGoing(old);
+  const carried = hasSaved && !isThere ? { from: "", labels: state.labels } : state.former;
+  const { [PRESERVED_STATE]: _saved, ...others } = binding.metadata.annotations ?? {};
+  const annotations = {
+    ...others,
+    ...(carried !== undefined && { [PRESERVED_STATE]: formatPreservedState(carried) }),
+  };
+  return { ...binding, metadata: { ...binding.metadata, annotations } };
+}

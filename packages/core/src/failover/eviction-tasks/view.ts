@@ -1,0 +1,76 @@
+/** What a decision about eviction tasks looks at, and what plugins may ask of it. */
+import type { Cluster, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
+import { hasScheduler } from "../../propagation/matching/has-scheduler.ts";
+import { isProvenHealthy, mayBeHealthy } from "../../propagation/works/copy-health.ts";
+import { clusterOfWork } from "../../propagation/works/decide-works.ts";
+import { isSilent } from "./fence.ts";
+import type { EvictionPlugin } from "./plugins/plugin.ts";
+
+export interface TasksView {
+  readonly binding: ResourceBinding;
+  /** The Works of the binding, those that are going included; see `worksByCluster`. */
+  readonly works: ReadonlyMap<string, Work>;
+  /** The Clusters that exist, of those that the tasks and the result name. */
+  readonly clusters: ReadonlyMap<string, Cluster>;
+  /** Clusters of the result whose Work is not what would be rendered now. */
+  readonly outdated: ReadonlySet<string>;
+  /** Any of them may let an old copy go. */
+  readonly plugins: readonly EvictionPlugin[];
+}
+
+/** Works by their cluster. Of two in one cluster the one counts that stays. */
+export function worksByCluster(works: readonly Work[]): ReadonlyMap<string, Work> {
+  const found = new Map<string, Work>();
+  for (const work of works) {
+    const cluster = clusterOfWork(work);
+    if (!found.has(cluster) || !isGoing(work)) found.set(cluster, work);
+  }
+  return found;
+}
+
+/** The Work of the binding in a cluster. */
+export function workIn({ works }: TasksView, cluster: string): Work | undefined {
+  return works.get(cluster);
+}
+
+export function isGoing({ metadata }: Work): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+/** Whether the workload is placed in the cluster of the task. */
+export function isInResult({ binding }: TasksView, { fromCluster }: EvictionTask): boolean {
+  return (binding.spec.clusters ?? []).some(({ name }) => name === fromCluster);
+}
+
+/** Whether the scheduler has placed this very version of the workload somewhere. */
+export function isPlaced({ binding: { metadata, spec, status } }: TasksView): boolean {
+  return (
+    (spec.clusters ?? []).length > 0 && status?.schedulerObservedGeneration === metadata.generation
+  );
+}
+
+/**
+ * Whether the workload is where it is to be: placed in this very version, or left where it is because no policy asks for it any
+ * more, so that no scheduler will ever see this version.
+ */
+export function isSettled(view: TasksView): boolean {
+  const isLeftThere = !hasScheduler(view.binding) && (view.binding.spec.clusters ?? []).length > 0;
+  return isLeftThere || isPlaced(view);
+}
+
+/** Whether the copy in a cluster can be relied on: proven healthy, as it should be now, in a cluster that answers. */
+export function isDependable(view: TasksView, name: string): boolean {
+  const work = workIn(view, name);
+  const cluster = view.clusters.get(name);
+  if (work === undefined || cluster === undefined || isSilent(cluster)) return false;
+  return isProvenHealthy(work) && !view.outdated.has(name);
+}
+
+/** Whether letting the old copy go leaves a healthy one, or takes none away (D9). */
+export function holdsFloor(view: TasksView, { fromCluster }: EvictionTask): boolean {
+  const old = workIn(view, fromCluster);
+  if (old === undefined || isGoing(old) || !mayBeHealthy(old)) return true;
+  return (view.binding.spec.clusters ?? []).some(
+    ({ name }) => name !== fromCluster && isDependable(view, name),
+  );
+}

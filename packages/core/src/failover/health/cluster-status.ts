@@ -1,0 +1,57 @@
+/**
+ * The status of a Cluster, from what is known now and what it says already.
+ *
+ * 1. Only known things are written: what was not observed stays as it is.
+ * 2. Conditions of others and remedyActions are carried over untouched.
+ * 3. Numbers that change all the time (pods start and end) are `routine` and can wait; what decisions hang on (a
+ *    condition, something that was not known at all) is not.
+ */
+import { type Cluster, type Condition, equalJson, setCondition } from "@lifeboat/api";
+import { deepFreeze, type Instant } from "@lifeboat/base";
+import type { PlannedCondition } from "../../plan.ts";
+import type { ApiEnablements } from "./enablements.ts";
+
+type ClusterStatus = NonNullable<Cluster["status"]>;
+
+/** What is known of a member; absent: not observed. */
+export interface ClusterKnowledge {
+  readonly conditions: readonly PlannedCondition[];
+  readonly kubernetesVersion?: string;
+  readonly apiEnablements?: ApiEnablements;
+  readonly nodeSummary?: NonNullable<ClusterStatus["nodeSummary"]>;
+  readonly resourceSummary?: NonNullable<ClusterStatus["resourceSummary"]>;
+}
+
+export interface StatusPlan {
+  /** The status as it is to be; undefined: as it is. */
+  readonly status?: ClusterStatus;
+  /** Whether it may wait for the next regular time to write. */
+  readonly routine: boolean;
+}
+
+/** Nothing is to be written. */
+export const UNCHANGED_STATUS: StatusPlan = Object.freeze({ routine: true });
+
+/** Decides what the status of a Cluster is to say. */
+export function decideClusterStatus(
+  current: ClusterStatus | undefined,
+  knowledge: ClusterKnowledge,
+  now: Instant,
+): StatusPlan {
+  const { conditions: planned, ...known } = knowledge;
+  const before: readonly Condition[] = current?.conditions ?? [];
+  const conditions = planned.reduce<readonly Condition[]>(
+    (list, condition) => setCondition(list, condition, now),
+    before,
+  );
+  const status: ClusterStatus = {
+    ...current,
+    ...known,
+    ...(conditions.length > 0 && { conditions }),
+  };
+  if (equalJson(status, current ?? {})) return UNCHANGED_STATUS;
+  const isNews = Object.keys(known).some(
+    (field) => current?.[field as keyof ClusterStatus] === undefined,
+  );
+  return { status: deepFreeze(status), routine: conditions === before && !isNews };
+}

@@ -1,0 +1,35 @@
+export {
+  type ClusterKnowledge,
+  decideClusterStatus,
+  type StatusPlan,
+  UNCHANGED_STATUS,
+} from "./cluster-status.ts";
+export {
+  type ApiEnablements,
+  COMPLETE_ENABLEMENTS,
+  decideEnablements,
+  type EnablementPlan,
+  type EnablementView,
+} from "./enablements.ts";
+export {
+  decideReady,
+  extendStreak,
+  type Observation,
+  observeAnswer,
+  observeFailure,
+  observeUnusable,
+  READY,
+  type ReadyPlan,
+  type ReadyThresholds,
+  type ReadyView,
+  type Streak,
+  streakAfterChange,
+} from "./ready.ts";
+export {
+  enablementReasons,
+  type EnablementReason,
+  readyDecisionReasons,
+  type ReadyDecisionReason,
+  readyReasons,
+  type ReadyReason,
+} from "./reasons.ts";

@@ -1,0 +1,30 @@
+/** Why a cluster is, or is not, ready; and how much of its API is known. The words are those that clients know. */
+import { defineReasons } from "../../plan.ts";
+
+export const readyReasons = defineReasons({
+  ClusterReady: "The member's API server answers that it is well.",
+  ClusterNotReady: "The member's API server answers, but not that it is well.",
+  ClusterNotReachable: "The member's API server does not answer.",
+  StatusCollectionFailed:
+    "The member cannot be asked with the address and the credential that are written down.",
+});
+
+export type ReadyReason = keyof typeof readyReasons;
+
+/** What became of an observation of a cluster's health. */
+export const readyDecisionReasons = defineReasons({
+  NeverReported: "Nothing was known of the cluster, so the first observation counts.",
+  NoCrossing: "The observation does not cross between ready and not ready.",
+  HeldForThreshold: "The observation held over the whole threshold.",
+  AwaitingThreshold: "The observation is too young to count; what was known before stands.",
+});
+
+export type ReadyDecisionReason = keyof typeof readyDecisionReasons;
+
+export const enablementReasons = defineReasons({
+  Complete: "Every group of the member's API was read.",
+  Partial: "Some groups of the member's API could not be read; what was last known of them stands.",
+  Empty: "Nothing of the member's API could be read yet.",
+});
+
+export type EnablementReason = keyof typeof enablementReasons;

@@ -1,0 +1,174 @@
+/**
+ * Reading the state that a workload carries to its next cluster (D12): the rules of its policy, run over the status that
+ * its old copy last reported, become labels of the new copy.
+ *
+ * 1. Either all is known before anything is removed, or the eviction is held with the rule named: several values, a value
+ *    that is no label, a label that is not free.
+ * 2. A key that the status does not have skips its rule and warns, unless the policy says to hold
+ *    (`lifeboat.dev/state-failure-policy: Hold`). What a former failover kept under that label is dropped, not reused: old
+ *    state is worse than none.
+ * 3. State is kept only when the cluster held all replicas: else the parts that stay disagree with it.
+ * 4. Integers are written in decimal, whatever their size.
+ */
+import {
+  compileJsonPath,
+  isJsonObject,
+  type Json,
+  JsonPathError,
+  labelKeyProblems,
+  labelValueProblems,
+} from "@lifeboat/api";
+import { type Fields, fieldsAt, textsAt } from "../../fields.ts";
+import * as wellKnown from "../../well-known.ts";
+import type { StateReason } from "./reasons.ts";
+
+export interface StateRule {
+  readonly aliasLabelName: string;
+  readonly jsonPath: string;
+}
+
+export interface StateView {
+  readonly rules: readonly StateRule[];
+  /** Whether the copy held every replica of the workload. */
+  readonly heldAll: boolean;
+  /** As the copy last reported it; undefined: never. */
+  readonly status: unknown;
+  readonly template: Fields;
+  /** What to do about a missing key: the policy's annotation says `Hold`. */
+  readonly holdOnMissing: boolean;
+}
+
+export type ExtractedState =
+  | {
+      readonly outcome: "kept";
+      readonly reason: Exclude<StateReason, "KeyMissing">;
+      readonly labels: Readonly<Record<string, string>>;
+      /** What a person should know: rules that found nothing. */
+      readonly warnings: readonly string[];
+    }
+  | {
+      readonly outcome: "held";
+      readonly reason: StateReason;
+      readonly message: string;
+    };
+
+/** The labels that carry the state, or why the workload must not be moved yet. */
+export function extractState(view: StateView): ExtractedState {
+  const { rules, status } = view;
+  if (rules.length === 0) return kept("NothingAsked", {});
+  if (!view.heldAll)
+    return kept("NotAlone", {}, ["no state is kept: the cluster did not hold all replicas"]);
+  const taken = new Set(reservedLabels(view.template));
+  const labels: Record<string, string> = {};
+  const warnings: string[] = [];
+  for (const { aliasLabelName, jsonPath } of rules) {
+    const named = `the rule for ${aliasLabelName} (${jsonPath})`;
+    const problem = labelProblem(aliasLabelName, taken);
+    if (problem !== undefined) return held("ForbiddenLabel", `${named}: ${problem}`);
+    const found = status === undefined ? missing("StatusMissing") : valueOf(jsonPath, status);
+    if (found.kind === "missing") {
+      const why = found.reason === "StatusMissing" ? "no status was reported" : "finds nothing";
+      if (view.holdOnMissing) return held(found.reason, `${named}: ${why}`);
+      warnings.push(`${named}: ${why}; it is skipped`);
+      continue;
+    }
+    if (found.kind === "wrong") return held(found.reason, `${named}: ${found.message}`);
+    labels[aliasLabelName] = found.text;
+  }
+  const nothing = Object.keys(labels).length === 0 && status === undefined;
+  return kept(nothing ? "StatusMissing" : "Preserved", labels, warnings);
+}
+
+type Found =
+  | { readonly kind: "found"; readonly text: string }
+  | { readonly kind: "missing"; readonly reason: "KeyMissing" | "StatusMissing" }
+  | { readonly kind: "wrong"; readonly reason: StateReason; readonly message: string };
+
+function missing(reason: "KeyMissing" | "StatusMissing"): Found {
+  return { kind: "missing", reason };
+}
+
+function valueOf(jsonPath: string, status: unknown): Found {
+  let values: readonly Json[];
+  try {
+    values = compileJsonPath(jsonPath, { allowMissingKeys: true })
+      .evaluate(status as Json)
+      .flat();
+  } catch (error) {
+    if (error instanceof JsonPathError)
+      return { kind: "wrong", reason: "BadPath", message: error.message };
+    throw error;
+  }
+  if (values.length === 0) return missing("KeyMissing");
+  if (values.length > 1)
+    return { kind: "wrong", reason: "SeveralValues", message: `finds ${values.length} values` };
+  const text = asText(values[0]);
+  // A null is as good as absent: the member's controller has not filled it in.
+  if (text === null) return missing("KeyMissing");
+  if (text === undefined)
+    return { kind: "wrong", reason: "NotALabel", message: "finds an object or a list" };
+  const [problem] = labelValueProblems(text);
+  if (problem !== undefined)
+    return { kind: "wrong", reason: "NotALabel", message: `finds ${quoted(text)}: ${problem}` };
+  return { kind: "found", text };
+}
+
+/** null for a null, undefined for what is not one value. */
+function asText(value: Json | undefined): string | null | undefined {
+  if (value === undefined || value === null) return null;
+  if (typeof value === "string") return value;
+  if (typeof value === "boolean") return String(value);
+  if (typeof value !== "number") return undefined;
+  return Number.isInteger(value) ? BigInt(value).toString() : String(value);
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+}
+
+function labelProblem(key: string, taken: ReadonlySet<string>): string | undefined {
+  const [syntax] = labelKeyProblems(key);
+  if (syntax !== undefined) return syntax;
+  if (taken.has(key)) return "the label is part of the template's labels or of its selector";
+  if (RESERVED.has(key)) return "the label belongs to the control plane";
+  const prefix = key.includes("/") ? (key.split("/", 1)[0] ?? "") : "";
+  const isKubernetes = ["kubernetes.io", "k8s.io"].some(
+    (domain) => prefix === domain || prefix.endsWith(`.${domain}`),
+  );
+  return isKubernetes ? "the label belongs to Kubernetes" : undefined;
+}
+
+/** The keys that objects bear for the control plane. */
+const RESERVED: ReadonlySet<string> = new Set(
+  Object.values(wellKnown).filter((value) => typeof value === "string"),
+);
+
+function reservedLabels(template: Fields): readonly string[] {
+  const selector = fieldsAt(template, "spec", "selector");
+  const expressions = selector["matchExpressions"];
+  const keys = Array.isArray(expressions)
+    ? expressions.flatMap((one: unknown) =>
+        isJsonObject(one as Json) && typeof (one as Fields)["key"] === "string"
+          ? [(one as { readonly key: string }).key]
+          : [],
+      )
+    : [];
+  return [
+    ...Object.keys(textsAt(template, "metadata", "labels")),
+    ...Object.keys(textsAt(template, "spec", "selector", "matchLabels")),
+    ...Object.keys(textsAt(template, "spec", "template", "metadata", "labels")),
+    ...keys,
+  ];
+}
+
+function kept(
+  reason: Exclude<StateReason, "KeyMissing">,
+  labels: Readonly<Record<string, string>>,
+  warnings: readonly string[] = [],
+): ExtractedState {
+  return { outcome: "kept", reason, labels, warnings };
+}
+
+function held(reason: StateReason, message: string): ExtractedState {
+  return { outcome: "held", reason, message };
+}

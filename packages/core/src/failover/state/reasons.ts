@@ -1,0 +1,17 @@
+/** What became of the state that a workload is to carry to its next cluster. */
+import { defineReasons } from "../../plan.ts";
+
+export const stateReasons = defineReasons({
+  NothingAsked: "The policy names no state to keep.",
+  Preserved: "The state was read from the status that the old copy last reported.",
+  NotAlone:
+    "The cluster did not hold all replicas, so the state of one part says nothing about the whole; nothing is kept.",
+  StatusMissing: "The old copy never reported a status, so there is nothing to keep.",
+  KeyMissing: "The status has no value for a rule.",
+  SeveralValues: "A rule finds more than one value.",
+  NotALabel: "A rule finds a value that cannot be a label.",
+  ForbiddenLabel: "A rule names a label that is not free for state.",
+  BadPath: "The JSONPath of a rule cannot be carried out.",
+});
+
+export type StateReason = keyof typeof stateReasons;

@@ -1,0 +1,9 @@
+export {
+  expiryOf,
+  type ObservedWorkload,
+  orderedAnew,
+  pendingWorkloads,
+  type RebalancedWorkload,
+  rebalanceReasons,
+  rebalancerStatus,
+} from "./rebalance.ts";

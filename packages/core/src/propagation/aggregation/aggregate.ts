@@ -1,0 +1,132 @@
+/**
+ * Deciding when and what to write into the status of a binding: what its copies report, and whether all are applied.
+ *
+ * 1. Only `aggregatedStatus` and the condition FullyApplied are ours; everything else of the status stays.
+ * 2. What others act on is written at once: a copy that stops being healthy, that fails to be applied or whose Work goes,
+ *    the last copy that becomes healthy, FullyApplied, and every change of a reported status that is more than counters.
+ * 3. Progress on the way there (counters of a rollout, the first of several copies that are healthy, copies that have
+ *    nothing to report yet) is gathered for a second, so that it costs at most one write in a second.
+ * 4. What is said already is not written again.
+ */
+import {
+  equalJson,
+  findCondition,
+  type ResourceBinding,
+  setCondition,
+  type Work,
+} from "@lifeboat/api";
+import { anew, deepFreeze, type Instant, type Moment } from "@lifeboat/base";
+import { isFields } from "../../fields.ts";
+import type { Plan } from "../../plan.ts";
+import { clustersWithCopy } from "../dependencies/copies.ts";
+import { type AggregatedItem, aggregatedItems } from "./items.ts";
+import type { AggregationReason, FullyAppliedReason } from "./reasons.ts";
+
+/** The messages of the condition, which clients know word for word. */
+const fullyAppliedMessages: Readonly<Record<FullyAppliedReason, string>> = Object.freeze({
+  FullyAppliedSuccess: "All works have been successfully applied",
+  FullyAppliedFailed: "Failed to apply all works, see status.aggregatedStatus for details",
+});
+
+export interface AggregationView {
+  readonly binding: ResourceBinding;
+  /** All Works of the binding. */
+  readonly works: readonly Work[];
+  /** Since when there is something to write that was held back; absent when there was nothing. */
+  readonly heldSince?: Instant | undefined;
+}
+
+export interface WriteStatusCommand {
+  readonly kind: "writeStatus";
+  readonly status: NonNullable<ResourceBinding["status"]>;
+}
+
+export interface AggregationPlan extends Plan<WriteStatusCommand, AggregationReason> {
+  /** What the copies report now. */
+  readonly items: readonly AggregatedItem[];
+}
+
+const GATHERING_MS = 1000;
+
+/** What to write into a binding's status. */
+export function decideAggregation(
+  view: AggregationView,
+  { now, due: dueTime }: Moment,
+): AggregationPlan {
+  const { binding, works } = view;
+  const items = aggregatedItems(works);
+  const old = binding.status?.aggregatedStatus ?? [];
+  const conditions = setCondition(binding.status?.conditions, fullyApplied(binding, items), now);
+  const saysFullyApplied = conditions !== (binding.status?.conditions ?? NOTHING);
+  const unchanged = { commands: [], conditions: [], events: [], items };
+  // A resource that goes nowhere and never did has nothing to say.
+  if (items.length === 0 && old.length === 0 && isAlreadySilent(binding))
+    return { ...anew, ...unchanged, reason: "UpToDate" };
+  if (equalJson(old, items) && !saysFullyApplied)
+    return { ...anew, ...unchanged, reason: "UpToDate" };
+  const isUrgent =
+    turns(binding, conditions) || items.length < old.length || differsVisibly(old, items);
+  const due = dueTime(view.heldSince ?? now, GATHERING_MS);
+  if (!isUrgent && now < due) return { ...anew, ...unchanged, checkAgainAt: due, reason: "Held" };
+  const status = { ...anew, ...binding.status, aggregatedStatus: items, conditions };
+  return {
+    ...anew,
+    ...unchanged,
+    commands: [{ kind: "writeStatus", status: deepFreeze(status) }],
+    reason: isUrgent ? "Changed" : "Progressed",
+  };
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+type Conditions = NonNullable<NonNullable<ResourceBinding["status"]>["conditions"]>;
+
+function fullyApplied(binding: ResourceBinding, items: readonly AggregatedItem[]) {
+  const expected = clustersWithCopy(binding);
+  const isFull =
+    expected.size > 0 &&
+    expected.size === items.length &&
+    items.every(({ clusterName, applied }) => applied === true && expected.has(clusterName));
+  const reason = isFull ? "FullyAppliedSuccess" : "FullyAppliedFailed";
+  return {
+    type: "FullyApplied",
+    status: isFull ? "True" : "False",
+    reason,
+    message: fullyAppliedMessages[reason],
+  } as const;
+}
+
+function isAlreadySilent(binding: ResourceBinding): boolean {
+  return (
+    clustersWithCopy(binding).size === 0 &&
+    findCondition(binding.status?.conditions, "FullyApplied") === undefined
+  );
+}
+
+/** Whether FullyApplied turns; that it is not yet true of a new binding is no news. */
+function turns({ status }: ResourceBinding, now: Conditions): boolean {
+  const before = findCondition(status?.conditions, "FullyApplied")?.status ?? "False";
+  return before !== findCondition(now, "FullyApplied")?.status;
+}
+
+function differsVisibly(old: readonly AggregatedItem[], items: readonly AggregatedItem[]): boolean {
+  const before = new Map(old.map((item) => [item.clusterName, item]));
+  const isAllHealthy = items.every(({ health }) => health === "Healthy");
+  return items.some((item) => {
+    const last = before.get(item.clusterName) ?? { clusterName: item.clusterName };
+    return (
+      (last.health === "Healthy" && item.health !== "Healthy") ||
+      (last.health !== "Healthy" && isAllHealthy) ||
+      (last.applied === false) !== (item.applied === false) ||
+      last.appliedMessage !== item.appliedMessage ||
+      !equalJson(withoutCounters(last.status), withoutCounters(item.status))
+    );
+  });
+}
+
+function withoutCounters(status: unknown): Readonly<Record<string, unknown>> {
+  if (!isFields(status)) return {};
+  return Object.fromEntries(
+    Object.entries(status).filter(([, value]) => typeof value !== "number"),
+  );
+}

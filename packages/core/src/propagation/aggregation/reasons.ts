@@ -1,0 +1,19 @@
+/** Why the status of a binding is written, or not yet. */
+import { defineReasons } from "../../plan.ts";
+
+export const aggregationReasons = defineReasons({
+  Changed: "Something that others act on has changed, so it is written at once.",
+  Progressed: "Copies have made progress, which was gathered for a while.",
+  Held: "Copies have made progress; it is reported together with what follows shortly.",
+  UpToDate: "The status says what the copies report.",
+});
+
+export type AggregationReason = keyof typeof aggregationReasons;
+
+/** Reasons of the condition FullyApplied. */
+export const fullyAppliedReasons = defineReasons({
+  FullyAppliedSuccess: "Every copy is applied in its cluster.",
+  FullyAppliedFailed: "Some copy is missing or could not be applied.",
+});
+
+export type FullyAppliedReason = keyof typeof fullyAppliedReasons;

@@ -1,0 +1,136 @@
+/**
+ * Deciding what to do with one object in a member so that it becomes what its Work says.
+ *
+ * 1. An object that is not ours is never written, unless the manifest says `overwrite`.
+ * 2. An update carries the uid and the resourceVersion it was decided on.
+ * 3. An object that is being deleted is left to go, and made again afterwards.
+ * 4. No write when the object is as we want it, or as the member answered our last write of the same manifest. So a
+ *    member that fills in fields of its own costs no further write while the version of that answer is remembered,
+ *    which outlives this process in the Work's status (see observing/work-status.ts).
+ */
+import { deepFreeze } from "@lifeboat/base";
+import { equalJson } from "@lifeboat/api";
+import { type Fields, integerAt, textAt, textsAt, without } from "../../fields.ts";
+import type { Plan } from "../../plan.ts";
+import { CONFLICT_RESOLUTION } from "../../well-known.ts";
+import { isOurs } from "./ownership.ts";
+import { applyReasons, type ApplyReason } from "./reasons.ts";
+import { retainMarks, retainMember } from "./retain.ts";
+
+export interface ApplyView {
+  readonly cluster: string;
+  /** The manifest of the Work, or what a script retained of it for this observed object. */
+  readonly desired: Fields;
+  /** The object in the member; absent when it does not exist there. */
+  readonly observed?: Fields | undefined;
+  /** The last write that succeeded, as far as it is remembered. */
+  readonly applied?: AppliedRecord | undefined;
+}
+
+export interface AppliedRecord {
+  readonly desired: Fields;
+  /** `versionOf` the object as the member answered the write. */
+  readonly version: string;
+  /** The answer, of which its labels and annotations are enough; what remains after a restart is its version alone. */
+  readonly answer?: Fields | undefined;
+}
+
+export type ApplyCommand =
+  | { readonly kind: "create"; readonly object: Fields }
+  | { readonly kind: "update"; readonly object: Fields };
+
+export interface ApplyPlan extends Plan<ApplyCommand, ApplyReason> {
+  /** Why the object cannot be what the Work says; absent when it is once the commands succeeded. */
+  readonly problem?: string;
+}
+
+/** What to do so that the object in the member is what the Work says. */
+export function decideApply(view: ApplyView): ApplyPlan {
+  const { desired, observed, applied } = view;
+  if (textAt(desired, "kind") === "" || textAt(desired, "metadata", "name") === "")
+    return refuse("ManifestInvalid", applyReasons.ManifestInvalid);
+  if (observed === undefined)
+    return write(applied === undefined ? "Created" : "Recreated", {
+      kind: "create",
+      object: desired,
+    });
+  if (textAt(observed, "metadata", "deletionTimestamp") !== "")
+    return refuse("BeingDeleted", `${describeObject(desired)} is being deleted in ${view.cluster}`);
+  const ours = isOurs(observed, desired);
+  if (!ours && textAt(desired, "metadata", "annotations", CONFLICT_RESOLUTION) !== "overwrite")
+    return refuse("ForeignObject", foreignMessage(view));
+  if (isAsAnswered(observed, view)) return success("UpToDate", []);
+  const object = retainMember(desired, observed);
+  if (isSame(object, observed)) return success("UpToDate", []);
+  return write(ours ? "Updated" : "TakenOver", { kind: "update", object });
+}
+
+/**
+ * The version of an object as far as drift is concerned: a status that moves is none where generations are counted. An
+ * object of the same name that was made anew has another one.
+ */
+export function versionOf(object: Fields): string {
+  const generation = integerAt(object, "metadata", "generation") ?? 0;
+  const uid = textAt(object, "metadata", "uid");
+  return generation > 0
+    ? `${uid}/gen:${generation}`
+    : `${uid}/rv:${textAt(object, "metadata", "resourceVersion")}`;
+}
+
+/** The uid of the object that a version is of. */
+export function uidIn(version: string): string {
+  return version.slice(0, version.lastIndexOf("/"));
+}
+
+function isSame(wanted: Fields, observed: Fields): boolean {
+  return hasSameMarks(wanted, observed) && equalJson(bodyOf(wanted), bodyOf(observed));
+}
+
+/** Labels and annotations are compared on their own: no generation counts them, and others may add theirs. */
+function isAsAnswered(observed: Fields, { desired, applied }: ApplyView): boolean {
+  if (applied === undefined || applied.version !== versionOf(observed)) return false;
+  const { answer } = applied;
+  return (
+    equalJson(applied.desired, desired) &&
+    ((answer !== undefined && hasSameMarks(answer, observed)) ||
+      hasSameMarks({ metadata: retainMarks(desired, observed) }, observed))
+  );
+}
+
+function hasSameMarks(a: Fields, b: Fields): boolean {
+  return ["labels", "annotations"].every((field) =>
+    equalJson(textsAt(a, "metadata", field), textsAt(b, "metadata", field)),
+  );
+}
+
+function bodyOf(object: Fields): Fields {
+  return without(object, "apiVersion", "kind", "metadata", "status");
+}
+
+function write(reason: ApplyReason, command: ApplyCommand): ApplyPlan {
+  return success(reason, [deepFreeze(command)]);
+}
+
+function success(reason: ApplyReason, commands: readonly ApplyCommand[]): ApplyPlan {
+  return { commands, conditions: [], events: [], reason };
+}
+
+function refuse(reason: ApplyReason, problem: string): ApplyPlan {
+  return { commands: [], conditions: [], events: [], reason, problem };
+}
+
+function foreignMessage({ cluster, desired }: ApplyView): string {
+  const strategy = textAt(desired, "metadata", "annotations", CONFLICT_RESOLUTION) || "empty";
+  return (
+    `${describeObject(desired)} already exists in the cluster ${cluster} and the ${CONFLICT_RESOLUTION} ` +
+    `strategy value is ${strategy}, so it will not be managed`
+  );
+}
+
+/** `resource(kind=Deployment, default/nginx)`: how messages name an object in a member. */
+export function describeObject(object: Fields): string {
+  const namespace = textAt(object, "metadata", "namespace");
+  const name = textAt(object, "metadata", "name");
+  const key = namespace === "" ? name : `${namespace}/${name}`;
+  return `resource(kind=${textAt(object, "kind")}, ${key})`;
+}

@@ -1,0 +1,12 @@
+/** Why Works may or may not be deleted now. */
+import { defineReasons } from "../../plan.ts";
+
+export const deletionReasons = defineReasons({
+  Exempt: "It follows from an eviction or from deleting a template or a Cluster: no brake applies.",
+  WithinAllowance: "Fewer Works were deleted within the last minute than the brake allows.",
+  TooManyDeletions:
+    "More than a tenth of all Works, and more than twenty, would have been deleted within a minute.",
+  BrakeReleased: "A person let deletions go on.",
+});
+
+export type DeletionReason = keyof typeof deletionReasons;

@@ -1,0 +1,13 @@
+export { type WorkStatusReason, workStatusReasons } from "./reasons.ts";
+export {
+  appliedVersions,
+  type ApplyOutcome,
+  decideWorkStatus,
+  type ManifestReport,
+  type Reflection,
+  type ReportedStatus,
+  type WorkStatusCommand,
+  type WorkStatusEvent,
+  type WorkStatusPlan,
+  type WorkStatusView,
+} from "./work-status.ts";

@@ -1,0 +1,421 @@
+/**
+ * From a binding to its Works: which to make, change and remove.
+ *
+ * 1. A Work goes only where the binding says so, and at most one of a binding per cluster is made.
+ * 2. A Work of a cluster that the binding names (wanted, or leaving and kept) is never removed.
+ * 3. While a Work exists, going or not, in a cluster that is left in mode Directly, no new Work is made (D10); those that
+ *    exist elsewhere are kept current.
+ * 4. Clusters that are only left keep their Work as it is: nothing changes in a copy that may be the last one running.
+ * 5. A template that cannot be read changes nothing (D20). A cluster that cannot be rendered fails alone.
+ * 6. No removal takes the healthy copies from one or more to none (D9), except in mode Directly, with the binding, with
+ *    the Cluster, when nothing is scheduled because the user's own placement excludes the cluster (D8), or when nobody
+ *    needs a resource any more that is there for others alone. What a workload needs stays for as long as its Work does.
+ * 7. `preserveResourcesOnDeletion` is for deleting a template and for unjoin: before any other removal it is taken off
+ *    the Work, and mode Directly is written on it, in a write of its own (D21). So whoever removes the copy needs to know
+ *    nothing but the Work; the removal itself carries the version that was prepared.
+ * 8. A Work that is going and should exist is waited for. A Work that is as it should be is not touched.
+ *
+ * Works that an eviction leaves behind are marked while the task stands, so that their removal is known for an eviction's
+ * after the task is gone.
+ */
+import {
+  type Cluster,
+  equalJson,
+  findCondition,
+  type New,
+  type ObjectKey,
+  type ResourceBinding,
+  type Work,
+} from "@lifeboat/api";
+import { deepFreeze } from "@lifeboat/base";
+import type { DeletionCause } from "../brake/brake.ts";
+import { compareText, type Fields, textAt } from "../../fields.ts";
+import { formatPlacement } from "../../placement/due.ts";
+import { clusterOfExecutionNamespace, executionNamespace, workName } from "../rendering/names.ts";
+import type { RenderReason } from "../rendering/reasons.ts";
+import { type Rendered, renderWork } from "../rendering/render.ts";
+import { matchesCluster } from "../selectors/cluster-affinity.ts";
+import {
+  APPLIED_CLUSTER_OVERRIDES,
+  APPLIED_OVERRIDES,
+  APPLIED_PLACEMENT,
+  BINDING_FINALIZER,
+  BINDING_NAME,
+  BINDING_NAMESPACE,
+  CLUSTER_BINDING_FINALIZER,
+  CLUSTER_BINDING_NAME,
+  CLUSTER_POLICY_ID,
+  EXECUTION_FINALIZER,
+  POLICY_ID,
+  PURGE_MODE,
+  WORK_ID,
+} from "../../well-known.ts";
+import { isProvenHealthy, mayServe } from "./copy-health.ts";
+import type { SyncFailureReason, WorksReason } from "./reasons.ts";
+import { type Targets, targetsOf } from "./targets.ts";
+
+export interface WorksView {
+  readonly binding: ResourceBinding;
+  /** The binding's own template; absent when there is none, or another object of its name. */
+  readonly template?: Fields | undefined;
+  /** All Works that bear the binding's id, those that are going included. */
+  readonly works: readonly Work[];
+  /** Works of other bindings, or of none, under the names that this binding's Works would have, by cluster. */
+  readonly occupants: ReadonlyMap<string, Work>;
+  /** The Clusters that exist, of those that matter. */
+  readonly clusters: ReadonlyMap<string, Cluster>;
+  readonly clusterOverridePolicies: readonly Fields[];
+  readonly overridePolicies: readonly Fields[];
+  /** Clusters that hold Works of workloads that need this resource, scheduled there or not. */
+  readonly neededIn: ReadonlySet<string>;
+  /** Where a script sets replicas: its answer by cluster, or why it has none. */
+  readonly revised: ReadonlyMap<string, Fields | Error>;
+  /** Ids for Works that do not exist yet, by cluster. */
+  readonly newWorkIds: ReadonlyMap<string, string>;
+}
+
+export type WorksCommand =
+  | { readonly kind: "create"; readonly cluster: string; readonly work: New<Work> }
+  | { readonly kind: "update"; readonly cluster: string; readonly work: Work }
+  | {
+      readonly kind: "delete";
+      readonly cluster: string;
+      readonly work: Work;
+      readonly cause: DeletionCause;
+    }
+  /** Nothing is left: the binding may go. */
+  | { readonly kind: "releaseBinding"; readonly binding: ResourceBinding }
+  /** The binding must not go before its Works do. */
+  | { readonly kind: "holdBinding"; readonly binding: ResourceBinding };
+
+export interface SyncFailure {
+  readonly cluster: string;
+  readonly reason: SyncFailureReason | Exclude<RenderReason, "Rendered">;
+  readonly message: string;
+}
+
+export interface WorksPlan {
+  /** Removals first, then changes, then new ones; each by cluster. Clusters do not depend on each other. */
+  readonly commands: readonly WorksCommand[];
+  readonly failures: readonly SyncFailure[];
+  /** Clusters whose Work would go if another copy were healthy. */
+  readonly spared: readonly string[];
+  /** Clusters of `commands` whose copy overrides were applied to. */
+  readonly overridden: readonly string[];
+  readonly reason: WorksReason;
+}
+
+/** What to do about the Works of one binding. */
+export function decideWorks(view: WorksView): WorksPlan {
+  if (view.binding.metadata.deletionTimestamp !== undefined) return removeAll(view);
+  if (view.template === undefined) return plan({ reason: "TemplateMissing" });
+  const targets = targetsOf(view.binding);
+  const synced = sync(view, targets, view.template);
+  const removals = removalsOf(view, targets, isCovered(view, targets, synced));
+  const isBarred = isPurging(view.works, targets);
+  const creates = isBarred ? [] : synced.creates;
+  return plan({
+    commands: [
+      ...removals.commands,
+      ...synced.updates,
+      ...(creates.length === 0 ? [] : holdBinding(view.binding)),
+      ...creates,
+    ],
+    failures: synced.failures,
+    spared: removals.spared,
+    overridden: synced.overridden,
+    reason: isBarred ? "AwaitingPurge" : removals.spared.length > 0 ? "LastHealthyCopy" : "InStep",
+  });
+}
+
+/** The cluster of a Work; "" when it is in no execution namespace. */
+export function clusterOfWork(work: Work): string {
+  return clusterOfExecutionNamespace(work.metadata.namespace ?? "") ?? "";
+}
+
+/** Where the Work of a template in a cluster is. */
+export function workKey(template: Fields, cluster: string): ObjectKey {
+  const kind = textAt(template, "kind");
+  const name = textAt(template, "metadata", "name");
+  const namespace = textAt(template, "metadata", "namespace");
+  return { namespace: executionNamespace(cluster), name: workName({ kind, namespace, name }) };
+}
+
+/** The finalizer that keeps a binding until its Works are gone. */
+export function bindingFinalizer({ metadata }: ResourceBinding): string {
+  return (metadata.namespace ?? "") === "" ? CLUSTER_BINDING_FINALIZER : BINDING_FINALIZER;
+}
+
+function plan(parts: Partial<WorksPlan> & Pick<WorksPlan, "reason">): WorksPlan {
+  const { commands = [], failures = [], spared = [], overridden = [] } = parts;
+  const isStill = commands.length === 0 || parts.reason !== "InStep";
+  const reason = isStill ? parts.reason : "Changing";
+  return deepFreeze({ commands, failures, spared, overridden, reason });
+}
+
+function removeAll(view: WorksView): WorksPlan {
+  const { binding, works, template } = view;
+  const isGone = template === undefined || textAt(template, "metadata", "deletionTimestamp") !== "";
+  const cause: DeletionCause = isGone ? "TemplateDeleted" : "BindingDeleted";
+  const commands: WorksCommand[] = works
+    .filter((work) => !isGoing(work))
+    .map((work) => ({ kind: "delete", cluster: clusterOfWork(work), work, cause }));
+  const isHeld = binding.metadata.finalizers?.includes(bindingFinalizer(binding)) === true;
+  if (works.length === 0 && isHeld) commands.push({ kind: "releaseBinding", binding });
+  return plan({ commands: byCluster(commands), reason: "BindingDeleted" });
+}
+
+function holdBinding(binding: ResourceBinding): WorksCommand[] {
+  const isHeld = binding.metadata.finalizers?.includes(bindingFinalizer(binding)) === true;
+  return isHeld ? [] : [{ kind: "holdBinding", binding }];
+}
+
+function isGoing(work: Work): boolean {
+  return work.metadata.deletionTimestamp !== undefined;
+}
+
+/** Whether a copy still exists that must be gone first. One that is wanted again counts while it is going. */
+function isPurging(works: readonly Work[], { wanted, purged }: Targets): boolean {
+  return works.some((work) => {
+    const cluster = clusterOfWork(work);
+    return purged.has(cluster) && (isGoing(work) || !wanted.has(cluster));
+  });
+}
+
+interface Removals {
+  readonly commands: readonly WorksCommand[];
+  readonly spared: readonly string[];
+}
+
+/** Whether a copy that stays is healthy, and is what it should be now. */
+function isCovered({ works }: WorksView, { wanted }: Targets, { updates }: Synced): boolean {
+  const changing = new Set(updates.map((command) => ("cluster" in command ? command.cluster : "")));
+  return works.some((work) => {
+    const cluster = clusterOfWork(work);
+    return wanted.has(cluster) && !changing.has(cluster) && isProvenHealthy(work);
+  });
+}
+
+function removalsOf(view: WorksView, targets: Targets, hasCover: boolean): Removals {
+  const commands: WorksCommand[] = [];
+  const spared: string[] = [];
+  for (const work of view.works) {
+    const cluster = clusterOfWork(work);
+    if (isGoing(work) || targets.wanted.has(cluster)) continue;
+    if (targets.leaving.has(cluster)) {
+      commands.push(...markEvicted(cluster, work));
+    } else if (targets.purged.has(cluster)) {
+      commands.push(remove(cluster, prepared(work, "Directly"), work, "Evicted"));
+    } else if (view.neededIn.has(cluster)) {
+      continue;
+    } else if (hasCover || mayGo(view, targets, work)) {
+      commands.push(remove(cluster, prepared(work), work, causeOf(view, work)));
+    } else {
+      spared.push(cluster);
+    }
+  }
+  return { commands: byCluster(commands), spared: spared.toSorted(compareText) };
+}
+
+/** Whether a Work may go although no other copy is proven healthy. */
+function mayGo({ binding, clusters }: WorksView, { wanted }: Targets, work: Work): boolean {
+  const cluster = clusters.get(clusterOfWork(work));
+  if (cluster === undefined || !mayServe(work)) return true;
+  if (wanted.size > 0) return false;
+  if (isFollower(binding)) return true;
+  return !isEvicted(work) && isExcluded(binding, cluster) && isPlacedNowhere(binding);
+}
+
+/**
+ * Whether the scheduler says of this placement that no cluster fits. A result is empty also for the moment between an eviction
+ * and its sequel, and what was said of a former placement says nothing about one that it has not looked at.
+ */
+function isPlacedNowhere({ metadata, spec, status }: ResourceBinding): boolean {
+  const { gracefulEvictionTasks = [], placement } = spec;
+  const scheduled = findCondition(status?.conditions, "Scheduled");
+  return (
+    gracefulEvictionTasks.length === 0 &&
+    metadata.annotations?.[APPLIED_PLACEMENT] === formatPlacement(placement) &&
+    scheduled?.status === "False" &&
+    scheduled.reason === "NoClusterFit"
+  );
+}
+
+/** Whether the resource has no policy and no schedule of its own: it is where workloads need it. */
+function isFollower({ metadata: { labels = {} }, spec }: ResourceBinding): boolean {
+  const isClaimed = labels[POLICY_ID] !== undefined || labels[CLUSTER_POLICY_ID] !== undefined;
+  return !isClaimed && spec.placement === undefined && (spec.clusters ?? []).length === 0;
+}
+
+/** Whether the user's own placement excludes the cluster. */
+function isExcluded({ spec }: ResourceBinding, cluster: Cluster): boolean {
+  const { clusterAffinity, clusterAffinities } = spec.placement ?? {};
+  if (clusterAffinities !== undefined && clusterAffinities.length > 0)
+    return clusterAffinities.every((affinity) => !matchesCluster(cluster, affinity));
+  return !matchesCluster(cluster, clusterAffinity);
+}
+
+function causeOf({ binding, clusters }: WorksView, work: Work): DeletionCause {
+  if (!clusters.has(clusterOfWork(work))) return "ClusterDeleted";
+  if (isEvicted(work)) return "Evicted";
+  // Its workloads are elsewhere, and their own removal from here has passed the brake. Without workloads nobody can tell
+  // whether they were deleted or a policy was edited, so that counts.
+  const hasWorkloads = (binding.spec.requiredBy ?? []).length > 0;
+  return isFollower(binding) && hasWorkloads ? "WorkloadMoved" : "Descheduled";
+}
+
+function isEvicted({ metadata }: Work): boolean {
+  return metadata.annotations?.[PURGE_MODE] !== undefined;
+}
+
+/** The Work is first written as it must be when it goes, then removed at a later look. */
+function remove(cluster: string, ready: Work, work: Work, cause: DeletionCause): WorksCommand {
+  if (ready !== work) return { kind: "update", cluster, work: ready };
+  return { kind: "delete", cluster, work, cause };
+}
+
+function prepared(work: Work, purgeMode?: "Directly"): Work {
+  let ready = work;
+  if (work.spec.preserveResourcesOnDeletion === true)
+    ready = { ...ready, spec: { ...ready.spec, preserveResourcesOnDeletion: false } };
+  return purgeMode === undefined ? ready : withPurgeMode(ready, purgeMode);
+}
+
+function withPurgeMode(work: Work, purgeMode: "Directly" | "Gracefully"): Work {
+  if (work.metadata.annotations?.[PURGE_MODE] === purgeMode) return work;
+  const annotations = { ...work.metadata.annotations, [PURGE_MODE]: purgeMode };
+  return { ...work, metadata: { ...work.metadata, annotations } };
+}
+
+function markEvicted(cluster: string, work: Work): WorksCommand[] {
+  const marked = withPurgeMode(work, "Gracefully");
+  return marked === work ? [] : [{ kind: "update", cluster, work: marked }];
+}
+
+interface Synced {
+  readonly updates: readonly WorksCommand[];
+  readonly creates: readonly WorksCommand[];
+  readonly failures: readonly SyncFailure[];
+  readonly overridden: readonly string[];
+}
+
+function sync(view: WorksView, targets: Targets, template: Fields): Synced {
+  const updates: WorksCommand[] = [];
+  const creates: WorksCommand[] = [];
+  const failures: SyncFailure[] = [];
+  const overridden: string[] = [];
+  const existing = worksByKey(view);
+  for (const name of [...targets.wanted].toSorted(compareText)) {
+    const { namespace, name: expected } = workKey(template, name);
+    const work = existing.get(`${namespace}/${expected}`);
+    const step = syncOne(view, template, name, work);
+    if (step === undefined) continue;
+    if ("reason" in step) {
+      failures.push(step);
+      continue;
+    }
+    (step.command.kind === "create" ? creates : updates).push(step.command);
+    if (step.hasOverrides) overridden.push(name);
+  }
+  return { updates, creates, failures, overridden };
+}
+
+function worksByKey({ works }: WorksView): ReadonlyMap<string, Work> {
+  return new Map(
+    works.map((work) => [`${work.metadata.namespace ?? ""}/${work.metadata.name}`, work]),
+  );
+}
+
+/** What to do in one cluster; undefined: nothing, or nothing yet. */
+function syncOne(
+  view: WorksView,
+  template: Fields,
+  name: string,
+  own: Work | undefined,
+): { readonly command: WorksCommand; readonly hasOverrides: boolean } | SyncFailure | undefined {
+  const cluster = view.clusters.get(name);
+  if (cluster === undefined)
+    return failed(name, "ClusterMissing", `the cluster ${name} does not exist`);
+  const work = own ?? view.occupants.get(name);
+  if (work === undefined && cluster.metadata.deletionTimestamp !== undefined)
+    return failed(name, "ClusterLeaving", `the cluster ${name} is being deleted`);
+  if (work !== undefined && isGoing(work)) return undefined;
+  if (own === undefined && work !== undefined && !namesBinding(work, view.binding))
+    return failed(name, "WorkNameTaken", `another binding has the Work ${work.metadata.name}`);
+  const rendered = render(view, template, cluster, work);
+  if ("cluster" in rendered) return rendered;
+  const hasOverrides = rendered.hasOverrides;
+  const wanted = rendered.work as unknown as New<Work>;
+  if (work === undefined)
+    return { command: { kind: "create", cluster: name, work: wanted }, hasOverrides };
+  const updated = updatedWork(work, wanted);
+  if (updated === undefined) return undefined;
+  return { command: { kind: "update", cluster: name, work: updated }, hasOverrides };
+}
+
+function render(
+  view: WorksView,
+  template: Fields,
+  cluster: Cluster,
+  work: Work | undefined,
+): Extract<Rendered, { outcome: "rendered" }> | SyncFailure {
+  const name = cluster.metadata.name;
+  const revised = view.revised.get(name);
+  if (revised instanceof Error) return failed(name, "ReplicasUnknown", revised.message);
+  const result = renderWork({
+    template,
+    ...(revised === undefined ? {} : { revised }),
+    binding: view.binding as unknown as Fields,
+    cluster: cluster as unknown as Fields,
+    clusterOverridePolicies: view.clusterOverridePolicies,
+    overridePolicies: view.overridePolicies,
+    workId: work?.metadata.labels?.[WORK_ID] ?? view.newWorkIds.get(name) ?? "",
+  });
+  if (result.outcome === "failed") return failed(name, result.reason, result.message);
+  return result;
+}
+
+function failed(cluster: string, reason: SyncFailure["reason"], message: string): SyncFailure {
+  return { cluster, reason, message };
+}
+
+/** Whether a Work that lost its binding's id is this binding's after all: it names it. */
+function namesBinding({ metadata }: Work, { metadata: binding }: ResourceBinding): boolean {
+  const { annotations = {} } = metadata;
+  const namespace = binding.namespace ?? "";
+  if (namespace === "") return annotations[CLUSTER_BINDING_NAME] === binding.name;
+  return annotations[BINDING_NAMESPACE] === namespace && annotations[BINDING_NAME] === binding.name;
+}
+
+/** What rendering writes on a Work and takes away again when it no longer applies; others' keys stay. */
+const OWN_ANNOTATIONS = [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES, PURGE_MODE];
+
+/** The Work as it is to be; undefined when it is that already. */
+function updatedWork(work: Work, wanted: New<Work>): Work | undefined {
+  const { metadata } = work;
+  const kept = Object.entries(metadata.annotations ?? {}).filter(
+    ([key]) => !OWN_ANNOTATIONS.includes(key),
+  );
+  const annotations = { ...Object.fromEntries(kept), ...wanted.metadata.annotations };
+  const labels = { ...metadata.labels, ...wanted.metadata.labels };
+  const finalizers = metadata.finalizers?.includes(EXECUTION_FINALIZER)
+    ? metadata.finalizers
+    : [...(metadata.finalizers ?? []), EXECUTION_FINALIZER];
+  const isSame =
+    equalJson(labels, metadata.labels ?? {}) &&
+    equalJson(annotations, metadata.annotations ?? {}) &&
+    finalizers === metadata.finalizers &&
+    equalJson(wanted.spec, work.spec);
+  if (isSame) return undefined;
+  return {
+    ...work,
+    metadata: { ...metadata, labels, annotations, finalizers },
+    spec: wanted.spec,
+  };
+}
+
+function byCluster(commands: readonly WorksCommand[]): readonly WorksCommand[] {
+  const clusterOf = (command: WorksCommand): string =>
+    "cluster" in command ? command.cluster : "";
+  return commands.toSorted((a, b) => compareText(clusterOf(a), clusterOf(b)));
+}

@@ -1,0 +1,14 @@
+export { isProvenHealthy, mayBeHealthy } from "./copy-health.ts";
+export {
+  bindingFinalizer,
+  clusterOfWork,
+  decideWorks,
+  type SyncFailure,
+  workKey,
+  type WorksCommand,
+  type WorksPlan,
+  type WorksView,
+} from "./decide-works.ts";
+export { type SyncFailureReason, syncFailures, type WorksReason, worksReasons } from "./reasons.ts";
+export { judgeStray, type StrayVerdict, type StrayView } from "./stray.ts";
+export { isPurgedDirectly, type Targets, targetsOf } from "./targets.ts";

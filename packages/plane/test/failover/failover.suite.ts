@@ -1,0 +1,173 @@
+/** A fleet with all production controllers, and the hands of an operator, for the tests of this folder. */
+import {
+  type AnyObject,
+  type Cluster,
+  clusters,
+  isRefused,
+  type New,
+  orNothing,
+  propagationPolicies,
+  type PropagationPolicy,
+  type Resource,
+  type ResourceBinding,
+  resourceBindings,
+  type Work,
+  works,
+} from "@lifeboat/api";
+import { evict, type EvictionOrder } from "@lifeboat/core/failover/evacuation";
+import { clusterOfWork } from "@lifeboat/core/propagation/works";
+import {
+  conditionOf,
+  createFleet,
+  type Fleet,
+  type FleetOptions,
+  placementText,
+  reasonsAbout,
+  resources,
+} from "@lifeboat/testkit";
+import {
+  createControllers,
+  type ControllersOptions,
+  DEFAULT_CONTROLLERS,
+} from "../../src/controllers.ts";
+
+type Taint = NonNullable<Cluster["spec"]["taints"]>[number];
+
+export const WEB = { namespace: "default", name: "web" };
+
+/** A fleet whose clusters are ready. */
+export async function failoverFleet(
+  members: readonly string[],
+  options: Partial<ControllersOptions> = {},
+  fleetOptions: FleetOptions = {},
+): Promise<{ readonly fleet: Fleet; readonly hands: Hands }> {
+  const fleet = await createFleet({
+    members,
+    services: (context) => createControllers(context, { ...DEFAULT_CONTROLLERS, ...options }),
+    ...fleetOptions,
+  });
+  await fleet.advance("15s");
+  return { fleet, hands: new Hands(fleet) };
+}
+
+/** A policy for one resource in namespace default; `spec` may say more. */
+export function policyFor(
+  resource: { readonly apiVersion: string; readonly kind: string; readonly name: string },
+  spec: object,
+): New<PropagationPolicy> {
+  return {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "PropagationPolicy",
+    metadata: { name: resource.name, namespace: "default" },
+    spec: { resourceSelectors: [resource], ...spec },
+  };
+}
+
+export const DOWN = { key: "down", effect: "NoExecute" } as const;
+
+/** What operators, and the machinery that evicts, do. */
+export class Hands {
+  readonly #fleet: Fleet;
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+  }
+
+  binding(name = "web-deployment"): Promise<ResourceBinding> {
+    return this.#fleet.plane.get(resourceBindings, { namespace: "default", name });
+  }
+
+  /** Where the workload runs and from where it is leaving, as `m1 m2 -m3`. */
+  async placement(name?: string): Promise<string> {
+    return placementText(await this.binding(name));
+  }
+
+  /** The clusters that have a Work of the workload; one that is going is marked. */
+  async works(kind = "Deployment"): Promise<string> {
+    const { items } = await this.#fleet.plane.list(works);
+    return items
+      .filter((work) => work.spec.workload?.manifests?.[0]?.["kind"] === kind)
+      .map((work) => `${clusterOfWork(work)}${isGoing(work) ? " going" : ""}`)
+      .sort()
+      .join(", ");
+  }
+
+  async taint(name: string, taint: object = DOWN): Promise<void> {
+    await this.#retaint(name, (taints) => [...taints, taint as Taint]);
+  }
+
+  async untaint(name: string): Promise<void> {
+    await this.#retaint(name, () => []);
+  }
+
+  /** As a person's command does: again, when a controller wrote in between. */
+  async #retaint(name: string, change: (taints: readonly Taint[]) => Taint[]): Promise<void> {
+    const { spec, ...rest } = await this.#cluster(name);
+    const { taints: old = [], ...others } = spec;
+    const taints = change(old);
+    const next = { ...rest, spec: taints.length === 0 ? others : { ...others, taints } };
+    try {
+      await this.#fleet.plane.update(clusters, next);
+    } catch (error) {
+      if (!isRefused(error, "Conflict")) throw error;
+      await this.#retaint(name, change);
+    }
+  }
+
+  async annotate(name: string, key: string, value: string): Promise<void> {
+    const body = { metadata: { annotations: { [key]: value } } };
+    await this.#fleet.plane.patch(clusters, { namespace: "", name }, { type: "merge", body });
+  }
+
+  /** Evicts as the release of an evacuation does, in one write. */
+  async evict(cluster: string, order: Partial<EvictionOrder> = {}, name?: string): Promise<void> {
+    const binding = await this.binding(name);
+    const whole: EvictionOrder = {
+      cluster,
+      reason: "TaintUntolerated",
+      message: "",
+      producer: "TaintManager",
+      purgeMode: "Gracefully",
+      state: {},
+      inject: true,
+      ...order,
+    };
+    await this.#fleet.plane.update(
+      resourceBindings,
+      evict(binding, whole, this.#fleet.clock.now()),
+    );
+  }
+
+  /** The copy in a member; undefined when there is none. */
+  copy(
+    member: string,
+    resource: Resource = resources.deployments,
+    key = WEB,
+  ): Promise<AnyObject | undefined> {
+    return orNothing(this.#fleet.member(member).client.get(resource, key));
+  }
+
+  async create(policy: New<PropagationPolicy>, resource: Resource, object: New<AnyObject>) {
+    await this.#fleet.plane.create(propagationPolicies, policy);
+    await this.#fleet.plane.create(resource, object);
+    await this.#fleet.advance("10s");
+  }
+
+  async condition(name: string, type: string): Promise<string | undefined> {
+    return conditionOf(await this.#cluster(name), type);
+  }
+
+  /** The reasons of the Events about an object of this kind and name, each once. */
+  async events(kind: string, name: string): Promise<readonly string[]> {
+    const reasons = await reasonsAbout(this.#fleet.plane, name, kind);
+    return [...new Set(reasons)].toSorted((a, b) => a.localeCompare(b));
+  }
+
+  #cluster(name: string): Promise<Cluster> {
+    return this.#fleet.plane.get(clusters, { namespace: "", name });
+  }
+}
+
+function isGoing({ metadata }: Work): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
