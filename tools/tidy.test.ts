@@ -2,10 +2,13 @@
  * The repository's own rules, checked by reading it: what a linter cannot see because it lies between files.
  */
 import { describe, expect, it } from "vitest";
+import { citedIds, definedIds, PROMISES, RULES } from "./ids.ts";
 import { listFiles, readText } from "./repository.ts";
 
 /** This file names what it forbids. */
 const self = "tools/tidy.test.ts";
+/** So does the test of the ids. */
+const ownTest = "tools/ids.test.ts";
 const files = listFiles();
 const isGenerated = (file: string): boolean => /\/(generated|fixtures[^/]*)\//.test(file);
 const code = files.filter((file) => /\.(ts|js|mjs|sh|go)$/.test(file) && !isGenerated(file));
@@ -76,6 +79,28 @@ describe("sources", () => {
   it("skip no test and leave none alone", () => {
     const alone = /\b(it|test|describe)\.(skip|only|todo)\(/;
     expect(code.filter((file) => file !== self && alone.test(readText(file)))).toEqual([]);
+  });
+});
+
+describe("ids of rules, promises, faults and threats", () => {
+  const defined = [RULES, PROMISES].map((file) => definedIds(file, readText(file)));
+
+  it("are defined in one document each", () => {
+    const all = defined.flat();
+    for (const ids of defined) expect(ids.length).toBeGreaterThan(30);
+    expect(all.filter((id, index) => all.indexOf(id) !== index)).toEqual([]);
+  });
+
+  it("are defined where they are cited", () => {
+    const known = new Set(defined.flat());
+    const text = files.filter(
+      (file) => /\.(md|ts|js|mjs|sh|go)$/.test(file) && !isGenerated(file) && file !== ownTest,
+    );
+    const unknown: string[] = [];
+    for (const file of text)
+      for (const { id, line } of citedIds(file, readText(file)))
+        if (!known.has(id)) unknown.push(`${id} in ${file}:${line}`);
+    expect(unknown).toEqual([]);
   });
 });
 

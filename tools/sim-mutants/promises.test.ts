@@ -12,8 +12,9 @@ it("every oracle has a row among the promises", () => {
 });
 
 it("every invariant among the promises names an oracle that exists", () => {
-  const [, text = ""] = readText("docs/promises.md").split("## Invariants");
-  const rows = text.split("\n").filter((line) => /^\| [A-Z]\d/.test(line));
+  const [, rest = ""] = readText("docs/promises.md").split("## Invariants");
+  const [text = ""] = rest.split("### Not judged yet");
+  const rows = text.split("\n").filter((line) => /^\| ([A-Z]\d|L-|O-)/.test(line));
   expect(rows.length).toBeGreaterThan(oracles.length / 2);
   const known = new Set([...oracles, ...simMutants.map(({ oracle }) => oracle)]);
   for (const row of rows)

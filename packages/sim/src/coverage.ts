@@ -1,7 +1,7 @@
 /**
  * Which faults met which phases of a failover: a cell never reached was never tested.
  *
- * Rows are the faults of the fault matrix, by their number there; columns are the phases in the order of a failover. A fault
+ * Rows are the faults of docs/promises.md, by their number there; columns are the phases in the order of a failover. A fault
  * meets the phase in which it begins, and those that come while it lasts. What the simulation cannot do yet is said as such
  * and never counted as reached.
  */
@@ -11,7 +11,7 @@ import { phaseOf, phases } from "./phase.ts";
 import type { Truth } from "./oracles/truth.ts";
 import type { Fault, Step } from "./scenario/scenario.ts";
 
-/** The faults of the matrix that the simulation knows, by number. */
+/** The faults that the simulation injects, by number. */
 const faultRows: ReadonlyMap<string, string> = new Map([
   ["F1", "crash before"],
   ["F2", "crash after"],

@@ -204,7 +204,7 @@ function amountOf(parts: Parts): Quantity {
   return { nanos: parts.negative ? -magnitude : magnitude, format };
 }
 
-/** value × 10^power, rounded up (I2). */
+/** value × 10^power, rounded away from zero: see 2. */
 function scaleToNanos(value: bigint, power: number): bigint {
   if (power >= 0) return value * 10n ** BigInt(power);
   return divideAwayFromZero(value, 10n ** BigInt(-power));

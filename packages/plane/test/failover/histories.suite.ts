@@ -2,7 +2,7 @@
  * Random histories of a fleet: taints come and go, links break and heal, the control plane dies, time passes. Two
  * workloads live through it, one that moves Directly and one that moves gracefully.
  *
- * At every step: the first one has pods in at most one cluster (E1), and the second one has a copy that is ready (D3).
+ * At every step: the first one has pods in at most one cluster (E1), and the second one has a copy that is ready (O-graceful-3).
  * When everything is well again: each runs in exactly one cluster, and nothing is left on its way.
  */
 import { works } from "@lifeboat/api";

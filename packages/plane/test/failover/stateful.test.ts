@@ -1,6 +1,6 @@
 /**
  * Stateful workloads move in mode Directly with their state: gone from the old cluster before they appear in the new one,
- * and the new copy bears the labels (E2, F1, F4, F9).
+ * and the new copy bears the labels (E2, O-state-1, O-state-4, O-state-9).
  */
 import type { AnyObject, New, Resource } from "@lifeboat/api";
 import {
@@ -156,7 +156,7 @@ describe("while the gate is off", () => {
 });
 
 describe("a second failover", () => {
-  it("carries the state of the cluster that fails then, not of the first one (F7)", async () => {
+  it("carries the state of the cluster that fails then, not of the first one (O-state-7)", async () => {
     const one = CASES.find(({ kind }) => kind === "FlinkDeployment");
     if (one === undefined) throw new Error("no case");
     const key = { namespace: "default", name: one.name };

@@ -1,8 +1,8 @@
 /**
- * Oracles of group D: leaving a cluster gracefully.
+ * Oracles O-graceful: leaving a cluster gracefully.
  *
- * D2, D4 and D10 of the invariants are one question: why did this eviction task end? It must have ended for one of the
- * reasons that Decision D9 knows; time is none of them, but for the grace period of a failing application.
+ * O-graceful-2, O-graceful-4 and O-graceful-10 are one question: why did this eviction task end? It must have ended for one of the
+ * reasons that D9 knows; time is none of them, but for the grace period of a failing application.
  */
 import type { AnyObject, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
@@ -43,7 +43,8 @@ import { clusterOf, clustersOf, tableOf, type Truth, WORKS } from "./truth.ts";
 export const alwaysOracles: readonly AlwaysOracle[] = [
   {
     name: "leaving-copies-stay",
-    promise: "D1: while a workload leaves a cluster gracefully, its Work and its copy there stay",
+    promise:
+      "O-graceful-1: while a workload leaves a cluster gracefully, its Work and its copy there stay",
     on: "both",
     tables: [WORKS, ...WORKLOADS],
     start: (truth) => (change) => {
@@ -66,7 +67,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   {
     name: "tasks-end-for-a-reason",
     promise:
-      "D2, D4: a graceful eviction ends when the new result is not empty, was seen by the scheduler and is healthy in a report about its present version, and never by time alone, except for a failing application's grace period (D9)",
+      "O-graceful-2, O-graceful-4: a graceful eviction ends when the new result is not empty, was seen by the scheduler and is healthy in a report about its present version, and never by time alone, except for a failing application's grace period (D9)",
     on: "plane",
     tables: [WORKS, ...BINDINGS],
     start: (truth) => {
@@ -89,7 +90,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   },
   {
     name: "only-enabled-plugins-end-tasks",
-    promise: "D10: a graceful eviction ends by an enabled plugin; with none enabled it does not",
+    promise:
+      "O-graceful-10: a graceful eviction ends by an enabled plugin; with none enabled it does not",
     on: "plane",
     tables: [WORKS, ...BINDINGS],
     start: (truth) => {
@@ -117,7 +119,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   {
     name: "last-copy-stays",
     promise:
-      "D3: no removal of ours takes the copies of a workload that serve, with one ready replica at least, from one or more to none; mode Directly is exempt (D9)",
+      "O-graceful-3: no removal of ours takes the copies of a workload that serve, with one ready replica at least, from one or more to none; mode Directly is exempt (D9)",
     on: "both",
     tables: [WORKS, ...WORKLOADS],
     start: (truth) => {
@@ -127,7 +129,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   },
   {
     name: "back-in-result-keeps-the-copy",
-    promise: "D5: who leaves a cluster and is placed there again keeps the copy that is there",
+    promise:
+      "O-graceful-5: who leaves a cluster and is placed there again keeps the copy that is there",
     on: "plane",
     tables: BINDINGS,
     start: (truth) =>
@@ -146,7 +149,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   },
   {
     name: "no-cluster-is-left-and-kept",
-    promise: "D5: no cluster is both in a result and in a task for long",
+    promise: "O-graceful-5: no cluster is both in a result and in a task for long",
     on: "plane",
     tables: BINDINGS,
     start: (truth) => {
@@ -170,7 +173,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   {
     name: "taken-back-to-the-former-result",
     promise:
-      "D6: an eviction that is taken back restores the former result, with its replicas, and changes nothing else of it (D13)",
+      "O-graceful-6: an eviction that is taken back restores the former result, with its replicas, and changes nothing else of it (D13)",
     on: "plane",
     tables: BINDINGS,
     start: () =>
@@ -187,7 +190,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   },
   {
     name: "never-turned-round-half-way",
-    promise: "D7: what was placed anew is not taken back when the old cluster recovers (D13)",
+    promise:
+      "O-graceful-7: what was placed anew is not taken back when the old cluster recovers (D13)",
     on: "plane",
     tables: BINDINGS,
     start: () =>
@@ -207,12 +211,14 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
 export const convergedOracles: readonly ConvergedOracle[] = [
   {
     name: "no-eviction-is-left",
-    promise: "D8: when everything is healthy, no graceful eviction of a workload is left half done",
+    promise:
+      "O-graceful-8: when everything is healthy, no graceful eviction of a workload is left half done",
     judge: (truth) => leftBehind(truth, (binding) => hasHealth(binding)),
   },
   {
     name: "what-has-no-health-leaves-too",
-    promise: "D9: kinds without a notion of health finish leaving a cluster: applied is healthy",
+    promise:
+      "O-graceful-9: kinds without a notion of health finish leaving a cluster: applied is healthy",
     judge: (truth) => leftBehind(truth, (binding) => !hasHealth(binding)),
   },
 ];
@@ -438,7 +444,7 @@ function leftBehind(truth: Truth, concerns: (binding: ResourceBinding) => boolea
       .filter((binding) => concerns(binding) && !isOfPerson(truth, binding))
       // Without a result it waits for a cluster that fits.
       .filter(({ spec }) => !isFaulty || (spec.clusters ?? []).length > 0)
-      // Nor does it leave before a policy that was edited since can be carried out (D2).
+      // Nor does it leave before a policy that was edited since can be carried out (O-graceful-2).
       .filter((binding) => isSeen(binding) || hasTarget(truth, binding))
       .flatMap((binding) =>
         evictionsOf(binding)

@@ -1,6 +1,6 @@
 /**
  * Oracles of group L: how long things take. They judge when what was waited for happens; that it happens at all is for those
- * that judge a world that has converged (C8, D8, H5).
+ * that judge a world that has converged (C8, O-graceful-8, H5).
  *
  * L-4 (a cluster is served although another has many entries) is judged with C8: clusters take turns. L-5 (once the trouble is
  * over everything is as before) is what every run ends with: it has to converge in bounded time, and to rest (H7).

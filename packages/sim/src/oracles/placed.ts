@@ -97,7 +97,7 @@ export const convergedOracles: readonly ConvergedOracle[] = [
   {
     name: "nobody-stays-on-a-faulty-cluster",
     promise:
-      "C8, F10: with the gate on, workloads leave clusters with a NoExecute taint for others, also when a key of their state is missing (D12)",
+      "C8, O-state-10: with the gate on, workloads leave clusters with a NoExecute taint for others, also when a key of their state is missing (D12)",
     judge: (truth) => {
       const clusters = truth.clusters();
       const faulty = faultyClusters(truth);

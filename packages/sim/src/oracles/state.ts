@@ -1,10 +1,10 @@
 /**
- * Oracles of group F: state that goes with a workload, as Decision D12 rules it.
+ * Oracles O-state: state that goes with a workload, as D12 rules it.
  *
  * What a rule finds is worked out here anew, from the status that the old copy's Work had on disk when the eviction was
  * decided, or a moment before: controllers may decide by what was true a moment ago.
  *
- * F10 (a missing key does not hold up an eviction for ever) is judged by `nobody-stays-on-a-faulty-cluster`.
+ * O-state-10 (a missing key does not hold up an eviction for ever) is judged by `nobody-stays-on-a-faulty-cluster`.
  */
 import {
   type AnyObject,
@@ -48,7 +48,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   {
     name: "state-is-written-with-the-eviction",
     promise:
-      "F1: where rules ask for state and the cluster held all replicas, the eviction is one write with the state and with the clusters before it",
+      "O-state-1: where rules ask for state and the cluster held all replicas, the eviction is one write with the state and with the clusters before it",
     on: "plane",
     tables: [WORKS, ...BINDINGS],
     start: (truth) =>
@@ -68,7 +68,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   },
   {
     name: "state-is-what-the-source-reported",
-    promise: "F2: the state is what the rules find in the status that the source reported last",
+    promise:
+      "O-state-2: the state is what the rules find in the status that the source reported last",
     on: "plane",
     tables: [WORKS, ...BINDINGS],
     start: (truth) =>
@@ -85,7 +86,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   {
     name: "state-is-not-lost",
     promise:
-      "F3: from the eviction on the state is on disk with the binding, and stays until the next failover or a return replaces it",
+      "O-state-3: from the eviction on the state is on disk with the binding, and stays until the next failover or a return replaces it",
     on: "plane",
     tables: BINDINGS,
     start: () =>
@@ -102,7 +103,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   {
     name: "state-goes-to-new-copies",
     promise:
-      "F4: the labels are in every new copy, in none in the cluster that was left, and stay there while the placement lives",
+      "O-state-4: the labels are in every new copy, in none in the cluster that was left, and stay there while the placement lives",
     on: "plane",
     tables: [WORKS],
     start: (truth) => (change) => {
@@ -132,7 +133,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   {
     name: "state-that-is-no-label-holds",
     promise:
-      "F5: a rule that finds several values, or no label, stops the eviction before anything is removed; what is kept are labels; a missing key skips its rule (D12)",
+      "O-state-5: a rule that finds several values, or no label, stops the eviction before anything is removed; what is kept are labels; a missing key skips its rule (D12)",
     on: "plane",
     tables: [WORKS, ...BINDINGS],
     start: (truth) =>
@@ -158,7 +159,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   {
     name: "state-takes-no-label-of-others",
     promise:
-      "F6: state is never kept under a label of the template, of its selector or its pods, of the control plane or of Kubernetes",
+      "O-state-6: state is never kept under a label of the template, of its selector or its pods, of the control plane or of Kubernetes",
     on: "plane",
     tables: BINDINGS,
     start: (truth) => (change) =>
@@ -172,7 +173,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   },
   {
     name: "each-failover-carries-its-own-state",
-    promise: "F7: what is carried after an eviction is its own state and no former one's",
+    promise: "O-state-7: what is carried after an eviction is its own state and no former one's",
     on: "plane",
     tables: BINDINGS,
     start: () => (change) => {
@@ -189,7 +190,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   },
   {
     name: "no-state-of-a-part",
-    promise: "F8: state is kept only when the cluster held all replicas (D12)",
+    promise: "O-state-8: state is kept only when the cluster held all replicas (D12)",
     on: "plane",
     tables: BINDINGS,
     start: () => (change) =>
@@ -200,7 +201,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   },
   {
     name: "no-state-while-the-gate-is-off",
-    promise: "F9: while the gate StatefulFailoverInjection is off nothing is kept or injected",
+    promise:
+      "O-state-9: while the gate StatefulFailoverInjection is off nothing is kept or injected",
     on: "plane",
     tables: BINDINGS,
     start: (truth) => (change) =>
@@ -215,7 +217,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
 export const convergedOracles: readonly ConvergedOracle[] = [
   {
     name: "state-arrives",
-    promise: "F4: every copy in a cluster that was not left bears the state in its member",
+    promise: "O-state-4: every copy in a cluster that was not left bears the state in its member",
     judge: (truth) =>
       truth.bindings().flatMap((binding) => {
         const state = stateOf(binding);

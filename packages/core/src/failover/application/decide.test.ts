@@ -259,7 +259,7 @@ describe("the eviction", () => {
     expect(Object.hasOwn(made ?? {}, "gracePeriodSeconds")).toBe("gracePeriodSeconds" in expected);
   });
 
-  it("writes the state, the former clusters and the memory in one go (F1)", () => {
+  it("writes the state, the former clusters and the memory in one go (O-state-1)", () => {
     const binding = failing({ ...since(90), other: "x" }, { gracePeriodSeconds: 5 });
     const evicted = evictApplication(binding, "a", state, NOW);
     expect(evicted.spec.clusters).toEqual([]);

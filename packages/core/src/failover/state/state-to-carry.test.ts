@@ -52,7 +52,7 @@ describe("rules", () => {
     expect(carry({ failing }).state).toMatchObject({ outcome: "kept", labels });
   });
 
-  it("are not read while the gate is off (F9)", () => {
+  it("are not read while the gate is off (O-state-9)", () => {
     expect(carry({ enabled: false }).state).toMatchObject({ reason: "NothingAsked", labels: {} });
   });
 });
