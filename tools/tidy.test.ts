@@ -3,6 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { citedIds, definedIds, PROMISES, RULES } from "./ids.ts";
+import { foldersOf, PACKAGES_WITH_FOLDERS } from "./lint/folders.js";
 import { listFiles, readText } from "./repository.ts";
 
 /** This file names what it forbids. */
@@ -43,6 +44,45 @@ describe("packages", () => {
     }
   });
 });
+
+describe("folders", () => {
+  const pathsIn = (name: string): readonly string[] =>
+    production
+      .map((file) => file.split(`packages/${name}/src/`)[1] ?? "")
+      .filter((path) => path !== "" && !path.endsWith("index.ts"));
+  const listed = (name: string): readonly string[] =>
+    Object.values(foldersOf(name, readText(`packages/${name}/README.md`))).flat();
+
+  it.each(PACKAGES_WITH_FOLDERS)("of %s are in the tables of its README", (name) => {
+    const entries = new Set(listed(name));
+    expect(entries.size).toBeGreaterThan(10);
+    const missing = outermost(pathsIn(name)).filter((entry) => !entries.has(entry));
+    expect(missing).toEqual([]);
+  });
+
+  it.each(PACKAGES_WITH_FOLDERS)("in the README of %s exist, and stand there once", (name) => {
+    const entries = listed(name);
+    const known = new Set(outermost(pathsIn(name)));
+    expect(entries.filter((entry) => !known.has(entry))).toEqual([]);
+    expect(new Set(entries).size).toBe(entries.length);
+  });
+
+  it("count where their files are: a folder of folders is a family, not an entry", () => {
+    const paths = ["plan.ts", "a/x.ts", "a/deep/y.ts", "family/b/z.ts", "family/c/deep/w.ts"];
+    expect(outermost(paths)).toEqual(["plan.ts", "a/", "family/b/", "family/c/deep/"]);
+  });
+});
+
+/** Files beside the folders, and the outermost folders that hold files themselves. */
+function outermost(paths: readonly string[]): readonly string[] {
+  const holding = new Set(paths.map((path) => path.slice(0, path.lastIndexOf("/") + 1)));
+  const entries = paths.map((path) => {
+    const parts = path.split("/").slice(0, -1);
+    const folders = parts.map((_part, depth) => `${parts.slice(0, depth + 1).join("/")}/`);
+    return folders.find((folder) => holding.has(folder)) ?? path;
+  });
+  return [...new Set(entries)];
+}
 
 describe("sources", () => {
   it("hold no leftover marks", () => {

@@ -2,6 +2,8 @@
  * Lint rule `lifeboat/ports-only`: outside adapters, time, timers and randomness come through ports only.
  * `new Date(value)` converts and is fine; `new Date()` reads the wall clock and is not.
  */
+import { caughtErrors } from "./caught-errors.js";
+import { folders } from "./folders.js";
 import { layers } from "./layers.js";
 
 const BANNED_CALLS = new Set([
@@ -55,4 +57,7 @@ const portsOnly = {
   },
 };
 
-export default { meta: { name: "lifeboat" }, rules: { layers, "ports-only": portsOnly } };
+export default {
+  meta: { name: "lifeboat" },
+  rules: { layers, folders, "caught-errors": caughtErrors, "ports-only": portsOnly },
+};

@@ -122,6 +122,7 @@ async function unchanged(
   try {
     await deps.store.durable(target.resource.table, storeKey(target));
   } catch {
+    // What was found never became durable: the next attempt decides on what is there then.
     return "look again";
   }
   return answerOf(deps.views.of(target.resource, head), false);

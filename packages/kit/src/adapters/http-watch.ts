@@ -111,7 +111,10 @@ class HttpWatch<T extends KubeObject> implements Watch {
   }
 
   async #again(status: Status): Promise<void> {
-    const changed = await this.#parts.refresh().catch(() => false);
+    const changed = await this.#parts.refresh().catch(() => {
+      // Without other credentials the refusal stands, and is what the caller is told.
+      return false;
+    });
     if (!changed) {
       this.#end({ kind: "refused", status });
       return;

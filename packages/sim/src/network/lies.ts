@@ -127,7 +127,11 @@ export class Liar {
 
   /** Tells of something, so that there is something to repeat. */
   async #begin(listing: Promise<KubeList<KubeObject>>, sink: WatchSink): Promise<void> {
-    const [object] = (await listing.catch(() => undefined))?.items ?? [];
+    const listed = await listing.catch(() => {
+      // A member that cannot list has nothing to repeat.
+      return undefined;
+    });
+    const [object] = listed?.items ?? [];
     if (object !== undefined) sink.event({ type: "MODIFIED", object: object as AnyObject });
   }
 

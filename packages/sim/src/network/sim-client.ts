@@ -254,7 +254,11 @@ export class SimClient implements Client {
       const reached = target();
       if (reached !== undefined) await run(reached);
     };
-    caller.clock.after(1 + link.random.below(5000), () => void again().catch(() => undefined));
+    caller.clock.after(1 + link.random.below(5000), () => {
+      again().catch(() => {
+        // The answer reaches no caller, an error neither.
+      });
+    });
   }
 
   /** A request that is on its way for longer than anybody waits for it, whatever becomes of who sent it. */
@@ -266,7 +270,9 @@ export class SimClient implements Client {
       if (reached !== undefined) await run(reached);
     };
     caller.outside.after(CALL_TIMEOUT_MS + 1 + link.random.below(LATE_MS), () => {
-      arrive().catch(() => undefined);
+      arrive().catch(() => {
+        // The answer reaches no caller, an error neither.
+      });
     });
   }
 }

@@ -207,7 +207,12 @@ function arrangeStuck(simulation: Simulation, fault: Is<"stuck-finalizer">): voi
   const key = { namespace: "default", name: fault.name };
   let isOver = false;
   const hold = async (): Promise<void> => {
-    if (isOver || (await holdBack(member.admin, resource, key).catch(() => false))) return;
+    if (isOver) return;
+    const tried = holdBack(member.admin, resource, key).catch(() => {
+      // The copy is not there yet, or the member does not answer: tried again.
+      return false;
+    });
+    if (await tried) return;
     clock.after(RETRY_MS, () => void hold());
   };
   clock.after(fault.from * 1000, () => void hold());

@@ -205,7 +205,9 @@ function drift(simulation: Simulation, step: Of<"drift">): void {
     step.how === "delete"
       ? admin.delete(resource, key, { propagationPolicy: "Background" })
       : admin.patch(resource, key, { type: "merge", body: drifted(step.kind) });
-  void act.catch(() => undefined);
+  void act.catch(() => {
+    // What is not there, or cannot be reached, does not drift.
+  });
 }
 
 function drifted(kind: WorkloadKind): JsonObject {

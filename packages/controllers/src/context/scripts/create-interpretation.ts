@@ -167,6 +167,7 @@ class ScriptedInterpretation implements Interpretation, Service {
     const answer = this.#ask(operation, script, [object], take);
     memory.set(operation, { script: script.script, answer });
     answer.catch(() => {
+      // The caller gets the error; here it is only not remembered as an answer.
       if (memory.get(operation)?.answer === answer) memory.delete(operation);
     });
     return answer;

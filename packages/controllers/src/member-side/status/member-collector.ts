@@ -194,6 +194,7 @@ async function readVersion(client: Client, signal: AbortSignal): Promise<string 
     const version = isJsonObject(answer) ? answer["gitVersion"] : undefined;
     return typeof version === "string" && version.length <= LONGEST_VERSION ? version : undefined;
   } catch {
+    // The probe decides whether the member is well; without an answer the version is not known, as with a wrong one.
     return undefined;
   }
 }
