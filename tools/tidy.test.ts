@@ -34,6 +34,16 @@ describe("packages", () => {
     for (const name of foreign) expect(reasons, name).toMatch(new RegExp(`\\| ${name} +\\|`));
   });
 
+  it("are not outgrown by their simulation", () => {
+    const linesOf = (some: readonly string[]): number =>
+      some.reduce((sum, file) => sum + readText(file).split("\n").length, 0);
+    const isProof = (file: string): boolean =>
+      /^(packages\/sim|tools\/sim-mutants)\/.*\.ts$/.test(file);
+    const product = production.filter((file) => !isProof(file) && !isGenerated(file));
+    // A quarter, and what a new oracle may need before the part of the product that it judges has grown.
+    expect(linesOf(files.filter(isProof)) / linesOf(product)).toBeLessThan(0.27);
+  });
+
   it("are pinned to exact versions", () => {
     const manifests = ["package.json", ...packages.map((directory) => `${directory}/package.json`)];
     for (const file of manifests) {

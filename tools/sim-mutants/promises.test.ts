@@ -13,7 +13,7 @@ it("every oracle has a row among the promises", () => {
 
 it("every invariant among the promises names an oracle that exists", () => {
   const [, rest = ""] = readText("docs/promises.md").split("## Invariants");
-  const [text = ""] = rest.split("### Not judged yet");
+  const [text = ""] = rest.split("### Rules that oracles know");
   const rows = text.split("\n").filter((line) => /^\| ([A-Z]\d|L-|O-)/.test(line));
   expect(rows.length).toBeGreaterThan(oracles.length / 2);
   const known = new Set([...oracles, ...simMutants.map(({ oracle }) => oracle)]);
@@ -24,4 +24,13 @@ it("every invariant among the promises names an oracle that exists", () => {
 it("every oracle has a seeded bug", () => {
   const caught = new Set(simMutants.map(({ oracle }) => oracle));
   expect(oracles.filter((name) => !caught.has(name))).toEqual([]);
+});
+
+it("rules are known by oracles that exist", () => {
+  const [, rest = ""] = readText("docs/promises.md").split("### Rules that oracles know");
+  const [text = ""] = rest.split("### Not judged yet");
+  const named = [...text.matchAll(/`([a-z]+(?:-[a-z]+)+)`/g)].map(([, name = ""]) => name);
+  expect(named.length).toBeGreaterThan(oracles.length / 3);
+  const known = new Set([...oracles, ...simMutants.map(({ oracle }) => oracle)]);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
