@@ -34,3 +34,15 @@ it("rules are known by oracles that exist", () => {
   const known = new Set([...oracles, ...simMutants.map(({ oracle }) => oracle)]);
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
+
+it("every seeded bug names a promise of its oracle", () => {
+  const rows = readText("docs/promises.md").split("\n");
+  const idsOf = (oracle: string): readonly string[] =>
+    rows
+      .filter((row) => row.includes(`| \`${oracle}\` `))
+      .flatMap((row) => row.split("|")[1]?.trim().split(", ") ?? []);
+  // That two runs end alike is no oracle and has no id; every other bug has both.
+  const judged = simMutants.filter(({ oracle }) => oracle !== "same-end");
+  const wrong = judged.filter(({ oracle, promise }) => !idsOf(oracle).includes(promise));
+  expect(wrong.map(({ oracle, promise }) => `${promise} of ${oracle}`)).toEqual([]);
+});

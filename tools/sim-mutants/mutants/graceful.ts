@@ -4,7 +4,7 @@ import type { SimMutant } from "../mutant.ts";
 export const gracefulMutants: readonly SimMutant[] = [
   {
     oracle: "leaving-copies-stay",
-    promise: "D1",
+    promise: "O-graceful-1",
     breaks: "the Work of a cluster that is left gracefully is removed at once",
     file: "packages/core/src/propagation/works/decide-works.ts",
     find: "commands.push(...markEvicted(cluster, work));",
@@ -13,7 +13,7 @@ export const gracefulMutants: readonly SimMutant[] = [
   },
   {
     oracle: "tasks-end-for-a-reason",
-    promise: "D2",
+    promise: "O-graceful-2",
     breaks: "a copy that exists counts as healthy",
     file: "packages/core/src/failover/eviction-tasks/view.ts",
     find: "return isProvenHealthy(work) && !view.outdated.has(name);",
@@ -22,7 +22,7 @@ export const gracefulMutants: readonly SimMutant[] = [
   },
   {
     oracle: "tasks-end-for-a-reason",
-    promise: "D4",
+    promise: "O-graceful-4",
     breaks: "half a minute is enough to let an old copy go",
     file: "packages/core/src/failover/eviction-tasks/decide-tasks.ts",
     find: 'return isGraceOver(view, task, moment) ? "GracePeriodOver" : undefined;',
@@ -32,7 +32,7 @@ export const gracefulMutants: readonly SimMutant[] = [
   },
   {
     oracle: "only-enabled-plugins-end-tasks",
-    promise: "D10",
+    promise: "O-graceful-10",
     breaks: "all plugins are enabled, whatever the flag says",
     file: "packages/core/src/failover/eviction-tasks/plugins/registry.ts",
     find: "return ALL.filter(({ name }) => names.includes(name));",
@@ -41,7 +41,7 @@ export const gracefulMutants: readonly SimMutant[] = [
   },
   {
     oracle: "last-copy-stays",
-    promise: "D3",
+    promise: "O-graceful-3",
     breaks: "a copy goes before the one that takes its place is healthy",
     file: "packages/core/src/propagation/works/decide-works.ts",
     find: "if (wanted.size > 0) return false;",
@@ -50,7 +50,7 @@ export const gracefulMutants: readonly SimMutant[] = [
   },
   {
     oracle: "last-copy-stays",
-    promise: "D3",
+    promise: "O-graceful-3",
     breaks: "a copy that serves in part is not spared",
     file: "packages/core/src/propagation/works/decide-works.ts",
     find: "if (cluster === undefined || !mayServe(work)) return true;",
@@ -59,7 +59,7 @@ export const gracefulMutants: readonly SimMutant[] = [
   },
   {
     oracle: "last-copy-stays",
-    promise: "D3",
+    promise: "O-graceful-3",
     breaks: "that no cluster fitted a former placement counts for the new one",
     file: "packages/core/src/propagation/works/decide-works.ts",
     find: "metadata.annotations?.[APPLIED_PLACEMENT] === formatPlacement(placement) &&",
@@ -68,7 +68,7 @@ export const gracefulMutants: readonly SimMutant[] = [
   },
   {
     oracle: "back-in-result-keeps-the-copy",
-    promise: "D5",
+    promise: "O-graceful-5",
     breaks: "being placed in a cluster again ends a purge that is under way",
     file: "packages/core/src/failover/eviction-tasks/decide-tasks.ts",
     find: "if (isInResult(view, task) && (work === undefined || !isGoing(work)))",
@@ -77,7 +77,7 @@ export const gracefulMutants: readonly SimMutant[] = [
   },
   {
     oracle: "no-cluster-is-left-and-kept",
-    promise: "D5",
+    promise: "O-graceful-5",
     breaks: "being placed in a cluster again does not end leaving it",
     file: "packages/core/src/failover/eviction-tasks/plugins/in-schedule-result.ts",
     find: "passes: isInResult,",
@@ -86,7 +86,7 @@ export const gracefulMutants: readonly SimMutant[] = [
   },
   {
     oracle: "taken-back-to-the-former-result",
-    promise: "D6",
+    promise: "O-graceful-6",
     breaks: "an eviction that is taken back forgets how many replicas there were",
     file: "packages/core/src/failover/evacuation/evict.ts",
     find: "...(task.replicas === undefined ? {} : { replicas: task.replicas }),",
@@ -95,7 +95,7 @@ export const gracefulMutants: readonly SimMutant[] = [
   },
   {
     oracle: "never-turned-round-half-way",
-    promise: "D7",
+    promise: "O-graceful-7",
     breaks: "a recovery takes back what was placed anew",
     file: "packages/core/src/failover/eviction-tasks/recovery.ts",
     find: 'if (clusters.length === 0 || modeOf(task) === "Directly") return true;',
@@ -104,7 +104,7 @@ export const gracefulMutants: readonly SimMutant[] = [
   },
   {
     oracle: "no-eviction-is-left",
-    promise: "D8",
+    promise: "O-graceful-8",
     breaks: "a task is never cleared",
     file: "packages/core/src/failover/eviction-tasks/decide-tasks.ts",
     find: 'if (fate === "cleared") binding = without(binding, task);',
@@ -113,7 +113,7 @@ export const gracefulMutants: readonly SimMutant[] = [
   },
   {
     oracle: "what-has-no-health-leaves-too",
-    promise: "D9",
+    promise: "O-graceful-9",
     breaks: "kinds without a notion of health are never healthy",
     file: "packages/core/src/propagation/interpretation/interpretation.ts",
     find: 'health: () => "Healthy",',

@@ -49,7 +49,7 @@ export const propagationMutants: readonly SimMutant[] = [
   },
   {
     oracle: "nothing-is-left-going",
-    promise: "H4",
+    promise: "H6",
     breaks: "execution does not let a Work go whose objects are gone",
     file: "packages/controllers/src/member-side/execution/cluster-execution.ts",
     find: "const rest = finalizers.filter((finalizer) => finalizer !== wellKnown.EXECUTION_FINALIZER);",

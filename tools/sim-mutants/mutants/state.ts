@@ -4,7 +4,7 @@ import type { SimMutant } from "../mutant.ts";
 export const stateMutants: readonly SimMutant[] = [
   {
     oracle: "state-is-written-with-the-eviction",
-    promise: "F1",
+    promise: "O-state-1",
     breaks: "the task does not carry the state",
     file: "packages/core/src/failover/evacuation/evict.ts",
     find: "...(hasState ? { preservedLabelState: order.state } : {}),",
@@ -13,7 +13,7 @@ export const stateMutants: readonly SimMutant[] = [
   },
   {
     oracle: "state-is-what-the-source-reported",
-    promise: "F2",
+    promise: "O-state-2",
     breaks: "integers are one too high",
     file: "packages/core/src/failover/state/extract.ts",
     find: "BigInt(value).toString()",
@@ -22,7 +22,7 @@ export const stateMutants: readonly SimMutant[] = [
   },
   {
     oracle: "state-is-not-lost",
-    promise: "F3",
+    promise: "O-state-3",
     breaks: "placing a workload takes all other marks off its binding",
     file: "packages/controllers/src/placement/scheduler/write.ts",
     find: "annotations: { ...annotations, [wellKnown.APPLIED_PLACEMENT]: applied },",
@@ -31,7 +31,7 @@ export const stateMutants: readonly SimMutant[] = [
   },
   {
     oracle: "state-goes-to-new-copies",
-    promise: "F4",
+    promise: "O-state-4",
     breaks: "the state goes to the cluster that it came from",
     file: "packages/core/src/propagation/rendering/preserved-state.ts",
     find: "if (state === undefined || state.from === cluster) return manifest;",
@@ -40,7 +40,7 @@ export const stateMutants: readonly SimMutant[] = [
   },
   {
     oracle: "state-arrives",
-    promise: "F4",
+    promise: "O-state-4",
     breaks: "labels of failover are not brought to members",
     file: "packages/controllers/src/member-side/execution/keep-manifest.ts",
     find: "const desired = await this.#desired();",
@@ -54,7 +54,7 @@ export const stateMutants: readonly SimMutant[] = [
   },
   {
     oracle: "state-that-is-no-label-holds",
-    promise: "F5",
+    promise: "O-state-5",
     breaks: "of several values the first is taken",
     file: "packages/core/src/failover/state/extract.ts",
     find: "if (values.length > 1)",
@@ -63,7 +63,7 @@ export const stateMutants: readonly SimMutant[] = [
   },
   {
     oracle: "state-takes-no-label-of-others",
-    promise: "F6",
+    promise: "O-state-6",
     breaks: "labels of the template are free",
     file: "packages/core/src/failover/state/extract.ts",
     find: 'if (taken.has(key)) return "the label',
@@ -72,7 +72,7 @@ export const stateMutants: readonly SimMutant[] = [
   },
   {
     oracle: "each-failover-carries-its-own-state",
-    promise: "F7",
+    promise: "O-state-7",
     breaks: "the first state is carried for ever",
     file: "packages/core/src/failover/evacuation/evict.ts",
     find: "const carried = { from: cluster, labels: carries ? state : {} };",
@@ -82,7 +82,7 @@ export const stateMutants: readonly SimMutant[] = [
   },
   {
     oracle: "no-state-of-a-part",
-    promise: "F8",
+    promise: "O-state-8",
     breaks: "a part speaks for the whole",
     file: "packages/core/src/failover/state/state-to-carry.ts",
     find: "if (only?.name !== cluster || others.length > 0) return false;",
@@ -91,7 +91,7 @@ export const stateMutants: readonly SimMutant[] = [
   },
   {
     oracle: "no-state-while-the-gate-is-off",
-    promise: "F9",
+    promise: "O-state-9",
     breaks: "state is kept whatever the gate says",
     file: "packages/core/src/failover/state/state-to-carry.ts",
     find: "rules: view.enabled ? rulesOf(view) : [],",
@@ -100,7 +100,7 @@ export const stateMutants: readonly SimMutant[] = [
   },
   {
     oracle: "nobody-stays-on-a-faulty-cluster",
-    promise: "F10",
+    promise: "O-state-10",
     breaks: "a missing key holds up the eviction for ever",
     file: "packages/core/src/failover/state/extract.ts",
     find: "if (view.holdOnMissing) return held",
