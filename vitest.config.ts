@@ -1,6 +1,7 @@
 /** Test kinds are projects: `unit` is what `npm test` runs; the others run one after another in .ci/run. */
 import { defineConfig } from "vitest/config";
 import { FAULT_VARIABLE, seededFaults } from "./tools/seeded-faults/faults.ts";
+import { putIn } from "./tools/seeding/seed.ts";
 
 /** Packages resolve to their sources, so that tests need no build. */
 const source = {
@@ -17,8 +18,7 @@ const seededFault = {
   enforce: "pre",
   transform(code: string, id: string): string | undefined {
     if (fault === undefined || !id.endsWith(`/${fault.file}`)) return undefined;
-    if (code.split(fault.find).length !== 2) throw new Error(`does not fit: ${fault.breaks}`);
-    return code.replace(fault.find, fault.replace);
+    return putIn(fault, code);
   },
 } as const;
 

@@ -5,7 +5,8 @@
 import { execFile } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { inTurns } from "../in-turns.ts";
-import { root } from "../repository.ts";
+import { readText, root } from "../repository.ts";
+import { putIn } from "../seeding/seed.ts";
 import { FAULT_VARIABLE, seededFaults } from "./faults.ts";
 
 /** True when the tests pass. A run that could not start, or ran no test, is an error and not a failure of the tests. */
@@ -32,6 +33,9 @@ function run(
     );
   });
 }
+
+// All of them before any test is run: one that does not fit is an error at once.
+for (const fault of seededFaults) putIn(fault, readText(fault.file));
 
 const cores = availableParallelism();
 const tests = [...new Set(seededFaults.flatMap(({ caughtBy }) => caughtBy))];

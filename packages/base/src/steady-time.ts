@@ -142,6 +142,7 @@ export class SteadyTime {
     const byMs = Math.round(offset - this.#offset);
     const lookedAt = this.#lookedAt;
     this.#lookedAt = after;
+    // seed: no-jump
     if (Math.abs(byMs) <= DRIFT_MS) return;
     const step: ClockStep = {
       seen: now,
@@ -200,6 +201,7 @@ function elapsedSince(
     if ((since >= from || isOwn) && since <= end) read = least(read, now - since - shift);
     if (since < from && since > until) skipped = least(skipped, now - seen - shift);
     if (step === undefined) break;
+    // seed: shift-by-jump
     shift += step.byMs;
     end = step.until;
   }

@@ -121,6 +121,7 @@ class KeyedController implements Controller {
   async run(signal: AbortSignal): Promise<void> {
     const { watches, concurrency } = this.#options;
     // One after another: a signal with many listeners at a time makes Node warn of a leak.
+    // seed: await-informers
     for (const watch of watches) if (!(await watch.whenSynced(signal))) return;
     if (signal.aborted) return;
     // A signal for each worker, for the same reason: every call of a reconcile listens to it.

@@ -228,6 +228,7 @@ class MemoryStore implements Store {
     if (this.#broken !== undefined) throw this.#broken;
     const table = this.#table(tableName);
     const previous = headOf(table, key);
+    // seed: head-moved
     if (previous?.revision !== expected?.revision)
       throw new HeadMoved(`${tableName} ${key} was changed by somebody else`);
     assert(mutation.kind === "put" || previous !== undefined, "what is removed exists", { key });
@@ -245,6 +246,7 @@ class MemoryStore implements Store {
     const write = pendingWrite(table, typeOf(mutation, previous), entry, previous);
     table.pending.set(key, write);
     this.#enqueue(write);
+    // seed: answer-when-durable
     return write.durable;
   }
 

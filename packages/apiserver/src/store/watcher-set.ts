@@ -37,6 +37,7 @@ export class Watcher {
   }
 
   deliver(change: Change): void {
+    // seed: already-seen
     if (!this.#open || change.revision <= this.#seen) return;
     this.#seen = change.revision;
     try {

@@ -169,6 +169,7 @@ export function checkVersion(
   if (parseVersion(version) === undefined)
     throw serverError(`strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
   if (version !== "" && version !== "0") {
+    // seed: stale-version
     if (version !== current.resourceVersion) throw conflict(resource, target.name, STALE_VERSION);
     return;
   }

@@ -19,6 +19,7 @@ export function whyDue(binding: ResourceBinding, fleet: Fleet): ScheduleReason |
   if (isPlacementEdited(binding)) return "PlacementChanged";
   if (hasOtherReplicas(binding)) return "ReplicasChanged";
   if (isRescheduleTriggered(binding)) return "RescheduleTriggered";
+  // seed: outcome-not-written
   if (!hasCondition(binding.status?.conditions, "Scheduled")) return "LastAttemptFailed";
   if (isInUnnamedGroup(binding, fleet)) return "GroupNotNamed";
   if (followsClusters(binding)) return "FollowsClusters";

@@ -103,6 +103,7 @@ class ClusterStatus implements Service {
     if (plan.status === undefined) follower.settle(cluster, knowledge);
     const status = plan.status ?? cluster.status;
     this.#measure(key.name, follower, isReady(status));
+    // seed: nothing-to-write
     if (plan.status === undefined) return done;
     // What can wait is written after the next probe, which asks for a look of its own; and two who know different things
     // must not answer each other without end.

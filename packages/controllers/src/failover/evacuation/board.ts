@@ -251,6 +251,7 @@ export class Board {
       this.queue.remove(placeOf(item));
       return false;
     }
+    // seed: put-in-line
     this.queue.put({ item, ...placeOf(item), order: item.order, dueAt });
     return true;
   }
@@ -272,6 +273,7 @@ export class Board {
   /** When the item may be released; undefined while it may not at all. */
   dueAt(item: Item): Instant | undefined {
     const { evacuation } = item.track;
+    // seed: stopped
     if (evacuation.spec.paused || (this.#failover && wasStoppedByGate(evacuation)))
       return undefined;
     let earliest: Instant | undefined;

@@ -200,6 +200,7 @@ export class Releaser {
       context.log.info("the rate of evictions changed", { ...rate });
     this.#rate = rate;
     this.#paused = paused;
+    // seed: failed-clusters
     metrics.faultNum.set(rate.failed, {});
     metrics.faultRate.set(rate.failedShare, {});
     if (isChanged) this.#parts.rateChanged();
@@ -302,6 +303,7 @@ export class Releaser {
       if (queued === undefined) return { picks, isMore: false };
       const pick = this.#pickOf(queued.item, moment);
       if (pick === undefined) {
+        // seed: turn-not-used
         board.queue.giveTurnBack(queued);
         continue;
       }
@@ -409,6 +411,7 @@ export class Releaser {
       this.#find(clusters, { namespace: "", name }, signal),
       this.#find(bindingResource(item.key), item.key, signal),
     ]);
+    // seed: recovered
     if (cluster === undefined || !evictingTaints(cluster).some((one) => taintId(one) === term.id)) {
       context.log.info("an eviction was not carried out", {
         ...fieldsOf(pick),

@@ -43,6 +43,7 @@ export function summarize(board: Board, track: Track, now: Instant): Summary {
         if (lastDueAt === undefined || dueAt > lastDueAt) lastDueAt = dueAt;
       }
     }
+    // seed: due-or-held
     if (isDue || item.held !== undefined) {
       const { apiVersion, kind } = item.entry.resource;
       const name = `${apiVersion}/${kind}`;

@@ -529,6 +529,7 @@ class WorksOfCluster implements ClusterExecution {
       if (isRefused(error, "Conflict") || isRefused(error, "NotFound"))
         return this.#pause(work, memory, error.message);
       const outcome = unknownOutcome(error);
+      // seed: no-answer
       return this.#removalFailed(work, memory, "problem" in outcome ? outcome.problem : "");
     }
   }

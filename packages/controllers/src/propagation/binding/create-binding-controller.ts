@@ -147,6 +147,7 @@ class BindingController {
     const moment = this.#context.time.moment();
     const times: Instant[] = [];
     const left = commands.filter((command) => {
+      // seed: makes-nothing
       if (command.kind !== "create" && command.kind !== "update") return true;
       const [of, what] = sayingOf(command);
       const again = this.#said.heldUntil(of, what, moment);

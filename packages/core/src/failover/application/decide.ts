@@ -183,12 +183,14 @@ function episodeOf(
   { evictedFrom }: FailoverRecord,
   health: ReadonlyMap<string, CopyHealth>,
 ): ReadonlySet<string> {
+  // seed: nowhere-else
   if (mustReturn) return new Set();
   const { metadata, spec, status } = binding;
   const isMoving = (spec.gracefulEvictionTasks ?? []).some(isUnderWay);
   const isPlaced = status?.schedulerObservedGeneration === metadata.generation && health.size > 0;
   const isWell =
     isPlaced && [...health].every(([name, state]) => state === "Healthy" && !outdated.has(name));
+  // seed: episode-over
   if (isWell && !isMoving) return new Set();
   // A person who places it there again knows better.
   return new Set([...evictedFrom].filter((name) => !health.has(name)));

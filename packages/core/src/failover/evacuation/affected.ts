@@ -57,7 +57,9 @@ export function affectedBy(
   const added = taint.timeAdded === undefined ? undefined : parseTime(taint.timeAdded);
   if (taint.effect === "PreferNoExecute") {
     const { cluster: wish } = spec.failover ?? {};
+    // seed: no-failover-policy
     if (wish === undefined) return NOT_AFFECTED;
+    // seed: seconds-of-policy
     return until(added, wish.tolerationSeconds ?? DEFAULT_TOLERATION_SECONDS, purgeMode);
   }
   if (taint.effect !== "NoExecute") return NOT_AFFECTED;

@@ -55,6 +55,7 @@ export function entryState(view: EntryView): EntryAnswer {
     const marks = inForce.filter(
       ({ taint, result }) => isMarked(binding, view, taint) || isEditedByHand(binding, result),
     );
+    // seed: put-back
     if (marks.length === inForce.length) return is("Abandoned", marks.length > 0);
     return is("Queued");
   }

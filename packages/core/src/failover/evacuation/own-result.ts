@@ -41,5 +41,6 @@ export function isEditedByHand(binding: ResourceBinding, recorded: string | unde
   const signature = binding.metadata.annotations?.[RESULT_DIGEST];
   if (signature === undefined || recorded === undefined) return false;
   const digest = digestOfResult(binding);
+  // seed: edited
   return digest !== signature && digest !== recorded;
 }

@@ -63,6 +63,7 @@ export class EvictionQueue<T extends Queued> {
     const item = this.#first(lane, cluster, now);
     if (item === undefined) return undefined;
     this.remove(item);
+    // seed: turn-taken
     this.#turn[lane] = { cluster, isServed: true };
     return item;
   }

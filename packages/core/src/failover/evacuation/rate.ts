@@ -84,6 +84,7 @@ export function rateOf({ failed, counted }: FleetHealth, options: RateOptions): 
   });
   // A drain of the only cluster still goes at the configured rate: nothing has failed.
   if (counted === 0) return answer(options.rate, "FleetHealthy");
+  // seed: everything-failed
   if (failed === counted) return answer(0, "EverythingFailed");
   if (failedShare <= options.unhealthyThreshold) return answer(options.rate, "FleetHealthy");
   if (counted > options.largeFleetThreshold) return answer(options.secondaryRate, "FleetUnhealthy");

@@ -109,6 +109,7 @@ export function judge(
   const exempt = (why: ExemptReason): EvacuationEntry => ({ ...common, exempt: why });
   if (options.isFederated(binding)) return exempt("FederatedStatefulSet");
   const answer = affectedBy(binding, cluster, taint, options.defaultPurgeMode);
+  // seed: tolerated
   if (!answer.affected) return exempt("Tolerated");
   const { purgeMode, toleratedUntil } = answer;
   return {
@@ -212,6 +213,7 @@ function broughtUpToDate(
 ): RecordedTaint {
   const { removedAt, ...rest } = one;
   const isRight = one.slices === slices && isBorne === (removedAt === undefined);
+  // seed: as-recorded
   if (isRight && (one.recorded || !isBorne)) return one;
   return isBorne
     ? { ...rest, slices, recorded: true }

@@ -57,6 +57,7 @@ export function decideRelease(view: ReleaseView, moment: Moment): ReleaseDecisio
   if (!hasScheduler(binding)) return held("NotClaimed");
   const target = findTarget(placement, view.leaving, moment);
   const needsNone = !target.found && isDrainTaint(taint) && hasEnoughElsewhere(view);
+  // seed: no-target
   if (!target.found && !needsNone) return held("NoTarget", target.message);
   const { template } = view.state;
   if (template === undefined && carriesState(view)) return held("TemplateMissing");

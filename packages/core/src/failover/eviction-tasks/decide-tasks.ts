@@ -83,11 +83,14 @@ function decideTask(view: TasksView, task: EvictionTask, moment: Moment): Verdic
 function decideDirect(view: TasksView, task: EvictionTask): Verdict {
   const work = workIn(view, task.fromCluster);
   const cluster = view.clusters.get(task.fromCluster);
+  // seed: back-in-result
   if (isInResult(view, task) && (work === undefined || !isGoing(work)))
     return cleared("BackInResult");
   if (task.suppressDeletion === true) return kept("KeptByOrder");
+  // seed: copy-gone
   if (work === undefined) return cleared("CopyGone");
   if (cluster === undefined) return kept("AwaitingRemoval");
+  // seed: fenced
   if (isGoing(work) && operatorFence(cluster) !== undefined) return cleared("Fenced");
   return kept(isSilent(cluster) ? "AwaitingFence" : "AwaitingRemoval");
 }

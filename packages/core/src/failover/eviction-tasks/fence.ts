@@ -28,6 +28,7 @@ export function formatFence(at: Instant, by: string): string {
 /** A person's word that the cluster is off; undefined: there is none, or the cluster answers. */
 export function operatorFence(cluster: Cluster): FenceProof | undefined {
   const text = cluster.metadata.annotations?.[FENCED];
+  // seed: no-proof
   if (text === undefined || isAnswering(cluster)) return undefined;
   // Whatever its text: somebody who may write Clusters put it there.
   const word = parsed(text);

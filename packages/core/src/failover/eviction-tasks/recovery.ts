@@ -37,6 +37,7 @@ function isUnplaced(view: TasksView, task: EvictionTask): boolean {
   if (clusters.length === 0 || modeOf(task) === "Directly") return true;
   const before = task.clustersBeforeFailover;
   if (before === undefined || isPlaced(view)) return false;
+  // seed: placed-elsewhere
   if (clusters.some(({ name }) => !before.includes(name))) return false;
   if (!isDivided(readPlacement(spec.placement))) return true;
   const placed = clusters.reduce((sum, { replicas = 0 }) => sum + replicas, 0);

@@ -62,6 +62,7 @@ export function isSettled(view: TasksView): boolean {
 export function isDependable(view: TasksView, name: string): boolean {
   const work = workIn(view, name);
   const cluster = view.clusters.get(name);
+  // seed: unknown-or-silent
   if (work === undefined || cluster === undefined || isSilent(cluster)) return false;
   return isProvenHealthy(work) && !view.outdated.has(name);
 }

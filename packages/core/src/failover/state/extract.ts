@@ -100,6 +100,7 @@ function valueOf(jsonPath: string, status: unknown): Found {
     throw error;
   }
   if (values.length === 0) return missing("KeyMissing");
+  // seed: several-values
   if (values.length > 1)
     return { kind: "wrong", reason: "SeveralValues", message: `finds ${values.length} values` };
   const text = asText(values[0]);

@@ -56,6 +56,7 @@ function rulesOf({ binding, failing }: CarriedStateView): readonly StateRule[] {
 /** Whether every replica that the workload asks for runs in the cluster that is left. */
 function heldAll({ binding: { spec }, cluster }: CarriedStateView): boolean {
   const [only, ...others] = spec.clusters ?? [];
+  // seed: not-alone
   if (only?.name !== cluster || others.length > 0) return false;
   return only.replicas === undefined || only.replicas >= (spec.replicas ?? 0);
 }

@@ -158,6 +158,7 @@ function judge(
       continue;
     }
     if (matches && !mayAdd(view, taint, hand.removed, standing)) continue;
+    // seed: before-due
     if (now < due) {
       times.push(due);
       if (held !== undefined) holds.push(held);
@@ -206,6 +207,7 @@ function wishOver(
     if (next === "mismatch") interrupted = true;
     if (next === "keep" || next === wish) continue;
     wish = next;
+    // seed: window-begins
     since = at;
   }
   return { wish, since, interrupted };
@@ -291,7 +293,9 @@ function mergeTaints(
     for (const one of holds) if (!held.has(taintId(one))) held.set(taintId(one), one);
   const kept = present.flatMap((taint): readonly Taint[] => {
     const one = held.get(taintId(taint));
+    // seed: foreign
     if (!ours.has(taintId(taint))) return [taint];
+    // seed: still-held
     return one === undefined ? [] : [withValue(taint, one.value)];
   });
   const has = new Set(present.map(taintId));

@@ -61,6 +61,7 @@ export function decideApply(view: ApplyView): ApplyPlan {
     return refuse("ForeignObject", foreignMessage(view));
   if (isAsAnswered(observed, view)) return success("UpToDate", []);
   const object = retainMember(desired, observed);
+  // seed: up-to-date
   if (isSame(object, observed)) return success("UpToDate", []);
   return write(ours ? "Updated" : "TakenOver", { kind: "update", object });
 }

@@ -38,6 +38,7 @@ export type RemovePlan = Plan<RemoveCommand, RemoveReason>;
 export function decideRemove(view: RemoveView): RemovePlan {
   const { manifest, observed } = view;
   if (observed === undefined) return plan("Gone");
+  // seed: not-ours
   if (!isOurs(observed, manifest)) return plan("NotOurs");
   if (textAt(observed, "metadata", "deletionTimestamp") !== "") return plan("BeingDeleted");
   if (view.preserve) return plan("Released", { kind: "update", object: released(observed) });

@@ -21,6 +21,7 @@ export function reportProblem(status: unknown): string | undefined {
     const next: unknown[] = [];
     for (const value of level) {
       size += sizeOf(value);
+      // seed: too-large
       if (size > MAX_SIZE) return `The status is larger than ${MAX_SIZE / 1024} KiB.`;
       if (Array.isArray(value)) for (const item of value) next.push(item);
       else if (isFields(value)) for (const item of Object.values(value)) next.push(item);

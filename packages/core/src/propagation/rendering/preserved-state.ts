@@ -51,6 +51,7 @@ function stateIn(value: Fields): Omit<PreservedState, "former"> {
 /** The manifest with the state it is to carry in this cluster. */
 export function injectState(manifest: Fields, binding: Fields, cluster: string): Fields {
   const state = readPreservedState(binding);
+  // seed: came-from-here
   if (state === undefined || state.from === cluster) return manifest;
   if (Object.keys(state.labels).length === 0) return manifest;
   const labels = merged(state.labels, fieldsAt(manifest, "metadata", "labels"));

@@ -201,6 +201,7 @@ function removalsOf(view: WorksView, targets: Targets, hasCover: boolean): Remov
   const spared: string[] = [];
   for (const work of view.works) {
     const cluster = clusterOfWork(work);
+    // seed: wanted-here
     if (isGoing(work) || targets.wanted.has(cluster)) continue;
     if (targets.leaving.has(cluster)) {
       commands.push(...markEvicted(cluster, work));
