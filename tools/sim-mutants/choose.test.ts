@@ -11,7 +11,7 @@ const mutants = Array.from({ length: 100 }, (_, i): SimMutant => {
     promise: "A1",
     breaks,
     file: `${i}.ts`,
-    find: "",
+    symbol: "x",
     replace: "",
     caughtIn: [],
   };

@@ -7,7 +7,7 @@
  *   npm run sim:mutants -- --list   what there is
  *   --jobs N                        so many at a time; as many as there are cores when absent
  *
- * Each bug has a process of its own, in which it is put into its file while the file is loaded. CPU seconds are those of that
+ * Each bug has a process of its own, in which the changed source is loaded in place of its file. CPU seconds are those of that
  * process, from its start until the oracle spoke.
  */
 import { spawn } from "node:child_process";
@@ -17,6 +17,7 @@ import { parseArgs } from "node:util";
 import { layOut } from "@lifeboat/sim";
 import { inTurns } from "../in-turns.ts";
 import { readText, root } from "../repository.ts";
+import { putIn } from "../seeding/seed.ts";
 import { changedFiles, chooseForCommit, headCommit } from "./choose.ts";
 import { nameOfWhere, type SimMutant, type Where } from "./mutant.ts";
 import { simMutants } from "./mutants.ts";
@@ -52,11 +53,15 @@ async function judgeAll(): Promise<void> {
   const all = simMutants.filter((mutant) => isAbout(mutant, text));
   const chosen = values.ci ? chooseForCommit(all, headCommit(), changedFiles()) : all;
   if (values.list) return list(chosen);
+  // All of them before any is run: one that does not fit is an error at once.
+  const sources = chosen.map((mutant) => putIn(mutant, readText(mutant.file)));
   let problems: readonly string[] = [];
   const judged = new Map<SimMutant, Result>();
   const jobs = [
     async () => void (problems = await runUndisturbed(chosen)),
-    ...chosen.map((mutant) => async () => void judged.set(mutant, await judge(mutant))),
+    ...chosen.map((mutant, index) => async () => {
+      judged.set(mutant, await judge(mutant, sources[index] ?? ""));
+    }),
   ];
   await inTurns(jobs, Number(values.jobs));
   const results = chosen.flatMap((mutant) => judged.get(mutant) ?? []);
@@ -81,13 +86,9 @@ async function runUndisturbed(mutants: readonly SimMutant[]): Promise<readonly s
   return answer.spoken.map(({ where, oracle, says }) => `${where}: ${oracle}: ${says}`);
 }
 
-async function judge(mutant: SimMutant): Promise<Result> {
-  const { oracle, caughtIn, file, find, replace } = mutant;
-  const fits = readText(file).split(find).length - 1;
-  const answer =
-    fits === 1
-      ? await start({ oracle, caughtIn }, { file, find, replace })
-      : `it fits ${fits} times into ${file}`;
+async function judge(mutant: SimMutant, source: string): Promise<Result> {
+  const { oracle, caughtIn, file } = mutant;
+  const answer = await start({ oracle, caughtIn }, { file, source });
   const result = resultOf(mutant, answer);
   const word = result.caughtIn === undefined ? "MISSED" : "caught";
   say(`${word} ${result.cpuSeconds.toFixed(1).padStart(6)} s  ${oracle}: ${mutant.breaks}`);
@@ -109,7 +110,7 @@ function resultOf(mutant: SimMutant, answer: Answer | string): Result {
 }
 
 /** Runs a process for the order; the answer, or why there is none. */
-function start(task: Order, bug?: Pick<SimMutant, "file" | "find" | "replace">) {
+function start(task: Order, bug?: { readonly file: string; readonly source: string }) {
   const program = fileURLToPath(import.meta.url);
   const loader = fileURLToPath(new URL("./put-in.js", import.meta.url));
   const args = ["--conditions=@lifeboat/source", "--import", loader, "--import", "tsx", program];

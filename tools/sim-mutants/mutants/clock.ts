@@ -9,8 +9,8 @@ export const clockMutants: readonly SimMutant[] = [
     promise: "A3",
     breaks: "a jump of the clock is not seen",
     file: "packages/base/src/steady-time.ts",
-    find: "if (Math.abs(byMs) <= DRIFT_MS) return;",
-    replace: "if (Number.isFinite(byMs)) return;",
+    condition: "no-jump",
+    replace: "true",
     caughtIn: FORWARD,
   },
   {
@@ -18,8 +18,8 @@ export const clockMutants: readonly SimMutant[] = [
     promise: "A3",
     breaks: "a time of before a jump is read as one of after it",
     file: "packages/base/src/steady-time.ts",
-    find: "    shift += step.byMs;",
-    replace: "    shift += 0 * step.byMs;",
+    marked: "shift-by-jump",
+    replace: "",
     caughtIn: FORWARD,
   },
   {
@@ -27,8 +27,8 @@ export const clockMutants: readonly SimMutant[] = [
     promise: "B3",
     breaks: "a toleration ends when the wall clock says so",
     file: "packages/controllers/src/failover/evacuation/board.ts",
-    find: "return addedAt === undefined ? toleratedUntil : due(addedAt, toleratedUntil - addedAt);",
-    replace: "return addedAt === due(toleratedUntil, 0) ? addedAt : toleratedUntil;",
+    symbol: "dueOf",
+    replace: "({ toleratedUntil }) => toleratedUntil ?? instantOf(0)",
     caughtIn: FORWARD,
   },
   {
@@ -36,8 +36,8 @@ export const clockMutants: readonly SimMutant[] = [
     promise: "C1",
     breaks: "a token is free when the wall clock says so",
     file: "packages/controllers/src/failover/evacuation/releaser.ts",
-    find: "const until = Math.max(used, this.#notBefore);",
-    replace: "const until = seen;",
+    symbol: "Releaser.#usedUntil.until",
+    replace: "seen",
     caughtIn: FORWARD,
   },
 ];

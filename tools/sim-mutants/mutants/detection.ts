@@ -7,8 +7,8 @@ export const detectionMutants: readonly SimMutant[] = [
     promise: "A1",
     breaks: "one failed probe is enough",
     file: "packages/core/src/failover/health/ready.ts",
-    find: 'if (streak.last - streak.since < thresholdMs) return { reason: "AwaitingThreshold" };',
-    replace: 'if (thresholdMs < 0) return { reason: "AwaitingThreshold" };',
+    symbol: "decideReady.thresholdMs",
+    replace: "0",
     caughtIn: ["fail"],
   },
   {
@@ -16,8 +16,8 @@ export const detectionMutants: readonly SimMutant[] = [
     promise: "A1",
     breaks: "a cluster that was not Ready never is again",
     file: "packages/core/src/failover/health/ready.ts",
-    find: 'const thresholdMs = status === "True" ? view.successThresholdMs : view.failureThresholdMs;',
-    replace: 'const thresholdMs = status === "True" ? Infinity : view.failureThresholdMs;',
+    symbol: "decideReady.thresholdMs",
+    replace: 'status === "True" ? Infinity : original',
     caughtIn: ["recover-early"],
   },
   {
@@ -25,8 +25,8 @@ export const detectionMutants: readonly SimMutant[] = [
     promise: "A3",
     breaks: "a taint is added as soon as the conditions match",
     file: "packages/core/src/failover/taints/taints.ts",
-    find: "if (now < due) {",
-    replace: "if (now < due && !matches) {",
+    condition: "before-due",
+    replace: "original && !matches",
     caughtIn: ["recover-early"],
   },
   {
@@ -34,8 +34,8 @@ export const detectionMutants: readonly SimMutant[] = [
     promise: "A5",
     breaks: "a window goes on over a time in which the conditions did not match",
     file: "packages/core/src/failover/taints/taints.ts",
-    find: "    since = at;",
-    replace: "    since = old?.since ?? at;",
+    marked: "window-begins",
+    replace: "since = old?.since ?? at;",
     caughtIn: ["flap"],
   },
   {
@@ -43,8 +43,8 @@ export const detectionMutants: readonly SimMutant[] = [
     promise: "A4",
     breaks: "a taint leaves as soon as the conditions do not match",
     file: "packages/core/src/failover/taints/taints.ts",
-    find: "if (now < due) {",
-    replace: "if (now < due && matches) {",
+    condition: "before-due",
+    replace: "original && matches",
     caughtIn: ["fail-directly-silent"],
   },
   {
@@ -52,8 +52,9 @@ export const detectionMutants: readonly SimMutant[] = [
     promise: "A6",
     breaks: "one of several conditions is enough",
     file: "packages/core/src/failover/taints/conditions.ts",
-    find: "return wanted.every((one) => matchesOne(one, conditions));",
-    replace: "return wanted.some((one) => matchesOne(one, conditions));",
+    symbol: "matchesAll",
+    replace: `(wanted = [], conditions, whenEmpty) =>
+      wanted.length === 0 ? whenEmpty : wanted.some((one) => matchesOne(one, conditions))`,
     caughtIn: ["conditions"],
   },
   {
@@ -61,8 +62,9 @@ export const detectionMutants: readonly SimMutant[] = [
     promise: "A6",
     breaks: "a condition that a cluster does not have matches",
     file: "packages/core/src/failover/taints/conditions.ts",
-    find: "if (found === undefined) return false;",
-    replace: "if (found === undefined) return true;",
+    symbol: "matchesOne",
+    replace: `(wanted, conditions) =>
+      original(wanted, conditions) || !conditions.some(({ type }) => type === wanted.conditionType)`,
     caughtIn: ["conditions"],
   },
   {
@@ -70,8 +72,8 @@ export const detectionMutants: readonly SimMutant[] = [
     promise: "A7",
     breaks: "every taint of a policy moves workloads",
     file: "packages/core/src/failover/taints/taints.ts",
-    find: 'effect: effect as Taint["effect"],',
-    replace: 'effect: "NoExecute",',
+    symbol: "mergeTaints.added.effect",
+    replace: '"NoExecute"',
     caughtIn: ["gate-off", "fail"],
   },
   {
@@ -79,8 +81,8 @@ export const detectionMutants: readonly SimMutant[] = [
     promise: "A7",
     breaks: "policies add every taint while the gate is off",
     file: "packages/core/src/failover/taints/taints.ts",
-    find: 'if (!view.failover && taint.effect !== "NoSchedule") return false;',
-    replace: 'if (!view.failover && taint.effect === "") return false;',
+    symbol: "mayAdd",
+    replace: "(view, ...others) => original({ ...view, failover: true }, ...others)",
     caughtIn: ["gate-off"],
   },
   {
@@ -88,8 +90,8 @@ export const detectionMutants: readonly SimMutant[] = [
     promise: "A8",
     breaks: "what people set is taken off",
     file: "packages/core/src/failover/taints/taints.ts",
-    find: "if (!ours.has(taintId(taint))) return [taint];",
-    replace: "if (ours.size < 0) return [taint];",
+    condition: "foreign",
+    replace: "false",
     caughtIn: ["fail-gracefully"],
   },
   {
@@ -97,8 +99,11 @@ export const detectionMutants: readonly SimMutant[] = [
     promise: "A9",
     breaks: "nobody looks again when a window has passed",
     file: "packages/controllers/src/failover/taint-policy/create-taint-policies.ts",
-    find: "return plan.checkAgainAt === undefined ? done : checkAgainAt(plan.checkAgainAt);",
-    replace: "return done;",
+    symbol: "TaintPolicies.#look",
+    replace: `async (...all) => {
+      await original(...all);
+      return done;
+    }`,
     caughtIn: ["window-at-rest"],
   },
   {
@@ -106,9 +111,10 @@ export const detectionMutants: readonly SimMutant[] = [
     promise: "A10",
     breaks: "every look makes a taint younger",
     file: "packages/core/src/failover/taints/taints.ts",
-    find: "return one === undefined ? [] : [withValue(taint, one.value)];",
-    replace:
-      "return one === undefined ? [] : [{ ...withValue(taint, one.value), timeAdded: formatTime(now) }];",
+    marked: "still-held",
+    replace: `return one === undefined
+      ? []
+      : [{ ...withValue(taint, one.value), timeAdded: formatTime(now) }];`,
     caughtIn: ["fail"],
   },
 ];

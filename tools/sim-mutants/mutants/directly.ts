@@ -7,8 +7,8 @@ export const directlyMutants: readonly SimMutant[] = [
     promise: "E1",
     breaks: "pods that are stopping do not count",
     file: "packages/controllers/src/member-side/execution/member-writes.ts",
-    find: "return items.length > 0;",
-    replace: "return items.length > 1000;",
+    symbol: "MemberWrites.hasPods",
+    replace: "async () => false",
     caughtIn: ["deleted-by-hand-while-purged"],
   },
   {
@@ -16,8 +16,8 @@ export const directlyMutants: readonly SimMutant[] = [
     promise: "E2",
     breaks: "a copy that is purged goes like any other",
     file: "packages/controllers/src/member-side/execution/member-writes.ts",
-    find: 'return annotations[wellKnown.PURGE_MODE] === "Directly";',
-    replace: 'return annotations[wellKnown.PURGE_MODE] === "Never";',
+    symbol: "waitsForDependents",
+    replace: "() => false",
     caughtIn: ["fail-directly", "directly-slow-to-stop"],
   },
   {
@@ -25,8 +25,8 @@ export const directlyMutants: readonly SimMutant[] = [
     promise: "E2",
     breaks: "a Work elsewhere does not wait for the purge",
     file: "packages/core/src/propagation/works/decide-works.ts",
-    find: "const creates = isBarred ? [] : synced.creates;",
-    replace: "const creates = synced.creates;",
+    symbol: "decideWorks.creates",
+    replace: "synced.creates",
     caughtIn: ["placed-by-hand-while-purged"],
   },
   {
@@ -34,9 +34,10 @@ export const directlyMutants: readonly SimMutant[] = [
     promise: "E3",
     breaks: "a cluster that is silent counts as off",
     file: "packages/core/src/failover/eviction-tasks/fence.ts",
-    find: "if (text === undefined || isAnswering(cluster)) return undefined;",
-    replace:
-      'if (isAnswering(cluster)) return undefined;\n  if (text === undefined) return { kind: "Operator", at: "", by: "" };',
+    symbol: "operatorFence",
+    replace: `(cluster) =>
+      original(cluster) ??
+      (isAnswering(cluster) ? undefined : { kind: "Operator", at: "", by: "" })`,
     caughtIn: ["fail-directly-silent"],
   },
   {
@@ -44,8 +45,8 @@ export const directlyMutants: readonly SimMutant[] = [
     promise: "E2",
     breaks: "the scheduler does not wait for the purge",
     file: "packages/core/src/placement/purge.ts",
-    find: "  return replicas;",
-    replace: "  return replicas === undefined ? replicas : undefined;",
+    symbol: "purgesUnderWay",
+    replace: "() => undefined",
     caughtIn: ["fail-directly"],
   },
   {
@@ -53,7 +54,7 @@ export const directlyMutants: readonly SimMutant[] = [
     promise: "E5",
     breaks: "a purge never ends",
     file: "packages/core/src/failover/eviction-tasks/decide-tasks.ts",
-    find: 'if (work === undefined) return cleared("CopyGone");',
+    marked: "copy-gone",
     replace: 'if (work === undefined) return kept("AwaitingRemoval");',
     caughtIn: ["fail-directly"],
   },
@@ -62,8 +63,8 @@ export const directlyMutants: readonly SimMutant[] = [
     promise: "E6",
     breaks: "copies that should not be there keep nothing away",
     file: "packages/core/src/placement/filters/stale-copies.ts",
-    find: "someStale ? (candidate)",
-    replace: "someStale && !someStale ? (candidate)",
+    symbol: "staleCopies.prepare",
+    replace: "() => undefined",
     caughtIn: ["returns-and-refuses"],
   },
   {
@@ -71,8 +72,8 @@ export const directlyMutants: readonly SimMutant[] = [
     promise: "E7",
     breaks: "objects in members are deleted by name alone",
     file: "packages/controllers/src/member-side/execution/member-writes.ts",
-    find: "this.#member.delete(resource, key, { signal, propagationPolicy, preconditions: { uid } }),",
-    replace: "this.#member.delete(resource, key, { signal, propagationPolicy }),",
+    symbol: "MemberWrites.remove.preconditions",
+    replace: "undefined",
     caughtIn: ["delete"],
   },
   {
@@ -80,8 +81,8 @@ export const directlyMutants: readonly SimMutant[] = [
     promise: "E7",
     breaks: "an object of somebody else is deleted",
     file: "packages/core/src/propagation/applying/remove.ts",
-    find: 'if (!isOurs(observed, manifest)) return plan("NotOurs");',
-    replace: 'if (!isOurs(observed, manifest) && observed === undefined) return plan("NotOurs");',
+    condition: "not-ours",
+    replace: "false",
     caughtIn: ["somebody-elses-object"],
   },
 ];

@@ -7,9 +7,11 @@ export const eligibilityMutants: readonly SimMutant[] = [
     promise: "B1",
     breaks: "evacuations do not know of the gate",
     file: "packages/controllers/src/failover/evacuation/create-evacuations.ts",
-    find: "const { failover, rates, noExecutePurgeMode, statefulFailoverInjection } = this.#options;",
-    replace: `const { rates, noExecutePurgeMode, statefulFailoverInjection } = this.#options;
-    const failover = true;`,
+    symbol: "Evacuations.#build",
+    replace: `() => {
+      this.#options = { ...this.#options, failover: true };
+      return original();
+    }`,
     caughtIn: ["gate-off"],
   },
   {
@@ -17,11 +19,12 @@ export const eligibilityMutants: readonly SimMutant[] = [
     promise: "B2",
     breaks: "NoSchedule is taken for NoExecute",
     file: "packages/core/src/failover/evacuation/affected.ts",
-    find: "return (cluster.spec.taints ?? []).filter(({ effect }) => EVICTING_EFFECTS.includes(effect));",
-    replace: `return (cluster.spec.taints ?? []).map((taint) => ({
-    ...taint,
-    effect: EVICTING_EFFECTS.includes(taint.effect) ? taint.effect : "NoExecute",
-  }));`,
+    symbol: "evictingTaints",
+    replace: `({ spec }) =>
+      (spec.taints ?? []).map((taint) => ({
+        ...taint,
+        effect: EVICTING_EFFECTS.includes(taint.effect) ? taint.effect : "NoExecute",
+      }))`,
     caughtIn: ["no-schedule"],
   },
   {
@@ -29,8 +32,11 @@ export const eligibilityMutants: readonly SimMutant[] = [
     promise: "B3",
     breaks: "who tolerates a taint for ever leaves at once",
     file: "packages/core/src/failover/evacuation/affected.ts",
-    find: "return limited.length === 0 ? Infinity : Math.max(0, Math.min(...limited));",
-    replace: "return limited.length === 0 ? 0 : Math.max(0, Math.min(...limited));",
+    symbol: "toleratedSeconds",
+    replace: `(...all) => {
+      const seconds = original(...all);
+      return seconds === Infinity ? 0 : seconds;
+    }`,
     caughtIn: ["tolerated"],
   },
   {
@@ -38,8 +44,8 @@ export const eligibilityMutants: readonly SimMutant[] = [
     promise: "B3",
     breaks: "nobody waits for the seconds of a toleration",
     file: "packages/core/src/failover/evacuation/affected.ts",
-    find: "if (seconds === 0 || added === undefined) return { affected: true, purgeMode };",
-    replace: "if (seconds >= 0 || added === undefined) return { affected: true, purgeMode };",
+    symbol: "until",
+    replace: "(_added, _seconds, purgeMode) => ({ affected: true, purgeMode })",
     caughtIn: ["tolerated"],
   },
   {
@@ -47,7 +53,7 @@ export const eligibilityMutants: readonly SimMutant[] = [
     promise: "B4",
     breaks: "the seconds of failover.cluster are not waited for",
     file: "packages/core/src/failover/evacuation/affected.ts",
-    find: "return until(added, wish.tolerationSeconds ?? DEFAULT_TOLERATION_SECONDS, purgeMode);",
+    marked: "seconds-of-policy",
     replace: "return until(added, 0, purgeMode);",
     caughtIn: ["prefer-no-execute"],
   },
@@ -56,8 +62,8 @@ export const eligibilityMutants: readonly SimMutant[] = [
     promise: "B5",
     breaks: "PreferNoExecute repels nobody",
     file: "packages/core/src/placement/filters/taints.ts",
-    find: '["NoSchedule", "NoExecute", "PreferNoExecute"]',
-    replace: '["NoSchedule", "NoExecute"]',
+    symbol: "EFFECTS",
+    replace: 'original.filter((effect) => effect !== "PreferNoExecute")',
     caughtIn: ["placed-while-tainted"],
   },
   {
@@ -65,7 +71,7 @@ export const eligibilityMutants: readonly SimMutant[] = [
     promise: "B6",
     breaks: "who has no failover.cluster leaves for PreferNoExecute",
     file: "packages/core/src/failover/evacuation/affected.ts",
-    find: "if (wish === undefined) return NOT_AFFECTED;",
+    marked: "no-failover-policy",
     replace: "if (wish === undefined) return until(added, 0, purgeMode);",
     caughtIn: ["prefer-no-execute"],
   },
@@ -74,9 +80,8 @@ export const eligibilityMutants: readonly SimMutant[] = [
     promise: "B6",
     breaks: "the purge mode is that of the present policy",
     file: "packages/controllers/src/failover/evacuation/release-view.ts",
-    find: "purgeMode: term.purgeMode,",
-    replace: `purgeMode:
-      binding.spec.failover?.cluster?.purgeMode === "Directly" ? "Directly" : "Gracefully",`,
+    symbol: "releaseViewOf.purgeMode",
+    replace: 'binding.spec.failover?.cluster?.purgeMode === "Directly" ? "Directly" : "Gracefully"',
     caughtIn: ["policy-edited-while-queued"],
   },
   {
@@ -84,8 +89,8 @@ export const eligibilityMutants: readonly SimMutant[] = [
     promise: "B7",
     breaks: "nobody asks whether there is a target",
     file: "packages/core/src/failover/evacuation/release.ts",
-    find: 'if (!target.found && !needsNone) return held("NoTarget", target.message);',
-    replace: 'if (!target.found && needsNone) return held("NoTarget", target.message);',
+    condition: "no-target",
+    replace: "false",
     caughtIn: ["nowhere-to-go"],
   },
   {
@@ -93,8 +98,8 @@ export const eligibilityMutants: readonly SimMutant[] = [
     promise: "B8",
     breaks: "the purge mode of the policy is ignored",
     file: "packages/core/src/failover/evacuation/affected.ts",
-    find: "const purgeMode = purgeModeOf(spec.failover?.cluster?.purgeMode, defaultPurgeMode);",
-    replace: "const purgeMode = purgeModeOf(undefined, defaultPurgeMode);",
+    symbol: "affectedBy.purgeMode",
+    replace: "purgeModeOf(undefined, defaultPurgeMode)",
     caughtIn: ["fail-directly"],
   },
 ];

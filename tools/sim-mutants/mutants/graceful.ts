@@ -7,8 +7,8 @@ export const gracefulMutants: readonly SimMutant[] = [
     promise: "O-graceful-1",
     breaks: "the Work of a cluster that is left gracefully is removed at once",
     file: "packages/core/src/propagation/works/decide-works.ts",
-    find: "commands.push(...markEvicted(cluster, work));",
-    replace: 'commands.push(remove(cluster, prepared(work), work, "Evicted"));',
+    symbol: "markEvicted",
+    replace: '(cluster, work) => [remove(cluster, prepared(work), work, "Evicted")]',
     caughtIn: ["fail-gracefully"],
   },
   {
@@ -16,8 +16,8 @@ export const gracefulMutants: readonly SimMutant[] = [
     promise: "O-graceful-2",
     breaks: "a copy that exists counts as healthy",
     file: "packages/core/src/failover/eviction-tasks/view.ts",
-    find: "return isProvenHealthy(work) && !view.outdated.has(name);",
-    replace: "return !view.outdated.has(name);",
+    symbol: "isDependable",
+    replace: "(view, name) => workIn(view, name) !== undefined",
     caughtIn: ["fail-gracefully"],
   },
   {
@@ -25,9 +25,11 @@ export const gracefulMutants: readonly SimMutant[] = [
     promise: "O-graceful-4",
     breaks: "half a minute is enough to let an old copy go",
     file: "packages/core/src/failover/eviction-tasks/decide-tasks.ts",
-    find: 'return isGraceOver(view, task, moment) ? "GracePeriodOver" : undefined;',
-    replace:
-      'const isOld = moment.now > moment.due(createdAt(task) ?? moment.now, 30_000);\n  return isGraceOver(view, task, moment) || isOld ? "GracePeriodOver" : undefined;',
+    symbol: "whyOver",
+    replace: `(view, task, moment) => {
+      const isOld = moment.now > moment.due(createdAt(task) ?? moment.now, 30_000);
+      return original(view, task, moment) ?? (isOld ? "GracePeriodOver" : undefined);
+    }`,
     caughtIn: ["two-copies-one-slow"],
   },
   {
@@ -35,8 +37,8 @@ export const gracefulMutants: readonly SimMutant[] = [
     promise: "O-graceful-10",
     breaks: "all plugins are enabled, whatever the flag says",
     file: "packages/core/src/failover/eviction-tasks/plugins/registry.ts",
-    find: "return ALL.filter(({ name }) => names.includes(name));",
-    replace: "return names.length < 0 ? [] : ALL;",
+    symbol: "evictionPlugins",
+    replace: "() => ALL",
     caughtIn: ["no-plugin"],
   },
   {
@@ -44,8 +46,8 @@ export const gracefulMutants: readonly SimMutant[] = [
     promise: "O-graceful-3",
     breaks: "a copy goes before the one that takes its place is healthy",
     file: "packages/core/src/propagation/works/decide-works.ts",
-    find: "if (wanted.size > 0) return false;",
-    replace: "if (wanted.size > 0) return true;",
+    symbol: "mayGo",
+    replace: "(view, targets, work) => targets.wanted.size > 0 || original(view, targets, work)",
     caughtIn: ["move"],
   },
   {
@@ -53,8 +55,8 @@ export const gracefulMutants: readonly SimMutant[] = [
     promise: "O-graceful-3",
     breaks: "a copy that serves in part is not spared",
     file: "packages/core/src/propagation/works/decide-works.ts",
-    find: "if (cluster === undefined || !mayServe(work)) return true;",
-    replace: "if (cluster === undefined || !isProvenHealthy(work)) return true;",
+    symbol: "mayGo",
+    replace: "(view, targets, work) => !isProvenHealthy(work) || original(view, targets, work)",
     caughtIn: ["scale-and-move"],
   },
   {
@@ -62,8 +64,12 @@ export const gracefulMutants: readonly SimMutant[] = [
     promise: "O-graceful-3",
     breaks: "that no cluster fitted a former placement counts for the new one",
     file: "packages/core/src/propagation/works/decide-works.ts",
-    find: "metadata.annotations?.[APPLIED_PLACEMENT] === formatPlacement(placement) &&",
-    replace: "metadata !== undefined && formatPlacement(placement) !== undefined &&",
+    symbol: "isPlacedNowhere",
+    replace: `({ metadata, ...binding }) => {
+      const applied = { [APPLIED_PLACEMENT]: formatPlacement(binding.spec.placement) };
+      const annotations = { ...metadata.annotations, ...applied };
+      return original({ ...binding, metadata: { ...metadata, annotations } });
+    }`,
     caughtIn: ["edited-after-nothing-fitted"],
   },
   {
@@ -71,8 +77,8 @@ export const gracefulMutants: readonly SimMutant[] = [
     promise: "O-graceful-5",
     breaks: "being placed in a cluster again ends a purge that is under way",
     file: "packages/core/src/failover/eviction-tasks/decide-tasks.ts",
-    find: "if (isInResult(view, task) && (work === undefined || !isGoing(work)))",
-    replace: "if (isInResult(view, task))",
+    condition: "back-in-result",
+    replace: "isInResult(view, task)",
     caughtIn: ["placed-back-by-hand-while-purged"],
   },
   {
@@ -80,8 +86,8 @@ export const gracefulMutants: readonly SimMutant[] = [
     promise: "O-graceful-5",
     breaks: "being placed in a cluster again does not end leaving it",
     file: "packages/core/src/failover/eviction-tasks/plugins/in-schedule-result.ts",
-    find: "passes: isInResult,",
-    replace: "passes: (view, task) => isInResult(view, task) && view.plugins.length < 0,",
+    symbol: "inScheduleResult.passes",
+    replace: "() => false",
     caughtIn: ["drained-and-back"],
   },
   {
@@ -89,8 +95,8 @@ export const gracefulMutants: readonly SimMutant[] = [
     promise: "O-graceful-6",
     breaks: "an eviction that is taken back forgets how many replicas there were",
     file: "packages/core/src/failover/evacuation/evict.ts",
-    find: "...(task.replicas === undefined ? {} : { replicas: task.replicas }),",
-    replace: "...(task.replicas === undefined ? {} : { replicas: 1 }),",
+    symbol: "rollBack.former.replicas",
+    replace: "1",
     caughtIn: ["directly-taken-back"],
   },
   {
@@ -98,8 +104,8 @@ export const gracefulMutants: readonly SimMutant[] = [
     promise: "O-graceful-7",
     breaks: "a recovery takes back what was placed anew",
     file: "packages/core/src/failover/eviction-tasks/recovery.ts",
-    find: 'if (clusters.length === 0 || modeOf(task) === "Directly") return true;',
-    replace: "if (clusters.length >= 0) return true;",
+    symbol: "isUnplaced",
+    replace: "() => true",
     caughtIn: ["recover-late"],
   },
   {
@@ -107,8 +113,8 @@ export const gracefulMutants: readonly SimMutant[] = [
     promise: "O-graceful-8",
     breaks: "a task is never cleared",
     file: "packages/core/src/failover/eviction-tasks/decide-tasks.ts",
-    find: 'if (fate === "cleared") binding = without(binding, task);',
-    replace: "if (tasks.length < 0) binding = without(binding, task);",
+    symbol: "without",
+    replace: "(binding) => binding",
     caughtIn: ["fail-gracefully"],
   },
   {
@@ -116,8 +122,8 @@ export const gracefulMutants: readonly SimMutant[] = [
     promise: "O-graceful-9",
     breaks: "kinds without a notion of health are never healthy",
     file: "packages/core/src/propagation/interpretation/interpretation.ts",
-    find: 'health: () => "Healthy",',
-    replace: 'health: () => "Unknown",',
+    symbol: "defaultInterpreter.health",
+    replace: '() => "Unknown"',
     caughtIn: ["without-health"],
   },
 ];

@@ -7,8 +7,8 @@ export const lateMutants: readonly SimMutant[] = [
     promise: "H4",
     breaks: "a copy is made again without asking whether its Work is still there",
     file: "packages/controllers/src/member-side/execution/cluster-execution.ts",
-    find: "return isFirst || isStillThere(this.#parts.plane, work, signal);",
-    replace: "return isFirst || !signal.aborted;",
+    symbol: "WorksOfCluster.#isStillMeant",
+    replace: "async () => true",
     caughtIn: ["two-leaders-one-never-said-so"],
   },
   {
@@ -16,8 +16,8 @@ export const lateMutants: readonly SimMutant[] = [
     promise: "E1",
     breaks: "a cluster counts as left while a copy may be on its way to it",
     file: "packages/controllers/src/member-side/execution/member-writes.ts",
-    find: "this.#late.lost();",
-    replace: "this.#late.silent();",
+    symbol: "MemberWrites.#failed",
+    replace: "(error) => original(error)",
     caughtIn: ["arrives-after-it-was-given-up"],
   },
   {
@@ -25,8 +25,8 @@ export const lateMutants: readonly SimMutant[] = [
     promise: "H5",
     breaks: "what a backup brings back stays",
     file: "packages/controllers/src/member-side/execution/cluster-execution.ts",
-    find: "return this.#lookForStray(key, signal);",
-    replace: "return done;",
+    symbol: "WorksOfCluster.#lookForStray",
+    replace: "async () => done",
     caughtIn: ["restored-copy-goes"],
   },
 ];

@@ -7,8 +7,8 @@ export const livenessMutants: readonly SimMutant[] = [
     promise: "K10",
     breaks: "every evacuation is kept",
     file: "packages/core/src/failover/evacuation/record.ts",
-    find: "const KEPT = 10;",
-    replace: "const KEPT = 1000;",
+    symbol: "KEPT",
+    replace: "1000",
     caughtIn: ["flapping-for-hours"],
   },
   {
@@ -16,9 +16,9 @@ export const livenessMutants: readonly SimMutant[] = [
     promise: "K10",
     breaks: "slices stay when their evacuation is deleted",
     file: "packages/apiserver/src/housekeeping/decide-collection.ts",
-    find: '    return { kind: "delete", policy: policyOf(object) };',
-    replace:
-      '    return object.kind === "EvacuationSlice" ? { kind: "nothing" } : { kind: "delete", policy: policyOf(object) };',
+    symbol: "decideCollection",
+    replace: `(view) =>
+      view.object.kind === "EvacuationSlice" ? { kind: "nothing" } : original(view)`,
     caughtIn: ["flapping-for-hours"],
   },
   {
@@ -26,9 +26,12 @@ export const livenessMutants: readonly SimMutant[] = [
     promise: "L-2",
     breaks: "every eviction uses up twenty tokens",
     file: "packages/core/src/failover/evacuation/budget.ts",
-    find: 'return { kind: "reserve", tokens, reservedUntil: addMs(now, Math.ceil(tokens * tokenMs)) };',
-    replace:
-      'return { kind: "reserve", tokens, reservedUntil: addMs(now, Math.ceil(20 * tokens * tokenMs)) };',
+    symbol: "reserve",
+    replace: `(view, now) => {
+      const answer = original(view, now);
+      if (answer.kind !== "reserve") return answer;
+      return { ...answer, reservedUntil: addMs(now, 20 * (answer.reservedUntil - now)) };
+    }`,
     caughtIn: ["lost-cluster"],
   },
   {
@@ -36,9 +39,13 @@ export const livenessMutants: readonly SimMutant[] = [
     promise: "L-3",
     breaks: "what is carried out in members is carried out one after the other",
     file: "packages/controllers/src/member-side/execution/cluster-execution.ts",
-    find: "reconcile: (key, signal) => this.#look(key, signal),",
-    replace:
-      "reconcile: (key, signal) => ((globalThis as any).line = ((globalThis as any).line ?? Promise.resolve()).catch(() => undefined).then(() => this.#look(key, signal))),",
+    symbol: "WorksOfCluster.constructor.reconcile",
+    replace: `(...all) => {
+      globalThis.line = (globalThis.line ?? Promise.resolve())
+        .catch(() => undefined)
+        .then(() => original(...all));
+      return globalThis.line;
+    }`,
     caughtIn: ["one-slow-member"],
   },
 ];

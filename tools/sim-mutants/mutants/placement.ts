@@ -7,8 +7,8 @@ export const placementMutants: readonly SimMutant[] = [
     promise: "G1",
     breaks: "every division is made anew",
     file: "packages/core/src/placement/division/replicas.ts",
-    find: 'if (style === "static") return anew || assigned === 0 ? divideWhole(request) : goOn(request);',
-    replace: 'if (style === "static") return divideWhole(request);',
+    symbol: "divideReplicas",
+    replace: '(request) => (request.style === "static" ? divideWhole(request) : original(request))',
     caughtIn: ["divided-after-a-failover"],
   },
   {
@@ -16,8 +16,8 @@ export const placementMutants: readonly SimMutant[] = [
     promise: "G2",
     breaks: "clusters that the policy does not name fit",
     file: "packages/core/src/placement/filters/cluster-affinity.ts",
-    find: "(matches(candidate) ? undefined : rejection)",
-    replace: "(matches(candidate) ? undefined : undefined)",
+    symbol: "clusterAffinity.prepare",
+    replace: "() => undefined",
     caughtIn: ["fail-gracefully"],
   },
   {
@@ -25,8 +25,8 @@ export const placementMutants: readonly SimMutant[] = [
     promise: "G2",
     breaks: "the most clusters that may be taken is forgotten",
     file: "packages/core/src/placement/select.ts",
-    find: "const count = Math.min(ordered.length, max);",
-    replace: "const count = Math.min(ordered.length, Infinity);",
+    symbol: "selectClusters.count",
+    replace: "ordered.length",
     caughtIn: ["fail-gracefully"],
   },
   {
@@ -34,9 +34,8 @@ export const placementMutants: readonly SimMutant[] = [
     promise: "G4",
     breaks: "one replica too many is placed",
     file: "packages/core/src/placement/place.ts",
-    find: "total: Math.max(0, replicas - (view.waitForPurge ?? 0), Math.min(replicas, steady)),",
-    replace:
-      "total: Math.max(0, replicas + 1 - (view.waitForPurge ?? 0), Math.min(replicas, steady)),",
+    symbol: "assign.divided.total",
+    replace: "original + 1",
     caughtIn: ["propagate"],
   },
   {
@@ -44,9 +43,11 @@ export const placementMutants: readonly SimMutant[] = [
     promise: "G5",
     breaks: "a failed attempt counts as seen",
     file: "packages/controllers/src/placement/scheduler/write.ts",
-    find: "if (!isPlaced) return { ...binding.status, conditions };",
-    replace:
-      "if (!isPlaced) return { ...binding.status, schedulerObservedGeneration: binding.metadata.generation ?? 0, conditions };",
+    symbol: "statusOf",
+    replace: `(binding, decision, isNew, now) => {
+      const status = original(binding, decision, isNew, now);
+      return { ...status, schedulerObservedGeneration: binding.metadata.generation ?? 0 };
+    }`,
     caughtIn: ["fail-directly"],
   },
   {
@@ -54,8 +55,8 @@ export const placementMutants: readonly SimMutant[] = [
     promise: "G6",
     breaks: "clusters that leave take new work",
     file: "packages/core/src/placement/filters/deletion.ts",
-    find: "(candidate.isDeleting ? rejection : undefined)",
-    replace: "(candidate.isDeleting ? undefined : undefined)",
+    symbol: "deletion.prepare",
+    replace: "() => undefined",
     caughtIn: ["placed-while-a-cluster-leaves"],
   },
   {
@@ -63,8 +64,8 @@ export const placementMutants: readonly SimMutant[] = [
     promise: "G6",
     breaks: "a failing application goes back where it came from",
     file: "packages/core/src/placement/filters/evicted-from.ts",
-    find: "(left.has(candidate.name) ? rejection : undefined)",
-    replace: "(left.has(candidate.name) ? undefined : undefined)",
+    symbol: "evictedFrom.prepare",
+    replace: "() => undefined",
     caughtIn: ["application-fails"],
   },
   {
@@ -72,8 +73,8 @@ export const placementMutants: readonly SimMutant[] = [
     promise: "G7",
     breaks: "the cluster with a copy is avoided",
     file: "packages/core/src/placement/scores/cluster-locality.ts",
-    find: "(holdsCopy ? 100 : 0)",
-    replace: "(holdsCopy ? 0 : 100)",
+    symbol: "clusterLocality.scoreOf",
+    replace: "(_candidate, holdsCopy) => (holdsCopy ? 0 : 100)",
     caughtIn: ["update-with-one-copy"],
   },
   {
@@ -81,8 +82,8 @@ export const placementMutants: readonly SimMutant[] = [
     promise: "G7",
     breaks: "a copy that was well before it grew ends the episode of a failing application",
     file: "packages/core/src/failover/application/decide.ts",
-    find: 'state === "Healthy" && !outdated.has(name)',
-    replace: 'state === "Healthy" && outdated.size >= 0',
+    symbol: "episodeOf.isWell",
+    replace: 'isPlaced && [...health.values()].every((state) => state === "Healthy")',
     caughtIn: ["well-as-it-was"],
   },
   {
@@ -90,9 +91,11 @@ export const placementMutants: readonly SimMutant[] = [
     promise: "H5",
     breaks: "a duplicated workload leaves one cluster out",
     file: "packages/core/src/placement/place.ts",
-    find: "return byName(fits.map(({ candidate: { name } }) => targetOf(name, replicas)));",
-    replace:
-      "return byName(fits.slice(1).map(({ candidate: { name } }) => targetOf(name, replicas)));",
+    symbol: "assign",
+    replace: `(fits, view, workload) => {
+      const isDuplicated = workload.rules.division.style === "duplicated";
+      return original(isDuplicated ? fits.slice(1) : fits, view, workload);
+    }`,
     caughtIn: ["propagate"],
   },
   {
@@ -100,7 +103,7 @@ export const placementMutants: readonly SimMutant[] = [
     promise: "H5",
     breaks: "what may only go back to where it failed stays nowhere",
     file: "packages/core/src/failover/application/decide.ts",
-    find: "if (mustReturn) return new Set();",
+    marked: "nowhere-else",
     replace: "if (mustReturn) return evictedFrom;",
     caughtIn: ["only-where-it-failed-directly"],
   },
@@ -109,8 +112,8 @@ export const placementMutants: readonly SimMutant[] = [
     promise: "C8",
     breaks: "a NoExecute taint affects nobody",
     file: "packages/core/src/failover/evacuation/affected.ts",
-    find: "return seconds === Infinity ? NOT_AFFECTED : until(added, seconds, purgeMode);",
-    replace: "return seconds >= 0 ? NOT_AFFECTED : until(added, seconds, purgeMode);",
+    symbol: "affectedBy.seconds",
+    replace: "Infinity",
     caughtIn: ["fail-gracefully"],
   },
   {
@@ -118,8 +121,8 @@ export const placementMutants: readonly SimMutant[] = [
     promise: "same end",
     breaks: "a result whose outcome was not written before the crash is taken for finished",
     file: "packages/core/src/placement/due.ts",
-    find: 'if (!hasCondition(binding.status?.conditions, "Scheduled")) return "LastAttemptFailed";',
-    replace: "",
+    condition: "outcome-not-written",
+    replace: "false",
     caughtIn: [30, 31, 29, 32, 28].map((write) => ({
       scenario: "propagate",
       write,

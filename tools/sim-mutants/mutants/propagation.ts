@@ -7,8 +7,8 @@ export const propagationMutants: readonly SimMutant[] = [
     promise: "H2",
     breaks: "copies for all clusters are marked as the first cluster's",
     file: "packages/core/src/propagation/rendering/render.ts",
-    find: "[WORK_NAMESPACE]: key.namespace,",
-    replace: '[WORK_NAMESPACE]: "karmada-es-m1",',
+    symbol: "manifestOf",
+    replace: '(view, copy, key) => original(view, copy, { ...key, namespace: "karmada-es-m1" })',
     caughtIn: ["propagate"],
   },
   {
@@ -16,8 +16,8 @@ export const propagationMutants: readonly SimMutant[] = [
     promise: "H1",
     breaks: "a Work stays in a cluster that a policy no longer names",
     file: "packages/core/src/propagation/works/decide-works.ts",
-    find: "if (isGoing(work) || targets.wanted.has(cluster)) continue;",
-    replace: "if (isGoing(work) || targets.wanted.size > 0) continue;",
+    condition: "wanted-here",
+    replace: "isGoing(work) || targets.wanted.size > 0",
     caughtIn: ["update"],
   },
   {
@@ -25,8 +25,8 @@ export const propagationMutants: readonly SimMutant[] = [
     promise: "H5",
     breaks: "the first Work that is missing is never made",
     file: "packages/core/src/propagation/works/decide-works.ts",
-    find: "const creates = isBarred ? [] : synced.creates;",
-    replace: "const creates = isBarred ? [] : synced.creates.slice(1);",
+    symbol: "decideWorks.creates",
+    replace: "original.slice(1)",
     caughtIn: ["propagate"],
   },
   {
@@ -34,8 +34,8 @@ export const propagationMutants: readonly SimMutant[] = [
     promise: "H5",
     breaks: "a copy that is ours is never changed",
     file: "packages/core/src/propagation/applying/apply.ts",
-    find: 'if (isSame(object, observed)) return success("UpToDate", []);',
-    replace: 'if (ours || isSame(object, observed)) return success("UpToDate", []);',
+    condition: "up-to-date",
+    replace: "ours || original",
     caughtIn: ["update"],
   },
   {
@@ -43,8 +43,8 @@ export const propagationMutants: readonly SimMutant[] = [
     promise: "H5",
     breaks: "the report of the first cluster is left out",
     file: "packages/core/src/propagation/aggregation/items.ts",
-    find: "return items.sort((a, b) => compareText(a.clusterName, b.clusterName));",
-    replace: "return items.slice(1).sort((a, b) => compareText(a.clusterName, b.clusterName));",
+    symbol: "aggregatedItems",
+    replace: "(works) => original(works).slice(1)",
     caughtIn: ["propagate"],
   },
   {
@@ -52,8 +52,8 @@ export const propagationMutants: readonly SimMutant[] = [
     promise: "H6",
     breaks: "execution does not let a Work go whose objects are gone",
     file: "packages/controllers/src/member-side/execution/cluster-execution.ts",
-    find: "const rest = finalizers.filter((finalizer) => finalizer !== wellKnown.EXECUTION_FINALIZER);",
-    replace: "const rest = finalizers;",
+    symbol: "WorksOfCluster.#release.rest",
+    replace: "finalizers",
     caughtIn: ["delete"],
   },
   {
@@ -61,16 +61,14 @@ export const propagationMutants: readonly SimMutant[] = [
     promise: "H7",
     breaks: "every probe of a cluster leaves a mark on it",
     file: "packages/controllers/src/clusters/cluster-status/create-cluster-status.ts",
-    find: "if (plan.status === undefined) return done;",
-    replace: [
-      "if (plan.status === undefined) {",
-      "  if (follower.isWritten) return done;",
-      "  follower.wrote(knowledge);",
-      "  const annotations = { probed: String(clock.now()) };",
-      '  await plane.patch(clusters, key, { type: "merge", body: { metadata: { annotations } } });',
-      "  return done;",
-      "}",
-    ].join("\n"),
+    marked: "nothing-to-write",
+    replace: `if (plan.status === undefined) {
+      if (follower.isWritten) return done;
+      follower.wrote(knowledge);
+      const annotations = { probed: String(clock.now()) };
+      await plane.patch(clusters, key, { type: "merge", body: { metadata: { annotations } } });
+      return done;
+    }`,
     caughtIn: ["propagate"],
   },
   {
@@ -78,8 +76,8 @@ export const propagationMutants: readonly SimMutant[] = [
     promise: "H7",
     breaks: "what failed while the disk was full is tried again minutes after that",
     file: "packages/kit/src/work-queue.ts",
-    find: "const BACKOFF_CAP_MS = 30_000;",
-    replace: "const BACKOFF_CAP_MS = 1_000_000;",
+    symbol: "BACKOFF_CAP_MS",
+    replace: "1_000_000",
     caughtIn: ["faulty-while-the-disk-is-full"],
   },
   {
@@ -87,9 +85,8 @@ export const propagationMutants: readonly SimMutant[] = [
     promise: "H3",
     breaks: "a Work names an older generation than it shows",
     file: "packages/core/src/propagation/rendering/render.ts",
-    find: "return generation === 0 ? {} : { [TEMPLATE_GENERATION]: String(generation) };",
-    replace:
-      "return generation === 0 ? {} : { [TEMPLATE_GENERATION]: String(Math.max(1, generation - 1)) };",
+    symbol: "generationOf.generation",
+    replace: "Math.min(original, Math.max(1, original - 1))",
     caughtIn: ["update"],
   },
   {
@@ -97,8 +94,8 @@ export const propagationMutants: readonly SimMutant[] = [
     promise: "H4",
     breaks: "a member that does not answer counts as emptied",
     file: "packages/controllers/src/member-side/execution/cluster-execution.ts",
-    find: 'return this.#removalFailed(work, memory, "problem" in outcome ? outcome.problem : "");',
-    replace: 'return "problem" in outcome ? undefined : this.#removalFailed(work, memory, "");',
+    marked: "no-answer",
+    replace: "return undefined;",
     caughtIn: ["unreachable-at-deletion"],
   },
   {
@@ -106,9 +103,8 @@ export const propagationMutants: readonly SimMutant[] = [
     promise: "H2",
     breaks: "every generation of a template has a Work of its own",
     file: "packages/core/src/propagation/rendering/render.ts",
-    find: "name: workName({ kind, namespace, name }),",
-    replace:
-      'name: workName({ kind, namespace, name: `${name}-${countAt(template, "metadata", "generation")}` }),',
+    symbol: "workKeyOf.name",
+    replace: '`${original}-${countAt(template, "metadata", "generation")}`',
     caughtIn: ["update"],
   },
   {
@@ -116,8 +112,8 @@ export const propagationMutants: readonly SimMutant[] = [
     promise: "H6",
     breaks: "a cluster that is removed by force waits until it answers",
     file: "packages/core/src/clusters/lifecycle.ts",
-    find: "const letGo = view.isForced && !view.isReachable && view.heldWorks > 0;",
-    replace: "const letGo = view.isForced && view.isReachable && view.heldWorks > 0;",
+    symbol: "decideLeaving.letGo",
+    replace: "view.isForced && view.isReachable && view.heldWorks > 0",
     caughtIn: ["removed-by-force"],
   },
   {
@@ -125,8 +121,8 @@ export const propagationMutants: readonly SimMutant[] = [
     promise: "H6",
     breaks: "divided workloads keep clusters that leave in their result",
     file: "packages/core/src/placement/due.ts",
-    find: 'return isLeaving === true ? "ClusterLeaving" : undefined;',
-    replace: 'return isLeaving === undefined ? "ClusterLeaving" : undefined;',
+    symbol: "whyDue.isLeaving",
+    replace: "false",
     caughtIn: ["divided-and-removed-by-force"],
   },
 ];

@@ -7,8 +7,8 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C1",
     breaks: "tokens come a hundred times too fast",
     file: "packages/core/src/failover/evacuation/budget.ts",
-    find: "const tokenMs = 1000 / rate;",
-    replace: "const tokenMs = 10 / rate;",
+    symbol: "reserve.tokenMs",
+    replace: "original / 100",
     caughtIn: ["fail-gracefully"],
   },
   {
@@ -16,9 +16,8 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C1",
     breaks: "a large fleet that has mostly failed is emptied at the full rate",
     file: "packages/core/src/failover/evacuation/rate.ts",
-    find: 'if (counted > options.largeFleetThreshold) return answer(options.secondaryRate, "FleetUnhealthy");',
-    replace:
-      'if (counted > options.largeFleetThreshold) return answer(options.rate, "FleetUnhealthy");',
+    symbol: "rateOf",
+    replace: "(health, options) => original(health, { ...options, secondaryRate: options.rate })",
     caughtIn: ["large-fleet"],
   },
   {
@@ -26,8 +25,11 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C2",
     breaks: "a small fleet that has mostly failed is emptied",
     file: "packages/core/src/failover/evacuation/rate.ts",
-    find: 'return answer(0, "FleetTooUnhealthy");',
-    replace: 'return answer(options.rate, "FleetTooUnhealthy");',
+    symbol: "rateOf",
+    replace: `(health, options) => {
+      const rate = original(health, options);
+      return rate.reason === "FleetTooUnhealthy" ? { ...rate, perSecond: options.rate } : rate;
+    }`,
     caughtIn: ["two-of-three"],
   },
   {
@@ -35,8 +37,8 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C2",
     breaks: "a drained cluster counts as failed",
     file: "packages/core/src/failover/evacuation/rate.ts",
-    find: "const counted = clusters.filter((cluster) => !isDrained(cluster));",
-    replace: "const counted = clusters;",
+    symbol: "fleetHealth.counted",
+    replace: "clusters",
     caughtIn: ["drain"],
   },
   {
@@ -44,8 +46,8 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C3",
     breaks: "tokens accumulate during a stop",
     file: "packages/core/src/failover/evacuation/budget.ts",
-    find: "Math.min(wanted, MAX_TOKENS, Math.floor(BATCH_MS / tokenMs))",
-    replace: "Math.min(wanted, MAX_TOKENS, Math.floor((now - reserved) / tokenMs))",
+    symbol: "reserve.tokens",
+    replace: "Math.max(1, Math.min(wanted, MAX_TOKENS, Math.floor((now - reserved) / tokenMs)))",
     caughtIn: ["stop-and-go"],
   },
   {
@@ -53,8 +55,8 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C4",
     breaks: "only this process's own evictions count",
     file: "packages/controllers/src/failover/evacuation/releaser.ts",
-    find: "const until = Math.max(used, this.#notBefore);",
-    replace: "const until = this.#notBefore;",
+    symbol: "Releaser.#usedUntil.until",
+    replace: "this.#notBefore",
     caughtIn: ["crash-between-evictions"],
   },
   {
@@ -62,8 +64,8 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C5",
     breaks: "nobody reads the cluster again before an eviction",
     file: "packages/controllers/src/failover/evacuation/releaser.ts",
-    find: "if (cluster === undefined || !evictingTaints(cluster).some((one) => taintId(one) === term.id)) {",
-    replace: "if (cluster === undefined || evictingTaints(cluster).length < 0) {",
+    condition: "recovered",
+    replace: "cluster === undefined",
     caughtIn: ["recovery-under-way"],
   },
   {
@@ -71,8 +73,8 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C6",
     breaks: "a taint that is gone stays in the record",
     file: "packages/core/src/failover/evacuation/record.ts",
-    find: "const next = broughtUpToDate(one, slices.get(id) ?? one.slices, bornIds.has(id), now);",
-    replace: "const next = broughtUpToDate(one, slices.get(id) ?? one.slices, true, now);",
+    symbol: "broughtUpToDate",
+    replace: "(one, slices, _isBorne, now) => original(one, slices, true, now)",
     caughtIn: ["recover-while-queued"],
   },
   {
@@ -80,8 +82,8 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C7",
     breaks: "an eviction makes two tasks",
     file: "packages/core/src/failover/evacuation/evict.ts",
-    find: "gracefulEvictionTasks: [...tasks, task],",
-    replace: "gracefulEvictionTasks: [...tasks, task, task],",
+    symbol: "evict.spec.gracefulEvictionTasks",
+    replace: "[...original, task]",
     caughtIn: ["fail-gracefully"],
   },
   {
@@ -89,8 +91,8 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C7",
     breaks: "who was put back by a person is evicted again",
     file: "packages/core/src/failover/evacuation/entry.ts",
-    find: 'if (marks.length === inForce.length) return is("Abandoned", marks.length > 0);',
-    replace: 'if (inForce.length === 0) return is("Abandoned", marks.length > 0);',
+    condition: "put-back",
+    replace: "inForce.length === 0",
     caughtIn: ["put-back-by-hand"],
   },
   {
@@ -98,9 +100,10 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C8",
     breaks: "only the first of an evacuation is put in line",
     file: "packages/controllers/src/failover/evacuation/board.ts",
-    find: "this.queue.put({ item, ...placeOf(item), order: item.order, dueAt });",
-    replace:
-      "if (item.order === 0) this.queue.put({ item, ...placeOf(item), order: item.order, dueAt });",
+    marked: "put-in-line",
+    replace: `if (item.order === 0) {
+      original;
+    }`,
     caughtIn: ["fail-gracefully"],
   },
   {
@@ -108,7 +111,7 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C8",
     breaks: "the first cluster is always served first",
     file: "packages/core/src/failover/evacuation/queue.ts",
-    find: "this.#turn[lane] = { cluster, isServed: true };",
+    marked: "turn-taken",
     replace: 'this.#turn[lane] = { cluster: "", isServed: true };',
     caughtIn: ["two-faulty"],
   },
@@ -117,7 +120,7 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C8",
     breaks: "who cannot move uses up a turn of its cluster",
     file: "packages/controllers/src/failover/evacuation/releaser.ts",
-    find: "board.queue.giveTurnBack(queued);",
+    marked: "turn-not-used",
     replace: "",
     caughtIn: ["held-ones-cost-no-turn"],
   },
@@ -126,8 +129,8 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C9",
     breaks: "a large fleet that has failed altogether is emptied",
     file: "packages/core/src/failover/evacuation/rate.ts",
-    find: 'if (failed === counted) return answer(0, "EverythingFailed");',
-    replace: 'if (failed > counted) return answer(0, "EverythingFailed");',
+    condition: "everything-failed",
+    replace: "false",
     caughtIn: ["everything-is-down"],
   },
   {
@@ -135,7 +138,7 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C10",
     breaks: "every cluster counts as failed",
     file: "packages/controllers/src/failover/evacuation/releaser.ts",
-    find: "metrics.faultNum.set(rate.failed, {});",
+    marked: "failed-clusters",
     replace: "metrics.faultNum.set(rate.counted, {});",
     caughtIn: ["fail-gracefully"],
   },
@@ -144,8 +147,8 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C10",
     breaks: "who is held is not shown",
     file: "packages/controllers/src/failover/evacuation/summary.ts",
-    find: "if (isDue || item.held !== undefined) {",
-    replace: "if (isDue && item.held === undefined) {",
+    condition: "due-or-held",
+    replace: "isDue && item.held === undefined",
     caughtIn: ["nowhere-to-go"],
   },
   {
@@ -153,8 +156,8 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "D7",
     breaks: "a pause of one evacuation is not heard",
     file: "packages/controllers/src/failover/evacuation/board.ts",
-    find: "if (evacuation.spec.paused || (this.#failover && wasStoppedByGate(evacuation)))",
-    replace: "if (this.#failover && wasStoppedByGate(evacuation))",
+    condition: "stopped",
+    replace: "this.#failover && wasStoppedByGate(evacuation)",
     caughtIn: ["pause-one"],
   },
 ];

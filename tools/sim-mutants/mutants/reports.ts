@@ -7,9 +7,13 @@ export const reportsMutants: readonly SimMutant[] = [
     promise: "H5",
     breaks: "one ready replica less is shown",
     file: "packages/core/src/propagation/interpretation/statuses.ts",
-    find: "for (const name of counters.nonZero) setNonZero(reflected, name, countAt(status, name));",
-    replace:
-      'for (const name of counters.nonZero) setNonZero(reflected, name, countAt(status, name) - (name === "readyReplicas" ? 1 : 0));',
+    symbol: "reflectWorkload",
+    replace: `(...all) => {
+      const { readyReplicas, ...reflected } = original(...all);
+      return readyReplicas === undefined
+        ? reflected
+        : { ...reflected, readyReplicas: readyReplicas - 1 };
+    }`,
     caughtIn: ["propagate"],
   },
   {
@@ -17,8 +21,8 @@ export const reportsMutants: readonly SimMutant[] = [
     promise: "H5",
     breaks: "who was told wrong versions never lists again",
     file: "packages/kit/src/informer.ts",
-    find: "return now - this.#olderSince < SET_UP_ANEW_MS;",
-    replace: "return now >= this.#olderSince;",
+    symbol: "Informer.#isTooEarlyToBelieve",
+    replace: "() => true",
     caughtIn: ["liar-with-versions-of-its-own"],
   },
   {
@@ -26,8 +30,8 @@ export const reportsMutants: readonly SimMutant[] = [
     promise: "H8",
     breaks: "statuses of any size are kept",
     file: "packages/core/src/propagation/observing/bounds.ts",
-    find: "if (size > MAX_SIZE)",
-    replace: "if (size > MAX_SIZE * 1000)",
+    condition: "too-large",
+    replace: "false",
     caughtIn: ["liar-with-much-to-say"],
   },
   {
@@ -35,8 +39,8 @@ export const reportsMutants: readonly SimMutant[] = [
     promise: "H8",
     breaks: "a copy that flaps is written about each time",
     file: "packages/core/src/propagation/observing/work-status.ts",
-    find: "if ((onlyNumbers || onlyGotBetter(old, status)) && due > now)",
-    replace: "if (onlyNumbers && due > now)",
+    symbol: "onlyGotBetter",
+    replace: "() => false",
     caughtIn: ["liar-that-never-stops"],
   },
   {
@@ -44,8 +48,8 @@ export const reportsMutants: readonly SimMutant[] = [
     promise: "H8",
     breaks: "what another plane removes is made again at once",
     file: "packages/controllers/src/propagation/binding/create-binding-controller.ts",
-    find: 'if (command.kind !== "create" && command.kind !== "update") return true;',
-    replace: 'if (command.kind !== "update") return true;',
+    condition: "makes-nothing",
+    replace: 'command.kind !== "update"',
     caughtIn: ["two-leaders-make-and-remove"],
   },
 ];

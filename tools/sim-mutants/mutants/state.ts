@@ -7,8 +7,8 @@ export const stateMutants: readonly SimMutant[] = [
     promise: "O-state-1",
     breaks: "the task does not carry the state",
     file: "packages/core/src/failover/evacuation/evict.ts",
-    find: "...(hasState ? { preservedLabelState: order.state } : {}),",
-    replace: "...(hasState ? {} : {}),",
+    symbol: "evict.task.preservedLabelState",
+    replace: "undefined",
     caughtIn: ["state-preserved"],
   },
   {
@@ -16,8 +16,8 @@ export const stateMutants: readonly SimMutant[] = [
     promise: "O-state-2",
     breaks: "integers are one too high",
     file: "packages/core/src/failover/state/extract.ts",
-    find: "BigInt(value).toString()",
-    replace: "BigInt(value + 1).toString()",
+    symbol: "asText",
+    replace: "(value) => original(Number.isInteger(value) ? value + 1 : value)",
     caughtIn: ["state-preserved"],
   },
   {
@@ -25,8 +25,8 @@ export const stateMutants: readonly SimMutant[] = [
     promise: "O-state-3",
     breaks: "placing a workload takes all other marks off its binding",
     file: "packages/controllers/src/placement/scheduler/write.ts",
-    find: "annotations: { ...annotations, [wellKnown.APPLIED_PLACEMENT]: applied },",
-    replace: "annotations: { [wellKnown.APPLIED_PLACEMENT]: applied },",
+    symbol: "writeResult.placed.metadata.annotations",
+    replace: "{ [wellKnown.APPLIED_PLACEMENT]: applied }",
     caughtIn: ["state-preserved"],
   },
   {
@@ -34,8 +34,8 @@ export const stateMutants: readonly SimMutant[] = [
     promise: "O-state-4",
     breaks: "the state goes to the cluster that it came from",
     file: "packages/core/src/propagation/rendering/preserved-state.ts",
-    find: "if (state === undefined || state.from === cluster) return manifest;",
-    replace: "if (state === undefined || state.from !== cluster) return manifest;",
+    condition: "came-from-here",
+    replace: "state === undefined || state.from !== cluster",
     caughtIn: ["state-preserved"],
   },
   {
@@ -43,13 +43,13 @@ export const stateMutants: readonly SimMutant[] = [
     promise: "O-state-4",
     breaks: "labels of failover are not brought to members",
     file: "packages/controllers/src/member-side/execution/keep-manifest.ts",
-    find: "const desired = await this.#desired();",
-    replace: [
-      "const full = (await this.#desired()) as { readonly metadata: { readonly labels: object } };",
-      'const isPlain = ([key]: readonly [string, unknown]) => !key.startsWith("failover.");',
-      "const labels = Object.fromEntries(Object.entries(full.metadata.labels).filter(isPlain));",
-      "const desired = { ...full, metadata: { ...full.metadata, labels } };",
-    ].join("\n    "),
+    symbol: "Tries.#desired",
+    replace: `async () => {
+      const full = await original();
+      const isPlain = ([key]) => !key.startsWith("failover.");
+      const labels = Object.fromEntries(Object.entries(full.metadata.labels).filter(isPlain));
+      return { ...full, metadata: { ...full.metadata, labels } };
+    }`,
     caughtIn: ["state-preserved"],
   },
   {
@@ -57,8 +57,8 @@ export const stateMutants: readonly SimMutant[] = [
     promise: "O-state-5",
     breaks: "of several values the first is taken",
     file: "packages/core/src/failover/state/extract.ts",
-    find: "if (values.length > 1)",
-    replace: "if (values.length > 1000)",
+    condition: "several-values",
+    replace: "false",
     caughtIn: ["state-with-several-values"],
   },
   {
@@ -66,8 +66,8 @@ export const stateMutants: readonly SimMutant[] = [
     promise: "O-state-6",
     breaks: "labels of the template are free",
     file: "packages/core/src/failover/state/extract.ts",
-    find: 'if (taken.has(key)) return "the label',
-    replace: 'if (taken.has(`-${key}`)) return "the label',
+    symbol: "labelProblem",
+    replace: "(key) => original(key, new Set())",
     caughtIn: ["state-under-a-label-that-is-taken"],
   },
   {
@@ -75,9 +75,8 @@ export const stateMutants: readonly SimMutant[] = [
     promise: "O-state-7",
     breaks: "the first state is carried for ever",
     file: "packages/core/src/failover/evacuation/evict.ts",
-    find: "const carried = { from: cluster, labels: carries ? state : {} };",
-    replace:
-      "const carried = { from: cluster, labels: hasFormer ? labels : carries ? state : {} };",
+    symbol: "stateAfter.carried.labels",
+    replace: "hasFormer ? labels : original",
     caughtIn: ["two-failovers"],
   },
   {
@@ -85,8 +84,8 @@ export const stateMutants: readonly SimMutant[] = [
     promise: "O-state-8",
     breaks: "a part speaks for the whole",
     file: "packages/core/src/failover/state/state-to-carry.ts",
-    find: "if (only?.name !== cluster || others.length > 0) return false;",
-    replace: "if (only === undefined || others.length >= 0) return true;",
+    symbol: "heldAll",
+    replace: "() => true",
     caughtIn: ["state-of-a-part"],
   },
   {
@@ -94,8 +93,8 @@ export const stateMutants: readonly SimMutant[] = [
     promise: "O-state-9",
     breaks: "state is kept whatever the gate says",
     file: "packages/core/src/failover/state/state-to-carry.ts",
-    find: "rules: view.enabled ? rulesOf(view) : [],",
-    replace: "rules: rulesOf(view),",
+    symbol: "stateToCarry.state.rules",
+    replace: "rulesOf(view)",
     caughtIn: ["state-without-the-gate"],
   },
   {
@@ -103,8 +102,8 @@ export const stateMutants: readonly SimMutant[] = [
     promise: "O-state-10",
     breaks: "a missing key holds up the eviction for ever",
     file: "packages/core/src/failover/state/extract.ts",
-    find: "if (view.holdOnMissing) return held",
-    replace: "if (view.heldAll) return held",
+    symbol: "extractState",
+    replace: "(view) => original({ ...view, holdOnMissing: true })",
     caughtIn: ["state-that-is-missing"],
   },
 ];

@@ -7,8 +7,8 @@ export const storeMutants: readonly SimMutant[] = [
     promise: "K4",
     breaks: "an object with finalizers is removed at once",
     file: "packages/apiserver/src/verbs/deletion.ts",
-    find: "const held = finalizers.length > 0 || strategy.isHeld?.(object) === true;",
-    replace: "const held = strategy.isHeld?.(object) === true;",
+    symbol: "decideDeletion.held",
+    replace: "strategy.isHeld?.(object) === true",
     caughtIn: ["delete"],
   },
   {
@@ -16,7 +16,7 @@ export const storeMutants: readonly SimMutant[] = [
     promise: "K6",
     breaks: "a write is answered before it is on disk",
     file: "packages/apiserver/src/store/create-store.ts",
-    find: "return write.durable;",
+    marked: "answer-when-durable",
     replace: "return entry;",
     caughtIn: ["slow-disk"],
   },
@@ -25,8 +25,8 @@ export const storeMutants: readonly SimMutant[] = [
     promise: "K2",
     breaks: "a watch that resumes leaves one change out",
     file: "packages/apiserver/src/store/create-store.ts",
-    find: "const first = table.history.indexAfter(from);",
-    replace: "const first = table.history.indexAfter(from) + 1;",
+    symbol: "MemoryStore.watch.first",
+    replace: "original + 1",
     caughtIn: [
       { scenario: "propagate", write: 9, by: "crash after" },
       { scenario: "propagate", write: 46, by: "crash after" },
@@ -37,8 +37,8 @@ export const storeMutants: readonly SimMutant[] = [
     promise: "K1",
     breaks: "a read answers what is not on disk yet",
     file: "packages/apiserver/src/store/create-store.ts",
-    find: "return this.#tables.get(table)?.entries.get(key);",
-    replace: "return this.head(table, key);",
+    symbol: "MemoryStore.get",
+    replace: "(table, key) => this.head(table, key)",
     caughtIn: ["slow-disk"],
   },
   {
@@ -46,8 +46,8 @@ export const storeMutants: readonly SimMutant[] = [
     promise: "K1",
     breaks: "a change is written down as a creation",
     file: "packages/apiserver/src/store/create-store.ts",
-    find: 'return previous === undefined ? "ADDED" : "MODIFIED";',
-    replace: 'return previous === undefined ? "ADDED" : "ADDED";',
+    symbol: "typeOf",
+    replace: "(mutation) => original(mutation, undefined)",
     caughtIn: ["propagate"],
   },
   {
@@ -55,8 +55,8 @@ export const storeMutants: readonly SimMutant[] = [
     promise: "K3",
     breaks: "a change counts for two generations",
     file: "packages/apiserver/src/verbs/replace.ts",
-    find: "generation: (old.metadata.generation ?? 0) + 1,",
-    replace: "generation: (old.metadata.generation ?? 0) + 2,",
+    symbol: "withGeneration.metadata.generation",
+    replace: "original + 1",
     caughtIn: ["propagate"],
   },
   {
@@ -64,8 +64,8 @@ export const storeMutants: readonly SimMutant[] = [
     promise: "K3",
     breaks: "an update does not look at the version that it names",
     file: "packages/apiserver/src/verbs/replace.ts",
-    find: "if (version !== current.resourceVersion) throw conflict(resource, target.name, STALE_VERSION);",
-    replace: 'if (version === "1") throw conflict(resource, target.name, STALE_VERSION);',
+    condition: "stale-version",
+    replace: "false",
     caughtIn: ["update"],
   },
   {
@@ -73,13 +73,14 @@ export const storeMutants: readonly SimMutant[] = [
     promise: "K3",
     breaks: "a write of a status touches the spec",
     file: "packages/apiserver/src/verbs/replace.ts",
-    find: 'const object = withField(current, "status", decoded["status"]);',
-    replace: [
-      'const touched = { ...(current["spec"] as object), preserveResourcesOnDeletion: true };',
-      'const isWork = resource.plural === "works";',
-      'const base = isWork ? withField(current, "spec", touched) : current;',
-      'const object = withField(base, "status", decoded["status"]);',
-    ].join("\n  "),
+    symbol: "withStatus.object",
+    replace: `withField(
+      resource.plural === "works"
+        ? withField(current, "spec", { ...current["spec"], preserveResourcesOnDeletion: true })
+        : current,
+      "status",
+      decoded["status"],
+    )`,
     caughtIn: ["propagate"],
   },
   {
@@ -87,9 +88,13 @@ export const storeMutants: readonly SimMutant[] = [
     promise: "K3",
     breaks: "an eviction is ended blindly",
     file: "packages/controllers/src/failover/graceful-eviction/create-graceful-eviction.ts",
-    find: "await this.#context.plane.update(bindingResource(keyOf(binding)), changed, { signal });",
-    replace:
-      "const blind = { ...changed, metadata: { ...changed.metadata, resourceVersion: undefined } } as never;\n      await this.#context.plane.update(bindingResource(keyOf(binding)), blind, { signal });",
+    symbol: "Evictions.#write",
+    replace: `(binding, plan, signal) => {
+      const blind = ({ metadata, ...rest }) => {
+        return { ...rest, metadata: { ...metadata, resourceVersion: undefined } };
+      };
+      return original(binding, { ...plan, commands: plan.commands.map(blind) }, signal);
+    }`,
     caughtIn: ["fail-gracefully"],
   },
   {
@@ -97,9 +102,8 @@ export const storeMutants: readonly SimMutant[] = [
     promise: "K4",
     breaks: "all Works have the same uid",
     file: "packages/apiserver/src/verbs/metadata.ts",
-    find: "uid: deps.ids.uid(),",
-    replace:
-      'uid: resource.plural === "works" ? "00000000-0000-4000-8000-000000000000" : deps.ids.uid(),',
+    symbol: "newMetadata.metadata.uid",
+    replace: 'resource.plural === "works" ? "00000000-0000-4000-8000-000000000000" : original',
     caughtIn: ["propagate"],
   },
   {
@@ -107,8 +111,8 @@ export const storeMutants: readonly SimMutant[] = [
     promise: "K7",
     breaks: "placing a workload takes all other marks off its binding",
     file: "packages/controllers/src/placement/scheduler/write.ts",
-    find: "annotations: { ...annotations, [wellKnown.APPLIED_PLACEMENT]: applied },",
-    replace: "annotations: { [wellKnown.APPLIED_PLACEMENT]: applied },",
+    symbol: "writeResult.placed.metadata.annotations",
+    replace: "{ [wellKnown.APPLIED_PLACEMENT]: applied }",
     caughtIn: ["from-a-later-version"],
   },
 ];
