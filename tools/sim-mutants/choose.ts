@@ -1,7 +1,7 @@
 /**
  * Which seeded bugs a run of the CI puts in: all whose file has changed, and ten others, which ones a hash of the commit says:
  * the same for one commit, and all of them over many. When the simulation itself has changed, all: an oracle that was let off
- * something may have become deaf to a bug, wherever that one is.
+ * something may have become deaf to a bug, wherever that one is. All also when the way has changed in which bugs are put in.
  */
 import { execFileSync } from "node:child_process";
 import { hashText } from "@lifeboat/base";
@@ -23,7 +23,8 @@ export function chooseForCommit(
 }
 
 function isOfSimulation(file: string): boolean {
-  return /^packages\/sim\/(src|corpus)\//.test(file) && !file.endsWith(".test.ts");
+  const isOf = /^(packages\/sim\/(src|corpus)|tools\/seeding)\//;
+  return isOf.test(file) && !file.endsWith(".test.ts");
 }
 
 export function headCommit(): string {
