@@ -18,7 +18,7 @@ const ordered = folders(tables["ordered"]);
 const upper = ordered.at(0) ?? "";
 const lower = ordered.at(-1) ?? "";
 const [first = "", second = ""] = folders(tables["apart"]);
-const shared = tables["shared"]?.find((row) => row.endsWith(".ts")) ?? "";
+const shared = `${tables["shared"]?.[0] ?? ""}shared.ts`;
 const up = (folder: string): string => "../".repeat(folder.split("/").length - 1);
 
 const core = `packages/core/src/${upper}a.ts`;
@@ -88,7 +88,7 @@ const refused: readonly (readonly [string, string, string, string])[] = [
   [
     "something shared that imports a controller",
     `packages/controllers/src/${shared}`,
-    `export { x } from "./${first}x.ts";`,
+    `export { x } from "${up(shared)}${first}x.ts";`,
     "may not import the controller",
   ],
   [
