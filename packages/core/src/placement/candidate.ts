@@ -5,8 +5,10 @@
  */
 import { type Cluster, parseQuantity, quantityMilliValue, quantityValue } from "@lifeboat/api";
 import { type Instant, parseTime } from "@lifeboat/base";
-import { compareText, fieldsAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
+import { compareText, countAt, fieldsAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
 import { type ClusterTraits, clusterTraits } from "../propagation/selectors/cluster-affinity.ts";
+
+export const PODS = "pods";
 
 /** How much of each resource. */
 export type Amounts = ReadonlyMap<string, number>;
@@ -34,6 +36,10 @@ export interface CandidateTaint {
 export interface ClusterRoom {
   /** What is free, never negative. */
   readonly free: Amounts;
+  /** Pods that run there or wait for a node. */
+  readonly pods: number;
+  /** How many pods a node takes, on average; the nodes' own limit. */
+  readonly podsPerNode: number;
   /** Empty: nodes are not counted by grade. */
   readonly grades: readonly NodeGrade[];
 }
@@ -137,11 +143,16 @@ function readRoom(cluster: Cluster): ClusterRoom | undefined {
   const summary = valueAt(cluster, "status", "resourceSummary");
   if (!isFields(summary)) return undefined;
   const free = readAmounts(fieldsAt(summary, "allocatable"));
+  const nodes = countAt(cluster, "status", "nodeSummary", "totalNum");
+  const podsPerNode = nodes === 0 ? Infinity : Math.ceil((free.get(PODS) ?? 0) / nodes);
+  let pods = 0;
   for (const part of ["allocated", "allocating"])
-    for (const [name, amount] of readAmounts(fieldsAt(summary, part)))
+    for (const [name, amount] of readAmounts(fieldsAt(summary, part))) {
       free.set(name, (free.get(name) ?? 0) - amount);
+      if (name === PODS) pods += amount;
+    }
   for (const [name, amount] of free) if (amount < 0) free.set(name, 0);
-  return { free, grades: readGrades(cluster, summary) };
+  return { free, pods, podsPerNode, grades: readGrades(cluster, summary) };
 }
 
 function readGrades(cluster: Cluster, summary: unknown): readonly NodeGrade[] {

@@ -14,4 +14,6 @@ export interface Fit {
   readonly room: number;
   /** What it has and what it has room for. */
   readonly available: number;
+  /** Pods of all workloads that the cluster runs or was promised: between equals the least loaded is taken. */
+  readonly load: number;
 }

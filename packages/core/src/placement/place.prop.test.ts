@@ -11,7 +11,9 @@ import {
   NOW,
   viewOf,
 } from "./makers.suite.ts";
+import { candidateOf } from "./candidate.ts";
 import { place } from "./place.ts";
+import { readPlacement } from "./rules.ts";
 import type { PlacementDecision } from "./view.ts";
 
 const RUNS = { numRuns: 200 };
@@ -162,14 +164,17 @@ describe("whatever the fleet and the placement", () => {
     );
   });
 
-  it("failing empties no result, except of clusters that are deleted or gone", () => {
+  it("failing empties no result, except of clusters that are deleted, gone or excluded by the placement", () => {
     fc.assert(
       fc.property(fleets, bindings, (fleet, given) => {
         const decision = decide(fleet, given);
         if (decision.reason !== "NoClusterFit") return;
         const staying = Object.keys(given.clusters ?? {}).filter((name) => {
           const found = fleet.find(({ metadata }) => metadata.name === name);
-          return found !== undefined && found.metadata.deletionTimestamp === undefined;
+          if (found === undefined || found.metadata.deletionTimestamp !== undefined) return false;
+          return readPlacement(given.placement ?? {}).terms.some(({ matches }) =>
+            matches(candidateOf(found)),
+          );
         });
         expect(decision.clusters.map(({ name }) => name)).toEqual(staying.toSorted());
       }),

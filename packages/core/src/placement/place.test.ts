@@ -296,23 +296,137 @@ describe("filters", () => {
   });
 });
 
+describe("17.8: a divided workload that is scaled to 0", () => {
+  const three = ["a", "b", "c"].map((name) => makeCluster(name, { pods: 10 }));
+  const request = { replicaRequirements: { resourceRequest: { cpu: "0" } } };
+
+  it.each([
+    ["static", divided("static")],
+    ["dynamic", divided("dynamic")],
+    ["aggregated", divided("Aggregated")],
+  ])("stays where it is, with no replicas (%s)", (_style, placement) => {
+    const given = { placement, replicas: 0, clusters: { a: 2, b: 1 }, spec: request };
+    const decision = placeOn(three, given);
+    expect(decision).toMatchObject({ reason: "Placed", clusters: [{ name: "a" }, { name: "b" }] });
+    expect(placeOn(three, { ...given, clusters: { a: 0, b: 0 } }).clusters).toEqual(
+      decision.clusters,
+    );
+  });
+
+  it("goes to every cluster that could get a share when it is new", () => {
+    const given = { replicas: 0, spec: request };
+    expect(sharesOf(placeOn(three, { ...given, placement: divided("dynamic") }))).toEqual({
+      a: 0,
+      b: 0,
+      c: 0,
+    });
+    const weighted = divided("static", { a: 1, c: 2 });
+    expect(sharesOf(placeOn(three, { ...given, placement: weighted }))).toEqual({ a: 0, c: 0 });
+  });
+
+  it("is divided as usual when it grows again", () => {
+    const given = { placement: divided("static"), replicas: 3, spec: request };
+    expect(sharesOf(placeOn(three, { ...given, clusters: { a: 0, b: 0, c: 0 } }))).toEqual({
+      a: 1,
+      b: 1,
+      c: 1,
+    });
+  });
+});
+
+describe("17.13: between clusters with the same room the least loaded is taken", () => {
+  const one = (by: "cluster" | "region"): Placement => ({
+    spreadConstraints: [{ spreadByField: by, minGroups: 1, maxGroups: 1 }],
+  });
+  const used = (name: string, pods: number, region = "") =>
+    makeCluster(name, {
+      spec: { region },
+      status: {
+        apiEnablements: makeCluster(name).status?.apiEnablements ?? [],
+        resourceSummary: { allocatable: { pods: "10" }, allocated: { pods: String(pods) } },
+      },
+    });
+  const reserved = (pods: Readonly<Record<string, number>>) =>
+    new Map(Object.entries(pods).map(([name, count]) => [name, new Map([["pods", count]])]));
+
+  it.each([
+    ["no cluster has been counted", ["a", "b", "c"].map((name) => makeCluster(name))],
+    ["every cluster is full", ["a", "b", "c"].map((name) => used(name, 10))],
+  ])("when %s", (_when, clusters) => {
+    const taken = new Map<string, number>();
+    for (let i = 0; i < 9; i++) {
+      const promised = reserved(Object.fromEntries(taken));
+      const [target] = placeOn(
+        clusters,
+        { placement: one("cluster") },
+        { reserved: promised },
+      ).clusters;
+      taken.set(target?.name ?? "", (taken.get(target?.name ?? "") ?? 0) + 1);
+    }
+    expect(Object.fromEntries(taken)).toEqual({ a: 3, b: 3, c: 3 });
+  });
+
+  it("by what runs there already", () => {
+    const clusters = [used("a", 12), used("b", 11), used("c", 13)];
+    expect(sharesOf(placeOn(clusters, { placement: one("cluster") }))).toHaveProperty("b");
+  });
+
+  it("also between regions, where room beyond the need counts for nothing", () => {
+    const clusters = [used("a", 5, "r1"), used("b", 2, "r2"), used("c", 3, "r3")];
+    expect(sharesOf(placeOn(clusters, { placement: one("region") }))).toHaveProperty("b");
+  });
+
+  it("and a node takes as many pods as it says, not 110", () => {
+    const spec = { resourceModels: [{ grade: 0, ranges: [{ name: "cpu", min: "0", max: "4" }] }] };
+    const summary = {
+      allocatable: { pods: "500", cpu: "4000" },
+      allocatableModelings: [{ grade: 0, count: 2 }],
+    };
+    const cluster = makeCluster("big", {
+      spec: spec as never,
+      status: {
+        apiEnablements: makeCluster("big").status?.apiEnablements ?? [],
+        nodeSummary: { totalNum: 2, readyNum: 2 },
+        resourceSummary: summary,
+      },
+    });
+    const request = { replicaRequirements: { resourceRequest: { cpu: "1m" } } };
+    const given = { placement: divided("dynamic"), replicas: 400, spec: request };
+    expect(placeOn([cluster], given).reason).toBe("Placed");
+    expect(placeOn([cluster], { ...given, replicas: 501 }).reason).toBe("Unschedulable");
+  });
+});
+
 describe("no cluster fits", () => {
   const gold: Placement = { clusterAffinity: { labelSelector: { matchLabels: { tier: "gold" } } } };
 
-  it("keeps the result when a label went (D8)", () => {
-    const decision = placeOn([makeCluster("a"), makeCluster("b")], {
-      placement: gold,
-      clusters: { a: 1 },
-    });
-    expect(decision.reason).toBe("NoClusterFit");
+  it("keeps the result on a cluster that the placement still means (D8)", () => {
+    const tainted = { labels: { tier: "gold" }, spec: { taints: [taint("k", "NoSchedule")] } };
+    const clusters = [makeCluster("a", tainted), makeCluster("b")];
+    const decision = placeOn(clusters, { placement: gold, clusters: { a: 1 } });
+    expect(decision.reason).toBe("Placed");
     expect(sharesOf(decision)).toEqual({ a: 1 });
   });
 
-  it("lets go of what the user's own edit excludes, of clusters that are deleted, and of those that are gone", () => {
-    const clusters = [makeCluster("a"), makeCluster("b", { deleting: true })];
+  it("17.11: leaves a cluster that a person excluded by its labels or by an edit of the policy (D8)", () => {
+    const clusters = [makeCluster("a"), makeCluster("b")];
+    const given = { placement: gold, clusters: { a: 1 } };
+    for (const binding of [given, { ...given, applied: {} }]) {
+      const decision = placeOn(clusters, binding);
+      expect(decision.reason).toBe("NoClusterFit");
+      expect(sharesOf(decision)).toEqual({});
+    }
+  });
+
+  it("leaves clusters that are being deleted, and those that are gone", () => {
+    const labels = { tier: "gold" };
+    const lacking = { apiEnablements: [] };
+    const clusters = [
+      makeCluster("a", { labels, status: lacking }),
+      makeCluster("b", { labels, deleting: true }),
+    ];
     const given = { placement: gold, clusters: { a: 1, b: 1, gone: 1 } };
     expect(sharesOf(placeOn(clusters, given))).toEqual({ a: 1 });
-    expect(sharesOf(placeOn(clusters, { ...given, applied: {} }))).toEqual({});
   });
 });
 

@@ -6,13 +6,14 @@
  * 1. Same view and time, same answer; whatever the view holds, there is one.
  * 2. Filters that do not bind leave a cluster what it has, and only keep it from growing (D14).
  * 3. Failing never empties a result (D8): a cluster leaves it only when it is gone, or when no cluster fits and it is being
- *    deleted or the user's own edit of the placement excludes it.
+ *    deleted or a person excluded it, by an edit of the policy or of the cluster's labels and fields.
+ * 5. Between clusters with the same score and room the one with the fewest pods is taken, so that a burst spreads.
  * 4. Replicas whose old copy must go first are not placed (D10).
  */
 import type { Moment } from "@lifeboat/base";
 import { compareText } from "../fields.ts";
 import { divideReplicas } from "./division/replicas.ts";
-import type { Candidate, Fleet } from "./candidate.ts";
+import { type Candidate, type Fleet, PODS } from "./candidate.ts";
 import { unfitMessage } from "./explain.ts";
 import type { Asked, Check, Filter, Rejection } from "./filters/filter.ts";
 import { filters } from "./filters/registry.ts";
@@ -145,7 +146,8 @@ function filter(view: PlacementView, workload: Workload, asked: Asked): Filtered
     verdicts.push(undefined);
     const mayGrow = rejection === undefined;
     const room = mayGrow && seesRoom ? roomIn(candidate, view, workload) : UNLIMITED;
-    fits.push(fitOf(candidate, workload, isPresent, mayGrow, mayGrow ? room : 0));
+    const load = loadOf(candidate, view);
+    fits.push(fitOf(candidate, workload, isPresent, { mayGrow, room: mayGrow ? room : 0, load }));
   }
   return { fits, explanation: { verdicts, keepers } };
 }
@@ -183,18 +185,21 @@ function roomIn(candidate: Candidate, view: PlacementView, workload: Workload): 
   return estimate === undefined || estimate < 0 ? room : Math.min(room, Math.floor(estimate));
 }
 
+function loadOf({ name, room }: Candidate, { reserved }: PlacementView): number {
+  return (room?.pods ?? 0) + (reserved.get(name)?.get(PODS) ?? 0);
+}
+
 /** `room`: how many more replicas it may get; 0 for one that keeps what it has. */
 function fitOf(
   candidate: Candidate,
   workload: Workload,
   isPresent: boolean,
-  mayGrow: boolean,
-  room: number,
+  { mayGrow, room, load }: Pick<Fit, "mayGrow" | "room" | "load">,
 ): Fit {
   const current = (isPresent ? workload.present.get(candidate.name) : 0) ?? 0;
   let score = 0;
   for (const one of scores) score += one.scoreOf(candidate, isPresent);
-  return { candidate, isPresent, current, mayGrow, score, room, available: room + current };
+  return { candidate, isPresent, current, mayGrow, score, room, load, available: room + current };
 }
 
 /** The result, or how many replicas there is room for when that is not enough. */
@@ -209,7 +214,8 @@ function assign(
   if (division.style === "duplicated")
     return byName(fits.map(({ candidate: { name } }) => targetOf(name, replicas)));
   const weights = staticWeights(fits, workload);
-  const holders = fits.map(({ candidate: { name }, current, room, mayGrow }, i) => {
+  if (replicas === 0) return byName(holdersOfNone(fits, weights).map(({ name }) => ({ name })));
+  const holders = fits.map(({ candidate: { name }, current, room, mayGrow, load }, i) => {
     const weight = weights[i] ?? 0;
     return {
       name,
@@ -217,6 +223,7 @@ function assign(
       room,
       weight,
       mayGrow,
+      load,
     };
   });
   const anew = workload.isFresh || (isStatic(workload) && workload.isEdited);
@@ -232,6 +239,19 @@ function assign(
   if (divided.kind === "short") return divided.available;
   const shares = [...divided.shares].filter(([, share]) => share > 0);
   return byName(shares.map(([name, share]) => targetOf(name, share)));
+}
+
+/**
+ * The clusters of a divided workload that is scaled to 0: those that have a copy keep it, with no replicas, as a Deployment of 0
+ * stays in one cluster; where there is no copy yet, every cluster that could get a share.
+ */
+function holdersOfNone(
+  fits: readonly Fit[],
+  weights: readonly number[],
+): readonly { readonly name: string }[] {
+  const sharing = fits.filter((_fit, i) => weights[i] !== 0);
+  const present = sharing.filter(({ isPresent }) => isPresent);
+  return (present.length > 0 ? present : sharing).map(({ candidate }) => candidate);
 }
 
 function isStatic({ rules }: Workload): boolean {
@@ -265,12 +285,15 @@ function existing({ fleet }: PlacementView, { present }: Workload): readonly Tar
   return byName(names.map(([name, replicas]) => targetOf(name, replicas)));
 }
 
-/** What stays of a result when no cluster fits. An edit excludes only what no group of the placement means. */
+/**
+ * What stays of a result when no cluster fits. A cluster that no group of the placement means is excluded by a person, who
+ * edited the policy or the cluster's labels and fields.
+ */
 function staying(view: PlacementView, workload: Workload): readonly Target[] {
-  const { rules, isEdited } = workload;
+  const { rules } = workload;
   return existing(view, workload).filter(({ name }) => {
     const candidate = view.fleet.byName.get(name);
     if (candidate === undefined || candidate.isDeleting) return false;
-    return !isEdited || rules.terms.some(({ matches }) => matches(candidate));
+    return rules.terms.some(({ matches }) => matches(candidate));
   });
 }

@@ -6,13 +6,12 @@
  * 2. A node has at least the amount at the lower end of its grade, which is what counts. The lowest grade starts at
  *    nothing: its nodes share what the others leave of the whole, each at most its upper end.
  * 3. A resource that grades do not speak of is judged by the whole alone.
+ * 4. A node takes no more pods than the cluster's nodes do on average: grades do not count pods.
  */
-import type { Amounts, ClusterRoom, NodeGrade } from "./candidate.ts";
+import { type Amounts, type ClusterRoom, type NodeGrade, PODS } from "./candidate.ts";
 
 /** More than any workload asks for; "no limit" is told like this. */
 export const UNLIMITED = 2 ** 31 - 1;
-const PODS = "pods";
-const PODS_PER_NODE = 110;
 
 /** What was promised to workloads of a cluster and does not show in its status yet, pods included. */
 export type Reserved = Amounts;
@@ -47,7 +46,7 @@ function byNodes(room: ClusterRoom, request: Amounts, reserved: Reserved | undef
   for (const grade of room.grades)
     fits += isLowest(grade)
       ? onLowestGrade(room, grade, request)
-      : grade.count * perNode(grade.min, request);
+      : onNodes(grade.count, grade.min, request, room.podsPerNode);
   return Math.max(0, fits - alreadyGiven(request, reserved));
 }
 
@@ -56,18 +55,20 @@ function isLowest({ min }: NodeGrade): boolean {
   return true;
 }
 
-function perNode(capacity: Amounts, request: Amounts): number {
-  let fits = PODS_PER_NODE;
+/** How many replicas so many nodes take, each with this capacity. */
+function onNodes(count: number, capacity: Amounts, request: Amounts, podsPerNode: number): number {
+  if (count === 0) return 0;
+  let fits = podsPerNode;
   for (const [name, amount] of request) {
     const has = capacity.get(name);
     if (has !== undefined && amount > 0) fits = Math.min(fits, Math.floor(has / amount));
   }
-  return fits;
+  return count * fits;
 }
 
 function onLowestGrade(room: ClusterRoom, grade: NodeGrade, request: Amounts): number {
   if (grade.count === 0) return 0;
-  let fits = grade.count * perNode(grade.max, request);
+  let fits = onNodes(grade.count, grade.max, request, room.podsPerNode);
   for (const [name, amount] of request) {
     if (amount <= 0 || !grade.max.has(name)) continue;
     let left = room.free.get(name) ?? 0;

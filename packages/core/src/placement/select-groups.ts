@@ -2,7 +2,7 @@
  * Which regions (or providers, or zones) a workload is spread over.
  *
  * Groups get a score from the room and the scores of their clusters; combinations with enough groups and enough clusters
- * compete by the sum of scores, then by the number of clusters. A combination is not made larger than it must be.
+ * compete by the sum of scores, then by the number of clusters, then by the least load. A combination is not made larger than it must be.
  *
  * 1. While nothing is placed anew, the groups in use are kept when they satisfy the constraints, and as many of them as
  *    possible when they do not.
@@ -17,6 +17,8 @@ export interface Grouped {
   /** In order of preference. */
   readonly fits: readonly Fit[];
   readonly score: number;
+  /** The load of its best cluster. */
+  readonly load: number;
   /** Whether a copy runs in it. */
   readonly isUsed: boolean;
 }
@@ -45,6 +47,7 @@ export function groupsFor(
     name,
     fits,
     isUsed: fits.some(({ isPresent }) => isPresent),
+    load: fits[0]?.load ?? 0,
     score:
       needed === undefined
         ? scoreOfCopies(fits, replicas)
@@ -90,6 +93,7 @@ interface Combination {
   readonly used: number;
   readonly score: number;
   readonly clusters: number;
+  readonly load: number;
   /** When it was found. */
   readonly order: number;
 }
@@ -122,7 +126,11 @@ function winnerOf(
   const kept = (one: Combination): number => (anew ? 0 : one.used);
   const ranked = combinations.toSorted(
     (a, b) =>
-      kept(b) - kept(a) || b.score - a.score || b.clusters - a.clusters || a.order - b.order,
+      kept(b) - kept(a) ||
+      b.score - a.score ||
+      b.clusters - a.clusters ||
+      a.load - b.load ||
+      a.order - b.order,
   );
   let [winner] = ranked;
   for (const other of ranked)
@@ -142,6 +150,7 @@ function takeBest(
       (anew ? 0 : Number(b.isUsed) - Number(a.isUsed)) ||
       b.score - a.score ||
       b.fits.length - a.fits.length ||
+      a.load - b.load ||
       compareText(a.name, b.name),
   );
   for (const ordered of [byScore, groups.toSorted((a, b) => bySize(b, a))]) {
@@ -196,6 +205,7 @@ function combinationOf(path: readonly Grouped[], clusters: number, order: number
     used: groups.filter(({ isUsed }) => isUsed).length,
     score: groups.reduce((all, { score }) => all + score, 0),
     clusters,
+    load: groups.reduce((all, { load }) => all + load, 0),
     order,
   };
 }

@@ -2,7 +2,7 @@
  * Which of the clusters that fit are taken: all, or as many as the spread constraints say.
  *
  * 1. Division by fixed weights takes every cluster that fits, as the weights say who gets what.
- * 2. Candidates are ordered by score, then room, then name; a cluster that holds a copy has the higher score.
+ * 2. Candidates are ordered by score, then room, then load, then name; a cluster that holds a copy has the higher score.
  * 3. While nothing is placed anew, a cluster or a group with a copy is not exchanged for one without.
  * 4. A selection satisfies every constraint or is refused. One exception, which clients rely on: the minimum of regions
  *    beats the maximum of clusters.
@@ -59,6 +59,7 @@ export function byPreference(a: Fit, b: Fit): number {
   return (
     b.score - a.score ||
     b.available - a.available ||
+    a.load - b.load ||
     compareText(a.candidate.name, b.candidate.name)
   );
 }
@@ -88,7 +89,10 @@ function withEnoughRoom(
 ): readonly Fit[] | undefined {
   const taken = [...chosen];
   const left = others.toSorted(
-    (a, b) => b.available - a.available || compareText(a.candidate.name, b.candidate.name),
+    (a, b) =>
+      b.available - a.available ||
+      a.load - b.load ||
+      compareText(a.candidate.name, b.candidate.name),
   );
   let room = taken.reduce((all, { available }) => all + available, 0);
   let next = 0;

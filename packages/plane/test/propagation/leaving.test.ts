@@ -65,6 +65,22 @@ describe("a cluster that is deleted", () => {
     expect(left.items).toEqual([]);
   });
 
+  it("17.11: leaves behind a copy that its policy preserves, without our marks, though a substitute is healthy (D21)", async () => {
+    const { spec, ...rest } = policy("m1", "m2");
+    const preserving = { ...rest, spec: { ...spec, preserveResourcesOnDeletion: true } };
+    await fleet.plane.create(propagationPolicies, preserving);
+    await fleet.plane.create(resources.deployments, deployment("web"));
+    await fleet.advance("40s");
+    await fleet.plane.delete(clusters, M1);
+    await fleet.advance("90s");
+    expect((await fleet.plane.list(clusters)).items.map(({ metadata }) => metadata.name)).toEqual([
+      "m2",
+    ]);
+    expect([await copiesIn("m1"), await copiesIn("m2")]).toEqual([1, 1]);
+    const { metadata } = await fleet.member("m1").client.get(resources.deployments, WEB);
+    expect(JSON.stringify([metadata.labels, metadata.annotations])).not.toContain("karmada.io");
+  });
+
   it("stays while its workload has nowhere else to go", async () => {
     await fleet.plane.create(propagationPolicies, policy("m1"));
     await fleet.plane.create(resources.deployments, deployment("web"));

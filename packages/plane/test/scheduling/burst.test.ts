@@ -1,7 +1,14 @@
 /** Many workloads at once do not pile onto one cluster, not even between a copy's report and its cluster's count of room. */
-import { type Placement, propagationPolicies, resourceBindings } from "@lifeboat/api";
-import { deployment, type Fleet, resources } from "@lifeboat/testkit";
+import {
+  clusters,
+  hasCondition,
+  type Placement,
+  propagationPolicies,
+  resourceBindings,
+} from "@lifeboat/api";
+import { createFleet, deployment, type Fleet, resources } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it } from "vitest";
+import { createControllers, DEFAULT_CONTROLLERS } from "../../src/controllers.ts";
 import { openFleet, WHOLE_FLEET } from "./scheduling.suite.ts";
 
 const MEMBERS = ["m1", "m2", "m3"];
@@ -79,4 +86,36 @@ describe("a burst", WHOLE_FLEET, () => {
       expect(await running()).toBe(MEMBERS.length * ROOM);
     },
   );
+
+  it("17.13: spreads workloads of one cluster each as soon as clusters are Ready, and beyond what they have room for", async () => {
+    fleet = await createFleet({
+      services: (context) => createControllers(context, DEFAULT_CONTROLLERS),
+      member: { nodes: [{ name: "node-1", capacity: { cpu: "32", memory: "64Gi", pods: "20" } }] },
+    });
+    for (const name of MEMBERS) {
+      await fleet.addMember(name);
+      await fleet.join(name);
+    }
+    await fleet.plane.create(propagationPolicies, {
+      apiVersion: "policy.karmada.io/v1alpha1",
+      kind: "PropagationPolicy",
+      metadata: { name: "one", namespace: "default" },
+      spec: {
+        resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }],
+        placement: {
+          spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }],
+        },
+      },
+    });
+    const areReady = async (): Promise<boolean> =>
+      (await fleet.plane.list(clusters)).items.every(({ status }) =>
+        hasCondition(status?.conditions, "Ready", "True"),
+      );
+    while (!(await areReady())) await fleet.advance("10ms");
+    const COUNT = 90;
+    for (let i = 0; i < COUNT; i++)
+      await fleet.plane.create(resources.deployments, deployment(`web-${i}`));
+    await fleet.advance("60s");
+    for (const count of await given()) expect(count).toBe(COUNT / MEMBERS.length);
+  });
 });

@@ -94,6 +94,24 @@ describe("scheduling: ReplicaScheduling", WHOLE_FLEET, () => {
     expect(await copiesOf(fleet, MEMBERS, "roomy")).toEqual({ m1: 2, m2: 2, m3: 2 });
   });
 
+  it("17.8: scaled to 0 with resource requests, every copy stays and has no replicas; scaled up, it runs again", async () => {
+    const labels = { app: "idle" };
+    const container = { name: "c", image: "nginx:1.27", resources: { requests: { cpu: "10m" } } };
+    const template = { metadata: { labels }, spec: { containers: [container] } };
+    const policy = newPolicy("idle", weighted({ m1: 1, m2: 1 }));
+    await propagate(
+      fleet,
+      policy,
+      resources.deployments,
+      deployment("idle", { replicas: 4, template }),
+    );
+    expect(await copiesOf(fleet, MEMBERS, "idle")).toEqual({ m1: 2, m2: 2 });
+    await scale(fleet, "idle", 0);
+    expect(await copiesOf(fleet, MEMBERS, "idle")).toEqual({ m1: 0, m2: 0 });
+    await scale(fleet, "idle", 2);
+    expect(await copiesOf(fleet, MEMBERS, "idle")).toEqual({ m1: 1, m2: 1 });
+  });
+
   it("Job completions split", async () => {
     const job = newObject(
       jobs,

@@ -8,12 +8,14 @@
  * 2. The status is written only on change, and at most once per probe unless another condition is known or something becomes
  *    known for the first time. There are no heartbeats: how fresh it is, says `cluster_last_observed_timestamp_seconds`.
  * 3. Conditions of others and remedyActions stay as they are.
- * 4. A cluster is followed from when it bears the finalizer of the cluster controller until it is gone, its deletion
+ * 4. A cluster that joins gets its first status with a count of its room, unless that takes longer than until the next probe.
+ * 5. A cluster is followed from when it bears the finalizer of the cluster controller until it is gone, its deletion
  *    included: how its copies are removed depends on whether it can be reached.
  */
 import { type Cluster, clusters, findCondition, type ObjectKey } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import {
+  awaitsFirstCount,
   type ClusterKnowledge,
   decideClusterStatus,
   decideReady,
@@ -94,7 +96,9 @@ class ClusterStatus implements Service {
     }
     const follower = this.#followerOf(cluster);
     follower.use(connections.of(key.name));
-    if (follower.streak === undefined) return done;
+    const { streak, collector } = follower;
+    if (streak === undefined) return done;
+    if (awaitsFirstCount(cluster.status, streak, collector?.hasRoom === true)) return done;
     const knowledge = this.#knowledgeOf(cluster, follower);
     const isSettled = follower.isSettled(cluster, knowledge);
     const plan = isSettled

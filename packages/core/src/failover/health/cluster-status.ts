@@ -10,6 +10,7 @@ import { type Cluster, type Condition, equalJson, setCondition } from "@lifeboat
 import { deepFreeze, type Instant } from "@lifeboat/base";
 import type { PlannedCondition } from "../../plan.ts";
 import type { ApiEnablements } from "./enablements.ts";
+import type { Streak } from "./ready.ts";
 
 type ClusterStatus = NonNullable<Cluster["status"]>;
 
@@ -27,6 +28,20 @@ export interface StatusPlan {
   readonly status?: ClusterStatus;
   /** Whether it may wait for the next regular time to write. */
   readonly routine: boolean;
+}
+
+/**
+ * Whether a Cluster that has never been counted stays without a status for a moment: the scheduler would take it for one
+ * without room, and give a burst of workloads to the clusters that were counted first. It waits for one count of nodes and
+ * pods, and no longer than until the second probe: a member that lets nobody list its pods becomes Ready all the same.
+ */
+export function awaitsFirstCount(
+  current: ClusterStatus | undefined,
+  { observation, since, last }: Streak,
+  hasRoom: boolean,
+): boolean {
+  if (current?.resourceSummary !== undefined || hasRoom) return false;
+  return observation.status === "True" && last === since;
 }
 
 /** Nothing is to be written. */

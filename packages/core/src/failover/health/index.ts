@@ -1,4 +1,5 @@
 export {
+  awaitsFirstCount,
   type ClusterKnowledge,
   decideClusterStatus,
   type StatusPlan,

@@ -22,6 +22,8 @@ export interface Shareholder {
   /** Its fixed weight. */
   readonly weight: number;
   readonly mayGrow: boolean;
+  /** Pods of all workloads that it runs or was promised. */
+  readonly load: number;
 }
 
 export type Division =
@@ -93,6 +95,7 @@ function byRoom(
     name: holder.name,
     weight: Math.max(0, roomOf(holder)),
     isUsed: holder.current > 0,
+    load: holder.load,
   }));
   const available = sumOf(weights, ({ weight }) => weight);
   if (available < seats) return { kind: "short", available };
@@ -106,13 +109,17 @@ interface RoomWeight {
   readonly name: string;
   readonly weight: number;
   readonly isUsed: boolean;
+  readonly load: number;
 }
 
-/** The shortest row of clusters with enough room: those in use first, then those with the most room. */
+/** The shortest row of clusters with enough room: those in use first, then those with the most room, then the least loaded. */
 function fewest(weights: readonly RoomWeight[], seats: number): readonly RoomWeight[] {
   const ordered = weights.toSorted(
     (a, b) =>
-      Number(b.isUsed) - Number(a.isUsed) || b.weight - a.weight || compareText(a.name, b.name),
+      Number(b.isUsed) - Number(a.isUsed) ||
+      b.weight - a.weight ||
+      a.load - b.load ||
+      compareText(a.name, b.name),
   );
   const taken: RoomWeight[] = [];
   let room = 0;

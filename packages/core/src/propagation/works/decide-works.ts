@@ -10,9 +10,10 @@
  * 6. No removal takes the healthy copies from one or more to none (D9), except in mode Directly, with the binding, with
  *    the Cluster, when nothing is scheduled because the user's own placement excludes the cluster (D8), or when nobody
  *    needs a resource any more that is there for others alone. What a workload needs stays for as long as its Work does.
- * 7. `preserveResourcesOnDeletion` is for deleting a template and for unjoin: before any other removal it is taken off
- *    the Work, and mode Directly is written on it, in a write of its own (D21). So whoever removes the copy needs to know
- *    nothing but the Work; the removal itself carries the version that was prepared.
+ * 7. `preserveResourcesOnDeletion` is for deleting a template and for unjoin, graceful or forced, also when a substitute was
+ *    placed elsewhere (D21). Before any other removal it is taken off the Work, and mode Directly is written on it, in a write of
+ *    its own. So whoever removes the copy needs to know nothing but the Work; the removal itself carries the version that was
+ *    prepared.
  * 8. A Work that is going and should exist is waited for. A Work that is as it should be is not touched.
  *
  * Works that an eviction leaves behind are marked while the task stands, so that their removal is known for an eviction's
@@ -210,12 +211,18 @@ function removalsOf(view: WorksView, targets: Targets, hasCover: boolean): Remov
     } else if (view.neededIn.has(cluster)) {
       continue;
     } else if (hasCover || mayGo(view, targets, work)) {
-      commands.push(remove(cluster, prepared(work), work, causeOf(view, work)));
+      const ready = isReleased(view, cluster, work) ? work : prepared(work);
+      commands.push(remove(cluster, ready, work, causeOf(view, work)));
     } else {
       spared.push(cluster);
     }
   }
   return { commands: byCluster(commands), spared: spared.toSorted(compareText) };
+}
+
+/** Whether the copy stays in the member, without our marks: its cluster leaves the fleet and its policy preserves it (D21). */
+function isReleased({ clusters }: WorksView, cluster: string, work: Work): boolean {
+  return clusters.get(cluster)?.metadata.deletionTimestamp !== undefined && !isEvicted(work);
 }
 
 /** Whether a Work may go although no other copy is proven healthy. */
