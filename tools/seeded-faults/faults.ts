@@ -97,8 +97,8 @@ export const seededFaults: readonly SeededFault[] = [
     promise: "D19",
     breaks: "the gate answers before it has written down what it lets through",
     file: "packages/controllers/src/propagation/deletion-gate/create-deletion-gate.ts",
-    symbol: "BudgetGate.#write",
-    replace: "async () => undefined",
+    symbol: "BudgetGate.#statusAfter",
+    replace: "() => undefined",
     caughtBy: ["packages/controllers/src/propagation/deletion-gate/create-deletion-gate.test.ts"],
   },
   {

@@ -7,7 +7,7 @@ import { createRealClock } from "@lifeboat/base/adapters";
 import { MASS_DELETION, releaseTime } from "@lifeboat/core/propagation/brake";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
-import { changeBudget, fleetBudget } from "../budget.ts";
+import { changeRecord, readRecord } from "@lifeboat/controllers/context";
 import { planeOptions } from "../find-plane.ts";
 import { declareOptions, readSettings } from "../settings.ts";
 import { print, withPlane } from "../with-plane.ts";
@@ -32,17 +32,17 @@ export function addBrake(program: Command): void {
 }
 
 async function showBrake(plane: Client): Promise<void> {
-  print(hanging("", `the brake is ${describeBrake(await fleetBudget(plane))}`));
+  print(hanging("", `the brake is ${describeBrake(await readRecord(plane))}`));
 }
 
 async function releaseBrake(plane: Client): Promise<void> {
-  const braked = brakedBy(await fleetBudget(plane));
+  const braked = brakedBy(await readRecord(plane));
   if (braked === undefined) {
     print(["the brake is not on: there is nothing to release"]);
     return;
   }
   const brakeReleasedAt = releaseTime(braked, createRealClock().now());
-  await changeBudget(plane, (spec) => ({ ...spec, brakeReleasedAt }));
+  await changeRecord(plane, (parts) => ({ ...parts, spec: { ...parts.spec, brakeReleasedAt } }));
   print(["the brake is released: deletions go on, without a brake for ten minutes"]);
 }
 

@@ -22,7 +22,7 @@ import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { awaitsFence } from "../awaits-fence.ts";
-import { changeBudget } from "../budget.ts";
+import { changeRecord } from "@lifeboat/controllers/context";
 import { existingEvacuation, setPaused, slicesOf, takeOut } from "../change-evacuation.ts";
 import { listEvacuations, showEvacuation, type ShownEntry } from "../evacuation-text.ts";
 import { readGates } from "../failover-options.ts";
@@ -180,8 +180,8 @@ async function switchOne(plane: Client, name: string, paused: boolean): Promise<
 }
 
 async function switchAll(plane: Client, paused: boolean): Promise<void> {
-  const isChanged = await changeBudget(plane, (spec) =>
-    spec.paused === paused ? spec : { ...spec, paused },
+  const isChanged = await changeRecord(plane, (parts) =>
+    parts.spec.paused === paused ? parts : { ...parts, spec: { ...parts.spec, paused } },
   );
   const what = paused ? "paused" : "resumed";
   print([`all evacuations ${isChanged ? what : `already ${what}`}`]);

@@ -4,7 +4,7 @@ import { createRealClock } from "@lifeboat/base/adapters";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
-import { fleetBudget } from "../budget.ts";
+import { readRecord } from "@lifeboat/controllers/context";
 import { planeOptions } from "../find-plane.ts";
 import { declareOptions, readSettings } from "../settings.ts";
 import { statusLines } from "../status-text.ts";
@@ -24,7 +24,7 @@ export function addStatus(program: Command): void {
 }
 
 async function status(plane: Client): Promise<void> {
-  const budget = await fleetBudget(plane);
+  const budget = await readRecord(plane);
   const view = {
     settings: await readPublished(plane),
     clusters: (await plane.list(clusters)).items,

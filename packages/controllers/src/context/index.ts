@@ -9,6 +9,13 @@ export {
 export { createMemberConnections } from "./connections/create-connections.ts";
 export type { PlaneContext } from "./context.ts";
 export type { AskedDeletion, DeletionGate } from "./deletion-gate.ts";
+export {
+  changeRecord,
+  FLEET_RECORD,
+  readRecord,
+  type RecordParts,
+  swapRecordStatus,
+} from "./fleet-record.ts";
 export { createTemplates, type TemplatesOptions } from "./discovery/discovered-templates.ts";
 export { type Discovered, discover, type DiscoveredResource } from "./discovery/discovered.ts";
 export {

@@ -383,7 +383,7 @@ describe("17.13: between clusters with the same room the least loaded is taken",
       allocatableModelings: [{ grade: 0, count: 2 }],
     };
     const cluster = makeCluster("big", {
-      spec: spec as never,
+      spec,
       status: {
         apiEnablements: makeCluster("big").status?.apiEnablements ?? [],
         nodeSummary: { totalNum: 2, readyNum: 2 },

@@ -7,25 +7,17 @@
  *    time decide waits for the informer of budgets (clock-steps.ts), and so knows the steps that were written down.
  * 2. A step that could not be written yet is tried again; until then only this process knows of it.
  */
-import {
-  type EvacuationBudget,
-  evacuationBudgets,
-  FLEET_BUDGET,
-  isRefused,
-  type ObjectKey,
-  orNothing,
-} from "@lifeboat/api";
+import type { EvacuationBudget } from "@lifeboat/api";
 import { type ClockStep, formatTime, sleep, SteadyTime } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import type { KitPorts, Service } from "@lifeboat/kit";
 import type { PlaneContext } from "../../context/context.ts";
+import { changeRecord, FLEET_RECORD } from "../../context/fleet-record.ts";
 import { clockSteps } from "./metrics.ts";
 import { formatSteps, parseSteps } from "./record.ts";
 
 /** So long after a step nobody may know of it: the less, the less is left open about what was written meanwhile. */
 const LOOK_MS = 5000;
-const ATTEMPTS = 10;
-const BUDGET: ObjectKey = { namespace: "", name: FLEET_BUDGET };
 
 type Ports = KitPorts & Pick<PlaneContext, "events" | "informers" | "plane">;
 
@@ -76,7 +68,7 @@ class ClockWatch implements Service {
       `The clock of the control plane jumped ${direction} by about ${seconds} s and shows ${formatTime(seen)} now. ` +
       "Windows, tolerations and the rate go on from where they were.";
     log.warn(message, { byMs });
-    const budget = informers.evacuationBudgets.get(BUDGET);
+    const budget = informers.evacuationBudgets.get(FLEET_RECORD);
     if (budget !== undefined)
       events.record(budget, { type: "Warning", reason: "ClockStepped", message });
   }
@@ -87,7 +79,7 @@ class ClockWatch implements Service {
     this.#isSaving = true;
     this.#isUnsaved = false;
     try {
-      await this.#insist(signal);
+      await this.#write(signal);
     } catch (error) {
       this.#isUnsaved = true;
       this.#ports.log.warn("a step of the clock could not be written down", { error });
@@ -96,39 +88,18 @@ class ClockWatch implements Service {
     }
   }
 
-  /** Others write the budget, too. */
-  async #insist(signal?: AbortSignal): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.#write(signal);
-      } catch (error) {
-        const isOutrun = isRefused(error, "Conflict") || isRefused(error, "AlreadyExists");
-        if (!isOutrun || attempt === ATTEMPTS) throw error;
-      }
-    }
-  }
-
   async #write(signal?: AbortSignal): Promise<void> {
-    const { plane } = this.#ports;
     const options = signal === undefined ? {} : { signal };
-    const budget = await this.#read(options);
-    // Others may have written theirs since the informer reported.
-    this.time.remember(parseSteps(stepsOn(budget)));
-    const value = formatSteps(this.time.log);
-    if (budget === undefined) {
-      const { group, version, kind } = evacuationBudgets;
-      const metadata = { name: FLEET_BUDGET, annotations: { [wellKnown.CLOCK_STEPS]: value } };
-      const first = { apiVersion: `${group}/${version}`, kind, metadata, spec: { paused: false } };
-      await plane.create(evacuationBudgets, first, options);
-      return;
-    }
-    const annotations = { ...budget.metadata.annotations, [wellKnown.CLOCK_STEPS]: value };
-    const metadata = { ...budget.metadata, annotations };
-    await plane.update(evacuationBudgets, { ...budget, metadata }, options);
-  }
-
-  #read(options: { readonly signal?: AbortSignal }): Promise<EvacuationBudget | undefined> {
-    return orNothing(this.#ports.plane.get(evacuationBudgets, BUDGET, options));
+    await changeRecord(
+      this.#ports.plane,
+      ({ spec, annotations }) => {
+        // Another process may have written its steps since the informer reported.
+        this.time.remember(parseSteps(annotations[wellKnown.CLOCK_STEPS]));
+        const value = formatSteps(this.time.log);
+        return { spec, annotations: { ...annotations, [wellKnown.CLOCK_STEPS]: value } };
+      },
+      options,
+    );
   }
 }
 

@@ -11,17 +11,8 @@
  * 5. The condition MassDeletion on the budget is the brake: it outlives every process, and a person's release
  *    (`spec.brakeReleasedAt`) is shown there at once.
  */
-import {
-  type EvacuationBudget,
-  evacuationBudgets,
-  FLEET_BUDGET,
-  hasCondition,
-  isRefused,
-  type New,
-  type ObjectKey,
-  setCondition,
-} from "@lifeboat/api";
-import { parseTime } from "@lifeboat/base";
+import { type EvacuationBudget, hasCondition, type ObjectKey, setCondition } from "@lifeboat/api";
+import { type Instant, parseTime } from "@lifeboat/base";
 import {
   brakeCondition,
   decideDeletion,
@@ -42,19 +33,11 @@ import {
 } from "@lifeboat/kit";
 import type { PlaneContext } from "../../context/context.ts";
 import type { AskedDeletion, DeletionGate } from "../../context/deletion-gate.ts";
+import { type RecordSwap, swapRecordStatus } from "../../context/fleet-record.ts";
 import { deletionsAsked } from "./metrics.ts";
 
-const KEY: ObjectKey = { namespace: "", name: FLEET_BUDGET };
-const ATTEMPTS = 10;
 const REMEMBERED_MS = 60_000;
 const NOTHING: ReadonlySet<string> = new Set();
-
-const FIRST_BUDGET: New<EvacuationBudget> = {
-  apiVersion: `${evacuationBudgets.group}/${evacuationBudgets.version}`,
-  kind: evacuationBudgets.kind,
-  metadata: { name: FLEET_BUDGET },
-  spec: { paused: false },
-};
 
 /** Builds the gate; it answers from the start, and shows releases while it runs. */
 export function createDeletionGate(context: PlaneContext): DeletionGate {
@@ -159,46 +142,31 @@ class BudgetGate implements DeletionGate {
     return this.#context.informers.works.size;
   }
 
-  /** Decides on the newest budget and writes the outcome, until nobody else wrote in between. */
-  async #swap(decide: (budget: EvacuationBudget) => DeletionPlan): Promise<DeletionPlan> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const budget = await this.#read();
-        const plan = decide(budget);
-        await this.#write(budget, plan);
-        return plan;
-      } catch (error) {
-        const isOutrun = isRefused(error, "Conflict") || isRefused(error, "AlreadyExists");
-        if (!isOutrun || attempt === ATTEMPTS) throw error;
-      }
-    }
+  /** Decides on the newest record and writes the outcome. */
+  async #swap(decide: (record: EvacuationBudget) => DeletionPlan): Promise<DeletionPlan> {
+    const { plane, events } = this.#context;
+    const { record, plan } = await swapRecordStatus(plane, (record) => {
+      const plan = decide(record);
+      const status = this.#statusAfter(record, plan);
+      return { ...(status && { status }), answer: { record, plan } };
+    });
+    for (const event of plan.events) events.record(record, event);
+    return plan;
   }
 
-  async #read(): Promise<EvacuationBudget> {
-    const { plane } = this.#context;
-    try {
-      return await plane.get(evacuationBudgets, KEY);
-    } catch (error) {
-      if (!isRefused(error, "NotFound")) throw error;
-      return plane.create(evacuationBudgets, FIRST_BUDGET);
-    }
-  }
-
-  async #write(budget: EvacuationBudget, plan: DeletionPlan): Promise<void> {
-    const { clock, plane, events } = this.#context;
+  /** undefined: nothing is to be written. */
+  #statusAfter({ status }: EvacuationBudget, plan: DeletionPlan): EvacuationBudget["status"] {
     const { condition } = plan;
-    if (plan.granted === 0 && condition === undefined) return;
+    if (plan.granted === 0 && condition === undefined) return undefined;
     const conditions =
       condition === undefined
-        ? budget.status?.conditions
-        : setCondition(budget.status?.conditions, condition, clock.now());
-    const status = {
-      ...budget.status,
+        ? status?.conditions
+        : setCondition(status?.conditions, condition, this.#context.clock.now());
+    return {
+      ...status,
       deletions: plan.recent,
       ...(conditions === undefined ? {} : { conditions }),
     };
-    await plane.update(evacuationBudgets, { ...budget, status }, { subresource: "status" });
-    for (const event of plan.events) events.record(budget, event);
   }
 
   /** Shows a release where nobody waits to delete, and comes back for one whose time has not come. */
@@ -207,12 +175,8 @@ class BudgetGate implements DeletionGate {
     const budget = informers.evacuationBudgets.get(key);
     if (budget === undefined) return done;
     const now = clock.now();
-    const condition = brakeCondition(viewOf(budget), now);
-    const conditions = budget.status?.conditions;
-    if (condition !== undefined) {
-      const status = { ...budget.status, conditions: setCondition(conditions, condition, now) };
-      const options = { subresource: "status", signal };
-      await plane.update(evacuationBudgets, { ...budget, status }, options);
+    if (brakeCondition(viewOf(budget), now) !== undefined) {
+      await swapRecordStatus(plane, (record) => shownRelease(record, now), { signal });
       return done;
     }
     const released = parseTime(budget.spec.brakeReleasedAt ?? "");
@@ -226,6 +190,14 @@ function viewOf({ spec, status }: EvacuationBudget): Omit<DeletionView, "asked" 
     conditions: status?.conditions ?? [],
     releasedAt: spec.brakeReleasedAt,
   };
+}
+
+function shownRelease(record: EvacuationBudget, now: Instant): RecordSwap<void> {
+  const condition = brakeCondition(viewOf(record), now);
+  if (condition === undefined) return { answer: undefined };
+  const { status } = record;
+  const conditions = setCondition(status?.conditions, condition, now);
+  return { status: { ...status, conditions }, answer: undefined };
 }
 
 /** A relist may skip states, so a release is seen by either of its signs. */
