@@ -204,7 +204,9 @@ export const evacuationBudgetKind = declareKind({
   kind: "EvacuationBudget",
   plural: "evacuationbudgets",
   namespaced: false,
-  description: "How fast workloads may be moved over the whole fleet. There is one, named fleet.",
+  description:
+    "The record of the fleet: how fast workloads may be moved, what people paused or released, which deletions were let " +
+    "through, and steps of the clock. There is one, named fleet.",
   categories: CATEGORIES,
   columns: [
     { name: "RATE", type: "number", jsonPath: ".status.ratePerSecond" },
