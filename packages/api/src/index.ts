@@ -91,7 +91,9 @@ export {
   DecodeError,
   type Decoded,
   decodeJson,
+  decodeJsonInSteps,
   decodeUtf8,
+  TooLargeError,
   unreadableBody,
 } from "./decode/json.ts";
 export { type CompiledSchema, compileSchema } from "./schema/compile-schema.ts";
@@ -181,7 +183,8 @@ export {
   setCondition,
 } from "./conditions/conditions.ts";
 export { encodeYaml } from "./decode/encode-yaml.ts";
-export { decodeYaml } from "./decode/yaml.ts";
+export { runSteps, type Steps } from "./decode/steps.ts";
+export { decodeYaml, decodeYamlInSteps } from "./decode/yaml.ts";
 export {
   controlPlaneKinds,
   defaultKind,

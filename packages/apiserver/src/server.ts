@@ -20,6 +20,7 @@ import { followCrds } from "./catalog/follow-crds.ts";
 import type { Catalog } from "./catalog/served-resource.ts";
 import { createInProcessClient } from "./client/in-process-client.ts";
 import { createHousekeeping } from "./housekeeping/housekeeping.ts";
+import type { NextTurn } from "./http/body-turns.ts";
 import type { Handle } from "./http/exchange.ts";
 import { createHandle } from "./http/handle.ts";
 import type { HealthCheck } from "./http/health.ts";
@@ -38,6 +39,8 @@ export interface ApiServerPorts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly storage: Storage;
+  /** Lets others have their turn while a large body is decoded; absent where nobody else waits: in process. */
+  readonly nextTurn?: NextTurn;
 }
 
 export interface ApiServerOptions {
@@ -130,6 +133,7 @@ export async function createApiServer(
     },
     tokens,
     gitVersion,
+    nextTurn: ports.nextTurn,
   });
   const client = (user: User): Client =>
     createInProcessClient({ verbs, catalog, handle }, { user, watchQueueLimit: WATCH_QUEUE_LIMIT });

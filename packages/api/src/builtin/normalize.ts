@@ -17,6 +17,7 @@ import { assert, unreachable } from "@lifeboat/base";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import type { Normalized } from "../kind-schema.ts";
 import { canonicalQuantity } from "../quantity/quantity.ts";
+import { MAX_TOLD_FIELDS, shownKey } from "../shown-path.ts";
 import { canonicalBase64, encodeBase64 } from "./base64.ts";
 import { type TypeDescription, typeNamed } from "./description.ts";
 import {
@@ -32,8 +33,6 @@ import { canonicalTime, type TimeLayout } from "./time-text.ts";
 
 /** Fields and indices from the root. Only the schema in a CRD can nest without end. */
 const MAX_DEPTH = 1000;
-/** As many unknown fields are reported at most, as by the real server. */
-const MAX_UNKNOWN = 100;
 const MAX_INT32 = 2 ** 31 - 1;
 const MIN_INT32 = -(2 ** 31);
 const MAX_INT64 = 2 ** 63;
@@ -308,13 +307,13 @@ class Pass {
   }
 
   #noteUnknown(key: string): void {
-    if (this.#silent > 0 || this.#unknown.length >= MAX_UNKNOWN) return;
+    if (this.#silent > 0 || this.#unknown.length >= MAX_TOLD_FIELDS) return;
     let path = "";
     for (const step of this.#path) {
       if (typeof step === "number") path += `[${step}]`;
-      else path += (path === "" ? "" : ".") + (typeof step === "string" ? step : step.name);
+      else path += (path === "" ? "" : ".") + shownKey(typeof step === "string" ? step : step.name);
     }
-    this.#unknown.push(path === "" ? key : `${path}.${key}`);
+    this.#unknown.push(path === "" ? shownKey(key) : `${path}.${shownKey(key)}`);
   }
 
   /** Keeps the first mismatch as the answer. */

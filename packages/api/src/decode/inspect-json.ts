@@ -5,15 +5,13 @@
  * proportion to its length and no call stack. It runs only when the quick way (json.ts) found something.
  */
 import { quoteSignLikeGo } from "../go-text.ts";
+import { MAX_TOLD_FIELDS, shownKey } from "../shown-path.ts";
 
 export interface Inspection {
   /** Why the text is refused; absent when it is acceptable JSON. */
   readonly problem?: string;
   readonly duplicateFields: readonly string[];
 }
-
-/** Go's decoder names no more than this many. */
-const MAX_DUPLICATES = 100;
 
 interface Frame {
   /** The keys seen so far; undefined in a list. */
@@ -127,7 +125,7 @@ class Inspector {
     this.#string();
     frame.key = JSON.parse(this.#text.slice(start, this.#at)) as string;
     if (frame.key === "__proto__") throw new Problem(`key "__proto__" is not allowed`);
-    if (frame.keys?.has(frame.key) === true && this.duplicates.size < MAX_DUPLICATES)
+    if (frame.keys?.has(frame.key) === true && this.duplicates.size < MAX_TOLD_FIELDS)
       this.duplicates.add(this.#path());
     frame.keys?.add(frame.key);
     this.#skipSpace();
@@ -140,7 +138,7 @@ class Inspector {
     let path = "";
     for (const [level, frame] of this.#stack.entries()) {
       if (frame.keys === undefined) path += `[${frame.index}]`;
-      else path += level === 0 ? frame.key : `.${frame.key}`;
+      else path += (level === 0 ? "" : ".") + shownKey(frame.key);
     }
     return path;
   }
@@ -148,11 +146,12 @@ class Inspector {
   #string(): void {
     this.#at += 1;
     for (;;) {
-      const sign = this.#peek();
-      if (sign === '"') break;
-      if (sign === "\\") this.#escape();
-      else if (sign === "" || sign < " ") this.#unexpected("in string literal");
-      else this.#at += 1;
+      const code = this.#text.charCodeAt(this.#at);
+      if (code === 0x22) break;
+      if (code === 0x5c) this.#escape();
+      else if (code >= 0x20) this.#at += 1;
+      // Also at the end of the text, where there is no code.
+      else this.#unexpected("in string literal");
     }
     this.#at += 1;
   }
@@ -194,11 +193,13 @@ class Inspector {
 
   #checkRange(literal: string, isInteger: boolean): void {
     const value = Number(literal);
-    const where = this.#path() === "" ? "" : ` at ${this.#path()}`;
+    if (isInteger ? Number.isSafeInteger(value) : Number.isFinite(value)) return;
+    // Only now: a path costs as much as its keys are long, and a list may hold very many numbers.
+    const path = this.#path();
+    const where = path === "" ? "" : ` at ${path}`;
     const shown = literal.length > 40 ? `${literal.slice(0, 40)}...` : literal;
     if (!Number.isFinite(value)) throw new Problem(`number ${shown}${where} is out of range`);
-    if (isInteger && !Number.isSafeInteger(value))
-      throw new Problem(`integer ${shown}${where} is beyond the supported range of ±(2^53 - 1)`);
+    throw new Problem(`integer ${shown}${where} is beyond the supported range of ±(2^53 - 1)`);
   }
 
   #literal(word: string): void {
@@ -209,7 +210,11 @@ class Inspector {
   }
 
   #skipSpace(): void {
-    while (" \t\n\r".includes(this.#text.charAt(this.#at) || "x")) this.#at += 1;
+    for (;;) {
+      const code = this.#text.charCodeAt(this.#at);
+      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
+      this.#at += 1;
+    }
   }
 
   #peek(): string {

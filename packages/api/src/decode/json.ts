@@ -1,7 +1,8 @@
 /**
  * Reads JSON bodies.
  *
- * `JSON.parse` does the work; what it hides is found by a walk over its result, which costs little beside it:
+ * A pass over the text counts its values before anything is made of them, so that no text costs more than its bound
+ * (limits.ts). Then `JSON.parse` does the work; what it hides is found by a walk over its result, which costs little beside it:
  *
  * 1. Duplicate keys: the text has more keys than the result. Only then the slow inspection names them.
  * 2. Integers beyond ±(2^53 - 1) and numbers too large for a double: refused, because they would come out changed.
@@ -15,11 +16,16 @@ import { badRequest, type Refused } from "../status.ts";
 import type { Json } from "../json.ts";
 import { MAX_DEPTH } from "./depth.ts";
 import { inspectJson } from "./inspect-json.ts";
+import { MAX_VALUES } from "./limits.ts";
+import { runSteps, type Steps } from "./steps.ts";
 
 /** The body cannot be read; the message says where it breaks. */
 export class DecodeError extends Error {
   override readonly name = "DecodeError";
 }
+
+/** The body may be right, but it holds more than a server reads; the message says how much that is. */
+export class TooLargeError extends DecodeError {}
 
 export interface Decoded {
   readonly value: Json;
@@ -32,18 +38,35 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Reads one JSON document; throws DecodeError. The value is new and not frozen. */
 export function decodeJson(body: Uint8Array | string): Decoded {
+  return runSteps(decodeJsonInSteps(body));
+}
+
+/** The same, in pieces. */
+export function* decodeJsonInSteps(body: Uint8Array | string): Steps<Decoded> {
   const text = typeof body === "string" ? body : decodeUtf8(body);
-  let value: Json;
-  try {
-    value = JSON.parse(text) as Json;
-  } catch {
+  const { values, keys } = measure(text);
+  if (values > MAX_VALUES)
+    throw new TooLargeError(`the document holds more than ${MAX_VALUES} values`);
+  yield;
+  const value = parseOrUndefined(text);
+  if (value === undefined) {
+    yield;
     throw new DecodeError(inspectJson(text, MAX_DEPTH).problem ?? "invalid JSON");
   }
-  const found = countKeys(value, 0);
-  if (found === countKeysInText(text)) return { value, duplicateFields: NO_DUPLICATES };
+  yield;
+  if (countKeys(value, 0) === keys) return { value, duplicateFields: NO_DUPLICATES };
+  yield;
   const { problem, duplicateFields } = inspectJson(text, MAX_DEPTH);
   if (problem !== undefined) throw new DecodeError(problem);
   return { value, duplicateFields };
+}
+
+function parseOrUndefined(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The text of a body; throws DecodeError when it is not UTF-8. */
@@ -102,26 +125,48 @@ function isFraction(value: number): boolean {
   return Number.isFinite(value) && !Number.isInteger(value);
 }
 
-/** How many keys a valid JSON text has: the strings followed by a colon. */
-function countKeysInText(text: string): number {
-  let count = 0;
-  let at = text.indexOf('"');
-  while (at >= 0) {
-    at = afterString(text, at);
-    let next = text.charCodeAt(at);
-    while (next === 0x20 || next === 0x0a || next === 0x0d || next === 0x09)
-      next = text.charCodeAt(++at);
-    if (next === 0x3a) count += 1;
-    at = text.indexOf('"', at);
-  }
-  return count;
+interface Measures {
+  /** At least one for each object, list, key and scalar that is not the only one of its container. */
+  readonly values: number;
+  readonly keys: number;
 }
 
-/** The place behind the string that opens at `open`, in valid JSON. */
-function afterString(text: string, open: number): number {
+/** Counts what a text would hold if it is JSON; ends early when that is too much. Refuses what is nested too deep. */
+function measure(text: string): Measures {
+  let values = 0;
+  let keys = 0;
+  let depth = 0;
+  for (let at = 0; at < text.length && values <= MAX_VALUES; at++) {
+    switch (text.charCodeAt(at)) {
+      case 0x22:
+        at = endOfString(text, at);
+        break;
+      case 0x2c:
+        values += 1;
+        break;
+      case 0x5b:
+      case 0x7b:
+        values += 1;
+        if (++depth > MAX_DEPTH) throw new DecodeError("exceeded max depth");
+        break;
+      case 0x5d:
+      case 0x7d:
+        depth -= 1;
+        break;
+      case 0x3a:
+        keys += 1;
+        break;
+      default:
+    }
+  }
+  return { values, keys };
+}
+
+/** Where the string that opens at `open` is closed; the end of the text when it is not. */
+function endOfString(text: string, open: number): number {
   let close = text.indexOf('"', open + 1);
-  while (isEscaped(text, close)) close = text.indexOf('"', close + 1);
-  return close + 1;
+  while (close >= 0 && isEscaped(text, close)) close = text.indexOf('"', close + 1);
+  return close < 0 ? text.length : close;
 }
 
 function isEscaped(text: string, quote: number): boolean {

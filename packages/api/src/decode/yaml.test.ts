@@ -75,7 +75,7 @@ describe("guards", () => {
   test("deep nesting is refused, in flow and in block style", () => {
     expect(problemOf("[".repeat(300) + "]".repeat(300))).toBe("yaml: exceeded max depth");
     expect(problemOf(`${"- ".repeat(300)}x`)).toBe("yaml: exceeded max depth");
-    expect(problemOf("[".repeat(100_000))).toMatch(/^yaml: /);
+    expect(problemOf("[".repeat(10_000))).toBe("yaml: exceeded max depth");
   });
 
   test("aliases that multiply are stopped", () => {

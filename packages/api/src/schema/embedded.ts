@@ -7,6 +7,7 @@ import { type FieldError, invalid, required } from "../field-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import { dns1035LabelProblems } from "../metadata/names.ts";
 import { type CheckedMeta, validateMetadata } from "../metadata/validate-metadata.ts";
+import { MAX_TOLD_FIELDS, shownKey } from "../shown-path.ts";
 import { normalizeObjectMeta } from "./object-meta.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { setField } from "./set-field.ts";
@@ -64,7 +65,7 @@ function coerceObject(
     let result = next;
     if (property !== undefined) result = coerce(property, next, below, unknown);
     else if (typeof node.additional === "object")
-      result = coerce(node.additional, next, `${path}[${key}]`, unknown);
+      result = coerce(node.additional, next, `${path}[${shownKey(key)}]`, unknown);
     if (result === current) continue;
     changed ??= { ...object };
     setField(changed, key, result);
@@ -79,7 +80,7 @@ function coerceMetaField(key: string, value: Json, path: string, unknown: string
   const normalized = normalizeObjectMeta(value, path);
   if (!normalized.ok)
     throw new CoerceError(`${path}: Invalid value: ${showJson(value)}: ${normalized.message}`);
-  unknown.push(...normalized.unknownFields);
+  if (unknown.length < MAX_TOLD_FIELDS) unknown.push(...normalized.unknownFields);
   return normalized.object;
 }
 
@@ -105,7 +106,7 @@ function walk(node: SchemaNode, value: Json | undefined, path: string, errors: F
     const property = node.properties.get(key);
     if (property !== undefined) walk(property, object[key], child(path, key), errors);
     else if (typeof node.additional === "object")
-      walk(node.additional, object[key], `${path}[${key}]`, errors);
+      walk(node.additional, object[key], `${path}[${shownKey(key)}]`, errors);
   }
 }
 
@@ -147,5 +148,5 @@ function checkKind(value: Json, field: string): readonly FieldError[] {
 }
 
 function child(path: string, key: string): string {
-  return path === "" ? key : `${path}.${key}`;
+  return path === "" ? shownKey(key) : `${path}.${shownKey(key)}`;
 }

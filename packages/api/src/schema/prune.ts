@@ -10,12 +10,13 @@
  * 4. What does not change is shared. Pruning is idempotent.
  */
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
+import { MAX_TOLD_FIELDS, shownKey } from "../shown-path.ts";
 import type { SchemaNode } from "./schema-node.ts";
 import { setField } from "./set-field.ts";
 
 export interface Pruned {
   readonly value: Json;
-  /** Paths of dropped fields such as `spec.items[0].x`, sorted. Dropped nulls are not among them. */
+  /** Paths of the first dropped fields such as `spec.items[0].x`, sorted. Dropped nulls are not among them. */
   readonly unknownFields: readonly string[];
 }
 
@@ -112,8 +113,9 @@ function isMetaField(key: string): boolean {
 }
 
 function report(walk: Walk, key: string): void {
-  walk.path.push(key);
   walk.unknown ??= [];
+  if (walk.unknown.length >= MAX_TOLD_FIELDS) return;
+  walk.path.push(key);
   walk.unknown.push(formatPath(walk.path));
   walk.path.pop();
 }
@@ -123,7 +125,7 @@ export function formatPath(path: readonly (string | number)[]): string {
   let text = "";
   for (const segment of path) {
     if (typeof segment === "number") text += `[${segment}]`;
-    else text += text === "" ? segment : `.${segment}`;
+    else text += (text === "" ? "" : ".") + shownKey(segment);
   }
   return text;
 }

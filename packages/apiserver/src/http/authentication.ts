@@ -6,7 +6,8 @@
  * 2. A token is compared with every known one to its end, so the time it takes says nothing about any of them but how
  *    many there are.
  */
-import { badRequest, failure, forbiddenBecause, Refused } from "@lifeboat/api";
+import { badRequest, failure, Refused } from "@lifeboat/api";
+import { authorize } from "../authorization/authorize.ts";
 import type { Attributes, Authorizer } from "../authorization/authorizer.ts";
 import type { User } from "../verbs/verbs.ts";
 import type { HttpRequest } from "./exchange.ts";
@@ -68,23 +69,6 @@ export function impersonate(
     groups: impersonatedGroups(name, groups, account?.namespace),
     ...(extra.size === 0 ? {} : { extra: Object.fromEntries(extra) }),
   };
-}
-
-/** The 403 for an action that the authorizer does not allow. */
-export function forbiddenAction(attributes: Attributes): Refused {
-  const who = JSON.stringify(attributes.user.name);
-  if (attributes.kind === "path") {
-    const message = `forbidden: User ${who} cannot ${attributes.verb} path ${JSON.stringify(attributes.path)}`;
-    return new Refused(failure(403, "Forbidden", message, {}));
-  }
-  const { verb, plural, subresource, group, namespace, name } = attributes;
-  const resource = subresource === "" ? plural : `${plural}/${subresource}`;
-  const where = namespace === "" ? "at the cluster scope" : `in the namespace "${namespace}"`;
-  return forbiddenBecause(
-    { group, plural },
-    name,
-    `User ${who} cannot ${verb} resource "${resource}" in API group "${group}" ${where}`,
-  );
 }
 
 function unauthorized(): Refused {
@@ -188,7 +172,7 @@ function impersonationCheck(authorizer: Authorizer, user: User): Check {
       namespace,
       name,
     };
-    if (!authorizer.allows(attributes)) throw forbiddenAction(attributes);
+    authorize(authorizer, attributes);
   };
 }
 

@@ -5,19 +5,22 @@
  *
  * 1. Every request gets exactly one answer. A `Refused` becomes its Status; whatever else is thrown becomes a 500 and a
  *    line in the log, and the server goes on.
- * 2. Resources are authorized by the verbs themselves, because the in-process client passes there too. Here only what
- *    never reaches a verb is: other paths, resources that do not exist, and bodies of anonymous users, which are not
- *    even decoded.
- * 3. Answers are not compressed.
+ * 2. A request is authorized as soon as its user, verb and path are known: before its resource is looked for, its options are
+ *    read and its body is decoded. So a user without rights costs what a request line costs, whatever the body holds. The
+ *    verbs ask once more, because the in-process client passes there alone.
+ * 3. A large body is decoded in pieces, and between two of them others are served (body-turns.ts).
+ * 4. Answers are not compressed, and neither are bodies: one with a Content-Encoding is read as it is, and not understood.
  */
 import { badRequest, failure, internalError, Refused } from "@lifeboat/api";
 import { type Clock, type Ids, parseDuration } from "@lifeboat/base";
 import type { Log, Metrics } from "@lifeboat/kit";
+import { authorize } from "../authorization/authorize.ts";
 import type { Attributes, Authorizer } from "../authorization/authorizer.ts";
 import type { Catalog, ServedResource } from "../catalog/served-resource.ts";
 import type { RequestContext, User, Verbs } from "../verbs/verbs.ts";
-import { ANONYMOUS, createAuthenticator, forbiddenAction, impersonate } from "./authentication.ts";
+import { ANONYMOUS, createAuthenticator, impersonate } from "./authentication.ts";
 import { checkBodySize } from "./body.ts";
+import { BodyTurns, type NextTurn } from "./body-turns.ts";
 import { createDiscovery } from "./discovery.ts";
 import type { Handle, HttpRequest } from "./exchange.ts";
 import { InFlight, type InFlightLimits } from "./in-flight.ts";
@@ -52,6 +55,8 @@ export interface HandleDeps {
   readonly tokens: ReadonlyMap<string, User>;
   readonly gitVersion: string;
   readonly limits?: HandleLimits;
+  /** See BodyTurns; absent: bodies are decoded at once. */
+  readonly nextTurn?: NextTurn | undefined;
 }
 
 export interface HandleLimits extends InFlightLimits, WatchLimits {
@@ -76,7 +81,8 @@ export function createHandle(deps: HandleDeps): Handle {
   const authenticate = createAuthenticator(deps.tokens);
   const inFlight = new InFlight(limits, metrics);
   const watchStreams = createWatchStreams(log, limits);
-  const serveResource = createResourceServer({ ...deps, negotiator, watchStreams, metrics });
+  const turns = new BodyTurns(deps.nextTurn);
+  const serveResource = createResourceServer({ ...deps, negotiator, watchStreams, metrics, turns });
   const servePath = createPathServer({ ...deps, discovery: createDiscovery(catalog) });
 
   return async (http) => {
@@ -103,7 +109,7 @@ export function createHandle(deps: HandleDeps): Handle {
     const query = new Query(mark < 0 ? "" : http.url.slice(mark + 1));
     exchange.user = impersonate(authorizer, authenticate(http), http.headers);
     if (path.kind === "resource") return serveResourcePath(exchange, path, query);
-    authorize({
+    authorize(authorizer, {
       kind: "path",
       user: exchange.user,
       verb: http.method.toLowerCase(),
@@ -120,9 +126,8 @@ export function createHandle(deps: HandleDeps): Handle {
   ): Promise<Draft> {
     const { http } = exchange;
     const verb = verbOf(http.method, path, isWatch(query));
+    authorize(authorizer, attributesOf(exchange.user, path, verb ?? http.method.toLowerCase()));
     const resource = catalog.find(path.group, path.version, path.plural);
-    if (resource === undefined || isAnonymousBody(exchange))
-      authorize(attributesOf(exchange.user, path, verb ?? http.method.toLowerCase()));
     if (resource === undefined) return nothingServed(path);
     checkOffered(resource, path, verb);
     if (verb === undefined) throw methodNotAllowed();
@@ -133,10 +138,6 @@ export function createHandle(deps: HandleDeps): Handle {
     if (verb === "watch") return serveResource(request, verb);
     const kind = verb === "get" || verb === "list" ? "readOnly" : "mutating";
     return inFlight.run(kind, () => withDeadline(query, () => serveResource(request, verb)));
-  }
-
-  function authorize(attributes: Attributes): void {
-    if (!authorizer.allows(attributes)) throw forbiddenAction(attributes);
   }
 
   /** A resource that does not exist: a Status when its group and version do, else a page. */
@@ -208,10 +209,6 @@ class Exchange implements RequestContext {
 }
 
 const OTHER_LABEL = { verb: "OTHER", resource: "" };
-
-function isAnonymousBody(exchange: Exchange): boolean {
-  return exchange.http.body.length > 0 && exchange.user.name === ANONYMOUS.name;
-}
 
 function attributesOf(user: User, path: ResourcePath, verb: string): Attributes {
   const { group, version, plural, subresource, namespace, name } = path;

@@ -1,5 +1,5 @@
 /** Requests on resources: reads parameters and body, calls the verb, writes its answer in the form asked for. */
-import { type AnyObject, apiVersionOf } from "@lifeboat/api";
+import { type AnyObject, apiVersionOf, type Steps } from "@lifeboat/api";
 import { type Clock, unreachable } from "@lifeboat/base";
 import type { ServedResource } from "../catalog/served-resource.ts";
 import type {
@@ -10,7 +10,8 @@ import type {
   Verbs,
   WatchParameters,
 } from "../verbs/verbs.ts";
-import { patchTypeOf, readDeleteOptions, readObject, readPatch } from "./body.ts";
+import { isSmallBody, patchTypeOf, readDeleteOptions, readObject, readPatch } from "./body.ts";
+import type { BodyTurns } from "./body-turns.ts";
 import type { HttpRequest } from "./exchange.ts";
 import {
   bodyOfPieces,
@@ -52,6 +53,7 @@ export interface ResourceServerDeps {
   readonly negotiator: Negotiator;
   readonly watchStreams: WatchStreams;
   readonly metrics: HttpMetrics;
+  readonly turns: BodyTurns;
 }
 
 export type ServeResource = (request: ResourceRequest, verb: ResourceVerb) => Promise<Draft>;
@@ -115,7 +117,7 @@ class ResourceServer {
   async #create(request: ResourceRequest): Promise<Draft> {
     const format = this.#format(request, "object");
     const parameters = writeParameters(request.query, "CreateOptions");
-    const body = readObject(request.http, request.resource.kind);
+    const body = await this.#decoded(request, readObject(request.http, request.resource.kind));
     const target = targetOf(request);
     const answer = await this.#deps.verbs.create(request.context, target, body, parameters);
     // A Status has no columns: whoever asked for a table gets it as it is.
@@ -127,7 +129,7 @@ class ResourceServer {
   async #update(request: ResourceRequest): Promise<Draft> {
     const format = this.#format(request, "object");
     const parameters = writeParameters(request.query, "UpdateOptions");
-    const body = readObject(request.http, kindOf(request));
+    const body = await this.#decoded(request, readObject(request.http, kindOf(request)));
     const target = targetOf(request);
     const answer = await this.#deps.verbs.update(request.context, target, body, parameters);
     return this.#objectDraft(answer.created ? 201 : 200, answer, request, format);
@@ -137,7 +139,7 @@ class ResourceServer {
     const format = this.#format(request, "object");
     const type = patchTypeOf(request.http, request.resource);
     const parameters = patchParameters(request.query, type === "apply");
-    const patch = readPatch(request.http, type);
+    const patch = await this.#decoded(request, readPatch(request.http, type));
     const target = targetOf(request);
     const answer = await this.#deps.verbs.patch(request.context, target, patch, parameters);
     return this.#objectDraft(answer.created ? 201 : 200, answer, request, format);
@@ -145,7 +147,7 @@ class ResourceServer {
 
   async #delete(request: ResourceRequest): Promise<Draft> {
     const format = this.#format(request, "object");
-    const options = readDeleteOptions(request.http, request.query);
+    const options = await this.#decoded(request, readDeleteOptions(request.http, request.query));
     const target = targetOf(request);
     const answer = await this.#deps.verbs.delete(request.context, target, options);
     if (answer.kind === "gone") return valueDraft(200, answer.status, format);
@@ -155,7 +157,7 @@ class ResourceServer {
   async #deleteCollection(request: ResourceRequest): Promise<Draft> {
     const format = this.#format(request, "list");
     const parameters = listParameters(request.query);
-    const options = readDeleteOptions(request.http, request.query);
+    const options = await this.#decoded(request, readDeleteOptions(request.http, request.query));
     const target = targetOf(request);
     const answer = await this.#deps.verbs.deleteCollection(
       request.context,
@@ -195,6 +197,10 @@ class ResourceServer {
       return watchStreams.tableFrames(tableForm(request, format), () => clock.now());
     if (format.as !== "object") return watchStreams.metadataFrames(format.metaVersion);
     return watchStreams.objectFrames({ kind: resource.kind, apiVersion: apiVersionOf(resource) });
+  }
+
+  #decoded<T>(request: ResourceRequest, steps: Steps<T>): T | Promise<T> {
+    return this.#deps.turns.run(steps, isSmallBody(request.http));
   }
 
   /** What the client accepts; refused before anything is done when it cannot be given. */

@@ -1,5 +1,5 @@
-/** The first step of every verb: may this user do that? */
-import { forbiddenBecause } from "@lifeboat/api";
+/** The first step of every verb: may this user do that? Callers in process pass here alone, requests for the second time. */
+import { authorize as ask } from "../authorization/authorize.ts";
 import type { VerbDeps } from "./deps.ts";
 import type { RequestContext, Target } from "./verbs.ts";
 
@@ -11,7 +11,7 @@ export function authorize(
   target: Target,
 ): void {
   const { resource, namespace, name, subresource } = target;
-  const allowed = deps.authorizer.allows({
+  ask(deps.authorizer, {
     kind: "resource",
     user: context.user,
     verb,
@@ -22,12 +22,4 @@ export function authorize(
     namespace,
     name,
   });
-  if (allowed) return;
-  const what = subresource === "" ? resource.plural : `${resource.plural}/${subresource}`;
-  const where = namespace === "" ? "at the cluster scope" : `in the namespace "${namespace}"`;
-  throw forbiddenBecause(
-    resource,
-    name,
-    `User "${context.user.name}" cannot ${verb} resource "${what}" in API group "${resource.group}" ${where}`,
-  );
 }

@@ -1,3 +1,4 @@
 export { drainPromises } from "./drain.ts";
+export { nextTurn } from "./next-turn.ts";
 export { createRealClock } from "./real-clock.ts";
 export { createRealIds } from "./real-ids.ts";

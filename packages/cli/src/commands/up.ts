@@ -11,7 +11,7 @@
 import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { createRandom } from "@lifeboat/base";
-import { createRealClock, createRealIds } from "@lifeboat/base/adapters";
+import { createRealClock, createRealIds, nextTurn } from "@lifeboat/base/adapters";
 import { restoredStorage, type Storage } from "@lifeboat/apiserver";
 import {
   createTlsServer,
@@ -124,6 +124,7 @@ async function up(settings: Settings): Promise<void> {
     log: createPinoLog({ level }),
     metrics: createPromMetrics(),
     storage: await openStorage(join(dataDirectory, "store"), settings.isOn("restored")),
+    nextTurn,
   };
   const pki = await openPki(ports.clock, join(dataDirectory, "pki"));
   const scripts = createScriptWorkers();

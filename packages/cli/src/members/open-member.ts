@@ -19,6 +19,7 @@ import {
   writeKubeconfig,
 } from "@lifeboat/apiserver/adapters";
 import { type Clock, type Ids, type Random, sleep } from "@lifeboat/base";
+import { nextTurn } from "@lifeboat/base/adapters";
 import type { KitPorts } from "@lifeboat/kit";
 import { createPromMetrics } from "@lifeboat/kit/adapters";
 import {
@@ -62,7 +63,7 @@ export async function openMember(
   const token = remembered(join(directory, "token"), () => randomBytes(32).toString("hex"));
   const storage = await openLmdbStorage(join(directory, "store"));
   const member = await createSimulatedMember(
-    { ...ports, metrics: createPromMetrics(), storage },
+    { ...ports, metrics: createPromMetrics(), storage, nextTurn },
     {
       name,
       version,

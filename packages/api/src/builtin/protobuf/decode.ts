@@ -5,13 +5,13 @@
  * the same object would have been sent as, except that zero values are all there: protobuf does not tell zero from
  * absent where Go does not. Normalizing it (normalize.ts), as every body is, removes what JSON would not have had.
  *
- * 1. Bytes that are not such a body are a ProtobufError. Nothing else is thrown.
+ * 1. Bytes that are not such a body are a ProtobufError, those that hold too much a TooLargeError. Nothing else is thrown.
  * 2. Unknown field numbers are passed over, as protobuf demands.
- * 3. Work and memory are bounded by the length of the body, depth by MAX_DEPTH.
+ * 3. Work and memory are bounded by the length of the body and the number of its values, depth by MAX_DEPTH.
  */
 import { unreachable } from "@lifeboat/base";
 import { MAX_DEPTH } from "../../decode/depth.ts";
-import { decodeJson } from "../../decode/json.ts";
+import { decodeJson, TooLargeError } from "../../decode/json.ts";
 import type { Json, JsonObject } from "../../json.ts";
 import { encodeBase64 } from "../base64.ts";
 import {
@@ -183,7 +183,10 @@ function readElements(
     return;
   }
   const outer = reader.enter();
-  while (!reader.isAtEnd) list.push(type.scalar === "int32" ? reader.int32() : reader.int64());
+  while (!reader.isAtEnd) {
+    reader.countValue();
+    list.push(type.scalar === "int32" ? reader.int32() : reader.int64());
+  }
   reader.leave(outer);
 }
 
@@ -392,9 +395,11 @@ function readRawJson(reader: Reader): Json {
     return true;
   });
   if (raw === undefined || raw.length === 0) return null;
+  reader.countJson(raw);
   try {
     return decodeJson(raw).value;
-  } catch {
+  } catch (error) {
+    if (error instanceof TooLargeError) throw error;
     throw new ProtobufError("an embedded document is not JSON");
   }
 }

@@ -3,8 +3,10 @@
  *
  * 1. Every length is checked against the bytes that are left before anything is made of it.
  * 2. Numbers that JavaScript cannot hold exactly are refused.
- * 3. Whatever is wrong is a ProtobufError.
+ * 3. Whatever is wrong is a ProtobufError; too many values are a TooLargeError.
  */
+import { TooLargeError } from "../../decode/json.ts";
+import { MAX_VALUES } from "../../decode/limits.ts";
 
 /** The bytes are not a message that could be read; the message says why. */
 export class ProtobufError extends Error {
@@ -16,6 +18,8 @@ export const FIXED64 = 1;
 export const BYTES = 2;
 export const FIXED32 = 5;
 
+/** Go writes out zero values in protobuf, where JSON has none. */
+const MAX_FIELDS = 2 * MAX_VALUES;
 const TWO_32 = 2 ** 32;
 /** Up to here appending characters is faster than a TextDecoder. */
 const SHORT_TEXT = 24;
@@ -26,6 +30,7 @@ export class Reader {
   readonly #bytes: Uint8Array;
   #at: number;
   #end: number;
+  #values = 0;
 
   constructor(bytes: Uint8Array, start = 0) {
     this.#bytes = bytes;
@@ -39,9 +44,27 @@ export class Reader {
 
   /** Field number and wire type in one: `number * 8 + type`. */
   key(): number {
+    this.countValue();
     const key = this.#uint32();
     if (key >>> 3 === 0) throw new ProtobufError("illegal field number 0");
     return key;
+  }
+
+  /** Refuses more fields and elements than a body may hold; JSON inside of it counts by its signs. */
+  countValue(): void {
+    this.#count(1);
+  }
+
+  countJson(bytes: Uint8Array): void {
+    let signs = 0;
+    for (const byte of bytes) if (byte === 0x2c || byte === 0x5b || byte === 0x7b) signs += 1;
+    this.#count(signs);
+  }
+
+  #count(values: number): void {
+    this.#values += values;
+    if (this.#values > MAX_FIELDS)
+      throw new TooLargeError(`the object holds more than ${MAX_FIELDS} fields`);
   }
 
   /** Enters a length-delimited value; answers what to give to `leave`. */

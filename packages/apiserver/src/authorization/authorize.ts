@@ -1,0 +1,24 @@
+/** The one way to ask the authorizer: what it does not allow is refused with the 403 that a real server answers. */
+import { failure, forbiddenBecause, Refused } from "@lifeboat/api";
+import type { Attributes, Authorizer } from "./authorizer.ts";
+
+/** Throws when the authorizer does not allow the action. */
+export function authorize(authorizer: Authorizer, attributes: Attributes): void {
+  if (!authorizer.allows(attributes)) throw forbiddenAction(attributes);
+}
+
+function forbiddenAction(attributes: Attributes): Refused {
+  const who = JSON.stringify(attributes.user.name);
+  if (attributes.kind === "path") {
+    const message = `forbidden: User ${who} cannot ${attributes.verb} path ${JSON.stringify(attributes.path)}`;
+    return new Refused(failure(403, "Forbidden", message, {}));
+  }
+  const { verb, plural, subresource, group, namespace, name } = attributes;
+  const resource = subresource === "" ? plural : `${plural}/${subresource}`;
+  const where = namespace === "" ? "at the cluster scope" : `in the namespace "${namespace}"`;
+  return forbiddenBecause(
+    { group, plural },
+    name,
+    `User ${who} cannot ${verb} resource "${resource}" in API group "${group}" ${where}`,
+  );
+}
