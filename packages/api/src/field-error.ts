@@ -16,6 +16,11 @@ export type FieldErrorReason =
   | "FieldValueTypeInvalid"
   | "InternalError";
 
+/** No answer carries more causes than this: an object may be wrong in ten thousand places. */
+export const MAX_ERRORS = 100;
+/** Nor does a cause name more choices. */
+const MAX_CHOICES = 100;
+
 export interface FieldError {
   readonly reason: FieldErrorReason;
   /** `spec.template.spec.containers[0].name`. */
@@ -59,7 +64,8 @@ export function notSupported(
   value: unknown,
   supported: readonly string[],
 ): FieldError {
-  const list = supported.map((item) => JSON.stringify(item)).join(", ");
+  const shown = supported.slice(0, MAX_CHOICES).map((item) => JSON.stringify(item));
+  const list = [...shown, ...(supported.length > MAX_CHOICES ? ["..."] : [])].join(", ");
   return {
     reason: "FieldValueNotSupported",
     field,

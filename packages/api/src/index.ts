@@ -162,7 +162,9 @@ export { ProtobufError } from "./builtin/protobuf/reader.ts";
 export { applyJsonPatch, MAX_OPERATIONS } from "./patch/json-patch.ts";
 export { applyMergePatch } from "./patch/merge-patch.ts";
 export { applyStrategicMerge } from "./patch/strategic-merge.ts";
+export { exceedsValues } from "./decode/count-values.ts";
 export { exceedsDepth, MAX_DEPTH } from "./decode/depth.ts";
+export { MAX_VALUES } from "./decode/limits.ts";
 export { formatLikeGo } from "./go-text.ts";
 export {
   compileColumnPath,

@@ -4,7 +4,7 @@
  * The makers below give the exact code, reason, message and details that a Kubernetes API server gives, because
  * clients branch on them.
  */
-import type { FieldError } from "./field-error.ts";
+import { type FieldError, MAX_ERRORS } from "./field-error.ts";
 import { qualifiedName } from "./resource.ts";
 
 export interface StatusCause {
@@ -165,9 +165,11 @@ export function invalidObject(
   errors: readonly FieldError[],
 ): Refused {
   const subject = of.group === "" ? of.kind : `${of.kind}.${of.group}`;
-  const sentences = errors.map((error) => `${error.field}: ${error.message}`);
+  const told = errors.slice(0, MAX_ERRORS);
+  const sentences = told.map((error) => `${error.field}: ${error.message}`);
+  if (told.length < errors.length) sentences.push("and more");
   const message = `${subject} "${name}" is invalid: ${sentences.length === 1 ? sentences[0] : `[${sentences.join(", ")}]`}`;
-  const causes = errors.map((error) => ({
+  const causes = told.map((error) => ({
     reason: error.reason,
     message: error.message,
     field: error.field,

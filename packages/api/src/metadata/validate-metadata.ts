@@ -4,7 +4,14 @@
  * They run after the name has been generated and the namespace filled in. What the server sets itself (uid,
  * creationTimestamp, …) is compared on update only. Errors carry the words of a Kubernetes API server.
  */
-import { type FieldError, forbidden, invalid, required, tooLong } from "../field-error.ts";
+import {
+  type FieldError,
+  forbidden,
+  invalid,
+  MAX_ERRORS,
+  required,
+  tooLong,
+} from "../field-error.ts";
 import type { NewMeta, ObjectMeta, OwnerReference } from "../object.ts";
 import {
   dnsLabelProblems,
@@ -81,6 +88,8 @@ export function validateLabels(
   for (const [key, value] of Object.entries(labels ?? {})) {
     for (const problem of labelKeyProblems(key)) errors.push(invalid(field, key, problem));
     for (const problem of labelValueProblems(value)) errors.push(invalid(field, value, problem));
+    // More are not told.
+    if (errors.length > MAX_ERRORS) break;
   }
   return errors;
 }
@@ -126,6 +135,7 @@ function validateAnnotations(
     for (const problem of labelKeyProblems(key.toLowerCase()))
       errors.push(invalid(field, key, problem));
     units += key.length + value.length;
+    if (errors.length > MAX_ERRORS) break;
   }
   // A UTF-16 unit takes at most three bytes, so most annotations need no closer look.
   if (3 * units > MAX_ANNOTATION_BYTES && annotationBytes(annotations ?? {}) > MAX_ANNOTATION_BYTES)

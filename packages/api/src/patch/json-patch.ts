@@ -12,10 +12,11 @@
 import { type Json, isJsonObject, type JsonObject } from "../json.ts";
 import { badRequest, failure, Refused } from "../status.ts";
 import { exceedsDepth, MAX_DEPTH } from "../decode/depth.ts";
+import { MAX_VALUES } from "../decode/limits.ts";
 import { equalJson } from "../equal-json.ts";
 
 export const MAX_OPERATIONS = 10_000;
-/** How much `copy` may add in all, so that a small patch cannot double a document again and again. */
+/** How much `copy` may add in all, so that a small patch cannot double a document again and again; also in values: MAX_VALUES. */
 const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 
 type MutableObject = Record<string, Json>;
@@ -92,6 +93,7 @@ class Draft {
   /** The containers this patch has created, which it may therefore change. */
   readonly #mine = new Set<object>();
   #copiedBytes = 0;
+  #copiedValues = 0;
 
   constructor(root: Json) {
     this.root = root;
@@ -200,7 +202,9 @@ class Draft {
   /** A deep copy: the same container must not be changed in two places by a later operation. */
   #clone(value: Json): Json {
     this.#copiedBytes += sizeOfNode(value);
-    if (this.#copiedBytes > MAX_COPIED_BYTES) throw unprocessable();
+    this.#copiedValues += 1;
+    if (this.#copiedBytes > MAX_COPIED_BYTES || this.#copiedValues > MAX_VALUES)
+      throw unprocessable();
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map((item: Json) => this.#clone(item));
     const copy: MutableObject = {};

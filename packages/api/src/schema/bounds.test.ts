@@ -5,7 +5,7 @@ import { compileSchema } from "./compile-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { compilePattern } from "./pattern.ts";
 import { validateSchema } from "./schema-rules.ts";
-import { MAX_ERRORS } from "./validate.ts";
+import { MAX_ERRORS } from "../field-error.ts";
 
 function nested(depth: number): JsonSchema {
   let schema: JsonSchema = { type: "string" };

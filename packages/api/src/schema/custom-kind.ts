@@ -6,7 +6,7 @@
  * 3. CEL rules (`x-kubernetes-validations`) are not evaluated. When the schema has some and the object is wrong anyway, the
  *    answer says that they were not checked, as the server's does.
  */
-import type { FieldError } from "../field-error.ts";
+import { type FieldError, MAX_ERRORS } from "../field-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import type { KindSchema, Normalized } from "../kind-schema.ts";
 import type { AnyObject } from "../object.ts";
@@ -14,7 +14,7 @@ import { formatLikeGo, goTypeOf } from "../go-text.ts";
 import { type CompiledSchema, compileSchema } from "./compile-schema.ts";
 import { type CrdScale, type CustomResourceDefinition, crdVersion } from "./crd.ts";
 import { normalizeObjectMeta } from "./object-meta.ts";
-import { MAX_ERRORS, validateChangedValue } from "./validate.ts";
+import { validateChangedValue } from "./validate.ts";
 
 /** What the verbs need to know about objects of one version of a custom resource. */
 export function customKindSchema(crd: CustomResourceDefinition, versionName: string): KindSchema {

@@ -12,7 +12,7 @@ import { customKindSchema } from "./custom-kind.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { anyValue, nonsenseSchema, schemaWithValue } from "./schema.arbitrary.suite.ts";
 import { validateSchema } from "./schema-rules.ts";
-import { MAX_ERRORS } from "./validate.ts";
+import { MAX_ERRORS } from "../field-error.ts";
 
 const crdKind = builtinSchema("apiextensions.k8s.io/v1", "CustomResourceDefinition");
 

@@ -11,7 +11,14 @@
  *    walk leaves out what is the very same value, outside of alternatives and lists, where each part counts.
  */
 import { formatJsonLikeGo, showJson } from "../go-text.ts";
-import { type FieldError, notSupported, required, tooLong, tooMany } from "../field-error.ts";
+import {
+  type FieldError,
+  MAX_ERRORS,
+  notSupported,
+  required,
+  tooLong,
+  tooMany,
+} from "../field-error.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import { equalJson } from "../equal-json.ts";
 import { identityOf } from "./list-types.ts";
@@ -29,9 +36,6 @@ import {
   STRING,
   type StringLimits,
 } from "./schema-node.ts";
-
-/** No answer carries more causes than this. */
-export const MAX_ERRORS = 100;
 
 /** Checks a value. `prefix` is where it stands in its object ("" for the object itself). */
 export function validateValue(node: SchemaNode, value: Json, prefix = ""): readonly FieldError[] {

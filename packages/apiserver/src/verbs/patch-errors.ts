@@ -33,12 +33,14 @@ export function badPatch(body: PatchBody, patched: Json, detail: string): Error 
 }
 
 function leftOver(patch: JsonObject): JsonObject {
-  const ordered = Object.keys(patch)
-    .filter((key) => key.startsWith(ORDER))
-    .map((key) => key.slice(ORDER.length));
+  const ordered = new Set(
+    Object.keys(patch)
+      .filter((key) => key.startsWith(ORDER))
+      .map((key) => key.slice(ORDER.length)),
+  );
   const left: Record<string, Json | undefined> = {};
   for (const [key, value] of Object.entries(patch)) {
-    if (key.startsWith(ORDER) || ordered.includes(key)) continue;
+    if (key.startsWith(ORDER) || ordered.has(key)) continue;
     left[key] = isJsonObject(value) ? leftOver(value) : value;
   }
   return left;

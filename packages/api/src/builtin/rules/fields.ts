@@ -3,7 +3,14 @@
  * makers do not cover. Readers never throw: what is absent reads as empty.
  */
 import { equalJson } from "../../equal-json.ts";
-import { type FieldError, invalid, notSupported, required, showValue } from "../../field-error.ts";
+import {
+  type FieldError,
+  invalid,
+  MAX_ERRORS,
+  notSupported,
+  required,
+  showValue,
+} from "../../field-error.ts";
 import type { Json, JsonObject } from "../../json.ts";
 
 const NOTHING: JsonObject = Object.freeze({});
@@ -74,6 +81,8 @@ export function pushInvalid(
   value: unknown,
   messages: readonly string[],
 ): void {
+  // What nobody is told needs no sentence: one more than is told says that there are more.
+  if (problems.length > MAX_ERRORS) return;
   for (const message of messages) problems.push(invalid(field, value, message));
 }
 
