@@ -48,6 +48,8 @@ export interface WorldOptions {
   readonly admissionPlugins?: readonly AdmissionPlugin[];
   /** How many changes watches can resume from. */
   readonly historyMaxEvents?: number;
+  /** Lets others have their turn while a large body is decoded; absent: it is decoded at once. */
+  readonly nextTurn?: () => Promise<void>;
 }
 
 export interface World {
@@ -127,6 +129,7 @@ class RunningWorld implements World {
         log: silentLog,
         metrics: silentMetrics,
         storage: this.#storage,
+        ...(this.#options.nextTurn === undefined ? {} : { nextTurn: this.#options.nextTurn }),
       },
       {
         gitVersion: "v1.36.4+lifeboat.0.1.0",

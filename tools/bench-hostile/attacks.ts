@@ -33,6 +33,11 @@ function create(name: string, body: Uint8Array, type = "application/json"): Atta
   return { name, method: "POST", url: `${CONFIG_MAPS}?${DRY}`, headers: typed(type), body };
 }
 
+function read(name: string, url: string, accept: string): Attack {
+  const headers = { accept };
+  return { name, method: "GET", url, headers, body: new Uint8Array(0), before: [LARGE] };
+}
+
 function createThing(name: string, object: unknown): Attack {
   const body = json({ apiVersion: "example.com/v1", kind: "Thing", ...(object as object) });
   return { name, method: "POST", url: `${THINGS}?${DRY}`, headers: JSON_TYPE, body, before: [CRD] };
@@ -204,7 +209,10 @@ export const attacks: readonly Attack[] = [
     "json: as many long keys as are read",
     json(record(VALUES - 10, (i) => [`${i}-${"k".repeat(50)}`, 1])),
   ),
-  create("json: as many objects as are read", few('{"k":{}}').subarray(0, SIZE)),
+  create(
+    "json: as many objects as are read",
+    bytes(`{"a":[${'{"k":{}},'.repeat(VALUES / 3 - 10)}1]}`),
+  ),
   create("json: the same key again and again", bytes(`{${`"a":1,`.repeat(VALUES - 10)}"a":1}`)),
   create(
     "json: long keys above wrong numbers",
@@ -424,10 +432,27 @@ export const attacks: readonly Attack[] = [
   }),
   createThing("crd: alternatives", {
     metadata: { name: "a" },
-    alternatives: times(VALUES - 10, () => ({})),
+    alternatives: times(VALUES / 2 - 10, () => ({})),
   }),
   createThing("crd: anything", {
     metadata: { name: "a" },
     any: times(VALUES - 10, () => 1),
   }),
+  read("answer: a large object as YAML", `${CONFIG_MAPS}/large`, YAML),
+  read("answer: a large object, indented", `${CONFIG_MAPS}/large?pretty=true`, "application/json"),
+  read(
+    "answer: a large object as a table",
+    `${CONFIG_MAPS}/large`,
+    "application/json;as=Table;v=v1;g=meta.k8s.io",
+  ),
+  read(
+    "selector: many labels",
+    `${CONFIG_MAPS}?labelSelector=${times(3000, (i) => `k${i}!=v`).join(",")}`,
+    "application/json",
+  ),
+  read(
+    "selector: many values",
+    `${CONFIG_MAPS}?labelSelector=k%20notin%20(${times(6000, (i) => `v${i}`).join(",")})`,
+    "application/json",
+  ),
 ];

@@ -58,10 +58,14 @@ export interface ResourceServerDeps {
 
 export type ServeResource = (request: ResourceRequest, verb: ResourceVerb) => Promise<Draft>;
 
-/** Longer lists are not indented. */
+/** Longer and larger lists are not indented: they would have to be encoded as a whole, while everybody waits. */
 const MAX_PRETTY_ITEMS = 5000;
-/** Longer lists are not written as YAML, which is slow: the client is told to page. */
+const MAX_PRETTY_BYTES = 4 * 1024 * 1024;
+/** Longer and larger lists are not written as YAML, which is slow: the client is told to page. */
 const MAX_YAML_ITEMS = 500;
+const MAX_YAML_BYTES = 1024 * 1024;
+/** What an item is taken for that is not shown as it is stored. */
+const ASSUMED_ITEM_BYTES = 4096;
 
 export function createResourceServer(deps: ResourceServerDeps): ServeResource {
   const server = new ResourceServer(deps);
@@ -235,8 +239,9 @@ class ResourceServer {
   }
 
   #listDraft(answer: ListAnswer, request: ResourceRequest, format: Format): Draft {
-    const count = answer.items.length;
-    if (format.media === "yaml" || (format.pretty && count <= MAX_PRETTY_ITEMS))
+    const mayIndent = (): boolean =>
+      answer.items.length <= MAX_PRETTY_ITEMS && bytesOf(answer) <= MAX_PRETTY_BYTES;
+    if (format.media === "yaml" || (format.pretty && mayIndent()))
       return this.#wholeListDraft(answer, request, format);
     return {
       status: 200,
@@ -271,6 +276,10 @@ class ResourceServer {
       throw notAcceptable(
         `a list of ${answer.items.length} items is too long for application/yaml: ask for application/json, or for at most ${MAX_YAML_ITEMS} items by limit`,
       );
+    if (format.media === "yaml" && answer.items.length > 1 && bytesOf(answer) > MAX_YAML_BYTES)
+      throw notAcceptable(
+        `a list of ${bytesOf(answer)} bytes is too long for application/yaml: ask for application/json, or for fewer items by limit`,
+      );
     const objects: readonly AnyObject[] = answer.items.map((item) => item.object);
     if (format.as === "table") {
       const form = tableForm(request, format);
@@ -290,6 +299,12 @@ class ResourceServer {
       );
     return valueDraft(200, listValue(request.resource, answer), format);
   }
+}
+
+function bytesOf(answer: ListAnswer): number {
+  let bytes = 0;
+  for (const item of answer.items) bytes += item.bytes?.length ?? ASSUMED_ITEM_BYTES;
+  return bytes;
 }
 
 function targetOf(request: ResourceRequest): Target {
