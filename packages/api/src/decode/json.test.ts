@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { DecodeError, decodeJson, unreadableBody } from "./json.ts";
+import { DecodeError, decodeJson, TooLargeError, unreadableBody } from "./json.ts";
+import { MAX_VALUES } from "./limits.ts";
 
 function problemOf(body: string | Uint8Array): string {
   try {
@@ -90,6 +91,33 @@ describe("what is refused, and with which words", () => {
     expect(problemOf(nested(257))).toBe("exceeded max depth");
     expect(problemOf(nested(1_000_000))).toBe("exceeded max depth");
     expect(problemOf("[".repeat(1_000_000))).toBe("exceeded max depth");
+  });
+
+  test.each([
+    ["numbers", (count: number) => `[${"1,".repeat(count - 1)}1]`],
+    ["objects", (count: number) => `[${"{},".repeat(count / 2 - 1)}{}]`],
+    ["keys", (count: number) => `{${'"a":1,'.repeat(count - 1)}"a":1}`],
+  ])("more %s than are read", (_, text) => {
+    expect(decodeJson(text(MAX_VALUES)).value).toBeTypeOf("object");
+    expect(problemOf(text(MAX_VALUES + 2))).toBe("the document holds more than 50000 values");
+    expect(() => decodeJson(text(MAX_VALUES + 2))).toThrow(TooLargeError);
+  });
+
+  test("signs inside of texts count for nothing", () => {
+    const text = JSON.stringify({ a: '[{,"\\'.repeat(MAX_VALUES) });
+    expect(decodeJson(text).value).toEqual(JSON.parse(text));
+  });
+
+  test("a text that ends inside of a string, whatever it holds", () => {
+    expect(problemOf(`{"a":"${"[".repeat(300)}`)).toBe("unexpected end of JSON input");
+  });
+
+  test("many wrong fields below long keys: a hundred, with the beginning of each key", () => {
+    const key = "x".repeat(10_000);
+    const fields = Array.from({ length: 200 }, (_, i) => `"k${i}":1,"k${i}":2`).join(",");
+    const { duplicateFields } = decodeJson(`{"${key}":{${fields}}}`);
+    expect(duplicateFields).toHaveLength(100);
+    expect(duplicateFields[0]).toBe(`${"x".repeat(512)}....k0`);
   });
 
   test.each(['{"__proto__":{}}', String.raw`{"a":[{"\u005f_proto__":1}]}`])(

@@ -2,8 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { Json } from "../json.ts";
 import { encodeYaml } from "./encode-yaml.ts";
 import recorded from "./fixtures/yaml.json" with { type: "json" };
-import { DecodeError } from "./json.ts";
-import { decodeYaml } from "./yaml.ts";
+import { DecodeError, TooLargeError } from "./json.ts";
+import { MAX_YAML_LENGTH } from "./limits.ts";
+import { decodeYaml, decodeYamlInSteps } from "./yaml.ts";
 
 /** Recorded from the real libraries: tools/api-fixtures. */
 const cases = recorded as readonly {
@@ -76,6 +77,53 @@ describe("guards", () => {
     expect(problemOf("[".repeat(300) + "]".repeat(300))).toBe("yaml: exceeded max depth");
     expect(problemOf(`${"- ".repeat(300)}x`)).toBe("yaml: exceeded max depth");
     expect(problemOf("[".repeat(10_000))).toBe("yaml: exceeded max depth");
+  });
+
+  test("a text that is too long, or has too many words, is refused before anything is made of it", () => {
+    const long = `a: ${"x".repeat(MAX_YAML_LENGTH)}`;
+    expect(() => decodeYaml(long)).toThrow(TooLargeError);
+    expect(problemOf(long)).toBe(
+      "the YAML document is longer than 256 KiB; as JSON it may be larger",
+    );
+    const words = (lines: number): string => `a:\n${"- a\n".repeat(lines)}`;
+    expect(decodeYaml(words(3000)).value).toEqual({ a: Array(3000).fill("a") });
+    expect(() => decodeYaml(words(5000))).toThrow(TooLargeError);
+    expect(problemOf(words(5000))).toBe(
+      "the YAML document has more than 16000 words and signs; as JSON it may be larger",
+    );
+  });
+
+  test("JSON is not bound by what YAML costs", () => {
+    const text = JSON.stringify({ a: "x".repeat(MAX_YAML_LENGTH), b: Array(20_000).fill(1) });
+    expect(decodeYaml(text).value).toEqual(JSON.parse(text));
+  });
+
+  test.each([
+    [
+      "brackets",
+      "]".repeat(200_000),
+      "yaml: line 1: Unexpected flow-seq-end token in YAML document",
+    ],
+    ["one bracket", "a: b\n]", "yaml: line 2: Unexpected flow-seq-end token in YAML stream"],
+    ["commas", `[${",".repeat(10_000)}]`, "yaml: line 1: Unexpected , in flow sequence"],
+    ["a quote", 'a: 1\nb: "c', 'yaml: line 2: Missing closing "quote'],
+  ])("only the first problem of a text is looked for: %s", (_, text, message) => {
+    expect(problemOf(text)).toContain(message);
+  });
+
+  test("it is read in pieces", () => {
+    const steps = decodeYamlInSteps(`a:\n${"- a\n".repeat(3000)}`);
+    let pieces = 1;
+    while (steps.next().done !== true) pieces += 1;
+    expect(pieces).toBeGreaterThan(8);
+  });
+
+  test("many repeated keys: a hundred, with the beginning of each", () => {
+    const key = "x".repeat(900);
+    const lines = Array.from({ length: 300 }, (_, i) => `  k${i}: 1\n  k${i}: 2\n`).join("");
+    const { duplicateFields } = decodeYaml(`${key}:\n${lines}`);
+    expect(duplicateFields).toHaveLength(100);
+    expect(duplicateFields[0]).toBe(`${"x".repeat(512)}....k0`);
   });
 
   test("aliases that multiply are stopped", () => {

@@ -181,3 +181,12 @@ test.each([[[]], ["x"], [1], [true], [null]])("the merge patch %j is refused", (
 test("a null merge patch has a message of its own", () => {
   expect(refusalOf(() => applyMergePatch({}, null)).message).toBe("Invalid JSON Patch");
 });
+
+test("copies of copies end before they fill the server", () => {
+  const operations = [
+    { op: "add", path: "/a", value: [1] },
+    ...Array.from({ length: 40 }, () => ({ op: "copy", from: "/a", path: "/a/-" })),
+  ];
+  expect(refusalOf(() => applyJsonPatch({}, operations)).code).toBe(422);
+  expect(applyJsonPatch({}, operations.slice(0, 10))).toBeTypeOf("object");
+});

@@ -74,6 +74,29 @@ describe("objects", () => {
     expect(compiled.validateListTypes([...list, { a: 3 }])).toHaveLength(1);
   });
 
+  it("with very many unknown fields, below keys of any length, are told of a hundred", () => {
+    const compiled = compileSchema({
+      type: "object",
+      additionalProperties: { type: "object", properties: {} },
+    });
+    const fields = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`k${i}`, 1]));
+    const { unknownFields, value } = compiled.prune({ ["x".repeat(100_000)]: fields }, false);
+    expect(value).toEqual({ ["x".repeat(100_000)]: {} });
+    expect(unknownFields).toHaveLength(100);
+    expect(unknownFields[0]).toBe(`${"x".repeat(512)}....k0`);
+  });
+
+  it("that are none of very many choices are told of a hundred", () => {
+    const compiled = compileSchema({
+      type: "string",
+      enum: Array.from({ length: 5000 }, (_, i) => `choice-${i}`),
+    });
+    const [error] = compiled.validate("none");
+    expect(error?.message).toMatch(/^Unsupported value: "none": supported values: "choice-0", /);
+    expect(error?.message).toMatch(/"choice-99", \.\.\.$/);
+    expect(compiled.validate("choice-4999")).toEqual([]);
+  });
+
   it("may have fields named like those of every JavaScript object", () => {
     const compiled = compileSchema({
       type: "object",

@@ -3,6 +3,7 @@ import recorded from "../fixtures/protobuf.json" with { type: "json" };
 import type { JsonObject } from "../../json.ts";
 import { builtinSchema } from "../schema.ts";
 import { decodeProtobuf } from "./decode.ts";
+import { TooLargeError } from "../../decode/json.ts";
 import { ProtobufError } from "./reader.ts";
 
 /** Objects in both forms, written by Kubernetes' own Go code; see tools/generate-builtins. */
@@ -151,3 +152,45 @@ describe("decodeProtobuf", () => {
 function varint(value: number): number[] {
   return value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)];
 }
+
+describe("bodies that hold too much", () => {
+  /** A field of the given number that holds bytes. */
+  const field = (tag: number, content: Uint8Array): Uint8Array => {
+    const length: number[] = [];
+    for (let rest = content.length; ; rest = Math.floor(rest / 128)) {
+      length.push(rest < 128 ? rest : (rest % 128) + 128);
+      if (rest < 128) break;
+    }
+    return Uint8Array.from([tag * 8 + 2, ...length, ...content]);
+  };
+  const repeated = (count: number, ...bytes: readonly number[]): Uint8Array => {
+    const all = new Uint8Array(count * bytes.length);
+    for (let i = 0; i < count; i++) all.set(bytes, i * bytes.length);
+    return all;
+  };
+  const text = (value: string): Uint8Array => new TextEncoder().encode(value);
+  const envelope = (kind: string, apiVersion: string, raw: Uint8Array): Uint8Array => {
+    const type = Uint8Array.from([...field(1, text(apiVersion)), ...field(2, text(kind))]);
+    return Uint8Array.from([0x6b, 0x38, 0x73, 0, ...field(1, type), ...field(2, raw)]);
+  };
+  const json = field(8, field(1, text(`[${"1,".repeat(60_000)}1]`)));
+
+  it.each([
+    ["unknown fields", envelope("ConfigMap", "v1", repeated(150_000, 0x78, 1))],
+    ["empty messages", envelope("ConfigMap", "v1", repeated(150_000, 0x0a, 0))],
+    [
+      "numbers that are packed",
+      envelope("Pod", "v1", field(2, field(14, field(4, repeated(150_000, 1))))),
+    ],
+    [
+      "JSON inside",
+      envelope(
+        "CustomResourceDefinition",
+        "apiextensions.k8s.io/v1",
+        field(2, field(7, field(4, field(1, json)))),
+      ),
+    ],
+  ])("%s", (_, bytes) => {
+    expect(() => decodeProtobuf(bytes)).toThrow(TooLargeError);
+  });
+});
