@@ -115,7 +115,7 @@ function compose(text: string, tokens: readonly CST.Token[]): Document<ParsedNod
   for (const document of composer.compose(tokens, true, text.length)) {
     const [problem] = document.errors;
     if (problem !== undefined) throw problemAt(text, problem.pos[0], problem.message);
-    return document as Document<ParsedNode>;
+    return document;
   }
   throw new DecodeError("yaml: no document");
 }

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { allowMasters } from "../authorization/allow-masters.ts";
 import type { Attributes } from "../authorization/authorizer.ts";
 import type { User } from "../verbs/verbs.ts";
-import type { HttpRequest } from "./exchange.ts";
+import type { HttpRequest, HttpResponse } from "./exchange.ts";
 import { makeRequest, send, type SendOptions, type Sent } from "./exchange.suite.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
@@ -67,8 +67,7 @@ describe("a request is authorized before its body is decoded (D25)", () => {
       kind: "Wrong",
       metadata: { name: "a", namespace: "default" },
     };
-    const create = (client: Client): Promise<unknown> =>
-      client.create(resources.configMaps, wrong as never);
+    const create = (client: Client): Promise<unknown> => client.create(resources.configMaps, wrong);
     await expect(create(world.client)).rejects.toMatchObject({ status: { code: 400 } });
     await expect(create(world.as(BOB))).rejects.toMatchObject({ status: { code: 403 } });
   });
@@ -237,12 +236,9 @@ describe("while a large body is decoded", () => {
     test(`as ${name}, the requests of others are answered between its pieces`, async () => {
       const slow = await inTurns();
       const { handle } = slow.world.server;
-      let status = 0;
-      void handle(makeRequest("POST", CONFIG_MAPS, options)).then((answer) => {
-        status = answer.status;
-      });
+      const slowOne = following(handle(makeRequest("POST", CONFIG_MAPS, options)));
       let served = 0;
-      while (status === 0) {
+      while (slowOne.status === 0) {
         expect((await send(handle, "GET", "/version")).status).toBe(200);
         const metadata = { name: `small-${served}` };
         const body = { apiVersion: "v1", kind: "ConfigMap", metadata };
@@ -252,7 +248,7 @@ describe("while a large body is decoded", () => {
         await slow.turn();
       }
       expect(served).toBeGreaterThanOrEqual(4);
-      expect(status).toBe(name === "JSON" ? 201 : 422);
+      expect(slowOne.status).toBe(name === "JSON" ? 201 : 422);
     });
 
   test("several of them share the turns: one piece of one body in each", async () => {
@@ -266,13 +262,10 @@ describe("while a large body is decoded", () => {
     let alone = 0;
     {
       const other = await inTurns();
-      let isOver = false;
-      void other.world.server
-        .handle(makeRequest("POST", CONFIG_MAPS, { headers: YAML, body: words }))
-        .then(() => {
-          isOver = true;
-        });
-      while (!isOver) await other.turn();
+      const one = following(
+        other.world.server.handle(makeRequest("POST", CONFIG_MAPS, { headers: YAML, body: words })),
+      );
+      while (one.status === 0) await other.turn();
       alone = other.turns;
     }
     while (answered.length < 4) await slow.turn();
@@ -289,15 +282,21 @@ describe("while a large body is decoded", () => {
 
   test("a broken one is refused as it would be at once", async () => {
     const slow = await inTurns();
-    let status = 0;
     const request = makeRequest("POST", CONFIG_MAPS, { body: `${large}x` });
-    void slow.world.server.handle(request).then((answer) => {
-      status = answer.status;
-    });
-    while (status === 0) await slow.turn();
-    expect(status).toBe(400);
+    const broken = following(slow.world.server.handle(request));
+    while (broken.status === 0) await slow.turn();
+    expect(broken.status).toBe(400);
   });
 });
+
+/** The status of an answer; 0 as long as there is none. */
+function following(answer: Promise<HttpResponse>): { readonly status: number } {
+  const seen = { status: 0 };
+  void answer.then(({ status }) => {
+    seen.status = status;
+  });
+  return seen;
+}
 
 /** A request whose body counts how often it is looked at, but for its length. */
 function untouchable(of: {
