@@ -1,6 +1,6 @@
 /**
- * Bodies that are meant to keep the server busy, against the built command: from a user without rights, from nobody, and from one
- * who may write. Meanwhile another client reads and writes.
+ * Bodies that are meant to keep the server busy, against the built command: from a user without rights, without any identity, and from one
+ * that may write. Meanwhile another client reads and writes.
  *
  * Two things are counted, and neither is time that passes: the CPU that the server spends for each hostile body, which was more
  * than five seconds for the first of them, and how many requests of the other client are answered meanwhile. Bodies that are refused at
@@ -62,21 +62,21 @@ const rows: readonly {
     status: 403,
   },
   {
-    name: "60 KB of YAML from nobody",
+    name: "60 KB of YAML from an anonymous client",
     token: undefined,
     type: "application/yaml",
     body: items(60_000),
     status: 403,
   },
   {
-    name: "2.9 MB of YAML from one who may write",
+    name: "2.9 MB of YAML from a user with rights",
     token: "alice-token",
     type: "application/yaml",
     body: items(2_900_000),
     status: 413,
   },
   {
-    name: "as much YAML as is read, from one who may write",
+    name: "as much YAML as is read, from a user with rights",
     token: "alice-token",
     type: "application/yaml",
     body: items(12_400),
@@ -84,14 +84,14 @@ const rows: readonly {
     served: IN_ALL,
   },
   {
-    name: "256 KB of YAML that is wrong everywhere, from one who may write",
+    name: "256 KB of YAML that is wrong everywhere, from a user with rights",
     token: "alice-token",
     type: "application/yaml",
     body: "]".repeat(256 * 1024),
     status: 400,
   },
   {
-    name: "as many keys of JSON as are read, from one who may write",
+    name: "as many keys of JSON as are read, from a user with rights",
     token: "alice-token",
     type: "application/json",
     body: keys(49_900),

@@ -39,7 +39,7 @@ export interface ApiServerPorts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly storage: Storage;
-  /** Lets others have their turn while a large body is decoded; absent where nobody else waits: in process. */
+  /** Lets others have their turn while a large body is decoded; absent in process, where no other client waits. */
   readonly nextTurn?: NextTurn;
 }
 

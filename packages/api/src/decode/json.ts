@@ -24,7 +24,7 @@ export class DecodeError extends Error {
   override readonly name = "DecodeError";
 }
 
-/** The body may be right, but it holds more than a server reads; the message says how much that is. */
+/** The body may be right, but it holds more than a server reads; the message names the bound. */
 export class TooLargeError extends DecodeError {}
 
 export interface Decoded {

@@ -130,7 +130,7 @@ function isDeeper(token: CST.Token | null | undefined, limit: number): boolean {
   return false;
 }
 
-/** How the library says where something is wrong. */
+/** Where something is wrong, in the words of the library. */
 type Place = number | readonly [number, ...number[]] | { readonly offset: number };
 
 function offsetOf(where: Place): number {

@@ -10,7 +10,7 @@ import { makeRequest, send, type SendOptions, type Sent } from "./exchange.suite
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const BOB: User = { name: "bob", groups: ["system:authenticated"] };
-const NOBODY = null;
+const ANONYMOUS = null;
 const YAML = { "content-type": "application/yaml" };
 const JSON_PATCH = { "content-type": "application/json-patch+json" };
 const MERGE_PATCH = { "content-type": "application/merge-patch+json" };
@@ -53,8 +53,8 @@ describe("a request is authorized before its body is decoded (D25)", () => {
     ["POST", "/apis/nope.example.com/v1/things", "application/json"],
   ];
   for (const [method, url, type] of rows)
-    for (const user of [BOB, NOBODY])
-      test(`${method} ${url} of ${type} by ${user?.name ?? "nobody"}`, async () => {
+    for (const user of [BOB, ANONYMOUS])
+      test(`${method} ${url} of ${type} by ${user?.name ?? "an anonymous client"}`, async () => {
         const untouched = untouchable({ method, url, type, user });
         const answer = await world.server.handle(untouched.request);
         expect(answer.status).toBe(403);
@@ -273,7 +273,7 @@ describe("while a large body is decoded", () => {
     expect(slow.turns).toBeGreaterThanOrEqual(4 * alone - 3);
   });
 
-  test("a small one waits for nobody", async () => {
+  test("a small one waits for no turn", async () => {
     const slow = await inTurns();
     const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "small" } };
     expect((await send(slow.world.server.handle, "POST", CONFIG_MAPS, { body })).status).toBe(201);

@@ -81,7 +81,7 @@ export function pushInvalid(
   value: unknown,
   messages: readonly string[],
 ): void {
-  // What nobody is told needs no sentence: one more than is told says that there are more.
+  // What is not told needs no sentence; one more than is told means that there are more.
   if (problems.length > MAX_ERRORS) return;
   for (const message of messages) problems.push(invalid(field, value, message));
 }
