@@ -97,6 +97,55 @@ function outermost(paths: readonly string[]): readonly string[] {
   return [...new Set(entries)];
 }
 
+describe("package-lock.json", () => {
+  type Locked = {
+    readonly version?: string;
+    readonly resolved?: string;
+    readonly libc?: unknown;
+    readonly hasInstallScript?: boolean;
+    readonly optionalDependencies?: Readonly<Record<string, string>>;
+  };
+  const packagesOf = (): Readonly<Record<string, Locked>> =>
+    JSON.parse(readText("package-lock.json")).packages;
+
+  it("holds every optional package of every platform, or `npm ci` refuses it and `npm install` changes it", () => {
+    const locked = packagesOf();
+    const find = (from: string, name: string): Locked | undefined => {
+      for (
+        let directory = from;
+        ;
+        directory = directory.replace(/(^|\/)node_modules\/[^/]+(\/[^/]+)?$/, "")
+      ) {
+        const found = locked[`${directory === "" ? "" : `${directory}/`}node_modules/${name}`];
+        if (found !== undefined || directory === "") return found;
+      }
+    };
+    const missing: string[] = [];
+    for (const [path, { optionalDependencies = {} }] of Object.entries(locked)) {
+      for (const name of Object.keys(optionalDependencies)) {
+        if (find(path, name)?.version === undefined) missing.push(`${name}, wanted by ${path}`);
+      }
+    }
+    expect(missing).toEqual([]);
+  });
+
+  it("names no registry, and no libc, which npm 10 takes out again", () => {
+    const told = Object.entries(packagesOf()).filter(
+      ([, { resolved = "", libc }]) => resolved.includes("://") || libc !== undefined,
+    );
+    expect(told.map(([path]) => path)).toEqual([]);
+  });
+
+  it("has no install script that package.json does not answer for", () => {
+    const { allowScripts } = JSON.parse(readText("package.json"));
+    const scripted = Object.entries(packagesOf()).filter(
+      ([, { hasInstallScript }]) => hasInstallScript,
+    );
+    const names = scripted.map(([path]) => path.replace(/^.*node_modules\//, "")).sort();
+    expect(Object.keys(allowScripts).sort()).toEqual(names);
+  });
+});
+
 describe("sources", () => {
   it("hold no leftover marks", () => {
     const mark = /\b(FIXME|XXX|HACK)\b|TODO(?!\(#)/;
