@@ -170,7 +170,7 @@ describe("faults", () => {
 
   it.each([
     [["fail", "member9", "--mode", "slow"], 1, 'no simulated member "member9"; there are member1'],
-    [["fail", "member2", "--mode", "fire"], 2, '"fire" does not do: one of api-down, partition'],
+    [["fail", "member2", "--mode", "fire"], 2, '"fire" is not valid: one of api-down, partition'],
     [["fail", "member2"], 2, "--mode is needed: one of api-down, partition"],
     [["fail", "member2", "--mode", "slow", "--delay", "soon"], 2, "a duration such as 2s"],
     [["fail", "member2", "--mode", "errors", "--delay", "1s"], 2, "goes with --mode slow only"],

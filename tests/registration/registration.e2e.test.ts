@@ -1,5 +1,5 @@
 /** `lifeboat join`, `get clusters` and `unjoin` as processes, with a real cluster and with one of our own. */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -42,11 +42,19 @@ interface Result {
 }
 
 /** Runs the command against the plane of this test. */
-async function lifeboat(...args: readonly string[]): Promise<Result> {
+function lifeboat(...args: readonly string[]): Promise<Result> {
+  return lifeboatWith({}, ...args);
+}
+
+async function lifeboatWith(
+  environment: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): Promise<Result> {
   const running = startProcess(lifeboatCommand, args, {
     KUBECONFIG: "",
     XDG_DATA_HOME: "/nonexistent",
     LIFEBOAT_DATA_DIR: plane.dataDirectory,
+    ...environment,
   });
   const code = await running.ended;
   return { code, output: running.output() };
@@ -151,6 +159,8 @@ describe("a cluster of our own", () => {
     const tokens = join(directory, "tokens.csv");
     writeFileSync(tokens, 'a-token,joiner,1,"system:masters"\n');
     const member = await startLifeboat({ args: ["--token-auth-file", tokens] });
+    const tried = ["join", "own", "--cluster-kubeconfig", member.kubeconfig, "--dry-run"];
+    expect((await lifeboat(...tried)).output).toContain("no bearer token");
     const byCertificate = await lifeboat("join", "own", "--cluster-kubeconfig", member.kubeconfig);
     expect(byCertificate.code).toBe(1);
     expect(byCertificate.output).toContain("no bearer token");
@@ -178,7 +188,7 @@ describe("a cluster of our own", () => {
 describe("a call that is wrong", () => {
   it.each<[string, readonly string[], number, RegExp]>([
     ["join without a kubeconfig", ["join", "m1"], 2, /--cluster-kubeconfig is needed/],
-    ["join with a bad name", ["join", "M_1", "--cluster-kubeconfig", "x"], 2, /"M_1" does not do/],
+    ["join with a bad name", ["join", "M_1", "--cluster-kubeconfig", "x"], 2, /"M_1" is not valid/],
     [
       "join with a missing file",
       ["join", "m1", "--cluster-kubeconfig", "/none"],
@@ -202,6 +212,39 @@ describe("a call that is wrong", () => {
     expect(result.code).toBe(code);
   });
 
+  it("leads to another cluster, to itself, or has broken certificates: each is told in a sentence (17.16)", async () => {
+    const other = await lifeboat("status", "--kubeconfig", real.kubeconfig);
+    expect(other.output).toContain(`${real.url} is no Lifeboat control plane`);
+    expect(other.code).toBe(1);
+    const self = await lifeboat("join", "me", "--cluster-kubeconfig", plane.kubeconfig);
+    expect(self.output).toContain("leads to the control plane itself");
+    const directory = temporaryDirectory("registration");
+    const broken = join(directory, "broken.kubeconfig");
+    const good = readFileSync(plane.kubeconfig, "utf8");
+    writeFileSync(
+      broken,
+      good.replace(/(client-certificate-data"?: *"?)[A-Za-z0-9+/=]+/, "$1YnJva2Vu"),
+    );
+    const cut = await lifeboat("status", "--kubeconfig", broken);
+    expect(cut.output).toContain("client-certificate of the kubeconfig cannot be used");
+    expect(cut.output).not.toContain("this is a bug");
+    const two = await lifeboatWith(
+      { KUBECONFIG: real.kubeconfig },
+      "status",
+      "--data-dir",
+      plane.dataDirectory,
+    );
+    expect(two.output).toContain("--data-dir and $KUBECONFIG name two control planes");
+    expect(two.code).toBe(2);
+    removeDirectory(directory);
+  });
+
+  it("up with a data directory that cannot be made ends with a sentence (17.16)", async () => {
+    const up = await lifeboat("up", "--data-dir", "/proc/lifeboat/data", "--listen", "127.0.0.1:0");
+    expect(up.output).toContain("cannot make the directory /proc/lifeboat/data");
+    expect(up.code).toBe(1);
+  });
+
   it("unjoin of a cluster with bindings asks, and refuses where nobody can be asked", async () => {
     const cluster = {
       apiVersion: "cluster.karmada.io/v1alpha1",
@@ -222,8 +265,10 @@ describe("a call that is wrong", () => {
       expect(await inPlane.run(["create", "-f", "-"], JSON.stringify(object))).toMatchObject({
         code: 0,
       });
-    const asked = await lifeboat("unjoin", "full");
-    expect(asked.output).toContain("on cluster(full) are still 1 binding (held)");
+    // What a shell exported once is no word about this call.
+    const exported = { LIFEBOAT_YES: "true", LIFEBOAT_FORCE: "true" };
+    const asked = await lifeboatWith(exported, "unjoin", "full");
+    expect(asked.output).toContain("still on cluster(full): 1 binding (held)");
     expect(asked.output).toContain("say --yes");
     expect(asked.code).toBe(2);
     const forced = await lifeboat("unjoin", "full", "--yes", "--force", "--wait", "2s");

@@ -1,6 +1,15 @@
 /** Asks the person before something that is hard to take back. */
 import { createInterface } from "node:readline/promises";
 import { CommandFailed, UsageError } from "./failure.ts";
+import type { OptionDefinition } from "./options.ts";
+
+/** Of every command that asks. */
+export const yesOption: OptionDefinition = {
+  name: "yes",
+  type: "switch",
+  commandLineOnly: true,
+  help: "Do not ask",
+};
 
 /** Goes on when the person says yes; throws CommandFailed when not, UsageError when nobody can be asked. */
 export async function confirm(what: string, question: string): Promise<void> {

@@ -54,7 +54,7 @@ export const controllerOptions: readonly OptionDefinition[] = [
   ...failoverOptions,
 ];
 
-/** What the controllers are told, from the flags; throws UsageError on a value that does not do. */
+/** What the controllers are told, from the flags; throws UsageError on a value that is not valid. */
 export function controllersFrom(settings: Settings): ControllersOptions {
   const controllers = listed(settings.requiredText("controllers"), ",");
   const [unknown] = unknownControllers(controllers);

@@ -1,7 +1,7 @@
 /** What commands that run for long take from the machine: directories, the level of logs, a seed. */
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { CommandFailed, UsageError } from "./failure.ts";
 
 const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
@@ -10,7 +10,7 @@ export function parseLogLevel(text: string): (typeof LOG_LEVELS)[number] {
   const level = LOG_LEVELS.find((name) => name === text);
   if (level === undefined) {
     throw new UsageError(
-      `--log-level: "${text}" does not do: one of ${LOG_LEVELS.join(", ")} is needed`,
+      `--log-level: "${text}" is not valid: one of ${LOG_LEVELS.join(", ")} is needed`,
     );
   }
   return level;
@@ -22,13 +22,28 @@ export function defaultDataDirectory(): string {
   return join(base, "lifeboat");
 }
 
-/** Makes a directory that only its owner can read, with those above it. */
+/**
+ * Makes a directory that only its owner can read, with those above it; throws CommandFailed where that cannot be. One after another,
+ * because Node's own `recursive` never ends where a file system answers ENOENT for a directory that is there, as /proc does.
+ */
 export function makeDirectory(directory: string): void {
+  const missing: string[] = [];
+  for (let path = resolve(directory); !existsSync(path); path = dirname(path)) missing.push(path);
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    for (const path of missing.toReversed()) makeOne(path);
+    if (!statSync(directory).isDirectory()) throw new Error("it is a file");
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new CommandFailed(`cannot make the directory ${directory}: ${why}`);
+  }
+}
+
+/** Another process may make it in between. */
+function makeOne(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 

@@ -114,7 +114,7 @@ export const failoverOptions: readonly OptionDefinition[] = [
   }),
 ];
 
-/** What the flags say about failover; throws UsageError on a value that does not do. */
+/** What the flags say about failover; throws UsageError on a value that is not valid. */
 export function failoverFrom(settings: Settings): FailoverOptions {
   const { on } = readGates(settings.text("feature-gates") ?? "");
   return {
@@ -157,7 +157,7 @@ export function readGates(text: string): ReadGates {
     const isOn = switchOf(value);
     if (isOn === undefined || entry.split("=").length !== 2)
       throw new UsageError(
-        `--feature-gates: "${entry}" does not do: GATE=true or GATE=false is needed`,
+        `--feature-gates: "${entry}" is not valid: GATE=true or GATE=false is needed`,
       );
     if (Object.hasOwn(RETIRED_GATES, name)) retired.add(name);
     else if (!Object.hasOwn(GATES, name))
@@ -180,7 +180,7 @@ function purgeModeFrom(text: string): FailoverOptions["noExecutePurgeMode"] {
   const mode = Object.hasOwn(PURGE_MODES, text) ? PURGE_MODES[text] : undefined;
   if (mode === undefined)
     throw new UsageError(
-      `--no-execute-taint-eviction-purge-mode: "${text}" does not do: Gracefully or Directly is needed`,
+      `--no-execute-taint-eviction-purge-mode: "${text}" is not valid: Gracefully or Directly is needed`,
     );
   return mode;
 }

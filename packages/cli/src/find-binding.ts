@@ -29,7 +29,7 @@ export interface NamedWorkload {
 export function parseWorkload(text: string, namespace: string): NamedWorkload {
   const [kind = "", name = "", ...more] = text.split("/");
   if (kind === "" || name === "" || more.length > 0)
-    throw new UsageError(`"${text}" does not do: KIND/NAME is needed, such as deployment/web`);
+    throw new UsageError(`"${text}" is not valid: KIND/NAME is needed, such as deployment/web`);
   return { kind, name, namespace };
 }
 

@@ -4,23 +4,21 @@ import { InvariantError } from "@lifeboat/base";
 import { KubeconfigError, NotSent, OutcomeUnknown } from "@lifeboat/kit";
 import { RegistrationRefused } from "@lifeboat/plane";
 import { describe, expect, it } from "vitest";
-import { CommandFailed } from "./failure.ts";
+import { CommandFailed, UsageError } from "./failure.ts";
 import { inWords, planePaths } from "./find-plane.ts";
 
-function settingsOf(values: Readonly<Record<string, string>>) {
-  return { text: (name: string): string | undefined => values[name] };
+function settingsOf(values: Readonly<Record<string, string>>, flags: readonly string[] = []) {
+  return {
+    text: (name: string): string | undefined => values[name],
+    isOnCommandLine: (name: string): boolean => flags.includes(name),
+  };
 }
 
 describe("planePaths", () => {
   const environment = { KUBECONFIG: "/a:/b" };
   it.each([
     ["--kubeconfig", { kubeconfig: "/k", "data-dir": "/d" }, environment, ["/k"]],
-    [
-      "--data-dir before the environment",
-      { "data-dir": "/d" },
-      environment,
-      ["/d/lifeboat.kubeconfig"],
-    ],
+    ["$KUBECONFIG before the data directory", { "data-dir": "/d" }, environment, ["/a", "/b"]],
     ["$KUBECONFIG, all of it", {}, environment, ["/a", "/b"]],
     [
       "an empty $KUBECONFIG as none",
@@ -30,6 +28,14 @@ describe("planePaths", () => {
     ],
   ])("takes %s", (_name, values, given, paths) => {
     expect(planePaths(settingsOf(values), given)).toEqual(paths);
+  });
+
+  it("refuses a --data-dir beside a $KUBECONFIG that means another control plane", () => {
+    const given = settingsOf({ "data-dir": "/d" }, ["data-dir"]);
+    expect(() => planePaths(given, environment)).toThrow(UsageError);
+    expect(() => planePaths(given, environment)).toThrow("--kubeconfig /d/lifeboat.kubeconfig");
+    const same = { KUBECONFIG: "/d/../d/lifeboat.kubeconfig" };
+    expect(planePaths(given, same)).toEqual([same.KUBECONFIG]);
   });
 
   it("falls back to where `lifeboat up` writes", () => {

@@ -2,14 +2,19 @@
  * How commands find their control plane: `--kubeconfig`, then `$KUBECONFIG`, then what `lifeboat up` wrote into its data
  * directory; and how they say what went wrong with it.
  */
-import { join } from "node:path";
-import { Refused } from "@lifeboat/api";
+import { join, resolve } from "node:path";
+import { evacuations, Refused } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { type Access, type Client, KubeconfigError, NotSent, OutcomeUnknown } from "@lifeboat/kit";
-import { createHttpClient, httpConfigOf, loadKubeconfig } from "@lifeboat/kit/adapters";
+import {
+  checkCertificates,
+  createHttpClient,
+  httpConfigOf,
+  loadKubeconfig,
+} from "@lifeboat/kit/adapters";
 import { RegistrationRefused } from "@lifeboat/plane";
 import { defaultDataDirectory } from "./environment.ts";
-import { CommandFailed } from "./failure.ts";
+import { CommandFailed, UsageError } from "./failure.ts";
 import type { OptionDefinition } from "./options.ts";
 import type { Settings } from "./settings.ts";
 import { version } from "./version.ts";
@@ -43,12 +48,14 @@ export interface FoundPlane {
 }
 
 /** Connects to the control plane that the settings mean. */
-export async function findPlane(settings: Pick<Settings, "text">): Promise<FoundPlane> {
+export async function findPlane(settings: PlaneSettings): Promise<FoundPlane> {
   const paths = planePaths(settings, process.env);
   const context = settings.text("context");
   try {
     const access = await loadKubeconfig({ paths, ...(context === undefined ? {} : { context }) });
-    return await connect(access);
+    const plane = await connect(access);
+    await checkPlane(plane, access.cluster.server);
+    return plane;
   } catch (error) {
     if (!(error instanceof KubeconfigError)) throw error;
     throw new CommandFailed(
@@ -57,23 +64,54 @@ export async function findPlane(settings: Pick<Settings, "text">): Promise<Found
   }
 }
 
-/** Where the control plane's kubeconfig is looked for. */
+/** Whether our own kinds are served tells a control plane from any other API server. */
+async function checkPlane(plane: FoundPlane, server: string): Promise<void> {
+  try {
+    await plane.client.read(`/apis/${evacuations.group}/${evacuations.version}`);
+  } catch (error) {
+    plane.close();
+    if (!(error instanceof Refused) || error.status.code !== 404) throw error;
+    throw new CommandFailed(
+      `${server} is no Lifeboat control plane: it does not serve ${evacuations.group}; ` +
+        "name the kubeconfig of the control plane with --kubeconfig, or its --context",
+    );
+  }
+}
+
+/** What finding a control plane looks at. */
+export type PlaneSettings = Pick<Settings, "text" | "isOnCommandLine">;
+
+/** Where the control plane's kubeconfig is looked for: `--kubeconfig`, then `$KUBECONFIG`, then the data directory. */
 export function planePaths(
-  settings: Pick<Settings, "text">,
+  settings: PlaneSettings,
   environment: Readonly<Record<string, string | undefined>>,
 ): readonly string[] {
   const named = settings.text("kubeconfig");
   if (named !== undefined) return [named];
   const listed = (environment["KUBECONFIG"] ?? "").split(":").filter((path) => path !== "");
-  // Who names a data directory means that one, whatever the environment says.
-  if (listed.length > 0 && settings.text("data-dir") === undefined) return listed;
-  return [join(settings.text("data-dir") ?? defaultDataDirectory(), "lifeboat.kubeconfig")];
+  const inDirectory = join(settings.text("data-dir") ?? defaultDataDirectory(), FILE_NAME);
+  if (listed.length === 0) return [inDirectory];
+  // A flag that is passed over in silence would change another control plane than the one that was named.
+  if (settings.isOnCommandLine("data-dir") && !listed.some((path) => isSame(path, inDirectory)))
+    throw new UsageError(
+      "--data-dir and $KUBECONFIG name two control planes: " +
+        `say --kubeconfig ${inDirectory}, or unset KUBECONFIG`,
+    );
+  return listed;
 }
 
-/** A client for what a kubeconfig's context says. */
+const FILE_NAME = "lifeboat.kubeconfig";
+
+function isSame(one: string, other: string): boolean {
+  return resolve(one) === resolve(other);
+}
+
+/** A client for what a kubeconfig's context says; throws KubeconfigError when its certificates cannot be used. */
 export async function connect(access: Access): Promise<FoundPlane> {
   const ports = { clock: createRealClock(), environment: process.env };
-  const client = createHttpClient(await httpConfigOf(ports, access, `lifeboat/${version}`));
+  const config = await httpConfigOf(ports, access, `lifeboat/${version}`);
+  await checkCertificates(config);
+  const client = createHttpClient(config);
   return { client, close: () => client.close() };
 }
 

@@ -13,6 +13,7 @@ const table: readonly OptionDefinition[] = [
   { name: "members", type: "integer", value: "N", min: 0, max: 9, help: "Simulated members" },
   { name: "window", type: "duration", value: "TIME", default: "30s", min: 1, help: "How long" },
   { name: "quiet", type: "switch", default: "false", help: "Say less" },
+  { name: "yes", type: "switch", commandLineOnly: true, help: "Do not ask" },
 ];
 
 const none = { flags: {}, environment: {}, file: {} };
@@ -26,6 +27,16 @@ describe("resolveOptions", () => {
     expect(resolveOptions(table, { ...none, environment, file }).get("data-dir")).toBe("/env");
     expect(resolveOptions(table, { ...none, file }).get("data-dir")).toBe("/file");
     expect(resolveOptions(table, none).get("data-dir")).toBe("/data");
+  });
+
+  it("takes a person's word from the command line alone", () => {
+    const environment = { LIFEBOAT_YES: "true" };
+    expect(resolveOptions(table, { ...none, environment }).has("yes")).toBe(false);
+    expect(resolveOptions(table, { ...none, flags: { yes: true } }).get("yes")).toBe(true);
+    expect(() => resolveOptions(table, { ...none, file: { yes: true } })).toThrow(
+      '"yes": --yes counts on the command line only',
+    );
+    expect(table.map(describeOption)[4]).toBe("Do not ask");
   });
 
   it("leaves an option without value and default out", () => {
@@ -47,12 +58,12 @@ describe("resolveOptions", () => {
     [
       "a number out of range",
       { flags: { members: "10" } },
-      '--members: "10" does not do: it must be at most 9',
+      '--members: "10" is not valid: it must be at most 9',
     ],
     [
       "a text for a number",
       { environment: { LIFEBOAT_MEMBERS: "x" } },
-      'LIFEBOAT_MEMBERS: "x" does not do: a whole number is needed',
+      'LIFEBOAT_MEMBERS: "x" is not valid: a whole number is needed',
     ],
     ["a duration without unit", { flags: { window: "30" } }, "a duration such as 30s is needed"],
     ["an empty text", { flags: { "data-dir": "" } }, "a text is needed"],

@@ -6,6 +6,8 @@
  * 2. A value that is out of its range or of the wrong type is refused at start, naming where it came from.
  * 3. An unknown key in the file is refused: a misspelt setting must not be silently without effect. A retired option is
  *    known: whoever gives one is told that it does nothing.
+ * 4. What a person says about one call (`--yes`, `--force`, `--all`) counts on the command line alone: a variable that was exported
+ *    once, or a file that was written for another day, must not confirm a deletion today.
  */
 import { formatDuration, parseDuration } from "@lifeboat/base";
 import { UsageError } from "./failure.ts";
@@ -27,6 +29,8 @@ export interface OptionDefinition {
   readonly max?: number;
   /** Accepted with any value or none, not shown in help, and without effect. */
   readonly retired?: true;
+  /** A person's word about this one call: neither a variable nor a key of the file stands for it. */
+  readonly commandLineOnly?: true;
 }
 
 export type OptionValue = string | number | boolean;
@@ -61,7 +65,8 @@ export function resolveOptions(
 /** One line per option, for help and for docs/operations.md. */
 export function describeOption(definition: OptionDefinition): string {
   const fallback = definition.default === undefined ? "" : ` [default: ${definition.default}]`;
-  return `${definition.help}${rangeText(definition)}${fallback} [env: ${environmentName(definition.name)}]`;
+  const variable = definition.commandLineOnly ? "" : ` [env: ${environmentName(definition.name)}]`;
+  return `${definition.help}${rangeText(definition)}${fallback}${variable}`;
 }
 
 /** That nothing is below zero goes without saying. */
@@ -81,9 +86,14 @@ function refuseUnknownKeys(
   table: readonly OptionDefinition[],
   file: Readonly<Record<string, unknown>>,
 ): void {
-  const known = new Set(table.map((definition) => definition.name));
+  const settable = table.filter(({ commandLineOnly }) => commandLineOnly !== true);
+  const known = new Set(settable.map((definition) => definition.name));
   for (const key of Object.keys(file)) {
     if (known.has(key)) continue;
+    if (table.some(({ name }) => name === key))
+      throw new UsageError(
+        `the configuration file has the key "${key}": --${key} counts on the command line only`,
+      );
     const list = [...known].sort().join(", ");
     throw new UsageError(`the configuration file has an unknown key "${key}"; known are: ${list}`);
   }
@@ -95,6 +105,7 @@ function findRaw(
 ): { readonly raw: unknown; readonly origin: string } | undefined {
   const flag = sources.flags[definition.name];
   if (flag !== undefined) return { raw: flag, origin: `--${definition.name}` };
+  if (definition.commandLineOnly) return undefined;
   const variable = environmentName(definition.name);
   const fromEnvironment = sources.environment[variable];
   if (fromEnvironment !== undefined) return { raw: fromEnvironment, origin: variable };
@@ -161,5 +172,5 @@ function inRange(
 }
 
 function wrong(origin: string, raw: unknown, need: string): UsageError {
-  return new UsageError(`${origin}: ${JSON.stringify(raw)} does not do: ${need}`);
+  return new UsageError(`${origin}: ${JSON.stringify(raw)} is not valid: ${need}`);
 }

@@ -32,9 +32,16 @@ function valueOf({ type, value = "VALUE", retired }: OptionDefinition): string {
 /** What a command works with: every option of its table, resolved and checked. */
 export class Settings {
   readonly #values: ReadonlyMap<string, OptionValue>;
+  readonly #flags: ReadonlySet<string>;
 
-  constructor(values: ReadonlyMap<string, OptionValue>) {
+  constructor(values: ReadonlyMap<string, OptionValue>, flags: ReadonlySet<string> = new Set()) {
     this.#values = values;
+    this.#flags = flags;
+  }
+
+  /** Whether the person gave it in this very call. */
+  isOnCommandLine(name: string): boolean {
+    return this.#flags.has(name);
   }
 
   text(name: string): string | undefined {
@@ -72,7 +79,8 @@ export function readSettings(command: Command, table: readonly OptionDefinition[
   }
   const config = given["config"];
   const file = typeof config === "string" ? readConfigFile(config) : {};
-  return new Settings(resolveOptions(table, { flags, environment: process.env, file }));
+  const values = resolveOptions(table, { flags, environment: process.env, file });
+  return new Settings(values, new Set(Object.keys(flags)));
 }
 
 function readConfigFile(path: string): Readonly<Record<string, unknown>> {

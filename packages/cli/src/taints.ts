@@ -114,5 +114,5 @@ function refuse(text: string, part: string, problems: readonly string[]): void {
 }
 
 function wrong(text: string, need: string): UsageError {
-  return new UsageError(`"${text}" does not do: ${need}`);
+  return new UsageError(`"${text}" is not valid: ${need}`);
 }

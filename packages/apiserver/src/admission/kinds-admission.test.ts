@@ -76,7 +76,10 @@ describe("deletion protection", () => {
     await world.client.patch(resources.configMaps, key, labelled("Always"));
     const refused = await refusalOf(world.client.delete(resources.configMaps, key));
     expect(refused).toMatchObject({ code: 403, reason: "Forbidden" });
-    expect(refused.message).toContain(label);
+    // The words that clients of the field match (17.16).
+    expect(refused.message).toContain(
+      `This resource is protected, please make sure to remove the label: ${label}`,
+    );
     const all = world.client.deleteCollection(resources.configMaps, { namespace: "default" });
     expect((await refusalOf(all)).code).toBe(403);
     await world.client.patch(resources.configMaps, key, labelled("Sometimes"));

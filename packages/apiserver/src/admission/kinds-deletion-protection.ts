@@ -1,4 +1,7 @@
-/** A label that keeps any object, of any kind, from being deleted by anybody until it is taken off. */
+/**
+ * A label that keeps any object, of any kind, from being deleted by any client until it is taken off. Clients match the words of
+ * the refusal: they are those of the field.
+ */
 import { forbiddenBecause } from "@lifeboat/api";
 import type { AdmissionPlugin, AdmissionRequest } from "./admission.ts";
 
@@ -12,7 +15,7 @@ export const deletionProtection: AdmissionPlugin = Object.freeze({
     throw forbiddenBecause(
       resource,
       name,
-      `this resource is protected; to delete it, remove the label ${LABEL} first`,
+      `This resource is protected, please make sure to remove the label: ${LABEL}`,
     );
   },
 });

@@ -12,7 +12,7 @@ import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { changeTaints, existingCluster } from "../change-cluster.ts";
 import { setPaused } from "../change-evacuation.ts";
-import { confirm } from "../confirm.ts";
+import { confirm, yesOption } from "../confirm.ts";
 import { DRAIN, drainPlanLines, planDrain } from "../drain-plan.ts";
 import { movedOf } from "../evacuation-text.ts";
 import { CommandFailed } from "../failure.ts";
@@ -39,7 +39,7 @@ export const drainOptions: readonly OptionDefinition[] = [
     min: 0,
     help: "Stop following after so long; what was ordered goes on. 0s: never",
   },
-  { name: "yes", type: "switch", help: "Do not ask" },
+  yesOption,
 ];
 
 export function addDrain(program: Command): void {

@@ -46,6 +46,7 @@ export const pauseOptions: readonly OptionDefinition[] = [
   {
     name: "all",
     type: "switch",
+    commandLineOnly: true,
     help: "The whole fleet, and evacuations to come",
   },
 ];

@@ -15,7 +15,7 @@ import { formatFence, isAnswering } from "@lifeboat/core/failover/eviction-tasks
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { dryRunOption, existingCluster } from "../change-cluster.ts";
-import { confirm } from "../confirm.ts";
+import { confirm, yesOption } from "../confirm.ts";
 import { CommandFailed } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
@@ -24,8 +24,8 @@ import { print, withPlane } from "../with-plane.ts";
 
 export const fenceOptions: readonly OptionDefinition[] = [
   ...planeOptions,
-  { name: "undo", type: "switch", help: "Take the word back" },
-  { name: "yes", type: "switch", help: "Do not ask" },
+  { name: "undo", type: "switch", commandLineOnly: true, help: "Take the word back" },
+  yesOption,
   dryRunOption,
 ];
 

@@ -49,7 +49,7 @@ async function getClusters(names: readonly string[], settings: Settings): Promis
   const format = FORMATS.find((known) => known === asked);
   if (format === undefined)
     throw new UsageError(
-      `--output: "${asked}" does not do: one of ${FORMATS.join(", ")} is needed`,
+      `--output: "${asked}" is not valid: one of ${FORMATS.join(", ")} is needed`,
     );
   const plane = await findPlane(settings);
   try {

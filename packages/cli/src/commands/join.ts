@@ -67,9 +67,9 @@ const MAX_NAME = 48;
 /** Refuses a name that no cluster can have. */
 export function checkClusterName(name: string): void {
   const [problem] = dnsLabelProblems(name);
-  if (problem !== undefined) throw new UsageError(`the name "${name}" does not do: ${problem}`);
+  if (problem !== undefined) throw new UsageError(`the name "${name}" is not valid: ${problem}`);
   if (name.length > MAX_NAME)
-    throw new UsageError(`the name "${name}" does not do: at most ${MAX_NAME} characters`);
+    throw new UsageError(`the name "${name}" is not valid: at most ${MAX_NAME} characters`);
 }
 
 async function join(name: string, settings: Settings): Promise<void> {

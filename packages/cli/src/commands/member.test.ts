@@ -28,14 +28,14 @@ test.each([
 
 test.each([
   [{}, "--mode is needed: one of api-down, partition, slow, pods-not-ready, errors"],
-  [{ mode: "fire" }, '--mode: "fire" does not do: one of api-down'],
+  [{ mode: "fire" }, '--mode: "fire" is not valid: one of api-down'],
   [{ mode: "partition", delay: "1s" }, "--delay goes with --mode slow only"],
   [{ mode: "slow", percent: "1" }, "--percent goes with --mode errors only"],
-  [{ mode: "slow", delay: "soon" }, '--delay: "soon" does not do'],
-  [{ mode: "slow", delay: "-1s" }, '--delay: "-1s" does not do'],
-  [{ mode: "errors", percent: "101" }, '--percent: "101" does not do'],
-  [{ mode: "errors", percent: "-1" }, '--percent: "-1" does not do'],
-  [{ mode: "errors", percent: "1.5" }, '--percent: "1.5" does not do'],
+  [{ mode: "slow", delay: "soon" }, '--delay: "soon" is not valid'],
+  [{ mode: "slow", delay: "-1s" }, '--delay: "-1s" is not valid'],
+  [{ mode: "errors", percent: "101" }, '--percent: "101" is not valid'],
+  [{ mode: "errors", percent: "-1" }, '--percent: "-1" is not valid'],
+  [{ mode: "errors", percent: "1.5" }, '--percent: "1.5" is not valid'],
 ])("%j is refused: %s", (flags, message) => {
   expect(() => faultOf(settings(flags))).toThrow(UsageError);
   expect(() => faultOf(settings(flags))).toThrow(message);

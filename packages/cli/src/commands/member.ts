@@ -86,7 +86,7 @@ export function faultOf(settings: Pick<Settings, "text">): SimulatedFault {
   const asked = settings.text("mode");
   const mode = FAULT_MODES.find((known) => known === asked);
   if (mode === undefined) {
-    const what = asked === undefined ? "--mode is needed" : `--mode: "${asked}" does not do`;
+    const what = asked === undefined ? "--mode is needed" : `--mode: "${asked}" is not valid`;
     throw new UsageError(`${what}: one of ${FAULT_MODES.join(", ")}`);
   }
   const delay = settings.text("delay");
@@ -105,7 +105,7 @@ export function faultOf(settings: Pick<Settings, "text">): SimulatedFault {
 function delayOf(text: string): number {
   const delay = parseDuration(text);
   if (delay === undefined || delay < 0)
-    throw new UsageError(`--delay: "${text}" does not do: a duration such as 2s is needed`);
+    throw new UsageError(`--delay: "${text}" is not valid: a duration such as 2s is needed`);
   return Math.round(delay);
 }
 
@@ -113,7 +113,7 @@ function percentOf(text: string): number {
   const percent = Number(text);
   if (!/^\d+$/.test(text) || percent > 100)
     throw new UsageError(
-      `--percent: "${text}" does not do: a whole number from 0 to 100 is needed`,
+      `--percent: "${text}" is not valid: a whole number from 0 to 100 is needed`,
     );
   return percent;
 }

@@ -12,6 +12,7 @@ export const taintOptions: readonly OptionDefinition[] = [
   {
     name: "overwrite",
     type: "switch",
+    commandLineOnly: true,
     help: "Give a taint that is there another value",
   },
   dryRunOption,

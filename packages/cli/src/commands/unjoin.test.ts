@@ -7,13 +7,17 @@ describe("describeLoad", () => {
     [{ bindings: 0, examples: [], works: 0 }, "nothing is on cluster(m1)"],
     [
       { bindings: 1, examples: ["default/web"], works: 1 },
-      "on cluster(m1) are still 1 binding (default/web) and 1 Work",
+      "still on cluster(m1): 1 binding (default/web) and 1 Work",
     ],
     [
       { bindings: 4, examples: ["a/a", "b/b", "c/c"], works: 9 },
-      "on cluster(m1) are still 4 bindings (a/a, b/b, c/c, …) and 9 Works",
+      "still on cluster(m1): 4 bindings (a/a, b/b, c/c, …) and 9 Works",
     ],
-    [{ bindings: 0, examples: [], works: 2 }, "on cluster(m1) are still 0 bindings and 2 Works"],
+    [{ bindings: 1, examples: ["held"], works: 0 }, "still on cluster(m1): 1 binding (held)"],
+    [
+      { bindings: 0, examples: [], works: 1 },
+      "no workload is on cluster(m1); 1 Work for namespaces and the like will go",
+    ],
   ])("%o", (load, line) => {
     expect(describeLoad("m1", load)).toBe(line);
   });

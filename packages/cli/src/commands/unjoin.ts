@@ -1,9 +1,8 @@
 /** `lifeboat unjoin NAME`: lets a cluster leave the fleet in order, and takes away what joining made in it. */
-import { createInterface } from "node:readline/promises";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { type ClusterLoad, loadOf, unjoinCluster } from "@lifeboat/plane";
 import type { Command } from "commander";
-import { CommandFailed, UsageError } from "../failure.ts";
+import { confirm, yesOption } from "../confirm.ts";
 import { connect, findPlane, inWords, planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
@@ -23,9 +22,10 @@ export const unjoinOptions: readonly OptionDefinition[] = [
   {
     name: "force",
     type: "switch",
+    commandLineOnly: true,
     help: "Do not wait for workloads to move; a cluster out of reach keeps what is in it",
   },
-  { name: "yes", type: "switch", help: "Do not ask" },
+  yesOption,
 ];
 
 export function addUnjoin(program: Command): void {
@@ -74,28 +74,23 @@ async function unjoin(name: string, settings: Settings): Promise<void> {
   }
 }
 
-/** What is still on the cluster, in one line. */
+/** What is still on the cluster, in one line. A Work without a binding carries a namespace, or was made by hand. */
 export function describeLoad(name: string, { bindings, examples, works }: ClusterLoad): string {
-  if (bindings === 0 && works === 0) return `nothing is on cluster(${name})`;
-  const more = bindings > examples.length ? ", …" : "";
-  const which = bindings === 0 ? "" : ` (${examples.join(", ")}${more})`;
   const counted = (count: number, one: string): string =>
     `${count} ${one}${count === 1 ? "" : "s"}`;
-  return `on cluster(${name}) are still ${counted(bindings, "binding")}${which} and ${counted(works, "Work")}`;
+  if (bindings === 0 && works === 0) return `nothing is on cluster(${name})`;
+  if (bindings === 0)
+    return `no workload is on cluster(${name}); ${counted(works, "Work")} for namespaces and the like will go`;
+  const more = bindings > examples.length ? ", …" : "";
+  const which = `${counted(bindings, "binding")} (${examples.join(", ")}${more})`;
+  const what = works === 0 ? which : `${which} and ${counted(works, "Work")}`;
+  return `still on cluster(${name}): ${what}`;
 }
 
-/** Asks the person; without one the command is refused. */
+/** Asks the person; where none can be asked the command is refused. */
 async function ask(name: string, settings: Settings): Promise<void> {
   const what = settings.isOn("force")
-    ? "It is taken out without waiting for them."
-    : "It leaves once they are on other clusters.";
-  if (!process.stdin.isTTY)
-    throw new UsageError(`${what} Nobody can be asked here: say --yes to unjoin ${name}`);
-  const prompt = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    const answer = await prompt.question(`${what} Unjoin ${name}? [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed("nothing was changed");
-  } finally {
-    prompt.close();
-  }
+    ? "The cluster is taken out without waiting for its workloads."
+    : "The cluster leaves once its workloads are on other clusters.";
+  await confirm(what, `Unjoin ${name}?`);
 }

@@ -269,7 +269,7 @@ export function parseListen(text: string): Listen {
   const port = Number(match?.[3]);
   if (match === null || port > 65_535) {
     throw new UsageError(
-      `--listen: "${text}" does not do: HOST:PORT is needed, such as 127.0.0.1:7443`,
+      `--listen: "${text}" is not valid: HOST:PORT is needed, such as 127.0.0.1:7443`,
     );
   }
   return { host: match[1] ?? (match[2] || "0.0.0.0"), port };

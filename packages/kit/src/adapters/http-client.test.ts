@@ -478,3 +478,19 @@ test("paths are read as JSON or text", async () => {
   expect(await client.read("/readyz")).toBe("ok");
   expect(requests[0]).toBe("GET /version?timeout=5s");
 });
+
+test.each([
+  ["a client certificate", { headers: {}, certificate: "broken", key: "broken" }, {}],
+  ["an authority", { headers: {} }, { certificateAuthority: "-----BEGIN CERTIFICATE-----\nx\n" }],
+])("%s that cannot be used leaves the request unsent", async (_name, credential, options) => {
+  const client = connect("https://127.0.0.1:1", {
+    credentials: fixedCredential(credential),
+    ...options,
+  });
+  await expect(client.get(things, key)).rejects.toBeInstanceOf(NotSent);
+  await expect(client.create(things, thing)).rejects.toBeInstanceOf(NotSent);
+  const ended = await new Promise<WatchEnd>((resolve) => {
+    client.watch(things, {}, { event: () => {}, end: resolve });
+  });
+  expect(ended.kind).toBe("lost");
+});

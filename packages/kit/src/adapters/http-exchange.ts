@@ -129,11 +129,12 @@ export function open(call: HttpCall, handlers: OpenHandlers): Opened {
   let sent = false;
   let failed = false;
   const secure = call.url.protocol === "https:";
-  const request = (secure ? https : http).request(call.url, {
-    method: call.method,
-    headers: call.headers,
-    agent: call.agent,
-  });
+  const request = begin(call, secure);
+  if (request instanceof Error) {
+    // Never inside this call, whose answer the handlers use.
+    queueMicrotask(() => handlers.failed(request, false));
+    return { fail: () => {}, reused: () => false };
+  }
   const fail = (error: Error): void => {
     if (failed) return;
     failed = true;
@@ -153,6 +154,16 @@ export function open(call: HttpCall, handlers: OpenHandlers): Opened {
   request.on("error", fail);
   request.end(call.body);
   return { fail, reused: () => request.reusedSocket };
+}
+
+/** Node throws here, and not later, when a certificate or key cannot be used. */
+function begin(call: HttpCall, secure: boolean): http.ClientRequest | Error {
+  const { method, headers, agent } = call;
+  try {
+    return (secure ? https : http).request(call.url, { method, headers, agent });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }
 
 /** A kept-alive connection is up when it is handed over; `secureConnecting` is Node's own note, not in its types. */

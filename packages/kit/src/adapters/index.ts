@@ -7,6 +7,7 @@ export {
 } from "./credentials.ts";
 export { createHttpClient, type HttpClient, type HttpClientConfig } from "./http-client.ts";
 export {
+  checkCertificates,
   connectByKubeconfig,
   defaultKubeconfigPaths,
   httpConfigOf,

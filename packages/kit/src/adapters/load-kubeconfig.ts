@@ -1,6 +1,7 @@
 /** From files and environment to what an HTTP client needs. */
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { createRealClock } from "@lifeboat/base/adapters";
 import {
   type Access,
@@ -65,6 +66,25 @@ export async function httpConfigOf(
     ...(cluster.insecureSkipTlsVerify ? { insecureSkipTlsVerify: true } : {}),
     ...(cluster.tlsServerName === undefined ? {} : { tlsServerName: cluster.tlsServerName }),
   };
+}
+
+/** Throws KubeconfigError when the certificates and the key are of no use: what each is, and what OpenSSL says of it. */
+export async function checkCertificates(config: HttpClientConfig): Promise<void> {
+  const { certificate, key } = await config.credentials.current();
+  const { certificateAuthority: ca } = config;
+  const check = (what: string, context: SecureContextOptions): void => {
+    try {
+      createSecureContext(context);
+    } catch (error) {
+      throw new KubeconfigError(`${what} cannot be used: ${(error as Error).message}`);
+    }
+  };
+  if (ca !== undefined) check("certificate-authority of the kubeconfig", { ca });
+  if (certificate !== undefined)
+    check("client-certificate of the kubeconfig", { cert: certificate });
+  if (key !== undefined) check("client-key of the kubeconfig", { key });
+  if (certificate !== undefined && key !== undefined)
+    check("client-certificate with client-key of the kubeconfig", { cert: certificate, key });
 }
 
 /** A client for what the kubeconfig's context names, on the machine's clock and environment. */

@@ -1,9 +1,10 @@
 /** Joining makes exactly what it says, can be repeated after dying anywhere, and refuses what would confuse. */
-import { clusters } from "@lifeboat/api";
-import { configMap, newCluster, newNamespace, resources } from "@lifeboat/testkit";
+import { clusters, failure, Refused } from "@lifeboat/api";
+import { configMap, newCluster, newNamespace, resources, wrapped } from "@lifeboat/testkit";
 import { describe, expect, it } from "vitest";
 import { joinCluster } from "./join.ts";
 import {
+  asReal,
   AUTHORITY,
   createGround,
   deathsUntilDone,
@@ -242,6 +243,50 @@ describe("joinCluster", () => {
     await ground.join();
     await expect(ground.join({ dryRun: true, name: "m2" })).rejects.toThrow(/joined already/);
     await ground.fleet.close();
+  });
+
+  it("refuses the control plane itself (17.16)", async () => {
+    const ground = await createGround();
+    const before = await traces(ground.plane, true);
+    const self = { member: asReal(ground.plane) };
+    await expect(ground.join(self)).rejects.toThrow(/the control plane itself/);
+    await expect(ground.join({ ...self, dryRun: true })).rejects.toThrow(/control plane itself/);
+    expect(await traces(ground.plane, true)).toEqual(before);
+    await ground.fleet.close();
+  });
+
+  it("refuses in a dry run what cannot be: no token, no rights, a namespace that goes, a bad change (17.16)", async () => {
+    const own = await createGround({ embedded: true });
+    await expect(own.join({ dryRun: true })).rejects.toThrow(/no bearer token/);
+    await expect(own.join()).rejects.toThrow(/no bearer token/);
+    expect(await traces(own.member, false)).toEqual([]);
+    await own.fleet.close();
+
+    const ground = await createGround();
+    const forbidden = wrapped(ground.member, {
+      create: (resource, object, options) =>
+        resource.plural === clusterRoles.plural
+          ? Promise.reject(new Refused(failure(403, "Forbidden", "you may not")))
+          : ground.member.create(resource, object, options),
+    });
+    await expect(ground.join({ dryRun: true, member: forbidden })).rejects.toThrow(/you may not/);
+    await ground.join();
+    await expect(ground.join({ dryRun: true, zones: ["no zone"] })).rejects.toThrow(/zone/);
+    expect(await ground.join({ dryRun: true, region: "r" })).toMatchObject({
+      cluster: { spec: { region: "r" } },
+    });
+    const key = { namespace: "", name: "m1" };
+    expect((await ground.plane.get(clusters, key)).spec.region).toBeUndefined();
+    await ground.fleet.close();
+
+    const held = await createGround();
+    const finalizers = ["test/held"];
+    await held.member.create(namespaces, newNamespace("karmada-cluster"));
+    const inside = configMap("held", {}, { namespace: "karmada-cluster", finalizers });
+    await held.member.create(resources.configMaps, inside);
+    await held.member.delete(namespaces, { namespace: "", name: "karmada-cluster" });
+    await expect(held.join({ dryRun: true })).rejects.toThrow(/still being deleted/);
+    await held.fleet.close();
   });
 
   it("refuses a cluster without kube-system, and stops waiting when it is told to", async () => {

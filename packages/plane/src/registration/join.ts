@@ -5,7 +5,9 @@
  *
  * 1. Nothing is written before the request is known to be good: the name, the member's identity, the Cluster's rules.
  * 2. It can be repeated from the start after dying at any step, and then ends the same.
- * 3. A member has one name, and a name one member: both are told apart by the uid of the member's kube-system.
+ * 3. A member has one name, and a name one member: both are told apart by the uid of the member's kube-system. The control plane
+ *    itself is no member.
+ * 4. A dry run refuses what the join would refuse: servers are asked with `dryRun`, and a token that cannot come is missed now.
  */
 import {
   type AnyObject,
@@ -21,7 +23,13 @@ import type { Clock } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import type { Client } from "@lifeboat/kit";
 import { ensure, findObject } from "./ensure.ts";
-import { type Credential, type GivenAccess, makeCredential } from "./member-side.ts";
+import {
+  checkCredential,
+  type Credential,
+  type GivenAccess,
+  makeCredential,
+  refuseWithoutToken,
+} from "./member-side.ts";
 import { RegistrationRefused } from "./refusal.ts";
 import { impersonatorSecretName, namespaces, secrets, systemObject } from "./resources.ts";
 
@@ -61,19 +69,24 @@ export async function joinCluster(
   const { plane, member, name } = request;
   const namespace = request.namespace ?? wellKnown.CLUSTER_NAMESPACE;
   const id = await memberId(member);
+  await refuseSelf(plane, id);
   const wanted = clusterOf(request, namespace, id);
   const found = await checkFree(plane, name, id);
-  const checked =
-    found ?? (await plane.create(clusters, wanted, { dryRun: true, fieldValidation: "Strict" }));
-  if (request.dryRun === true) return { cluster: checked };
-  const credential = await makeCredential(ports, {
+  const checked = await putCluster(plane, wanted, found, true);
+  await refuseWithoutToken(request);
+  const asked = {
     member,
     cluster: name,
     namespace,
     access: request.access,
     timeoutMs: request.tokenTimeoutMs ?? TOKEN_TIMEOUT_MS,
     ...(request.signal === undefined ? {} : { signal: request.signal }),
-  });
+  };
+  if (request.dryRun === true) {
+    await checkCredential(asked);
+    return { cluster: checked };
+  }
+  const credential = await makeCredential(ports, asked);
   await ensure(plane, namespaces, systemObject(namespaces, { name: namespace }));
   await putSecrets(plane, namespace, name, credential);
   const cluster = await putCluster(plane, wanted, found);
@@ -88,6 +101,15 @@ export async function memberId(member: Client): Promise<string> {
   throw new RegistrationRefused(
     "the cluster has no namespace kube-system, by whose uid clusters are told apart: create it there first",
   );
+}
+
+/** A control plane that is its own member would place every copy onto its own template. */
+async function refuseSelf(plane: Client, id: string): Promise<void> {
+  const own = await findObject(plane, namespaces, { namespace: "", name: "kube-system" });
+  if (own?.metadata.uid === id)
+    throw new RegistrationRefused(
+      "--cluster-kubeconfig leads to the control plane itself, which cannot be its own member",
+    );
 }
 
 /** Refuses a member that has another name here, and a name that another member has; answers what an earlier run made. */
@@ -138,18 +160,23 @@ function clusterOf(request: JoinRequest, namespace: string, id: string): New<Clu
   };
 }
 
-/** Creates the Cluster; one that an earlier run made gets what this request says anew, and keeps the rest. */
+/**
+ * Creates the Cluster; one that an earlier run made gets what this request says, and keeps the rest. In a dry run the server only
+ * checks it, field by field.
+ */
 async function putCluster(
   plane: Client,
   wanted: New<Cluster>,
   found: Cluster | undefined,
+  dryRun = false,
 ): Promise<Cluster> {
-  if (found === undefined) return plane.create(clusters, wanted);
+  const options = dryRun ? ({ dryRun: true, fieldValidation: "Strict" } as const) : {};
+  if (found === undefined) return plane.create(clusters, wanted, options);
   // Absent in the request means that certificates are checked, whatever an earlier one said.
   const { insecureSkipTLSVerification: _, ...kept } = found.spec;
   const spec = { ...kept, ...wanted.spec };
   if (equalJson(spec, found.spec)) return found;
-  return plane.update(clusters, { ...found, spec });
+  return plane.update(clusters, { ...found, spec }, options);
 }
 
 async function putSecrets(

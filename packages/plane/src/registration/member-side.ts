@@ -6,7 +6,7 @@
  *    the person who joins it uses, if that is what they use.
  * 3. Taking away leaves what other control planes made in the same namespace.
  */
-import { type AnyObject, isJsonObject } from "@lifeboat/api";
+import { type AnyObject, isJsonObject, isRefused, type New, type Resource } from "@lifeboat/api";
 import { type Clock, formatDuration, sleep } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import type { Client } from "@lifeboat/kit";
@@ -82,6 +82,52 @@ export async function makeCredential(
   return { token, impersonatorToken: impersonator.token, caBundle, source: "serviceAccount" };
 }
 
+/** Refuses a member that will never give a token, before anything is written there. */
+export async function refuseWithoutToken({
+  member,
+  access,
+}: Pick<CredentialRequest, "member" | "access">): Promise<void> {
+  if ((access.token ?? "") !== "" || (await issuesTokens(member))) return;
+  throw new RegistrationRefused(
+    "the cluster issues no tokens for service accounts, and its kubeconfig has no bearer token to use instead:" +
+      " join it with a kubeconfig that has one",
+  );
+}
+
+/**
+ * Checks what can be checked of `makeCredential` without a write: the rights of the person in the member, and a namespace that is
+ * being deleted. Throws what `makeCredential` would throw.
+ */
+export async function checkCredential(request: CredentialRequest): Promise<void> {
+  const { member, namespace, cluster } = request;
+  const found = await findObject(member, namespaces, { namespace: "", name: namespace });
+  if (found?.metadata.deletionTimestamp !== undefined) throw stillBeingDeleted(namespace);
+  const tried = { dryRun: true } as const;
+  const check = async (resource: Resource, wanted: New<AnyObject>): Promise<void> => {
+    try {
+      await member.create(resource, wanted, tried);
+    } catch (error) {
+      if (!isRefused(error, "AlreadyExists")) throw error;
+    }
+  };
+  await check(namespaces, systemObject(namespaces, { name: namespace }));
+  const { role, binding } = rightsOf(request, accountName(cluster));
+  await check(clusterRoles, role);
+  await check(clusterRoleBindings, binding);
+  // In a namespace that is not there yet a server refuses everything: then only the rest can be tried.
+  if (found !== undefined) {
+    const account = { name: accountName(cluster), namespace };
+    await check(serviceAccounts, systemObject(serviceAccounts, account));
+    await check(secrets, systemObject(secrets, account, { type: "Opaque" }));
+  }
+}
+
+function stillBeingDeleted(namespace: string): RegistrationRefused {
+  return new RegistrationRefused(
+    `the namespace ${namespace} is still being deleted in the cluster: join again once it is gone`,
+  );
+}
+
 /** Makes the namespace; one that is still going since the cluster left is waited for. */
 async function makeNamespace(
   { clock }: { readonly clock: Clock },
@@ -92,10 +138,7 @@ async function makeNamespace(
   for (;;) {
     const { metadata } = await ensure(member, namespaces, wanted);
     if (metadata.deletionTimestamp === undefined) return;
-    if (clock.monotonic() >= deadline)
-      throw new RegistrationRefused(
-        `the namespace ${namespace} is still being deleted in the cluster: join again once it is gone`,
-      );
+    if (clock.monotonic() >= deadline) throw stillBeingDeleted(namespace);
     await pause(clock, signal);
   }
 }
@@ -105,20 +148,27 @@ async function pause(clock: Clock, signal: AbortSignal | undefined): Promise<voi
     throw new RegistrationRefused("joining was interrupted; run it again to go on");
 }
 
-async function makeRights({ member, cluster, namespace }: MemberSide, account: string) {
+async function makeRights(side: MemberSide, account: string): Promise<void> {
+  const { role, binding } = rightsOf(side, account);
+  await ensure(side.member, clusterRoles, role);
+  await ensure(side.member, clusterRoleBindings, binding);
+}
+
+function rightsOf(
+  { cluster, namespace }: MemberSide,
+  account: string,
+): { readonly role: New<AnyObject>; readonly binding: New<AnyObject> } {
   const name = roleName(cluster);
   const rules = [
     { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
     { nonResourceURLs: ["*"], verbs: ["get"] },
   ];
-  await ensure(member, clusterRoles, systemObject(clusterRoles, { name }, { rules }));
   const roleRef = { apiGroup: clusterRoles.group, kind: clusterRoles.kind, name };
   const subjects = [{ kind: serviceAccounts.kind, name: account, namespace }];
-  await ensure(
-    member,
-    clusterRoleBindings,
-    systemObject(clusterRoleBindings, { name }, { roleRef, subjects }),
-  );
+  return {
+    role: systemObject(clusterRoles, { name }, { rules }),
+    binding: systemObject(clusterRoleBindings, { name }, { roleRef, subjects }),
+  };
 }
 
 /** Our embedded API server has no token controller, so nobody needs to wait for it. */

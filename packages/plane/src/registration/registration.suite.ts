@@ -114,7 +114,10 @@ function dying(
       options?.dryRun === true
         ? client.create(resource, object, options)
         : write(() => client.create(resource, object, options)),
-    update: (...given) => write(() => client.update(...given)),
+    update: (resource, object, options) =>
+      options?.dryRun === true
+        ? client.update(resource, object, options)
+        : write(() => client.update(resource, object, options)),
     patch: (...given) => write(() => client.patch(...given)),
     delete: (...given) => write(() => client.delete(...given)),
   });
