@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -163,6 +162,7 @@ func fanout(clients []*http.Client) result {
 	defer cancel()
 	var opened, done sync.WaitGroup
 	var failures atomic.Int64
+	var firstErr atomic.Value
 	target := fmt.Sprintf("%s?watch=true&fieldSelector=metadata.name%%3D%s&resourceVersion=", *url, name(0))
 	version := resourceVersion(clients[0])
 	for i := range *watchers {
@@ -172,6 +172,7 @@ func fanout(clients []*http.Client) result {
 			defer done.Done()
 			if err := watch(ctx, clients[i%len(clients)], target+version, opened.Done); err != nil {
 				failures.Add(1)
+				firstErr.CompareAndSwap(nil, err.Error())
 			}
 		}()
 	}
@@ -183,16 +184,23 @@ func fanout(clients []*http.Client) result {
 	done.Wait()
 	seconds := time.Since(started).Seconds()
 	deliveries := *watchers * *count
-	return result{Requests: deliveries, Errors: int(failures.Load()) + writes.Errors, Seconds: seconds, PerSecond: float64(deliveries) / seconds, FirstErr: writes.FirstErr}
+	text := writes.FirstErr
+	if text == "" {
+		text, _ = firstErr.Load().(string)
+	}
+	return result{Requests: deliveries, Errors: int(failures.Load()) + writes.Errors, Seconds: seconds, PerSecond: float64(deliveries) / seconds, FirstErr: text}
 }
 
+// resourceVersion is that of the collection, as clients watch from: an object's own may be older than any server's history.
 func resourceVersion(c *http.Client) string {
-	response, err := c.Get(*url + "/" + name(0))
+	response, err := c.Get(*url + "?limit=1")
 	exitOn(err)
 	defer response.Body.Close()
-	var object struct{ Metadata struct{ ResourceVersion string } }
-	exitOn(json.NewDecoder(response.Body).Decode(&object))
-	return object.Metadata.ResourceVersion
+	var list struct {
+		Metadata struct{ ResourceVersion string }
+	}
+	exitOn(json.NewDecoder(response.Body).Decode(&list))
+	return list.Metadata.ResourceVersion
 }
 
 func watch(ctx context.Context, c *http.Client, target string, opened func()) error {
@@ -208,11 +216,15 @@ func watch(ctx context.Context, c *http.Client, target string, opened func()) er
 	}
 	defer response.Body.Close()
 	buffer := make([]byte, 256<<10)
+	last := ""
 	for seen := 0; seen < *count; {
 		read, err := response.Body.Read(buffer)
 		seen += bytes.Count(buffer[:read], []byte{'\n'})
+		if read > 0 {
+			last = string(buffer[max(0, read-300):read])
+		}
 		if err != nil && seen < *count {
-			return errors.Join(errors.New("watch ended early"), err)
+			return fmt.Errorf("a watch ended after %d of %d events: %w; it said %q", seen, *count, err, last)
 		}
 	}
 	return nil
