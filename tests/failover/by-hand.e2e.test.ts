@@ -14,6 +14,10 @@ const FLAGS = [
   "StatefulFailoverInjection=true,GracefulEviction=true",
   "--graceful-eviction-timeout",
   "10m",
+  "--cluster-failure-threshold",
+  "2s",
+  "--cluster-success-threshold",
+  "2s",
   "--cluster-status-update-frequency",
   "500ms",
   "--resource-eviction-rate",
@@ -326,7 +330,14 @@ describe("evacuations", () => {
   });
 
   it("restore brings a workload back, and its substitute leaves in order", async () => {
-    expect(await lifeboat("evacuations", "restore", "deployment/free")).toEqual({
+    const order = ["evacuations", "restore", "deployment/free"];
+    const planned = "deployment/free goes back to member1:2. It leaves member2 once it is healthy";
+    const dry = await lifeboat(...order, "--dry-run");
+    expect(dry.output).toContain(planned);
+    const asked = await lifeboat(...order);
+    expect(asked).toMatchObject({ code: 2, output: expect.stringContaining("--yes") as string });
+    expect(await clustersOf("free")).toBe("member2:2");
+    expect(await lifeboat(...order, "--yes")).toEqual({
       code: 0,
       output: "deployment/free goes back to member1:2\n",
     });
@@ -339,7 +350,28 @@ describe("evacuations", () => {
     });
     expect(await lifeboat("evacuations", "restore", "deployment/bound")).toMatchObject({
       code: 1,
-      output: expect.stringContaining("no eviction of it is recorded") as string,
+      output: expect.stringContaining("No eviction of it is recorded") as string,
+    });
+  });
+
+  it("restore does not put a workload onto a cluster that is dead (17.9)", async () => {
+    expect(await lifeboat("member", "fail", "member2", "--mode", "api-down")).toMatchObject({
+      code: 0,
+    });
+    await until("member2 is not ready", async () => {
+      const path = '{.status.conditions[?(@.type=="Ready")].status}';
+      return (await jsonPath(path, "cluster", "member2")) !== "True";
+    });
+    const { code, output } = await lifeboat("evacuations", "restore", "deployment/free", "--yes");
+    expect({ code, output }).toEqual({
+      code: 1,
+      output: expect.stringContaining("member2 cannot run it now: Ready is ") as string,
+    });
+    expect(await clustersOf("free")).toBe("member1:2");
+    expect(await lifeboat("member", "heal", "member2")).toMatchObject({ code: 0 });
+    await until("member2 is ready again", async () => {
+      const path = '{.status.conditions[?(@.type=="Ready")].status}{.spec.taints}';
+      return (await jsonPath(path, "cluster", "member2")) === "True";
     });
   });
 

@@ -14,6 +14,7 @@ import {
   identityOf,
   isFailed,
 } from "@lifeboat/core/failover/evacuation";
+import { sharesOf } from "@lifeboat/core/operating";
 import {
   candidateOf,
   fleetOf,
@@ -23,7 +24,6 @@ import {
   reservedBy,
   type Target,
 } from "@lifeboat/core/placement";
-import { sharesOf } from "./restore.ts";
 import type { Taint } from "./taints.ts";
 import { columns } from "./wrap.ts";
 

@@ -17,13 +17,17 @@ import {
   type ResourceBinding,
   resourceBindings,
 } from "@lifeboat/api";
+import { plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
+import { decideRestore, sharesOf } from "@lifeboat/core/operating";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { awaitsFence } from "../awaits-fence.ts";
 import { changeRecord } from "@lifeboat/controllers/context";
+import { dryRunOption } from "../change-cluster.ts";
 import { existingEvacuation, setPaused, slicesOf, takeOut } from "../change-evacuation.ts";
+import { confirm, yesOption } from "../confirm.ts";
 import { listEvacuations, showEvacuation, type ShownEntry } from "../evacuation-text.ts";
 import { readGates } from "../failover-options.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
@@ -35,9 +39,10 @@ import {
 } from "../find-binding.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
-import { restored, sharesOf } from "../restore.ts";
-import { declareOptions, readSettings } from "../settings.ts";
+import { restoreText } from "../restore-text.ts";
+import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print, withPlane } from "../with-plane.ts";
+import { hanging } from "../wrap.ts";
 
 export const evacuationsOptions = planeOptions;
 
@@ -52,6 +57,12 @@ export const pauseOptions: readonly OptionDefinition[] = [
 ];
 
 export const workloadOptions: readonly OptionDefinition[] = [...planeOptions, namespaceOption];
+
+export const restoreOptions: readonly OptionDefinition[] = [
+  ...workloadOptions,
+  dryRunOption,
+  yesOption,
+];
 
 export function addEvacuations(program: Command): void {
   const parent = program
@@ -85,10 +96,10 @@ export function addEvacuations(program: Command): void {
     .command("restore")
     .description("Bring a workload back to where it ran before its last eviction")
     .argument("<WORKLOAD>", "its kind and name, such as deployment/web");
-  declareOptions(restore, workloadOptions).action((workload: string) => {
-    const settings = readSettings(restore, workloadOptions);
+  declareOptions(restore, restoreOptions).action((workload: string) => {
+    const settings = readSettings(restore, restoreOptions);
     const named = parseWorkload(workload, settings.requiredText("namespace"));
-    return withPlane(settings, (plane) => restoreOne(plane, named));
+    return withPlane(settings, (plane) => restoreOne(plane, named, settings));
   });
 }
 
@@ -213,21 +224,38 @@ async function abandonOne(plane: Client, name: string, named: NamedWorkload): Pr
   print([`${what} ${isChanged ? "stays" : "stays already"} on ${spec.cluster}`]);
 }
 
-async function restoreOne(plane: Client, named: NamedWorkload): Promise<void> {
-  const gates = readGates((await readPublished(plane))?.["feature-gates"] ?? "");
-  const { items } = await plane.list(clusters);
+/**
+ * Shows what would happen, asks, and writes what was shown: the fleet is read again after the answer, and a plan that is another by
+ * then is asked about again.
+ */
+async function restoreOne(plane: Client, named: NamedWorkload, settings: Settings): Promise<void> {
   const what = `${named.kind}/${named.name}`;
+  const gates = readGates((await readPublished(plane))?.["feature-gates"] ?? "");
+  const carriesState = gates.on.has("StatefulFailoverInjection");
+  let agreed = "";
   for (;;) {
     const binding = await findBinding(plane, named);
     const view = {
       binding,
-      clusters: new Set(items.map(({ metadata }) => metadata.name)),
-      carriesState: gates.on.has("StatefulFailoverInjection"),
+      clusters: (await plane.list(clusters)).items,
+      bindings: await allBindings(plane),
+      carriesState,
     };
+    const plan = decideRestore(view, plainMoment(createRealClock().now()));
+    if (plan.outcome === "refused") throw new CommandFailed(`${what}: ${plan.message}`);
+    const text = restoreText(what, plan);
+    if (settings.isOn("dry-run")) {
+      print([...hanging("", text), "nothing was changed (dry run)"]);
+      return;
+    }
+    if (!settings.isOn("yes") && text !== agreed) {
+      await confirm(text, "Restore it?");
+      agreed = text;
+      continue;
+    }
     try {
-      const order = inWordsOf(what, () => restored(view, createRealClock().now()));
-      await write(plane, order);
-      print([`${what} goes back to ${sharesOf(order.spec.clusters ?? [])}`]);
+      await write(plane, plan.binding);
+      print([`${what} goes back to ${sharesOf(plan.targets)}`]);
       return;
     } catch (error) {
       if (!isRefused(error, "Conflict")) throw error;
@@ -239,13 +267,4 @@ async function write(plane: Client, binding: ResourceBinding): Promise<void> {
   if (binding.metadata.namespace === undefined)
     await plane.update(clusterResourceBindings, binding);
   else await plane.update(resourceBindings, binding);
-}
-
-function inWordsOf<T>(what: string, run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    if (error instanceof CommandFailed) throw new CommandFailed(`${what}: ${error.message}`);
-    throw error;
-  }
 }

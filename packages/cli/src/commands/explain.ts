@@ -16,19 +16,20 @@ import { type Instant, plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { wellKnown } from "@lifeboat/core";
 import { workloadOf } from "@lifeboat/core/clusters";
+import { sharesOf } from "@lifeboat/core/operating";
 import {
   candidateOf,
   type Fleet,
   fleetOf,
   place,
   type PlacementDecision,
+  ofOneCluster,
   placementReasons,
   type PlacementView,
   purgesUnderWay,
   reservedBy,
   roomByCluster,
   scheduleReasons,
-  type Target,
   type Verdict,
   verdictsOf,
   whatHelps,
@@ -132,15 +133,17 @@ function summary(
 ): readonly string[] {
   const { replicas, clusters: result = [] } = binding.spec;
   const due = whyDue(binding, fleet);
-  const isOther = due !== undefined && shares(result) !== shares(decision.clusters);
+  const isOther = due !== undefined && sharesOf(result) !== sharesOf(decision.clusters);
   return [
     ...line("Workload", workloadOf(binding) + countOf(replicas)),
-    ...line("Runs on", result.length === 0 ? "no cluster" : shares(result)),
+    ...line("Runs on", result.length === 0 ? "no cluster" : sharesOf(result)),
     ...failover.flatMap(([label, text]) => (label === "Failover" ? [] : line(label, text))),
     ...scheduled(binding, decision),
     ...line("Decision", whyNone(binding) ?? inWordsOf(decision)),
     ...(decision.affinityName === "" ? [] : line("Group", decision.affinityName)),
-    ...(isOther ? line("Would be", `${shares(decision.clusters)} (${scheduleReasons[due]})`) : []),
+    ...(isOther
+      ? line("Would be", `${sharesOf(decision.clusters)} (${scheduleReasons[due]})`)
+      : []),
     ...failover.flatMap(([label, text]) => (label === "Failover" ? line(label, text) : [])),
   ];
 }
@@ -172,13 +175,6 @@ function inWordsOf({ reason, message }: PlacementDecision): string {
   return `${reason}: ${placementReasons[reason]}${isNumbers ? ` ${message}` : ""}`;
 }
 
-function shares(targets: readonly Target[]): string {
-  const sorted = targets.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  return sorted
-    .map(({ name, replicas }) => (replicas === undefined ? name : `${name}:${replicas}`))
-    .join(", ");
-}
-
 function verdictLines(view: PlacementView, decision: PlacementDecision): readonly string[] {
   const verdicts = verdictsOf(view.fleet, decision.explanation);
   if (verdicts.length === 0) return ["No clusters are joined: join one with `lifeboat join`."];
@@ -205,10 +201,6 @@ function verdictLines(view: PlacementView, decision: PlacementDecision): readonl
 
 /** One cluster is meant here, not several; and one that only keeps what it has gets no more. */
 function objection({ filter, fits, message }: Verdict): string {
-  const one = message
-    .replace(/^cluster\(s\) /, "")
-    .replace(/^are /, "is ")
-    .replace(/^were /, "was ");
-  const said = `${filter}: ${one}`;
+  const said = `${filter}: ${ofOneCluster(message)}`;
   return fits ? `gets no more, by ${said}` : said;
 }

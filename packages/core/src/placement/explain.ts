@@ -58,6 +58,14 @@ export function verdictsOf(fleet: Fleet, { verdicts, keepers }: Explanation): re
   });
 }
 
+/** What a filter says of clusters in the plural, said of one: `had untolerated taint {…}`. */
+export function ofOneCluster(message: string): string {
+  return message
+    .replace(/^cluster\(s\) /, "")
+    .replace(/^are /, "is ")
+    .replace(/^were /, "was ");
+}
+
 /** How many more replicas of the binding's workload each cluster has room for, by name. */
 export function roomByCluster({ binding, fleet, reserved }: PlacementView): Map<string, number> {
   const { request } = readWorkload(binding);

@@ -154,7 +154,7 @@ function filter(view: PlacementView, workload: Workload, asked: Asked): Filtered
 
 const binding = filters.filter(({ binds }) => binds);
 
-function checksOf(some: readonly Filter[], asked: Asked, fleet: Fleet): readonly Check[] {
+export function checksOf(some: readonly Filter[], asked: Asked, fleet: Fleet): readonly Check[] {
   const checks: Check[] = [];
   for (const one of some) {
     const check = one.prepare(asked, fleet);
@@ -163,7 +163,10 @@ function checksOf(some: readonly Filter[], asked: Asked, fleet: Fleet): readonly
   return checks;
 }
 
-function firstRejection(candidate: Candidate, checks: readonly Check[]): Rejection | undefined {
+export function firstRejection(
+  candidate: Candidate,
+  checks: readonly Check[],
+): Rejection | undefined {
   for (const check of checks) {
     const rejection = check(candidate);
     if (rejection !== undefined) return rejection;

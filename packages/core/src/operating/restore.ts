@@ -1,0 +1,186 @@
+/**
+ * Back to where a workload ran before its last eviction, on a person's order.
+ *
+ * 1. The former result becomes the result again; clusters that were added since are left by an ordinary eviction, so that
+ *    the floor holds and, with the purge mode Directly, nothing runs twice.
+ * 2. Every cluster that it returns to could take it now: it is there, Ready, passes the filters of the scheduler, has room where room
+ *    is known, and is not suspended. What a person put somewhere is not evicted again for the same taint (D7), so nothing would mend a
+ *    wrong order.
+ * 3. Tasks of clusters that the workload returns to are dropped: the copies there stay.
+ * 4. It is one write; undoing it is another restoration.
+ */
+import { type Cluster, findCondition, type ResourceBinding } from "@lifeboat/api";
+import type { Moment } from "@lifeboat/base";
+import { evict } from "../failover/evacuation/evict.ts";
+import { formerResult } from "../failover/evacuation/former-result.ts";
+import { type PurgeMode, purgeModeOf } from "../failover/evacuation/affected.ts";
+import { isAnswering } from "../failover/eviction-tasks/fence.ts";
+import { candidateOf, fleetOf } from "../placement/candidate.ts";
+import { objectionsOf } from "../placement/could-take.ts";
+import { ofOneCluster, roomByCluster } from "../placement/explain.ts";
+import { reservedBy } from "../placement/reserve.ts";
+import type { Target } from "../placement/view.ts";
+import { type CarriedState, stateToCarry } from "../failover/state/state-to-carry.ts";
+import { type RestoreReason, restoreReasons } from "./reasons.ts";
+import { sharesOf } from "./shares.ts";
+
+export interface RestoreView {
+  readonly binding: ResourceBinding;
+  /** All there are. */
+  readonly clusters: readonly Cluster[];
+  /** All of both scopes: what was promised to them is not free. */
+  readonly bindings: readonly ResourceBinding[];
+  /** The gate StatefulFailoverInjection. */
+  readonly carriesState: boolean;
+}
+
+export type RestorePlan =
+  | {
+      readonly outcome: "restore";
+      /** As it shall be written. */
+      readonly binding: ResourceBinding;
+      /** Where it runs then. */
+      readonly targets: readonly Target[];
+      /** What it leaves for that, in this mode. */
+      readonly leaves: readonly Target[];
+      readonly purgeMode: PurgeMode;
+    }
+  | { readonly outcome: "refused"; readonly reason: RestoreReason; readonly message: string };
+
+export function decideRestore(view: RestoreView, moment: Moment): RestorePlan {
+  const { binding } = view;
+  const former = formerResult(binding);
+  if (former === undefined || former.length === 0) return refused("NothingRecorded");
+  const present = binding.spec.clusters ?? [];
+  if (sharesOf(former) === sharesOf(present))
+    return refused("AlreadyThere", `It runs where it ran before: ${sharesOf(present)}.`);
+  const objection = objectionTo(view, former, moment);
+  if (objection !== undefined) return objection;
+  const back = new Set(former.map(({ name }) => name));
+  const leaves = present.filter(({ name }) => !back.has(name));
+  const purgeMode = purgeModeOf(binding.spec.failover?.cluster?.purgeMode, "Gracefully");
+  let left = binding;
+  for (const { name } of leaves) {
+    const { state, inject } = carriedBy(left, name, purgeMode, view.carriesState);
+    if (state.outcome === "held")
+      return refused("StateNotReadable", `${state.reason}: ${state.message}`);
+    const order = { ...ORDER, cluster: name, purgeMode, state: state.labels, inject };
+    left = evict(left, order, moment.now);
+  }
+  const tasks = (left.spec.gracefulEvictionTasks ?? []).filter(
+    ({ fromCluster }) => !back.has(fromCluster),
+  );
+  return {
+    outcome: "restore",
+    binding: {
+      ...left,
+      spec: { ...left.spec, clusters: former, gracefulEvictionTasks: tasks },
+    },
+    targets: former,
+    leaves,
+    purgeMode,
+  };
+}
+
+const ORDER = {
+  reason: "RestoredByHand",
+  message: "A person ordered the workload back to where it ran before.",
+  producer: "Operator",
+} as const;
+
+function refused(reason: RestoreReason, message: string = restoreReasons[reason]): RestorePlan {
+  return { outcome: "refused", reason, message };
+}
+
+/** Why the workload cannot go back now; undefined: it can. Clusters that it never left are asked for room only. */
+function objectionTo(
+  { binding, clusters, bindings }: RestoreView,
+  former: readonly Target[],
+  moment: Moment,
+): RestorePlan | undefined {
+  const byName = new Map(clusters.map((one) => [one.metadata.name, one]));
+  const gone = former.filter(({ name }) => !byName.has(name)).map(({ name }) => name);
+  if (gone.length > 0)
+    return refused(
+      "ClusterGone",
+      `It ran on ${gone.join(", ")}, which is no cluster of the fleet any more.`,
+    );
+  const present = new Map(
+    (binding.spec.clusters ?? []).map(({ name, replicas = 0 }) => [name, replicas]),
+  );
+  const returning = former.map(({ name }) => name).filter((name) => !present.has(name));
+  const silent = returning
+    .map((name) => byName.get(name))
+    .filter((one) => one && !isAnswering(one));
+  if (silent.length > 0)
+    return refused("ClusterNotReady", silent.map((one) => one && unready(one)).join(" "));
+  const fleet = fleetOf(clusters.map(candidateOf));
+  const view = { binding, fleet, reserved: reservedBy(bindings) };
+  const objections = objectionsOf(view, returning, moment);
+  if (objections.size > 0)
+    return refused(
+      "ClusterCannotTake",
+      [...objections]
+        .map(([name, one]) => `${name} ${ofOneCluster(one.message)}; ${one.help}.`)
+        .join(" "),
+    );
+  const { suspension } = binding.spec;
+  const stopped = returning.filter(
+    (name) =>
+      suspension?.dispatching === true ||
+      suspension?.dispatchingOnClusters?.clusterNames?.includes(name) === true,
+  );
+  if (stopped.length > 0)
+    return refused(
+      "DispatchingSuspended",
+      `Dispatching to ${stopped.join(", ")} is suspended by the policy: no copy would be made there.`,
+    );
+  return roomless(view, former, present);
+}
+
+function unready({ metadata, status }: Cluster): string {
+  const ready = findCondition(status?.conditions, "Ready");
+  const why = ready === undefined ? "not asked yet" : `Ready is ${ready.status}, ${ready.reason}`;
+  return `${metadata.name} cannot run it now: ${why}.`;
+}
+
+/** A cluster of which it is known that the replicas do not fit. One whose old copy is still there has them already. */
+function roomless(
+  view: Parameters<typeof roomByCluster>[0],
+  former: readonly Target[],
+  present: ReadonlyMap<string, number>,
+): RestorePlan | undefined {
+  const { binding, fleet } = view;
+  const tasks = binding.spec.gracefulEvictionTasks ?? [];
+  const room = roomByCluster(view);
+  for (const { name, replicas = 0 } of former) {
+    const more = replicas - (present.get(name) ?? 0);
+    const isCounted = fleet.byName.get(name)?.room !== undefined;
+    const isThere = tasks.some(({ fromCluster }) => fromCluster === name);
+    const free = room.get(name) ?? 0;
+    if (isCounted && !isThere && more > free)
+      return refused(
+        "NoRoom",
+        `${name} has room for ${free} of the ${more} replicas that go there.`,
+      );
+  }
+  return undefined;
+}
+
+function carriedBy(
+  binding: ResourceBinding,
+  cluster: string,
+  purgeMode: PurgeMode,
+  enabled: boolean,
+): CarriedState {
+  return stateToCarry({
+    binding,
+    cluster,
+    failing: "cluster",
+    purgeMode,
+    work: undefined,
+    template: {},
+    policy: undefined,
+    enabled,
+  });
+}
