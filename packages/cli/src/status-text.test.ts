@@ -139,6 +139,7 @@ describe("a cluster that is being deleted", () => {
 describe("statusLines", () => {
   it("says what failover may do, what makes it act, and what it does", () => {
     expect(statusLines(view(), now)).toEqual([
+      "State     Quiet: All clusters are Ready, and nothing has to move.",
       "Gates     Failover on, StatefulFailoverInjection off",
       "Fleet     3 clusters, 1 failed (33 %)",
       "Rate      0.5 per second, FleetHealthy: Enough of the fleet is healthy:",
@@ -190,6 +191,47 @@ describe("statusLines", () => {
   ] as [string, Partial<StatusView>, string][])("says so when %s", (_what, changes, expected) => {
     expect(text(changes)).toContain(expected);
   });
+
+  const down = (name: string): Cluster => ({
+    ...cluster(name),
+    status: {
+      conditions: [
+        {
+          type: "Ready",
+          status: "False",
+          reason: "",
+          message: "",
+          lastTransitionTime: "2025-12-31T23:55:00Z",
+        },
+      ],
+    },
+  });
+
+  it("does not say that workloads move while every cluster is down, and how old its knowledge is (17.15)", () => {
+    const bindings = [binding("web", { status: { aggregatedStatus: [{ clusterName: "us" }] } })];
+    const said = text({ clusters: [down("eu-1"), down("eu-2"), down("us")], bindings });
+    expect(said).toMatch(/^State +EverythingDown: No cluster is Ready, /);
+    expect(said).toContain("3 clusters, 3 not Ready, 0 failed (0 %)");
+    expect(said).not.toContain("workloads move");
+    expect(said).toContain(
+      "Stale     what is said of one copy on us is 5m old: it does not answer",
+    );
+  });
+
+  it.each([
+    ["the gate is off", { settings: { "feature-gates": "Failover=false" } }, "GateOff: Nothing"],
+    [
+      "all is paused",
+      { budget: { spec: { paused: true } } as unknown as StatusView["budget"] },
+      "AllPaused: Nothing",
+    ],
+  ] as [string, Partial<StatusView>, string][])(
+    "says in its first line that nothing moves when %s (17.15)",
+    (_what, changes, expected) => {
+      expect(text(changes)).toMatch(new RegExp(`^State +${expected}`));
+      expect(text(changes)).toContain("FleetHealthy, once something may move");
+    },
+  );
 
   it("lists evacuations that are not over, and counts the others", () => {
     const evacuation = (name: string, finishedAt?: string): Evacuation => ({

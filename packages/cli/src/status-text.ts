@@ -6,19 +6,19 @@ import {
   EVICTING_EFFECTS,
   type EvacuationBudget,
   findCondition,
+  humanDuration,
   type ResourceBinding,
 } from "@lifeboat/api";
 import { formatDuration, type Instant } from "@lifeboat/base";
 import { LEAVING, workloadOf } from "@lifeboat/core/clusters";
 import {
   DEFAULT_RATES,
-  fleetHealth,
   isDrained,
   isFailed,
   type RateOptions,
-  rateOf,
   rateReasons,
 } from "@lifeboat/core/failover/evacuation";
+import { failoverState, type FailoverState } from "@lifeboat/core/operating";
 import type { PublishedSettings } from "@lifeboat/controllers/operating";
 import { awaitsFence } from "./awaits-fence.ts";
 import { listEvacuations } from "./evacuation-text.ts";
@@ -46,10 +46,13 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
   const line = (label: string, text: string): readonly string[] =>
     hanging(label.padEnd(LABEL), text);
   const paused = "a person paused all evacuations; `lifeboat evacuations resume --all`";
+  const state = stateOfFleet(view);
   return [
+    ...line("State", `${state.reason}: ${state.message}`),
     ...line("Gates", gatesText(view.settings)),
-    ...line("Fleet", fleetText(view.clusters)),
-    ...line("Rate", rateText(view)),
+    ...line("Fleet", fleetText(view.clusters, state)),
+    ...line("Rate", rateText(state)),
+    ...staleTexts(state, now).flatMap((text) => line("Stale", text)),
     ...(view.budget?.spec.paused === true ? line("Paused", paused) : []),
     ...line("Brake", view.brake),
     ...unproven(view).flatMap((text) => line("Waiting", text)),
@@ -123,21 +126,49 @@ function isFailoverOn(settings: PublishedSettings | undefined): boolean {
   return (settings?.["feature-gates"] ?? "").split(",").includes("Failover=true");
 }
 
-function fleetText(clusters: readonly Cluster[]): string {
-  const { failed, counted } = fleetHealth(clusters);
+function stateOfFleet({ settings, clusters, policies, evacuations, bindings, budget }: StatusView) {
+  return failoverState({
+    hasControllers: settings !== undefined,
+    failover: isFailoverOn(settings),
+    hasEvictingPolicy: policies
+      .flatMap(rulesOf)
+      .some(({ effect }) => EVICTING_EFFECTS.includes(effect)),
+    isPaused: budget?.spec.paused === true,
+    rates: ratesOf(settings),
+    clusters,
+    evacuations,
+    bindings,
+  });
+}
+
+/** What is known of clusters that do not answer is as old as that. */
+function staleTexts({ stale }: FailoverState, now: Instant): readonly string[] {
+  return stale
+    .filter(({ workloads }) => workloads > 0)
+    .map(({ cluster, since, workloads }) => {
+      const what = workloads === 1 ? "one copy" : `${workloads} copies`;
+      const age = since === undefined ? "an unknown time" : humanDuration(now - since);
+      return `what is said of ${what} on ${cluster} is ${age} old: it does not answer`;
+    });
+}
+
+function fleetText(clusters: readonly Cluster[], { notReady, rate }: FailoverState): string {
+  const { failed, counted } = rate;
   const drained = clusters.length - counted;
   const share = counted === 0 ? 0 : Math.round((100 * failed) / counted);
   const parts = [
     `${clusters.length} cluster${clusters.length === 1 ? "" : "s"}`,
     ...(drained === 0 ? [] : [`${drained} drained`]),
+    ...(notReady === 0 ? [] : [`${notReady} not Ready`]),
     `${failed} failed (${share} %)`,
   ];
   return parts.join(", ");
 }
 
-function rateText({ settings, clusters }: StatusView): string {
-  const { perSecond, reason } = rateOf(fleetHealth(clusters), ratesOf(settings));
-  return `${perSecond} per second, ${reason}: ${rateReasons[reason]}`;
+/** While nothing may move, the rate is only what it would be. */
+function rateText({ rate: { perSecond, reason }, mayMove }: FailoverState): string {
+  const said = `${perSecond} per second, ${reason}`;
+  return mayMove ? `${said}: ${rateReasons[reason]}` : `${said}, once something may move`;
 }
 
 function ratesOf(settings: PublishedSettings = {}): RateOptions {

@@ -1,3 +1,15 @@
-export { type RestoreReason, restoreReasons } from "./reasons.ts";
+export {
+  type RestoreReason,
+  restoreReasons,
+  type FleetStateReason,
+  fleetStateReasons,
+} from "./reasons.ts";
 export { decideRestore, type RestorePlan, type RestoreView } from "./restore.ts";
 export { sharesOf } from "./shares.ts";
+export {
+  failoverState,
+  type FailoverState,
+  type FailoverStateView,
+  type StaleCluster,
+  staleSince,
+} from "./status.ts";

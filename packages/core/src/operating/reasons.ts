@@ -1,4 +1,4 @@
-/** Why a person's order cannot be carried out. */
+/** Why a person's order cannot be carried out, and what failover does at this moment. */
 import { defineReasons } from "../plan.ts";
 
 export const restoreReasons = defineReasons({
@@ -13,3 +13,23 @@ export const restoreReasons = defineReasons({
 });
 
 export type RestoreReason = keyof typeof restoreReasons;
+
+/** The first that holds, in this order, is the truth about the fleet in one sentence. */
+export const fleetStateReasons = defineReasons({
+  NoControllers:
+    "No controllers have run on this control plane: nothing is watched and nothing moves.",
+  NoClusters: "No clusters are joined.",
+  EverythingDown:
+    "No cluster is Ready, which more likely means that this control plane is cut off: nothing moves.",
+  GateOff: "Nothing moves by itself: the feature gate Failover is off.",
+  AllPaused: "Nothing moves: a person paused all evacuations.",
+  Braked: "Nothing moves: too much of the fleet has failed.",
+  NoPolicy: "Nothing moves by itself: no policy marks clusters as failed.",
+  Paused: "Nothing moves: a person paused what is under way.",
+  Held: "What has to leave is held.",
+  Moving: "Workloads are leaving.",
+  NotReady: "Some clusters are not Ready, and nothing has to leave them now.",
+  Quiet: "All clusters are Ready, and nothing has to move.",
+});
+
+export type FleetStateReason = keyof typeof fleetStateReasons;

@@ -167,7 +167,7 @@ describe("eligibility", () => {
     expect(await entriesOf("m1-1")).toMatchObject([
       { taint: "down", name: "a" },
       { taint: "down", name: "b", exempt: "Tolerated" },
-      { taint: "slow", name: "a", exempt: "Tolerated" },
+      { taint: "slow", name: "a", exempt: "NoFailover" },
       { taint: "slow", name: "b" },
     ]);
     await setTaints(fleet, "m1", PREFER);

@@ -27,7 +27,8 @@ const judge = (
   by: EvictingTaint,
 ): ReturnType<typeof affectedBy> => affectedBy(who, "eu-1", by, "Gracefully");
 
-const NOT = { affected: false };
+const not = (why: string): object => ({ affected: false, why });
+const NOT = not("Tolerated");
 const AT_ONCE = { affected: true, purgeMode: "Gracefully" };
 const after = (seconds: number): object => ({
   ...AT_ONCE,
@@ -74,8 +75,10 @@ describe("NoExecute", () => {
 
 describe("PreferNoExecute", () => {
   it("moves nobody without failover.cluster, tolerated or not", () => {
-    expect(judge(binding({}), taint("PreferNoExecute"))).toEqual(NOT);
-    expect(judge(tolerating({ operator: "Exists" }), taint("PreferNoExecute"))).toEqual(NOT);
+    expect(judge(binding({}), taint("PreferNoExecute"))).toEqual(not("NoFailover"));
+    expect(judge(tolerating({ operator: "Exists" }), taint("PreferNoExecute"))).toEqual(
+      not("NoFailover"),
+    );
   });
 
   it.each([
@@ -101,12 +104,12 @@ describe("others", () => {
   });
 
   it("nobody moves from a cluster that is not in its result, such as a follower or who has left", () => {
-    expect(judge(binding({ clusters: [] }), taint("NoExecute"))).toEqual(NOT);
+    expect(judge(binding({ clusters: [] }), taint("NoExecute"))).toEqual(not("LeftAlready"));
     const follower = binding({
       clusters: undefined,
       requiredBy: [{ name: "a", clusters: [{ name: "eu-1" }] }],
     });
-    expect(judge(follower, taint("NoExecute"))).toEqual(NOT);
+    expect(judge(follower, taint("NoExecute"))).toEqual(not("FollowsWorkload"));
   });
 
   it("NoSchedule moves nobody", () => {

@@ -20,13 +20,14 @@ import {
 } from "@lifeboat/api";
 import { addMs, type Instant, parseTime } from "@lifeboat/base";
 import { DRAIN_TAINT } from "../../well-known.ts";
+import type { ExemptReason } from "./reasons.ts";
 
 export type EvictingTaint = NonNullable<Cluster["spec"]["taints"]>[number];
 export type PurgeMode = "Gracefully" | "Directly";
 
 /** How one binding is affected by one taint. */
 export type Affected =
-  | { readonly affected: false }
+  | { readonly affected: false; readonly why: ExemptReason }
   | {
       readonly affected: true;
       /** Not before this; absent: at once. */
@@ -34,7 +35,11 @@ export type Affected =
       readonly purgeMode: PurgeMode;
     };
 
-const NOT_AFFECTED: Affected = Object.freeze({ affected: false });
+const spared = (why: ExemptReason): Affected => Object.freeze({ affected: false, why });
+const TOLERATED = spared("Tolerated");
+const NO_FAILOVER = spared("NoFailover");
+const FOLLOWS = spared("FollowsWorkload");
+const LEFT = spared("LeftAlready");
 const DEFAULT_TOLERATION_SECONDS = 300;
 
 /** The taints of a cluster that move workloads, in their order. */
@@ -50,7 +55,8 @@ export function affectedBy(
   defaultPurgeMode: PurgeMode,
 ): Affected {
   const { spec } = binding;
-  if (!(spec.clusters ?? []).some(({ name }) => name === cluster)) return NOT_AFFECTED;
+  if (!(spec.clusters ?? []).some(({ name }) => name === cluster))
+    return isNeededIn(spec, cluster) ? FOLLOWS : LEFT;
   const purgeMode = purgeModeOf(spec.failover?.cluster?.purgeMode, defaultPurgeMode);
   if (taint.key === DRAIN_TAINT && taint.effect === "NoExecute")
     return { affected: true, purgeMode };
@@ -58,13 +64,17 @@ export function affectedBy(
   if (taint.effect === "PreferNoExecute") {
     const { cluster: wish } = spec.failover ?? {};
     // seed: no-failover-policy
-    if (wish === undefined) return NOT_AFFECTED;
+    if (wish === undefined) return NO_FAILOVER;
     // seed: seconds-of-policy
     return until(added, wish.tolerationSeconds ?? DEFAULT_TOLERATION_SECONDS, purgeMode);
   }
-  if (taint.effect !== "NoExecute") return NOT_AFFECTED;
+  if (taint.effect !== "NoExecute") return TOLERATED;
   const seconds = toleratedSeconds(spec.placement?.clusterTolerations, taint);
-  return seconds === Infinity ? NOT_AFFECTED : until(added, seconds, purgeMode);
+  return seconds === Infinity ? TOLERATED : until(added, seconds, purgeMode);
+}
+
+function isNeededIn({ requiredBy = [] }: ResourceBinding["spec"], cluster: string): boolean {
+  return requiredBy.some(({ clusters = [] }) => clusters.some(({ name }) => name === cluster));
 }
 
 /** Whether a toleration covers a taint, whatever its seconds. PreferNoExecute is never tolerated. */

@@ -16,7 +16,10 @@ export const heldReasons = defineReasons({
 export type HeldReason = keyof typeof heldReasons;
 
 export const exemptReasons = defineReasons({
-  Tolerated: "The workload tolerates the taint, or its policy asks for no failover.",
+  Tolerated: "The workload tolerates the taint.",
+  NoFailover: "The taint is PreferNoExecute, and the policy does not set failover.cluster.",
+  FollowsWorkload: "It is there for a workload that needs it, and moves with that.",
+  LeftAlready: "Its copy had left the cluster's result when it was recorded.",
   FederatedStatefulSet: "The replicas of a federated StatefulSet never move.",
 });
 

@@ -78,7 +78,7 @@ describe("an entry", () => {
   });
 
   it("records also who stays, with the reason", () => {
-    expect(judge(makeBinding(), "eu-1", SLOW, OPTIONS)).toMatchObject({ exempt: "Tolerated" });
+    expect(judge(makeBinding(), "eu-1", SLOW, OPTIONS)).toMatchObject({ exempt: "NoFailover" });
     const federated = { ...OPTIONS, isFederated: () => true };
     expect(judge(makeBinding(), "eu-1", DOWN, federated)).toMatchObject({
       exempt: "FederatedStatefulSet",

@@ -110,7 +110,7 @@ export function judge(
   if (options.isFederated(binding)) return exempt("FederatedStatefulSet");
   const answer = affectedBy(binding, cluster, taint, options.defaultPurgeMode);
   // seed: tolerated
-  if (!answer.affected) return exempt("Tolerated");
+  if (!answer.affected) return exempt(answer.why);
   const { purgeMode, toleratedUntil } = answer;
   return {
     ...common,

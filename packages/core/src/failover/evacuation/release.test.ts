@@ -4,7 +4,7 @@ import type { Placement, ResourceBinding } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { candidateOf, fleetOf } from "../../placement/candidate.ts";
 import { makeBinding, makeCluster, NOW } from "../../placement/makers.suite.ts";
-import { CLUSTER_POLICY_ID, POLICY_ID } from "../../well-known.ts";
+import { CLUSTER_POLICY_ID, POLICY_ID, POLICY_NAME, POLICY_NAMESPACE } from "../../well-known.ts";
 import { decideRelease, type ReleaseView } from "./release.ts";
 
 const DOWN = { key: "down", effect: "NoExecute" as const, timeAdded: "2026-01-01T00:00:00Z" };
@@ -93,6 +93,33 @@ describe("a target", () => {
     expect(drain({ binding: on({ a: 1, b: 1 }, DIVIDED), pods: 0 }, 1)).toBe("held");
     const failed = view({ ...both, more: { healthyElsewhere: 1 } });
     expect(decideRelease(failed, plainMoment(NOW)).outcome).toBe("held");
+  });
+});
+
+describe("what holds it", () => {
+  it("names the policy, and advises only what can help (17.15)", () => {
+    const binding = on({ a: 2 });
+    const annotations = {
+      ...binding.metadata.annotations,
+      [POLICY_NAME]: "web",
+      [POLICY_NAMESPACE]: "shop",
+    };
+    const named = { ...binding, metadata: { ...binding.metadata, annotations } };
+    const tainted = (key: string, effect: "NoSchedule" | "PreferNoExecute" | "NoExecute") => {
+      const base = view({ binding: named });
+      const b = makeCluster("b", { pods: 10, spec: { taints: [{ key, effect }] } });
+      const fleet = fleetOf([makeCluster("a", { pods: 10 }), b].map(candidateOf));
+      const decision = decideRelease(
+        { ...base, placement: { ...base.placement, fleet } },
+        plainMoment(NOW),
+      );
+      return decision.outcome === "held" ? decision.message : "";
+    };
+    expect(tainted("x", "NoSchedule")).toMatch(/^By PropagationPolicy shop\/web: /);
+    expect(tainted("x", "NoSchedule")).toContain("or tolerate it in the policy");
+    expect(tainted("x", "PreferNoExecute")).not.toContain("tolerate it");
+    expect(tainted("lifeboat.dev/drain", "NoExecute")).toContain("`lifeboat uncordon`");
+    expect(tainted("lifeboat.dev/drain", "NoExecute")).not.toContain("tolerate it");
   });
 });
 

@@ -4,7 +4,9 @@
  * Placement and state rules are those of this moment, so that a held entry can be repaired; who is affected and the purge
  * mode were fixed when the cluster became faulty.
  */
+import type { ResourceBinding } from "@lifeboat/api";
 import type { Moment } from "@lifeboat/base";
+import { claimOf } from "../../propagation/matching/claim.ts";
 import { hasScheduler } from "../../propagation/matching/has-scheduler.ts";
 import { findTarget } from "../../placement/find-target.ts";
 import { isDivided, readPlacement, spreadBy } from "../../placement/rules.ts";
@@ -58,7 +60,7 @@ export function decideRelease(view: ReleaseView, moment: Moment): ReleaseDecisio
   const target = findTarget(placement, view.leaving, moment);
   const needsNone = !target.found && isDrainTaint(taint) && hasEnoughElsewhere(view);
   // seed: no-target
-  if (!target.found && !needsNone) return held("NoTarget", target.message);
+  if (!target.found && !needsNone) return held("NoTarget", `${placedBy(binding)}${target.message}`);
   const { template } = view.state;
   if (template === undefined && carriesState(view)) return held("TemplateMissing");
   const { state, inject } = stateToCarry({
@@ -70,7 +72,10 @@ export function decideRelease(view: ReleaseView, moment: Moment): ReleaseDecisio
     failing: "cluster",
   });
   if (state.outcome === "held")
-    return held("StateNotReadable", `${state.reason}: ${state.message} ${STATE_HELP}`);
+    return held(
+      "StateNotReadable",
+      `${placedBy(binding)}${state.reason}: ${state.message} ${STATE_HELP}`,
+    );
   return {
     outcome: "release",
     order: {
@@ -86,6 +91,18 @@ export function decideRelease(view: ReleaseView, moment: Moment): ReleaseDecisio
     targets: target.found ? target.clusters : [],
     warnings: state.warnings,
   };
+}
+
+/** Whose rules hold the workload: that is what a person has to look at. */
+function placedBy(binding: ResourceBinding): string {
+  const claim = claimOf(binding);
+  if (claim === undefined) return "";
+  const { namespace, name } = claim;
+  const policy =
+    namespace === ""
+      ? `ClusterPropagationPolicy ${name}`
+      : `PropagationPolicy ${namespace}/${name}`;
+  return `By ${policy}: `;
 }
 
 const STATE_HELP =

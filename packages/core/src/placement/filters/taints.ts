@@ -68,6 +68,13 @@ function untolerated(taint: CandidateTaint): Rejection {
   return {
     filter: NAME,
     message: `cluster(s) had untolerated taint ${taint.text}`,
-    help: `remove the taint ${taint.text} from the cluster, or tolerate it in the policy`,
+    help: helpAgainst(taint),
   };
+}
+
+/** Only what can help: some taints no toleration covers. */
+function helpAgainst({ key, effect, text }: CandidateTaint): string {
+  if (key === DRAIN) return "take back the drain of the cluster with `lifeboat uncordon`";
+  const remove = `remove the taint ${text} from the cluster`;
+  return effect === "PreferNoExecute" ? remove : `${remove}, or tolerate it in the policy`;
 }

@@ -1,0 +1,166 @@
+/**
+ * What failover does at this moment, as a person has to know it: one sentence that is true, and what is known only as of a time.
+ *
+ * 1. What stops everything comes before what is going on: a rate says nothing while the gate is off or every cluster is down.
+ * 2. A cluster that is not Ready counts as down here whether or not a policy has tainted it yet: "0 failed" is no good news then.
+ * 3. What a cluster that does not answer last reported is told with its age.
+ */
+import { type Cluster, type Evacuation, findCondition, type ResourceBinding } from "@lifeboat/api";
+import { type Instant, parseTime } from "@lifeboat/base";
+import { fleetHealth, type Rate, rateOf, type RateOptions } from "../failover/evacuation/rate.ts";
+import { isAnswering } from "../failover/eviction-tasks/fence.ts";
+import { type FleetStateReason, fleetStateReasons } from "./reasons.ts";
+
+export interface FailoverStateView {
+  /** Whether controllers have ever run. */
+  readonly hasControllers: boolean;
+  /** The gate Failover. */
+  readonly failover: boolean;
+  /** Whether a policy adds a taint that moves workloads. */
+  readonly hasEvictingPolicy: boolean;
+  /** The fleet's switch, `EvacuationBudget/fleet`. */
+  readonly isPaused: boolean;
+  readonly rates: RateOptions;
+  readonly clusters: readonly Cluster[];
+  readonly evacuations: readonly Evacuation[];
+  /** Of both scopes. */
+  readonly bindings: readonly ResourceBinding[];
+}
+
+/** What is known of a cluster only as of the time when it last answered. */
+export interface StaleCluster {
+  readonly cluster: string;
+  /** undefined: it never answered, or that is not known. */
+  readonly since: Instant | undefined;
+  /** How many workloads have a copy there whose state is of that time. */
+  readonly workloads: number;
+}
+
+export interface FailoverState {
+  readonly reason: FleetStateReason;
+  /** One sentence. */
+  readonly message: string;
+  /** Whether workloads are moved by themselves now, at the rate. */
+  readonly mayMove: boolean;
+  readonly rate: Rate;
+  readonly notReady: number;
+  readonly stale: readonly StaleCluster[];
+}
+
+export function failoverState(view: FailoverStateView): FailoverState {
+  const rate = rateOf(fleetHealth(view.clusters), view.rates);
+  const notReady = view.clusters.filter((one) => !isAnswering(one));
+  const [reason, detail] = reasonOf(view, rate, notReady);
+  return {
+    reason,
+    message: detail ?? fleetStateReasons[reason],
+    mayMove: MOVING.has(reason),
+    rate,
+    notReady: notReady.length,
+    stale: notReady.map((one) => staleCluster(one, view.bindings)),
+  };
+}
+
+const MOVING: ReadonlySet<FleetStateReason> = new Set([
+  "Moving",
+  "NotReady",
+  "Quiet",
+  "Held",
+  "Braked",
+]);
+
+/** A copy's state on a cluster that does not answer is as old as that; undefined: the cluster answers. */
+export function staleSince(cluster: Cluster): { readonly since: Instant | undefined } | undefined {
+  if (isAnswering(cluster)) return undefined;
+  const ready = findCondition(cluster.status?.conditions, "Ready");
+  return { since: parseTime(ready?.lastTransitionTime ?? "") };
+}
+
+function reasonOf(
+  view: FailoverStateView,
+  rate: Rate,
+  notReady: readonly Cluster[],
+): readonly [FleetStateReason, string?] {
+  const { clusters } = view;
+  if (!view.hasControllers) return ["NoControllers"];
+  if (clusters.length === 0) return ["NoClusters"];
+  if (notReady.length === clusters.length) return ["EverythingDown"];
+  const open = view.evacuations.filter(({ status }) => status?.finishedAt === undefined);
+  if (!view.failover && open.every(isStopped)) return ["GateOff"];
+  if (view.isPaused) return ["AllPaused"];
+  const waiting = open.filter((one) => countOf(one, "queued") + countOf(one, "held") > 0);
+  if (waiting.length > 0 && rate.perSecond === 0)
+    return ["Braked", `Nothing moves: ${lower(rateText(rate))}`];
+  if (open.length === 0) {
+    if (!view.hasEvictingPolicy) return ["NoPolicy"];
+    return notReady.length > 0 ? ["NotReady", notReadyText(notReady)] : ["Quiet"];
+  }
+  const stopped = open.filter(isStopped);
+  if (stopped.length === open.length)
+    return [
+      "Paused",
+      `Nothing moves: ${namesOf(stopped)} ${stopped.length === 1 ? "is" : "are"} paused.`,
+    ];
+  const held = sum(open, "held");
+  const left = sum(open, "queued") + sum(open, "evicted");
+  if (left === 0 && held > 0)
+    return [
+      "Held",
+      `${counted(held)} cannot leave for now: \`lifeboat evacuations show\` says why.`,
+    ];
+  const from = [...new Set(open.map(({ spec }) => spec.cluster))].join(", ");
+  const rest = held === 0 ? "" : `, ${held} held`;
+  return ["Moving", `${counted(left)} to leave ${from}${rest}.`];
+}
+
+function isStopped({ status }: Evacuation): boolean {
+  return status?.phase === "Paused";
+}
+
+type Count = "queued" | "held" | "evicted";
+
+function countOf({ status }: Evacuation, which: Count): number {
+  return status?.entries?.[which] ?? 0;
+}
+
+function sum(all: readonly Evacuation[], which: Count): number {
+  return all.reduce((total, one) => total + countOf(one, which), 0);
+}
+
+function counted(workloads: number): string {
+  return `${workloads} workload${workloads === 1 ? "" : "s"}`;
+}
+
+function namesOf(all: readonly Evacuation[]): string {
+  return all.map(({ metadata }) => metadata.name).join(", ");
+}
+
+function notReadyText(clusters: readonly Cluster[]): string {
+  const names = clusters.map(({ metadata }) => metadata.name).join(", ");
+  const verb = clusters.length === 1 ? "is" : "are";
+  return `${names} ${verb} not Ready; nothing has to leave now.`;
+}
+
+const RATE_TEXTS: Readonly<Record<Rate["reason"], string>> = {
+  FleetHealthy: "Enough of the fleet is healthy.",
+  FleetUnhealthy: "Too much of a large fleet has failed.",
+  FleetTooUnhealthy: "Too much of a small fleet has failed.",
+  EverythingFailed: "Every cluster looks failed: this control plane may be cut off.",
+  RateZero: "The configured rate is 0.",
+};
+
+function rateText({ reason }: Rate): string {
+  return RATE_TEXTS[reason];
+}
+
+function lower(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+function staleCluster(cluster: Cluster, bindings: readonly ResourceBinding[]): StaleCluster {
+  const { name } = cluster.metadata;
+  const there = bindings.filter(({ status }) =>
+    (status?.aggregatedStatus ?? []).some(({ clusterName }) => clusterName === name),
+  );
+  return { cluster: name, since: staleSince(cluster)?.since, workloads: there.length };
+}
