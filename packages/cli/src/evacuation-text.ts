@@ -96,7 +96,7 @@ export function showEvacuation(
     ...line("Started", withAge(status.startedAt ?? metadata.creationTimestamp, now)),
     ...line("Finished", status.finishedAt === undefined ? "" : withAge(status.finishedAt, now)),
     ...line("Moved", `${bar(moved, of)} ${moved} of ${of}`),
-    ...line("Entries", countsText(status.entries)),
+    ...line("Entries", countsText(status)),
     ...line("Rate", rateText(status)),
     ...line(
       "Time left",
@@ -140,12 +140,14 @@ function phaseText({ phase = "Recording", reason = "", message = "" }: Partial<S
   return why === "" ? phase : `${phase}, ${why}`;
 }
 
-function countsText(entries: Status["entries"]): string {
+/** Of an evacuation that is over they are those of its end; the table is of now. */
+function countsText({ entries, finishedAt }: Partial<Status>): string {
   if (entries === undefined) return "";
-  return Object.entries(entries)
+  const counts = Object.entries(entries)
     .filter(([name, count]) => name === "total" || count > 0)
     .map(([name, count]) => `${count} ${name}`)
     .join(", ");
+  return finishedAt === undefined ? counts : `${counts} when it finished`;
 }
 
 function rateText({ rate }: Partial<Status>): string {

@@ -20,7 +20,7 @@ import {
 import { plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
-import { decideRestore, sharesOf } from "@lifeboat/core/operating";
+import { decideRestore, evacuationEntries, sharesOf } from "@lifeboat/core/operating";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { awaitsFence } from "../awaits-fence.ts";
@@ -131,49 +131,26 @@ async function showOne(plane: Client, name: string): Promise<void> {
   print(showEvacuation(evacuation, entries, createRealClock().now()));
 }
 
-/** The entries of all slices, each binding once, and where it stands as its binding says. */
+/** The entries, and what a person should know of those that wait for a proof. */
 async function entriesOf(plane: Client, evacuation: Evacuation): Promise<readonly ShownEntry[]> {
-  const { metadata, spec, status } = evacuation;
-  const bindings = new Map((await allBindings(plane)).map((one) => [one.metadata.uid, one]));
-  const takenOut = new Set((status?.editedByHand ?? []).map(({ uid }) => uid));
-  const held = new Set((status?.held ?? []).map(({ binding }) => binding.uid));
+  const { metadata, spec } = evacuation;
   const cluster = await findCluster(plane, spec.cluster);
-  const isUnproven = (binding: ResourceBinding | undefined): boolean =>
-    binding !== undefined && cluster !== undefined && awaitsFence(binding, cluster);
-  const shown = new Map<string, ShownEntry>();
-  for (const slice of await slicesOf(plane, metadata.name))
-    for (const entry of slice.spec.entries) {
-      const { uid } = entry.binding;
-      if (shown.has(uid) && entry.exempt !== undefined) continue;
-      const state = stateOf(bindings.get(uid), spec.cluster);
-      const queued = held.has(uid) ? "Held" : takenOut.has(uid) ? "Abandoned" : "Queued";
-      const there = entry.exempt === undefined ? queued : "Exempt";
-      const waits = isUnproven(bindings.get(uid))
-        ? `AwaitingFence: lifeboat fence ${spec.cluster}`
-        : "";
-      shown.set(uid, {
-        entry,
-        state: state === "There" ? there : state,
-        ...(waits !== "" && { waits }),
-      });
-    }
-  const isOver = status?.finishedAt !== undefined;
-  return [...shown.values()].map((one) =>
-    isOver && one.state === "Queued" ? { ...one, state: "Abandoned" } : one,
-  );
+  const listed = evacuationEntries({
+    evacuation,
+    slices: await slicesOf(plane, metadata.name),
+    bindings: await allBindings(plane),
+  });
+  return listed.map(({ entry, state, binding }) => {
+    const isUnproven =
+      binding !== undefined && cluster !== undefined && awaitsFence(binding, cluster);
+    const waits = `AwaitingFence: lifeboat fence ${spec.cluster}`;
+    return { entry, state, ...(isUnproven && { waits }) };
+  });
 }
 
 /** undefined: it has left the fleet since. */
 async function findCluster(plane: Client, name: string): Promise<Cluster | undefined> {
   return (await plane.list(clusters)).items.find(({ metadata }) => metadata.name === name);
-}
-
-function stateOf(binding: ResourceBinding | undefined, cluster: string): string {
-  if ((binding?.spec.clusters ?? []).some(({ name }) => name === cluster)) return "There";
-  const isLeaving = (binding?.spec.gracefulEvictionTasks ?? []).some(
-    ({ fromCluster }) => fromCluster === cluster,
-  );
-  return isLeaving ? "Evicted" : "Done";
 }
 
 /** The bindings of both scopes. */
@@ -215,7 +192,7 @@ async function abandonOne(plane: Client, name: string, named: NamedWorkload): Pr
   const what = `${named.kind}/${named.name}`;
   if (entry === undefined)
     throw new CommandFailed(`${what} is not in the evacuation "${name}": nothing moves it there`);
-  if (stateOf(binding, spec.cluster) !== "There")
+  if (!(binding.spec.clusters ?? []).some((one) => one.name === spec.cluster))
     throw new CommandFailed(
       `${what} has left ${spec.cluster} already; \`lifeboat evacuations restore ${what} ` +
         `-n ${named.namespace}\` brings it back`,

@@ -1,4 +1,9 @@
 export {
+  evacuationEntries,
+  type EvacuationEntriesView,
+  type ListedEntry,
+} from "./evacuation-entries.ts";
+export {
   type RestoreReason,
   restoreReasons,
   type FleetStateReason,

@@ -1,0 +1,66 @@
+/**
+ * The entries of an evacuation as people read them, each binding once, by the function that the counts come from: a table that is
+ * derived otherwise tells another story, as when a taint is removed and what was queued is abandoned.
+ */
+import type { Evacuation, EvacuationEntry, EvacuationSlice, ResourceBinding } from "@lifeboat/api";
+import { entryState, type EntryState, type EntryTerm } from "../failover/evacuation/entry.ts";
+import { taintId } from "../failover/evacuation/taint-identity.ts";
+
+export interface EvacuationEntriesView {
+  readonly evacuation: Evacuation;
+  readonly slices: readonly EvacuationSlice[];
+  /** Of both scopes. */
+  readonly bindings: readonly ResourceBinding[];
+}
+
+export interface ListedEntry {
+  /** As it was recorded; of several taints, the first that moves it. */
+  readonly entry: EvacuationEntry;
+  readonly state: EntryState | "Held";
+  readonly binding: ResourceBinding | undefined;
+}
+
+export function evacuationEntries(view: EvacuationEntriesView): readonly ListedEntry[] {
+  const { evacuation, slices } = view;
+  const { status } = evacuation;
+  const bindings = new Map(view.bindings.map((one) => [one.metadata.uid, one]));
+  const takenOut = new Set((status?.editedByHand ?? []).map(({ uid }) => uid));
+  const held = new Set((status?.held ?? []).map(({ binding }) => binding.uid));
+  const inForce = new Set(
+    (status?.taints ?? [])
+      .filter(({ recorded, removedAt }) => recorded && removedAt === undefined)
+      .map(({ taint }) => taintId(taint)),
+  );
+  const found = new Map<string, { entry: EvacuationEntry; readonly terms: EntryTerm[] }>();
+  for (const { spec } of slices) {
+    const taint = taintId(spec.taint);
+    for (const entry of spec.entries) {
+      const { uid } = entry.binding;
+      const term = {
+        taint,
+        isExempt: entry.exempt !== undefined,
+        isInForce: inForce.has(taint),
+        result: entry.result,
+      };
+      const known = found.get(uid);
+      if (known === undefined) found.set(uid, { entry, terms: [term] });
+      else {
+        known.terms.push(term);
+        if (known.entry.exempt !== undefined) known.entry = entry;
+      }
+    }
+  }
+  return [...found].map(([uid, { entry, terms }]) => {
+    const binding = bindings.get(uid);
+    const { state } = entryState({
+      evacuation: evacuation.metadata.name,
+      cluster: evacuation.spec.cluster,
+      uid,
+      terms,
+      binding,
+      takenOut: takenOut.has(uid),
+    });
+    const isHeld = state === "Queued" && held.has(uid);
+    return { entry, state: isHeld ? "Held" : state, binding };
+  });
+}
