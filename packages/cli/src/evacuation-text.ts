@@ -150,8 +150,8 @@ function countsText({ entries, finishedAt }: Partial<Status>): string {
   return finishedAt === undefined ? counts : `${counts} when it finished`;
 }
 
-function rateText({ rate }: Partial<Status>): string {
-  if (rate === undefined) return "";
+function rateText({ rate, finishedAt }: Partial<Status>): string {
+  if (rate === undefined || finishedAt !== undefined) return "";
   const why = Object.entries(rateReasons).find(([name]) => name === rate.reason)?.[1] ?? "";
   return `${rate.perSecond} per second, ${rate.reason}${why === "" ? "" : `: ${why}`}`;
 }

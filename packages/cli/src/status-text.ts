@@ -168,7 +168,8 @@ function fleetText(clusters: readonly Cluster[], { notReady, rate }: FailoverSta
 /** While nothing may move, the rate is only what it would be. */
 function rateText({ rate: { perSecond, reason }, mayMove }: FailoverState): string {
   const said = `${perSecond} per second, ${reason}`;
-  return mayMove ? `${said}: ${rateReasons[reason]}` : `${said}, once something may move`;
+  const isPlain = mayMove || perSecond === 0;
+  return isPlain ? `${said}: ${rateReasons[reason]}` : `${said}, once something may move`;
 }
 
 function ratesOf(settings: PublishedSettings = {}): RateOptions {

@@ -294,3 +294,18 @@ it("says so when there are no clusters", () => {
     "No clusters are joined",
   );
 });
+
+it("tells how old its knowledge is of a copy on a cluster that does not answer (17.15)", () => {
+  const found = binding({ clusters: [{ name: "m1", replicas: 2 }] });
+  const lastTransitionTime = "2026-01-01T01:55:00Z";
+  const ready = { type: "Ready", status: "Unknown" as const, reason: "", message: "" };
+  const silent = cluster("m1");
+  const m1 = {
+    ...silent,
+    status: { ...silent.status, conditions: [{ ...ready, lastTransitionTime }] },
+  };
+  const given = { binding: found, bindings: [found], clusters: [m1, cluster("m2")], ...NONE };
+  expect(explainPlacement(given, now)).toContain(
+    "holds a copy (not seen for 5m: the cluster does not answer)",
+  );
+});

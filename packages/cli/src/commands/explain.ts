@@ -3,10 +3,12 @@
  * the scheduler's own function from the objects of the API, so it is the answer of this moment.
  */
 import {
+  type Cluster,
   clusterResourceBindings,
   clusters,
   evacuations,
   findCondition,
+  humanDuration,
   type ResourceBinding,
   resourceBindings,
   type Work,
@@ -16,7 +18,7 @@ import { type Instant, plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { wellKnown } from "@lifeboat/core";
 import { workloadOf } from "@lifeboat/core/clusters";
-import { sharesOf } from "@lifeboat/core/operating";
+import { sharesOf, staleSince } from "@lifeboat/core/operating";
 import {
   candidateOf,
   type Fleet,
@@ -112,7 +114,7 @@ export function explainPlacement(found: Found, now: Instant): string {
   return [
     ...summary(binding, decision, fleet, failoverLines(found, now)),
     "",
-    ...verdictLines(view, decision),
+    ...verdictLines(view, decision, unseenFor(given, now)),
     ...(help.length === 0 ? [] : ["", "What would let more clusters in:"]),
     ...help.flatMap((one) => hanging("  - ", one)),
     "",
@@ -175,7 +177,21 @@ function inWordsOf({ reason, message }: PlacementDecision): string {
   return `${reason}: ${placementReasons[reason]}${isNumbers ? ` ${message}` : ""}`;
 }
 
-function verdictLines(view: PlacementView, decision: PlacementDecision): readonly string[] {
+/** For how long clusters have not answered, by name: what is said of their copies is as old as that. */
+function unseenFor(clusters: readonly Cluster[], now: Instant): ReadonlyMap<string, string> {
+  return new Map(
+    clusters.flatMap((cluster) => {
+      const since = staleSince(cluster)?.since;
+      return since === undefined ? [] : [[cluster.metadata.name, humanDuration(now - since)]];
+    }),
+  );
+}
+
+function verdictLines(
+  view: PlacementView,
+  decision: PlacementDecision,
+  unseen: ReadonlyMap<string, string>,
+): readonly string[] {
   const verdicts = verdictsOf(view.fleet, decision.explanation);
   if (verdicts.length === 0) return ["No clusters are joined: join one with `lifeboat join`."];
   const { spec } = view.binding;
@@ -189,7 +205,7 @@ function verdictLines(view: PlacementView, decision: PlacementDecision): readonl
       const answer = fits ? (filter === "" ? "yes" : "keeps") : "no";
       const free = fits && filter === "" ? room?.get(cluster) : undefined;
       const why = [
-        holders.has(cluster) ? "holds a copy" : "",
+        holders.has(cluster) ? `holds a copy${unseenText(unseen.get(cluster))}` : "",
         left.has(cluster) ? "an old copy is leaving" : "",
         filter === "" ? "" : objection(verdict),
         free === undefined ? "" : `room for ${free} more`,
@@ -197,6 +213,10 @@ function verdictLines(view: PlacementView, decision: PlacementDecision): readonl
       return [cluster, answer, why.filter((part) => part !== "").join("; ")];
     }),
   );
+}
+
+function unseenText(span: string | undefined): string {
+  return span === undefined ? "" : ` (not seen for ${span}: the cluster does not answer)`;
 }
 
 /** One cluster is meant here, not several; and one that only keeps what it has gets no more. */

@@ -82,7 +82,8 @@ export function tableLines(snapshot: Snapshot): readonly string[] {
   const head = `${"CLUSTER".padEnd(10)}${column("READY")}${column("STATE")}${names.map(column).join("")}`;
   const rows = snapshot.clusters.map((cluster) => {
     const { name } = cluster.metadata;
-    const cells = names.map((workload) => column(cellOf(snapshot, workload, name)));
+    const isSeen = readyOf(cluster) === "True";
+    const cells = names.map((workload) => column(cellOf(snapshot, workload, name, isSeen)));
     const state = isFailed(cluster) ? "failed" : "";
     return `${name.padEnd(10)}${column(readyOf(cluster))}${column(state)}${cells.join("")}`;
   });
@@ -91,15 +92,20 @@ export function tableLines(snapshot: Snapshot): readonly string[] {
   return [head, ...rows, ...progress].map((line) => shorten(line.trimEnd(), WIDTH));
 }
 
-/** `2/3`: two of three replicas are ready; in brackets: on its way out. */
-function cellOf({ bindings }: Snapshot, workload: string, cluster: string): string {
+/** `2/3`: two of three replicas are ready; `?/3`: the cluster does not answer; in brackets: on its way out. */
+function cellOf(
+  { bindings }: Snapshot,
+  workload: string,
+  cluster: string,
+  isSeen: boolean,
+): string {
   const binding = bindings.find(({ spec }) => spec.resource.name === workload);
   if (binding === undefined) return "";
   const { spec, status } = binding;
   const copy = (status?.aggregatedStatus ?? []).find(({ clusterName }) => clusterName === cluster);
   const ready = Number(copy?.status?.["readyReplicas"] ?? 0);
   const target = (spec.clusters ?? []).find(({ name }) => name === cluster);
-  if (target !== undefined) return `${ready}/${target.replicas ?? 0}`;
+  if (target !== undefined) return `${isSeen ? ready : "?"}/${target.replicas ?? 0}`;
   const task = (spec.gracefulEvictionTasks ?? []).find(
     ({ fromCluster }) => fromCluster === cluster,
   );

@@ -68,7 +68,7 @@ function firstTermOf({ fleet }: PlacementView, workload: Workload): number {
 }
 
 type Attempt = Omit<PlacementDecision, "affinityName">;
-const NO_TERM: AffinityTerm = { name: "", matches: () => false };
+const NO_TERM: AffinityTerm = { name: "", matches: () => false, usesLabels: false };
 const SUCCESS = "Binding has been scheduled successfully.";
 
 function placeIn(

@@ -20,6 +20,8 @@ export interface AffinityTerm {
   /** "" when the placement has no named groups. */
   readonly name: string;
   readonly matches: AffinityMatcher;
+  /** Whether labels of a cluster decide. */
+  readonly usesLabels: boolean;
 }
 
 export interface TolerationRule {
@@ -74,12 +76,13 @@ export function isDivided(rules: PlacementRules): boolean {
 
 function readTerms(placement: unknown): readonly AffinityTerm[] {
   const groups = listAt(placement, "clusterAffinities");
-  if (groups.length === 0)
-    return [{ name: "", matches: affinityMatcher(valueAt(placement, "clusterAffinity")) }];
-  return groups.map((group) => ({
-    name: textAt(group, "affinityName"),
-    matches: affinityMatcher(group),
-  }));
+  if (groups.length === 0) return [termOf("", valueAt(placement, "clusterAffinity"))];
+  return groups.map((group) => termOf(textAt(group, "affinityName"), group));
+}
+
+function termOf(name: string, affinity: unknown): AffinityTerm {
+  const usesLabels = isFields(valueAt(affinity, "labelSelector"));
+  return { name, matches: affinityMatcher(affinity), usesLabels };
 }
 
 function readToleration(toleration: unknown): TolerationRule {

@@ -121,6 +121,20 @@ describe("what holds it", () => {
     expect(tainted("lifeboat.dev/drain", "NoExecute")).toContain("`lifeboat uncordon`");
     expect(tainted("lifeboat.dev/drain", "NoExecute")).not.toContain("tolerate it");
   });
+
+  it("advises to label a cluster only where labels decide (17.15)", () => {
+    const heldBy = (clusterAffinity: NonNullable<Placement["clusterAffinity"]>): string => {
+      const decision = decideRelease(
+        view({ binding: on({ a: 2 }, { clusterAffinity }) }),
+        plainMoment(NOW),
+      );
+      return decision.outcome === "held" ? decision.message : "";
+    };
+    expect(heldBy({ clusterNames: ["a"] })).toContain("widen the cluster affinity of the policy.");
+    expect(heldBy({ labelSelector: { matchLabels: { x: "y" } } })).toContain(
+      "or label the cluster",
+    );
+  });
 });
 
 describe("nobody who would place it anew", () => {

@@ -6,14 +6,19 @@ const NAME = "ClusterAffinity";
 const rejection: Rejection = Object.freeze({
   filter: NAME,
   message: "cluster(s) did not match the placement cluster affinity constraint",
+  help: "widen the cluster affinity of the policy",
+});
+const byLabels: Rejection = Object.freeze({
+  ...rejection,
   help: "widen the cluster affinity of the policy, or label the cluster",
 });
 
 export const clusterAffinity: Filter = {
   name: NAME,
   binds: true,
-  prepare: ({ term: { matches } }) =>
-    matches === matchesAll
-      ? undefined
-      : (candidate) => (matches(candidate) ? undefined : rejection),
+  prepare: ({ term: { matches, usesLabels } }) => {
+    if (matches === matchesAll) return undefined;
+    const no = usesLabels ? byLabels : rejection;
+    return (candidate) => (matches(candidate) ? undefined : no);
+  },
 };
