@@ -1,11 +1,11 @@
 /** Following a drain, with the control plane's own controllers on a virtual clock. */
+import { DRAIN } from "@lifeboat/core/operating";
 import { type PropagationPolicy, type New, propagationPolicies } from "@lifeboat/api";
 import { createControllers, DEFAULT_CONTROLLERS } from "@lifeboat/plane";
 import { createFleet, deployment, type Fleet, resources } from "@lifeboat/testkit";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { changeTaints } from "./change-cluster.ts";
 import { setPaused } from "./change-evacuation.ts";
-import { DRAIN } from "./drain-plan.ts";
 import { evacuationFor, type Followed, followDrain } from "./follow-evacuation.ts";
 import { type Taint, withTaint } from "./taints.ts";
 

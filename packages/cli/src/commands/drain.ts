@@ -8,12 +8,13 @@
 import { clusters } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
 import type { Clock } from "@lifeboat/base";
+import { decideDrain, DRAIN } from "@lifeboat/core/operating";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { changeTaints, existingCluster } from "../change-cluster.ts";
 import { setPaused } from "../change-evacuation.ts";
 import { confirm, yesOption } from "../confirm.ts";
-import { DRAIN, drainPlanLines, planDrain } from "../drain-plan.ts";
+import { drainPlanLines } from "../drain-plan.ts";
 import { movedOf } from "../evacuation-text.ts";
 import { CommandFailed } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
@@ -61,7 +62,7 @@ async function drain(plane: Client, name: string, settings: Settings): Promise<v
     clusters: (await plane.list(clusters)).items,
     bindings: await allBindings(plane),
   };
-  const plan = planDrain(view, clock.now());
+  const plan = decideDrain(view, clock.now());
   const isOrdered = (before.spec.taints ?? []).some(isDrain);
   if (settings.isOn("dry-run")) {
     print([...drainPlanLines(name, plan), "", "nothing was changed (dry run)"]);

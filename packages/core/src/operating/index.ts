@@ -1,3 +1,4 @@
+export { decideDrain, DRAIN, type DrainStep, type DrainView } from "./drain.ts";
 export {
   evacuationEntries,
   type EvacuationEntriesView,

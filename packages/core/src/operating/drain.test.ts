@@ -1,0 +1,90 @@
+/** What a drain would do is decided by the functions that the control plane asks. */
+import type { Cluster, ResourceBinding } from "@lifeboat/api";
+import { instantOf } from "@lifeboat/base";
+import { describe, expect, it } from "vitest";
+import { decideDrain } from "./drain.ts";
+
+const now = instantOf(Date.UTC(2026, 0, 1));
+const metadata = { uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" };
+
+function cluster(name: string, pods: number): Cluster {
+  return {
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { ...metadata, name },
+    spec: { syncMode: "Push" },
+    status: {
+      apiEnablements: [
+        { groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] },
+      ],
+      resourceSummary: { allocatable: { cpu: "100", memory: "100Gi", pods: String(pods) } },
+    },
+  };
+}
+
+function binding(name: string, spec: Partial<ResourceBinding["spec"]> = {}): ResourceBinding {
+  const labels = { "propagationpolicy.karmada.io/permanent-id": "p" };
+  return {
+    apiVersion: "work.karmada.io/v1alpha2",
+    kind: "ResourceBinding",
+    metadata: { ...metadata, name: `${name}-deployment`, namespace: "shop", labels },
+    spec: {
+      resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name },
+      replicas: 2,
+      conflictResolution: "Abort",
+      clusters: [{ name: "m1", replicas: 2 }],
+      placement: {
+        spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }],
+        replicaScheduling: {
+          replicaSchedulingType: "Divided",
+          replicaDivisionPreference: "Aggregated",
+        },
+      },
+      ...spec,
+    },
+  };
+}
+
+const fleet = [cluster("m1", 100), cluster("m2", 3), cluster("m3", 3)];
+
+describe("decideDrain", () => {
+  it("lets no two workloads count on the same room", () => {
+    const bindings = [binding("a"), binding("b"), binding("c")];
+    const plan = decideDrain({ cluster: "m1", clusters: fleet, bindings }, now);
+    const targets = plan.map((step) => step.targets.map(({ name }) => name).join());
+    expect(targets.slice(0, 2).toSorted()).toEqual(["m2", "m3"]);
+    expect(plan[2]?.held).toMatch(/^NoTarget: /);
+  });
+
+  it("moves what tolerates every taint, and leaves alone what is elsewhere", () => {
+    const placement = {
+      clusterTolerations: [{ operator: "Exists" }],
+      ...binding("a").spec.placement,
+    };
+    const elsewhere = binding("b", { clusters: [{ name: "m2", replicas: 2 }] });
+    const bindings = [binding("a", { placement }), elsewhere];
+    const plan = decideDrain({ cluster: "m1", clusters: fleet, bindings }, now);
+    expect(plan.map(({ workload }) => workload)).toEqual(["Deployment shop/a"]);
+    expect(plan[0]?.targets.map(({ name }) => name)).not.toContain("m1");
+  });
+
+  it("lets a copy go without a substitute when a healthy one stays", () => {
+    const copies = binding("a", {
+      placement: { clusterAffinity: { clusterNames: ["m1", "m2"] } },
+      clusters: [
+        { name: "m1", replicas: 2 },
+        { name: "m2", replicas: 2 },
+      ],
+    });
+    const healthy = {
+      ...copies,
+      status: { aggregatedStatus: [{ clusterName: "m2", health: "Healthy" as const }] },
+    };
+    const planOf = (one: ResourceBinding): ReturnType<typeof decideDrain> =>
+      decideDrain({ cluster: "m1", clusters: fleet, bindings: [one] }, now);
+    expect(planOf(healthy)).toEqual([
+      { workload: "Deployment shop/a", targets: [{ name: "m2", replicas: 2 }] },
+    ]);
+    expect(planOf(copies)[0]?.held).toMatch(/^NoTarget: /);
+  });
+});

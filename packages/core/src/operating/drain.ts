@@ -1,0 +1,112 @@
+/**
+ * What draining a cluster would do: which workloads leave it and where they would run, decided by the functions that the
+ * control plane itself asks, one after the other, so that two do not count on the same room.
+ *
+ * It is the answer of this moment: clusters and workloads may change while a drain goes on.
+ */
+import type { Cluster, ResourceBinding } from "@lifeboat/api";
+import { formatTime, type Instant, plainMoment } from "@lifeboat/base";
+import { affectedBy, type EvictingTaint } from "../failover/evacuation/affected.ts";
+import { isFailed } from "../failover/evacuation/rate.ts";
+import { decideRelease } from "../failover/evacuation/release.ts";
+import { identityOf } from "../failover/evacuation/taint-identity.ts";
+import { candidateOf, fleetOf } from "../placement/candidate.ts";
+import { purgesUnderWay } from "../placement/purge.ts";
+import { reservationsOf, reservedBy } from "../placement/reserve.ts";
+import type { PlacementView, Target } from "../placement/view.ts";
+import { DRAIN_TAINT } from "../well-known.ts";
+import { workloadOf } from "../clusters/stuck.ts";
+
+/** The taint by which a person empties a cluster. */
+export const DRAIN: EvictingTaint = Object.freeze({ key: DRAIN_TAINT, effect: "NoExecute" });
+
+export interface DrainView {
+  readonly cluster: string;
+  readonly clusters: readonly Cluster[];
+  readonly bindings: readonly ResourceBinding[];
+}
+
+/** What becomes of one workload. */
+export interface DrainStep {
+  readonly workload: string;
+  /** Where it would run; empty with `held`. */
+  readonly targets: readonly Target[];
+  /** Why it stays for now. */
+  readonly held?: string;
+}
+
+/** What would become of each workload on the cluster. */
+export function decideDrain(view: DrainView, now: Instant): readonly DrainStep[] {
+  const taint = { ...DRAIN, timeAdded: formatTime(now) };
+  const drained = view.clusters.map((one) =>
+    one.metadata.name === view.cluster
+      ? { ...one, spec: { ...one.spec, taints: [...(one.spec.taints ?? []), taint] } }
+      : one,
+  );
+  const fleet = fleetOf(drained.map(candidateOf));
+  const faulty = new Set(drained.filter(isFailed).map(({ metadata }) => metadata.name));
+  const reserved = reservedBy(view.bindings);
+  return affected(view, taint).map((binding) => {
+    const waitForPurge = purgesUnderWay(binding);
+    const placement: PlacementView = {
+      binding,
+      fleet,
+      reserved,
+      ...(waitForPurge !== undefined && { waitForPurge }),
+    };
+    const decision = decideRelease(
+      {
+        evacuation: view.cluster,
+        cluster: view.cluster,
+        taint: identityOf(taint),
+        purgeMode: "Gracefully",
+        placement,
+        leaving: faulty,
+        healthyElsewhere: healthyElsewhere(binding, faulty),
+        // What state it carries decides nothing about where it goes.
+        state: { work: undefined, policy: undefined, enabled: false, template: {} },
+      },
+      plainMoment(now),
+    );
+    const workload = workloadOf(binding);
+    if (decision.outcome === "held")
+      return { workload, targets: [], held: `${decision.reason}: ${decision.message}` };
+    promise(reserved, binding, decision.targets);
+    const stays = (binding.spec.clusters ?? []).filter(({ name }) => !faulty.has(name));
+    return { workload, targets: decision.targets.length === 0 ? stays : decision.targets };
+  });
+}
+
+/** What the drain moves; everything else that is on the cluster follows it. */
+function affected(
+  { cluster, bindings }: DrainView,
+  taint: EvictingTaint,
+): readonly ResourceBinding[] {
+  return bindings.filter((one) => affectedBy(one, cluster, taint, "Gracefully").affected);
+}
+
+function healthyElsewhere({ spec, status }: ResourceBinding, faulty: ReadonlySet<string>): number {
+  const elsewhere = new Set(
+    (spec.clusters ?? []).map(({ name }) => name).filter((name) => !faulty.has(name)),
+  );
+  return (status?.aggregatedStatus ?? []).filter(
+    ({ clusterName, health }) => elsewhere.has(clusterName) && health === "Healthy",
+  ).length;
+}
+
+/** Counts what the workload will take in its new clusters, for those that come after it. */
+function promise(
+  reserved: Map<string, Map<string, number>>,
+  binding: ResourceBinding,
+  targets: readonly Target[],
+): void {
+  const add = (given: readonly Target[] | undefined, sign: number): void => {
+    for (const { cluster, amounts } of reservationsOf(binding, given)) {
+      const sums = reserved.get(cluster) ?? new Map<string, number>();
+      for (const [name, amount] of amounts) sums.set(name, (sums.get(name) ?? 0) + sign * amount);
+      reserved.set(cluster, sums);
+    }
+  };
+  add(undefined, -1);
+  add(targets, 1);
+}
