@@ -53,6 +53,15 @@ export const TAINT_MANAGER = "TaintManager";
 export const TAINT_UNTOLERATED = "TaintUntolerated";
 
 export function decideRelease(view: ReleaseView, moment: Moment): ReleaseDecision {
+  const decision = decide(view, moment);
+  if (decision.outcome !== "held" || !BY_POLICY.has(decision.reason)) return decision;
+  return { ...decision, message: placedBy(view.placement.binding) + decision.message };
+}
+
+/** Reasons that a person mends in the policy. */
+const BY_POLICY: ReadonlySet<HeldReason> = new Set(["NoTarget", "StateNotReadable"]);
+
+function decide(view: ReleaseView, moment: Moment): ReleaseDecision {
   const { placement, cluster, taint, evacuation, purgeMode } = view;
   const { binding } = placement;
   if (binding.spec.suspension?.scheduling === true) return held("SchedulingSuspended");
@@ -72,10 +81,7 @@ export function decideRelease(view: ReleaseView, moment: Moment): ReleaseDecisio
     failing: "cluster",
   });
   if (state.outcome === "held")
-    return held(
-      "StateNotReadable",
-      `${placedBy(binding)}${state.reason}: ${state.message} ${STATE_HELP}`,
-    );
+    return held("StateNotReadable", `${state.reason}: ${state.message} ${STATE_HELP}`);
   return {
     outcome: "release",
     order: {

@@ -3,13 +3,13 @@ import { matchesAll } from "../../propagation/selectors/cluster-affinity.ts";
 import type { Filter, Rejection } from "./filter.ts";
 
 const NAME = "ClusterAffinity";
-const rejection: Rejection = Object.freeze({
+const byNames: Rejection = Object.freeze({
   filter: NAME,
   message: "cluster(s) did not match the placement cluster affinity constraint",
   help: "widen the cluster affinity of the policy",
 });
 const byLabels: Rejection = Object.freeze({
-  ...rejection,
+  ...byNames,
   help: "widen the cluster affinity of the policy, or label the cluster",
 });
 
@@ -18,7 +18,7 @@ export const clusterAffinity: Filter = {
   binds: true,
   prepare: ({ term: { matches, usesLabels } }) => {
     if (matches === matchesAll) return undefined;
-    const no = usesLabels ? byLabels : rejection;
-    return (candidate) => (matches(candidate) ? undefined : no);
+    const rejection = usesLabels ? byLabels : byNames;
+    return (candidate) => (matches(candidate) ? undefined : rejection);
   },
 };
