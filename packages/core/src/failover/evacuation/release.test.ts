@@ -115,7 +115,7 @@ describe("what holds it", () => {
       );
       return decision.outcome === "held" ? decision.message : "";
     };
-    expect(tainted("x", "NoSchedule")).toMatch(/^By PropagationPolicy shop\/web: /);
+    expect(tainted("x", "NoSchedule")).toMatch(/^By PropagationPolicy shop\/web: (?!By)/);
     expect(tainted("x", "NoSchedule")).toContain("or tolerate it in the policy");
     expect(tainted("x", "PreferNoExecute")).not.toContain("tolerate it");
     expect(tainted("lifeboat.dev/drain", "NoExecute")).toContain("`lifeboat uncordon`");

@@ -69,7 +69,7 @@ function decide(view: ReleaseView, moment: Moment): ReleaseDecision {
   const target = findTarget(placement, view.leaving, moment);
   const needsNone = !target.found && isDrainTaint(taint) && hasEnoughElsewhere(view);
   // seed: no-target
-  if (!target.found && !needsNone) return held("NoTarget", `${placedBy(binding)}${target.message}`);
+  if (!target.found && !needsNone) return held("NoTarget", target.message);
   const { template } = view.state;
   if (template === undefined && carriesState(view)) return held("TemplateMissing");
   const { state, inject } = stateToCarry({
