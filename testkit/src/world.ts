@@ -44,6 +44,8 @@ export interface WorldOptions {
   /** Who may do what; absent: masters may everything. */
   readonly authorizer?: Authorizer;
   readonly tokens?: ReadonlyMap<string, User>;
+  /** Whether `/readyz` fails while the disk is full; false when absent, as for members. */
+  readonly unreadyWhenFull?: boolean;
   /** After the server's own; none when absent. */
   readonly admissionPlugins?: readonly AdmissionPlugin[];
   /** How many changes watches can resume from. */
@@ -138,6 +140,7 @@ class RunningWorld implements World {
         admissionPlugins: this.#options.admissionPlugins ?? [],
         historyMaxEvents: this.#options.historyMaxEvents ?? HISTORY_MAX_EVENTS,
         historyMaxBytes: HISTORY_MAX_BYTES,
+        unreadyWhenFull: this.#options.unreadyWhenFull ?? false,
       },
     );
     this.#client = this.#server.client(MASTER);

@@ -189,7 +189,26 @@ test("a broken storage fails readiness and liveness by name; reads go on", async
   expect((await ask(world, "GET", "/readyz")).body).toBe("ok");
 });
 
-test("a full storage fails no check: deletions must reach the server to make room", async () => {
+test("a full storage of a control plane fails readiness by name until there is room, and liveness never", async () => {
+  const world = await createWorld({ unreadyWhenFull: true });
+  world.storage.fill();
+  expect((await ask(world, "POST", maps, map("a"))).status).toBe(507);
+  expect(await ask(world, "GET", "/readyz")).toMatchObject({
+    status: 500,
+    body: "[+]ping ok\n[+]storage ok\n[-]disk failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n",
+  });
+  expect((await ask(world, "GET", "/readyz/disk")).body).toBe(
+    "internal server error: the simulated disk is full\n",
+  );
+  expect((await ask(world, "GET", "/readyz?exclude=disk")).body).toBe("ok");
+  expect((await ask(world, "GET", "/livez")).body).toBe("ok");
+  world.storage.free();
+  // Without any write: the first question finds out, the next one is answered by it.
+  await ask(world, "GET", "/readyz");
+  expect((await ask(world, "GET", "/readyz")).body).toBe("ok");
+});
+
+test("a full storage of a member fails no check: it is no reason to move what runs there", async () => {
   const world = await createWorld();
   world.storage.fill();
   expect((await ask(world, "POST", maps, map("a"))).status).toBe(507);

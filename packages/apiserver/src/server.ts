@@ -54,6 +54,11 @@ export interface ApiServerOptions {
   /** At most this much history for watches to resume from. */
   readonly historyMaxEvents: number;
   readonly historyMaxBytes: number;
+  /**
+   * Whether `/readyz` fails, in its check `disk`, while writes that grow are refused. Everything is served in any case. Off
+   * for members: a full disk alone is no reason to move what runs there.
+   */
+  readonly unreadyWhenFull?: boolean;
 }
 
 export interface ApiServer {
@@ -125,6 +130,7 @@ export async function createApiServer(
       ready: [
         PING,
         storageCheck(store),
+        ...(options.unreadyWhenFull === true ? [diskCheck(store)] : []),
         {
           name: "shutdown",
           check: () => (shuttingDown ? "the server is shutting down" : undefined),
@@ -155,11 +161,23 @@ export async function createApiServer(
 }
 
 /**
- * A broken storage fails liveness too: only a new process can open it anew. A full one fails neither: what is there is
- * served, and deletions that make room have to reach the server.
+ * A broken storage fails liveness too: only a new process can open it anew. A full one does not: what is there is served,
+ * and deletions that make room have to reach the server.
  */
 function storageCheck(store: Store): HealthCheck {
   return { name: "storage", check: () => store.broken?.message };
+}
+
+/** The answer is what was known when the check began; the next one knows what the disk says now. */
+function diskCheck(store: Store): HealthCheck {
+  return {
+    name: "disk",
+    check: () => {
+      // A disk that cannot even be asked shows itself in the next write.
+      store.askForRoom().catch(() => undefined);
+      return store.full?.message;
+    },
+  };
 }
 
 async function createFirstNamespaces(client: Client): Promise<void> {

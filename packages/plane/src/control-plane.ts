@@ -76,6 +76,7 @@ export async function createControlPlane(
     ],
     historyMaxEvents: HISTORY_MAX_EVENTS,
     historyMaxBytes: HISTORY_MAX_BYTES,
+    unreadyWhenFull: true,
   });
   try {
     await serveKinds(ports, server);

@@ -87,6 +87,36 @@ test("the directory is created for its owner alone", async () => {
   expect(statSync(directory).mode & 0o777).toBe(0o700);
 });
 
+test("what was deleted is room again, although the disk has no more of it than before", async () => {
+  const MIB = 1024 * 1024;
+  const reserveBytes = 2 * MIB;
+  let onDisk = LITTLE_ROOM;
+  const storage = await openLmdbStorage(join(freshFolder(), "store"), {
+    reserveBytes,
+    roomOf: () => Promise.resolve(onDisk),
+  });
+  const object = (revision: number): ChangeRow => ({
+    ...row(revision),
+    bytes: Buffer.alloc(MIB, "x"),
+  });
+  const objects = [1, 2, 3, 4].map(object);
+  await storage.commit({ changes: objects, revisionCeiling: 100 });
+  onDisk = reserveBytes;
+  await expect(storage.commit({ changes: [object(5)] })).rejects.toThrow(
+    "is full: 2 MiB are left on it and 0 MiB inside the store, and 2 MiB are kept for deletions",
+  );
+  const deleted = objects.map((one, i) => ({ ...one, revision: i + 5, type: "DELETED" as const }));
+  for (const one of deleted)
+    await storage.commit({ changes: [one], trimHistoryBefore: one.revision, mayUseReserve: true });
+  expect(await storage.lackOfRoom()).toBeUndefined();
+  await storage.commit({ changes: [object(9)] });
+  // Not more than was freed: the reserve stays.
+  await expect(
+    storage.commit({ changes: Array.from({ length: 8 }, (_, i) => object(i + 10)) }),
+  ).rejects.toThrow("is full: 2 MiB are left on it and");
+  await storage.close();
+});
+
 test("a second instance is refused by name of the first, which goes on", async () => {
   const directory = join(freshFolder(), "store");
   const first = await openLmdbStorage(directory);

@@ -6,8 +6,8 @@
  *    resolves. `overlappingSync` is off because with it the header is also written before the data is synced.
  * 2. One owner: opening writes an owner row with a new number, refusing when the former owner is alive. Every batch is
  *    conditional on that number, so whoever is superseded, for whatever reason, can never write again.
- * 3. Room: a batch that grows the store is refused as StorageFull while less than `reserveBytes` are free on the disk;
- *    one that may use the reserve is tried. A write that met the end of the disk was not applied, because lmdb writes
+ * 3. Room: a batch that grows the store is refused as StorageFull while less than `reserveBytes` are free on the disk and
+ *    inside the file together (lmdb-room.ts); one that may use the reserve is tried. A write that met the end of the disk was not applied, because lmdb writes
  *    its header last, over bytes the disk already has. Any other error leaves the state in doubt: StorageBroken.
  * 4. A row that does not match its checksum or its key, or a table with fewer rows than it counts, stops the opening.
  */
@@ -28,6 +28,7 @@ import {
   finishDirectory,
   prepareDirectory,
 } from "./lmdb-directory.ts";
+import { freeBytesInFile, lackOfRoom, type PageCounts } from "./lmdb-room.ts";
 import { isAlive, type Owner, thisProcess } from "./lmdb-owner.ts";
 import { DamagedRow, decodeRow, encodeRow } from "./lmdb-row.ts";
 
@@ -95,9 +96,19 @@ export async function openLmdbStorage(
   }
 }
 
-interface Room {
+interface Reserve {
   readonly reserveBytes: number;
   readonly roomOf: (directory: string) => Promise<number>;
+}
+
+/** What lmdb tells about the whole file, beside the table it is asked of. */
+interface FileStats {
+  readonly pageSize: number;
+  readonly lastPageNumber: number;
+  /** The table of tables. */
+  readonly root: PageCounts;
+  /** The table of free pages. */
+  readonly free: PageCounts;
 }
 
 interface Tables {
@@ -111,8 +122,8 @@ class LmdbStorage implements Storage {
   readonly #environment: RootDatabase;
   readonly #tables: Tables;
   readonly #term: number;
-  readonly #reserve: Room;
-  #room = 0;
+  readonly #reserve: Reserve;
+  #onDisk = 0;
   #roomKnownAt = Number.NEGATIVE_INFINITY;
   #broken: StorageBroken | undefined;
   #closed: Promise<void> | undefined;
@@ -122,7 +133,7 @@ class LmdbStorage implements Storage {
     environment: RootDatabase,
     tables: Tables,
     term: number,
-    reserve: Room,
+    reserve: Reserve,
   ) {
     this.#directory = directory;
     this.#environment = environment;
@@ -154,6 +165,11 @@ class LmdbStorage implements Storage {
     if (applied) return;
     this.#broken = new StorageBroken(`${this.#directory} was taken over by another process`);
     throw this.#broken;
+  }
+
+  async lackOfRoom(): Promise<StorageFull | undefined> {
+    if (this.#closed !== undefined || this.#broken !== undefined) return undefined;
+    return this.#lackOf(BYTES_PER_CHANGE);
   }
 
   close(): Promise<void> {
@@ -222,15 +238,27 @@ class LmdbStorage implements Storage {
   }
 
   async #requireRoom(batch: StorageBatch): Promise<void> {
-    const { reserveBytes, roomOf } = this.#reserve;
     const now = performance.now();
-    if (this.#room > PLENTY_OF_ROOM && now - this.#roomKnownAt < ROOM_CHECK_MS) return;
-    this.#room = await roomOf(this.#directory);
-    this.#roomKnownAt = now;
-    if (this.#room - bytesWanted(batch) < reserveBytes)
-      throw new StorageFull(
-        `the disk of ${this.#directory} is full: ${Math.floor(this.#room / MIB)} MiB are left, ${Math.ceil(reserveBytes / MIB)} MiB are kept in reserve`,
-      );
+    if (this.#onDisk > PLENTY_OF_ROOM && now - this.#roomKnownAt < ROOM_CHECK_MS) return;
+    const lack = await this.#lackOf(bytesWanted(batch));
+    if (lack !== undefined) throw lack;
+  }
+
+  async #lackOf(bytes: number): Promise<StorageFull | undefined> {
+    const { reserveBytes, roomOf } = this.#reserve;
+    this.#onDisk = await roomOf(this.#directory);
+    this.#roomKnownAt = performance.now();
+    // Only a disk that is short makes it worth to count the pages.
+    if (this.#onDisk - bytes >= reserveBytes || this.#closed !== undefined) return undefined;
+    const room = { onDisk: this.#onDisk, inFile: this.#freeInFile() };
+    const lack = lackOfRoom(this.#directory, room, bytes, reserveBytes);
+    return lack === undefined ? undefined : new StorageFull(lack);
+  }
+
+  #freeInFile(): number {
+    const { root, free, pageSize, lastPageNumber } = this.#environment.getStats() as FileStats;
+    const tables = Object.values(this.#tables).map((table) => table.getStats() as PageCounts);
+    return freeBytesInFile(pageSize, lastPageNumber, [root, free, ...tables]);
   }
 
   /** lmdb tells a write that was cut short by the end of the disk as an I/O error; the room left tells which it was. */

@@ -287,6 +287,52 @@ describe("a storage that fails", () => {
     expect(later.seen).toEqual(seen);
   });
 
+  test("full: a removal is taken by a store that did not know yet that the disk is full", async () => {
+    await put("ns/a", "1");
+    storage.fill();
+    await remove("ns/a");
+    expect(list()).toEqual([]);
+    expect(store.full).toBeUndefined();
+  });
+
+  test("full: what is kept in memory alone is taken, and does not hide that the disk is full", async () => {
+    storage.fill();
+    await expect(put("ns/a", "1")).rejects.toBeInstanceOf(StorageFull);
+    await put("ns/event", "1", { table: EVENTS });
+    expect(store.full).toBeInstanceOf(StorageFull);
+    storage.free();
+    await put("ns/a", "1");
+    expect(store.full).toBeUndefined();
+  });
+
+  test("full: deletions leave no more than an eighth of the history on the disk", async () => {
+    await restart({ historyMaxEvents: 80 });
+    for (let i = 0; i < 60; i++) await put(`ns/${i}`, "1");
+    expect(storage.image().history).toHaveLength(60);
+    storage.fill();
+    await expect(put("ns/z", "1")).rejects.toBeInstanceOf(StorageFull);
+    await remove("ns/0");
+    expect(storage.image().history).toHaveLength(11);
+    await remove("ns/1");
+    expect(storage.image().history).toHaveLength(11);
+    expect(() => watch(recorder(), { from: 1 })).toThrow(HistoryGone);
+    // There is room again: history may grow to its full length.
+    storage.free();
+    for (let i = 0; i < 60; i++) await put(`ns/later-${i}`, "1");
+    expect(storage.image().history).toHaveLength(70);
+  });
+
+  test("full: that there is room, and that there is none, is found without a write", async () => {
+    await store.askForRoom();
+    expect(store.full).toBeUndefined();
+    storage.fill();
+    await store.askForRoom();
+    expect(store.full?.message).toBe("the simulated disk is full");
+    storage.free();
+    await store.askForRoom();
+    expect(store.full).toBeUndefined();
+  });
+
   test("broken: everything on its way and every later write is refused, reads go on", async () => {
     await put("ns/a", "1");
     storage.fail(createRandom(1));
@@ -572,6 +618,7 @@ describe("restarting", () => {
       {
         load: () => Promise.resolve(loaded),
         commit: () => Promise.resolve(),
+        lackOfRoom: () => Promise.resolve(undefined),
         close: () => Promise.resolve(),
       },
       { volatileTables: new Set() },

@@ -9,7 +9,8 @@
  * 1. `get`, `range`, `count` and watchers see durable changes only; `head` alone sees what is on its way.
  * 2. Storage full: the group and everything that waits behind it is refused, except removals that build on durable
  *    state; from then on until a growing group succeeds, growing writes are kept apart from those that may use the
- *    storage's reserve, so that deletions go on.
+ *    storage's reserve, so that deletions go on. While it is full, only an eighth of the history is kept, and what is
+ *    dropped of it is trimmed on disk with the next group: otherwise a deletion moves an object to history and frees nothing.
  * 3. Storage broken: everything on its way is refused, and every later write, until the store is opened anew.
  * 4. A group of volatile changes below the revision ceiling is not sent to the storage at all.
  * 5. The ceiling that covers a revision is durable before anybody sees the revision. One that nobody saw, because its
@@ -85,6 +86,8 @@ const WARM_CHANGES = 256;
 /** A write that makes an object larger by more than this counts as growing when the storage is full. */
 const GROWTH_ALLOWED = 512;
 const SLOW_COMMIT_MS = 1000;
+/** How much of its history a full store keeps: a deleted object is in history until that is trimmed, and takes room there. */
+const HISTORY_SHARE_WHEN_FULL = 1 / 8;
 
 /** Opens a store on what the storage holds. The storage belongs to the store from here on. */
 export async function createStore(
@@ -146,7 +149,7 @@ class MemoryStore implements Store {
   #committing = false;
   #idle: Promise<void> = Promise.resolve();
   #becomeIdle: () => void = () => undefined;
-  #full = false;
+  #full: StorageFull | undefined;
   #broken: StorageBroken | undefined;
   #closed: Promise<void> | undefined;
   readonly #awaited = new Set<Awaited>();
@@ -182,6 +185,17 @@ class MemoryStore implements Store {
 
   get broken(): StorageBroken | undefined {
     return this.#broken;
+  }
+
+  get full(): StorageFull | undefined {
+    return this.#full;
+  }
+
+  async askForRoom(): Promise<void> {
+    if (this.#closed !== undefined || this.#broken !== undefined) return;
+    const lack = await this.#storage.lackOfRoom();
+    if (lack !== undefined) this.#becomeFull(lack);
+    else if (this.#full !== undefined) this.#leaveFull();
   }
 
   whenReached(revision: number, callback: () => void): Cancel {
@@ -361,7 +375,7 @@ class MemoryStore implements Store {
     for (const write of waiting) {
       if (count === this.#options.groupMaxChanges) break;
       if (count > 0 && bytes + write.entry.bytes.length > this.#options.groupMaxBytes) break;
-      if (this.#full && isGrowing(write) !== alike) break;
+      if (this.#full !== undefined && isGrowing(write) !== alike) break;
       count += 1;
       bytes += write.entry.bytes.length;
     }
@@ -384,7 +398,7 @@ class MemoryStore implements Store {
     }
     if (batch?.revisionCeiling !== undefined) this.#ceiling = batch.revisionCeiling;
     if (batch?.trimHistoryBefore !== undefined) this.#untrimmed -= trimmed;
-    if (this.#full && group.some(isGrowing)) this.#leaveFull();
+    if (this.#full !== undefined && group.some(isGrowing)) this.#leaveFull();
     this.#apply(group);
   }
 
@@ -400,12 +414,12 @@ class MemoryStore implements Store {
     const raise = last > this.#ceiling - CEILING_STEP / 2;
     if (changes.length === 0 && !raise) return undefined;
     const oldest = this.#history.at(0)?.revision;
+    const trimChunk = this.#full === undefined ? this.#options.trimChunk : 1;
     return {
       changes,
       ...(raise && { revisionCeiling: last + CEILING_STEP }),
-      ...(this.#untrimmed >= this.#options.trimChunk &&
-        oldest !== undefined && { trimHistoryBefore: oldest }),
-      ...(this.#full && !group.some(isGrowing) && { mayUseReserve: true }),
+      ...(this.#untrimmed >= trimChunk && oldest !== undefined && { trimHistoryBefore: oldest }),
+      ...(!group.some(isGrowing) && { mayUseReserve: true }),
     };
   }
 
@@ -441,10 +455,7 @@ class MemoryStore implements Store {
     if (error instanceof StorageBroken) {
       this.#broken = error;
       this.#log.error("the storage is broken, no more writes", { error });
-    } else if (!this.#full) {
-      this.#full = true;
-      this.#log.warn("the storage is full, growing writes are refused", { error });
-    }
+    } else this.#becomeFull(error);
     const waiting = this.#waiting;
     this.#waiting = this.#broken === undefined ? waiting.filter(isRemovalOfDurable) : [];
     const kept = new Set(this.#waiting);
@@ -454,8 +465,16 @@ class MemoryStore implements Store {
     for (const write of kept) write.table.pending.set(write.entry.key, write);
   }
 
+  #becomeFull(error: StorageFull): void {
+    const wasFull = this.#full !== undefined;
+    this.#full = error;
+    if (wasFull) return;
+    this.#log.warn("the storage is full, growing writes are refused", { error });
+    this.#forgetOld();
+  }
+
   #leaveFull(): void {
-    this.#full = false;
+    this.#full = undefined;
     this.#log.info("the storage has room again");
   }
 
@@ -473,9 +492,11 @@ class MemoryStore implements Store {
   }
 
   #forgetOld(): void {
-    const { historyMaxEvents, historyMaxBytes } = this.#options;
+    const share = this.#full === undefined ? 1 : HISTORY_SHARE_WHEN_FULL;
+    const historyMaxEvents = this.#options.historyMaxEvents * share;
+    const historyMaxBytes = this.#options.historyMaxBytes * share;
     while (
-      this.#history.size > historyMaxEvents ||
+      (this.#history.size > historyMaxEvents && this.#history.size > 1) ||
       (this.#historyBytes > historyMaxBytes && this.#history.size > 1)
     )
       this.#forgetOldest();
@@ -581,7 +602,9 @@ function failureOf(cause: unknown): StorageFull | StorageBroken {
   return new StorageBroken("the storage failed in an unknown way", { cause });
 }
 
-function isGrowing({ entry, previous }: PendingWrite): boolean {
+/** What is kept in memory alone takes no room on the disk. */
+function isGrowing({ table, entry, previous }: PendingWrite): boolean {
+  if (table.volatile) return false;
   return previous === undefined || entry.bytes.length > previous.bytes.length + GROWTH_ALLOWED;
 }
 

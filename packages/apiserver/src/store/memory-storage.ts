@@ -127,11 +127,14 @@ class Handle implements MemoryStorage {
     if (this.#state === "dead") return new Promise(() => undefined);
     assert(this.#underway === undefined, "batches are committed one at a time");
     if (this.#broken) throw new StorageBroken("the simulated disk failed earlier");
-    if (this.#disk.full && batch.mayUseReserve !== true)
-      throw new StorageFull("the simulated disk is full");
+    if (this.#disk.full && batch.mayUseReserve !== true) throw simulatedFull();
     if (this.#failing !== undefined) this.#failNow(batch, this.#failing);
     if (this.#syncDelayMs > 0) return this.#sync(batch);
     return this.#disk.apply(batch);
+  }
+
+  lackOfRoom(): Promise<StorageFull | undefined> {
+    return Promise.resolve(this.#disk.full ? simulatedFull() : undefined);
   }
 
   close(): Promise<void> {
@@ -187,4 +190,8 @@ class Handle implements MemoryStorage {
       this.#underway = { batch, cancel };
     });
   }
+}
+
+function simulatedFull(): StorageFull {
+  return new StorageFull("the simulated disk is full");
 }

@@ -51,6 +51,8 @@ export interface Loaded {
 export interface Storage {
   load(): Promise<Loaded>;
   commit(batch: StorageBatch): Promise<void>;
+  /** Undefined when a small batch that grows the store would be taken now, else why it would be refused. */
+  lackOfRoom(): Promise<StorageFull | undefined>;
   close(): Promise<void>;
 }
 

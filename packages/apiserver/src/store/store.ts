@@ -14,7 +14,7 @@
  */
 import type { AnyObject, KubeObject } from "@lifeboat/api";
 import type { Cancel } from "@lifeboat/base";
-import type { ChangeType, StorageBroken } from "./storage.ts";
+import type { ChangeType, StorageBroken, StorageFull } from "./storage.ts";
 
 /**
  * One version of one object. `bytes` is its JSON, made once and shared by disk, answers and watches; it begins with
@@ -99,6 +99,10 @@ export interface Store {
   readonly oldestRevision: number;
   /** Why no write is taken any more, once the storage broke. Only opening the store anew helps. */
   readonly broken: StorageBroken | undefined;
+  /** Why writes that grow are refused; undefined while the storage has room, as far as is known. */
+  readonly full: StorageFull | undefined;
+  /** Asks the storage whether it has room, so that `full` is right also while nothing is written. */
+  askForRoom(): Promise<void>;
   /** Calls back once, when `revision` has got this far by a later write; the answer takes it back. */
   whenReached(revision: number, callback: () => void): Cancel;
   /** The durable state of one object. */

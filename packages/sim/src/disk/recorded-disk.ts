@@ -84,6 +84,7 @@ class Recorded implements RecordedDisk {
         // Who died in between has left it on the disk, and that was recorded at once.
         if (!this.#dead.has(handle)) this.#record(batch.changes);
       },
+      lackOfRoom: () => handle.lackOfRoom(),
       close: () => handle.close(),
     };
   }
