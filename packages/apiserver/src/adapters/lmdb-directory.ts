@@ -4,11 +4,14 @@
  *
  *     format     {"kind":"lifeboat-store","format":1,"state":"creating"|"ready"}
  *     data.mdb   the database (and data.mdb-lock beside it, which lmdb manages)
+ *     clean      the size, time and newest transaction of data.mdb when it was closed in order; absent while it is open
  *
  * 1. `format` is written before the database is created and says `ready` only after it was; so a directory whose
  *    creation was interrupted is created anew, and a `ready` one whose database is gone is refused, not replaced.
- * 2. The file's own header is looked at before it is mapped, because touching a page behind the end of a mapped file
+ * 2. The file's own header is read before it is mapped, because touching a page behind the end of a mapped file
  *    kills the process.
+ * 3. `clean` is durable before `close` answers, and its absence before the first write. Whatever happened to the file
+ *    otherwise (a crash, a copy, a cut) leaves it without a `clean` that fits: then it is checked first (lmdb-check.ts).
  */
 import {
   chmodSync,
@@ -25,6 +28,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { fileProblem } from "./file-problem.ts";
 
 /** The number of the newest layout this program reads and writes. */
 export const STORE_FORMAT = 1;
@@ -33,6 +37,8 @@ const FORMAT_FILE = "format";
 const FORMAT_DRAFT = "format.new";
 const DATA_FILE = "data.mdb";
 const LOCK_FILE = "data.mdb-lock";
+const CLEAN_FILE = "clean";
+const CLEAN_DRAFT = "clean.new";
 
 /** The directory cannot be used as a store; the message says why, and what to do where something can be done. */
 export class DirectoryRefused extends Error {
@@ -43,8 +49,28 @@ export function dataFileOf(directory: string): string {
   return join(directory, DATA_FILE);
 }
 
-/** Makes the directory fit to be opened; answers whether it is `new` (call `finishDirectory` once the database exists). */
-export function prepareDirectory(directory: string): "new" | "existing" {
+/**
+ * `new`: call `finishDirectory` once the database exists. `clean`: it is as the last process has left it in order.
+ * `unchecked`: nobody knows; it may crash whoever maps it.
+ */
+export type FoundDirectory = "new" | "clean" | "unchecked";
+
+/** Makes the directory fit to be opened, and answers how it was found. */
+export function prepareDirectory(directory: string): FoundDirectory {
+  return inWords(() => prepare(directory));
+}
+
+/** Runs calls on files; one that fails is a refusal of the directory. */
+export function inWords<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (cause) {
+    const problem = fileProblem(cause);
+    throw problem === undefined ? cause : new DirectoryRefused(problem, { cause });
+  }
+}
+
+function prepare(directory: string): FoundDirectory {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const files = readdirSync(directory).filter((name) => name !== FORMAT_DRAFT);
   if (!files.includes(FORMAT_FILE)) {
@@ -57,8 +83,9 @@ export function prepareDirectory(directory: string): "new" | "existing" {
   chmodSync(directory, 0o700);
   if (readFormat(directory) === "ready") {
     checkDataFile(directory);
-    return "existing";
+    return readClean(directory) === stateOf(directory) ? "clean" : "unchecked";
   }
+  rmSync(join(directory, CLEAN_FILE), { force: true });
   rmSync(join(directory, DATA_FILE), { force: true });
   rmSync(join(directory, LOCK_FILE), { force: true });
   return "new";
@@ -66,7 +93,7 @@ export function prepareDirectory(directory: string): "new" | "existing" {
 
 /** Records that the database was created and is durable. */
 export function finishDirectory(directory: string): void {
-  writeFormat(directory, "ready");
+  inWords(() => writeFormat(directory, "ready"));
 }
 
 function readFormat(directory: string): "creating" | "ready" {
@@ -97,17 +124,60 @@ function parseFormat(
   return state === "creating" || state === "ready" ? { format, state } : undefined;
 }
 
-/** Replaced whole and synced, with the directory, so that a power cut leaves the old text or the new one. */
 function writeFormat(directory: string, state: "creating" | "ready"): void {
-  const draft = join(directory, FORMAT_DRAFT);
+  const text = JSON.stringify({ kind: KIND, format: STORE_FORMAT, state });
+  writeWhole(directory, FORMAT_FILE, FORMAT_DRAFT, text);
+}
+
+/** The database was closed in order: the next process need not check it. */
+export function markClean(directory: string): void {
+  writeWhole(directory, CLEAN_FILE, CLEAN_DRAFT, stateOf(directory));
+}
+
+/** The database is about to be written: durable before the first write. */
+export function unmarkClean(directory: string): void {
+  rmSync(join(directory, CLEAN_FILE), { force: true });
+  syncFolder(directory);
+}
+
+function readClean(directory: string): string | undefined {
+  try {
+    return readFileSync(join(directory, CLEAN_FILE), "utf8").trim();
+  } catch {
+    // There is none, or nobody can read it: the database is checked.
+    return undefined;
+  }
+}
+
+/** What changes with every write to the database, and with most ways to damage or replace it. */
+function stateOf(directory: string): string {
+  const path = dataFileOf(directory);
+  const { size, mtimeNs } = statSync(path, { bigint: true });
+  const transaction = newestHeader(path)?.transaction ?? 0n;
+  return JSON.stringify({ size: `${size}`, mtimeNs: `${mtimeNs}`, transaction: `${transaction}` });
+}
+
+/** Replaced whole and synced, with the directory, so that a power cut leaves the old text or the new one. */
+function writeWhole(directory: string, name: string, draftName: string, text: string): void {
+  const draft = join(directory, draftName);
   const file = openSync(draft, "w", 0o600);
-  writeSync(file, `${JSON.stringify({ kind: KIND, format: STORE_FORMAT, state })}\n`);
-  fsyncSync(file);
-  closeSync(file);
-  renameSync(draft, join(directory, FORMAT_FILE));
+  try {
+    writeSync(file, `${text}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(draft, join(directory, name));
+  syncFolder(directory);
+}
+
+function syncFolder(directory: string): void {
   const folder = openSync(directory, "r");
-  fsyncSync(folder);
-  closeSync(folder);
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }
 
 const LMDB_MAGIC = 0xbeefc0de;

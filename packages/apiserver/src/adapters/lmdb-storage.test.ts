@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { bundleProgram } from "@lifeboat/testkit";
 import { afterEach, expect, test } from "vitest";
 import type { ChangeRow, Storage } from "../store/storage.ts";
 import { storageSuite } from "../store/storage.suite.ts";
@@ -19,6 +20,8 @@ import { type LmdbStorageOptions, openLmdbStorage } from "./lmdb-storage.ts";
 /** Room enough, but so little that the storage looks it up before every batch. */
 const LITTLE_ROOM = 1024 ** 3;
 const folders: string[] = [];
+/** Tests run from the sources, which the child that checks a store cannot load. */
+const checkProgram = bundleProgram(new URL("./lmdb-check-program.ts", import.meta.url), ["lmdb"]);
 
 function freshFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "lifeboat-lmdb-"));
@@ -203,23 +206,88 @@ test("a database that was cut short is refused before it is mapped", async () =>
   await expect(openLmdbStorage(directory)).rejects.toThrow("is cut short (10 pages of");
 });
 
-test("a flipped bit in any object stops the opening with a sentence", async () => {
+/** Flips a bit of the object's row that the table of objects holds. */
+function flipBitOf(file: string, whole: Buffer, number: number): void {
+  const damaged = Buffer.from(whole);
+  const at = damaged.lastIndexOf(`{"number":${number},`);
+  expect(at).toBeGreaterThan(0);
+  const spot = at + 11 + number * 100;
+  damaged[spot] = (damaged[spot] ?? 0) ^ (1 << (number % 8));
+  writeFileSync(file, damaged);
+}
+
+const CHECKSUM =
+  "is damaged (a row does not match its checksum): restore the directory from a backup";
+
+test("a flipped bit in an object is found by the check, before the store is opened", async () => {
   const directory = await filledFolder();
   const file = join(directory, "data.mdb");
   const whole = readFileSync(file);
-  for (let i = 1; i <= 20; i++) {
-    const damaged = Buffer.from(whole);
-    const at = damaged.lastIndexOf(`{"number":${i},`);
-    expect(at).toBeGreaterThan(0);
-    const spot = at + 11 + i * 100;
-    damaged[spot] = (damaged[spot] ?? 0) ^ (1 << (i % 8));
-    writeFileSync(file, damaged);
-    const storage = await openLmdbStorage(directory);
-    await expect(readAll(storage)).rejects.toThrow(
-      "is damaged (a row does not match its checksum): restore the directory from a backup",
-    );
+  for (const number of [1, 10, 20]) {
+    flipBitOf(file, whole, number);
+    await expect(openLmdbStorage(directory, { checkProgram })).rejects.toThrow(CHECKSUM);
+  }
+});
+
+test("a flipped bit in any object stops the loading, where nobody could check before", async () => {
+  const directory = await filledFolder();
+  const file = join(directory, "data.mdb");
+  const whole = readFileSync(file);
+  const warnings: string[] = [];
+  for (const number of [2, 19]) {
+    flipBitOf(file, whole, number);
+    const storage = await openLmdbStorage(directory, {
+      checkProgram: join(directory, "no-such-program.js"),
+      warn: (sentence) => warnings.push(sentence),
+    });
+    await expect(readAll(storage)).rejects.toThrow(CHECKSUM);
     await storage.close();
   }
+  expect(warnings).toHaveLength(2);
+  expect(warnings[0]).toContain(`${file} was not checked: the process that checks it ended with`);
+});
+
+test("a file with a page too few or a zeroed page is refused with a sentence, not with a crash", async () => {
+  const directory = await filledFolder();
+  const file = join(directory, "data.mdb");
+  const whole = readFileSync(file);
+  truncateSync(file, whole.length - 40_960);
+  await expect(openLmdbStorage(directory, { checkProgram })).rejects.toThrow(
+    /is damaged \(.*\): restore the directory from a backup/,
+  );
+  // Of the pages in the second half most are in use: at least one of these is a page of a tree.
+  let refused = 0;
+  for (let page = Math.floor(whole.length / 8192); page < whole.length / 4096; page += 4) {
+    writeFileSync(file, Buffer.from(whole).fill(0, page * 4096, (page + 1) * 4096));
+    try {
+      await (await openLmdbStorage(directory, { checkProgram })).close();
+    } catch (error) {
+      expect(error).toBeInstanceOf(DirectoryRefused);
+      refused += 1;
+    }
+  }
+  expect(refused).toBeGreaterThan(0);
+});
+
+test("only a store that was closed in order, and not touched since, is not checked", async () => {
+  const directory = await filledFolder();
+  const file = join(directory, "data.mdb");
+  const checks: string[] = [];
+  const counted = {
+    checkProgram: join(directory, "no-such-program.js"),
+    warn: (sentence: string) => checks.push(sentence),
+  };
+  await (await openLmdbStorage(directory, counted)).close();
+  expect(checks).toHaveLength(0);
+  // Copied: the same bytes, and nobody knows what happened on the way.
+  writeFileSync(file, readFileSync(file));
+  await (await openLmdbStorage(directory, counted)).close();
+  expect(checks).toHaveLength(1);
+  // Not closed.
+  await openLmdbStorage(directory, counted);
+  expect(checks).toHaveLength(1);
+  await (await openLmdbStorage(directory, { ...counted, ...usurper })).close();
+  expect(checks).toHaveLength(2);
 });
 
 test("a creation that was interrupted is done anew", async () => {

@@ -7,30 +7,45 @@
  * 2. One owner: opening writes an owner row with a new number, refusing when the former owner is alive. Every batch is
  *    conditional on that number, so whoever is superseded, for whatever reason, can never write again.
  * 3. Room: a batch that grows the store is refused as StorageFull while less than `reserveBytes` are free on the disk and
- *    inside the file together (lmdb-room.ts); one that may use the reserve is tried. A write that met the end of the disk was not applied, because lmdb writes
- *    its header last, over bytes the disk already has. Any other error leaves the state in doubt: StorageBroken.
- * 4. A row that does not match its checksum or its key, or a table with fewer rows than it counts, stops the opening.
+ *    inside the file together (lmdb-room.ts); one that may use the reserve is tried. A write that met the end of the disk
+ *    was not applied, because lmdb writes its header last, over bytes the disk already has. Any other error leaves the
+ *    state in doubt: StorageBroken.
+ * 4. A store that was not closed in order is read by another process first (lmdb-check.ts). Damage that is found then, or
+ *    while rows are loaded (lmdb-tables.ts), stops the opening.
  */
 import { statfs } from "node:fs/promises";
-import { type Database, open, type RootDatabase } from "lmdb";
+import type { RootDatabase } from "lmdb";
 import {
-  type ChangeRow,
   type Loaded,
-  type ObjectRow,
   type Storage,
   type StorageBatch,
   StorageBroken,
   StorageFull,
 } from "../store/storage.ts";
+import { fileProblem } from "./file-problem.ts";
+import { checkInChild } from "./lmdb-check.ts";
 import {
-  dataFileOf,
   DirectoryRefused,
   finishDirectory,
+  inWords,
+  markClean,
   prepareDirectory,
+  unmarkClean,
 } from "./lmdb-directory.ts";
-import { freeBytesInFile, lackOfRoom, type PageCounts } from "./lmdb-room.ts";
 import { isAlive, type Owner, thisProcess } from "./lmdb-owner.ts";
-import { DamagedRow, decodeRow, encodeRow } from "./lmdb-row.ts";
+import { freeBytesInFile, lackOfRoom, type PageCounts } from "./lmdb-room.ts";
+import { encodeRow } from "./lmdb-row.ts";
+import {
+  historyKey,
+  historyRows,
+  objectRows,
+  openEnvironment,
+  openTables,
+  OWNER,
+  parseOwner,
+  type Table,
+  type Tables,
+} from "./lmdb-tables.ts";
 
 export interface LmdbStorageOptions {
   /** Room on the disk that growing writes leave free. */
@@ -38,6 +53,10 @@ export interface LmdbStorageOptions {
   /** How many bytes the disk of a directory has left. */
   readonly roomOf?: (directory: string) => Promise<number>;
   readonly processes?: Processes;
+  /** The program of the check; absent: the one beside this file. Tests run from sources, which a child cannot load. */
+  readonly checkProgram?: string;
+  /** Told in a sentence when a store is opened that could not be checked. */
+  readonly warn?: (sentence: string) => void;
 }
 
 /** What is known about processes, to tell whether a directory is in use. */
@@ -48,8 +67,6 @@ export interface Processes {
 
 const MIB = 1024 * 1024;
 const DEFAULT_RESERVE_BYTES = 64 * MIB;
-/** Address space, not memory nor disk; lmdb maps anew when the file outgrows it. */
-const MAP_BYTES = 4096 * MIB;
 /** A batch trims at most so many rows: more would delay its writes. */
 const TRIM_AT_ONCE = 1024;
 /** While more than this is left the room is looked up once a second, which is less than a disk fills in that time. */
@@ -64,10 +81,8 @@ const INPUT_OUTPUT_ERROR = 5;
 /** With less than this left beside what a batch wants, a failed write is taken for one that met the end of the disk. */
 const SHORT_OF_ROOM = MIB;
 
-const OWNER = Buffer.from("owner");
 const CEILING = Buffer.from("ceiling");
 const HISTORY_START = Buffer.from("history");
-const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
 
 /** Opens or creates a store directory. Throws DirectoryRefused, with a sentence, when it must not be used. */
 export async function openLmdbStorage(
@@ -80,19 +95,20 @@ export async function openLmdbStorage(
     processes = { self: thisProcess(), isAlive },
   } = options;
   const found = prepareDirectory(directory);
+  if (found === "unchecked") {
+    const { warn = () => undefined, checkProgram } = options;
+    await checkInChild(directory, { isAlive: processes.isAlive, warn, program: checkProgram });
+  }
+  if (found === "clean") inWords(() => unmarkClean(directory));
   const environment = openEnvironment(directory);
-  const tables = {
-    objects: environment.openDB<Buffer, Buffer>("objects", BINARY),
-    history: environment.openDB<Buffer, Buffer>("history", BINARY),
-    meta: environment.openDB<Buffer, Buffer>("meta", { ...BINARY, useVersions: true }),
-  };
   try {
+    const tables = openTables(environment);
     const term = claim(directory, tables.meta, processes);
     if (found === "new") finishDirectory(directory);
     return new LmdbStorage(directory, environment, tables, term, { reserveBytes, roomOf });
   } catch (error) {
     await environment.close();
-    throw error;
+    throw refusalOf(directory, error);
   }
 }
 
@@ -109,12 +125,6 @@ interface FileStats {
   readonly root: PageCounts;
   /** The table of free pages. */
   readonly free: PageCounts;
-}
-
-interface Tables {
-  readonly objects: Database<Buffer, Buffer>;
-  readonly history: Database<Buffer, Buffer>;
-  readonly meta: Database<Buffer, Buffer>;
 }
 
 class LmdbStorage implements Storage {
@@ -143,12 +153,12 @@ class LmdbStorage implements Storage {
   }
 
   load(): Promise<Loaded> {
-    const { objects, history, meta } = this.#tables;
+    const { meta } = this.#tables;
     return Promise.resolve({
       revisionCeiling: readNumber(meta, CEILING),
       historyStart: readNumber(meta, HISTORY_START),
-      objects: this.#rows(objects, (row) => Buffer.from(row.key)),
-      history: this.#rows(history, (row) => historyKey(row.revision)),
+      objects: objectRows(this.#directory, this.#tables),
+      history: historyRows(this.#directory, this.#tables),
     });
   }
 
@@ -180,11 +190,22 @@ class LmdbStorage implements Storage {
   /** Gives the ownership back, so that the next process need not look whether this one is alive. */
   async #close(): Promise<void> {
     const { meta } = this.#tables;
+    let isReleased = false;
     if (this.#broken === undefined) {
       const release = (): void => void meta.put(OWNER, ownerRow(undefined), this.#term);
-      await meta.ifVersion(OWNER, this.#term, release).catch(causeOf);
+      isReleased = await meta.ifVersion(OWNER, this.#term, release).catch(() => false);
     }
     await this.#environment.close();
+    if (isReleased) this.#markClean();
+  }
+
+  /** One that cannot be marked, because the disk is full or gone, is checked by the next process: nothing is lost. */
+  #markClean(): void {
+    try {
+      markClean(this.#directory);
+    } catch (error) {
+      if (fileProblem(error) === undefined) throw error;
+    }
   }
 
   /** Puts inside the conditional block: they are one transaction, and their outcome is the block's. */
@@ -206,35 +227,6 @@ class LmdbStorage implements Storage {
     writeNumber(meta, HISTORY_START, before);
     const old = history.getKeys({ end: historyKey(before), limit: TRIM_AT_ONCE });
     for (const key of old) void history.remove(key);
-  }
-
-  *#rows(
-    table: Database<Buffer, Buffer>,
-    keyOf: (row: ChangeRow) => Buffer,
-  ): Iterable<ObjectRow & ChangeRow> {
-    const { entryCount } = table.getStats() as { readonly entryCount: number };
-    let count = 0;
-    for (const { key, value } of table.getRange()) {
-      const row = this.#decode(value);
-      if (!keyOf(row).equals(key)) throw this.#damaged("a row lies under the key of another");
-      count += 1;
-      yield row;
-    }
-    if (count !== entryCount) throw this.#damaged(`${count} rows were found of ${entryCount}`);
-  }
-
-  #decode(value: Buffer): ChangeRow {
-    try {
-      return decodeRow(value);
-    } catch (error) {
-      throw error instanceof DamagedRow ? this.#damaged(error.message) : error;
-    }
-  }
-
-  #damaged(what: string): DirectoryRefused {
-    return new DirectoryRefused(
-      `${dataFileOf(this.#directory)} is damaged (${what}): restore the directory from a backup`,
-    );
   }
 
   async #requireRoom(batch: StorageBatch): Promise<void> {
@@ -278,27 +270,23 @@ class LmdbStorage implements Storage {
   }
 }
 
-function openEnvironment(directory: string): RootDatabase {
-  try {
-    return open({
-      ...BINARY,
-      path: dataFileOf(directory),
-      noSubdir: true,
-      maxDbs: 3,
-      mapSize: MAP_BYTES,
-      overlappingSync: false,
-      eventTurnBatching: false,
-    });
-  } catch (cause) {
-    throw new DirectoryRefused(
-      `${dataFileOf(directory)} cannot be opened: ${(cause as Error).message}`,
-      { cause },
+/** What lmdb itself throws while the store is opened, such as for want of room, is a refusal as well. */
+function refusalOf(directory: string, error: unknown): unknown {
+  if (error instanceof DirectoryRefused || !(error instanceof Error)) return error;
+  const { code } = error as { readonly code?: unknown };
+  if (FULL_CODES.has(code))
+    return new DirectoryRefused(
+      `the disk of ${directory} is full, and not even its owner can be noted: make room on it`,
+      { cause: error },
     );
-  }
+  return new DirectoryRefused(
+    `${directory} cannot be opened for writing (${error.message}): restore the directory from a backup`,
+    { cause: error },
+  );
 }
 
 /** Makes this process the owner, in one synced transaction; answers the number that its writes are conditional on. */
-function claim(directory: string, meta: Database<Buffer, Buffer>, processes: Processes): number {
+function claim(directory: string, meta: Table, processes: Processes): number {
   return meta.transactionSync(() => {
     const found = meta.getEntry(OWNER);
     const owner = found === undefined ? undefined : parseOwner(found.value);
@@ -316,15 +304,11 @@ function ownerRow(owner: Owner | undefined): Buffer {
   return Buffer.from(owner === undefined ? "" : JSON.stringify(owner));
 }
 
-function parseOwner(row: Buffer): Owner | undefined {
-  return row.length === 0 ? undefined : (JSON.parse(row.toString()) as Owner);
-}
-
-function readNumber(meta: Database<Buffer, Buffer>, key: Buffer): number {
+function readNumber(meta: Table, key: Buffer): number {
   return meta.get(key)?.readDoubleBE(0) ?? 0;
 }
 
-function writeNumber(meta: Database<Buffer, Buffer>, key: Buffer, value: number): void {
+function writeNumber(meta: Table, key: Buffer, value: number): void {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleBE(value);
   void meta.put(key, bytes, 0);
@@ -339,13 +323,6 @@ function bytesWanted(batch: StorageBatch): number {
 async function freeBytesOf(directory: string): Promise<number> {
   const { bavail, bsize } = await statfs(directory);
   return bavail * bsize;
-}
-
-/** Eight bytes, big endian: the order of keys is the order of revisions. */
-function historyKey(revision: number): Buffer {
-  const key = Buffer.alloc(8);
-  key.writeBigUInt64BE(BigInt(revision));
-  return key;
 }
 
 /** lmdb rejects a batch with a general error that carries the particular one as a promise. */
