@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { fileProblem } from "@lifeboat/apiserver/adapters";
 import { CommandFailed, UsageError } from "./failure.ts";
 
 const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
@@ -33,7 +34,7 @@ export function makeDirectory(directory: string): void {
     for (const path of missing.toReversed()) makeOne(path);
     if (!statSync(directory).isDirectory()) throw new Error("it is a file");
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = fileProblem(error) ?? (error instanceof Error ? error.message : String(error));
     throw new CommandFailed(`cannot make the directory ${directory}: ${why}`);
   }
 }

@@ -2,6 +2,7 @@
  * The `lifeboat` command. One file per verb in commands/; this one knows which there are and how they end: exit code 0
  * for done, 2 for a call that was wrong, 1 for one that could not be carried out.
  */
+import { DirectoryRefused, fileProblem } from "@lifeboat/apiserver/adapters";
 import { Command, CommanderError } from "commander";
 import { addBrake } from "./commands/brake.ts";
 import { addCordon, addUncordon } from "./commands/cordon.ts";
@@ -63,6 +64,11 @@ function report(error: unknown): number {
   }
   if (error instanceof CommandFailed) {
     process.stderr.write(`lifeboat: ${error.message}\n`);
+    return 1;
+  }
+  const problem = error instanceof DirectoryRefused ? error.message : fileProblem(error);
+  if (problem !== undefined) {
+    process.stderr.write(`lifeboat: ${problem}\n`);
     return 1;
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);

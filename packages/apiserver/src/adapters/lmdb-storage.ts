@@ -97,7 +97,8 @@ export async function openLmdbStorage(
   const found = prepareDirectory(directory);
   if (found === "unchecked") {
     const { warn = () => undefined, checkProgram } = options;
-    await checkInChild(directory, { isAlive: processes.isAlive, warn, program: checkProgram });
+    const isOwnerAlive = (owner: Owner): boolean => processes.isAlive(owner);
+    await checkInChild(directory, { isAlive: isOwnerAlive, warn, program: checkProgram });
   }
   if (found === "clean") inWords(() => unmarkClean(directory));
   const environment = openEnvironment(directory);

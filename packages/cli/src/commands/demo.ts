@@ -28,6 +28,7 @@ import { CommandFailed, UsageError } from "../failure.ts";
 import { connect, type FoundPlane, inWords } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { isStartedByAnother, stopOnSignal, type Stopping } from "../stopping.ts";
 import { print } from "../with-plane.ts";
 import { writeFaults } from "./member.ts";
 
@@ -81,10 +82,7 @@ async function demo(settings: Settings): Promise<void> {
     throw new UsageError("--step waits for Enter, and nobody can press it here");
   const clock = createRealClock();
   const pace = settings.isOn("fast") ? FAST : UNHURRIED;
-  const stop = new AbortController();
-  const onSignal = (): void => stop.abort();
-  process.once("SIGINT", onSignal);
-  process.once("SIGTERM", onSignal);
+  const stop = stopOnSignal({ followsParent: isStartedByAnother(process.env, process.ppid) });
   const stage = new Stage(clock, {
     isTerminal: process.stdout.isTTY,
     write: (text) => process.stdout.write(text),
@@ -103,9 +101,9 @@ async function demo(settings: Settings): Promise<void> {
   } finally {
     stage.clear();
     plane?.close();
+    stop.waitFor("its control plane to end");
     await running?.stop();
-    process.off("SIGINT", onSignal);
-    process.off("SIGTERM", onSignal);
+    stop.release();
   }
   print(["", "Nothing is left running. Now yours: npx lifeboat up --members 3"]);
 }
@@ -204,7 +202,7 @@ function busiest(snapshot: Snapshot): string {
 }
 
 /** Waits for the person; Ctrl-C and Ctrl-D end the demonstration. */
-async function pressEnter(stop: AbortController): Promise<void> {
+async function pressEnter(stop: Stopping): Promise<void> {
   const prompt = createInterface({ input: process.stdin, output: process.stdout });
   const closed = new Promise<undefined>((resolve) => {
     prompt.once("close", () => resolve(undefined));
@@ -212,7 +210,7 @@ async function pressEnter(stop: AbortController): Promise<void> {
   stop.signal.addEventListener("abort", () => prompt.close(), { once: true });
   try {
     const answer = await Promise.race([prompt.question("\nPress Enter to go on "), closed]);
-    if (answer === undefined) stop.abort();
+    if (answer === undefined) stop.stop();
   } finally {
     prompt.close();
   }

@@ -21,6 +21,7 @@ import { planeOptions } from "../find-plane.ts";
 import { evacuationFor, followDrain, type Followed, type Screen } from "../follow-evacuation.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { stopOnSignal } from "../stopping.ts";
 import { type Taint, withTaint } from "../taints.ts";
 import { print, withPlane } from "../with-plane.ts";
 import { allBindings } from "./evacuations.ts";
@@ -101,25 +102,21 @@ async function follow(
   taint: Taint,
   timeoutMs: number,
 ): Promise<void> {
-  const interrupted = new AbortController();
-  const stop = new AbortController();
-  const onInterrupt = (): void => {
-    process.once("SIGINT", () => process.exit(1));
-    interrupted.abort();
-    stop.abort();
-  };
-  process.once("SIGINT", onInterrupt);
-  const cancel = timeoutMs === 0 ? (): void => {} : clock.after(timeoutMs, () => stop.abort());
+  const interrupted = stopOnSignal({ signals: ["SIGINT"] });
+  const timeout = new AbortController();
+  const stop = AbortSignal.any([interrupted.signal, timeout.signal]);
+  const cancel = timeoutMs === 0 ? (): void => {} : clock.after(timeoutMs, () => timeout.abort());
   const screen: Screen = {
     isTerminal: process.stdout.isTTY,
     write: (text) => process.stdout.write(text),
   };
   try {
-    const followed = await followDrain({ clock, plane, screen }, name, taint, stop.signal);
+    const followed = await followDrain({ clock, plane, screen }, name, taint, stop);
+    interrupted.waitFor("the control plane to pause the evacuation");
     if (interrupted.signal.aborted) await pause(plane, name, taint);
     else report(name, followed);
   } finally {
-    process.off("SIGINT", onInterrupt);
+    interrupted.release();
     cancel();
   }
 }

@@ -4,12 +4,12 @@
  *
  * 1. One process per data directory.
  * 2. The control plane may come, go and move: its kubeconfig is read again when it changes, and members run meanwhile.
- * 3. SIGTERM and SIGINT end it in order. So does the end of the `lifeboat up` it runs for, after `--orphan-timeout`.
+ * 3. SIGTERM and SIGINT end it in order (stopping.ts). So does the end of the `lifeboat up` it runs for, after
+ *    `--orphan-timeout`.
  */
-import { setMaxListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { DirectoryRefused, thisProcess } from "@lifeboat/apiserver/adapters";
+import { thisProcess } from "@lifeboat/apiserver/adapters";
 import { createRandom, sleep } from "@lifeboat/base";
 import { createRealClock, createRealIds } from "@lifeboat/base/adapters";
 import { type KitPorts, silentMetrics } from "@lifeboat/kit";
@@ -34,9 +34,10 @@ import {
 } from "../members/member-directory.ts";
 import { type OpenedMember, openMember, type OpenMemberPorts } from "../members/open-member.ts";
 import { livingOwner, writeOwner } from "../members/owner-file.ts";
-import { livingMembers } from "../members/supervise-members.ts";
+import { livingMembers, MEMBERS_STOP_LIMIT_MS } from "../members/supervise-members.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { isStartedByAnother, stopOnSignal, type Stopping } from "../stopping.ts";
 
 /** How large members are; of `up` and of `members`. */
 export const memberSizeOptions: readonly OptionDefinition[] = [
@@ -137,31 +138,22 @@ async function members(settings: Settings): Promise<void> {
     log: createPinoLog({ level: parseLogLevel(settings.requiredText("log-level")) }),
     metrics: silentMetrics,
   };
-  const stop = stoppedBySignal();
+  const orphanMs = settings.number("orphan-timeout");
+  // One that runs for an `up` outlives it for a while: that is what the time is for.
+  const followsParent = orphanMs === 0 && isStartedByAnother(process.env, process.ppid);
+  const stopping = stopOnSignal({ limitMs: MEMBERS_STOP_LIMIT_MS, followsParent });
   const self = claimDirectory(directory, asked);
   const opened = await openAll(ports, directory, asked);
   writeOwner(processFile(directory), { ...self, isServing: true });
   process.stdout.write(`${asked.members} members serve\n`);
   const hosted = opened.map((one) => one.hosted);
   await Promise.all([
-    ...hosted.map(({ member }) => member.run(stop.signal)),
-    followPlane(ports, hosted, asked.planeKubeconfig, stop.signal),
-    endWithParent(ports, directory, settings.number("orphan-timeout"), stop),
+    ...hosted.map(({ member }) => member.run(stopping.signal)),
+    followPlane(ports, hosted, asked.planeKubeconfig, stopping.signal),
+    endWithParent(ports, directory, orphanMs, stopping),
   ]);
+  stopping.waitFor("the members' data to be closed");
   await Promise.all(opened.map((one) => one.close()));
-}
-
-function stoppedBySignal(): AbortController {
-  const stop = new AbortController();
-  // Every member listens to it; Node takes more than ten for a leak.
-  setMaxListeners(0, stop.signal);
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => {
-      process.once(signal, () => process.exit(1));
-      stop.abort();
-    });
-  }
-  return stop;
 }
 
 function claimDirectory(directory: string, settings: MembersSettings): MembersProcess {
@@ -181,16 +173,11 @@ async function openAll(
   const { nodes, startDelaySeconds, kubeconfigDirectory } = settings;
   const spec = { nodes, podStartSeconds: startDelaySeconds, podStopSeconds: 1 };
   const names = Array.from({ length: settings.members }, (_, i) => memberName(i + 1));
-  try {
-    return await Promise.all(
-      names.map((name) =>
-        openMember(ports, { name, directory: join(directory, name), kubeconfigDirectory, spec }),
-      ),
-    );
-  } catch (error) {
-    if (error instanceof DirectoryRefused) throw new CommandFailed(error.message);
-    throw error;
-  }
+  return Promise.all(
+    names.map((name) =>
+      openMember(ports, { name, directory: join(directory, name), kubeconfigDirectory, spec }),
+    ),
+  );
 }
 
 /** Follows the SimulatedMember objects of the control plane that the kubeconfig leads to at the time. */
@@ -223,18 +210,18 @@ async function endWithParent(
   { clock, log }: KitPorts,
   directory: string,
   timeoutMs: number,
-  stop: AbortController,
+  stopping: Stopping,
 ): Promise<void> {
   if (timeoutMs === 0) return;
   let lastSeen = clock.monotonic();
-  while (!stop.signal.aborted) {
+  while (!stopping.signal.aborted) {
     if (livingOwner(parentFile(directory)) !== undefined) lastSeen = clock.monotonic();
     else if (clock.monotonic() - lastSeen >= timeoutMs) {
       log.info("the control plane's process is gone, ending", { timeoutMs });
-      stop.abort();
+      stopping.stop();
       return;
     }
-    await sleep(clock, LOOK_MS, stop.signal);
+    await sleep(clock, LOOK_MS, stopping.signal);
   }
 }
 

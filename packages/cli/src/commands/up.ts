@@ -1,9 +1,9 @@
 /**
  * `lifeboat up`: the control plane in one process, durable on local disk, reached over TLS.
  *
- * Standard output says `ready` alone on a line when the plane serves. SIGTERM and SIGINT end it in order: readiness
- * fails first, watches end, writes under way are finished, the storage is closed. A second signal ends it at once; so
- * does `kill -9`, and nothing acknowledged is lost by it.
+ * Standard output says `ready` alone on a line when the plane serves. SIGTERM and SIGINT end it in order (stopping.ts):
+ * readiness fails first, watches end, writes under way are finished, the storage is closed. Ten seconds later it is gone
+ * whatever hangs; a second signal ends it at once; so does `kill -9`, and nothing acknowledged is lost by it.
  *
  * With `--members N` a process of its own runs simulated members (members/supervise-members.ts); `members ready` follows
  * when all have joined.
@@ -15,13 +15,12 @@ import { createRealClock, createRealIds, nextTurn } from "@lifeboat/base/adapter
 import { restoredStorage, type Storage } from "@lifeboat/apiserver";
 import {
   createTlsServer,
-  DirectoryRefused,
   openLmdbStorage,
   openPki,
   type TlsServer,
   writeKubeconfig,
 } from "@lifeboat/apiserver/adapters";
-import type { KitPorts } from "@lifeboat/kit";
+import type { KitPorts, Log } from "@lifeboat/kit";
 import { createInterpretation } from "@lifeboat/controllers/context";
 import { connectMemberOverHttp, createScriptWorkers } from "@lifeboat/controllers/adapters";
 import { createPinoLog, createPromMetrics } from "@lifeboat/kit/adapters";
@@ -44,6 +43,7 @@ import {
 import { stopMembers, superviseMembers, untilJoined } from "../members/supervise-members.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { isStartedByAnother, STOP_LIMIT_MS, stopOnSignal } from "../stopping.ts";
 import { readTokenFile } from "../token-file.ts";
 import { version } from "../version.ts";
 import { memberSizeOptions } from "./members.ts";
@@ -117,13 +117,14 @@ async function up(settings: Settings): Promise<void> {
   for (const warning of retiredWarnings(settings)) process.stderr.write(`lifeboat: ${warning}\n`);
   makeDirectory(dataDirectory);
   makeDirectory(kubeconfigDirectory);
+  const log = createPinoLog({ level });
   const ports = {
     clock: createRealClock(),
     random: createRandom(seedFromProcess()),
     ids: createRealIds(),
-    log: createPinoLog({ level }),
+    log,
     metrics: createPromMetrics(),
-    storage: await openStorage(join(dataDirectory, "store"), settings.isOn("restored")),
+    storage: await openStorage(join(dataDirectory, "store"), settings.isOn("restored"), log),
     nextTurn,
   };
   const pki = await openPki(ports.clock, join(dataDirectory, "pki"));
@@ -207,14 +208,9 @@ function announce(url: string, kubeconfig: string): void {
   );
 }
 
-async function openStorage(directory: string, isRestored: boolean): Promise<Storage> {
-  try {
-    const storage = await openLmdbStorage(directory);
-    return isRestored ? restoredStorage(storage) : storage;
-  } catch (error) {
-    if (error instanceof DirectoryRefused) throw new CommandFailed(error.message);
-    throw error;
-  }
+async function openStorage(directory: string, isRestored: boolean, log: Log): Promise<Storage> {
+  const storage = await openLmdbStorage(directory, { warn: (sentence) => log.warn(sentence) });
+  return isRestored ? restoredStorage(storage) : storage;
 }
 
 async function listenOn(
@@ -231,32 +227,35 @@ async function listenOn(
   }
 }
 
-/** Runs the plane until a signal comes, then ends everything in order. */
+/** Runs the plane until it is told to stop, then ends everything in order. */
 async function untilStopped(
   plane: ControlPlane,
   tls: TlsServer,
   members: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const stop = new AbortController();
-  const running = Promise.all([plane.run(stop.signal), members(stop.signal)]);
-  await new Promise<void>((resolve, reject) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(1));
-        resolve();
-      });
-    }
-    running.catch(reject);
-  });
+  const followsParent = isStartedByAnother(process.env, process.ppid);
+  const stopping = stopOnSignal({ followsParent });
+  const { signal } = stopping;
+  const running = Promise.all([plane.run(signal), members(signal)]);
+  await Promise.race([running, aborted(signal)]);
   plane.server.beginShutdown();
-  stop.abort();
+  stopping.waitFor("connections to close");
   await tls.close(SHUTDOWN_MS);
+  stopping.waitFor("controllers and simulated members to stop");
   await running;
+  stopping.waitFor("the data directory to take the last writes");
   await plane.close();
+  stopping.waitFor("the process to end");
 }
 
-/** How long requests under way may take when the plane is told to stop. */
-const SHUTDOWN_MS = 10_000;
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** How long requests under way may take when the plane is told to stop: half of what all of it may take. */
+const SHUTDOWN_MS = STOP_LIMIT_MS / 2;
 
 interface Listen {
   readonly host: string;

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { makeDirectory } from "../environment.ts";
 import { CommandFailed } from "../failure.ts";
+import { PARENT_VARIABLE } from "../stopping.ts";
 
 export interface RunningPlane {
   readonly directory: string;
@@ -25,7 +26,11 @@ export async function startPlane(
   const child = spawn(
     process.execPath,
     [...process.execArgv, process.argv[1] ?? "", ...args, ...flags],
-    { stdio: ["ignore", "pipe", "pipe"], detached: true },
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+      env: { ...process.env, [PARENT_VARIABLE]: String(process.pid) },
+    },
   );
   const ended = endOf(child);
   const stop = async (): Promise<void> => {

@@ -61,7 +61,9 @@ export async function openMember(
   const { name, directory, spec } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const token = remembered(join(directory, "token"), () => randomBytes(32).toString("hex"));
-  const storage = await openLmdbStorage(join(directory, "store"));
+  const storage = await openLmdbStorage(join(directory, "store"), {
+    warn: (sentence) => ports.log.warn(sentence),
+  });
   const member = await createSimulatedMember(
     { ...ports, metrics: createPromMetrics(), storage, nextTurn },
     {

@@ -4,13 +4,13 @@
  * 1. The process has its own data and outlives the plane's kill -9. The next `up` takes it over when it runs what is
  *    asked for, and replaces it when not. When no `up` comes for a minute it ends by itself: nothing is left for ever.
  * 2. One that dies is started again, after a pause that grows while it keeps dying.
- * 3. When `up` ends in order, so does the process.
+ * 3. When `up` ends in order, so does the process, also when the directory that names it is gone.
  *
  * The two agree by files that name living processes (owner-file.ts); everything else goes through the API.
  */
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { thisProcess } from "@lifeboat/apiserver/adapters";
+import { isAlive, thisProcess } from "@lifeboat/apiserver/adapters";
 import { equalJson, hasCondition, simulatedMembers } from "@lifeboat/api";
 import { type Clock, sleep } from "@lifeboat/base";
 import { type Client, Informer, type KitPorts, type Log } from "@lifeboat/kit";
@@ -34,8 +34,10 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 /** Who runs this long has not died of its start. */
 const STEADY_MS = 60_000;
-/** How long a process may take to end in order. */
-const STOP_MS = 15_000;
+/** How long the members' process may take to end in order, so that `up` itself ends in time. */
+export const MEMBERS_STOP_LIMIT_MS = 6000;
+/** It did not end by itself after this long: it is killed. */
+const KILL_MS = 7000;
 /** How long members run when their plane is gone. */
 const ORPHAN_TIMEOUT = "60s";
 
@@ -49,6 +51,7 @@ export async function superviseMembers(
 ): Promise<void> {
   writeOwner(parentFile(directory), { ...thisProcess() });
   const { clock, log } = ports;
+  let last: MembersProcess | undefined;
   let pauseMs = FIRST_PAUSE_MS;
   while (!signal.aborted) {
     const living = livingMembers(directory);
@@ -58,8 +61,8 @@ export async function superviseMembers(
     }
     if (living === undefined) await startMembers(ports, directory, settings, dataDirectory, signal);
     const started = clock.monotonic();
-    while (livingMembers(directory) !== undefined && !signal.aborted)
-      await sleep(clock, LOOK_MS, signal);
+    last = livingMembers(directory) ?? last;
+    while (isRunning(directory, last) && !signal.aborted) await sleep(clock, LOOK_MS, signal);
     if (signal.aborted) break;
     pauseMs =
       clock.monotonic() - started > STEADY_MS
@@ -68,7 +71,12 @@ export async function superviseMembers(
     log.warn("the members' process ended, starting it again", { pauseMs, log: logFile(directory) });
     await sleep(clock, pauseMs, signal);
   }
-  await stopMembers(clock, directory);
+  await stopMembers(clock, directory, last);
+}
+
+/** The file that names it may be gone while the process is not. */
+function isRunning(directory: string, last: MembersProcess | undefined): boolean {
+  return livingMembers(directory) !== undefined || (last !== undefined && isAlive(last));
 }
 
 /** The process that runs the members of this directory, if there is one. */
@@ -76,12 +84,20 @@ export function livingMembers(directory: string): MembersProcess | undefined {
   return livingOwner(processFile(directory)) as MembersProcess | undefined;
 }
 
-/** Ends the process that runs the members, in order if it can; resolves when it is gone. */
-export async function stopMembers(clock: Clock, directory: string): Promise<void> {
-  const deadline = clock.monotonic() + STOP_MS;
+/**
+ * Ends the process that runs the members, in order if it can; resolves when it is gone. `last` is the one that was seen last,
+ * for when nothing names it any more.
+ */
+export async function stopMembers(
+  clock: Clock,
+  directory: string,
+  last?: MembersProcess,
+): Promise<void> {
+  const deadline = clock.monotonic() + KILL_MS;
   let hasAsked = false;
   for (;;) {
-    const living = livingMembers(directory);
+    const living =
+      livingMembers(directory) ?? (last !== undefined && isAlive(last) ? last : undefined);
     if (living === undefined) return;
     const isLate = clock.monotonic() > deadline;
     if (!hasAsked || isLate) signalTo(living.pid, isLate ? "SIGKILL" : "SIGTERM");
