@@ -104,29 +104,29 @@ for (const [first, second] of [
     expect(tookMs).toBeLessThan(3000);
   });
 
-for (const { name, command, args } of [
-  { name: "npx lifeboat up", command: "npx", args: ["lifeboat", "up"] },
-  { name: "npm start", command: "npm", args: ["start", "--ignore-scripts", "--"] },
-])
-  for (const signal of ["SIGTERM", "SIGINT"] as const)
-    test(`${signal} to \`${name}\` alone ends the plane in order`, async () => {
-      const directory = ownDirectory();
-      const npm = startProcess(
-        command,
-        ["--prefix", repository, ...args, "--data-dir", directory, "--listen", "127.0.0.1:0"],
-        {},
-      );
-      running.push(npm);
-      await npm.printed(/^ready$/m);
-      const owner = ownerOf(directory);
-      expect(isAlive(owner)).toBe(true);
-      await endOf(npm, signal);
-      await eventually(async () => {
-        expect(isAlive(owner)).toBe(false);
-      }, LIMIT_MS + SLACK_MS);
-      // It was closed in order: the next start need not check it.
-      expect(existsSync(join(directory, "store", "clean"))).toBe(true);
-    });
+// SIGINT to npx alone is not handed on: its shell waits for the command, which a terminal signals by itself.
+test.each([
+  ["SIGTERM", "npx", ["lifeboat", "up"]],
+  ["SIGTERM", "npm", ["start", "--ignore-scripts", "--"]],
+  ["SIGINT", "npm", ["start", "--ignore-scripts", "--"]],
+] as const)("%s to `%s %j` alone ends the plane in order", async (signal, command, args) => {
+  const directory = ownDirectory();
+  const own = ["--data-dir", directory, "--listen", "127.0.0.1:0"];
+  const npm = startProcess(command, ["--prefix", repository, ...args, ...own]);
+  running.push(npm);
+  await npm.printed(/^ready$/m);
+  const owner = ownerOf(directory);
+  process.kill(npm.pid, signal);
+  try {
+    await eventually(async () => {
+      expect(isAlive(owner)).toBe(false);
+    }, LIMIT_MS + SLACK_MS);
+  } finally {
+    if (isAlive(owner)) process.kill(owner.pid, "SIGKILL");
+  }
+  // It was closed in order: the next start need not check it.
+  expect(existsSync(join(directory, "store", "clean"))).toBe(true);
+});
 
 /** The process that serves, which is a grandchild of the one that was started. */
 function ownerOf(directory: string): Owner {

@@ -1,8 +1,7 @@
 /** What commands that run for long take from the machine: directories, the level of logs, a seed. */
-import { existsSync, mkdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { fileProblem } from "@lifeboat/apiserver/adapters";
+import { join } from "node:path";
+import { fileProblem, makePrivateDirectory } from "@lifeboat/apiserver/adapters";
 import { CommandFailed, UsageError } from "./failure.ts";
 
 const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
@@ -23,28 +22,13 @@ export function defaultDataDirectory(): string {
   return join(base, "lifeboat");
 }
 
-/**
- * Makes a directory that only its owner can read, with those above it; throws CommandFailed where that cannot be. One after another,
- * because Node's own `recursive` never ends where a file system answers ENOENT for a directory that is there, as /proc does.
- */
+/** Makes a directory that only its owner can read, with those above it; throws CommandFailed where that cannot be. */
 export function makeDirectory(directory: string): void {
-  const missing: string[] = [];
-  for (let path = resolve(directory); !existsSync(path); path = dirname(path)) missing.push(path);
   try {
-    for (const path of missing.toReversed()) makeOne(path);
-    if (!statSync(directory).isDirectory()) throw new Error("it is a file");
+    makePrivateDirectory(directory);
   } catch (error) {
     const why = fileProblem(error) ?? (error instanceof Error ? error.message : String(error));
     throw new CommandFailed(`cannot make the directory ${directory}: ${why}`);
-  }
-}
-
-/** Another process may make it in between. */
-function makeOne(path: string): void {
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 

@@ -1,4 +1,6 @@
 /** What a failed call on files means for the person who started us: one sentence that names the path and what to do. */
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 
 const MEANING: Readonly<Record<string, string>> = {
   EROFS: "its file system is mounted read-only: mount it writable, or choose another directory",
@@ -22,4 +24,24 @@ export function fileProblem(error: unknown): string | undefined {
   const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined || path === undefined) return undefined;
   return `cannot use ${path} (${syscall}: ${code}): ${MEANING[code] ?? error.message}`;
+}
+
+/**
+ * Makes a directory that only its owner can read, with those above it. One after another: Node's own `recursive` never ends
+ * where a file system answers ENOENT for a directory that is there, as /proc does, and tells ENOENT for whatever is wrong above.
+ */
+export function makePrivateDirectory(directory: string): void {
+  const missing: string[] = [];
+  for (let path = resolve(directory); !existsSync(path); path = dirname(path)) missing.push(path);
+  for (const path of missing.toReversed()) makeOne(path);
+  if (!statSync(directory).isDirectory()) throw new Error("it is a file");
+}
+
+/** Another process may make it in between. */
+function makeOne(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }

@@ -1,4 +1,4 @@
-export { fileProblem } from "./file-problem.ts";
+export { fileProblem, makePrivateDirectory } from "./file-problem.ts";
 export { DirectoryRefused } from "./lmdb-directory.ts";
 export { isAlive, type Owner, thisProcess } from "./lmdb-owner.ts";
 export { type LmdbStorageOptions, openLmdbStorage } from "./lmdb-storage.ts";

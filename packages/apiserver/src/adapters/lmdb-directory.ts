@@ -17,7 +17,6 @@ import {
   chmodSync,
   closeSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -28,7 +27,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { fileProblem } from "./file-problem.ts";
+import { fileProblem, makePrivateDirectory } from "./file-problem.ts";
 
 /** The number of the newest layout this program reads and writes. */
 export const STORE_FORMAT = 1;
@@ -71,7 +70,7 @@ export function inWords<T>(act: () => T): T {
 }
 
 function prepare(directory: string): FoundDirectory {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makePrivateDirectory(directory);
   const files = readdirSync(directory).filter((name) => name !== FORMAT_DRAFT);
   if (!files.includes(FORMAT_FILE)) {
     if (files.length > 0)

@@ -111,7 +111,7 @@ test("what was deleted is room again, although the disk has no more of it than b
   const deleted = objects.map((one, i) => ({ ...one, revision: i + 5, type: "DELETED" as const }));
   for (const one of deleted)
     await storage.commit({ changes: [one], trimHistoryBefore: one.revision, mayUseReserve: true });
-  expect(await storage.lackOfRoom()).toBeUndefined();
+  expect(await storage.lackOfRoom(0)).toBeUndefined();
   await storage.commit({ changes: [object(9)] });
   // Not more than was freed: the reserve stays.
   await expect(

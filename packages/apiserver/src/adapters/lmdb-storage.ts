@@ -178,9 +178,9 @@ class LmdbStorage implements Storage {
     throw this.#broken;
   }
 
-  async lackOfRoom(): Promise<StorageFull | undefined> {
+  async lackOfRoom(bytes: number): Promise<StorageFull | undefined> {
     if (this.#closed !== undefined || this.#broken !== undefined) return undefined;
-    return this.#lackOf(BYTES_PER_CHANGE);
+    return this.#lackOf(bytes);
   }
 
   close(): Promise<void> {

@@ -8,7 +8,7 @@
  *
  * 1. `get`, `range`, `count` and watchers see durable changes only; `head` alone sees what is on its way.
  * 2. Storage full: the group and everything that waits behind it is refused, except removals that build on durable
- *    state; from then on until a growing group succeeds, growing writes are kept apart from those that may use the
+ *    state; from then on until there is room again, growing writes are kept apart from those that may use the
  *    storage's reserve, so that deletions go on. While it is full, only an eighth of the history is kept, and what is
  *    dropped of it is trimmed on disk with the next group: otherwise a deletion moves an object to history and frees nothing.
  * 3. Storage broken: everything on its way is refused, and every later write, until the store is opened anew.
@@ -86,6 +86,8 @@ const WARM_CHANGES = 256;
 /** A write that makes an object larger by more than this counts as growing when the storage is full. */
 const GROWTH_ALLOWED = 512;
 const SLOW_COMMIT_MS = 1000;
+/** The storage is no longer full when this much fits: more than any one write wants, so that it is not full again at once. */
+const ENOUGH_BYTES = 8 * MIB;
 /** How much of its history a full store keeps: a deleted object is in history until that is trimmed, and takes room there. */
 const HISTORY_SHARE_WHEN_FULL = 1 / 8;
 
@@ -193,7 +195,7 @@ class MemoryStore implements Store {
 
   async askForRoom(): Promise<void> {
     if (this.#closed !== undefined || this.#broken !== undefined) return;
-    const lack = await this.#storage.lackOfRoom();
+    const lack = await this.#storage.lackOfRoom(this.#full === undefined ? 0 : ENOUGH_BYTES);
     if (lack !== undefined) this.#becomeFull(lack);
     else if (this.#full !== undefined) this.#leaveFull();
   }
@@ -398,8 +400,9 @@ class MemoryStore implements Store {
     }
     if (batch?.revisionCeiling !== undefined) this.#ceiling = batch.revisionCeiling;
     if (batch?.trimHistoryBefore !== undefined) this.#untrimmed -= trimmed;
-    if (this.#full !== undefined && group.some(isGrowing)) this.#leaveFull();
     this.#apply(group);
+    // A small write may fit where a large one does not.
+    if (this.#full !== undefined && group.some(isGrowing)) await this.askForRoom();
   }
 
   /** Undefined when nothing of the group concerns the disk. */

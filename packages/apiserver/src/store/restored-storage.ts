@@ -24,7 +24,7 @@ export function restoredStorage(storage: Storage): Storage {
       return { ...loaded, revisionCeiling, historyStart, history: [] };
     },
     commit: (batch) => storage.commit(batch),
-    lackOfRoom: () => storage.lackOfRoom(),
+    lackOfRoom: (bytes) => storage.lackOfRoom(bytes),
     close: () => storage.close(),
   };
 }

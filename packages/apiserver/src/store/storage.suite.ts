@@ -152,11 +152,11 @@ export function storageSuite(create: () => Promise<StorageUnderTest>): void {
           revisionCeiling: 200,
         };
         await expect(storage.commit(refused)).rejects.toBeInstanceOf(StorageFull);
-        expect(await storage.lackOfRoom()).toBeInstanceOf(StorageFull);
+        expect(await storage.lackOfRoom(1)).toBeInstanceOf(StorageFull);
         await storage.commit({ changes: [change(3, "DELETED", "/pods/a/x")], mayUseReserve: true });
         await expect(storage.commit(refused)).rejects.toBeInstanceOf(StorageFull);
         disk.free();
-        expect(await storage.lackOfRoom()).toBeUndefined();
+        expect(await storage.lackOfRoom(1)).toBeUndefined();
         await storage.commit({ changes: [change(5, "ADDED", "/pods/a/z")] });
       });
       const after = await found(await disk.open());

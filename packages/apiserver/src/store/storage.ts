@@ -51,8 +51,8 @@ export interface Loaded {
 export interface Storage {
   load(): Promise<Loaded>;
   commit(batch: StorageBatch): Promise<void>;
-  /** Undefined when a small batch that grows the store would be taken now, else why it would be refused. */
-  lackOfRoom(): Promise<StorageFull | undefined>;
+  /** Undefined when a batch that grows the store by so many bytes would be taken now, else why it would be refused. */
+  lackOfRoom(bytes: number): Promise<StorageFull | undefined>;
   close(): Promise<void>;
 }
 

@@ -84,7 +84,7 @@ class Recorded implements RecordedDisk {
         // Who died in between has left it on the disk, and that was recorded at once.
         if (!this.#dead.has(handle)) this.#record(batch.changes);
       },
-      lackOfRoom: () => handle.lackOfRoom(),
+      lackOfRoom: (bytes) => handle.lackOfRoom(bytes),
       close: () => handle.close(),
     };
   }
