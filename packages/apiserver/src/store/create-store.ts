@@ -10,7 +10,7 @@
  * 2. Storage full: the group and everything that waits behind it is refused, except removals that build on durable
  *    state; from then on until there is room again, growing writes are kept apart from those that may use the
  *    storage's reserve, so that deletions go on. While it is full, only an eighth of the history is kept, and what is
- *    dropped of it is trimmed on disk with the next group: otherwise a deletion moves an object to history and frees nothing.
+ *    dropped of it is trimmed on disk at once: otherwise a deletion moves an object to history and frees nothing.
  * 3. Storage broken: everything on its way is refused, and every later write, until the store is opened anew.
  * 4. A group of volatile changes below the revision ceiling is not sent to the storage at all.
  * 5. The ceiling that covers a revision is durable before anybody sees the revision. One that nobody saw, because its
@@ -394,6 +394,7 @@ class MemoryStore implements Store {
         await this.#storage.commit(batch);
       } catch (error) {
         this.#fail(group, error);
+        await this.#trimWhenFull();
         return;
       }
       this.#noteSpeed(this.#clock.monotonic() - started, group.length);
@@ -474,6 +475,20 @@ class MemoryStore implements Store {
     if (wasFull) return;
     this.#log.warn("the storage is full, growing writes are refused", { error });
     this.#forgetOld();
+  }
+
+  /** So that the next write finds the room that history gave up; it need not be a deletion. */
+  async #trimWhenFull(): Promise<void> {
+    const trimmed = this.#untrimmed;
+    const oldest = this.#history.at(0)?.revision;
+    if (this.#full === undefined || this.#broken !== undefined) return;
+    if (trimmed === 0 || oldest === undefined) return;
+    try {
+      await this.#storage.commit({ changes: [], trimHistoryBefore: oldest, mayUseReserve: true });
+      this.#untrimmed -= trimmed;
+    } catch (error) {
+      this.#fail([], error);
+    }
   }
 
   #leaveFull(): void {
