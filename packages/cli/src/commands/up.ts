@@ -43,7 +43,7 @@ import {
 import { stopMembers, superviseMembers, untilJoined } from "../members/supervise-members.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
-import { isStartedByAnother, STOP_LIMIT_MS, stopOnSignal } from "../stopping.ts";
+import { isStartedByAnother, STOP_LIMIT_MS, stopOnSignal, type Stopping } from "../stopping.ts";
 import { readTokenFile } from "../token-file.ts";
 import { version } from "../version.ts";
 import { memberSizeOptions } from "./members.ts";
@@ -153,6 +153,8 @@ async function up(settings: Settings): Promise<void> {
   const kubeconfig = join(kubeconfigDirectory, "lifeboat.kubeconfig");
   const client = await pki.client("admin", ["system:masters"]);
   await writeKubeconfig(kubeconfig, { name: "lifeboat", server, ca: pki.ca, client });
+  // Before anybody is told that it runs, and may tell it to stop.
+  const stopping = stopOnSignal({ followsParent: isStartedByAnother(process.env, process.ppid) });
   announce(server, kubeconfig);
   const settled = {
     members: settings.number("members"),
@@ -163,7 +165,7 @@ async function up(settings: Settings): Promise<void> {
   };
   const members = (signal: AbortSignal): Promise<void> =>
     runMembers(ports, plane, resolve(dataDirectory), settled, signal);
-  await untilStopped(plane, tls, members);
+  await untilStopped(stopping, plane, tls, members);
   await scripts.close();
 }
 
@@ -229,12 +231,11 @@ async function listenOn(
 
 /** Runs the plane until it is told to stop, then ends everything in order. */
 async function untilStopped(
+  stopping: Stopping,
   plane: ControlPlane,
   tls: TlsServer,
   members: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const followsParent = isStartedByAnother(process.env, process.ppid);
-  const stopping = stopOnSignal({ followsParent });
   const { signal } = stopping;
   const running = Promise.all([plane.run(signal), members(signal)]);
   await Promise.race([running, aborted(signal)]);
@@ -249,6 +250,7 @@ async function untilStopped(
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
