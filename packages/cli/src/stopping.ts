@@ -64,7 +64,10 @@ export function stopOnSignal(options: StoppingOptions = {}): Stopping {
   return {
     signal: stop.signal,
     stop: begin,
-    waitFor: (what) => watchdog?.postMessage(JSON.stringify(what)),
+    waitFor: (what) => {
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread of this process, not a window
+      watchdog?.postMessage(what);
+    },
     release,
   };
 }
@@ -100,7 +103,7 @@ const WATCHDOG = `
 const { parentPort, workerData: limitMs } = require("node:worker_threads");
 const { writeSync } = require("node:fs");
 let what = "it to end";
-parentPort.on("message", (text) => { what = JSON.parse(text); });
+parentPort.on("message", (text) => { what = text; });
 setTimeout(() => {
   try {
     writeSync(2, "lifeboat: was told to stop and waited " + limitMs / 1000 + " s for " + what + ": ended by force; nothing acknowledged is lost\\n");
