@@ -13,6 +13,8 @@
  *    the second such write ends the whole process (an assertion in TLSWrap::DoWrite).
  * 6. `close` stops listening, tells clients to go elsewhere (GOAWAY, `connection: close`), ends response streams in
  *    order, lets other requests finish, and cuts what is left at the deadline.
+ * 7. Nothing but its HTTP/2 session writes to an HTTP/2 connection, from the first byte of the handshake on: a second
+ *    writer ends the whole process (the same assertion).
  */
 import { anew } from "@lifeboat/base";
 import { constants as cryptoConstants } from "node:crypto";
@@ -177,7 +179,11 @@ class Server implements TlsServer {
     server.on("secureConnection", (socket) => this.#onConnection(socket));
     server.on("tlsClientError", (error) => this.#options.log.debug("TLS handshake", { error }));
     server.on("sessionError", (error) => this.#options.log.debug("HTTP/2 session", { error }));
-    server.on("clientError", (_error: Error, socket: TLSSocket) => refuseMalformed(socket));
+    server.on("clientError", (_error: Error, socket: TLSSocket) => {
+      // Also called for handshakes that failed or took too long: nothing may be written to those.
+      if (this.#sockets.has(socket) && socket.alpnProtocol !== "h2") refuseMalformed(socket);
+      else socket.destroy();
+    });
     return server;
   }
 

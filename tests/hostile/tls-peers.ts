@@ -1,0 +1,268 @@
+/**
+ * Peers that do not keep to TLS or HTTP: each opens one connection to a server, misbehaves in its own way, and resolves
+ * when its connection is gone. None of them has credentials.
+ */
+import { once } from "node:events";
+import * as http2 from "node:http2";
+import * as net from "node:net";
+import { Duplex } from "node:stream";
+import * as tls from "node:tls";
+
+const HOST = "127.0.0.1";
+const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+/** An empty SETTINGS frame. */
+const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+
+type Protocol = "h2" | "http/1.1";
+
+export interface Peer {
+  readonly name: string;
+  readonly meet: (port: number) => Promise<void>;
+}
+
+/** What a client sends first, recorded once, so that most peers need no cryptography of their own. */
+export async function recordHello(protocol: Protocol): Promise<Buffer> {
+  const server = net.createServer();
+  server.listen(0, HOST);
+  await once(server, "listening");
+  const accepted = once(server, "connection");
+  const { port } = server.address() as net.AddressInfo;
+  const client = tls.connect({ port, host: HOST, ALPNProtocols: [protocol] });
+  client.on("error", () => undefined);
+  const [socket] = (await accepted) as [net.Socket];
+  const [hello] = (await once(socket, "data")) as [Buffer];
+  client.destroy();
+  socket.destroy();
+  server.close();
+  return hello;
+}
+
+/** Peers that never finish a handshake. */
+export function peersBeforeTheHandshake(hello: Buffer): readonly Peer[] {
+  const raw = (name: string, bytes: Uint8Array, leave: Leave): Peer => ({
+    name,
+    meet: (port) => sendAndLeave(port, bytes, leave),
+  });
+  const nothing = Buffer.alloc(0);
+  const half = hello.subarray(0, hello.length / 2);
+  const twice = Buffer.concat([hello, hello]);
+  return [
+    raw("connects and resets", nothing, "reset"),
+    raw("connects and ends its side", nothing, "end"),
+    raw("sends half a hello and resets", half, "reset"),
+    raw("sends half a hello and ends its side", half, "end"),
+    raw("sends a hello and resets", hello, "reset"),
+    raw("sends a hello and ends its side", hello, "end"),
+    raw("sends a hello and resets at the answer", hello, "reset at an answer"),
+    raw("sends a hello and ends its side at the answer", hello, "end at an answer"),
+    raw("sends two hellos", twice, "end at an answer"),
+    raw("sends an HTTP/2 preface without TLS", PREFACE, "end at an answer"),
+    raw("sends HTTP without TLS", Buffer.from("GET / HTTP/1.1\r\n\r\n"), "end at an answer"),
+  ];
+}
+
+/** Peers that finish the handshake and then leave without a proper end. */
+export function peersAfterTheHandshake(): readonly Peer[] {
+  const get = Buffer.from("GET /version HTTP/1.1\r\nhost: a\r\n\r\n");
+  const post = Buffer.from(
+    "POST /api/v1/namespaces HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n{",
+  );
+  const secure = (name: string, protocol: Protocol, bytes: Uint8Array, leave: Leave): Peer => ({
+    name: `${protocol}: ${name}`,
+    meet: (port) => sendSecurelyAndLeave(port, protocol, bytes, leave),
+  });
+  return [
+    secure("resets after the handshake", "h2", Buffer.alloc(0), "reset"),
+    secure("ends its side after the handshake", "h2", Buffer.alloc(0), "end"),
+    secure("sends half a preface and ends its side", "h2", PREFACE.subarray(0, 9), "end"),
+    secure("sends its preface and resets", "h2", Buffer.concat([PREFACE, SETTINGS]), "reset"),
+    secure("sends its preface and ends its side", "h2", PREFACE, "end"),
+    secure("sends HTTP/1.1 where HTTP/2 was agreed", "h2", get, "end at an answer"),
+    secure("resets after the handshake", "http/1.1", Buffer.alloc(0), "reset"),
+    secure("asks and resets", "http/1.1", get, "reset"),
+    secure("asks and ends its side", "http/1.1", get, "end"),
+    secure("sends half a header and ends its side", "http/1.1", get.subarray(0, 20), "end"),
+    secure("sends half a body and resets", "http/1.1", post, "reset"),
+    secure("sends half a body and ends its side", "http/1.1", post, "end"),
+    { name: "h2: ends its side with the last bytes of the handshake", meet: endWithTheHandshake },
+    { name: "h2: asks and resets", meet: (port) => askAndLeave(port, "reset") },
+    { name: "h2: asks and ends its side", meet: (port) => askAndLeave(port, "end") },
+    { name: "h2: asks, takes nothing and resets", meet: askAndTakeNothing },
+  ];
+}
+
+/** A handshake whose last bytes are held back until `release` resolves; then the peer asks for `/version`. */
+export async function finishLate(
+  port: number,
+  protocol: Protocol,
+  release: Promise<unknown>,
+): Promise<void> {
+  const { held, tcp } = heldAfterHello(port, release, false);
+  const client = tls.connect({
+    socket: held,
+    ALPNProtocols: [protocol],
+    rejectUnauthorized: false,
+  });
+  client.on("error", () => undefined);
+  client.resume();
+  client.write(
+    protocol === "h2"
+      ? Buffer.concat([PREFACE, SETTINGS])
+      : "GET /version HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
+  );
+  await release;
+  await released(tcp);
+  client.destroy();
+}
+
+/** Asks for `/version` over HTTP/2 as an honest client does; answers the status, or why there was none. */
+export async function askVersion(port: number): Promise<number | string> {
+  const session = http2.connect(`https://${HOST}:${port}`, { rejectUnauthorized: false });
+  try {
+    return await new Promise((resolve) => {
+      session.on("error", (error) => resolve(String(error)));
+      session.on("close", () => resolve("the connection was closed"));
+      const stream = session.request({ ":path": "/version" });
+      stream.on("error", (error) => resolve(String(error)));
+      stream.on("response", (headers) => resolve(Number(headers[":status"])));
+      stream.resume();
+    });
+  } finally {
+    session.destroy();
+  }
+}
+
+type Leave = "reset" | "end" | "reset at an answer" | "end at an answer";
+
+async function sendAndLeave(port: number, bytes: Uint8Array, leave: Leave): Promise<void> {
+  const socket = net.connect({ port, host: HOST });
+  socket.on("error", () => undefined);
+  socket.resume();
+  socket.once("connect", () => socket.write(bytes, () => leaveBy(socket, socket, leave)));
+  await released(socket);
+}
+
+async function sendSecurelyAndLeave(
+  port: number,
+  protocol: Protocol,
+  bytes: Uint8Array,
+  leave: Leave,
+): Promise<void> {
+  const tcp = net.connect({ port, host: HOST });
+  const socket = tls.connect({ socket: tcp, ALPNProtocols: [protocol], rejectUnauthorized: false });
+  tcp.on("error", () => undefined);
+  socket.on("error", () => undefined);
+  socket.resume();
+  socket.once("secureConnect", () => socket.write(bytes, () => leaveBy(socket, tcp, leave)));
+  await released(tcp);
+  socket.destroy();
+}
+
+function leaveBy(socket: net.Socket, tcp: net.Socket, leave: Leave): void {
+  const go = (): void => {
+    if (leave.startsWith("reset")) tcp.resetAndDestroy();
+    else socket.end();
+  };
+  if (leave === "reset" || leave === "end") go();
+  else socket.once("data", go);
+}
+
+async function askAndLeave(port: number, leave: "reset" | "end"): Promise<void> {
+  const { session, tcp } = connectHttp2(port);
+  session.once("connect", (_session, socket) => {
+    session.request({ ":path": "/version" }).on("error", () => undefined);
+    session.request({ ":path": "/api/v1/namespaces?watch=1" }).on("error", () => undefined);
+    setImmediate(() => {
+      if (leave === "reset") tcp.resetAndDestroy();
+      // The session would end in order: this is what a peer does that closes TLS beneath it.
+      else tcp.end();
+      void socket;
+    });
+  });
+  await released(tcp);
+  session.destroy();
+}
+
+/** Many answers that do not fit into the buffers of a peer that reads none of them. */
+async function askAndTakeNothing(port: number): Promise<void> {
+  const { session, tcp } = connectHttp2(port);
+  session.once("connect", () => {
+    for (let i = 0; i < 50; i++)
+      session.request({ ":path": "/openapi/v2" }).on("error", () => undefined);
+    setImmediate(() => {
+      tcp.pause();
+      setTimeout(() => tcp.resetAndDestroy(), 50);
+    });
+  });
+  await released(tcp);
+  session.destroy();
+}
+
+function connectHttp2(port: number): { session: http2.ClientHttp2Session; tcp: net.Socket } {
+  const tcp = net.connect({ port, host: HOST });
+  tcp.on("error", () => undefined);
+  const socket = tls.connect({ socket: tcp, ALPNProtocols: ["h2"], rejectUnauthorized: false });
+  socket.on("error", () => undefined);
+  const session = http2.connect(`https://${HOST}:${port}`, { createConnection: () => socket });
+  session.on("error", () => undefined);
+  return { session, tcp };
+}
+
+async function endWithTheHandshake(port: number): Promise<void> {
+  let go: () => void = () => undefined;
+  const release = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const { held, tcp } = heldAfterHello(port, release, true);
+  const client = tls.connect({ socket: held, ALPNProtocols: ["h2"], rejectUnauthorized: false });
+  client.on("error", () => undefined);
+  client.resume();
+  client.once("secureConnect", () => {
+    client.end();
+    setImmediate(go);
+  });
+  await released(tcp);
+  client.destroy();
+}
+
+/** A way to the server that passes the first bytes on and the rest together, once released. */
+function heldAfterHello(
+  port: number,
+  release: Promise<unknown>,
+  endsThen: boolean,
+): { held: Duplex; tcp: net.Socket } {
+  const tcp = net.connect({ port, host: HOST });
+  let kept: Buffer[] | undefined = [];
+  let isFirst = true;
+  const held = new Duplex({
+    read: () => undefined,
+    write: (chunk: Buffer, _encoding, done) => {
+      if (isFirst || kept === undefined) tcp.write(chunk);
+      else kept.push(chunk);
+      isFirst = false;
+      done();
+    },
+  });
+  tcp.on("data", (chunk: Buffer) => held.push(chunk));
+  tcp.on("error", () => undefined);
+  tcp.on("end", () => held.push(null));
+  void release.then(() => {
+    const bytes = Buffer.concat(kept ?? []);
+    kept = undefined;
+    if (endsThen) tcp.end(bytes);
+    else tcp.write(bytes);
+  });
+  return { held, tcp };
+}
+
+/** Resolves when the connection is gone; one that the server leaves open is ended by this side after a while. */
+function released(tcp: net.Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (tcp.destroyed) resolve();
+    const timer = setTimeout(() => tcp.destroy(), 5000);
+    tcp.once("close", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
