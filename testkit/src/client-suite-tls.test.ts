@@ -38,8 +38,16 @@ async function start(): Promise<ClientUnderTest> {
   const stop = new AbortController();
   const housekeeping = server.run(stop.signal);
   const material = { ...(await pki.server([])), clientCa: pki.ca };
-  const { handle } = server;
-  const tls = createTlsServer({ handle, log: silentLog, host: "127.0.0.1", port: 0, ...material });
+  const { handle, identify } = server;
+  const tls = createTlsServer({
+    handle,
+    identify,
+    log: silentLog,
+    metrics: silentMetrics,
+    host: "127.0.0.1",
+    port: 0,
+    ...material,
+  });
   const { port } = await tls.listen();
   const { certificate, key } = await pki.client("admin", ["system:masters"]);
   const client = createHttpClient({

@@ -85,6 +85,8 @@ export function peersAfterTheHandshake(): readonly Peer[] {
     secure("sends half a body and resets", "http/1.1", post, "reset"),
     secure("sends half a body and ends its side", "http/1.1", post, "end"),
     { name: "h2: ends its side with the last bytes of the handshake", meet: endWithTheHandshake },
+    { name: "h2: asks and breaks TLS", meet: (port) => askAndLeave(port, "break") },
+    { name: "h2: asks and sends an alert", meet: (port) => askAndLeave(port, "alert") },
     { name: "h2: asks and resets", meet: (port) => askAndLeave(port, "reset") },
     { name: "h2: asks and ends its side", meet: (port) => askAndLeave(port, "end") },
     { name: "h2: asks, takes nothing and resets", meet: askAndTakeNothing },
@@ -167,21 +169,27 @@ function leaveBy(socket: net.Socket, tcp: net.Socket, leave: Leave): void {
   else socket.once("data", go);
 }
 
-async function askAndLeave(port: number, leave: "reset" | "end"): Promise<void> {
+/** Leaves beneath the HTTP/2 session, which would have ended in order. */
+async function askAndLeave(port: number, leave: keyof typeof BENEATH_THE_SESSION): Promise<void> {
   const { session, tcp } = connectHttp2(port);
-  session.once("connect", (_session, socket) => {
-    session.request({ ":path": "/version" }).on("error", () => undefined);
-    session.request({ ":path": "/api/v1/namespaces?watch=1" }).on("error", () => undefined);
-    setImmediate(() => {
-      if (leave === "reset") tcp.resetAndDestroy();
-      // The session would end in order: this is what a peer does that closes TLS beneath it.
-      else tcp.end();
-      void socket;
-    });
+  session.once("connect", () => {
+    for (const path of ["/version", "/openapi/v2", "/api/v1/namespaces?watch=1"])
+      session.request({ ":path": path }).on("error", () => undefined);
+    setImmediate(() => BENEATH_THE_SESSION[leave](tcp));
   });
   await released(tcp);
   session.destroy();
 }
+
+const BENEATH_THE_SESSION = {
+  reset: (tcp: net.Socket) => tcp.resetAndDestroy(),
+  end: (tcp: net.Socket) => tcp.end(),
+  /** A record that no key fits. */
+  break: (tcp: net.Socket) =>
+    tcp.write(Buffer.concat([Buffer.from([23, 3, 3, 0, 64]), Buffer.alloc(64, 7)])),
+  /** handshake_failure, in the clear. */
+  alert: (tcp: net.Socket) => tcp.write(Buffer.from([21, 3, 3, 0, 2, 2, 40])),
+} as const;
 
 /** Many answers that do not fit into the buffers of a peer that reads none of them. */
 async function askAndTakeNothing(port: number): Promise<void> {

@@ -20,8 +20,9 @@ import { followCrds } from "./catalog/follow-crds.ts";
 import type { Catalog } from "./catalog/served-resource.ts";
 import { createInProcessClient } from "./client/in-process-client.ts";
 import { createHousekeeping } from "./housekeeping/housekeeping.ts";
+import { createIdentify } from "./http/authentication.ts";
 import type { NextTurn } from "./http/body-turns.ts";
-import type { Handle } from "./http/exchange.ts";
+import type { Handle, Identify } from "./http/exchange.ts";
 import { createHandle } from "./http/handle.ts";
 import type { HealthCheck } from "./http/health.ts";
 import { createOpenApi } from "./openapi/create-openapi.ts";
@@ -64,6 +65,8 @@ export interface ApiServerOptions {
 export interface ApiServer {
   readonly catalog: Catalog;
   readonly handle: Handle;
+  /** Who asks, before there is a body to handle. */
+  readonly identify: Identify;
   /** A client that skips bytes and authentication, and nothing else. */
   client(user: User): Client;
   /** Housekeeping (garbage collection, namespaces, CRDs, expiry) until the signal aborts. */
@@ -148,6 +151,7 @@ export async function createApiServer(
   return {
     catalog,
     handle,
+    identify: createIdentify(tokens),
     client,
     run: (signal) => housekeeping.run(signal),
     beginShutdown: () => {

@@ -12,9 +12,8 @@ export {
 } from "./pki.ts";
 export {
   createTlsServer,
-  DEFAULT_TLS_SERVER_LIMITS,
   type TlsMaterial,
   type TlsServer,
-  type TlsServerLimits,
   type TlsServerOptions,
 } from "./tls-server.ts";
+export { DEFAULT_TLS_SERVER_LIMITS, type TlsServerLimits } from "./tls-server-limits.ts";

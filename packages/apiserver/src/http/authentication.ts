@@ -10,7 +10,7 @@ import { badRequest, failure, Refused } from "@lifeboat/api";
 import { authorize } from "../authorization/authorize.ts";
 import type { Attributes, Authorizer } from "../authorization/authorizer.ts";
 import type { User } from "../verbs/verbs.ts";
-import type { HttpRequest } from "./exchange.ts";
+import type { Credentials, HttpRequest, Identify } from "./exchange.ts";
 
 export const ANONYMOUS: User = Object.freeze({
   name: "system:anonymous",
@@ -23,7 +23,7 @@ const EXTRA_HEADER = "impersonate-extra-";
 const REVIEW_GROUP = "authentication.k8s.io";
 
 /** Answers the user of a request, or refuses with 401. */
-export type Authenticate = (request: HttpRequest) => User;
+export type Authenticate = (request: Credentials) => User;
 
 export function createAuthenticator(tokens: ReadonlyMap<string, User>): Authenticate {
   const known = [...tokens].map(([token, user]) => ({ token, user: asAuthenticated(user) }));
@@ -37,6 +37,20 @@ export function createAuthenticator(tokens: ReadonlyMap<string, User>): Authenti
     }
     if (request.certificateRefused === true) throw unauthorized();
     return ANONYMOUS;
+  };
+}
+
+/** For the transport, which has to know the user before it reads a body; impersonation does not count there. */
+export function createIdentify(tokens: ReadonlyMap<string, User>): Identify {
+  const authenticate = createAuthenticator(tokens);
+  return (credentials) => {
+    try {
+      const user = authenticate(credentials);
+      return user === ANONYMOUS ? undefined : user.name;
+    } catch (error) {
+      if (error instanceof Refused) return undefined;
+      throw error;
+    }
   };
 }
 

@@ -18,6 +18,12 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
+/** What tells the user of a request: everything but its body. */
+export type Credentials = Pick<HttpRequest, "headers" | "certificateUser" | "certificateRefused">;
+
+/** The name of the authenticated user; undefined for the anonymous user and for credentials that are wrong. */
+export type Identify = (credentials: Credentials) => string | undefined;
+
 /** A body that is sent piece by piece: watches. The transport calls `start` once the head is written. */
 export interface HttpStream {
   start(out: HttpStreamSink): void;

@@ -143,6 +143,8 @@ async function up(settings: Settings): Promise<void> {
   });
   const tls = createTlsServer({
     handle: plane.server.handle,
+    identify: plane.server.identify,
+    metrics: ports.metrics,
     ...(await pki.server([listen.host])),
     clientCa: pki.ca,
     ...listen,

@@ -20,7 +20,7 @@ import {
 } from "@lifeboat/apiserver/adapters";
 import { type Clock, type Ids, type Random, sleep } from "@lifeboat/base";
 import { nextTurn } from "@lifeboat/base/adapters";
-import type { KitPorts } from "@lifeboat/kit";
+import { type KitPorts, silentMetrics } from "@lifeboat/kit";
 import { createPromMetrics } from "@lifeboat/kit/adapters";
 import {
   createSimulatedMember,
@@ -182,6 +182,8 @@ class Listener {
   async #listen(port: number): Promise<number> {
     const tls = createTlsServer({
       handle: this.#member.handle,
+      identify: this.#member.server.identify,
+      metrics: silentMetrics,
       ...this.#certified,
       clientCa: this.#ca,
       host: HOST,
