@@ -13,6 +13,42 @@ const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 /** An empty SETTINGS frame. */
 const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
 
+/** A record of TLS that no key fits. */
+const BROKEN_RECORD = Buffer.concat([Buffer.from([23, 3, 3, 0, 64]), Buffer.alloc(64, 7)]);
+/** handshake_failure, in the clear. */
+const ALERT = Buffer.from([21, 3, 3, 0, 2, 2, 40]);
+const STALL_MS = 50;
+/** Longer than any machine needs to notice, and than the server's own limit for a handshake. */
+const KEPT_MS = 30_000;
+
+/** Opens an HTTP/2 connection with more requests than the buffers of both sides hold answers, and a watch. */
+const ASKING = asking();
+
+function asking(): Buffer {
+  const paths = [
+    "/version",
+    "/api/v1/namespaces?watch=1",
+    ...Array<string>(30).fill("/openapi/v2"),
+  ];
+  // SETTINGS_INITIAL_WINDOW_SIZE and a window of the connection that never fill.
+  const settings = frame(4, 0, 0, Buffer.from([0, 4, 0x7f, 0xff, 0xff, 0xff]));
+  const window = frame(8, 0, 0, Buffer.from([0x70, 0, 0, 0]));
+  // The static table of HPACK: GET, https, and a literal path.
+  const requests = paths.map((path, i) =>
+    frame(1, 5, 2 * i + 1, Buffer.from([0x82, 0x87, 0x04, path.length, ...Buffer.from(path)])),
+  );
+  return Buffer.concat([PREFACE, settings, window, ...requests]);
+}
+
+function frame(type: number, flags: number, stream: number, payload: Buffer): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
 type Protocol = "h2" | "http/1.1";
 
 export interface Peer {
@@ -84,12 +120,16 @@ export function peersAfterTheHandshake(): readonly Peer[] {
     secure("sends half a header and ends its side", "http/1.1", get.subarray(0, 20), "end"),
     secure("sends half a body and resets", "http/1.1", post, "reset"),
     secure("sends half a body and ends its side", "http/1.1", post, "end"),
+    secure("asks and breaks TLS", "http/1.1", get, "break"),
+    secure("sends half a body and breaks TLS", "http/1.1", post, "break"),
     { name: "h2: ends its side with the last bytes of the handshake", meet: endWithTheHandshake },
-    { name: "h2: asks and breaks TLS", meet: (port) => askAndLeave(port, "break") },
-    { name: "h2: asks and sends an alert", meet: (port) => askAndLeave(port, "alert") },
-    { name: "h2: asks and resets", meet: (port) => askAndLeave(port, "reset") },
-    { name: "h2: asks and ends its side", meet: (port) => askAndLeave(port, "end") },
-    { name: "h2: asks, takes nothing and resets", meet: askAndTakeNothing },
+    secure("asks and breaks TLS", "h2", ASKING, "break"),
+    secure("asks and sends an alert", "h2", ASKING, "alert"),
+    secure("asks and resets", "h2", ASKING, "reset"),
+    secure("asks and resets at the answer", "h2", ASKING, "reset at an answer"),
+    secure("asks and ends its side", "h2", ASKING, "end"),
+    secure("asks and ends its side at the answer", "h2", ASKING, "end at an answer"),
+    secure("asks, takes nothing and resets", "h2", ASKING, "stall"),
   ];
 }
 
@@ -134,7 +174,14 @@ export async function askVersion(port: number): Promise<number | string> {
   }
 }
 
-type Leave = "reset" | "end" | "reset at an answer" | "end at an answer";
+type Leave =
+  | "reset"
+  | "end"
+  | "break"
+  | "alert"
+  | "stall"
+  | "reset at an answer"
+  | "end at an answer";
 
 async function sendAndLeave(port: number, bytes: Uint8Array, leave: Leave): Promise<void> {
   const socket = net.connect({ port, host: HOST });
@@ -163,57 +210,15 @@ async function sendSecurelyAndLeave(
 function leaveBy(socket: net.Socket, tcp: net.Socket, leave: Leave): void {
   const go = (): void => {
     if (leave.startsWith("reset")) tcp.resetAndDestroy();
-    else socket.end();
+    else if (leave === "break") tcp.write(BROKEN_RECORD);
+    else if (leave === "alert") tcp.write(ALERT);
+    else if (leave === "stall") {
+      socket.pause();
+      setTimeout(() => tcp.resetAndDestroy(), STALL_MS);
+    } else socket.end();
   };
-  if (leave === "reset" || leave === "end") go();
-  else socket.once("data", go);
-}
-
-/** Leaves beneath the HTTP/2 session, which would have ended in order. */
-async function askAndLeave(port: number, leave: keyof typeof BENEATH_THE_SESSION): Promise<void> {
-  const { session, tcp } = connectHttp2(port);
-  session.once("connect", () => {
-    for (const path of ["/version", "/openapi/v2", "/api/v1/namespaces?watch=1"])
-      session.request({ ":path": path }).on("error", () => undefined);
-    setImmediate(() => BENEATH_THE_SESSION[leave](tcp));
-  });
-  await released(tcp);
-  session.destroy();
-}
-
-const BENEATH_THE_SESSION = {
-  reset: (tcp: net.Socket) => tcp.resetAndDestroy(),
-  end: (tcp: net.Socket) => tcp.end(),
-  /** A record that no key fits. */
-  break: (tcp: net.Socket) =>
-    tcp.write(Buffer.concat([Buffer.from([23, 3, 3, 0, 64]), Buffer.alloc(64, 7)])),
-  /** handshake_failure, in the clear. */
-  alert: (tcp: net.Socket) => tcp.write(Buffer.from([21, 3, 3, 0, 2, 2, 40])),
-} as const;
-
-/** Many answers that do not fit into the buffers of a peer that reads none of them. */
-async function askAndTakeNothing(port: number): Promise<void> {
-  const { session, tcp } = connectHttp2(port);
-  session.once("connect", () => {
-    for (let i = 0; i < 50; i++)
-      session.request({ ":path": "/openapi/v2" }).on("error", () => undefined);
-    setImmediate(() => {
-      tcp.pause();
-      setTimeout(() => tcp.resetAndDestroy(), 50);
-    });
-  });
-  await released(tcp);
-  session.destroy();
-}
-
-function connectHttp2(port: number): { session: http2.ClientHttp2Session; tcp: net.Socket } {
-  const tcp = net.connect({ port, host: HOST });
-  tcp.on("error", () => undefined);
-  const socket = tls.connect({ socket: tcp, ALPNProtocols: ["h2"], rejectUnauthorized: false });
-  socket.on("error", () => undefined);
-  const session = http2.connect(`https://${HOST}:${port}`, { createConnection: () => socket });
-  session.on("error", () => undefined);
-  return { session, tcp };
+  if (leave.endsWith("at an answer")) socket.once("data", go);
+  else go();
 }
 
 async function endWithTheHandshake(port: number): Promise<void> {
@@ -263,11 +268,14 @@ function heldAfterHello(
   return { held, tcp };
 }
 
-/** Resolves when the connection is gone; one that the server leaves open is ended by this side after a while. */
+/** Resolves when the connection is gone; rejects when the server keeps one that is of no use any more. */
 function released(tcp: net.Socket): Promise<void> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     if (tcp.destroyed) resolve();
-    const timer = setTimeout(() => tcp.destroy(), 5000);
+    const timer = setTimeout(() => {
+      reject(new Error("the server keeps a connection whose peer has left or broken it"));
+      tcp.destroy();
+    }, KEPT_MS);
     tcp.once("close", () => {
       clearTimeout(timer);
       resolve();

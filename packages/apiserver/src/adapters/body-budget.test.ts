@@ -8,7 +8,7 @@ type Given = readonly [holder: string, bytes: number, state?: "whole"];
 interface Case {
   readonly name: string;
   readonly given: readonly Given[];
-  readonly then: Given;
+  readonly arrives: Given;
   /** By holder and bytes. */
   readonly lost: readonly string[];
 }
@@ -16,14 +16,14 @@ interface Case {
 const LIMITS = { totalBytes: 800, bytesPerHolder: 400 };
 
 const CASES: readonly Case[] = [
-  { name: "there is room", given: [["a", 300]], then: ["b", 300], lost: [] },
+  { name: "there is room", given: [["a", 300]], arrives: ["b", 300], lost: [] },
   {
     name: "a limit that is met exactly",
     given: [
       ["a", 400],
       ["b", 300],
     ],
-    then: ["c", 100],
+    arrives: ["c", 100],
     lost: [],
   },
   {
@@ -35,7 +35,7 @@ const CASES: readonly Case[] = [
       ["one", 250],
       ["other", 200],
     ],
-    then: ["honest", 30],
+    arrives: ["honest", 30],
     lost: ["many 120"],
   },
   {
@@ -45,7 +45,7 @@ const CASES: readonly Case[] = [
       ["a", 180],
       ["b", 300],
     ],
-    then: ["c", 190],
+    arrives: ["c", 190],
     lost: ["a 200"],
   },
   {
@@ -54,7 +54,7 @@ const CASES: readonly Case[] = [
       ["a", 90],
       ["a", 300],
     ],
-    then: ["a", 20],
+    arrives: ["a", 20],
     lost: ["a 300"],
   },
   {
@@ -63,13 +63,13 @@ const CASES: readonly Case[] = [
       ["a", 150],
       ["a", 150, "whole"],
     ],
-    then: ["a", 150],
+    arrives: ["a", 150],
     lost: ["a 150"],
   },
   {
     name: "a body that alone is too large is itself lost",
     given: [],
-    then: ["a", 401],
+    arrives: ["a", 401],
     lost: ["a 401"],
   },
   {
@@ -78,7 +78,7 @@ const CASES: readonly Case[] = [
       ["a", 200, "whole"],
       ["a", 190, "whole"],
     ],
-    then: ["a", 20],
+    arrives: ["a", 20],
     lost: ["a 20"],
   },
   {
@@ -87,20 +87,20 @@ const CASES: readonly Case[] = [
       ["a", 400, "whole"],
       ["b", 300],
     ],
-    then: ["c", 150],
+    arrives: ["c", 150],
     lost: ["b 300"],
   },
 ];
 
 describe("when one more body arrives", () => {
-  test.each(CASES)("$name", ({ given, then, lost }) => {
+  test.each(CASES)("$name", ({ given, arrives, lost }) => {
     const budget = new BodyBudget<string>(LIMITS);
     for (const [holder, bytes, state] of given) {
       const share = budget.open(holder, `${holder} ${bytes}`);
       expect(budget.grow(share, bytes)).toEqual([]);
       if (state === "whole") budget.complete(share);
     }
-    const [holder, bytes] = then;
+    const [holder, bytes] = arrives;
     const share = budget.open(holder, `${holder} ${bytes}`);
     expect(budget.grow(share, bytes).map(({ body }) => body)).toEqual(lost);
   });

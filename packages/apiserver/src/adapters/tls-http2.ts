@@ -6,8 +6,8 @@
  *
  * 1. Nothing but its session writes to a connection: a session writes beneath the socket's own queue, and two writers at
  *    a time end the whole process (an assertion in TLSWrap::DoWrite).
- * 2. A connection that the client ended, or whose TLS failed, is destroyed at once: Node would let the session write on,
- *    and a second such write ends the process, too.
+ * 2. A connection that the client ended is destroyed at once: Node would let the session write on, and a second such
+ *    write ends the process, too.
  * 3. A connection is cut by destroying its socket. Destroying the session waits for a write that a client may never take.
  */
 import {
@@ -45,9 +45,8 @@ export class Http2 {
   }
 
   accept(socket: TLSSocket): void {
-    // Before the session hears of either, so that it finds its socket destroyed and does not write.
+    // Before the session hears of it, so that it finds its socket destroyed and does not write.
     socket.once("end", () => socket.destroy());
-    socket.prependListener("error", () => socket.destroy());
     const session = performServerHandshake(socket, {
       maxSessionMemory: SESSION_MEMORY_MB,
       settings: {

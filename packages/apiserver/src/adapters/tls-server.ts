@@ -126,7 +126,8 @@ class Server implements TlsServer {
     }
     socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
     socket.setNoDelay(true);
-    socket.on("error", () => undefined);
+    // Before a protocol hears of it, so that it finds the connection gone and writes nothing into broken TLS.
+    socket.on("error", () => socket.destroy());
     if (socket.alpnProtocol === "h2") this.#http2.accept(socket);
     else this.#http1.accept(socket);
   }
