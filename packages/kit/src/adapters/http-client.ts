@@ -3,23 +3,15 @@
  *
  * 1. Nothing is repeated behind the caller's back but: a call refused with 401 after its credential has changed, and a
  *    read whose kept-alive connection was dead.
- * 2. An answer of 4xx or 5xx is Refused, except where a write may have taken effect all the same (502, 504, and a 500
- *    that reports a lost or slow etcd): that is OutcomeUnknown. A Retry-After header shows in `details`.
- * 3. Objects come out frozen, with kind and apiVersion (lists of built-in kinds leave them out on the wire) and without
- *    managedFields, which nobody here reads and which are half of many an object.
- * 4. A write asks the server to give it up when its caller does (`timeout`), and a call that is given up closes its
+ * 2. A write asks the server to give it up when its caller does (`timeout`), and a call that is given up closes its
  *    connection, or is never sent: it takes no effect long after. Reads need neither.
- * 5. Certificates and tokens may change at any time: new connections take the new ones, old connections end with their
- *    last call.
+ *
+ * Beside it: connections (http-pool.ts), how requests are written and answers read (http-codec.ts), what a refusal
+ * means (http-errors.ts), one request (http-exchange.ts), one watch (http-watch.ts).
  */
-import * as http from "node:http";
-import * as https from "node:https";
+import type * as http from "node:http";
 import {
-  apiVersionOf,
-  failure,
-  isJsonObject,
   type Json,
-  type JsonObject,
   keyOf,
   type KubeList,
   type KubeObject,
@@ -28,7 +20,6 @@ import {
   Refused,
   type Resource,
   resourcePath,
-  type Status,
 } from "@lifeboat/api";
 import { deepFreeze } from "@lifeboat/base";
 import {
@@ -48,18 +39,25 @@ import {
   type WriteOptions,
 } from "../client.ts";
 import { type Credential, type CredentialSource } from "./credentials.ts";
+import {
+  deleteBody,
+  frozen,
+  frozenList,
+  isJsonType,
+  isStatus,
+  parsed,
+  PATCH_TYPES,
+  queryOf,
+  selectionQuery,
+  writeQuery,
+} from "./http-codec.ts";
+import { mayHaveHappened, statusOf } from "./http-errors.ts";
 import { exchange, type HttpAnswer, type HttpCall } from "./http-exchange.ts";
+import { AgentPool, type PoolConfig } from "./http-pool.ts";
 import { startWatch } from "./http-watch.ts";
 
-export interface HttpClientConfig {
-  /** The server's URL; a path in it is put before every path. */
-  readonly server: string;
+export interface HttpClientConfig extends PoolConfig {
   readonly credentials: CredentialSource;
-  /** PEM; absent: the system's authorities. */
-  readonly certificateAuthority?: string;
-  readonly insecureSkipTlsVerify?: boolean;
-  /** The name the server's certificate must be for, where it is not the URL's. */
-  readonly tlsServerName?: string;
   readonly userAgent: string;
   /** How long a call may take, answer included. */
   readonly callTimeoutMs?: number;
@@ -77,8 +75,6 @@ export interface HttpClient extends Client {
 const CALL_TIMEOUT_MS = 60_000;
 const MAX_ANSWER_BYTES = 512 * 1024 * 1024;
 const MAX_CONNECTIONS = 64;
-/** Idle connections are probed by TCP after this; a dead peer is noticed ten seconds later. */
-const KEEP_ALIVE_MS = 30_000;
 
 /** A client for one server. Connections are made when they are needed. */
 export function createHttpClient(config: HttpClientConfig): HttpClient {
@@ -329,208 +325,4 @@ class JsonHttpClient implements HttpClient {
       ...(signal === undefined ? {} : { signal }),
     };
   }
-}
-
-/**
- * An agent keeps connections apart by a name that it makes for every request of all options, certificates included: some
- * kilobytes. This one has one server and one set of options.
- */
-class OneServerAgent extends https.Agent {
-  override getName(): string {
-    return "";
-  }
-}
-
-/** Connections for the certificate in use. When it changes, the pool of the old one ends with its last call. */
-class AgentPool {
-  readonly #config: HttpClientConfig;
-  readonly #maxSockets: number;
-  #current: { certificate: string; agent: http.Agent; users: number } | undefined;
-  #closed = false;
-
-  constructor(config: HttpClientConfig, maxSockets: number) {
-    this.#config = config;
-    this.#maxSockets = maxSockets;
-  }
-
-  lease(credential: Credential): { readonly agent: http.Agent; readonly release: () => void } {
-    const certificate = `${credential.certificate ?? ""}\n${credential.key ?? ""}`;
-    if (this.#current?.certificate !== certificate) {
-      if (this.#current?.users === 0) this.#current.agent.destroy();
-      this.#current = { certificate, agent: this.#makeAgent(credential), users: 0 };
-    }
-    const pool = this.#current;
-    pool.users += 1;
-    let released = false;
-    const release = (): void => {
-      if (released) return;
-      released = true;
-      pool.users -= 1;
-      if (pool.users === 0 && (this.#closed || pool !== this.#current)) pool.agent.destroy();
-    };
-    return { agent: pool.agent, release };
-  }
-
-  close(): void {
-    this.#closed = true;
-    this.#current?.agent.destroy();
-  }
-
-  #makeAgent(credential: Credential): http.Agent {
-    const pooling = {
-      keepAlive: true,
-      keepAliveMsecs: KEEP_ALIVE_MS,
-      maxSockets: this.#maxSockets,
-      scheduling: "lifo" as const,
-    };
-    if (new URL(this.#config.server).protocol === "http:") return new http.Agent(pooling);
-    const { certificateAuthority: ca, insecureSkipTlsVerify, tlsServerName } = this.#config;
-    return new OneServerAgent({
-      ...pooling,
-      minVersion: "TLSv1.2",
-      rejectUnauthorized: insecureSkipTlsVerify !== true,
-      ...(ca === undefined ? {} : { ca }),
-      ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
-      ...(credential.certificate === undefined ? {} : { cert: credential.certificate }),
-      ...(credential.key === undefined ? {} : { key: credential.key }),
-    });
-  }
-}
-
-const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
-  merge: "application/merge-patch+json",
-  strategic: "application/strategic-merge-patch+json",
-  json: "application/json-patch+json",
-  apply: "application/apply-patch+yaml",
-};
-
-type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
-
-function queryOf(parameters: Parameters): URLSearchParams {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters))
-    if (value !== undefined && value !== "") query.set(name, String(value));
-  return query;
-}
-
-function selectionQuery(selection: Selection, parameters: Parameters): URLSearchParams {
-  const { labelSelector, fieldSelector } = selection;
-  return queryOf({ labelSelector, fieldSelector, ...parameters });
-}
-
-function writeQuery(options: WriteOptions): URLSearchParams {
-  return queryOf({
-    dryRun: options.dryRun === true ? "All" : undefined,
-    fieldManager: options.fieldManager,
-    fieldValidation: options.fieldValidation,
-  });
-}
-
-function deleteBody(options: DeleteOptions): JsonObject {
-  const { gracePeriodSeconds, propagationPolicy, preconditions, dryRun } = options;
-  return {
-    kind: "DeleteOptions",
-    apiVersion: "v1",
-    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
-    ...(preconditions === undefined ? {} : { preconditions }),
-    ...(dryRun === true ? { dryRun: ["All"] } : {}),
-  };
-}
-
-function parsed(method: string, text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch (error) {
-    const message = `the answer is not JSON: ${(error as Error).message}`;
-    throw method === "GET" ? new NotSent(message) : new OutcomeUnknown(message);
-  }
-}
-
-/** The object as the port promises it. Its type is what the resource claims, as everywhere in the port. */
-function frozen<T extends KubeObject>(_: Resource<T>, value: Json): T {
-  return deepFreeze(withoutManagedFields(value)) as unknown as T;
-}
-
-function withoutManagedFields(value: Json): Json {
-  if (!isJsonObject(value)) return value;
-  const { metadata } = value;
-  if (!isJsonObject(metadata) || metadata["managedFields"] === undefined) return value;
-  const { managedFields: _, ...rest } = metadata;
-  return { ...value, metadata: rest };
-}
-
-function frozenList<T extends KubeObject>(resource: Resource<T>, answer: Json): KubeList<T> {
-  const list = isJsonObject(answer) ? answer : {};
-  const apiVersion = apiVersionOf(resource);
-  const { kind } = resource;
-  const items = Array.isArray(list["items"]) ? (list["items"] as JsonObject[]) : [];
-  const metadata = isJsonObject(list["metadata"]) ? list["metadata"] : {};
-  return deepFreeze({
-    apiVersion,
-    kind: `${kind}List`,
-    metadata: { resourceVersion: "", ...metadata },
-    items: items.map((item) => frozen(resource, { apiVersion, kind, ...item })),
-  });
-}
-
-function isStatus(answer: Json): boolean {
-  return isJsonObject(answer) && answer["kind"] === "Status" && answer["apiVersion"] === "v1";
-}
-
-function isJsonType(headers: http.IncomingHttpHeaders): boolean {
-  return (headers["content-type"] ?? "").startsWith("application/json");
-}
-
-/** The Status of a refusal, made up where the server (or a proxy before it) sent none. */
-function statusOf(code: number, headers: http.IncomingHttpHeaders, text: string): Status {
-  const sent = isJsonType(headers) ? tryParse(text) : undefined;
-  const status =
-    isJsonObject(sent) && isStatus(sent)
-      ? ({
-          ...sent,
-          code: typeof sent["code"] === "number" ? sent["code"] : code,
-        } as unknown as Status)
-      : failure(code, REASONS[code], text.trim().slice(0, 1024) || `HTTP ${code}`);
-  const retryAfter = Number(headers["retry-after"]);
-  if (!(retryAfter > 0) || status.details?.retryAfterSeconds !== undefined)
-    return deepFreeze(status);
-  return deepFreeze({ ...status, details: { ...status.details, retryAfterSeconds: retryAfter } });
-}
-
-function tryParse(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
-}
-
-const REASONS: Readonly<Record<number, string>> = {
-  400: "BadRequest",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "NotFound",
-  405: "MethodNotAllowed",
-  406: "NotAcceptable",
-  409: "Conflict",
-  410: "Expired",
-  413: "RequestEntityTooLarge",
-  415: "UnsupportedMediaType",
-  422: "Invalid",
-  429: "TooManyRequests",
-  500: "InternalError",
-  503: "ServiceUnavailable",
-  504: "Timeout",
-};
-
-/** Answers after which a write may have taken effect: whoever gave them had passed the write on. */
-function mayHaveHappened(status: Status): boolean {
-  if (status.code === 502 || status.code === 504) return true;
-  const message = status.message ?? "";
-  return (
-    status.code === 500 &&
-    message.includes("etcdserver:") &&
-    (message.includes("timed out") || message.includes("leader changed"))
-  );
 }

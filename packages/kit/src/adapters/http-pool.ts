@@ -1,0 +1,88 @@
+/**
+ * Kept-alive connections to one server.
+ *
+ * Certificates may change at any time: new connections take the new ones, old connections end with their last call.
+ */
+import * as http from "node:http";
+import * as https from "node:https";
+import type { Credential } from "./credentials.ts";
+
+/** The server, and how its certificate is checked. */
+export interface PoolConfig {
+  /** The server's URL; a path in it is put before every path. */
+  readonly server: string;
+  /** PEM; absent: the system's authorities. */
+  readonly certificateAuthority?: string;
+  readonly insecureSkipTlsVerify?: boolean;
+  /** The name the server's certificate must be for, where it is not the URL's. */
+  readonly tlsServerName?: string;
+}
+
+/** Idle connections are probed by TCP after this; a dead peer is noticed ten seconds later. */
+const KEEP_ALIVE_MS = 30_000;
+
+/**
+ * An agent keeps connections apart by a name that it makes for every request of all options, certificates included: some
+ * kilobytes. This one has one server and one set of options.
+ */
+class OneServerAgent extends https.Agent {
+  override getName(): string {
+    return "";
+  }
+}
+
+/** Connections for the certificate in use. When it changes, the pool of the old one ends with its last call. */
+export class AgentPool {
+  readonly #config: PoolConfig;
+  readonly #maxSockets: number;
+  #current: { certificate: string; agent: http.Agent; users: number } | undefined;
+  #closed = false;
+
+  constructor(config: PoolConfig, maxSockets: number) {
+    this.#config = config;
+    this.#maxSockets = maxSockets;
+  }
+
+  lease(credential: Credential): { readonly agent: http.Agent; readonly release: () => void } {
+    const certificate = `${credential.certificate ?? ""}\n${credential.key ?? ""}`;
+    if (this.#current?.certificate !== certificate) {
+      if (this.#current?.users === 0) this.#current.agent.destroy();
+      this.#current = { certificate, agent: this.#makeAgent(credential), users: 0 };
+    }
+    const pool = this.#current;
+    pool.users += 1;
+    let released = false;
+    const release = (): void => {
+      if (released) return;
+      released = true;
+      pool.users -= 1;
+      if (pool.users === 0 && (this.#closed || pool !== this.#current)) pool.agent.destroy();
+    };
+    return { agent: pool.agent, release };
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#current?.agent.destroy();
+  }
+
+  #makeAgent(credential: Credential): http.Agent {
+    const pooling = {
+      keepAlive: true,
+      keepAliveMsecs: KEEP_ALIVE_MS,
+      maxSockets: this.#maxSockets,
+      scheduling: "lifo" as const,
+    };
+    if (new URL(this.#config.server).protocol === "http:") return new http.Agent(pooling);
+    const { certificateAuthority: ca, insecureSkipTlsVerify, tlsServerName } = this.#config;
+    return new OneServerAgent({
+      ...pooling,
+      minVersion: "TLSv1.2",
+      rejectUnauthorized: insecureSkipTlsVerify !== true,
+      ...(ca === undefined ? {} : { ca }),
+      ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
+      ...(credential.certificate === undefined ? {} : { cert: credential.certificate }),
+      ...(credential.key === undefined ? {} : { key: credential.key }),
+    });
+  }
+}
