@@ -31,6 +31,30 @@ export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";
 }
 
+/** Which limit a server's response exceeded. */
+export type ExcessKind = "ResponseTooLarge" | "ResponseTooDeep" | "TooManyItems" | "WatchTooFast";
+
+/**
+ * A server sent more than it may, and the rest was not read. It is the cause of the NotSent or OutcomeUnknown of a call,
+ * or the end of a watch. Its message holds nothing that the server wrote.
+ */
+export class ExcessiveResponse extends Error {
+  override readonly name = "ExcessiveResponse";
+  readonly kind: ExcessKind;
+
+  constructor(kind: ExcessKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** The limit that an error is about; undefined when it is about something else. */
+export function excessIn(error: unknown): ExcessiveResponse | undefined {
+  if (error instanceof ExcessiveResponse) return error;
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof ExcessiveResponse ? cause : undefined;
+}
+
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }

@@ -3,6 +3,9 @@ export {
   type CallOptions,
   type Client,
   type DeleteOptions,
+  excessIn,
+  ExcessiveResponse,
+  type ExcessKind,
   type GetOptions,
   type ListOptions,
   NotSent,
@@ -36,7 +39,13 @@ export {
   type Involved,
   type RecordedEvent,
 } from "./event-recorder.ts";
-export { type ChangeHandler, compareVersions, Informer, type InformerOptions } from "./informer.ts";
+export {
+  type ChangeHandler,
+  type CollectionLimits,
+  compareVersions,
+  Informer,
+  type InformerOptions,
+} from "./informer.ts";
 export {
   type Access,
   type ClusterEntry,

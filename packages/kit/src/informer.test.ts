@@ -2,8 +2,13 @@ import { type AnyObject, failure, type Resource, Refused } from "@lifeboat/api";
 import { createRandom, instantOf, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
 import { expect, test } from "vitest";
-import type { WatchEnd } from "./client.ts";
-import { compareVersions, Informer, type InformerOptions } from "./informer.ts";
+import { ExcessiveResponse, NotSent, type WatchEnd } from "./client.ts";
+import {
+  type CollectionLimits,
+  compareVersions,
+  Informer,
+  type InformerOptions,
+} from "./informer.ts";
 import { silentLog } from "./log.ts";
 import { silentMetrics } from "./metrics.ts";
 import { ToyClient } from "./toy-client.suite.ts";
@@ -423,4 +428,78 @@ test.each([
   ["99999999999999999998", "99999999999999999999", -1],
 ])("version %s against %s", (a, b, want) => {
   expect(Math.sign(compareVersions(a, b))).toBe(want);
+});
+
+function limited(limits: Partial<CollectionLimits> = {}) {
+  const told: string[] = [];
+  const tell = ({ kind }: ExcessiveResponse): void => void told.push(kind);
+  return { told, ...setUp({ limits: { maxObjects: 30, pageSize: 10, tell, ...limits } }) };
+}
+
+test("a list with more objects than the server may have is not taken in, and told of", async () => {
+  const { client, informer, told, start } = limited();
+  for (let i = 0; i < 31; i++) await client.create(things, thing(`t${i}`));
+  await start();
+  expect(informer.synced).toBe(false);
+  expect(informer.size).toBe(0);
+  expect(told).toEqual(["TooManyItems"]);
+  expect(client.calls.filter((call) => call.startsWith("list"))).toHaveLength(4);
+});
+
+test("a list whose pages have no end is given up, also when they are empty", async () => {
+  const { client, told, start } = limited();
+  let pages = 0;
+  client.list = async () => {
+    pages += 1;
+    return {
+      apiVersion: "v1",
+      kind: "ThingList",
+      metadata: { resourceVersion: "1", continue: "more" },
+      items: [],
+    };
+  };
+  await start();
+  expect(told).toEqual(["TooManyItems"]);
+  expect(pages).toBe(4);
+});
+
+test("a watch that brings more objects, or larger ones, than the server may have leaves the copy as it is", async () => {
+  const { clock, client, informer, told, stop, start } = limited({ maxBytes: 10_000 });
+  for (let i = 0; i < 20; i++) await client.create(things, thing(`t${i}`));
+  await start();
+  await client.create(things, thing("large", { text: "x".repeat(10_000) }));
+  await clock.settle();
+  expect(informer.size).toBe(20);
+  expect(told).toEqual(["ResponseTooLarge"]);
+  // It does not try without a pause.
+  await clock.advance(10_000);
+  const tries = told.length;
+  expect(tries).toBeGreaterThan(1);
+  expect(tries).toBeLessThan(12);
+  await client.delete(things, { namespace: "ns", name: "large" });
+  await clock.advance(60_000);
+  for (let i = 0; i < 20; i++) await client.create(things, thing(`n${i}`));
+  await clock.advance(10_000);
+  expect(informer.size).toBe(30);
+  expect(told).toContain("TooManyItems");
+  stop.abort();
+});
+
+test("pages that are too large for the client become smaller", async () => {
+  const { clock, client, informer, start } = limited({ maxObjects: 100, pageSize: 64 });
+  for (let i = 0; i < 50; i++) await client.create(things, thing(`t${i}`));
+  const list = client.list.bind(client);
+  const limits: number[] = [];
+  client.list = async (resource, options = {}) => {
+    limits.push(options.limit ?? 0);
+    if ((options.limit ?? 0) > 8)
+      throw new NotSent("too large", {
+        cause: new ExcessiveResponse("ResponseTooLarge", "too large"),
+      });
+    return list(resource, options);
+  };
+  await start();
+  await clock.advance(5000);
+  expect(informer.size).toBe(50);
+  expect(limits.slice(0, 3)).toEqual([64, 16, 4]);
 });

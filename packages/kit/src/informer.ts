@@ -12,7 +12,8 @@
  * 4. The informer owns its index; the objects are shared and frozen.
  * 5. `synced` turns true after the first complete read and stays true; a broken connection leaves the copy as it is.
  *
- * 6. Servers are not trusted to answer sensibly: what is no list and no object is a failure like any other.
+ * 6. Servers are not trusted to answer sensibly: what is no list and no object is a failure like any other, and so is more
+ *    than `limits` say. The copy then stays as it is.
  * 7. A server that does not know the version of a watch need not say so: one that was set up anew, or that gave out versions
  *    which it did not have, tells nothing, or of older versions. So a watch that told of an older one, or nothing at all for
  *    longer than bookmarks take, is followed by a list; and one after a failure ends soon enough to find that out.
@@ -33,11 +34,30 @@ import {
 } from "@lifeboat/api";
 import { deepFreeze, sleep, unreachable } from "@lifeboat/base";
 import { Backoff } from "./backoff.ts";
-import { type Client, NotSent, type Selection, type Watch, type WatchEnd } from "./client.ts";
+import {
+  type Client,
+  excessIn,
+  ExcessiveResponse,
+  NotSent,
+  type Selection,
+  type Watch,
+  type WatchEnd,
+} from "./client.ts";
 import { informerLists, informerObjects } from "./kit-metrics.ts";
 import type { Counter, Gauge } from "./metrics.ts";
 import { type IndexFunction, ObjectIndex } from "./object-index.ts";
 import type { KitPorts, Service } from "./ports.ts";
+
+/** How much a server that is not trusted may put into the copy. */
+export interface CollectionLimits {
+  readonly maxObjects: number;
+  /** Of all objects together, as estimated by `sizeOf`; absent: not counted. */
+  readonly maxBytes?: number;
+  /** Objects per page of a list; pages become smaller while they are too large for the client. */
+  readonly pageSize: number;
+  /** Called when the collection exceeds these limits. */
+  tell(excess: ExcessiveResponse): void;
+}
 
 export interface InformerOptions<T extends KubeObject> extends Selection {
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
@@ -47,6 +67,8 @@ export interface InformerOptions<T extends KubeObject> extends Selection {
   readonly streamingList?: boolean;
   /** Objects per page of a list. */
   readonly pageSize?: number;
+  /** Absent: the server is trusted. */
+  readonly limits?: CollectionLimits;
 }
 
 /** Called after the copy changed. `old` is absent for an object that is new, `now` for one that is gone. */
@@ -54,6 +76,10 @@ export type ChangeHandler<T extends KubeObject> = (old: T | undefined, now: T | 
 
 const BACKOFF = { baseMs: 100, capMs: 30_000 };
 const PAGE_SIZE = 1000;
+/** The smallest page that is tried: some of the largest objects that Kubernetes stores. */
+const SMALLEST_PAGE = 4;
+/** What an empty page counts as: there may be some, but a list of many has no end. */
+const EMPTY_PAGE = 10;
 /** A watch is renewed after a random time between these, so that servers can be drained and load spreads. */
 const SHORTEST_WATCH_S = 300;
 const LONGEST_WATCH_S = 600;
@@ -87,6 +113,10 @@ export class Informer<T extends KubeObject> implements Service {
   readonly #lists: Counter<"resource">;
   readonly #objects: Gauge<"resource">;
   #streaming: boolean;
+  #pageSize: number;
+  /** The size of each object, where it is limited. */
+  readonly #sizes = new Map<string, number>();
+  #bytes = 0;
   /** The version up to which everything was taken in; undefined: read the collection first. */
   #version: string | undefined;
   /** The newest version ever taken in, which outlives the loss of `#version`. */
@@ -112,6 +142,7 @@ export class Informer<T extends KubeObject> implements Service {
     this.#selection = selectionOf(options);
     this.#index = new ObjectIndex(options.indexes ?? {});
     this.#streaming = options.streamingList ?? false;
+    this.#pageSize = options.limits?.pageSize ?? options.pageSize ?? PAGE_SIZE;
     this.#backoff = new Backoff(ports.random.fork(this.name), BACKOFF);
     this.#lists = ports.metrics.counter(informerLists);
     this.#objects = ports.metrics.gauge(informerObjects);
@@ -187,18 +218,29 @@ export class Informer<T extends KubeObject> implements Service {
     } catch (error) {
       if (signal.aborted) return { kind: "resume", pauseMs: 0 };
       if (error instanceof Refused) return this.#refused(error.status);
-      if (error instanceof NotSent || error instanceof Nonsense)
-        return this.#failed("listing", error);
+      if (excessIn(error)?.kind === "ResponseTooLarge")
+        this.#pageSize = Math.max(SMALLEST_PAGE, Math.ceil(this.#pageSize / 4));
+      if (error instanceof NotSent || error instanceof Nonsense || excessIn(error) !== undefined)
+        return this.#failed("listing", error as Error);
       throw error;
     }
   }
 
   async #readPages(signal: AbortSignal): Promise<Next> {
     const items = new Map<string, T>();
-    const limit = this.#options.pageSize ?? PAGE_SIZE;
+    const limit = this.#pageSize;
+    let listed = 0;
+    let bytes = 0;
     let page = await this.#client.list(this.resource, { ...this.#selection, limit, signal });
     for (;;) {
-      for (const item of itemsOf(page)) items.set(formatKey(keyOf(item)), this.#shape(item));
+      const found = itemsOf(page);
+      for (const item of found) {
+        const object = this.#shape(item);
+        bytes += this.#sizeOf(object);
+        items.set(formatKey(keyOf(item)), object);
+      }
+      listed += found.length || EMPTY_PAGE;
+      this.#checkLimits(listed, bytes);
       const token = page.metadata.continue ?? "";
       if (token === "") break;
       page = await this.#client.list(this.resource, {
@@ -209,6 +251,27 @@ export class Informer<T extends KubeObject> implements Service {
       });
     }
     return this.#replace(items, page.metadata.resourceVersion);
+  }
+
+  #sizeOf(object: T): number {
+    return this.#options.limits?.maxBytes === undefined ? 0 : sizeOf(object);
+  }
+
+  /** Throws, and tells of it, when there is more than the server may put into the copy. */
+  #checkLimits(objects: number, bytes: number): void {
+    const { limits } = this.#options;
+    if (limits === undefined) return;
+    const { maxObjects, maxBytes = Infinity } = limits;
+    if (objects <= maxObjects && bytes <= maxBytes) return;
+    const excess =
+      objects > maxObjects
+        ? new ExcessiveResponse("TooManyItems", `a collection has more than ${maxObjects} objects`)
+        : new ExcessiveResponse(
+            "ResponseTooLarge",
+            `the objects of a collection have more than ${maxBytes} bytes`,
+          );
+    limits.tell(excess);
+    throw excess;
   }
 
   /** Takes in a complete read, unless it is older than what is here already. */
@@ -270,9 +333,10 @@ export class Informer<T extends KubeObject> implements Service {
             overridden = this.#unknownVersion();
             watch?.stop();
           } else if (initial === undefined) this.#take(event);
-          else if (event.type !== "BOOKMARK")
+          else if (event.type !== "BOOKMARK") {
+            this.#checkLimits(initial.size + 1, 0);
             initial.set(formatKey(keyOf(objectOf(event.object))), this.#shape(event.object));
-          else if (event.initialEventsEnd) {
+          } else if (event.initialEventsEnd) {
             const next = this.#replace(initial, event.resourceVersion);
             initial = undefined;
             if (next.kind === "relist") {
@@ -281,6 +345,13 @@ export class Informer<T extends KubeObject> implements Service {
             }
           }
         } catch (error) {
+          const excess = excessIn(error);
+          if (excess !== undefined) {
+            // Only a list tells whether it is still too much.
+            overridden = { kind: "relist", pauseMs: this.#failed("watching", excess).pauseMs };
+            watch?.stop();
+            return;
+          }
           if (!(error instanceof Nonsense)) return fail(error);
           // What it was about is not known: only a list tells what the copy lacks now.
           overridden = { kind: "relist", pauseMs: this.#failed("watching", error).pauseMs };
@@ -318,7 +389,11 @@ export class Informer<T extends KubeObject> implements Service {
     if (event.type !== "BOOKMARK") {
       const key = formatKey(keyOf(event.object));
       if (event.type === "DELETED") this.#remove(key);
-      else this.#put(key, this.#shape(event.object));
+      else {
+        const object = this.#shape(event.object);
+        this.#checkRoom(key, object);
+        this.#put(key, object);
+      }
     }
     this.#advance(version);
   }
@@ -403,6 +478,7 @@ export class Informer<T extends KubeObject> implements Service {
   #put(key: string, object: T): void {
     const old = this.#index.get(key);
     if (old === undefined) {
+      this.#resize(key, this.#sizeOf(object));
       this.#index.put(key, object);
       this.#tell(undefined, object);
       return;
@@ -414,14 +490,31 @@ export class Informer<T extends KubeObject> implements Service {
       return;
     }
     if (old.metadata.resourceVersion === object.metadata.resourceVersion) return;
+    this.#resize(key, this.#sizeOf(object));
     this.#index.put(key, object);
     this.#tell(old, object);
+  }
+
+  /** Throws when the limits have no room for an object. */
+  #checkRoom(key: string, object: T): void {
+    if (this.#options.limits === undefined) return;
+    const isNew = this.#index.get(key) === undefined;
+    const bytes = this.#bytes + this.#sizeOf(object) - (this.#sizes.get(key) ?? 0);
+    this.#checkLimits(this.#index.size + (isNew ? 1 : 0), bytes);
+  }
+
+  #resize(key: string, size: number): void {
+    if (this.#options.limits?.maxBytes === undefined) return;
+    this.#bytes += size - (this.#sizes.get(key) ?? 0);
+    if (size === 0) this.#sizes.delete(key);
+    else this.#sizes.set(key, size);
   }
 
   #remove(key: string): void {
     const old = this.#index.get(key);
     if (old === undefined) return;
     this.#index.remove(key);
+    this.#resize(key, 0);
     this.#tell(old, undefined);
   }
 
@@ -433,6 +526,21 @@ export class Informer<T extends KubeObject> implements Service {
     this.#version = version;
     this.#newest = version;
   }
+}
+
+/** What a value that holds nothing, or the marks around what it holds, takes at most. */
+const MARKS = 8;
+
+/** About what a value takes as JSON. Values that come from a Client are not nested without end. */
+function sizeOf(value: unknown): number {
+  if (typeof value === "string") return value.length + MARKS;
+  if (typeof value !== "object" || value === null) return MARKS;
+  let size = MARKS;
+  if (Array.isArray(value)) for (const item of value) size += sizeOf(item);
+  else
+    for (const key in value)
+      size += key.length + MARKS + sizeOf((value as Readonly<Record<string, unknown>>)[key]);
+  return size;
 }
 
 /**

@@ -186,7 +186,7 @@ test("a refusal without Status gets one", async () => {
     kind: "Status",
     code: 404,
     reason: "NotFound",
-    message: "404 page not found",
+    message: "HTTP 404: the answer is not a Status",
   });
   expect((error as Refused).status.details).toBeUndefined();
 });
@@ -305,7 +305,7 @@ test("a write that is given up while it waits for a connection is never sent", a
 
 test("an answer that is too large is cut off", async () => {
   const { server } = await serve((_, response) => sendJson(response, 200, { x: "x".repeat(5000) }));
-  const client = connect(server, { maxAnswerBytes: 1000 });
+  const client = connect(server, { limits: { maxBytes: 1000 } });
   await expect(client.get(things, key)).rejects.toThrow("larger than 1000 bytes");
 });
 
@@ -430,7 +430,7 @@ test.each([
 ])("a watch ends once: $name", async ({ answer, want }) => {
   const { server } = await serve(answer);
   const { events, ends, end, sink } = collect();
-  connect(server, { maxAnswerBytes: 1000 }).watch(things, {}, sink);
+  connect(server, { limits: { maxObjectBytes: 1000 } }).watch(things, {}, sink);
   await end;
   await new Promise(setImmediate);
   expect(events).toEqual([]);

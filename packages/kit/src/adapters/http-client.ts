@@ -5,6 +5,7 @@
  *    read whose kept-alive connection was dead.
  * 2. A write asks the server to give it up when its caller does (`timeout`), and a call that is given up closes its
  *    connection, or is never sent: it takes no effect long after. Reads need neither.
+ * 3. Redirects are not followed: a credential is for the server that it was given for.
  *
  * Beside it: connections (http-pool.ts), how requests are written and answers read (http-codec.ts), what a refusal
  * means (http-errors.ts), one request (http-exchange.ts), one watch (http-watch.ts).
@@ -21,11 +22,12 @@ import {
   type Resource,
   resourcePath,
 } from "@lifeboat/api";
-import { deepFreeze } from "@lifeboat/base";
 import {
   type CallOptions,
   type Client,
   type DeleteOptions,
+  excessIn,
+  type ExcessiveResponse,
   type GetOptions,
   type ListOptions,
   NotSent,
@@ -40,14 +42,15 @@ import {
 } from "../client.ts";
 import { type Credential, type CredentialSource } from "./credentials.ts";
 import {
+  decodeDocument,
+  decodeList,
+  decodeObject,
   deleteBody,
-  frozen,
-  frozenList,
   isJsonType,
   isStatus,
-  parsed,
   PATCH_TYPES,
   queryOf,
+  type ReadAnswer,
   selectionQuery,
   writeQuery,
 } from "./http-codec.ts";
@@ -55,14 +58,18 @@ import { mayHaveHappened, statusOf } from "./http-errors.ts";
 import { exchange, type HttpAnswer, type HttpCall } from "./http-exchange.ts";
 import { AgentPool, type PoolConfig } from "./http-pool.ts";
 import { startWatch } from "./http-watch.ts";
+import { Intake } from "./intake.ts";
+import { type ResponseLimits, TRUSTED_LIMITS } from "./response-limits.ts";
 
 export interface HttpClientConfig extends PoolConfig {
   readonly credentials: CredentialSource;
   readonly userAgent: string;
   /** How long a call may take, answer included. */
   readonly callTimeoutMs?: number;
-  /** How large an answer, or one event of a watch, may be. */
-  readonly maxAnswerBytes?: number;
+  /** How much the server may send; that of a server that is trusted when absent. */
+  readonly limits?: Partial<ResponseLimits>;
+  /** Called for every response that exceeds a limit. */
+  readonly onExcess?: (excess: ExcessiveResponse) => void;
   /** Connections at a time; more calls wait. Watches have a pool of their own. */
   readonly maxConnections?: number;
 }
@@ -73,7 +80,6 @@ export interface HttpClient extends Client {
 }
 
 const CALL_TIMEOUT_MS = 60_000;
-const MAX_ANSWER_BYTES = 512 * 1024 * 1024;
 const MAX_CONNECTIONS = 64;
 
 /** A client for one server. Connections are made when they are needed. */
@@ -95,9 +101,13 @@ class JsonHttpClient implements HttpClient {
   readonly #base: URL;
   readonly #calls: AgentPool;
   readonly #watches: AgentPool;
+  readonly #limits: ResponseLimits;
+  readonly #intake: Intake;
 
   constructor(config: HttpClientConfig) {
     this.#config = config;
+    this.#limits = { ...TRUSTED_LIMITS, ...config.limits };
+    this.#intake = new Intake(this.#limits);
     this.#base = new URL(config.server);
     this.#calls = new AgentPool(config, config.maxConnections ?? MAX_CONNECTIONS);
     this.#watches = new AgentPool(config, Infinity);
@@ -115,10 +125,7 @@ class JsonHttpClient implements HttpClient {
   ): Promise<T> {
     const query = queryOf({ resourceVersion: options.resourceVersion });
     const path = resourcePath(resource, key.namespace, key.name, options.subresource);
-    return frozen(
-      resource,
-      await this.#json({ method: "GET", path, query, signal: options.signal }),
-    );
+    return this.#object(resource, { method: "GET", path, query, signal: options.signal });
   }
 
   async list<T extends KubeObject>(
@@ -132,8 +139,7 @@ class JsonHttpClient implements HttpClient {
       resourceVersionMatch: options.resourceVersionMatch,
     });
     const path = resourcePath(resource, options.namespace ?? "");
-    const answer = await this.#json({ method: "GET", path, query, signal: options.signal });
-    return frozenList(resource, answer);
+    return this.#list(resource, { method: "GET", path, query, signal: options.signal });
   }
 
   watch<T extends KubeObject>(
@@ -152,7 +158,9 @@ class JsonHttpClient implements HttpClient {
     const path = resourcePath(resource, options.namespace ?? "");
     const request: Request = { method: "GET", path, query };
     return startWatch(sink, {
-      maxLineBytes: this.#config.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+      limits: this.#limits,
+      intake: this.#intake,
+      onExcess: (excess) => this.#config.onExcess?.(excess),
       answerTimeoutMs: this.#config.callTimeoutMs ?? CALL_TIMEOUT_MS,
       refresh: () => this.#config.credentials.refresh(),
       prepare: async () => {
@@ -161,7 +169,6 @@ class JsonHttpClient implements HttpClient {
         return { call: this.#httpCall(request, credential, lease.agent), release: lease.release };
       },
       statusOf,
-      frozen: (value) => frozen(resource, value),
     });
   }
 
@@ -196,10 +203,7 @@ class JsonHttpClient implements HttpClient {
     const contentType = PATCH_TYPES[patch.type];
     const { body } = patch;
     const { signal } = options;
-    return frozen(
-      resource,
-      await this.#json({ method: "PATCH", path, query, contentType, body, signal }),
-    );
+    return this.#object(resource, { method: "PATCH", path, query, contentType, body, signal });
   }
 
   async delete<T extends KubeObject>(
@@ -208,37 +212,35 @@ class JsonHttpClient implements HttpClient {
     options: DeleteOptions = {},
   ): Promise<T | undefined> {
     const path = resourcePath(resource, key.namespace, key.name);
-    const answer = await this.#json({
+    const answer = await this.#object(resource, {
       method: "DELETE",
       path,
       body: deleteBody(options),
       signal: options.signal,
     });
-    return isStatus(answer) ? undefined : frozen(resource, answer);
+    return isStatus(answer) ? undefined : answer;
   }
 
   async deleteCollection<T extends KubeObject>(
     resource: Resource<T>,
     options: Selection & DeleteOptions,
   ): Promise<KubeList<T>> {
-    const answer = await this.#json({
+    return this.#list(resource, {
       method: "DELETE",
       path: resourcePath(resource, options.namespace ?? ""),
       query: selectionQuery(options, {}),
       body: deleteBody(options),
       signal: options.signal,
     });
-    return frozenList(resource, isStatus(answer) ? {} : answer);
   }
 
   async read(path: string, options: CallOptions = {}): Promise<Json> {
     const [pathname = "", search = ""] = path.split("?", 2);
     const query = new URLSearchParams(search);
     const request = { method: "GET", path: pathname, query, signal: options.signal } as const;
-    const { headers, body } = await this.#call(request);
-    const text = body.toString("utf8");
-    if (!isJsonType(headers)) return text;
-    return deepFreeze(parsed(request.method, text));
+    return this.#answered(request, (answer, { headers, body }) =>
+      isJsonType(headers) ? decodeDocument(answer) : Promise.resolve(body.toString("utf8")),
+    );
   }
 
   async #write<T extends KubeObject>(
@@ -249,22 +251,44 @@ class JsonHttpClient implements HttpClient {
     options: WriteOptions,
   ): Promise<T> {
     const query = writeQuery(options);
-    return frozen(
-      resource,
-      await this.#json({ method, path, query, body, signal: options.signal }),
-    );
+    return this.#object(resource, { method, path, query, body, signal: options.signal });
   }
 
-  async #json(request: Request): Promise<Json> {
-    const { body } = await this.#call(request);
-    return parsed(request.method, body.toString("utf8"));
+  #object<T extends KubeObject>(resource: Resource<T>, request: Request): Promise<T> {
+    return this.#answered(request, (answer) => decodeObject(resource, answer));
   }
 
-  /** An answer below 400, or throws. */
+  #list<T extends KubeObject>(resource: Resource<T>, request: Request): Promise<KubeList<T>> {
+    return this.#answered(request, (answer) => decodeList(resource, answer));
+  }
+
+  /** Makes a call and reads its answer; tells of one that exceeds a limit. */
+  async #answered<R>(
+    request: Request,
+    read: (answer: ReadAnswer, raw: HttpAnswer) => Promise<R>,
+  ): Promise<R> {
+    let raw: HttpAnswer | undefined;
+    try {
+      raw = await this.#call(request);
+      return await read({ method: request.method, body: raw.body, limits: this.#limits }, raw);
+    } catch (error) {
+      const excess = excessIn(error);
+      if (excess !== undefined) this.#config.onExcess?.(excess);
+      throw error;
+    } finally {
+      raw?.release();
+    }
+  }
+
+  /** An answer below 300, or throws. */
   async #call(request: Request): Promise<HttpAnswer> {
     let answer = await this.#attempt(request);
-    if (answer.code === 401 && (await this.#refreshed())) answer = await this.#attempt(request);
+    if (answer.code === 401 && (await this.#refreshed())) {
+      answer.release();
+      answer = await this.#attempt(request);
+    }
     if (answer.code < 300) return answer;
+    answer.release();
     const status = statusOf(answer.code, answer.headers, answer.body.toString("utf8"));
     if (request.method !== "GET" && mayHaveHappened(status))
       throw new OutcomeUnknown(`${request.method} ${request.path}: ${status.message ?? ""}`, {
@@ -320,7 +344,9 @@ class JsonHttpClient implements HttpClient {
       headers,
       agent,
       timeoutMs,
-      maxBytes: this.#config.maxAnswerBytes ?? MAX_ANSWER_BYTES,
+      maxBytes: this.#limits.maxBytes,
+      intake: this.#intake,
+      onExcess: (excess) => this.#config.onExcess?.(excess),
       ...(text === undefined ? {} : { body: text }),
       ...(signal === undefined ? {} : { signal }),
     };

@@ -4,7 +4,8 @@
  *
  * 1. `sent` turns true when the connection is up (TLS included) and the request may have left. What fails before is
  *    NotSent. What fails after is NotSent for a read, OutcomeUnknown for a write.
- * 2. The answer is bounded in size and in time.
+ * 2. The answer is bounded in size and in time; a large one waits for its place and is read no faster than the server may
+ *    send (intake.ts).
  * 3. A read whose kept-alive connection turns out dead is sent once more on a fresh one; a write never is.
  */
 import { setMaxListeners } from "node:events";
@@ -12,8 +13,10 @@ import * as http from "node:http";
 import * as https from "node:https";
 import type { Socket } from "node:net";
 import { NotSent, OutcomeUnknown } from "../client.ts";
+import { SLICE_BYTES, tooLarge } from "./response-limits.ts";
+import { Valve, type ValvePorts } from "./valve.ts";
 
-export interface HttpCall {
+export interface HttpCall extends ValvePorts {
   readonly method: string;
   readonly url: URL;
   readonly headers: http.OutgoingHttpHeaders;
@@ -28,6 +31,8 @@ export interface HttpAnswer {
   readonly code: number;
   readonly headers: http.IncomingHttpHeaders;
   readonly body: Buffer;
+  /** The body is not needed any more. */
+  release(): void;
 }
 
 /** Whether repeating the request is always safe. */
@@ -86,30 +91,49 @@ function attempt(call: HttpCall): Promise<HttpAnswer | StaleConnection> {
     }
 
     function collect(response: http.IncomingMessage): void {
+      const { statusCode = 0, headers } = response;
       const chunks: Buffer[] = [];
       let size = 0;
+      const valve = new Valve(call, response);
+      const answer = (): void =>
+        finish(() =>
+          resolve({
+            code: statusCode,
+            headers,
+            body: Buffer.concat(chunks, size),
+            release: () => valve.close(),
+          }),
+        );
       response.on("data", (chunk: Buffer) => {
         size += chunk.length;
         chunks.push(chunk);
-        if (size > call.maxBytes)
-          opened.fail(new Error(`the answer is larger than ${call.maxBytes} bytes`));
+        if (statusCode >= 300 && size > MAX_REFUSAL_BYTES) {
+          // Nothing that long is a Status, and nothing else of a refusal is read.
+          answer();
+          response.destroy();
+        } else if (size > call.maxBytes) opened.fail(tooLarge(call.maxBytes));
+        else {
+          valve.passed(chunk.length, size > SLICE_BYTES);
+          if (size > SLICE_BYTES) valve.awaitPlace();
+        }
       });
       response.on("end", () => {
-        if (!response.complete) {
-          opened.fail(new Error("the answer ended too soon"));
-          return;
-        }
-        const { statusCode = 0, headers } = response;
-        finish(() => resolve({ code: statusCode, headers, body: Buffer.concat(chunks, size) }));
+        if (response.complete) answer();
+        else opened.fail(new Error("the answer ended too soon"));
       });
       response.on("error", (error) => opened.fail(error));
       // Also called after every answer that came whole, when an error with its stack would be for nobody.
       response.on("close", () => {
-        if (!finished) opened.fail(new Error("the connection was lost"));
+        if (finished) return;
+        valve.close();
+        opened.fail(new Error("the connection was lost"));
       });
     }
   });
 }
+
+/** The rest of a longer refusal is not read. */
+export const MAX_REFUSAL_BYTES = 256 * 1024;
 
 export interface Opened {
   /** Ends it with an error, unless it has ended already. */

@@ -26,5 +26,5 @@ test("lines come out whole, however the bytes are cut", () => {
 test("a line beyond the limit is refused", () => {
   const splitter = new LineSplitter(10);
   splitter.push(Buffer.from("12345"), () => undefined);
-  expect(() => splitter.push(Buffer.from("678901"), () => undefined)).toThrow("longer than 10");
+  expect(() => splitter.push(Buffer.from("678901"), () => undefined)).toThrow("larger than 10");
 });

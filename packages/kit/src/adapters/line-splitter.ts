@@ -2,6 +2,8 @@
  * Cuts a stream of bytes into lines. Lines are decoded only when complete, so a character that was split between two
  * chunks stays whole; each byte is looked at once, however small the chunks.
  */
+import { tooLarge } from "./response-limits.ts";
+
 const NEWLINE = 0x0a;
 
 export class LineSplitter {
@@ -30,8 +32,7 @@ export class LineSplitter {
 
   #keep(part: Buffer): void {
     this.#size += part.length;
-    if (this.#size > this.#maxBytes)
-      throw new Error(`a line is longer than ${this.#maxBytes} bytes`);
+    if (this.#size > this.#maxBytes) throw tooLarge(this.#maxBytes);
     this.#parts.push(part);
   }
 

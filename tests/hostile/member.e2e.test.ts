@@ -1,0 +1,227 @@
+/**
+ * A hostile member joined beside an honest one. Whatever it answers, the control plane goes on: its API answers, the
+ * honest member gets its workloads, the hostile Cluster has a condition that tells, and nothing that it wrote into an
+ * error page is shown to users.
+ */
+import * as https from "node:https";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { setTimeout as wait } from "node:timers/promises";
+import {
+  type AnyObject,
+  clusters,
+  findCondition,
+  type New,
+  type Resource,
+  works,
+} from "@lifeboat/api";
+import { connectByKubeconfig, type HttpClient } from "@lifeboat/kit/adapters";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
+import {
+  removeDirectory,
+  type RunningProcess,
+  startProcess,
+  temporaryDirectory,
+} from "../support/processes.ts";
+
+const core = (plural: string, kind: string): Resource => ({
+  group: "",
+  version: "v1",
+  plural,
+  kind,
+  namespaced: true,
+});
+const SECRETS = core("secrets", "Secret");
+const EVENTS = core("events", "Event");
+const DEPLOYMENTS: Resource = { ...core("deployments", "Deployment"), group: "apps" };
+const POLICIES: Resource = {
+  ...core("propagationpolicies", "PropagationPolicy"),
+  group: "policy.karmada.io",
+  version: "v1alpha1",
+};
+const HOSTILE = { namespace: "", name: "hostile" };
+const MARKER = "body-of-a-hostile-member";
+const TOKEN = "token-for-the-hostile-member";
+
+/** How long an attack lasts, and how long an answer may take meanwhile; a blocked plane takes many times that. */
+const ATTACK_MS = 8000;
+const SLOWEST_MS = 1500;
+
+let plane: RunningLifeboat;
+let client: HttpClient;
+let honest: HttpClient;
+let hostile: RunningProcess;
+let port: string;
+const directory = temporaryDirectory("hostile");
+
+beforeAll(async () => {
+  const program = fileURLToPath(new URL("hostile-member.ts", import.meta.url));
+  const flags = ["--conditions=@lifeboat/source", "--import", "tsx"];
+  hostile = startProcess(process.execPath, [...flags, program, directory]);
+  [, port = ""] = await hostile.printed(/listening (\d+)/);
+  plane = await startLifeboat({
+    args: [
+      "--members",
+      "1",
+      "--cluster-status-update-frequency",
+      "1s",
+      "--cluster-failure-threshold",
+      "5s",
+    ],
+  });
+  await plane.process.printed(/^members ready$/m);
+  client = await connectByKubeconfig({ paths: [plane.kubeconfig] });
+  honest = await connectByKubeconfig({ paths: [join(plane.dataDirectory, "member1.kubeconfig")] });
+  await join_();
+  await client.create(POLICIES, policy());
+});
+
+afterAll(async () => {
+  client?.close();
+  honest?.close();
+  await plane?.stop();
+  await hostile?.stop("SIGKILL");
+  removeDirectory(directory);
+});
+
+async function join_(): Promise<void> {
+  const endpoint = `https://127.0.0.1:${port}`;
+  await client.create(SECRETS, {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      name: "hostile",
+      namespace: "karmada-cluster",
+      annotations: { "lifeboat.dev/api-endpoint": endpoint },
+    },
+    type: "Opaque",
+    data: { token: btoa(TOKEN) },
+  } as New<AnyObject>);
+  await client.create(clusters, {
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { name: "hostile" },
+    spec: {
+      syncMode: "Push",
+      apiEndpoint: endpoint,
+      insecureSkipTLSVerification: true,
+      secretRef: { namespace: "karmada-cluster", name: "hostile" },
+    },
+  });
+  await eventually(async () => {
+    expect(await conditionOf("Ready")).toMatchObject({ status: "True" });
+    expect(await conditionOf("CompleteAPIEnablements")).toMatchObject({ status: "True" });
+  });
+}
+
+function policy(): New<AnyObject> {
+  return {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "PropagationPolicy",
+    metadata: { name: "all", namespace: "default" },
+    spec: { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }], placement: {} },
+  } as New<AnyObject>;
+}
+
+function deployment(name: string): New<AnyObject> {
+  const labels = { app: name };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name, namespace: "default" },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: { containers: [{ name: "main", image: "nginx:1.27" }] },
+      },
+    },
+  } as New<AnyObject>;
+}
+
+async function conditionOf(type: string) {
+  const { status } = await client.get(clusters, HOSTILE);
+  return findCondition(status?.conditions, type);
+}
+
+/** One request to the hostile member itself. */
+function ask(path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { method: "POST", rejectUnauthorized: false, agent: false };
+    https
+      .request(`https://127.0.0.1:${port}${path}`, options, (response) => {
+        let text = "";
+        response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+        response.on("end", () => resolve(text));
+        response.on("error", reject);
+      })
+      .on("error", reject)
+      .end();
+  });
+}
+
+/** Asks the plane again and again for so long; answers how long each answer took. */
+async function latencies(forMs: number): Promise<readonly number[]> {
+  const took: number[] = [];
+  const end = performance.now() + forMs;
+  while (performance.now() < end) {
+    const began = performance.now();
+    await client.get(POLICIES, { namespace: "default", name: "all" });
+    took.push(performance.now() - began);
+    await wait(20);
+  }
+  return took;
+}
+
+describe.each([
+  { attack: "nested-json", reason: "ResponseTooDeep" },
+  { attack: "ignored-limit", reason: "TooManyItems" },
+  { attack: "endless-pages", reason: "TooManyItems" },
+  { attack: "endless-answer", reason: "ResponseTooLarge" },
+  { attack: "endless-watch", reason: "WatchTooFast" },
+  { attack: "many-groups", reason: undefined },
+  { attack: "error-pages", reason: undefined },
+  { attack: "redirects", reason: undefined },
+])("a member that attacks with $attack", ({ attack, reason }) => {
+  const name = `web-${attack}`;
+
+  it("leaves the API responsive and the honest member served", async () => {
+    await ask(`/attack?mode=${attack}`);
+    const [took] = await Promise.all([
+      latencies(ATTACK_MS),
+      client.create(DEPLOYMENTS, deployment(name)),
+    ]);
+    const slowest = Math.max(...took);
+    process.stdout.write(`${attack}: ${took.length} answers, slowest ${slowest.toFixed(0)} ms\n`);
+    expect(slowest).toBeLessThan(SLOWEST_MS);
+    await eventually(async () => {
+      const copy = await honest.get(DEPLOYMENTS, { namespace: "default", name });
+      expect(copy).toMatchObject({ status: { readyReplicas: 1 } });
+    }, 20_000);
+    if (reason !== undefined)
+      await eventually(async () => {
+        expect(await conditionOf("ResponsesWithinLimits")).toMatchObject({ status: "False" });
+      }, 20_000);
+    await ask("/attack?mode=none");
+  });
+
+  it("shows nothing of what it answered", async () => {
+    const seen = [
+      await client.list(EVENTS),
+      await client.list(clusters),
+      await client.list(works),
+      await client.list(DEPLOYMENTS),
+    ];
+    expect(JSON.stringify(seen)).not.toContain(MARKER);
+    expect(plane.process.output()).not.toContain(MARKER);
+  });
+});
+
+it("a redirect was not followed", async () => {
+  const { authorizations } = JSON.parse(await ask("/seen")) as { authorizations: string[] };
+  expect(authorizations.length).toBeGreaterThan(0);
+  expect(authorizations).not.toContain("FOLLOWED");
+});
