@@ -7,9 +7,14 @@ export function newNamespace(name: string): New<AnyObject> {
   return newObject(resources.namespaces, { name });
 }
 
-/** The Secret by which a member is reached. */
-export function newClusterSecret(name: string, token: string): New<AnyObject> {
-  const metadata = { name, namespace: "karmada-cluster" };
+function endpointOf(name: string): string {
+  return `https://${name}.test:6443`;
+}
+
+/** The Secret by which a member is reached; `member` when its name is another. */
+export function newClusterSecret(name: string, token: string, member = name): New<AnyObject> {
+  const annotations = { "lifeboat.dev/api-endpoint": endpointOf(member) };
+  const metadata = { name, namespace: "karmada-cluster", annotations };
   return newObject(resources.secrets, metadata, { type: "Opaque", data: { token: btoa(token) } });
 }
 
@@ -21,7 +26,7 @@ export function newCluster(name: string, spec: Partial<Cluster["spec"]> = {}): N
     metadata: { name },
     spec: {
       syncMode: "Push",
-      apiEndpoint: `https://${name}.test:6443`,
+      apiEndpoint: endpointOf(name),
       secretRef: { namespace: "karmada-cluster", name },
       ...spec,
     },

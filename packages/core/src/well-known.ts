@@ -44,6 +44,14 @@ export const PRESERVED_STATE = "lifeboat.dev/preserved-state";
  */
 export const PURGE_MODE = "lifeboat.dev/purge-mode";
 
+/**
+ * On the Secret of a Cluster: the apiEndpoint that its token was given for (several, separated by spaces). The token is sent
+ * nowhere else, whatever the Cluster says.
+ */
+export const API_ENDPOINT = "lifeboat.dev/api-endpoint";
+/** On the Secret of a Cluster, value `true`: its token may travel over plain HTTP, where anybody on the way reads it. */
+export const ALLOW_HTTP = "lifeboat.dev/allow-insecure-http";
+
 /** On a Cluster, value `true`: when it is deleted, it goes without waiting for what is on it. */
 export const FORCE_REMOVAL = "lifeboat.dev/force-removal";
 

@@ -314,7 +314,11 @@ export function newSecret(name: string, token: string): New<AnyObject> {
   return {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { name, namespace: wellKnown.CLUSTER_NAMESPACE },
+    metadata: {
+      name,
+      namespace: wellKnown.CLUSTER_NAMESPACE,
+      annotations: { [wellKnown.API_ENDPOINT]: endpointOf(name) },
+    },
     type: "Opaque",
     data: { token: btoa(token) },
   };

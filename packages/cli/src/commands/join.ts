@@ -50,6 +50,11 @@ export const joinOptions: readonly OptionDefinition[] = [
     value: "ZONES",
     help: "The zones it runs in, separated by commas",
   },
+  {
+    name: "allow-insecure-http",
+    type: "switch",
+    help: "Join a cluster at an http address, although its token can then be read on the way",
+  },
 ];
 
 export function addJoin(program: Command): void {
@@ -89,6 +94,7 @@ async function join(name: string, settings: Settings): Promise<void> {
         namespace: settings.requiredText("cluster-namespace"),
         zones: zonesOf(settings.text("cluster-zones") ?? ""),
         dryRun: settings.isOn("dry-run"),
+        allowHttp: settings.isOn("allow-insecure-http"),
         ...(provider === undefined ? {} : { provider }),
         ...(region === undefined ? {} : { region }),
       },

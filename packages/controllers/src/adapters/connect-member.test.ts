@@ -12,7 +12,7 @@ const access: MemberAccess = {
 
 describe("connectMemberOverHttp", () => {
   it("connects only when something is asked", async () => {
-    const member = connectMemberOverHttp("test")(access);
+    const member = connectMemberOverHttp("test")(access, () => undefined);
     await expect(member.client.read("/readyz")).rejects.toThrow("ECONNREFUSED");
     member.close();
   });
@@ -25,6 +25,8 @@ describe("connectMemberOverHttp", () => {
     ["a token that would break a header", { token: "a\r\nb: c" }, /characters that no token has/],
     ["an authority that is none", { caBundle: "nonsense" }, /not begin with a PEM certificate/],
   ])("refuses %s", (_name, change, message) => {
-    expect(() => connectMemberOverHttp("test")({ ...access, ...change })).toThrow(message);
+    expect(() => connectMemberOverHttp("test")({ ...access, ...change }, () => undefined)).toThrow(
+      message,
+    );
   });
 });

@@ -1,6 +1,6 @@
 /** The connection to a member over HTTP, by the token and authority of its Secret. */
 import { X509Certificate } from "node:crypto";
-import { createHttpClient, fixedCredential } from "@lifeboat/kit/adapters";
+import { createHttpClient, fixedCredential, MEMBER_LIMITS } from "@lifeboat/kit/adapters";
 import type { ConnectMember, MemberAccess } from "../context/member-connections.ts";
 
 /** A member that hangs must not hold a look for longer than this. */
@@ -8,7 +8,7 @@ const CALL_TIMEOUT_MS = 32_000;
 
 /** Opens connections to members; `userAgent` names the control plane in their logs. */
 export function connectMemberOverHttp(userAgent: string): ConnectMember {
-  return (access) => {
+  return (access, onExcess) => {
     const why = problemOf(access);
     if (why !== undefined) throw new Error(why);
     const client = createHttpClient({
@@ -20,6 +20,8 @@ export function connectMemberOverHttp(userAgent: string): ConnectMember {
       insecureSkipTlsVerify: access.insecureSkipTlsVerification,
       userAgent,
       callTimeoutMs: CALL_TIMEOUT_MS,
+      limits: MEMBER_LIMITS,
+      onExcess,
     });
     return { client, close: () => client.close() };
   };

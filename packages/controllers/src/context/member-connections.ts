@@ -2,9 +2,11 @@
  * How members are reached: what a Cluster and its Secret say, turned into a Client.
  *
  * 1. A connection is replaced when, and only when, the endpoint or the credentials changed; nothing needs a restart.
- * 2. Asking never waits. A cluster whose Secret is missing or broken is `unusable` with the reason, and only it.
+ * 2. A credential is sent only to the endpoint that it was given for (connections/access.ts).
+ * 3. Asking never waits. A cluster whose Secret is missing or broken is `unusable` with the reason, and only it.
  */
-import type { Client, Service } from "@lifeboat/kit";
+import type { Excess } from "@lifeboat/core/failover/health";
+import type { Client, CollectionLimits, ExcessiveResponse, Service } from "@lifeboat/kit";
 
 /** What a Cluster and its Secret say about reaching it. */
 export interface MemberAccess {
@@ -19,9 +21,12 @@ export interface MemberAccess {
   readonly proxyHeaders?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The port: opens a connection. Nothing is sent before the first call. Throws an Error with a sentence when it cannot. */
+/**
+ * The port: opens a connection. Nothing is sent before the first call. Throws an Error with a sentence when it cannot.
+ * `onExcess` is called when the member sends more than it may; members in the same process need no such limits.
+ */
 export interface ConnectMember {
-  (access: MemberAccess): MemberClient;
+  (access: MemberAccess, onExcess: (excess: ExcessiveResponse) => void): MemberClient;
 }
 
 export interface MemberClient {
@@ -31,7 +36,13 @@ export interface MemberClient {
 }
 
 export type MemberConnection =
-  | { readonly kind: "connected"; readonly client: Client; readonly access: MemberAccess }
+  | {
+      readonly kind: "connected";
+      readonly client: Client;
+      readonly access: MemberAccess;
+      /** How much the member may put into an informer's copy. */
+      readonly limits: CollectionLimits;
+    }
   /** Push, but it cannot be reached with what is written down. */
   | { readonly kind: "unusable"; readonly message: string }
   /** No Cluster of this name, or one that comes to us by itself (Pull). */
@@ -43,4 +54,8 @@ export interface MemberConnections extends Service {
   of(cluster: string): MemberConnection;
   /** Called with the cluster's name after its connection changed. The answer ends it. */
   onChange(handler: (cluster: string) => void): () => void;
+  /** What the member sent beyond its limits; undefined: nothing that this process saw. */
+  excessOf(cluster: string): Excess | undefined;
+  /** Called with the cluster's name when its member begins to exceed its limits. The answer ends it. */
+  onExcess(handler: (cluster: string) => void): () => void;
 }

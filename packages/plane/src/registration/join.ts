@@ -8,6 +8,7 @@
  * 3. A member has one name, and a name one member: both are told apart by the uid of the member's kube-system. The control plane
  *    itself is no member.
  * 4. A dry run refuses what the join would refuse: servers are asked with `dryRun`, and a token that cannot come is missed now.
+ * 5. The tokens are bound to the endpoint that they are for: the Secrets name it, and they are sent nowhere else.
  */
 import {
   type AnyObject,
@@ -44,6 +45,8 @@ export interface JoinRequest {
   readonly provider?: string;
   readonly region?: string;
   readonly zones?: readonly string[];
+  /** Whether the member may be reached over plain HTTP, where its token can be read on the way. */
+  readonly allowHttp?: boolean;
   /** How long the member may take to issue tokens; 30 s when absent. */
   readonly tokenTimeoutMs?: number;
   /** Checks everything that can be checked, and writes nothing. */
@@ -67,6 +70,7 @@ export async function joinCluster(
   request: JoinRequest,
 ): Promise<JoinOutcome> {
   const { plane, member, name } = request;
+  checkEndpoint(request);
   const namespace = request.namespace ?? wellKnown.CLUSTER_NAMESPACE;
   const id = await memberId(member);
   await refuseSelf(plane, id);
@@ -88,10 +92,18 @@ export async function joinCluster(
   }
   const credential = await makeCredential(ports, asked);
   await ensure(plane, namespaces, systemObject(namespaces, { name: namespace }));
-  await putSecrets(plane, namespace, name, credential);
+  await putSecrets(request, namespace, credential);
   const cluster = await putCluster(plane, wanted, found);
-  await putSecrets(plane, namespace, name, credential, ownerOf(cluster));
+  await putSecrets(request, namespace, credential, ownerOf(cluster));
   return { cluster, credential: credential.source };
+}
+
+/** Refuses a member whose token would travel in clear, unless that is asked for. */
+function checkEndpoint({ access, allowHttp }: JoinRequest): void {
+  if (!/^http:/i.test(access.server) || allowHttp === true) return;
+  throw new RegistrationRefused(
+    `the cluster's address ${access.server} is plain http, by which its token would travel in clear: use an https address, or allow it with --allow-insecure-http`,
+  );
 }
 
 /** What tells a member from others: the uid of its namespace kube-system. */
@@ -180,18 +192,25 @@ async function putCluster(
 }
 
 async function putSecrets(
-  plane: Client,
+  { plane, name: cluster, access, allowHttp }: JoinRequest,
   namespace: string,
-  cluster: string,
   credential: Credential,
   owner?: OwnerReference,
 ): Promise<void> {
   const ownerReferences = owner === undefined ? {} : { ownerReferences: [owner] };
+  const annotations = {
+    [wellKnown.API_ENDPOINT]: access.server,
+    ...(allowHttp === true && { [wellKnown.ALLOW_HTTP]: "true" }),
+  };
   const put = (name: string, data: Readonly<Record<string, string>>): Promise<AnyObject> =>
     ensure(
       plane,
       secrets,
-      systemObject(secrets, { name, namespace, ...ownerReferences }, { type: "Opaque", data }),
+      systemObject(
+        secrets,
+        { name, namespace, annotations, ...ownerReferences },
+        { type: "Opaque", data },
+      ),
     );
   const authority = credential.caBundle === "" ? {} : { caBundle: toBase64(credential.caBundle) };
   await put(cluster, { token: toBase64(credential.token), ...authority });

@@ -103,12 +103,13 @@ function planeImage(
   });
   const access = joined.flatMap(({ metadata, spec: { secretRef } }) => {
     if (secretRef === undefined) return [];
-    const { metadata: _, ...secret } = newSecret(metadata.name, tokens.get(metadata.name) ?? "");
+    const { metadata: made, ...secret } = newSecret(metadata.name, tokens.get(metadata.name) ?? "");
     return [
       rowOf(secrets, {
         ...secret,
         metadata: {
           ...secretRef,
+          annotations: made.annotations,
           uid: metadata.uid,
           creationTimestamp: formatTime(takenAt),
           resourceVersion: "1",

@@ -18,9 +18,11 @@ import {
   awaitsFirstCount,
   type ClusterKnowledge,
   decideClusterStatus,
+  decideLimits,
   decideReady,
   READY,
   type ReadyThresholds,
+  RESPONSES_WITHIN_LIMITS,
   UNCHANGED_STATUS,
 } from "@lifeboat/core/failover/health";
 import {
@@ -118,12 +120,23 @@ class ClusterStatus implements Service {
     return done;
   }
 
-  #knowledgeOf(cluster: Cluster, { streak, collector }: MemberFollower): ClusterKnowledge {
+  #knowledgeOf(cluster: Cluster, { streak, collector, since }: MemberFollower): ClusterKnowledge {
     const current = findCondition(cluster.status?.conditions, READY);
     const ready = streak && decideReady({ current, streak, ...this.#options }).condition;
     const collected = collector?.knowledge(cluster) ?? { conditions: [] };
-    const conditions = [...(ready === undefined ? [] : [ready]), ...collected.conditions];
-    return { ...collected, conditions };
+    const limits = this.#limitsOf(cluster, since);
+    const conditions = [ready, limits].filter((one) => one !== undefined);
+    return { ...collected, conditions: [...conditions, ...collected.conditions] };
+  }
+
+  #limitsOf({ metadata, status }: Cluster, since: number) {
+    const { connections, clock } = this.#context;
+    return decideLimits({
+      current: findCondition(status?.conditions, RESPONSES_WITHIN_LIMITS),
+      excess: connections.excessOf(metadata.name),
+      since,
+      now: clock.monotonic(),
+    });
   }
 
   #followerOf({ metadata: { name, uid } }: Cluster): MemberFollower {
@@ -200,6 +213,12 @@ function isReady(status: Cluster["status"]): boolean {
 function watchingConnections(connections: MemberConnections): ControllerWatch {
   return {
     whenSynced: (signal) => connections.whenSynced(signal),
-    subscribe: (add) => connections.onChange((name) => add({ namespace: "", name })),
+    subscribe: (add) => {
+      const look = (name: string): void => add({ namespace: "", name });
+      const stops = [connections.onChange(look), connections.onExcess(look)];
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
   };
 }

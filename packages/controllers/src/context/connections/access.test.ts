@@ -11,11 +11,14 @@ const spec: Cluster["spec"] = {
 };
 const cluster: Cluster = { apiVersion: "a", kind: "Cluster", metadata, spec };
 
-function secretOf(data: unknown): AnyObject {
-  return { apiVersion: "v1", kind: "Secret", metadata, data };
+const BOUND = { "lifeboat.dev/api-endpoint": "https://m1:6443" };
+
+function secretOf(data: unknown, more: object = { annotations: BOUND }): AnyObject {
+  return { apiVersion: "v1", kind: "Secret", metadata: { ...metadata, ...more }, data };
 }
 
 const { secretRef: _, ...withoutSecret } = spec;
+const data = { token: btoa("abc\n"), caBundle: btoa("pem") };
 
 describe("accessOf", () => {
   it("reads everything there is", () => {
@@ -28,15 +31,17 @@ describe("accessOf", () => {
         proxyHeader: { Via: "a,b" },
       },
     };
-    const secret = secretOf({ token: btoa("abc\n"), caBundle: btoa("pem") });
-    expect(accessOf(given, () => secret)).toEqual({
-      cluster: "m1",
-      endpoint: "https://m1:6443",
-      token: "abc",
-      caBundle: "pem",
-      insecureSkipTlsVerification: true,
-      proxyUrl: "http://proxy:3128",
-      proxyHeaders: { Via: ["a", "b"] },
+    expect(accessOf(given, () => secretOf(data))).toEqual({
+      kind: "usable",
+      access: {
+        cluster: "m1",
+        endpoint: "https://m1:6443",
+        token: "abc",
+        caBundle: "pem",
+        insecureSkipTlsVerification: true,
+        proxyUrl: "http://proxy:3128",
+        proxyHeaders: { Via: ["a", "b"] },
+      },
     });
   });
 
@@ -54,7 +59,63 @@ describe("accessOf", () => {
       secretOf({ token: btoa("a"), caBundle: "%%" }),
       /caBundle .* is not base64/,
     ],
-  ])("says what is wrong with %s", (_name, given, secret, message) => {
-    expect(accessOf({ ...cluster, spec: given }, () => secret)).toMatch(message);
+  ])("tells what is wrong with %s", (_name, given, secret, message) => {
+    expect(accessOf({ ...cluster, spec: given }, () => secret)).toMatchObject({
+      kind: "unusable",
+      message: expect.stringMatching(message) as string,
+    });
+  });
+});
+
+describe("a credential", () => {
+  const kube = { namespace: "karmada-cluster" };
+  const owned = { namespace: "elsewhere", ownerReferences: [{ kind: "Cluster", uid: "u" }] };
+  const foreign = { namespace: "elsewhere", ownerReferences: [{ kind: "Cluster", uid: "v" }] };
+  const bound = (...endpoints: string[]) => ({
+    annotations: { "lifeboat.dev/api-endpoint": endpoints.join(" ") },
+  });
+  const http = { annotations: { "lifeboat.dev/api-endpoint": "http://m1" } };
+  const allowed = {
+    annotations: { ...http.annotations, "lifeboat.dev/allow-insecure-http": "true" },
+  };
+
+  it.each<[string, string, object, string]>([
+    ["for this endpoint", "https://m1:6443/", bound("https://m1:6443"), "usable"],
+    [
+      "for this endpoint, spelled otherwise",
+      "https://M1:6443",
+      bound("https://m1:6443//"),
+      "usable",
+    ],
+    ["for this endpoint among others", "https://m1", bound("https://m0", "https://m1"), "usable"],
+    ["for another host", "https://evil", bound("https://m1"), "unusable"],
+    ["for another port", "https://m1:6444", bound("https://m1:6443"), "unusable"],
+    ["for another path", "https://m1/evil", bound("https://m1"), "unusable"],
+    ["for a longer name", "https://m1", bound("https://m1.evil"), "unusable"],
+    ["for nothing", "https://m1", bound(""), "unusable"],
+    ["for no endpoint, in the namespace for it", "https://m1", kube, "unbound"],
+    ["for no endpoint, owned by the Cluster", "https://m1", owned, "unbound"],
+    ["for no endpoint, owned by another Cluster", "https://m1", foreign, "unusable"],
+    ["for no endpoint, owned by nobody", "https://m1", { namespace: "elsewhere" }, "unusable"],
+    ["over plain http", "http://m1", http, "unusable"],
+    ["over plain http, in capitals", "HTTP://m1", http, "unusable"],
+    ["over plain http, for no endpoint", "http://m1", kube, "unusable"],
+    ["over plain http, which is allowed", "http://m1", allowed, "usable"],
+    [
+      "for https, which is plain http now",
+      "http://m1",
+      {
+        annotations: {
+          ...bound("https://m1").annotations,
+          "lifeboat.dev/allow-insecure-http": "true",
+        },
+      },
+      "unusable",
+    ],
+  ])("%s", (_name, apiEndpoint, more, kind) => {
+    const given = { ...cluster, spec: { ...spec, apiEndpoint } };
+    const found = accessOf(given, () => secretOf(data, more));
+    expect(found.kind).toBe(kind);
+    if (found.kind === "unusable") expect(found.message).not.toContain("abc");
   });
 });

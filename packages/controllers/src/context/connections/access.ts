@@ -1,26 +1,60 @@
-/** What a Cluster and its Secret say about reaching it. Nothing throws: what is wrong is a sentence. */
+/**
+ * What a Cluster and its Secret say about reaching it. Nothing throws: what is wrong is a sentence.
+ *
+ * A credential is bound to the endpoint that it was given for: the Secret names it (annotation
+ * `lifeboat.dev/api-endpoint`), because those who may edit Clusters need not be those who may read Secrets. A Cluster that
+ * names another endpoint, or another Cluster's Secret, does not get the token sent there.
+ *
+ * A Secret without that annotation was made by hand, or before there was one. It is bound to the endpoint of its first use,
+ * before that: when it belongs to the Cluster, or lies in the namespace for such Secrets. Any other Secret may be anything,
+ * and is not used.
+ */
 import type { AnyObject, Cluster, ObjectKey } from "@lifeboat/api";
+import { wellKnown } from "@lifeboat/core";
 import type { MemberAccess } from "../member-connections.ts";
+
+export type FoundAccess =
+  | { readonly kind: "usable"; readonly access: MemberAccess }
+  | { readonly kind: "unusable"; readonly message: string }
+  /** Good, once the Secret is bound to the endpoint. */
+  | { readonly kind: "unbound"; readonly secret: AnyObject; readonly endpoint: string };
 
 /** The access, or why there is none. */
 export function accessOf(
-  { metadata, spec }: Cluster,
+  cluster: Cluster,
   secretOf: (key: ObjectKey) => AnyObject | undefined,
-): MemberAccess | string {
+): FoundAccess {
+  const { metadata, spec } = cluster;
   const { apiEndpoint = "", secretRef, proxyURL = "" } = spec;
-  if (apiEndpoint === "") return "the Cluster has no apiEndpoint";
-  if (secretRef === undefined) return "the Cluster has no secretRef";
+  if (apiEndpoint === "") return unusable("the Cluster has no apiEndpoint");
+  if (secretRef === undefined) return unusable("the Cluster has no secretRef");
   const where = `${secretRef.namespace}/${secretRef.name}`;
   const secret = secretOf(secretRef);
-  if (secret === undefined) return `the Secret ${where} does not exist`;
+  if (secret === undefined) return unusable(`the Secret ${where} does not exist`);
   const token = decoded(secret, "token");
-  if (token?.trim() === "") return `the Secret ${where} has no token`;
-  if (token === undefined) return `the token of the Secret ${where} is not base64`;
+  if (token?.trim() === "") return unusable(`the Secret ${where} has no token`);
+  if (token === undefined) return unusable(`the token of the Secret ${where} is not base64`);
   const caBundle = decoded(secret, "caBundle");
-  if (caBundle === undefined) return `the caBundle of the Secret ${where} is not base64`;
-  return Object.freeze({
+  if (caBundle === undefined) return unusable(`the caBundle of the Secret ${where} is not base64`);
+  const endpoint = normalEndpoint(apiEndpoint);
+  if (isHttp(endpoint) && secret.metadata.annotations?.[wellKnown.ALLOW_HTTP] !== "true")
+    return unusable(
+      `the apiEndpoint is plain http, by which the token would travel in clear: use https, or annotate the Secret ${where} with ${wellKnown.ALLOW_HTTP}=true`,
+    );
+  const bound = secret.metadata.annotations?.[wellKnown.API_ENDPOINT];
+  if (bound === undefined)
+    return mayBind(cluster, secret)
+      ? { kind: "unbound", secret, endpoint }
+      : unusable(
+          `the Secret ${where} does not say for which endpoint its token is: annotate it with ${wellKnown.API_ENDPOINT}=${endpoint}`,
+        );
+  if (!bound.split(/\s+/).some((one) => one !== "" && normalEndpoint(one) === endpoint))
+    return unusable(
+      `the token of the Secret ${where} was not given for the endpoint ${endpoint}: join the cluster again, or annotate the Secret with ${wellKnown.API_ENDPOINT}=${endpoint}`,
+    );
+  const access: MemberAccess = Object.freeze({
     cluster: metadata.name,
-    endpoint: apiEndpoint.replace(/\/+$/, ""),
+    endpoint,
     // A token that came from a file often ends in a newline.
     token: token.trim(),
     ...(caBundle === "" ? {} : { caBundle }),
@@ -28,6 +62,26 @@ export function accessOf(
     ...(proxyURL === "" ? {} : { proxyUrl: proxyURL }),
     ...(spec.proxyHeader === undefined ? {} : { proxyHeaders: headersOf(spec.proxyHeader) }),
   });
+  return { kind: "usable", access };
+}
+
+function unusable(message: string): FoundAccess {
+  return { kind: "unusable", message };
+}
+
+function mayBind({ metadata: { uid } }: Cluster, { metadata }: AnyObject): boolean {
+  const isOwned = metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
+  return isOwned || metadata.namespace === wellKnown.CLUSTER_NAMESPACE;
+}
+
+/** An endpoint in the one form in which it is compared and used. */
+function normalEndpoint(endpoint: string): string {
+  const url = URL.canParse(endpoint) ? new URL(endpoint).href : endpoint;
+  return url.replace(/\/+$/, "");
+}
+
+function isHttp(endpoint: string): boolean {
+  return /^http:/i.test(endpoint);
 }
 
 function headersOf(

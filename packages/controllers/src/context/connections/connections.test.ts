@@ -2,6 +2,7 @@
 import { type Cluster, clusters, isRefused } from "@lifeboat/api";
 import { createFleet, type Fleet, newClusterSecret, resources } from "@lifeboat/testkit";
 import { describe, expect, it } from "vitest";
+import { ExcessiveResponse } from "@lifeboat/kit";
 import type { MemberConnection } from "../member-connections.ts";
 
 const SECRET = { namespace: "karmada-cluster", name: "m1" };
@@ -47,7 +48,6 @@ describe("a connection", () => {
   it.each<[string, (fleet: Fleet) => Promise<void>]>([
     ["token", (fleet) => patchSecret(fleet, { token: btoa("next") })],
     ["authority", (fleet) => patchSecret(fleet, { caBundle: btoa("pem") })],
-    ["endpoint", (fleet) => patchCluster(fleet, { apiEndpoint: "https://m1.elsewhere:1/" })],
     [
       "check of certificates",
       (fleet) => patchCluster(fleet, { insecureSkipTLSVerification: true }),
@@ -129,10 +129,60 @@ describe("a connection", () => {
     await fleet.close();
   });
 
+  it("leads to another endpoint only when its Secret is for that, too", async () => {
+    const fleet = await createFleet({ members: ["m1", "m2"], memberModel: false });
+    const { connections } = fleet.context;
+    const old = connected(connections.of("m1"));
+    await patchCluster(fleet, { apiEndpoint: "https://m2.test:6443" });
+    expect(connections.of("m1")).toMatchObject({
+      kind: "unusable",
+      message: expect.stringMatching(
+        /was not given for the endpoint https:\/\/m2.test:6443/,
+      ) as string,
+    });
+    await expect(old.client.read("/readyz")).rejects.toThrow("connection refused");
+    const annotations = { "lifeboat.dev/api-endpoint": "https://m2.test:6443/" };
+    const body = { metadata: { annotations } };
+    await fleet.plane.patch(resources.secrets, SECRET, { type: "merge", body });
+    await fleet.settle();
+    expect(connected(connections.of("m1")).access.endpoint).toBe("https://m2.test:6443");
+    await fleet.close();
+  });
+
+  it("binds a Secret that is for no endpoint to that of its first use, before that", async () => {
+    const fleet = await createFleet({ members: ["m1"], memberModel: false });
+    const { connections } = fleet.context;
+    const unbind = { metadata: { annotations: null } };
+    await fleet.plane.patch(resources.secrets, SECRET, { type: "merge", body: unbind });
+    await fleet.settle();
+    const secret = await fleet.plane.get(resources.secrets, SECRET);
+    expect(secret.metadata.annotations).toEqual({
+      "lifeboat.dev/api-endpoint": "https://m1.test:6443",
+    });
+    expect(await connected(connections.of("m1")).client.read("/readyz")).toBe("ok");
+    // A Secret that was bound so is as little for another endpoint as any other.
+    await patchCluster(fleet, { apiEndpoint: "https://m2.test:6443" });
+    expect(connections.of("m1").kind).toBe("unusable");
+    await fleet.close();
+  });
+
+  it("tells once of what exceeds the limits of its member", async () => {
+    const fleet = await createFleet({ members: ["m1"], memberModel: false });
+    const { connections } = fleet.context;
+    const told: string[] = [];
+    connections.onExcess((name) => told.push(name));
+    const { limits } = connected(connections.of("m1"));
+    limits.tell(new ExcessiveResponse("TooManyItems", "a"));
+    limits.tell(new ExcessiveResponse("ResponseTooDeep", "b"));
+    expect(told).toEqual(["m1"]);
+    expect(connections.excessOf("m1")).toMatchObject({ reason: "TooManyItems", message: "a" });
+    await fleet.close();
+  });
+
   it("follows a Secret that is named anew, and forgets the one before", async () => {
     const fleet = await createFleet({ members: ["m1"], memberModel: false });
     const { connections } = fleet.context;
-    const other = { ...newClusterSecret("other", "m1-token") };
+    const other = newClusterSecret("other", "m1-token", "m1");
     await fleet.plane.create(resources.secrets, other);
     await patchCluster(fleet, { secretRef: { namespace: "karmada-cluster", name: "other" } });
     const same = connections.of("m1");

@@ -6,10 +6,19 @@
  *    credential is no failure of the member.
  * 3. `whenSynced` answers only once every connection is built: nobody takes "not looked at yet" for "none".
  * 4. What goes wrong with one cluster's access makes that cluster unusable, and nothing else.
+ * 5. A Secret that is bound to no endpoint is bound to that of its first use, in a write before that (access.ts).
  */
 import { type AnyObject, type Cluster, equalJson, formatKey, type Resource } from "@lifeboat/api";
-import type { Cancel } from "@lifeboat/base";
-import { type Client, Informer, type KitPorts } from "@lifeboat/kit";
+import { type Cancel, unreachable } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
+import { type Excess, extendExcess } from "@lifeboat/core/failover/health";
+import {
+  type Client,
+  type CollectionLimits,
+  type ExcessiveResponse,
+  Informer,
+  type KitPorts,
+} from "@lifeboat/kit";
 import type {
   ConnectMember,
   MemberAccess,
@@ -31,6 +40,13 @@ const NONE: MemberConnection = Object.freeze({ kind: "none" });
 
 /** How long calls on a replaced connection may go on: as long as a call can take, and a little. */
 const RETIREMENT_MS = 35_000;
+
+/** How long to wait after a Secret could not be bound. */
+const BIND_AGAIN_MS = 5000;
+
+/** Kubernetes supports clusters of up to 150,000 pods; what is kept of one is small. */
+const MAX_OBJECTS = 150_000;
+const PAGE_SIZE = 250;
 
 interface Kept {
   readonly connection: MemberConnection;
@@ -61,10 +77,16 @@ class FollowedConnections implements MemberConnections {
   readonly #retired = new Map<MemberClient, Cancel>();
   readonly #handlers = new Set<(cluster: string) => void>();
   readonly #waiting = new Set<() => void>();
+  readonly #excesses = new Map<string, Excess>();
+  readonly #excessHandlers = new Set<(cluster: string) => void>();
+  /** Secrets that are being bound, or wait to be tried again, by key. */
+  readonly #binding = new Map<string, Cancel>();
+  readonly #plane: Client;
   #ready = false;
 
   constructor(ports: KitPorts, plane: Client, clusters: Informer<Cluster>, connect: ConnectMember) {
     this.#ports = ports;
+    this.#plane = plane;
     this.#secrets = new Informer(ports, plane, SECRETS, {});
     this.#clusters = clusters;
     this.#connect = connect;
@@ -93,6 +115,15 @@ class FollowedConnections implements MemberConnections {
     return () => this.#handlers.delete(handler);
   }
 
+  excessOf(cluster: string): Excess | undefined {
+    return this.#excesses.get(cluster);
+  }
+
+  onExcess(handler: (cluster: string) => void): () => void {
+    this.#excessHandlers.add(handler);
+    return () => this.#excessHandlers.delete(handler);
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     const following = this.#follow(signal);
     try {
@@ -104,6 +135,8 @@ class FollowedConnections implements MemberConnections {
         member.close();
       }
       this.#retired.clear();
+      for (const cancel of this.#binding.values()) cancel();
+      this.#binding.clear();
       for (const name of this.#kept.keys()) this.#put(name, { connection: NONE });
     }
   }
@@ -131,23 +164,82 @@ class FollowedConnections implements MemberConnections {
     const old = this.of(name);
     if (cluster === undefined || cluster.spec.syncMode !== "Push") {
       if (old !== NONE) this.#put(name, { connection: NONE });
+      if (cluster === undefined) this.#excesses.delete(name);
       return;
     }
     const found = accessOf(cluster, (key) => this.#secrets.get(key));
-    if (typeof found === "string") this.#putUnusable(name, found);
-    else if (old.kind !== "connected" || !equalJson(old.access, found)) this.#open(name, found);
+    switch (found.kind) {
+      case "unusable":
+        this.#putUnusable(name, found.message);
+        break;
+      case "unbound":
+        // A connection to the same endpoint stays: its Secret has only lost the note.
+        if (old.kind !== "connected" || old.access.endpoint !== found.endpoint)
+          this.#putUnusable(name, "the Secret is about to be bound to the endpoint");
+        this.#bind(name, found.secret, found.endpoint);
+        break;
+      case "usable":
+        if (old.kind !== "connected" || !equalJson(old.access, found.access))
+          this.#open(name, found.access);
+        break;
+      default:
+        unreachable(found);
+    }
+  }
+
+  /** Writes on the Secret for which endpoint it is. The Secret's change brings the next look. */
+  #bind(cluster: string, { metadata }: AnyObject, endpoint: string): void {
+    const { namespace = "", name, resourceVersion } = metadata;
+    const id = formatKey({ namespace, name });
+    if (this.#binding.has(id)) return;
+    const annotations = { [wellKnown.API_ENDPOINT]: endpoint };
+    const body = { metadata: { resourceVersion, annotations } };
+    const again = (error: unknown): void => {
+      if (!this.#binding.has(id)) return;
+      this.#ports.log.warn("a Secret cannot be bound to the endpoint of its Cluster", {
+        cluster,
+        error: error instanceof Error ? error.message : String(error),
+      });
+      const retry = (): void => {
+        this.#binding.delete(id);
+        this.#look(cluster);
+      };
+      this.#binding.set(id, this.#ports.clock.after(BIND_AGAIN_MS, retry));
+    };
+    this.#binding.set(id, () => undefined);
+    this.#plane
+      .patch(SECRETS, { namespace, name }, { type: "merge", body })
+      .then(() => this.#binding.delete(id), again);
+  }
+
+  #noteExcess(cluster: string, { kind, message }: ExcessiveResponse): void {
+    const former = this.#excesses.get(cluster);
+    const excess = extendExcess(former, { reason: kind, message }, this.#ports.clock.monotonic());
+    this.#excesses.set(cluster, excess);
+    if (former !== undefined && excess.reason === former.reason) return;
+    this.#ports.log.warn("a member exceeds its limits", { cluster, reason: kind, message });
+    for (const handler of this.#excessHandlers) handler(cluster);
   }
 
   #open(name: string, access: MemberAccess): void {
     let member: MemberClient;
+    const onExcess = (excess: ExcessiveResponse): void => this.#noteExcess(name, excess);
+    const limits: CollectionLimits = {
+      maxObjects: MAX_OBJECTS,
+      pageSize: PAGE_SIZE,
+      tell: onExcess,
+    };
     try {
-      member = this.#connect(access);
+      member = this.#connect(access, onExcess);
     } catch (error) {
       this.#putUnusable(name, error instanceof Error ? error.message : String(error));
       return;
     }
     const { client } = member;
-    this.#put(name, { connection: Object.freeze({ kind: "connected", client, access }), member });
+    this.#put(name, {
+      connection: Object.freeze({ kind: "connected", client, access, limits }),
+      member,
+    });
   }
 
   #putUnusable(name: string, message: string): void {

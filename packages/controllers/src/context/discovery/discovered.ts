@@ -2,10 +2,11 @@
  * Reading an API's discovery: which kinds there are, by whom they are served, what can be done with them.
  *
  * 1. Groups that cannot be read are named in `failed`; the others are still answered.
- * 2. Nothing throws on a malformed document: what cannot be understood is left out.
+ * 2. Nothing throws on a malformed document: what cannot be understood is left out. Only one with too many groups is
+ *    refused whole, because to leave some out would be to say that they are not served.
  */
 import { isJsonObject, type Json, type Resource } from "@lifeboat/api";
-import type { CallOptions, Client } from "@lifeboat/kit";
+import { type CallOptions, type Client, ExcessiveResponse, NotSent } from "@lifeboat/kit";
 
 export interface DiscoveredResource extends Resource {
   readonly verbs: readonly string[];
@@ -24,14 +25,18 @@ export interface Discovered {
 export async function discover(client: Client, options: CallOptions = {}): Promise<Discovered> {
   const groups = await client.read("/apis", options);
   const versions = [{ path: "/api/v1", group: "", version: "v1", preferred: true }];
+  const add = (one: (typeof versions)[number]): void => {
+    if (versions.length > MAX_VERSIONS) throw tooManyGroups();
+    versions.push(one);
+  };
   for (const group of listAt(groups, "groups")) {
     const preferred = textAt(fieldAt(group, "preferredVersion"), "groupVersion");
     for (const entry of listAt(group, "versions")) {
       const groupVersion = textAt(entry, "groupVersion");
       const name = textAt(group, "name");
       const version = textAt(entry, "version");
-      if (groupVersion === "" || name === "" || version === "") continue;
-      versions.push({
+      if (!isName(name) || !isName(version) || groupVersion !== `${name}/${version}`) continue;
+      add({
         path: `/apis/${groupVersion}`,
         group: name,
         version,
@@ -67,12 +72,27 @@ function resourcesOf(
   return listAt(document, "resources").flatMap((entry) => {
     const plural = textAt(entry, "name");
     const kind = textAt(entry, "kind");
-    if (plural === "" || kind === "" || plural.includes("/")) return [];
+    if (!isName(plural) || !KIND.test(kind)) return [];
     const verbs = listAt(entry, "verbs").filter((verb) => typeof verb === "string");
     const namespaced = fieldAt(entry, "namespaced") === true;
     return [{ group, version, plural, kind, namespaced, verbs, preferred }];
   });
 }
+
+/** Every version is one more request: a server that claims to have more asks for too many. */
+const MAX_VERSIONS = 2000;
+
+function tooManyGroups(): NotSent {
+  const message = `the API has more than ${MAX_VERSIONS} groups and versions`;
+  return new NotSent(message, { cause: new ExcessiveResponse("TooManyItems", message) });
+}
+
+/** Names become parts of paths and of messages. */
+function isName(name: string): boolean {
+  return name.length <= 253 && /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name);
+}
+
+const KIND = /^[A-Za-z][A-Za-z0-9]{0,127}$/;
 
 function fieldAt(value: Json | undefined, key: string): Json | undefined {
   return isJsonObject(value) ? value[key] : undefined;

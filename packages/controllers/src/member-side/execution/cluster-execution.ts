@@ -52,6 +52,7 @@ import { executionNamespace } from "@lifeboat/core/propagation/rendering";
 import {
   checkAgainAt,
   type Client,
+  type CollectionLimits,
   compareVersions,
   type Controller,
   type ControllerWatch,
@@ -92,6 +93,8 @@ export interface ClusterExecutionParts {
   readonly works: ClusterWorks;
   readonly events: EventRecorder;
   readonly interpretation: Interpretation;
+  /** How much the member may put into an informer's copy; absent: it is trusted. */
+  readonly limits?: CollectionLimits;
 }
 
 export interface ClusterExecution extends Service {
@@ -151,14 +154,15 @@ class WorksOfCluster implements ClusterExecution {
   #begunAt = 0;
 
   constructor(ports: KitPorts, parts: ClusterExecutionParts) {
-    const { cluster, member, works } = parts;
+    const { cluster, member, works, limits } = parts;
     this.name = `execution ${cluster}`;
     this.#ports = { ...ports, log: ports.log.child({ cluster }) };
     this.#parts = parts;
     this.#metrics = declareExecutionMetrics(ports.metrics);
     this.#apis = new MemberApis(ports.clock, member);
     const namespace = executionNamespace(cluster);
-    this.#objects = new MemberObjects(ports, member, namespace, (work) => this.#enqueue(work));
+    const source = { member, namespace, ...(limits && { limits }) };
+    this.#objects = new MemberObjects(ports, source, (work) => this.#enqueue(work));
     this.#controller = createController(this.#ports, {
       name: "execution",
       concurrency: CONCURRENCY,

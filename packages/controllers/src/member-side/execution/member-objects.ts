@@ -15,7 +15,7 @@ import {
 } from "@lifeboat/api";
 import { sleep } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
-import { type Client, Informer, type KitPorts } from "@lifeboat/kit";
+import { type Client, type CollectionLimits, Informer, type KitPorts } from "@lifeboat/kit";
 
 /** One object in the member. */
 export interface ObjectReference {
@@ -48,7 +48,16 @@ export interface Stray {
 }
 
 const AFTER_ERROR_MS = 10_000;
+/** Objects of ours are kept whole: per kind, some thirty thousand of them with 8 KiB each. */
+const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 const SELECTOR = `${wellKnown.MANAGED}=true`;
+
+export interface ObjectsSource {
+  readonly member: Client;
+  /** Where the Works of the member are. */
+  readonly namespace: string;
+  readonly limits?: CollectionLimits;
+}
 
 export class MemberObjects {
   readonly #ports: KitPorts;
@@ -58,16 +67,16 @@ export class MemberObjects {
   readonly #held = new Map<string, readonly ObjectReference[]>();
   readonly #strays = new Map<string, Stray>();
   readonly #namespace: string;
+  readonly #limits: CollectionLimits | undefined;
 
-  /** `namespace`: where the Works of the member are. */
   constructor(
     ports: KitPorts,
-    member: Client,
-    namespace: string,
+    { member, namespace, limits }: ObjectsSource,
     onChange: (work: string) => void,
   ) {
     this.#ports = ports;
     this.#member = member;
+    this.#limits = limits && { ...limits, maxBytes: MAX_KEPT_BYTES };
     this.#namespace = namespace;
     this.#onChange = onChange;
   }
@@ -148,6 +157,7 @@ export class MemberObjects {
     const informer = new Informer<AnyObject>(this.#ports, this.#member, resource, {
       labelSelector: SELECTOR,
       transform: withoutManagedFields,
+      ...(this.#limits && { limits: this.#limits }),
     });
     const stop = new AbortController();
     const owners = new Map<string, Set<string>>();

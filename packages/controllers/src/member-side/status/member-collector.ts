@@ -25,7 +25,13 @@ import {
   podClaimOf,
   Room,
 } from "@lifeboat/core/placement/capacity";
-import { type Client, Informer, type KitPorts } from "@lifeboat/kit";
+import {
+  type Client,
+  type CollectionLimits,
+  excessIn,
+  Informer,
+  type KitPorts,
+} from "@lifeboat/kit";
 import { discover } from "../../context/discovery/discovered.ts";
 import { withDeadline } from "./deadline.ts";
 
@@ -55,13 +61,20 @@ const CRDS: Resource<KeptCrd> = {
 const API_AGAIN_MS = 300_000;
 const API_TIMEOUT_MS = 30_000;
 const AFTER_ERROR_MS = 10_000;
-/** Longer texts are no version. */
-const LONGEST_VERSION = 128;
+/** Anything else is no version. */
+const VERSION = /^[\w.+-]{1,128}$/;
+
+/** A member, and how much it may tell. */
+export interface MemberSource {
+  readonly client: Client;
+  readonly limits: CollectionLimits;
+}
 
 export class MemberCollector {
   readonly room = new Room();
   readonly #ports: KitPorts;
   readonly #client: Client;
+  readonly #limits: CollectionLimits;
   readonly #signal: AbortSignal;
   readonly #onNews: () => void;
   readonly #nodes: Informer<KeptNode>;
@@ -76,14 +89,20 @@ export class MemberCollector {
   #complete: EnablementPlan | undefined;
 
   /** Collects until the signal aborts; `onNews` is called when something becomes known that was not. */
-  constructor(ports: KitPorts, client: Client, signal: AbortSignal, onNews: () => void) {
+  constructor(
+    ports: KitPorts,
+    { client, limits }: MemberSource,
+    signal: AbortSignal,
+    onNews: () => void,
+  ) {
     this.#ports = ports;
     this.#client = client;
+    this.#limits = limits;
     this.#signal = signal;
     this.#onNews = onNews;
-    this.#nodes = new Informer(ports, client, NODES, { transform: keepNode });
-    this.#pods = new Informer(ports, client, PODS, { transform: keepPod });
-    this.#crds = new Informer(ports, client, CRDS, { transform: keepCrd });
+    this.#nodes = new Informer(ports, client, NODES, { transform: keepNode, limits });
+    this.#pods = new Informer(ports, client, PODS, { transform: keepPod, limits });
+    this.#crds = new Informer(ports, client, CRDS, { transform: keepCrd, limits });
   }
 
   /** Whether nodes and pods are known. */
@@ -168,8 +187,10 @@ export class MemberCollector {
       );
       if (this.#signal.aborted) return;
       this.#take(version ?? this.#version, api);
-    } catch {
+    } catch (error) {
       if (this.#signal.aborted) return;
+      const excess = excessIn(error);
+      if (excess !== undefined) this.#limits.tell(excess);
       // Nothing was learned: at the next probe again. What was known stands.
       this.#apiDueAt = 0;
       if (this.#api === undefined) this.#take(this.#version, { resources: [], failed: [] });
@@ -192,7 +213,7 @@ async function readVersion(client: Client, signal: AbortSignal): Promise<string 
   try {
     const answer = await client.read("/version", { signal });
     const version = isJsonObject(answer) ? answer["gitVersion"] : undefined;
-    return typeof version === "string" && version.length <= LONGEST_VERSION ? version : undefined;
+    return typeof version === "string" && VERSION.test(version) ? version : undefined;
   } catch {
     // The probe decides whether the member is well; without an answer the version is not known, as with a wrong one.
     return undefined;

@@ -17,7 +17,7 @@ import {
   streakAfterChange,
 } from "@lifeboat/core/failover/health";
 import type { Client, KitPorts } from "@lifeboat/kit";
-import type { MemberConnection } from "../../context/member-connections.ts";
+import type { MemberAccess, MemberConnection } from "../../context/member-connections.ts";
 import { MemberCollector } from "./member-collector.ts";
 import { probe } from "./probe.ts";
 
@@ -29,10 +29,14 @@ export interface FollowerOptions {
 export class MemberFollower {
   /** The Cluster that it is for: another one of the same name gets another follower. */
   readonly uid: string;
+  /** Since when it follows, by the monotonic clock. */
+  readonly since: number;
   readonly #ports: KitPorts;
   readonly #options: FollowerOptions;
   readonly #onNews: () => void;
   #connection: MemberConnection = { kind: "none" };
+  /** Where the last connection led that could be used. */
+  #access: MemberAccess | undefined;
   #stop = new AbortController();
   #collector: MemberCollector | undefined;
   #streak: Streak | undefined;
@@ -44,6 +48,7 @@ export class MemberFollower {
   /** Follows nobody until `use`; `onNews` is called after every probe and when something becomes known. */
   constructor(ports: KitPorts, uid: string, options: FollowerOptions, onNews: () => void) {
     this.#ports = ports;
+    this.since = ports.clock.monotonic();
     this.uid = uid;
     this.#options = options;
     this.#onNews = onNews;
@@ -100,13 +105,14 @@ export class MemberFollower {
 
   /** Goes on by this connection. The same one again changes nothing. */
   use(connection: MemberConnection): void {
-    const old = this.#connection;
-    if (connection === old) return;
+    if (connection === this.#connection) return;
     this.#stop.abort();
     this.#stop = new AbortController();
     this.#connection = connection;
     this.#collector = undefined;
-    this.#streak = streakAfterChange(this.#streak, !isElsewhere(old, connection));
+    const now = connection.kind === "connected" ? connection.access : this.#access;
+    this.#streak = streakAfterChange(this.#streak, !isElsewhere(this.#access, now));
+    this.#access = now;
     void this.#follow(connection, this.#stop.signal);
   }
 
@@ -117,7 +123,7 @@ export class MemberFollower {
   async #follow(connection: MemberConnection, signal: AbortSignal): Promise<void> {
     switch (connection.kind) {
       case "connected":
-        this.#collector = new MemberCollector(this.#ports, connection.client, signal, this.#onNews);
+        this.#collector = new MemberCollector(this.#ports, connection, signal, this.#onNews);
         return this.#probeSteadily(connection.client, this.#collector, signal);
       case "unusable":
         return this.#waitFor(observeUnusable(connection.message), signal);
@@ -170,10 +176,10 @@ function isSameKnowledge(a: ClusterKnowledge, b: ClusterKnowledge): boolean {
 }
 
 /** Whether the new connection leads to another address, about which the old one says nothing. */
-function isElsewhere(old: MemberConnection, now: MemberConnection): boolean {
+function isElsewhere(old: MemberAccess | undefined, now: MemberAccess | undefined): boolean {
   return (
-    old.kind === "connected" &&
-    now.kind === "connected" &&
-    (old.access.endpoint !== now.access.endpoint || old.access.proxyUrl !== now.access.proxyUrl)
+    old !== undefined &&
+    now !== undefined &&
+    (old.endpoint !== now.endpoint || old.proxyUrl !== now.proxyUrl)
   );
 }

@@ -1,8 +1,13 @@
 /** One probe of a member: does its API server say that it is well? */
 import { isRefused } from "@lifeboat/api";
 import type { Clock } from "@lifeboat/base";
-import { type Observation, observeAnswer, observeFailure } from "@lifeboat/core/failover/health";
-import type { Client } from "@lifeboat/kit";
+import {
+  type Observation,
+  observeAnswer,
+  observeFailure,
+  observeUnreadable,
+} from "@lifeboat/core/failover/health";
+import { type Client, excessIn } from "@lifeboat/kit";
 import { withDeadline } from "./deadline.ts";
 
 /** Asks once, within the time. Never rejects: a failure is an observation too. */
@@ -16,7 +21,7 @@ export async function probe(
     await withDeadline(clock, timeoutMs, signal, (limited) => ask(client, limited));
     return observeAnswer();
   } catch (error) {
-    return observeFailure(error);
+    return excessIn(error) === undefined ? observeFailure(error) : observeUnreadable();
   }
 }
 

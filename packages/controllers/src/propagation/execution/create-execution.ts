@@ -82,11 +82,12 @@ class Execution implements Service {
     if (connection.kind === "none") return;
     const member =
       connection.kind === "connected" ? connection.client : unreachableMember(connection.message);
+    const limits = connection.kind === "connected" ? connection.limits : undefined;
     const { plane, events, interpretation } = this.#context;
     const works = this.#works.of(cluster);
     const execution = createClusterExecution(
       { ...this.#context, random: this.#context.random.fork(`execution ${cluster}`) },
-      { cluster, plane, member, works, events, interpretation },
+      { cluster, plane, member, works, events, interpretation, ...(limits && { limits }) },
     );
     const stop = new AbortController();
     this.#running.set(cluster, { execution, stop });

@@ -13,11 +13,20 @@ export {
   type EnablementView,
 } from "./enablements.ts";
 export {
+  CALM_MS,
+  decideLimits,
+  type Excess,
+  extendExcess,
+  type LimitsView,
+  RESPONSES_WITHIN_LIMITS,
+} from "./limits.ts";
+export {
   decideReady,
   extendStreak,
   type Observation,
   observeAnswer,
   observeFailure,
+  observeUnreadable,
   observeUnusable,
   READY,
   type ReadyPlan,

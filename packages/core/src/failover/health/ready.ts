@@ -86,6 +86,11 @@ export function observeFailure(error: unknown): Observation {
   return collectionFailed(`the member ${verb} (${code})`);
 }
 
+/** What a probe says that was answered with something that cannot be read. */
+export function observeUnreadable(): Observation {
+  return UNHEALTHY;
+}
+
 /** What it says that the Cluster cannot be asked at all. */
 export function observeUnusable(why: string): Observation {
   return collectionFailed(`failed to create a ClusterClient: ${why}`);

@@ -28,3 +28,15 @@ export const enablementReasons = defineReasons({
 });
 
 export type EnablementReason = keyof typeof enablementReasons;
+
+/** Whether a member sends no more than it may. */
+export const limitReasons = defineReasons({
+  WithinLimits: "The member has kept to its limits for ten minutes.",
+  ResponseTooLarge: "A response of the member, or one object in it, was too large.",
+  ResponseTooDeep: "A response of the member was nested too deep.",
+  TooManyItems:
+    "A list of the member had too many items, an object too many values, or its API too many groups.",
+  WatchTooFast: "The member sends faster than it may, so what it sends is read with delay.",
+});
+
+export type LimitReason = keyof typeof limitReasons;

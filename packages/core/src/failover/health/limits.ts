@@ -1,0 +1,66 @@
+/**
+ * Whether a member keeps to the limits of what it may send, as the condition ResponsesWithinLimits of its Cluster.
+ *
+ * 1. It says nothing about Ready, and nothing is moved because of it: a member whose lists are too large still runs what it
+ *    runs. Who wants workloads kept away from it, or moved, names this condition in a ClusterTaintPolicy.
+ * 2. A Cluster whose member never exceeded a limit does not bear it.
+ * 3. It turns True only after the member has kept to its limits for ten minutes in the sight of one process, so it cannot
+ *    flap, and its reason and message stay those of the first excess until then.
+ */
+import type { Condition } from "@lifeboat/api";
+import type { PlannedCondition } from "../../plan.ts";
+import type { LimitReason } from "./reasons.ts";
+
+export const RESPONSES_WITHIN_LIMITS = "ResponsesWithinLimits";
+
+/** How long a member has to keep to its limits. */
+export const CALM_MS = 600_000;
+
+/** Excesses of one member with less than ten minutes between them. */
+export interface Excess {
+  /** Of the first. */
+  readonly reason: Exclude<LimitReason, "WithinLimits">;
+  readonly message: string;
+  /** When the last one was, by a clock that never goes back. */
+  readonly last: number;
+}
+
+/** The excesses with one more, seen at `now`. */
+export function extendExcess(
+  former: Excess | undefined,
+  { reason, message }: Pick<Excess, "reason" | "message">,
+  now: number,
+): Excess {
+  const goesOn = former !== undefined && now - former.last < CALM_MS;
+  return goesOn ? { ...former, last: now } : { reason, message, last: now };
+}
+
+export interface LimitsView {
+  /** The condition that the Cluster bears. */
+  readonly current: Condition | undefined;
+  /** What this process has seen. */
+  readonly excess: Excess | undefined;
+  /** Since when this process has watched the member. */
+  readonly since: number;
+  readonly now: number;
+}
+
+/** The condition as it is to be; undefined: as it is. */
+export function decideLimits(view: LimitsView): PlannedCondition<LimitReason> | undefined {
+  const { current, excess, since, now } = view;
+  const type = RESPONSES_WITHIN_LIMITS;
+  if (excess !== undefined && now - excess.last < CALM_MS)
+    return {
+      type,
+      status: "False",
+      reason: excess.reason,
+      message: `The member exceeded a limit, and what exceeded it was not taken in: ${excess.message}.`,
+    };
+  if (current?.status !== "False" || now - since < CALM_MS) return undefined;
+  return {
+    type,
+    status: "True",
+    reason: "WithinLimits",
+    message: "The member has kept to its limits for ten minutes.",
+  };
+}
