@@ -165,6 +165,7 @@ export { applyStrategicMerge } from "./patch/strategic-merge.ts";
 export { exceedsValues } from "./decode/count-values.ts";
 export { exceedsDepth, MAX_DEPTH } from "./decode/depth.ts";
 export { MAX_VALUES } from "./decode/limits.ts";
+export { inexactIntegerIn, isInexactInteger } from "./exact-integers.ts";
 export { formatLikeGo } from "./go-text.ts";
 export {
   compileColumnPath,

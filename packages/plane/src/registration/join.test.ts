@@ -57,13 +57,14 @@ describe("joinCluster", () => {
       zones: ["z1", "z2"],
     });
     const owner = { kind: "Cluster", name: "m1", uid: cluster.metadata.uid };
+    const annotations = { "lifeboat.dev/api-endpoint": "https://m1.test:6443" };
     expect(await plane.get(secrets, { namespace: "karmada-cluster", name: "m1" })).toMatchObject({
-      metadata: { ownerReferences: [owner] },
+      metadata: { ownerReferences: [owner], annotations },
       data: { token: btoa("token of karmada-m1"), caBundle: btoa(AUTHORITY) },
     });
     const impersonator = { namespace: "karmada-cluster", name: "m1-impersonator" };
     expect(await plane.get(secrets, impersonator)).toMatchObject({
-      metadata: { ownerReferences: [owner] },
+      metadata: { ownerReferences: [owner], annotations },
       data: { token: btoa("token of karmada-impersonator") },
     });
     const role = { namespace: "", name: "karmada-controller-manager:karmada-m1" };
@@ -121,7 +122,10 @@ describe("joinCluster", () => {
     const cluster = await ground.plane.get(clusters, { namespace: "", name: "m1" });
     expect(cluster.spec.apiEndpoint).toBe("https://m1.test:7443");
     const secret = { namespace: "karmada-cluster", name: "m1" };
-    expect(await ground.plane.get(secrets, secret)).toMatchObject({ data: { token: btoa("two") } });
+    expect(await ground.plane.get(secrets, secret)).toMatchObject({
+      metadata: { annotations: { "lifeboat.dev/api-endpoint": "https://m1.test:7443" } },
+      data: { token: btoa("two") },
+    });
     await ground.fleet.close();
   });
 
@@ -230,6 +234,24 @@ describe("joinCluster", () => {
     await expect(ground.join(changes)).rejects.toThrow();
     expect(await traces(ground.plane, true)).toEqual([]);
     expect(await traces(ground.member, false)).toEqual([]);
+    await ground.fleet.close();
+  });
+
+  it("refuses plain http unless it is allowed, and then the Secret says so", async () => {
+    const ground = await createGround();
+    const access = { server: "http://m1.test", insecureSkipTlsVerify: false };
+    await expect(ground.join({ access })).rejects.toThrow(/plain http.*--allow-insecure-http/);
+    await expect(ground.join({ access, dryRun: true })).rejects.toThrow(/plain http/);
+    expect(await traces(ground.plane, true)).toEqual([]);
+    expect(await traces(ground.member, false)).toEqual([]);
+    await ground.join({ access, allowHttp: true });
+    const secret = { namespace: "karmada-cluster", name: "m1" };
+    expect((await ground.plane.get(secrets, secret)).metadata.annotations).toEqual({
+      "lifeboat.dev/api-endpoint": "http://m1.test",
+      "lifeboat.dev/allow-insecure-http": "true",
+    });
+    await ground.fleet.advance("1s");
+    expect(ground.fleet.context.connections.of("m1").kind).toBe("connected");
     await ground.fleet.close();
   });
 

@@ -9,7 +9,7 @@ import {
   findCondition,
   Refused,
 } from "@lifeboat/api";
-import { NotSent } from "@lifeboat/kit";
+import { ExcessiveResponse, NotSent } from "@lifeboat/kit";
 import { createFleet, type Fleet, newObject, resources, widgetCrd } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it } from "vitest";
 import { createClusterStatus } from "./create-cluster-status.ts";
@@ -75,6 +75,38 @@ async function setToken(fleet: Fleet, name: string, token: string): Promise<void
   await fleet.plane.patch(resources.secrets, key, { type: "merge", body });
   await fleet.settle();
 }
+
+describe("a member that exceeds its limits", () => {
+  it("has a condition that tells, stays ready, and is written about once", async () => {
+    const fleet = await probedFleet("m1", "m2");
+    const before = await conditionOf(fleet, "m1");
+    const connection = fleet.context.connections.of("m1");
+    if (connection.kind !== "connected") throw new Error("not connected");
+    const { tell } = connection.limits;
+    tell(new ExcessiveResponse("TooManyItems", "a list has more than 5000 items in one page"));
+    await fleet.settle();
+    expect(await conditionOf(fleet, "m1", "ResponsesWithinLimits")).toMatchObject({
+      status: "False",
+      reason: "TooManyItems",
+      message: expect.stringContaining("more than 5000 items") as string,
+    });
+    expect(await conditionOf(fleet, "m1")).toEqual(before);
+    expect(await conditionOf(fleet, "m2", "ResponsesWithinLimits")).toBeUndefined();
+    const written = (await clusterOf(fleet, "m1")).metadata.resourceVersion;
+    for (let i = 0; i < 20; i++) {
+      tell(new ExcessiveResponse(i % 2 === 0 ? "ResponseTooDeep" : "TooManyItems", `no. ${i}`));
+      await fleet.advance("20s");
+    }
+    expect((await clusterOf(fleet, "m1")).metadata.resourceVersion).toBe(written);
+    await fleet.advance("9m");
+    expect((await conditionOf(fleet, "m1", "ResponsesWithinLimits"))?.status).toBe("False");
+    await fleet.advance("2m");
+    expect(await conditionOf(fleet, "m1", "ResponsesWithinLimits")).toMatchObject({
+      status: "True",
+      reason: "WithinLimits",
+    });
+  });
+});
 
 describe("a member that is well", () => {
   it("is ready at once, with its version, its API and its room", async () => {

@@ -2,7 +2,7 @@
 import { failure, Refused } from "@lifeboat/api";
 import { VirtualClock, instantOf } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
-import type { CallOptions, Client } from "@lifeboat/kit";
+import { type CallOptions, type Client, ExcessiveResponse, NotSent } from "@lifeboat/kit";
 import { expect, it } from "vitest";
 import { probe } from "./probe.ts";
 
@@ -43,6 +43,13 @@ it.each([
   const observation = await probe(clockOf(), client, 1000, new AbortController().signal);
   expect(observation.reason).toBe(reason);
   expect(paths).toEqual(["/readyz", "/healthz"].slice(0, asked));
+});
+
+it("takes an answer that cannot be read for that of a member that is not well", async () => {
+  const cause = new ExcessiveResponse("ResponseTooLarge", "too large");
+  const { client } = member({ "/readyz": new NotSent("too large", { cause }) });
+  const observation = await probe(clockOf(), client, 1000, new AbortController().signal);
+  expect(observation.reason).toBe("ClusterNotReady");
 });
 
 it("gives up in time on a member that never answers, and lets the call go", async () => {

@@ -31,6 +31,7 @@ describe("values", () => {
       { at: 1_730_000_000_000 },
       "1730000000000",
     ],
+    ["the largest exact integer", "{.at}", { at: 2 ** 53 - 1 }, "9007199254740991"],
     ["a fraction", "{.share}", { share: 0.5 }, "0.5"],
     ["a truth", "{.done}", { done: false }, "false"],
     ["an empty text", "{.empty}", { empty: "" }, ""],
@@ -61,6 +62,9 @@ describe("values", () => {
     ["NotALabel", "{.v}", { v: "x".repeat(64) }],
     ["NotALabel", "{.v}", { v: { a: 1 } }],
     ["NotALabel", "{.v}", { v: -5 }],
+    ["InexactInteger", "{.v}", JSON.parse('{"v":9007199254740993}') as object],
+    ["InexactInteger", "{.v}", JSON.parse('{"v":18446744073709551615}') as object],
+    ["InexactInteger", "{.v}", { v: 1e21 }],
     ["BadPath", "{.v[}", {}],
   ])("%s holds the eviction and names the rule", (reason, path, status) => {
     const answer = extract({ rules: [rule(path)], status });

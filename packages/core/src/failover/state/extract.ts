@@ -3,15 +3,16 @@
  * its old copy last reported, become labels of the new copy.
  *
  * 1. Either all is known before anything is removed, or the eviction is held with the rule named: several values, a value
- *    that is no label, a label that is not free.
+ *    that is no label, an integer that may have been rounded on its way here, a label that is not free.
  * 2. A key that the status does not have skips its rule and warns, unless the policy says to hold
  *    (`lifeboat.dev/state-failure-policy: Hold`). What a former failover kept under that label is dropped, not reused: old
  *    state is worse than none.
  * 3. State is kept only when the cluster held all replicas: else the parts that stay disagree with it.
- * 4. Integers are written in decimal, whatever their size.
+ * 4. Integers are written in decimal.
  */
 import {
   compileJsonPath,
+  isInexactInteger,
   isJsonObject,
   type Json,
   JsonPathError,
@@ -103,6 +104,12 @@ function valueOf(jsonPath: string, status: unknown): Found {
   // seed: several-values
   if (values.length > 1)
     return { kind: "wrong", reason: "SeveralValues", message: `finds ${values.length} values` };
+  if (isInexactInteger(values[0]))
+    return {
+      kind: "wrong",
+      reason: "InexactInteger",
+      message: "finds an integer beyond \u00b1(2^53 - 1), of which the last digits are not known",
+    };
   const text = asText(values[0]);
   // A null is as good as absent: the member's controller has not filled it in.
   if (text === null) return missing("KeyMissing");
@@ -120,7 +127,7 @@ function asText(value: Json | undefined): string | null | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "boolean") return String(value);
   if (typeof value !== "number") return undefined;
-  return Number.isInteger(value) ? BigInt(value).toString() : String(value);
+  return String(value);
 }
 
 function quoted(text: string): string {

@@ -10,6 +10,8 @@ export const stateReasons = defineReasons({
   KeyMissing: "The status has no value for a rule.",
   SeveralValues: "A rule finds more than one value.",
   NotALabel: "A rule finds a value that cannot be a label.",
+  InexactInteger:
+    "A rule finds an integer that is too large to be kept exactly; as a text it could be kept.",
   ForbiddenLabel: "A rule names a label that is not free for state.",
   BadPath: "The JSONPath of a rule cannot be carried out.",
 });

@@ -170,6 +170,20 @@ describe("decideApply", () => {
     expect(decide(observed, { desired: service }).reason).toBe("UpToDate");
   });
 
+  it("writes no integer that may have been rounded, neither of a template nor of the member", () => {
+    const read = JSON.parse('{"id":9007199254740993}') as object;
+    const template = { ...desired, spec: { list: [read] } };
+    expect(decide(undefined, { desired: template })).toMatchObject({
+      reason: "InexactInteger",
+      commands: [],
+      problem:
+        "resource(kind=Deployment, default/nginx): the integer at spec.list[0].id is beyond \u00b1(2^53 - 1) and would be changed by writing it",
+    });
+    // What the member counts in its status is not ours to write.
+    const counted = { ...inMember(), spec: { other: 1 }, status: read };
+    expect(decide(counted)).toMatchObject({ reason: "Updated" });
+  });
+
   it("refuses a manifest without a name", () => {
     expect(decide(undefined, { desired: {} })).toMatchObject({ reason: "ManifestInvalid" });
   });

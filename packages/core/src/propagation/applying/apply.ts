@@ -7,9 +7,10 @@
  * 4. No write when the object is as we want it, or as the member answered our last write of the same manifest. So a
  *    member that fills in fields of its own costs no further write while the version of that answer is remembered,
  *    which outlives this process in the Work's status (see observing/work-status.ts).
+ * 5. Nothing is written that holds an integer which may have been rounded when it was read.
  */
 import { deepFreeze } from "@lifeboat/base";
-import { equalJson } from "@lifeboat/api";
+import { equalJson, inexactIntegerIn } from "@lifeboat/api";
 import { type Fields, integerAt, textAt, textsAt, without } from "../../fields.ts";
 import type { Plan } from "../../plan.ts";
 import { CONFLICT_RESOLUTION } from "../../well-known.ts";
@@ -50,7 +51,7 @@ export function decideApply(view: ApplyView): ApplyPlan {
   if (textAt(desired, "kind") === "" || textAt(desired, "metadata", "name") === "")
     return refuse("ManifestInvalid", applyReasons.ManifestInvalid);
   if (observed === undefined)
-    return write(applied === undefined ? "Created" : "Recreated", {
+    return write(view, applied === undefined ? "Created" : "Recreated", {
       kind: "create",
       object: desired,
     });
@@ -63,7 +64,7 @@ export function decideApply(view: ApplyView): ApplyPlan {
   const object = retainMember(desired, observed);
   // seed: up-to-date
   if (isSame(object, observed)) return success("UpToDate", []);
-  return write(ours ? "Updated" : "TakenOver", { kind: "update", object });
+  return write(view, ours ? "Updated" : "TakenOver", { kind: "update", object });
 }
 
 /**
@@ -108,8 +109,14 @@ function bodyOf(object: Fields): Fields {
   return without(object, "apiVersion", "kind", "metadata", "status");
 }
 
-function write(reason: ApplyReason, command: ApplyCommand): ApplyPlan {
-  return success(reason, [deepFreeze(command)]);
+function write({ desired }: ApplyView, reason: ApplyReason, command: ApplyCommand): ApplyPlan {
+  // The status is the member's own, and servers take it from elsewhere.
+  const path = inexactIntegerIn(without(command.object, "status"));
+  if (path === undefined) return success(reason, [deepFreeze(command)]);
+  return refuse(
+    "InexactInteger",
+    `${describeObject(desired)}: the integer at ${path} is beyond \u00b1(2^53 - 1) and would be changed by writing it`,
+  );
 }
 
 function success(reason: ApplyReason, commands: readonly ApplyCommand[]): ApplyPlan {

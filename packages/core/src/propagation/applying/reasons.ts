@@ -9,6 +9,8 @@ export const applyReasons = defineReasons({
   UpToDate: "The object in the member is what the Work says.",
   ForeignObject: "An object of this name that is not ours exists in the member and is left alone.",
   BeingDeleted: "The object in the member is being deleted; it is made again once it is gone.",
+  InexactInteger:
+    "The object holds an integer that is too large to be kept exactly, so writing it would change it.",
   ManifestInvalid: "The Work holds no object with a kind and a name.",
 });
 
