@@ -94,11 +94,13 @@ const attacks: Readonly<
   Record<string, (request: IncomingMessage, response: ServerResponse, url: URL) => boolean>
 > = {
   "nested-json": (_, response, url) => {
+    if (url.pathname === "/readyz") return false;
     if (isWatch(url)) response.write(`${nested}\n`);
     else send(response, 200, nested);
     return true;
   },
   "ignored-limit": (_, response, url) => {
+    if (url.pathname === "/readyz") return false;
     if (isWatch(url)) return false;
     send(response, 200, isCollection(url.pathname) ? manyItems : manyValues);
     return true;
@@ -145,8 +147,8 @@ const attacks: Readonly<
     return true;
   },
   "error-pages": (request, response, url) => {
-    if (request.method === "GET" && (isWatch(url) || documents[url.pathname] !== undefined))
-      return false;
+    const isHonest = isWatch(url) || url.pathname === "/readyz" || url.pathname in documents;
+    if (request.method === "GET" && isHonest) return false;
     const page = `<html><body>\u001b[31m${MARKER}</body></html>`;
     send(response, 500, page, "text/html");
     return true;

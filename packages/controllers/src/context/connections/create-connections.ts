@@ -16,6 +16,7 @@ import {
   type Client,
   type CollectionLimits,
   type ExcessiveResponse,
+  type ExcessKind,
   Informer,
   type KitPorts,
 } from "@lifeboat/kit";
@@ -78,6 +79,8 @@ class FollowedConnections implements MemberConnections {
   readonly #handlers = new Set<(cluster: string) => void>();
   readonly #waiting = new Set<() => void>();
   readonly #excesses = new Map<string, Excess>();
+  /** Which of them were logged: each kind once until the member has kept to its limits. */
+  readonly #loggedExcesses = new Map<string, Set<ExcessKind>>();
   readonly #excessHandlers = new Set<(cluster: string) => void>();
   /** Secrets that are being bound, or wait to be tried again, by key. */
   readonly #binding = new Map<string, Cancel>();
@@ -164,7 +167,10 @@ class FollowedConnections implements MemberConnections {
     const old = this.of(name);
     if (cluster === undefined || cluster.spec.syncMode !== "Push") {
       if (old !== NONE) this.#put(name, { connection: NONE });
-      if (cluster === undefined) this.#excesses.delete(name);
+      if (cluster === undefined) {
+        this.#excesses.delete(name);
+        this.#loggedExcesses.delete(name);
+      }
       return;
     }
     const found = accessOf(cluster, (key) => this.#secrets.get(key));
@@ -214,11 +220,15 @@ class FollowedConnections implements MemberConnections {
 
   #noteExcess(cluster: string, { kind, message }: ExcessiveResponse): void {
     const former = this.#excesses.get(cluster);
-    const excess = extendExcess(former, { reason: kind, message }, this.#ports.clock.monotonic());
+    const now = this.#ports.clock.monotonic();
+    const excess = extendExcess(former, { reason: kind, message }, now);
     this.#excesses.set(cluster, excess);
-    if (former !== undefined && excess.reason === former.reason) return;
-    this.#ports.log.warn("a member exceeds its limits", { cluster, reason: kind, message });
-    for (const handler of this.#excessHandlers) handler(cluster);
+    const isFirst = excess.since !== former?.since;
+    const logged = (isFirst ? undefined : this.#loggedExcesses.get(cluster)) ?? new Set();
+    if (!logged.has(kind))
+      this.#ports.log.warn("a member exceeds its limits", { cluster, reason: kind, message });
+    this.#loggedExcesses.set(cluster, logged.add(kind));
+    if (isFirst) for (const handler of this.#excessHandlers) handler(cluster);
   }
 
   #open(name: string, access: MemberAccess): void {

@@ -3,7 +3,7 @@ import type { Condition } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { CALM_MS, decideLimits, type Excess, extendExcess } from "./limits.ts";
 
-const excess: Excess = { reason: "TooManyItems", message: "too many", last: 1000 };
+const excess: Excess = { reason: "TooManyItems", message: "too many", since: 1000, last: 1000 };
 
 function condition(status: Condition["status"]): Condition {
   return {
@@ -52,7 +52,7 @@ describe("excesses in a row", () => {
     const second = { reason: "ResponseTooDeep", message: "deep" } as const;
     expect(extendExcess(excess, second, 2000)).toEqual({ ...excess, last: 2000 });
     const later = 1000 + CALM_MS;
-    expect(extendExcess(excess, second, later)).toEqual({ ...second, last: later });
-    expect(extendExcess(undefined, second, 5)).toEqual({ ...second, last: 5 });
+    expect(extendExcess(excess, second, later)).toEqual({ ...second, since: later, last: later });
+    expect(extendExcess(undefined, second, 5)).toEqual({ ...second, since: 5, last: 5 });
   });
 });

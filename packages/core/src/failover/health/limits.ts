@@ -18,10 +18,12 @@ export const CALM_MS = 600_000;
 
 /** Excesses of one member with less than ten minutes between them. */
 export interface Excess {
+  /** When the first one was, by a clock that never goes back. */
+  readonly since: number;
   /** Of the first. */
   readonly reason: Exclude<LimitReason, "WithinLimits">;
   readonly message: string;
-  /** When the last one was, by a clock that never goes back. */
+  /** When the last one was. */
   readonly last: number;
 }
 
@@ -32,7 +34,7 @@ export function extendExcess(
   now: number,
 ): Excess {
   const goesOn = former !== undefined && now - former.last < CALM_MS;
-  return goesOn ? { ...former, last: now } : { reason, message, last: now };
+  return goesOn ? { ...former, last: now } : { since: now, reason, message, last: now };
 }
 
 export interface LimitsView {
