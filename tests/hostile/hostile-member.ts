@@ -119,7 +119,7 @@ const attacks: Readonly<
   "endless-answer": (_, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     response.write('{"items":[');
-    pump(response, () => `${'{"x":1},'.repeat(8000)}`);
+    pump(response, () => '{"x":1},'.repeat(8000));
     return true;
   },
   "endless-watch": (_, response, url) => {
@@ -188,8 +188,8 @@ const server = createServer({ cert: certificate, key }, (request, response) => {
     return;
   }
   if (url.pathname.startsWith("/elsewhere")) authorizations.push("FOLLOWED");
-  if (attacks[mode]?.(request, response, url) === true) return;
-  honest(request, response, url);
+  const isAttacked = attacks[mode]?.(request, response, url) ?? false;
+  if (!isAttacked) honest(request, response, url);
 });
 server.listen(0, "127.0.0.1", () => {
   process.stdout.write(`listening ${(server.address() as AddressInfo).port}\n`);

@@ -490,9 +490,9 @@ test("pages that are too large for the client become smaller", async () => {
   for (let i = 0; i < 50; i++) await client.create(things, thing(`t${i}`));
   const list = client.list.bind(client);
   const limits: number[] = [];
-  client.list = async (resource, options = {}) => {
-    limits.push(options.limit ?? 0);
-    if ((options.limit ?? 0) > 8)
+  client.list = async (resource, options) => {
+    limits.push(options?.limit ?? 0);
+    if ((options?.limit ?? 0) > 8)
       throw new NotSent("too large", {
         cause: new ExcessiveResponse("ResponseTooLarge", "too large"),
       });

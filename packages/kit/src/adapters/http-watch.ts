@@ -158,7 +158,8 @@ class HttpWatch<T extends KubeObject> implements Watch {
     const frame = decodeEvent(line, this.#parts.limits);
     if (!isJsonObject(frame) || !isJsonObject(frame["object"]))
       throw new Error("an event of the watch has no object");
-    const { object, type } = frame;
+    const { object } = frame;
+    const type = typeof frame["type"] === "string" ? frame["type"] : "";
     switch (type) {
       case "ADDED":
       case "MODIFIED":

@@ -408,6 +408,27 @@ describe("execution", () => {
     expect(Object.keys(left?.metadata.annotations ?? {})).not.toContain("work.karmada.io/name");
   });
 
+  it("leaves a preserved object as it is where its numbers cannot be written exactly", async () => {
+    const fleet = await executing({ memberModel: false });
+    const it = await web(fleet);
+    await it.create({ preserveResourcesOnDeletion: true });
+    const status = { observedGeneration: 2 ** 60 };
+    const key = { namespace: "default", name: "web" };
+    await fleet
+      .member("m1")
+      .client.patch(
+        resources.deployments,
+        key,
+        { type: "merge", body: { status } },
+        { subresource: "status" },
+      );
+    await it.delete();
+    expect(await it.exists()).toBe(false);
+    const left = await it.inMember(resources.deployments);
+    expect(left).toMatchObject({ metadata: { labels: { app: "web" } }, status });
+    expect(Object.keys(left?.metadata.annotations ?? {})).not.toContain("work.karmada.io/name");
+  });
+
   it("keeps a Work purged Directly until the last pod is gone", async () => {
     const fleet = await executing({ member: { stopDelayMs: 20_000 } });
     const it = await web(fleet);

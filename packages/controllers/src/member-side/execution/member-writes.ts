@@ -1,5 +1,5 @@
 /** Single calls to a member on behalf of a Work, counted; whether they were answered is told to `late`. */
-import { type AnyObject, isRefused, type New, Refused } from "@lifeboat/api";
+import { type AnyObject, isRefused, type JsonObject, type New, Refused } from "@lifeboat/api";
 import { anew } from "@lifeboat/base";
 import { type Fields, wellKnown } from "@lifeboat/core";
 import type { ApplyCommand, RemoveCommand } from "@lifeboat/core/propagation/applying";
@@ -82,8 +82,16 @@ export class MemberWrites {
       await this.apply(reference, command, false, signal);
       return;
     }
-    const { uid, propagationPolicy } = command;
     const { resource, key } = reference;
+    if (command.kind === "patch") {
+      const body = command.body as JsonObject;
+      await this.#counted(
+        this.#member.patch(resource, key, { type: "merge", body }, { signal }),
+        () => undefined,
+      );
+      return;
+    }
+    const { uid, propagationPolicy } = command;
     const labels = this.#labels({
       apiVersion:
         resource.group === "" ? resource.version : `${resource.group}/${resource.version}`,

@@ -127,7 +127,7 @@ function asText(value: Json | undefined): string | null | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "boolean") return String(value);
   if (typeof value !== "number") return undefined;
-  return String(value);
+  return Number.isInteger(value) ? BigInt(value).toString() : String(value);
 }
 
 function quoted(text: string): string {

@@ -57,6 +57,22 @@ export function isOurs(observed: Fields, manifest: Fields): boolean {
   });
 }
 
+/** What `released` changes, as a merge patch of this version of the object. */
+export function releasePatch(observed: Fields): Fields {
+  const gone = (keys: readonly string[], field: string): Fields => {
+    const present = fieldsAt(observed, "metadata", field);
+    return Object.fromEntries(keys.filter((key) => key in present).map((key) => [key, null]));
+  };
+  return {
+    metadata: {
+      uid: textAt(observed, "metadata", "uid"),
+      resourceVersion: textAt(observed, "metadata", "resourceVersion"),
+      labels: gone(OUR_LABELS, "labels"),
+      annotations: gone(OUR_ANNOTATIONS, "annotations"),
+    },
+  };
+}
+
 /** The object without our marks. */
 export function released(observed: Fields): Fields {
   const labels = without(fieldsAt(observed, "metadata", "labels"), ...OUR_LABELS);

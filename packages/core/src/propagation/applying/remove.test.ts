@@ -41,6 +41,23 @@ describe("decideRemove", () => {
     });
   });
 
+  it("releases an object that holds a rounded integer by a patch of its marks alone", () => {
+    const rounded = { ...observed(), status: { at: 2 ** 60 } };
+    expect(decide({ preserve: true, observed: rounded }).commands).toEqual([
+      {
+        kind: "patch",
+        body: {
+          metadata: {
+            uid: "u-1",
+            resourceVersion: "5",
+            labels: { "karmada.io/managed": null, "work.karmada.io/permanent-id": null },
+            annotations: { "work.karmada.io/namespace": null, "work.karmada.io/name": null },
+          },
+        },
+      },
+    ]);
+  });
+
   it("releases an object without our marks, with everything else", () => {
     expect(decide({ preserve: true }).commands).toEqual([
       {

@@ -7,10 +7,11 @@
  *    taken `preserveResourcesOnDeletion` off before.
  * 3. An object that stays loses our marks and nothing else.
  */
+import { inexactIntegerIn } from "@lifeboat/api";
 import { deepFreeze } from "@lifeboat/base";
 import { type Fields, textAt } from "../../fields.ts";
 import type { Plan } from "../../plan.ts";
-import { isOurs, released } from "./ownership.ts";
+import { isOurs, released, releasePatch } from "./ownership.ts";
 import type { RemoveReason } from "./reasons.ts";
 
 export interface RemoveView {
@@ -26,6 +27,8 @@ export interface RemoveView {
 
 export type RemoveCommand =
   | { readonly kind: "update"; readonly object: Fields }
+  /** A merge patch, for an object that cannot be written whole. */
+  | { readonly kind: "patch"; readonly body: Fields }
   | {
       readonly kind: "delete";
       readonly uid: string;
@@ -41,11 +44,18 @@ export function decideRemove(view: RemoveView): RemovePlan {
   // seed: not-ours
   if (!isOurs(observed, manifest)) return plan("NotOurs");
   if (textAt(observed, "metadata", "deletionTimestamp") !== "") return plan("BeingDeleted");
-  if (view.preserve) return plan("Released", { kind: "update", object: released(observed) });
+  if (view.preserve) return plan("Released", release(observed));
   const uid = textAt(observed, "metadata", "uid");
   if (uid === "") return plan("UidUnknown");
   const propagationPolicy = view.waitForDependents ? "Foreground" : "Background";
   return plan("Deleted", { kind: "delete", uid, propagationPolicy });
+}
+
+/** An object that holds a rounded integer is not written whole: that would change it. */
+function release(observed: Fields): RemoveCommand {
+  return inexactIntegerIn(observed) === undefined
+    ? { kind: "update", object: released(observed) }
+    : { kind: "patch", body: releasePatch(observed) };
 }
 
 function plan(reason: RemoveReason, ...commands: readonly RemoveCommand[]): RemovePlan {
