@@ -27,8 +27,9 @@ const onePage = Array.from({ length: 1000 }, (_, i) => `{"metadata":${metadataOf
 
 let mode = "none";
 let served = 0;
-/** What strangers were sent, by path: a redirect must not carry a token there. */
-const authorizations: string[] = [];
+/** The credentials that were sent here. */
+const authorizations = new Set<string>();
+let isRedirectFollowed = false;
 
 const documents: Readonly<Record<string, unknown>> = {
   "/version": { gitVersion: "v1.36.4" },
@@ -154,7 +155,6 @@ const attacks: Readonly<
     return true;
   },
   redirects: (request, response) => {
-    authorizations.push(request.headers.authorization ?? "");
     response.writeHead(307, {
       location: `https://${request.headers.host}/elsewhere${request.url}`,
     });
@@ -184,10 +184,15 @@ const server = createServer({ cert: certificate, key }, (request, response) => {
     return;
   }
   if (url.pathname === "/seen") {
-    send(response, 200, JSON.stringify({ authorizations: authorizations.splice(0), served }));
+    send(
+      response,
+      200,
+      JSON.stringify({ authorizations: [...authorizations], isRedirectFollowed }),
+    );
     return;
   }
-  if (url.pathname.startsWith("/elsewhere")) authorizations.push("FOLLOWED");
+  authorizations.add(request.headers.authorization ?? "");
+  isRedirectFollowed ||= url.pathname.startsWith("/elsewhere");
   const isAttacked = attacks[mode]?.(request, response, url) ?? false;
   if (!isAttacked) honest(request, response, url);
 });

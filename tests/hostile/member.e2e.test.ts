@@ -12,6 +12,7 @@ import {
   type AnyObject,
   clusters,
   findCondition,
+  type Json,
   type New,
   type Resource,
   works,
@@ -242,8 +243,36 @@ describe.each([
   });
 });
 
+interface Seen {
+  readonly authorizations: readonly string[];
+  readonly isRedirectFollowed: boolean;
+}
+
+async function seen(): Promise<Seen> {
+  return JSON.parse(await ask("/seen")) as Seen;
+}
+
 it("a redirect was not followed", async () => {
-  const { authorizations } = JSON.parse(await ask("/seen")) as { authorizations: string[] };
-  expect(authorizations.length).toBeGreaterThan(0);
-  expect(authorizations).not.toContain("FOLLOWED");
+  expect((await seen()).isRedirectFollowed).toBe(false);
+});
+
+it("a Cluster that is turned to a hostile endpoint does not send its token there", async () => {
+  const key = { namespace: "", name: "member1" };
+  const { spec } = await client.get(clusters, key);
+  const turn = async (body: Json): Promise<void> => {
+    await client.patch(clusters, key, { type: "merge", body: { spec: body } });
+  };
+  await turn({ apiEndpoint: `https://127.0.0.1:${port}`, insecureSkipTLSVerification: true });
+  await eventually(async () => {
+    const { status } = await client.get(clusters, key);
+    const ready = findCondition(status?.conditions, "Ready");
+    expect(ready).toMatchObject({ status: "False", reason: "StatusCollectionFailed" });
+    expect(ready?.message).toContain("was not given for the endpoint");
+  }, 30_000);
+  expect((await seen()).authorizations).toEqual([`Bearer ${TOKEN}`]);
+  await turn({ apiEndpoint: spec.apiEndpoint ?? "", insecureSkipTLSVerification: null });
+  await eventually(async () => {
+    const { status } = await client.get(clusters, key);
+    expect(findCondition(status?.conditions, "Ready")).toMatchObject({ status: "True" });
+  });
 });
