@@ -123,6 +123,16 @@ describe("a response beyond its limits", () => {
   });
 });
 
+test("large responses that failed give their places back", async () => {
+  let body = `{"x":"${"x".repeat(2 * MIB)}"}`;
+  const { client } = await attacked((response, request) => send(200, body)(response, request), {
+    maxBytes: MIB,
+  });
+  for (let i = 0; i < 6; i++) await expect(client.list(things)).rejects.toThrow("larger than");
+  body = listOf(manyItems(1500));
+  expect((await client.list(things)).items).toHaveLength(1500);
+});
+
 function endOf(client: HttpClient): Promise<WatchEnd> {
   return new Promise((resolve) => {
     client.watch(things, {}, { event: () => undefined, end: resolve });

@@ -131,19 +131,19 @@ export async function decodeList<T extends KubeObject>(
   }
 }
 
-/** The object of an event of a watch, frozen; `text` is the whole event. */
-export function decodeEvent(text: string, limits: ResponseLimits): Json {
+/** The type and the object of an event of a watch, the object frozen; `text` is the whole event. */
+export function decodeEvent(
+  text: string,
+  limits: ResponseLimits,
+): { readonly type: Json; readonly object: Json } {
   if (text.length > SLICE_BYTES) {
     const outline = new JsonOutline(text, limits);
     outline.advance(text.length);
   }
   const frame = JSON.parse(text) as Json;
-  if (!isJsonObject(frame)) return null;
-  const { object = null } = frame;
-  return Object.freeze({
-    ...frame,
-    object: withoutManagedFields(freezeWithin(object, limits.maxDepth)),
-  });
+  if (!isJsonObject(frame)) return { type: null, object: null };
+  const { type = null, object = null } = frame;
+  return { type, object: withoutManagedFields(freezeWithin(object, limits.maxDepth)) };
 }
 
 function parse(body: Buffer): Json {

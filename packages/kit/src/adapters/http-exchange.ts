@@ -95,15 +95,17 @@ function attempt(call: HttpCall): Promise<HttpAnswer | StaleConnection> {
       const chunks: Buffer[] = [];
       let size = 0;
       const valve = new Valve(call, response);
+      let isAnswered = false;
       const answer = (): void =>
-        finish(() =>
+        finish(() => {
+          isAnswered = true;
           resolve({
             code: statusCode,
             headers,
             body: Buffer.concat(chunks, size),
             release: () => valve.close(),
-          }),
-        );
+          });
+        });
       response.on("data", (chunk: Buffer) => {
         size += chunk.length;
         chunks.push(chunk);
@@ -124,9 +126,8 @@ function attempt(call: HttpCall): Promise<HttpAnswer | StaleConnection> {
       response.on("error", (error) => opened.fail(error));
       // Also called after every answer that came whole, when an error with its stack would be for nobody.
       response.on("close", () => {
-        if (finished) return;
-        valve.close();
-        opened.fail(new Error("the connection was lost"));
+        if (!isAnswered) valve.close();
+        if (!finished) opened.fail(new Error("the connection was lost"));
       });
     }
   });

@@ -155,11 +155,9 @@ class HttpWatch<T extends KubeObject> implements Watch {
   }
 
   #line(line: string): void {
-    const frame = decodeEvent(line, this.#parts.limits);
-    if (!isJsonObject(frame) || !isJsonObject(frame["object"]))
-      throw new Error("an event of the watch has no object");
-    const { object } = frame;
-    const type = typeof frame["type"] === "string" ? frame["type"] : "";
+    const { type: given, object } = decodeEvent(line, this.#parts.limits);
+    if (!isJsonObject(object)) throw new Error("an event of the watch has no object");
+    const type = typeof given === "string" ? given : "";
     switch (type) {
       case "ADDED":
       case "MODIFIED":
