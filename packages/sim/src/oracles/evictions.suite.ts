@@ -12,7 +12,10 @@ export const FAULTY = { key: "test/faulty", effect: "NoExecute", timeAdded: TIME
 const BINDINGS = "work.karmada.io/resourcebindings/default";
 const OPTIONS = { ...DEFAULT_CONTROLLERS, failover: true };
 
-/** A history of a fleet m1, m2 and m3 with the gate Failover on, and what oracles say of it. */
+/**
+ * A history of a fleet m1, m2 and m3 with the gate Failover on, and what oracles say of it. Bindings are of Deployments;
+ * those whose name begins with `config-` are of ConfigMaps, which have a lane of their own.
+ */
 export class Evictions {
   readonly #judged: ReturnType<typeof judged>;
 
@@ -130,7 +133,11 @@ export class Evictions {
         annotations: left.length > 0 ? { [wellKnown.EVICTED_FOR]: marks } : {},
       },
       spec: {
-        resource: { kind: "Deployment", namespace: "default", name },
+        resource: {
+          kind: name.startsWith("config-") ? "ConfigMap" : "Deployment",
+          namespace: "default",
+          name,
+        },
         placement,
         clusters: on.map((cluster) => ({ name: cluster })),
         gracefulEvictionTasks: left.map((fromCluster) => ({

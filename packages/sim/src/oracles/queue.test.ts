@@ -105,6 +105,45 @@ describe("clusters-take-turns", () => {
   });
 });
 
+describe("17.18: each lane has turns of its own", () => {
+  it.each([
+    ["a Deployment", false, "a"],
+    ["a ConfigMap", true, "config-a"],
+  ])(
+    "a ConfigMap that leaves the same cluster after %s breaks it: %s",
+    (_what, isBroken, first) => {
+      const story = new Evictions();
+      story.on("m1", first, "config-b");
+      story.on("m2", "config-c");
+      for (const name of ["m1", "m2"]) story.cluster(name, FAULTY);
+      story.recorded("m1", first, "config-b");
+      story.recorded("m2", "config-c");
+      story.pass(10);
+      story.evict(first, "m1");
+      story.pass(2);
+      story.evict("config-b", "m1");
+      expect(story.hasSpoken("clusters-take-turns")).toBe(isBroken);
+    },
+  );
+
+  it("a turn is remembered while the other lane is served", () => {
+    const story = new Evictions();
+    story.on("m1", "config-a", "b", "config-d");
+    story.on("m2", "config-c");
+    for (const name of ["m1", "m2"]) story.cluster(name, FAULTY);
+    story.recorded("m1", "config-a", "b", "config-d");
+    story.recorded("m2", "config-c");
+    story.pass(10);
+    story.evict("config-a", "m1");
+    story.pass(2);
+    story.evict("b", "m1");
+    story.pass(2);
+    expect(story.hasSpoken("clusters-take-turns")).toBe(false);
+    story.evict("config-d", "m1");
+    expect(story.hasSpoken("clusters-take-turns")).toBe(true);
+  });
+});
+
 describe("paused-moves-nobody", () => {
   it.each([
     ["the evacuation", (story: Evictions) => story.evacuation("m1-1", { paused: true })],

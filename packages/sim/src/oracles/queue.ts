@@ -62,16 +62,19 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   ),
   onDecisions(
     "clusters-take-turns",
-    "C8: faulty clusters are served in turn: none is served twice while somebody of another may go (D6)",
+    "C8: faulty clusters are served in turn, each lane for itself: none is served twice while another has one that may go (D6)",
     (truth, eligibility) => {
-      let before:
-        | { readonly at: number; readonly lives: number; readonly cluster: string }
-        | undefined;
+      /** The last eviction of each lane: the second lane has turns of its own. */
+      const last = new Map<
+        "workloads" | "passive",
+        { readonly at: number; readonly lives: number; readonly cluster: string }
+      >();
       return (decision) => {
-        const { at, cluster } = decision;
-        const former = before;
+        const { at, cluster, binding } = decision;
+        const lane = isPassive(binding) ? "passive" : "workloads";
+        const former = last.get(lane);
         const { lives } = truth.witness;
-        before = { at, lives, cluster };
+        last.set(lane, { at, lives, cluster });
         if (former?.cluster !== cluster || former.lives !== lives) return undefined;
         const since = former.at - truth.lagMs;
         const passedOver = [...eligibility.fleet.clusters.keys()]
