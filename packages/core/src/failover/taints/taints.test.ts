@@ -409,3 +409,60 @@ describe("the record", () => {
     });
   });
 });
+
+describe("17.15: the Events name the policies", () => {
+  const messages = ({ events }: TaintPlan): readonly string[] =>
+    events.map(({ message }) => message);
+  const both: readonly ClusterTaintPolicy[] = [
+    policy(windowed(), { name: "p" }),
+    policy(windowed({ taintsToAdd: [{ ...TAINT, addOnMatchSeconds: 0 }] } as Partial<Spec>), {
+      name: "q",
+    }),
+  ];
+
+  it("that add a taint, and that remove it", () => {
+    const world = new World();
+    world.policies = [both[0] as ClusterTaintPolicy];
+    world.condition("Ready", "False", 0);
+    world.look(0);
+    expect(messages(world.look(300))).toEqual(["ClusterTaintPolicy p added down:NoExecute."]);
+    world.condition("Ready", "True", 400);
+    world.look(400);
+    expect(messages(world.look(600))).toEqual(["ClusterTaintPolicy p removed down:NoExecute."]);
+  });
+
+  it("of two, the one that adds; both where both had added; and a deleted one as such", () => {
+    const world = new World();
+    world.policies = both;
+    world.condition("Ready", "False", 0);
+    expect(messages(world.look(0))).toEqual(["ClusterTaintPolicy q added down:NoExecute."]);
+    expect(messages(world.look(300))).toEqual([]);
+    world.policies = [both[0] as ClusterTaintPolicy];
+    expect(messages(world.look(310))).toEqual([]);
+    world.policies = [];
+    expect(messages(world.look(320))).toEqual([
+      "A deleted ClusterTaintPolicy had added down:NoExecute, which is removed.",
+    ]);
+  });
+
+  it("that lose a taint together, and others beside them", () => {
+    const world = new World();
+    const other = { key: "slow", effect: "NoSchedule", addOnMatchSeconds: 0 };
+    const third = policy(
+      {
+        matchConditions: [{ ...NOT_READY, statusValues: ["True"] }],
+        taintsToAdd: [other],
+      } as unknown as Partial<Spec>,
+      { name: "r" },
+    );
+    world.policies = [...both, third];
+    world.condition("Ready", "False", 0);
+    world.look(0);
+    world.look(300);
+    world.condition("Ready", "True", 400);
+    expect(messages(world.look(400))).toEqual(["ClusterTaintPolicy r added slow:NoSchedule."]);
+    expect(messages(world.look(580))).toEqual([
+      "ClusterTaintPolicies p, q removed down:NoExecute.",
+    ]);
+  });
+});

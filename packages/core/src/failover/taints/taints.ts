@@ -109,7 +109,13 @@ export function decideTaints(view: TaintView, moment: Moment): TaintPlan {
   return {
     commands: changed || text !== oldText ? [{ kind: "writeTaints", taints, record: text }] : [],
     conditions: [],
-    events: [...verdicts.flatMap(({ events }) => events), ...eventsOf(present, taints)],
+    events: [
+      ...verdicts.flatMap(({ events }) => events),
+      ...eventsOf(
+        { taints: present, holders: holdersOf(old.entries(), view.policies) },
+        { taints, holders: holdersOf(record.entries(), view.policies) },
+      ),
+    ],
     ...(checkAgain === undefined ? {} : { checkAgainAt: checkAgain }),
     reason: changed
       ? "TaintsChanged"
@@ -349,18 +355,57 @@ function byAge(a: ClusterTaintPolicy, b: ClusterTaintPolicy): number {
   return a.metadata.name < b.metadata.name ? -1 : 1;
 }
 
-function eventsOf(before: readonly Taint[], after: readonly Taint[]): readonly PlannedEvent[] {
-  const old = new Set(before.map(taintId));
-  const now = new Set(after.map(taintId));
+/** The taints of a cluster, and by their ids the names of the policies that added them; "": it is deleted. */
+interface Tainted {
+  readonly taints: readonly Taint[];
+  readonly holders: ReadonlyMap<string, readonly string[]>;
+}
+
+function holdersOf(
+  memories: Iterable<readonly [string, PolicyMemory]>,
+  policies: readonly ClusterTaintPolicy[],
+): Tainted["holders"] {
+  const names = new Map(policies.map(({ metadata }) => [metadata.uid, metadata.name]));
+  const holders = new Map<string, string[]>();
+  for (const [uid, { added }] of memories)
+    for (const one of added) {
+      const known = holders.get(taintId(one)) ?? [];
+      holders.set(taintId(one), [...known, names.get(uid) ?? ""].sort());
+    }
+  return holders;
+}
+
+/** One Event for all that changed, with the policies that did it. */
+function eventsOf(before: Tainted, after: Tainted): readonly PlannedEvent[] {
+  const old = new Set(before.taints.map(taintId));
+  const now = new Set(after.taints.map(taintId));
   const added = [...now].filter((id) => !old.has(id));
   const removed = [...old].filter((id) => !now.has(id));
   const said = [
-    ...(added.length === 0 ? [] : [`added ${added.join(", ")}`]),
-    ...(removed.length === 0 ? [] : [`removed ${removed.join(", ")}`]),
+    ...byPolicies(added, after.holders).map(([names, ids]) => `${names} added ${ids}`),
+    ...byPolicies(removed, before.holders).map(([names, ids]) =>
+      names === ""
+        ? `A deleted ClusterTaintPolicy had added ${ids}, which is removed`
+        : `${names} removed ${ids}`,
+    ),
   ];
   if (said.length === 0) return [];
-  const message = `Taint policies: ${said.join("; ")}.`;
-  return [{ type: "Normal", reason: "TaintClusterSucceed", message }];
+  return [{ type: "Normal", reason: "TaintClusterSucceed", message: `${said.join("; ")}.` }];
+}
+
+/** Taints together with those of the same policies. */
+function byPolicies(
+  ids: readonly string[],
+  holders: Tainted["holders"],
+): readonly (readonly [names: string, ids: string])[] {
+  const groups = new Map<string, string[]>();
+  for (const id of ids) {
+    const names = (holders.get(id) ?? []).filter((name) => name !== "");
+    const kind = names.length === 1 ? "ClusterTaintPolicy" : "ClusterTaintPolicies";
+    const label = names.length === 0 ? "" : `${kind} ${names.join(", ")}`;
+    groups.set(label, [...(groups.get(label) ?? []), id]);
+  }
+  return [...groups].map(([names, some]) => [names, some.join(", ")] as const);
 }
 
 function removedByHandEvent(policy: string, taint: HeldTaint): PlannedEvent {
