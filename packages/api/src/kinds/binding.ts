@@ -135,7 +135,11 @@ const status = object("What became of it.", {
   schedulerObservedGeneration: optional(longInteger("The generation last placed.")),
   schedulerObservingAffinityName: optional(text("The group of clusterAffinities in use.")),
   lastScheduledTime: optional(time("When it was last placed.")),
-  conditions: optional(conditions("Scheduled, FullyApplied.")),
+  conditions: optional(
+    conditions(
+      "Scheduled, FullyApplied; StatusUpToDate while clusters are not Ready, so that what their copies report may be outdated.",
+    ),
+  ),
   aggregatedStatus: optional(
     list(
       "What each copy reports.",
@@ -162,6 +166,7 @@ const shared = {
     conditionColumn("SCHEDULED", "Scheduled"),
     conditionColumn("FULLYAPPLIED", "FullyApplied"),
     ageColumn,
+    { ...conditionColumn("STATUSUPTODATE", "StatusUpToDate"), priority: 1 },
   ],
   spec,
   status,

@@ -2,6 +2,7 @@
 import {
   type AnyObject,
   clusterResourceBindings,
+  clusters,
   findCondition,
   type New,
   type Resource,
@@ -17,6 +18,7 @@ import {
   type Fleet,
   type FleetOptions,
   namespace,
+  newCluster,
   reasonsAbout,
   resources,
 } from "@lifeboat/testkit";
@@ -167,6 +169,100 @@ async function writesDuring(
   for (const watch of watches) watch.stop();
   return writes;
 }
+
+/** What a probe found, and when that last turned. */
+async function probed(name: string, ready: "True" | "False", at: string, reason = "R") {
+  const key = { namespace: "", name };
+  const found = await fleet.plane.list(clusters);
+  const cluster =
+    found.items.find(({ metadata }) => metadata.name === name) ??
+    (await fleet.plane.create(clusters, newCluster(name)));
+  const others = (cluster.status?.conditions ?? []).filter(({ type }) => type !== "Ready");
+  const condition = { type: "Ready", status: ready, reason, message: reason } as const;
+  const conditions = [...others, { ...condition, lastTransitionTime: at }];
+  const latest = await fleet.plane.get(clusters, key);
+  await fleet.plane.update(
+    clusters,
+    { ...latest, status: { ...latest.status, conditions } },
+    { subresource: "status" },
+  );
+}
+
+describe("17.15: the status of copies in a cluster that is not Ready", () => {
+  const T1 = "2026-01-01T00:01:00Z";
+  const T2 = "2026-01-01T00:05:00Z";
+  const upToDate = (conditions: unknown) =>
+    (conditions as readonly { readonly type: string }[] | undefined)?.find(
+      ({ type }) => type === "StatusUpToDate",
+    );
+  const shown = async (): Promise<readonly unknown[]> => {
+    const { status } = await fleet.plane.get(resourceBindings, KEY);
+    const { conditions } = (await templateStatus()) as { readonly conditions?: unknown };
+    return [upToDate(status?.conditions), upToDate(conditions)];
+  };
+  const healthyIn = async (...names: readonly string[]): Promise<void> => {
+    for (const name of names) await probed(name, "True", "2026-01-01T00:00:00Z");
+    const binding = await bound(...names);
+    for (const name of names) {
+      await newWork(name, binding);
+      await report(name, { health: "Healthy", status: counters(2) });
+    }
+    await fleet.advance("2s");
+  };
+
+  it("is marked with the cluster and the time on binding and template, in one write each", async () => {
+    await open();
+    await healthyIn("m1", "m2");
+    expect(await shown()).toEqual([undefined, undefined]);
+    const before = await templateStatus();
+    const turned = async (ready: "True" | "False", at: string) => {
+      await probed("m1", ready, at);
+      await fleet.advance("3s");
+    };
+    const writes = await writesDuring(() => turned("False", T1));
+    expect(writes).toEqual({ binding: 1, template: 1 });
+    const mark = {
+      status: "False",
+      reason: "ClusterNotReady",
+      message: `The status of copies may be outdated in clusters that are not Ready: m1 (since ${T1}).`,
+    };
+    expect(await shown()).toMatchObject([mark, mark]);
+    expect(await templateStatus()).toMatchObject({ readyReplicas: 4 });
+    const atRest = await writesDuring(async () => {
+      await probed("m1", "False", T1, "AnotherReason");
+      await fleet.restart();
+      await fleet.advance("5m");
+    });
+    expect(atRest).toEqual({ binding: 0, template: 0 });
+    const after = await writesDuring(() => turned("True", T2));
+    expect(after).toEqual({ binding: 1, template: 1 });
+    expect(await shown()).toEqual([undefined, undefined]);
+    expect(await templateStatus()).toEqual(before);
+  });
+
+  it("is no longer marked when the copy is gone", async () => {
+    await open();
+    await healthyIn("m1", "m2");
+    await probed("m1", "False", T1);
+    await fleet.advance("3s");
+    expect(await shown()).not.toContain(undefined);
+    await fleet.plane.delete(works, { namespace: "karmada-es-m1", name: "web-1" });
+    await fleet.advance("2s");
+    expect(await shown()).toEqual([undefined, undefined]);
+  });
+
+  it("is marked after a start that finds the cluster so", async () => {
+    await open();
+    await healthyIn("m1");
+    // In the second in which it is gathered.
+    await probed("m1", "False", T1);
+    await fleet.restart();
+    await fleet.advance("3s");
+    const [binding, template] = await shown();
+    expect(binding).toMatchObject({ status: "False" });
+    expect(template).toMatchObject({ status: "False" });
+  });
+});
 
 describe("the status of copies", () => {
   it("comes back to the binding and the template", async () => {

@@ -2,8 +2,8 @@
  * Status back: what the copies in members report becomes the status of their binding, and from there of the template, so
  * that whoever looks at the template sees what runs everywhere. One key is one binding of either scope.
  *
- * 1. Of the binding only `status.aggregatedStatus` and the condition FullyApplied are written, of the template only its
- *    status, and neither when it says so already.
+ * 1. Of the binding only `status.aggregatedStatus` and the conditions FullyApplied and StatusUpToDate are written, of the
+ *    template only its status, and neither when it says so already.
  * 2. The template's status is made from what the binding reports, after it was written: the two never disagree for long,
  *    and counters of a rollout cost at most one write of each in a second.
  * 3. What was said a moment ago and somebody else contradicted waits (../said-lately.ts).
@@ -12,6 +12,7 @@
  */
 import {
   type AnyObject,
+  type Cluster,
   equalJson,
   findCondition,
   formatKey,
@@ -24,11 +25,18 @@ import {
 import type { Instant, Moment } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import {
-  type AggregatedItem,
+  type AggregationPlan,
   copiesOf,
   decideAggregation,
+  STATUS_UP_TO_DATE,
+  templateStatus,
 } from "@lifeboat/core/propagation/aggregation";
-import { bindingName } from "@lifeboat/core/propagation/rendering";
+import { notReadySince } from "@lifeboat/core/failover/health";
+import {
+  bindingName,
+  clusterOfExecutionNamespace,
+  executionNamespace,
+} from "@lifeboat/core/propagation/rendering";
 import {
   checkAgainAt,
   createController,
@@ -62,6 +70,7 @@ export function createBindingStatus(context: PlaneContext): readonly Service[] {
       watches: [
         ...watchingBindings(informers, ownKey),
         watching(informers.works, (old, now) => keysOfWork(context, old, now)),
+        watching(informers.clusters, (old, now) => keysOfCluster(context, old, now)),
         watchingTemplates(templates, (resource, old, now) =>
           keysOfTemplate(context, resource, old, now),
         ),
@@ -87,6 +96,20 @@ function keysOfWork(
   const labels = (now ?? old)?.metadata.labels ?? {};
   const id = labels[wellKnown.BINDING_ID] ?? labels[wellKnown.CLUSTER_BINDING_ID];
   return id === undefined ? [] : bindingsBy(informers, "id", id).map(keyOf);
+}
+
+/** The bindings with copies in a cluster that is Ready no more, or again. */
+function keysOfCluster(
+  context: PlaneContext,
+  old: Cluster | undefined,
+  now: Cluster | undefined,
+): readonly ObjectKey[] {
+  const [before, after] = [old, now].map((cluster) => cluster && notReadySince(cluster));
+  const { name } = ((now ?? old) as Cluster).metadata;
+  if (before === after) return [];
+  return context.informers.works
+    .byIndex("cluster", executionNamespace(name))
+    .flatMap((work) => keysOfWork(context, undefined, work));
 }
 
 /** A template's generation decides what its status says is observed, and nobody else may write that status. */
@@ -124,17 +147,20 @@ class StatusReports {
     }
     const moment = time.moment();
     const heldSince = this.#heldSince.get(formatKey(key));
-    const plan = decideAggregation(
-      { binding, works: worksOf(this.#context, binding), heldSince },
-      moment,
-    );
+    const works = worksOf(this.#context, binding);
+    const clusters = clustersOf(this.#context, works);
+    const plan = decideAggregation({ binding, works, clusters, heldSince }, moment);
     if (plan.checkAgainAt !== undefined) {
       if (heldSince === undefined) this.#heldSince.set(formatKey(key), moment.now);
       return checkAgainAt(plan.checkAgainAt);
     }
     for (const { status } of plan.commands) {
       const { uid } = binding.metadata;
-      const what = [plan.items, findCondition(status.conditions, "FullyApplied")?.status];
+      const what = [
+        plan.items,
+        findCondition(status.conditions, "FullyApplied")?.status,
+        findCondition(status.conditions, STATUS_UP_TO_DATE)?.message,
+      ];
       const again = this.#said.heldUntil(uid, what, moment);
       if (again !== undefined) return checkAgainAt(again);
       const changed = { ...binding, status };
@@ -142,18 +168,12 @@ class StatusReports {
       this.#said.note(uid, what, moment.now);
     }
     this.#heldSince.delete(formatKey(key));
-    const isNews = plan.reason === "Changed";
-    if (isNews)
+    if (plan.reason === "Changed")
       events.record(binding, succeeded(`Update ${nameOf(binding)} with AggregatedStatus`));
-    return this.#report(binding, plan.items, isNews, moment);
+    return this.#report(binding, plan, moment);
   }
 
-  async #report(
-    binding: Binding,
-    items: readonly AggregatedItem[],
-    isNews: boolean,
-    moment: Moment,
-  ): Promise<Outcome> {
+  async #report(binding: Binding, plan: AggregationPlan, moment: Moment): Promise<Outcome> {
     const { events, templates } = this.#context;
     const { apiVersion, kind, uid } = binding.spec.resource;
     const resource = templates.resourceOf(apiVersion, kind);
@@ -163,9 +183,12 @@ class StatusReports {
     if ((uid ?? metadata.uid) !== metadata.uid || metadata.deletionTimestamp !== undefined)
       return done;
     try {
-      const copies = copiesOf(binding, items);
-      const written = await this.#writeTemplate(resource, template, copies, moment);
-      if (written === "written" && isNews)
+      const copies = copiesOf(binding, plan.items);
+      const aggregated = await this.#context.interpretation.aggregateStatus(template, copies);
+      if (aggregated === undefined) return done;
+      const status = templateStatus(template, aggregated, plan.outdated, moment.now);
+      const written = await this.#writeTemplate(resource, template, status, moment);
+      if (written === "written" && plan.reason === "Changed")
         events.record(template, succeeded("Update Resource with AggregatedStatus"));
       return typeof written === "string" ? done : checkAgainAt(written);
     } catch (error) {
@@ -185,13 +208,12 @@ class StatusReports {
   async #writeTemplate(
     resource: Resource,
     template: AnyObject,
-    copies: ReturnType<typeof copiesOf>,
+    status: ReturnType<typeof templateStatus>,
     moment: Moment,
   ): Promise<"written" | "upToDate" | Instant> {
-    const { interpretation, plane } = this.#context;
+    const { plane } = this.#context;
     const { uid } = template.metadata;
-    const status = await interpretation.aggregateStatus(template, copies);
-    if (status === undefined || equalJson(status, template["status"] ?? {})) return "upToDate";
+    if (equalJson(status, template["status"] ?? {})) return "upToDate";
     const again = this.#said.heldUntil(uid, status, moment);
     if (again !== undefined) return again;
     await plane.update(resource, { ...template, status }, { subresource: "status" });
@@ -205,6 +227,14 @@ function worksOf({ informers }: PlaneContext, { metadata }: Binding): readonly W
     metadata.namespace === undefined ? wellKnown.CLUSTER_BINDING_ID : wellKnown.BINDING_ID;
   const id = metadata.labels?.[key];
   return id === undefined ? [] : informers.works.byIndex("binding", id);
+}
+
+function clustersOf({ informers }: PlaneContext, works: readonly Work[]): readonly Cluster[] {
+  return works.flatMap(({ metadata }) => {
+    const name = clusterOfExecutionNamespace(metadata.namespace ?? "");
+    if (name === undefined) return [];
+    return informers.clusters.get({ namespace: "", name }) ?? [];
+  });
 }
 
 function nameOf(binding: Binding): string {

@@ -23,6 +23,7 @@ export {
 export {
   decideReady,
   extendStreak,
+  notReadySince,
   type Observation,
   observeAnswer,
   observeFailure,

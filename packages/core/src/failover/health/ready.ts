@@ -11,7 +11,7 @@
  *    reason for the same status.
  * 4. Times are of a clock that never goes back, because a streak lives no longer than its process.
  */
-import { type Condition, Refused } from "@lifeboat/api";
+import { type Cluster, type Condition, findCondition, Refused } from "@lifeboat/api";
 import type { PlannedCondition } from "../../plan.ts";
 import type { ReadyDecisionReason, ReadyReason } from "./reasons.ts";
 
@@ -130,6 +130,12 @@ export function decideReady(view: ReadyView): ReadyPlan {
   const thresholdMs = status === "True" ? view.successThresholdMs : view.failureThresholdMs;
   if (streak.last - streak.since < thresholdMs) return { reason: "AwaitingThreshold" };
   return { condition, reason: "HeldForThreshold" };
+}
+
+/** Since when a cluster is known not to be Ready; undefined: it is, or no probe has told yet. */
+export function notReadySince({ status }: Pick<Cluster, "status">): string | undefined {
+  const ready = findCondition(status?.conditions, READY);
+  return ready === undefined || ready.status === "True" ? undefined : ready.lastTransitionTime;
 }
 
 function collectionFailed(message: string): Observation {

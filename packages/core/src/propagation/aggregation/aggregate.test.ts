@@ -1,12 +1,21 @@
-import type { ResourceBinding, Work } from "@lifeboat/api";
-import { addMs, deepFreeze, instantOf, plainMoment } from "@lifeboat/base";
+import { type Cluster, findCondition, type ResourceBinding, type Work } from "@lifeboat/api";
+import { addMs, deepFreeze, instantOf, type Moment, plainMoment } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
 import { bindingNamed } from "../dependencies/binding.suite.ts";
-import { type AggregationPlan, decideAggregation } from "./aggregate.ts";
+import { type AggregationPlan, type AggregationView, decideAggregation } from "./aggregate.ts";
 import { aggregatedItems, copiesOf } from "./items.ts";
+import { templateStatus } from "./outdated.ts";
 
 const NOW = instantOf(Date.parse("2026-01-01T00:00:00Z"));
 const RESOURCE = { apiVersion: "apps/v1", kind: "Deployment", namespace: "default", name: "web" };
+
+/** The decision, of clusters that are all well when nothing is said about them. */
+function decide(
+  view: Omit<AggregationView, "clusters"> & Partial<Pick<AggregationView, "clusters">>,
+  moment: Moment,
+): AggregationPlan {
+  return decideAggregation({ clusters: [], ...view }, moment);
+}
 
 interface Copy {
   readonly applied?: "True" | "False";
@@ -85,7 +94,7 @@ function statusOf(plan: AggregationPlan): NonNullable<ResourceBinding["status"]>
 function reported(clusters: readonly string[], ...works: readonly Work[]): ResourceBinding {
   const later = addMs(NOW, 10_000);
   const before = binding(clusters);
-  const plan = decideAggregation({ binding: before, works, heldSince: NOW }, plainMoment(later));
+  const plan = decide({ binding: before, works, heldSince: NOW }, plainMoment(later));
   return { ...before, status: statusOf(plan) };
 }
 
@@ -150,7 +159,7 @@ describe("FullyApplied", () => {
     ],
   ])("when %s", (_, subject, works, status) => {
     const later = addMs(NOW, 1000);
-    const plan = decideAggregation({ binding: subject, works, heldSince: NOW }, plainMoment(later));
+    const plan = decide({ binding: subject, works, heldSince: NOW }, plainMoment(later));
     const isTrue = status === "True";
     expect(statusOf(plan).conditions).toMatchObject([
       {
@@ -168,7 +177,7 @@ describe("FullyApplied", () => {
 describe("the status of a binding", () => {
   it("is not fully applied when the resource goes nowhere any more", () => {
     const { status } = reported(["m1"], healthy("m1"));
-    const plan = decideAggregation({ binding: binding([], status), works: [] }, plainMoment(NOW));
+    const plan = decide({ binding: binding([], status), works: [] }, plainMoment(NOW));
     expect(statusOf(plan)).toMatchObject({
       aggregatedStatus: [],
       conditions: [{ type: "FullyApplied", status: "False" }],
@@ -184,7 +193,7 @@ describe("the status of a binding", () => {
       lastTransitionTime: "2026-01-01T00:00:00Z",
     } as const;
     const before = binding(["m1"], { lastScheduledTime: "t", conditions: [scheduled] });
-    const plan = decideAggregation({ binding: before, works: [healthy("m1")] }, plainMoment(NOW));
+    const plan = decide({ binding: before, works: [healthy("m1")] }, plainMoment(NOW));
     expect(statusOf(plan)).toMatchObject({
       lastScheduledTime: "t",
       conditions: [scheduled, { type: "FullyApplied" }],
@@ -193,17 +202,12 @@ describe("the status of a binding", () => {
 
   it("is not written again", () => {
     const works = [healthy("m1", { status: { replicas: 1 } })];
-    const plan = decideAggregation(
-      { binding: reported(["m1"], ...works), works },
-      plainMoment(NOW),
-    );
+    const plan = decide({ binding: reported(["m1"], ...works), works }, plainMoment(NOW));
     expect(plan).toMatchObject({ reason: "UpToDate", commands: [] });
   });
 
   it("of a resource that goes nowhere says nothing", () => {
-    expect(decideAggregation({ binding: binding([]), works: [] }, plainMoment(NOW)).reason).toBe(
-      "UpToDate",
-    );
+    expect(decide({ binding: binding([]), works: [] }, plainMoment(NOW)).reason).toBe("UpToDate");
   });
 
   const rolling = healthy("m1", {
@@ -248,13 +252,10 @@ describe("the status of a binding", () => {
     const clusters = ["m1", "m2"];
     const subject = reported(clusters, ...others, ...(before === undefined ? [] : [before]));
     const works = [...others, ...(now === undefined ? [] : [now])];
-    const plan = decideAggregation(
-      { binding: subject, works, heldSince: NOW },
-      plainMoment(addMs(NOW, 400)),
-    );
+    const plan = decide({ binding: subject, works, heldSince: NOW }, plainMoment(addMs(NOW, 400)));
     expect(plan.reason).toBe(reason);
     if (reason === "Held") expect(plan.checkAgainAt).toBe(addMs(NOW, 1000));
-    const later = decideAggregation(
+    const later = decide(
       { binding: subject, works, heldSince: NOW },
       plainMoment(addMs(NOW, 1000)),
     );
@@ -267,22 +268,16 @@ describe("copies that become healthy one after the other", () => {
     const rolling = (cluster: string): Work => healthy(cluster, { health: "Unhealthy" });
     const subject = reported(["m1", "m2"], rolling("m1"), rolling("m2"));
     const view = { binding: subject, heldSince: NOW };
-    const first = decideAggregation(
-      { ...view, works: [healthy("m1"), rolling("m2")] },
-      plainMoment(NOW),
-    );
+    const first = decide({ ...view, works: [healthy("m1"), rolling("m2")] }, plainMoment(NOW));
     expect(first).toMatchObject({ reason: "Held", checkAgainAt: addMs(NOW, 1000) });
-    const both = decideAggregation(
-      { ...view, works: [healthy("m1"), healthy("m2")] },
-      plainMoment(NOW),
-    );
+    const both = decide({ ...view, works: [healthy("m1"), healthy("m2")] }, plainMoment(NOW));
     expect(both.reason).toBe("Changed");
   });
 
   it("are held from the moment that there is something to hold", () => {
     const subject = reported(["m1"], work("m1", { applied: "True" }));
     const works = [healthy("m1", { health: "Unhealthy" })];
-    const plan = decideAggregation({ binding: subject, works }, plainMoment(NOW));
+    const plan = decide({ binding: subject, works }, plainMoment(NOW));
     expect(plan).toMatchObject({ reason: "Held", checkAgainAt: addMs(NOW, 1000) });
   });
 });
@@ -306,5 +301,145 @@ describe("the copies from which a template's status is made", () => {
     expect(copiesOf(binding([], { schedulerObservedGeneration: 0, conditions }), [])).toEqual([
       { clusterName: "" },
     ]);
+  });
+});
+
+describe("17.15: what may be outdated", () => {
+  const later = addMs(NOW, 10_000);
+  const AT = "2026-01-01T00:00:30Z";
+
+  function cluster(name: string, ready?: string, at = AT, reason = "R"): Cluster {
+    const condition = { type: "Ready", reason, message: reason, lastTransitionTime: at };
+    return deepFreeze({
+      apiVersion: "cluster.karmada.io/v1alpha1",
+      kind: "Cluster",
+      metadata: { name, uid: name, resourceVersion: "1", creationTimestamp: at },
+      spec: { syncMode: "Push" },
+      status: ready === undefined ? {} : { conditions: [{ ...condition, status: ready }] },
+    } as Cluster);
+  }
+
+  const subject = reported(["m1", "m2"], healthy("m1"), healthy("m2"));
+  const works = [healthy("m1"), healthy("m2")];
+  const plan = (clusters: readonly Cluster[], of = subject): AggregationPlan =>
+    decide({ binding: of, works, clusters, heldSince: NOW }, plainMoment(later));
+  const conditionOf = (status: ResourceBinding["status"]) =>
+    findCondition(status?.conditions, "StatusUpToDate");
+  const outdated = (clusters: readonly Cluster[], of = subject) =>
+    conditionOf(statusOf(plan(clusters, of)));
+  const inForce = (text: string): string =>
+    `The status of copies may be outdated in clusters that are not Ready: ${text}.`;
+
+  it("is named with its clusters and since when, in one write, and health stays as it was", () => {
+    const status = statusOf(plan([cluster("m1", "False"), cluster("m2", "True")]));
+    expect(conditionOf(status)).toEqual({
+      type: "StatusUpToDate",
+      status: "False",
+      reason: "ClusterNotReady",
+      message: inForce(`m1 (since ${AT})`),
+      lastTransitionTime: "2026-01-01T00:00:10Z",
+    });
+    expect(status.aggregatedStatus).toEqual(subject.status?.aggregatedStatus);
+    const written = { ...subject, status };
+    const again = plan([cluster("m1", "False", AT, "Another"), cluster("m2", "True")], written);
+    expect(again).toMatchObject({ commands: [], reason: "UpToDate" });
+  });
+
+  it("is gathered for a second: clusters that fail together cost one write", () => {
+    const first = decide(
+      { binding: subject, works, clusters: [cluster("m1", "False")] },
+      plainMoment(NOW),
+    );
+    expect(first).toMatchObject({ commands: [], reason: "Held", checkAgainAt: addMs(NOW, 1000) });
+  });
+
+  it("changes with the set of clusters, keeps its time, and leaves no trace when all are Ready", () => {
+    const written = { ...subject, status: statusOf(plan([cluster("m1", "False")])) };
+    const both = outdated([cluster("m1", "False"), cluster("m2", "Unknown")], written);
+    expect(both?.message).toBe(inForce(`m1 (since ${AT}), m2 (since ${AT})`));
+    expect(both?.lastTransitionTime).toBe(conditionOf(written.status)?.lastTransitionTime);
+    const after = statusOf(plan([cluster("m1", "True")], written));
+    expect(after).toEqual(subject.status);
+  });
+
+  it.each([
+    ["a cluster that no probe has told of", [cluster("m1")]],
+    ["a cluster that is not known", []],
+    ["a cluster without a copy", [cluster("m3", "False")]],
+  ])("is nothing of %s", (_what, clusters) => {
+    expect(plan(clusters).reason).toBe("UpToDate");
+  });
+
+  it("is nothing where nothing was reported yet", () => {
+    const awaited = [healthy("m1"), work("m2")];
+    const before = reported(["m1", "m2"], ...awaited);
+    const { reason } = decide(
+      { binding: before, works: awaited, clusters: [cluster("m2", "False")], heldSince: NOW },
+      plainMoment(later),
+    );
+    expect(reason).toBe("UpToDate");
+  });
+
+  it("names ten clusters and how many more, and no time that was never given", () => {
+    const names = Array.from({ length: 12 }, (_, i) => `m${i + 10}`);
+    const many = names.map((name) => healthy(name));
+    const clusters = names.map((name) => cluster(name, "False", "1970-01-01T00:00:00Z"));
+    const status = statusOf(
+      decide(
+        { binding: reported(names, ...many), works: many, clusters, heldSince: NOW },
+        plainMoment(later),
+      ),
+    );
+    expect(conditionOf(status)?.message).toBe(
+      inForce(`${names.slice(0, 10).join(", ")}, and 2 more`),
+    );
+  });
+
+  describe("on the template", () => {
+    const condition = plan([cluster("m1", "False")]).outdated;
+    const deployment = (status?: object) => ({ apiVersion: "apps/v1", kind: "Deployment", status });
+    const other = { type: "Available", status: "True" };
+
+    it("is a condition of a Deployment beside others, with the time when it began", () => {
+      const first = templateStatus(
+        deployment({ conditions: [other] }),
+        { replicas: 2, conditions: [other] },
+        condition,
+        later,
+      );
+      const ours = { ...condition, lastTransitionTime: "2026-01-01T00:00:10Z" };
+      expect(first).toEqual({ replicas: 2, conditions: [other, ours] });
+      const evenLater = addMs(later, 60_000);
+      expect(templateStatus(deployment(first), first, condition, evenLater)).toEqual(first);
+      // A script may aggregate without it.
+      const again = templateStatus(
+        deployment(first),
+        { replicas: 2, conditions: [other] },
+        condition,
+        evenLater,
+      );
+      expect(again).toEqual(first);
+    });
+
+    it("goes without a trace", () => {
+      const bare = { replicas: 2 };
+      const marked = templateStatus(deployment(bare), bare, condition, later);
+      expect(templateStatus(deployment(marked), marked, undefined, later)).toEqual(bare);
+      expect(templateStatus(deployment(bare), bare, undefined, later)).toBe(bare);
+    });
+
+    it.each([
+      ["batch/v1", "Job"],
+      ["flink.apache.org/v1beta1", "FlinkDeployment"],
+      ["apps/v1beta1", "Deployment"],
+      ["v1", "Service"],
+    ])(
+      "is not written for %s %s, whose conditions mean something else or are not known",
+      (...kind) => {
+        const [apiVersion, name] = kind;
+        const status = { loadBalancer: {} };
+        expect(templateStatus({ apiVersion, kind: name }, status, condition, later)).toBe(status);
+      },
+    );
   });
 });

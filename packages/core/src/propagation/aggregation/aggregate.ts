@@ -1,14 +1,16 @@
 /**
  * Deciding when and what to write into the status of a binding: what its copies report, and whether all are applied.
  *
- * 1. Only `aggregatedStatus` and the condition FullyApplied are ours; everything else of the status stays.
+ * 1. Only `aggregatedStatus` and the conditions FullyApplied and StatusUpToDate are ours; everything else of the status stays.
  * 2. What others act on is written at once: a copy that stops being healthy, that fails to be applied or whose Work goes,
  *    the last copy that becomes healthy, FullyApplied, and every change of a reported status that is more than counters.
  * 3. Progress on the way there (counters of a rollout, the first of several copies that are healthy, copies that have
- *    nothing to report yet) is gathered for a second, so that it costs at most one write in a second.
+ *    nothing to report yet) is gathered for a second, so that it costs at most one write in a second. So is that reports may
+ *    be outdated: of clusters that fail together every binding is written once.
  * 4. What is said already is not written again.
  */
 import {
+  type Cluster,
   equalJson,
   findCondition,
   type ResourceBinding,
@@ -20,6 +22,7 @@ import { isFields } from "../../fields.ts";
 import type { Plan } from "../../plan.ts";
 import { clustersWithCopy } from "../dependencies/copies.ts";
 import { type AggregatedItem, aggregatedItems } from "./items.ts";
+import { outdatedCondition, withOutdated } from "./outdated.ts";
 import type { AggregationReason, FullyAppliedReason } from "./reasons.ts";
 
 /** The messages of the condition, which clients know word for word. */
@@ -32,6 +35,8 @@ export interface AggregationView {
   readonly binding: ResourceBinding;
   /** All Works of the binding. */
   readonly works: readonly Work[];
+  /** The clusters of these Works, as far as they are known. */
+  readonly clusters: readonly Cluster[];
   /** Since when there is something to write that was held back; absent when there was nothing. */
   readonly heldSince?: Instant | undefined;
 }
@@ -44,6 +49,8 @@ export interface WriteStatusCommand {
 export interface AggregationPlan extends Plan<WriteStatusCommand, AggregationReason> {
   /** What the copies report now. */
   readonly items: readonly AggregatedItem[];
+  /** The condition that some of it may be outdated, if so. */
+  readonly outdated: ReturnType<typeof outdatedCondition>;
 }
 
 const GATHERING_MS = 1000;
@@ -56,13 +63,18 @@ export function decideAggregation(
   const { binding, works } = view;
   const items = aggregatedItems(works);
   const old = binding.status?.aggregatedStatus ?? [];
-  const conditions = setCondition(binding.status?.conditions, fullyApplied(binding, items), now);
-  const saysFullyApplied = conditions !== (binding.status?.conditions ?? NOTHING);
-  const unchanged = { commands: [], conditions: [], events: [], items };
+  const outdated = outdatedCondition(items, view.clusters);
+  const before = binding.status?.conditions ?? NOTHING;
+  const conditions = withOutdated(
+    setCondition(before, fullyApplied(binding, items), now),
+    outdated,
+    now,
+  );
+  const unchanged = { commands: [], conditions: [], events: [], items, outdated };
   // A resource that goes nowhere and never did has nothing to say.
   if (items.length === 0 && old.length === 0 && isAlreadySilent(binding))
     return { ...anew, ...unchanged, reason: "UpToDate" };
-  if (equalJson(old, items) && !saysFullyApplied)
+  if (equalJson(old, items) && conditions === before)
     return { ...anew, ...unchanged, reason: "UpToDate" };
   const isUrgent =
     turns(binding, conditions) || items.length < old.length || differsVisibly(old, items);

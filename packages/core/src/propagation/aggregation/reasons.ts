@@ -17,3 +17,11 @@ export const fullyAppliedReasons = defineReasons({
 });
 
 export type FullyAppliedReason = keyof typeof fullyAppliedReasons;
+
+/** Reasons of the condition StatusUpToDate. */
+export const statusUpToDateReasons = defineReasons({
+  ClusterNotReady:
+    "A cluster is not Ready: what its copies last reported is shown, and may be outdated.",
+});
+
+export type StatusUpToDateReason = keyof typeof statusUpToDateReasons;
