@@ -251,6 +251,8 @@ export class Board {
       this.queue.remove(placeOf(item));
       return false;
     }
+    // What is tolerated for a time waits for that, and not for what held it by a taint that is gone.
+    if (dueAt > this.#time.moment().now) item.held = undefined;
     // seed: put-in-line
     this.queue.put({ item, ...placeOf(item), order: item.order, dueAt });
     return true;

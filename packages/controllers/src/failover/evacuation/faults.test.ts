@@ -179,14 +179,73 @@ describe("the metrics", () => {
     ]);
     await finishTasks(fleet);
     await setTaints(fleet, "m1");
-    await fleet.advance("10s");
+    await fleet.advance("6m");
     for (const name of ["evict_total", "evict_kind_total", "evict_rate", "evict_success_rate"])
       expect(await lines(name)).toEqual([]);
     expect(await lines("evict_processing_latency_seconds_count")).toEqual([]);
     expect(await lines("cluster_fault_num")).toEqual(["cluster_fault_num 0"]);
   });
 
-  it("count who was abandoned by command, and leave nothing of a queue that was empty at once", async () => {
+  it("17.15: stay while the cluster is faulty, and five minutes after", async () => {
+    const metrics: Metrics = createPromMetrics();
+    fleet = await bareFleet({ clusters: FOUR, through: (context) => ({ ...context, metrics }) });
+    await bind(fleet, "a", ["m1"]);
+    const series = async (): Promise<readonly string[]> =>
+      (await metrics.expose())
+        .split("\n")
+        .filter((line) => /^evict_/.test(line) && !/_(bucket|sum)\{/.test(line));
+    const shown = (rate: number): readonly string[] => [
+      'evict_total{cluster_name="m1"} 0',
+      'evict_kind_total{cluster_name="m1",resource_kind="apps/v1/Deployment"} 0',
+      `evict_rate{cluster_name="m1"} ${rate}`,
+      'evict_processing_latency_seconds_count{cluster_name="m1"} 1',
+      'evict_success_rate{cluster_name="m1"} 1',
+    ];
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("20s");
+    await finishTasks(fleet);
+    await fleet.advance("1s");
+    expect((await evacuation(fleet, "m1-1")).status).toMatchObject({ phase: "Completed" });
+    expect(await series()).toEqual(shown(1 / 60));
+    await fleet.advance("1h");
+    expect(await series()).toEqual(shown(0));
+    await setTaints(fleet, "m1");
+    await fleet.advance("4m");
+    expect(await series()).toEqual(shown(0));
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("4m");
+    await setTaints(fleet, "m1");
+    await fleet.advance("4m");
+    expect(await series()).toEqual(shown(0));
+    await fleet.advance("2m");
+    expect(await series()).toEqual([]);
+  });
+
+  it("17.15: do not count what is tolerated for a time, whatever held it before", async () => {
+    const metrics: Metrics = createPromMetrics();
+    fleet = await bareFleet({ clusters: FOUR, through: (context) => ({ ...context, metrics }) });
+    await bind(fleet, "pinned", ["m1"], {
+      placement: { clusterAffinity: { clusterNames: ["m1"] } },
+      failover: { cluster: { tolerationSeconds: 600, purgeMode: "Gracefully" } },
+    });
+    const total = async (): Promise<string | undefined> =>
+      (await metrics.expose()).split("\n").find((line) => line.startsWith("evict_total{"));
+    const later = { ...DOWN, key: "slow", effect: "PreferNoExecute" } as const;
+    await setTaints(fleet, "m1", DOWN, later);
+    await fleet.advance("5s");
+    expect(await total()).toBe('evict_total{cluster_name="m1"} 1');
+    expect((await evacuation(fleet, "m1-1")).status?.entries).toMatchObject({ queued: 0, held: 1 });
+    await setTaints(fleet, "m1", later);
+    await fleet.advance("5s");
+    expect(await total()).toBe('evict_total{cluster_name="m1"} 0');
+    const { status } = await evacuation(fleet, "m1-1");
+    expect(status).toMatchObject({ reason: "AwaitingToleration", entries: { queued: 1, held: 0 } });
+    expect(status).not.toHaveProperty("held");
+    await fleet.advance("10m");
+    expect(await total()).toBe('evict_total{cluster_name="m1"} 1');
+  });
+
+  it("count who was abandoned by command, and tell nothing of a cluster that was never faulty", async () => {
     const metrics: Metrics = createPromMetrics();
     fleet = await bareFleet({ clusters: FOUR, through: (context) => ({ ...context, metrics }) });
     await bindMany(fleet, "a", 4, "m1");
@@ -204,7 +263,8 @@ describe("the metrics", () => {
     await setTaints(fleet, "m2", DOWN);
     await fleet.advance("20s");
     expect((await evacuation(fleet, "m2-1")).status).toMatchObject({ entries: { evicted: 1 } });
-    expect(await metrics.expose()).not.toMatch(/^evict_[a-z_]+\{/m);
+    expect(await metrics.expose()).toContain('evict_total{cluster_name="m2"} 0');
+    expect(await metrics.expose()).not.toMatch(/^evict_[a-z_]+\{cluster_name="m[34]"/m);
   });
 });
 

@@ -1,9 +1,12 @@
-/** The metrics of evacuations, under the names that the proposal of cluster failover gives them. */
+/**
+ * The metrics of evacuations, under the names that the proposal of cluster failover gives them. Those of a cluster stay while it is
+ * faulty or its evacuation goes on, and five minutes after.
+ */
 import type { Gauge, Histogram, MetricDefinition, Metrics } from "@lifeboat/kit";
 
 const evictTotal: MetricDefinition<"cluster_name"> = {
   name: "evict_total",
-  help: "Workloads in the eviction queue of a cluster: those that may go, and those that are held.",
+  help: "Workloads in the eviction queue of a cluster: those that may go, and those that are held; not those that are tolerated for a time.",
   labels: ["cluster_name"],
 };
 const evictKindTotal: MetricDefinition<"cluster_name" | "resource_kind"> = {

@@ -95,9 +95,9 @@ export class Recorder {
     const borne = cluster === undefined ? [] : evictingTaints(cluster);
     const known = board.evacuationsOf(name);
     if (known.length === 0 && !borne.some((taint) => this.#counts(taint))) {
-      this.#endMetrics(name);
       this.#counted.delete(name);
-      return done;
+      const shownUntil = this.#showMetrics(name, false, []);
+      return shownUntil === undefined ? done : checkAgainAt(shownUntil);
     }
     const current = await this.#current(name, borne, signal);
     if (current !== undefined && (await this.#record(current, borne, signal))) return done;
@@ -312,14 +312,14 @@ export class Recorder {
       await this.#writeProgress(track, summary, isCurrent ? borne : [], signal);
       summaries.push(summary);
     }
-    if (summaries.length === 0) {
-      this.#endMetrics(name);
-      return undefined;
-    }
-    const isMoving = this.#showMetrics(name, summaries);
-    const nextDue = summaries.flatMap(({ nextDueAt }) => nextDueAt ?? []);
-    // Slices that never come, because a person wrote that there are more, end with the cache's next sign of life.
-    return earliest([...nextDue, ...(isMoving || isRecording ? [addMs(now, REFRESH_MS)] : [])]);
+    const isFaulty = borne.some((taint) => this.#counts(taint));
+    const metricsAt = this.#showMetrics(name, isFaulty, summaries);
+    return earliest([
+      ...summaries.flatMap(({ nextDueAt }) => nextDueAt ?? []),
+      ...(metricsAt === undefined ? [] : [metricsAt]),
+      // Slices that never come, because a person wrote that there are more, end with the cache's next sign of life.
+      ...(isRecording ? [addMs(now, REFRESH_MS)] : []),
+    ]);
   }
 
   #isTooEarly(name: string): boolean {
@@ -487,36 +487,40 @@ export class Recorder {
     if (cluster !== undefined) events.record(cluster, { type: "Warning", reason, message });
   }
 
-  /** Answers whether the numbers change with time alone. */
-  #showMetrics(name: string, summaries: readonly Summary[]): boolean {
+  /** Answers when the numbers change with time alone. */
+  #showMetrics(
+    name: string,
+    isFaulty: boolean,
+    summaries: readonly Summary[],
+  ): Instant | undefined {
     const { context, metrics, statistics } = this.#parts;
-    const kinds = new Map<string, number>();
+    const monotonic = context.clock.monotonic();
+    const isGoingOn = isFaulty || summaries.length > 0;
+    const shownForMs = statistics.shownForMs(name, isGoingOn, monotonic);
+    if (shownForMs === 0) {
+      this.#endMetrics(name);
+      return undefined;
+    }
+    const kinds = new Map([...(this.#shownKinds.get(name) ?? [])].map((kind) => [kind, 0]));
     let total = 0;
-    let open = 0;
-    for (const { kinds: some, counts } of summaries) {
-      open += counts.queued + counts.held;
+    for (const { kinds: some } of summaries)
       for (const [kind, count] of some) {
         kinds.set(kind, (kinds.get(kind) ?? 0) + count);
         total += count;
       }
-    }
-    if (open === 0) {
-      this.#endMetrics(name);
-      return false;
-    }
     metrics.total.set(total, { cluster_name: name });
-    for (const kind of this.#shownKinds.get(name) ?? [])
-      if (!kinds.has(kind)) metrics.byKind.remove({ cluster_name: name, resource_kind: kind });
     for (const [kind, count] of kinds)
       metrics.byKind.set(count, { cluster_name: name, resource_kind: kind });
     this.#shownKinds.set(name, new Set(kinds.keys()));
-    const rate = statistics.rate(name, context.clock.monotonic());
+    const rate = statistics.rate(name, monotonic);
     metrics.rate.set(rate, { cluster_name: name });
-    metrics.successRate.set(successRate(summaries), { cluster_name: name });
-    return rate > 0;
+    // After the recovery it stays what it was at last.
+    if (isGoingOn) metrics.successRate.set(successRate(summaries), { cluster_name: name });
+    const nextMs = Math.min(shownForMs, rate > 0 ? REFRESH_MS : Infinity);
+    return nextMs === Infinity ? undefined : addMs(context.clock.now(), Math.ceil(nextMs));
   }
 
-  /** The queue of the cluster has ended, and so do its series. */
+  /** The cluster recovered long enough ago: its series end. */
   #endMetrics(name: string): void {
     const { metrics, statistics } = this.#parts;
     for (const kind of this.#shownKinds.get(name) ?? [])

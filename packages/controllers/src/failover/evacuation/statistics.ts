@@ -1,9 +1,17 @@
-/** When somebody left the queue of each cluster, by the monotonic clock, kept in memory for `evict_rate` while the cluster has a queue. */
+/**
+ * What the metrics of a cluster's queue need to remember, by the monotonic clock and in memory: when workloads left the queue, for
+ * `evict_rate`, and when the cluster recovered. Its series stay for a time after that: what ends between two scrapes is never seen.
+ */
 const WINDOW_MS = 60_000;
+/** For so long after its recovery the series of a cluster stay. */
+const KEPT_MS = 300_000;
 
 export class Statistics {
   /** By cluster, oldest first. */
   readonly #left = new Map<string, number[]>();
+
+  /** By cluster whose series are shown; undefined: it is faulty. */
+  readonly #recoveredAt = new Map<string, number | undefined>();
 
   released(cluster: string, now: number): void {
     const left = this.#left.get(cluster);
@@ -19,7 +27,20 @@ export class Statistics {
     return left.length / (WINDOW_MS / 1000);
   }
 
+  /** For how long the series of a cluster stay: without end while it is faulty; 0: there are none. */
+  shownForMs(cluster: string, isFaulty: boolean, now: number): number {
+    if (isFaulty) {
+      this.#recoveredAt.set(cluster, undefined);
+      return Infinity;
+    }
+    if (!this.#recoveredAt.has(cluster)) return 0;
+    const recoveredAt = this.#recoveredAt.get(cluster) ?? now;
+    this.#recoveredAt.set(cluster, recoveredAt);
+    return Math.max(0, recoveredAt + KEPT_MS - now);
+  }
+
   forget(cluster: string): void {
     this.#left.delete(cluster);
+    this.#recoveredAt.delete(cluster);
   }
 }
