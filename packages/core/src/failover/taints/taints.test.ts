@@ -413,16 +413,13 @@ describe("the record", () => {
 describe("17.15: the Events name the policies", () => {
   const messages = ({ events }: TaintPlan): readonly string[] =>
     events.map(({ message }) => message);
-  const both: readonly ClusterTaintPolicy[] = [
-    policy(windowed(), { name: "p" }),
-    policy(windowed({ taintsToAdd: [{ ...TAINT, addOnMatchSeconds: 0 }] } as Partial<Spec>), {
-      name: "q",
-    }),
-  ];
+  const p = policy(windowed(), { name: "p" });
+  const atOnce = [{ ...TAINT, addOnMatchSeconds: 0 }];
+  const q = policy(windowed({ taintsToAdd: atOnce } as Partial<Spec>), { name: "q" });
 
   it("that add a taint, and that remove it", () => {
     const world = new World();
-    world.policies = [both[0] as ClusterTaintPolicy];
+    world.policies = [p];
     world.condition("Ready", "False", 0);
     world.look(0);
     expect(messages(world.look(300))).toEqual(["ClusterTaintPolicy p added down:NoExecute."]);
@@ -433,11 +430,11 @@ describe("17.15: the Events name the policies", () => {
 
   it("of two, the one that adds; both where both had added; and a deleted one as such", () => {
     const world = new World();
-    world.policies = both;
+    world.policies = [p, q];
     world.condition("Ready", "False", 0);
     expect(messages(world.look(0))).toEqual(["ClusterTaintPolicy q added down:NoExecute."]);
     expect(messages(world.look(300))).toEqual([]);
-    world.policies = [both[0] as ClusterTaintPolicy];
+    world.policies = [p];
     expect(messages(world.look(310))).toEqual([]);
     world.policies = [];
     expect(messages(world.look(320))).toEqual([
@@ -455,7 +452,7 @@ describe("17.15: the Events name the policies", () => {
       } as unknown as Partial<Spec>,
       { name: "r" },
     );
-    world.policies = [...both, third];
+    world.policies = [p, q, third];
     world.condition("Ready", "False", 0);
     world.look(0);
     world.look(300);
