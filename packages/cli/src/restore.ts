@@ -8,7 +8,8 @@
  */
 import type { ResourceBinding } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
-import { evict, formerResult, purgeModeOf } from "@lifeboat/core/failover/evacuation";
+import { purgeModeOf, tasksOf } from "@lifeboat/core/binding";
+import { evict, formerResult } from "@lifeboat/core/failover/evacuation";
 import { stateToCarry } from "@lifeboat/core/failover/state";
 import type { Target } from "@lifeboat/core/placement";
 import { CommandFailed } from "./failure.ts";
@@ -43,9 +44,7 @@ export function restored(view: RestoreView, now: Instant): ResourceBinding {
     spec: {
       ...left.spec,
       clusters: former,
-      gracefulEvictionTasks: (left.spec.gracefulEvictionTasks ?? []).filter(
-        ({ fromCluster }) => !returning.has(fromCluster),
-      ),
+      gracefulEvictionTasks: tasksOf(left).filter(({ fromCluster }) => !returning.has(fromCluster)),
     },
   };
 }

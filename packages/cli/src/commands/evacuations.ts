@@ -18,6 +18,7 @@ import {
   resourceBindings,
 } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
+import { isLeaving, isOn } from "@lifeboat/core/binding";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
@@ -157,11 +158,9 @@ async function findCluster(plane: Client, name: string): Promise<Cluster | undef
 }
 
 function stateOf(binding: ResourceBinding | undefined, cluster: string): string {
-  if ((binding?.spec.clusters ?? []).some(({ name }) => name === cluster)) return "There";
-  const isLeaving = (binding?.spec.gracefulEvictionTasks ?? []).some(
-    ({ fromCluster }) => fromCluster === cluster,
-  );
-  return isLeaving ? "Evicted" : "Done";
+  if (binding === undefined) return "Done";
+  if (isOn(binding, cluster)) return "There";
+  return isLeaving(binding, cluster) ? "Evicted" : "Done";
 }
 
 /** The bindings of both scopes. */

@@ -16,6 +16,7 @@ import { type Instant, plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { wellKnown } from "@lifeboat/core";
 import { workloadOf } from "@lifeboat/core/clusters";
+import { isLeaving, isOn } from "@lifeboat/core/binding";
 import {
   candidateOf,
   type Fleet,
@@ -182,9 +183,7 @@ function shares(targets: readonly Target[]): string {
 function verdictLines(view: PlacementView, decision: PlacementDecision): readonly string[] {
   const verdicts = verdictsOf(view.fleet, decision.explanation);
   if (verdicts.length === 0) return ["No clusters are joined: join one with `lifeboat join`."];
-  const { spec } = view.binding;
-  const holders = new Set((spec.clusters ?? []).map(({ name }) => name));
-  const left = new Set((spec.gracefulEvictionTasks ?? []).map(({ fromCluster }) => fromCluster));
+  const { binding } = view;
   const room = decision.reason === "Unschedulable" ? roomByCluster(view) : undefined;
   return columns(
     ["CLUSTER", "FITS", "WHY"],
@@ -193,8 +192,8 @@ function verdictLines(view: PlacementView, decision: PlacementDecision): readonl
       const answer = fits ? (filter === "" ? "yes" : "keeps") : "no";
       const free = fits && filter === "" ? room?.get(cluster) : undefined;
       const why = [
-        holders.has(cluster) ? "holds a copy" : "",
-        left.has(cluster) ? "an old copy is leaving" : "",
+        isOn(binding, cluster) ? "holds a copy" : "",
+        isLeaving(binding, cluster) ? "an old copy is leaving" : "",
         filter === "" ? "" : objection(verdict),
         free === undefined ? "" : `room for ${free} more`,
       ];

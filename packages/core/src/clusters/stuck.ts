@@ -5,6 +5,7 @@
  * a copy that mode Never keeps waits for a person.
  */
 import { findCondition, type ResourceBinding } from "@lifeboat/api";
+import { isOn, taskOf } from "../binding/index.ts";
 import { hasScheduler } from "../propagation/matching/has-scheduler.ts";
 import { defineReasons } from "../plan.ts";
 
@@ -28,9 +29,8 @@ export interface Stuck {
 /** Why a binding stays on a cluster that is to leave; undefined when it is on its way, or was never placed there itself. */
 export function whyStuck(binding: ResourceBinding, cluster: string): StuckReason | undefined {
   const { spec, status } = binding;
-  const task = spec.gracefulEvictionTasks?.find(({ fromCluster }) => fromCluster === cluster);
-  if (task?.suppressDeletion === true) return "CopyKept";
-  if (!(spec.clusters ?? []).some(({ name }) => name === cluster)) return undefined;
+  if (taskOf(binding, cluster)?.suppressDeletion === true) return "CopyKept";
+  if (!isOn(binding, cluster)) return undefined;
   if (spec.suspension?.scheduling === true) return "SchedulingSuspended";
   if (!hasScheduler(binding)) return "NotClaimed";
   const isRefused = findCondition(status?.conditions, "Scheduled")?.status === "False";

@@ -27,6 +27,7 @@ import {
 } from "@lifeboat/api";
 import { addMs } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
+import { clusterNamesOf, taskOf } from "@lifeboat/core/binding";
 import {
   type ApplicationHeldReason,
   applicationHeldReasons,
@@ -237,8 +238,8 @@ class ApplicationFailovers {
 
   #view(binding: Binding): ApplicationView {
     const { informers, time } = this.#context;
-    const found = (binding.spec.clusters ?? []).flatMap(
-      ({ name }) => informers.clusters.get({ namespace: "", name }) ?? [],
+    const found = clusterNamesOf(binding).flatMap(
+      (name) => informers.clusters.get({ namespace: "", name }) ?? [],
     );
     return {
       binding,
@@ -371,7 +372,7 @@ class ApplicationFailovers {
     }
     const id = formatKey(keyOf(remembered));
     this.#held.delete(id);
-    const task = evicted.spec.gracefulEvictionTasks?.find((one) => one.fromCluster === cluster);
+    const task = taskOf(evicted, cluster);
     log.info("a failing application leaves its cluster", {
       binding: id,
       cluster,

@@ -27,14 +27,19 @@ import {
   type SteadyTime,
 } from "@lifeboat/base";
 import {
+  clusterNamesOf,
+  isDrainTaint,
+  isOn,
+  type PurgeMode,
+  purgeModeOf,
+} from "@lifeboat/core/binding";
+import {
   type EntryState,
   entryState,
   EvictionQueue,
-  isDrainTaint,
   isOpen,
   type HeldReason,
   type Lane,
-  type PurgeMode,
   type Queued,
   taintId,
   type TaintIdentity,
@@ -299,9 +304,8 @@ export class Board {
 
   /** The clusters that a binding leaves or has to leave. */
   leaving(id: string, binding: Binding): ReadonlySet<string> {
-    const names = (binding.spec.clusters ?? []).map(({ name }) => name);
     return new Set(
-      names.filter((name) =>
+      clusterNamesOf(binding).filter((name) =>
         this.tracksOf(name).some(({ items }) => items.get(id)?.state === "Queued"),
       ),
     );
@@ -358,7 +362,7 @@ export class Board {
           toleratedUntil:
             entry.toleratedUntil === undefined ? undefined : parseTime(entry.toleratedUntil),
           addedAt: parseTime(spec.taint.timeAdded ?? ""),
-          purgeMode: entry.purgeMode === "Directly" ? "Directly" : "Gracefully",
+          purgeMode: purgeModeOf(entry.purgeMode, "Gracefully"),
           exempt: entry.exempt,
           result: entry.result,
           recordedAt,
@@ -454,11 +458,6 @@ function dueOf({ toleratedUntil, addedAt }: Term, due: DueTime): Instant {
 /** Its place in the queue: an evacuation that ends does not touch the line of the cluster's next one. */
 function placeOf({ track, id, lane }: Item): Pick<Waiting, "cluster" | "id" | "lane"> {
   return { cluster: track.cluster, id: `${track.evacuation.metadata.name} ${id}`, lane };
-}
-
-/** Whether a binding has the cluster in its result. */
-export function isOn({ spec }: Binding, cluster: string): boolean {
-  return (spec.clusters ?? []).some(({ name }) => name === cluster);
 }
 
 function isGoingOn(evacuation: Evacuation): boolean {

@@ -8,11 +8,8 @@
  * The rules are in core/failover/evacuation, with a map of the whole.
  */
 import type { ObjectKey } from "@lifeboat/api";
-import {
-  DEFAULT_RATES,
-  type PurgeMode,
-  type RateOptions,
-} from "@lifeboat/core/failover/evacuation";
+import type { PurgeMode } from "@lifeboat/core/binding";
+import { DEFAULT_RATES, type RateOptions } from "@lifeboat/core/failover/evacuation";
 import {
   type Controller,
   type ControllerWatch,

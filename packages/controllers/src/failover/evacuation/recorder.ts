@@ -26,13 +26,13 @@ import {
 } from "@lifeboat/api";
 import { addMs, formatTime, type Instant } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
+import { isDrainTaint, isOn, type PurgeMode } from "@lifeboat/core/binding";
 import {
   currentOf,
   describeTaint,
   evictingTaints,
   type EvictingTaint,
   identityOf,
-  isDrainTaint,
   judge,
   type JudgeOptions,
   nextEvacuation,
@@ -40,7 +40,6 @@ import {
   passiveRateOf,
   phaseReasons,
   progressOf,
-  type PurgeMode,
   type Rate,
   type RateOptions,
   type RecordedTaint,
@@ -55,7 +54,7 @@ import {
 import { checkAgainAt, compareVersions, done, type Outcome } from "@lifeboat/kit";
 import { type Binding, bindingOf, bindingsBy, tellWorkload } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
-import { type Board, isOn, type Item, type Track } from "./board.ts";
+import type { Board, Item, Track } from "./board.ts";
 import type { EvacuationMetrics } from "./metrics.ts";
 import type { Statistics } from "./statistics.ts";
 import { summarize, type Summary } from "./summary.ts";

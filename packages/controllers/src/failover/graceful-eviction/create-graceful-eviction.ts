@@ -24,6 +24,7 @@ import {
 } from "@lifeboat/api";
 import { addMs, type Instant } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
+import { clusterNamesOf, isMoving, tasksOf } from "@lifeboat/core/binding";
 import {
   decideTasks,
   evictionPluginNames,
@@ -114,7 +115,7 @@ export function createGracefulEviction(
 }
 
 function hasTasks(binding: Binding | undefined): boolean {
-  return (binding?.spec.gracefulEvictionTasks ?? []).length > 0;
+  return binding !== undefined && isMoving(binding);
 }
 
 function keysOf(bindings: readonly (Binding | undefined)[]): readonly ObjectKey[] {
@@ -195,8 +196,8 @@ class Evictions {
 
   #view(binding: Binding): TasksView {
     const { informers } = this.#context;
-    const { clusters: result = [], gracefulEvictionTasks: tasks = [] } = binding.spec;
-    const names = [...result.map(({ name }) => name), ...tasks.map((task) => task.fromCluster)];
+    const left = tasksOf(binding).map(({ fromCluster }) => fromCluster);
+    const names = [...clusterNamesOf(binding), ...left];
     const found = names.flatMap((name) => informers.clusters.get({ namespace: "", name }) ?? []);
     return {
       binding,

@@ -16,6 +16,14 @@
  */
 import type { Cluster, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
 import { addMs, formatTime, type Instant, type Moment, parseTime } from "@lifeboat/base";
+import {
+  clusterNamesOf,
+  isPlaced,
+  modeOf,
+  resultOf,
+  type TaskMode,
+  tasksOf,
+} from "../../binding/index.ts";
 import { aggregatedItems } from "../../propagation/aggregation/items.ts";
 import { evict } from "../evacuation/evict.ts";
 import { isSilent } from "../eviction-tasks/fence.ts";
@@ -97,7 +105,7 @@ export function hasNowhereElse(view: PlacementView, moment: Moment): boolean {
 
 /** Whether it is in no cluster, and there are some that it left in this episode. */
 export function isKeptOut(binding: ResourceBinding): boolean {
-  return (binding.spec.clusters ?? []).length === 0 && evictedFromOf(binding).size > 0;
+  return resultOf(binding).length === 0 && evictedFromOf(binding).size > 0;
 }
 
 /** The eviction of a due cluster, as one write with all that is remembered. */
@@ -131,13 +139,9 @@ export function evictApplication(
   });
 }
 
-/** The purge mode of a failing application, in today's spelling. */
-export function applicationPurgeMode({
-  spec,
-}: ResourceBinding): "Gracefully" | "Directly" | "Never" {
-  const mode: EvictionTask["purgeMode"] = spec.failover?.application?.purgeMode;
-  if (mode === "Directly" || mode === "Immediately") return "Directly";
-  return mode === "Never" ? "Never" : "Gracefully";
+/** The purge mode of a failing application. */
+export function applicationPurgeMode({ spec }: ResourceBinding): TaskMode {
+  return modeOf(spec.failover?.application ?? {});
 }
 
 const NOTHING: FailoverRecord = { unhealthySince: new Map(), evictedFrom: new Set() };
@@ -169,7 +173,7 @@ function healthOf({ binding, works, clusters }: ApplicationView): ReadonlyMap<st
     aggregatedItems(works).map(({ clusterName, health }) => [clusterName, health]),
   );
   return new Map(
-    (binding.spec.clusters ?? []).map(({ name }) => {
+    clusterNamesOf(binding).map((name) => {
       const cluster = clusters.get(name);
       const isHeard = cluster !== undefined && !isSilent(cluster);
       return [name, (isHeard && reported.get(name)) || "Unknown"];
@@ -184,12 +188,11 @@ function episodeOf(
   health: ReadonlyMap<string, CopyHealth>,
 ): ReadonlySet<string> {
   if (mustReturn) return new Set();
-  const { metadata, spec, status } = binding;
-  const isMoving = (spec.gracefulEvictionTasks ?? []).some(isUnderWay);
-  const isPlaced = status?.schedulerObservedGeneration === metadata.generation && health.size > 0;
+  const isStillLeaving = tasksOf(binding).some(isUnderWay);
   const isWell =
-    isPlaced && [...health].every(([name, state]) => state === "Healthy" && !outdated.has(name));
-  if (isWell && !isMoving) return new Set();
+    isPlaced(binding) &&
+    [...health].every(([name, state]) => state === "Healthy" && !outdated.has(name));
+  if (isWell && !isStillLeaving) return new Set();
   // A person who places it there again knows better.
   return new Set([...evictedFrom].filter((name) => !health.has(name)));
 }

@@ -19,10 +19,9 @@ import {
   type Toleration,
 } from "@lifeboat/api";
 import { addMs, type Instant, parseTime } from "@lifeboat/base";
-import { DRAIN_TAINT } from "../../well-known.ts";
+import { isDrainTaint, isOn, type PurgeMode, purgeModeOf } from "../../binding/index.ts";
 
 export type EvictingTaint = NonNullable<Cluster["spec"]["taints"]>[number];
-export type PurgeMode = "Gracefully" | "Directly";
 
 /** How one binding is affected by one taint. */
 export type Affected =
@@ -50,10 +49,9 @@ export function affectedBy(
   defaultPurgeMode: PurgeMode,
 ): Affected {
   const { spec } = binding;
-  if (!(spec.clusters ?? []).some(({ name }) => name === cluster)) return NOT_AFFECTED;
+  if (!isOn(binding, cluster)) return NOT_AFFECTED;
   const purgeMode = purgeModeOf(spec.failover?.cluster?.purgeMode, defaultPurgeMode);
-  if (taint.key === DRAIN_TAINT && taint.effect === "NoExecute")
-    return { affected: true, purgeMode };
+  if (isDrainTaint(taint)) return { affected: true, purgeMode };
   const added = taint.timeAdded === undefined ? undefined : parseTime(taint.timeAdded);
   if (taint.effect === "PreferNoExecute") {
     const { cluster: wish } = spec.failover ?? {};
@@ -74,13 +72,6 @@ export function tolerates(toleration: Toleration, taint: EvictingTaint): boolean
   if (operator === "Exists") return true;
   if (key === "") return false;
   return (operator === "" || operator === "Equal") && value === (taint.value ?? "");
-}
-
-/** The purge mode in force, in today's spelling. */
-export function purgeModeOf(wish: string | undefined, otherwise: PurgeMode): PurgeMode {
-  if (wish === "Directly" || wish === "Immediately") return "Directly";
-  if (wish === "Gracefully" || wish === "Graciously") return "Gracefully";
-  return otherwise;
 }
 
 /** For how long a NoExecute taint is tolerated: 0 when not at all, Infinity when for ever. */

@@ -10,6 +10,7 @@
  * Neither is one whose result a person edited since it was recorded.
  */
 import type { ResourceBinding } from "@lifeboat/api";
+import { isLeaving, isOn } from "../../binding/index.ts";
 import { isFields, textAt, textsAt } from "../../fields.ts";
 import { EVICTED_FOR } from "../../well-known.ts";
 import { isEditedByHand } from "./own-result.ts";
@@ -47,9 +48,8 @@ export function entryState(view: EntryView): EntryAnswer {
   const { binding, cluster } = view;
   const is = (state: EntryState, putBack = false): EntryAnswer => ({ state, putBack });
   if (binding === undefined || binding.metadata.uid !== view.uid) return is("Done");
-  const isThere = (binding.spec.clusters ?? []).some(({ name }) => name === cluster);
   if (view.terms.every(({ isExempt }) => isExempt)) return is("Exempt");
-  if (isThere && binding.metadata.deletionTimestamp === undefined) {
+  if (isOn(binding, cluster) && binding.metadata.deletionTimestamp === undefined) {
     if (view.takenOut) return is("Abandoned");
     const inForce = view.terms.filter((one) => one.isInForce && !one.isExempt);
     const marks = inForce.filter(
@@ -58,10 +58,7 @@ export function entryState(view: EntryView): EntryAnswer {
     if (marks.length === inForce.length) return is("Abandoned", marks.length > 0);
     return is("Queued");
   }
-  const isLeaving = (binding.spec.gracefulEvictionTasks ?? []).some(
-    ({ fromCluster }) => fromCluster === cluster,
-  );
-  return is(isLeaving ? "Evicted" : "Done");
+  return is(isLeaving(binding, cluster) ? "Evicted" : "Done");
 }
 
 /**

@@ -3,8 +3,6 @@ export {
   affectedBy,
   evictingTaints,
   type EvictingTaint,
-  type PurgeMode,
-  purgeModeOf,
   tolerates,
 } from "./affected.ts";
 export { type BudgetView, reserve, type TokenReservation } from "./budget.ts";
@@ -33,7 +31,6 @@ export {
   DEFAULT_RATES,
   type FleetHealth,
   fleetHealth,
-  isDrained,
   isFailed,
   passiveRateOf,
   type Rate,
@@ -73,7 +70,6 @@ export {
 export {
   describeTaint,
   identityOf,
-  isDrainTaint,
   type RecordedTaint,
   taintId,
   type TaintIdentity,

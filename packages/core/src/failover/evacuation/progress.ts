@@ -12,7 +12,8 @@
  */
 import { type Evacuation, equalJson, type EvacuationStatus } from "@lifeboat/api";
 import { formatTime, type Instant } from "@lifeboat/base";
-import { isDrainTaint, type RecordedTaint } from "./taint-identity.ts";
+import { isDrainTaint } from "../../binding/index.ts";
+import type { RecordedTaint } from "./taint-identity.ts";
 import { type PhaseReason, phaseReasons } from "./reasons.ts";
 import { type Rate, rateReasons, type RateReason } from "./rate.ts";
 

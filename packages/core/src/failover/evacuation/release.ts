@@ -5,17 +5,17 @@
  * mode were fixed when the cluster became faulty.
  */
 import type { Moment } from "@lifeboat/base";
+import { isDrainTaint, type PurgeMode } from "../../binding/index.ts";
 import { hasScheduler } from "../../propagation/matching/has-scheduler.ts";
 import { findTarget } from "../../placement/find-target.ts";
 import { isDivided, readPlacement, spreadBy } from "../../placement/rules.ts";
 import type { PlacementView, Target } from "../../placement/view.ts";
 import type { Fields } from "../../fields.ts";
 import { type CarriedStateView, stateToCarry } from "../state/state-to-carry.ts";
-import type { PurgeMode } from "./affected.ts";
 import { markOf } from "./entry.ts";
 import type { EvictionOrder } from "./evict.ts";
 import { type HeldReason, heldReasons } from "./reasons.ts";
-import { describeTaint, isDrainTaint, taintId, type TaintIdentity } from "./taint-identity.ts";
+import { describeTaint, taintId, type TaintIdentity } from "./taint-identity.ts";
 
 export interface ReleaseView {
   readonly evacuation: string;

@@ -14,11 +14,11 @@
  */
 import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
 import { formatTime, type Instant, type Moment, parseTime } from "@lifeboat/base";
+import { isDirect, resultOf, tasksOf } from "../../binding/index.ts";
 import type { Plan } from "../../plan.ts";
 import { isApplicationFailover } from "../../placement/filters/evicted-from.ts";
 import { mayBeHealthy } from "../../propagation/works/copy-health.ts";
 import { isSilent, operatorFence } from "./fence.ts";
-import { modeOf } from "./purge-mode.ts";
 import type { TaskReason } from "./reasons.ts";
 import { isTakenBack, stateOfReturn, takenBack } from "./recovery.ts";
 import { holdsFloor, isGoing, isInResult, isSettled, type TasksView, workIn } from "./view.ts";
@@ -45,7 +45,7 @@ interface Verdict {
 
 /** Decides about every task of a binding; `commands` holds the binding as it is to be written, if anything changes. */
 export function decideTasks(view: TasksView, moment: Moment): TasksPlan {
-  const tasks = view.binding.spec.gracefulEvictionTasks ?? [];
+  const tasks = tasksOf(view.binding);
   if (tasks.length === 0) return { ...EMPTY, reason: "NoTasks" };
   const verdicts: TaskVerdict[] = [];
   const times: Instant[] = [];
@@ -75,9 +75,7 @@ function decideTask(view: TasksView, task: EvictionTask, moment: Moment): Verdic
   if (isTakenBack(view, task)) return { fate: "rolledBack", reason: "Recovered" };
   if (!view.clusters.has(task.fromCluster) && workIn(view, task.fromCluster) === undefined)
     return cleared("ClusterGone");
-  return modeOf(task) === "Directly"
-    ? decideDirect(view, task)
-    : decideGraceful(view, task, moment);
+  return isDirect(task) ? decideDirect(view, task) : decideGraceful(view, task, moment);
 }
 
 function decideDirect(view: TasksView, task: EvictionTask): Verdict {
@@ -117,7 +115,7 @@ function isGraceOver(view: TasksView, task: EvictionTask, moment: Moment): boole
   const old = workIn(view, task.fromCluster);
   const isUnhealthy = old === undefined || !mayBeHealthy(old);
   // Without a place to go nothing is gained by removing it.
-  return isUnhealthy && (view.binding.spec.clusters ?? []).length > 0;
+  return isUnhealthy && resultOf(view.binding).length > 0;
 }
 
 /** Only evictions of failing applications have a period. */
@@ -157,7 +155,7 @@ function withTasks(
   binding: ResourceBinding,
   change: (task: EvictionTask) => readonly EvictionTask[],
 ): ResourceBinding {
-  const gracefulEvictionTasks = (binding.spec.gracefulEvictionTasks ?? []).flatMap(change);
+  const gracefulEvictionTasks = tasksOf(binding).flatMap(change);
   return { ...binding, spec: { ...binding.spec, gracefulEvictionTasks } };
 }
 

@@ -28,6 +28,7 @@ import {
   type Work,
 } from "@lifeboat/api";
 import { deepFreeze } from "@lifeboat/base";
+import { isMoving, resultOf } from "../../binding/index.ts";
 import type { DeletionCause } from "../brake/brake.ts";
 import { compareText, type Fields, textAt } from "../../fields.ts";
 import { formatPlacement } from "../../placement/due.ts";
@@ -64,8 +65,8 @@ export interface WorksView {
   readonly occupants: ReadonlyMap<string, Work>;
   /** The Clusters that exist, of those that matter. */
   readonly clusters: ReadonlyMap<string, Cluster>;
-  readonly clusterOverridePolicies: readonly Fields[];
-  readonly overridePolicies: readonly Fields[];
+  readonly clusterOverridePolicies: readonly object[];
+  readonly overridePolicies: readonly object[];
   /** Clusters that hold Works of workloads that need this resource, scheduled there or not. */
   readonly neededIn: ReadonlySet<string>;
   /** Where a script sets replicas: its answer by cluster, or why it has none. */
@@ -230,21 +231,22 @@ function mayGo({ binding, clusters }: WorksView, { wanted }: Targets, work: Work
  * Whether the scheduler says of this placement that no cluster fits. A result is empty also for the moment between an eviction
  * and its sequel, and what was said of a former placement says nothing about one that it has not looked at.
  */
-function isPlacedNowhere({ metadata, spec, status }: ResourceBinding): boolean {
-  const { gracefulEvictionTasks = [], placement } = spec;
+function isPlacedNowhere(binding: ResourceBinding): boolean {
+  const { metadata, spec, status } = binding;
   const scheduled = findCondition(status?.conditions, "Scheduled");
   return (
-    gracefulEvictionTasks.length === 0 &&
-    metadata.annotations?.[APPLIED_PLACEMENT] === formatPlacement(placement) &&
+    !isMoving(binding) &&
+    metadata.annotations?.[APPLIED_PLACEMENT] === formatPlacement(spec.placement) &&
     scheduled?.status === "False" &&
     scheduled.reason === "NoClusterFit"
   );
 }
 
 /** Whether the resource has no policy and no schedule of its own: it is where workloads need it. */
-function isFollower({ metadata: { labels = {} }, spec }: ResourceBinding): boolean {
+function isFollower(binding: ResourceBinding): boolean {
+  const { labels = {} } = binding.metadata;
   const isClaimed = labels[POLICY_ID] !== undefined || labels[CLUSTER_POLICY_ID] !== undefined;
-  return !isClaimed && spec.placement === undefined && (spec.clusters ?? []).length === 0;
+  return !isClaimed && binding.spec.placement === undefined && resultOf(binding).length === 0;
 }
 
 /** Whether the user's own placement excludes the cluster. */
@@ -345,7 +347,7 @@ function syncOne(
   const rendered = render(view, template, cluster, work);
   if ("cluster" in rendered) return rendered;
   const hasOverrides = rendered.hasOverrides;
-  const wanted = rendered.work as unknown as New<Work>;
+  const wanted = rendered.work;
   if (work === undefined)
     return { command: { kind: "create", cluster: name, work: wanted }, hasOverrides };
   const updated = updatedWork(work, wanted);
@@ -365,8 +367,8 @@ function render(
   const result = renderWork({
     template,
     ...(revised === undefined ? {} : { revised }),
-    binding: view.binding as unknown as Fields,
-    cluster: cluster as unknown as Fields,
+    binding: view.binding,
+    cluster,
     clusterOverridePolicies: view.clusterOverridePolicies,
     overridePolicies: view.overridePolicies,
     workId: work?.metadata.labels?.[WORK_ID] ?? view.newWorkIds.get(name) ?? "",
