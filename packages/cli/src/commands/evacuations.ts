@@ -19,6 +19,7 @@ import {
 } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { isLeaving, isOn } from "@lifeboat/core/binding";
+import { strandedBy } from "@lifeboat/core/failover/evacuation";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
@@ -160,7 +161,8 @@ async function findCluster(plane: Client, name: string): Promise<Cluster | undef
 function stateOf(binding: ResourceBinding | undefined, cluster: string): string {
   if (binding === undefined) return "Done";
   if (isOn(binding, cluster)) return "There";
-  return isLeaving(binding, cluster) ? "Evicted" : "Done";
+  const isUnderWay = isLeaving(binding, cluster) || strandedBy(binding)?.cluster === cluster;
+  return isUnderWay ? "Evicted" : "Done";
 }
 
 /** The bindings of both scopes. */

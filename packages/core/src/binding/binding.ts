@@ -50,6 +50,19 @@ export function isLeaving(binding: Spec, cluster: string): boolean {
   return taskOf(binding, cluster) !== undefined;
 }
 
+/**
+ * After how many seconds the old copy of a task goes although another is not healthy (D9); undefined: never by time. Only
+ * evictions of failing applications have such a period.
+ */
+export function gracePeriodOf(task: EvictionTask): number | undefined {
+  return isApplicationFailover(task) ? task.gracePeriodSeconds : undefined;
+}
+
+/** Whether a task comes from the workload's own ill health, not from its cluster's. */
+export function isApplicationFailover({ reason }: EvictionTask): boolean {
+  return reason === "ApplicationFailure";
+}
+
 /** Whether the workload leaves any cluster. */
 export function isMoving(binding: Spec): boolean {
   return tasksOf(binding).length > 0;

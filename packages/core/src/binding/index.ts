@@ -1,5 +1,7 @@
 export {
   clusterNamesOf,
+  gracePeriodOf,
+  isApplicationFailover,
   isDispatchingSuspended,
   isGenerationScheduled,
   isLeaving,

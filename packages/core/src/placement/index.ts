@@ -7,7 +7,7 @@ export {
 } from "./candidate.ts";
 export { followsClusters, formatPlacement, isRescheduleTriggered, whyDue } from "./due.ts";
 export { countedMessage, roomByCluster, type Verdict, verdictsOf, whatHelps } from "./explain.ts";
-export { evictedFromOf, isApplicationFailover, isLetBack } from "./filters/evicted-from.ts";
+export { evictedFromOf, isLetBack } from "./filters/evicted-from.ts";
 export { findTarget, type TargetCheck } from "./find-target.ts";
 export { place } from "./place.ts";
 export { purgesUnderWay } from "./purge.ts";

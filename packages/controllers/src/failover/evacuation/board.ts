@@ -38,13 +38,14 @@ import {
   entryState,
   EvictionQueue,
   isOpen,
-  type HeldReason,
   type Lane,
   type Queued,
+  strandedBy,
   taintId,
   type TaintIdentity,
   wasStoppedByGate,
 } from "@lifeboat/core/failover/evacuation";
+import type { HeldReason } from "@lifeboat/core/failover/leaving";
 import { compareVersions } from "@lifeboat/kit";
 import { type Binding, bindingOf, bindingsBy } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
@@ -83,6 +84,8 @@ export interface Item {
   /** Its binding was looked at, so that a change of its state is news. */
   isKnown: boolean;
   putBack: boolean;
+  /** It has left, and is in no cluster. */
+  isStranded: boolean;
   held: Held | undefined;
   /** It is being released; the queue does not get it meanwhile. */
   isBusy: boolean;
@@ -223,8 +226,8 @@ export class Board {
     const { namespace = "", name } = ((now ?? old) as Binding).metadata;
     const id = formatKey({ namespace, name });
     const clusters = new Set([
-      ...(old === undefined ? [] : bindingClusters(old)),
-      ...(now === undefined ? [] : bindingClusters(now)),
+      ...(old === undefined ? [] : concernedBy(old)),
+      ...(now === undefined ? [] : concernedBy(now)),
     ]);
     for (const cluster of clusters)
       for (const track of this.tracksOf(cluster)) {
@@ -409,7 +412,7 @@ export class Board {
     const { track } = item;
     const { evacuation, cluster, inForce } = track;
     const { uid } = item.entry.binding;
-    const { state, putBack } = entryState({
+    const { state, putBack, isStranded } = entryState({
       evacuation: evacuation.metadata.name,
       cluster,
       uid,
@@ -429,6 +432,7 @@ export class Board {
     item.isKnown = true;
     item.state = state;
     item.putBack ||= putBack;
+    item.isStranded = isStranded;
     if (state !== "Queued") item.held = undefined;
     this.settle(item);
     if (stays) this.#retryElsewhere(item);
@@ -447,6 +451,12 @@ export class Board {
   #bindingOf(id: string): Binding | undefined {
     return bindingOf(this.#informers, parseKey(id));
   }
+}
+
+/** The clusters whose evacuations a binding concerns; of one that is in no cluster, that which it left last. */
+function concernedBy(binding: Binding): readonly string[] {
+  const last = strandedBy(binding);
+  return [...bindingClusters(binding), ...(last === undefined ? [] : [last.cluster])];
 }
 
 /** From when the term lets its binding go. */
@@ -515,6 +525,7 @@ function recordedFor(track: Track, entry: EvacuationEntry, order: number): Item 
     state: "Queued",
     isKnown: false,
     putBack: false,
+    isStranded: false,
     held: undefined,
     isBusy: false,
     version: "0",

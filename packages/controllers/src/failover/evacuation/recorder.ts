@@ -350,6 +350,7 @@ export class Recorder {
         taints,
         isRecording: this.#isRecording(evacuation, taints, borne),
         counts: summary.counts,
+        stranded: summary.stranded,
         due: summary.due,
         rate,
         budgetPaused: this.#parts.budgetPaused(),

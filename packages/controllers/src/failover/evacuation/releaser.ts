@@ -8,7 +8,9 @@
  * 2. Who cannot move takes no token: it is held with the reason and tried again when its binding or the clusters change.
  * 3. Just before the write cluster and binding are read from the server: the taint must still be there, and the binding is
  *    decided on as it is.
- * 4. There is one key, so one release is decided at a time; only writes of one reservation go side by side.
+ * 4. There is one key, so one release is decided at a time. Of tokens that were reserved together each is used at its own
+ *    time; rate and pause are read again before each, and a token that may not be used then is lost. Only writes that take
+ *    longer than that time go side by side.
  * 5. The budget shows the rate of the fleet as it is, also while nothing is released: it is written when that changed, at
  *    most once a second.
  * 6. The time of a token is measured by the monotonic clock from when this process first saw it: no step of the wall clock
@@ -27,14 +29,20 @@ import {
   Refused,
   type Resource,
 } from "@lifeboat/api";
-import { addMs, formatMicroTime, type Instant, type Moment, parseTime } from "@lifeboat/base";
+import {
+  addMs,
+  formatMicroTime,
+  type Instant,
+  type Moment,
+  parseTime,
+  sleep,
+} from "@lifeboat/base";
 import {
   decideRelease,
   describeTaint,
   evict,
   evictingTaints,
   fleetHealth,
-  type HeldReason,
   type Lane,
   passiveRateOf,
   type Rate,
@@ -45,6 +53,7 @@ import {
   taintId,
   type TokenReservation,
 } from "@lifeboat/core/failover/evacuation";
+import type { HeldReason } from "@lifeboat/core/failover/leaving";
 import { checkAgainAt, done, type Outcome, RecentMap } from "@lifeboat/kit";
 import { type Binding, bindingOf, bindingResource, tellWorkload } from "../../context/bindings.ts";
 import type { Item, Term } from "./board.ts";
@@ -76,7 +85,7 @@ const ATTEMPTS = 10;
 const TELL_MS = 1000;
 /** How often one release is decided anew because its binding changed under it. */
 const WRITE_ATTEMPTS = 3;
-/** Writes of one reservation that are under way at the same time: they are synced to disk together. */
+/** Writes of one reservation that are under way at the same time, when the server is slower than the rate. */
 const SIDE_BY_SIDE = 32;
 /** The cache may be behind by a few reservations. */
 const REMEMBERED = 16;
@@ -91,6 +100,8 @@ interface Pick {
   readonly term: Term;
   readonly binding: Binding;
   readonly decision: Extract<ReleaseDecision, { outcome: "release" }>;
+  /** What was known of the fleet when it was decided, see `#knowledge`. */
+  readonly knowledge: number;
 }
 
 /**
@@ -119,6 +130,8 @@ export class Releaser {
   readonly #used = new RecentMap<number>(REMEMBERED);
   /** Something changed that may help those who are held. */
   #mayHelp = false;
+  /** Counts the changes of clusters and policies: a decision that rests on an older state is made again. */
+  #knowledge = 0;
   #retriedAt = -Infinity;
   #toldAt = -Infinity;
 
@@ -141,6 +154,7 @@ export class Releaser {
   /** Clusters or policies changed: who is held may be able to go now. */
   mayHelp(): void {
     this.#mayHelp = true;
+    this.#knowledge += 1;
   }
 
   async look(signal: AbortSignal): Promise<Outcome> {
@@ -265,13 +279,10 @@ export class Releaser {
         this.#notBefore = context.clock.monotonic() + reserved.leftMs;
         return addMs(context.clock.now(), reserved.leftMs);
       }
-      await this.#releaseAll(picks.splice(0, reserved.tokens), rate, signal);
+      await this.#releaseAll(lane, picks.splice(0, reserved.tokens), reserved.tokenMs, signal);
       return context.clock.now();
     } finally {
-      for (const pick of picks.toReversed()) {
-        this.#putBack(pick);
-        board.queue.giveTurnBack({ lane, cluster: pick.item.track.cluster });
-      }
+      this.#putAllBack(lane, picks);
     }
   }
 
@@ -329,11 +340,26 @@ export class Releaser {
       this.#hold(item, decision.reason, decision.message);
       return undefined;
     }
-    return { item, term, binding, decision };
+    return { item, term, binding, decision, knowledge: this.#knowledge };
   }
 
   #decide(item: Item, term: Term, binding: Binding, moment: Moment): ReleaseDecision {
     return decideRelease(releaseViewOf(this.#parts, item, term, binding, moment), moment);
+  }
+
+  /** Whether nothing has changed since the decision that it rests on. */
+  #isCurrent({ binding, knowledge }: Pick, now: Binding): boolean {
+    const isSame = now.metadata.resourceVersion === binding.metadata.resourceVersion;
+    return isSame && knowledge === this.#knowledge;
+  }
+
+  /** What was promised to the workload must not stand in its own way. */
+  #decideAgain({ item, term }: Pick, binding: Binding, moment: Moment): ReleaseDecision {
+    const { targets } = this.#parts;
+    targets.forget(item.id, binding);
+    const decision = this.#decide(item, term, binding, moment);
+    if (decision.outcome === "release") targets.promise(item.id, binding, decision.targets);
+    return decision;
   }
 
   /** Writes on the budget that so many are released, before they are. */
@@ -376,17 +402,44 @@ export class Releaser {
     }
   }
 
-  async #releaseAll(picks: readonly Pick[], rate: number, signal: AbortSignal): Promise<void> {
+  /** Uses the tokens of one reservation, each at its own time. */
+  async #releaseAll(
+    lane: Lane,
+    picks: readonly Pick[],
+    tokenMs: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { clock } = this.#parts.context;
-    for (let at = 0; at < picks.length; at += SIDE_BY_SIDE) {
-      const some = picks.slice(at, at + SIDE_BY_SIDE);
-      const outcomes = await Promise.allSettled(some.map((pick) => this.#release(pick, signal)));
-      this.#notBefore = clock.monotonic() + Math.ceil(1000 / rate);
-      const failed = outcomes.find(({ status }) => status === "rejected");
-      if (failed === undefined) continue;
-      for (const pick of picks.slice(at + SIDE_BY_SIDE)) this.#putBack(pick);
-      throw (failed as PromiseRejectedResult).reason;
+    const began = clock.monotonic();
+    const underWay = new Set<Promise<void>>();
+    const failures: unknown[] = [];
+    let used = 0;
+    try {
+      for (const [i, pick] of picks.entries()) {
+        const waitMs = began + i * tokenMs - clock.monotonic();
+        if (waitMs > 0) await sleep(clock, Math.ceil(waitMs), signal);
+        while (underWay.size >= SIDE_BY_SIDE) await Promise.race(underWay);
+        if (signal.aborted || failures.length > 0 || (i > 0 && this.#isStopped(lane))) break;
+        used = i + 1;
+        const release = this.#release(pick, signal)
+          .catch((error: unknown) => failures.push(error))
+          .then(() => {
+            this.#notBefore = clock.monotonic() + Math.ceil(tokenMs);
+            underWay.delete(release);
+          });
+        underWay.add(release);
+      }
+    } finally {
+      await Promise.all(underWay);
+      this.#putAllBack(lane, picks.slice(used));
     }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  /** Whether nothing of a lane may go any more: the rate is read again before every release (D6). */
+  #isStopped(lane: Lane): boolean {
+    this.#readFleet();
+    return this.#paused || !(this.#rateOf(lane) > 0);
   }
 
   /** Evicts one, unless the server shows that it must not be any more. */
@@ -420,8 +473,9 @@ export class Releaser {
     if (binding === undefined || item.state !== "Queued") return "through";
     const moment = context.time.moment();
     const { now } = moment;
-    const isSame = binding.metadata.resourceVersion === pick.binding.metadata.resourceVersion;
-    const decision = isSame ? pick.decision : this.#decide(item, term, binding, moment);
+    const decision = this.#isCurrent(pick, binding)
+      ? pick.decision
+      : this.#decideAgain(pick, binding, moment);
     if (decision.outcome === "held") {
       this.#hold(item, decision.reason, decision.message);
       return "through";
@@ -465,6 +519,14 @@ export class Releaser {
     signal: AbortSignal,
   ): Promise<T | undefined> {
     return orNothing(this.#parts.context.plane.get(resource, key, { signal }));
+  }
+
+  /** Those who were picked and not released are in line again, and it is still the turn of the first one's cluster. */
+  #putAllBack(lane: Lane, picks: readonly Pick[]): void {
+    for (const pick of picks.toReversed()) {
+      this.#putBack(pick);
+      this.#parts.board.queue.giveTurnBack({ lane, cluster: pick.item.track.cluster });
+    }
   }
 
   /** An item that was picked is in line again unless its state says otherwise. */

@@ -39,7 +39,7 @@ import {
   worksByCluster,
 } from "@lifeboat/core/failover/eviction-tasks";
 import { executionNamespace, workName } from "@lifeboat/core/propagation/rendering";
-import { isProvenHealthy } from "@lifeboat/core/propagation/works";
+import { isProtected, isProvenHealthy } from "@lifeboat/core/propagation/works";
 import {
   checkAgainAt,
   createController,
@@ -136,6 +136,7 @@ function isSameCopy(old: Work | undefined, now: Work | undefined): boolean {
     old.metadata.generation === now.metadata.generation &&
     old.metadata.deletionTimestamp === now.metadata.deletionTimestamp &&
     isProvenHealthy(old) === isProvenHealthy(now) &&
+    isProtected(old) === isProtected(now) &&
     equalJson(healthsOf(old), healthsOf(now))
   );
 }
@@ -282,7 +283,12 @@ class Evictions {
 }
 
 /** Reasons to wait that a person should know of. */
-const TOLD: ReadonlySet<TaskReason> = new Set(["AwaitingFence", "LastHealthyCopy"]);
+const TOLD: ReadonlySet<TaskReason> = new Set([
+  "AwaitingFence",
+  "DispatchingSuspended",
+  "GracePeriodEnding",
+  "LastHealthyCopy",
+]);
 
 /** Whether the verdict lets a copy go because others are, or may be, healthy. */
 function restsOnHealth({ fate, reason }: TaskVerdict): boolean {

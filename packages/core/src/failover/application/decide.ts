@@ -18,6 +18,7 @@ import type { Cluster, EvictionTask, ResourceBinding, Work } from "@lifeboat/api
 import { addMs, formatTime, type Instant, type Moment, parseTime } from "@lifeboat/base";
 import {
   clusterNamesOf,
+  isApplicationFailover,
   isPlaced,
   modeOf,
   resultOf,
@@ -26,9 +27,10 @@ import {
 } from "../../binding/index.ts";
 import { aggregatedItems } from "../../propagation/aggregation/items.ts";
 import { evict } from "../evacuation/evict.ts";
+import type { Carried } from "../leaving/decide.ts";
 import { isSilent } from "../eviction-tasks/fence.ts";
 import type { Plan } from "../../plan.ts";
-import { evictedFromOf, isApplicationFailover } from "../../placement/filters/evicted-from.ts";
+import { evictedFromOf } from "../../placement/filters/evicted-from.ts";
 import { place } from "../../placement/place.ts";
 import type { PlacementView } from "../../placement/view.ts";
 import { type ApplicationReason, applicationReasons } from "./reasons.ts";
@@ -112,7 +114,7 @@ export function isKeptOut(binding: ResourceBinding): boolean {
 export function evictApplication(
   remembered: ResourceBinding,
   cluster: string,
-  state: { readonly labels: Readonly<Record<string, string>>; readonly inject: boolean },
+  carried: Carried,
   now: Instant,
 ): ResourceBinding {
   const record = readRecord(remembered);
@@ -127,8 +129,8 @@ export function evictApplication(
       producer: producerOf(remembered),
       purgeMode: mode,
       ...(mode === "Gracefully" && { gracePeriodSeconds: graceOf(remembered) }),
-      state: state.labels,
-      inject: state.inject,
+      state: carried.labels,
+      inject: carried.inject,
     },
     now,
   );

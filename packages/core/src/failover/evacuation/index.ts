@@ -12,6 +12,7 @@ export {
   type EntryTerm,
   type EntryView,
   evictionMarks,
+  strandedBy,
 } from "./entry.ts";
 export { evict, type EvictionOrder, rollBack } from "./evict.ts";
 export { formerResult } from "./former-result.ts";
@@ -39,14 +40,7 @@ export {
   type RateReason,
   rateReasons,
 } from "./rate.ts";
-export {
-  type ExemptReason,
-  exemptReasons,
-  type HeldReason,
-  heldReasons,
-  type PhaseReason,
-  phaseReasons,
-} from "./reasons.ts";
+export { type ExemptReason, exemptReasons, type PhaseReason, phaseReasons } from "./reasons.ts";
 export {
   currentOf,
   isOpen,

@@ -1,8 +1,14 @@
 /** What a decision about eviction tasks looks at, and what plugins may ask of it. */
 import type { Cluster, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
-import { clusterNamesOf, isOn, isPlaced, resultOf } from "../../binding/index.ts";
+import {
+  clusterNamesOf,
+  isDispatchingSuspended,
+  isOn,
+  isPlaced,
+  resultOf,
+} from "../../binding/index.ts";
 import { hasScheduler } from "../../propagation/matching/has-scheduler.ts";
-import { isProvenHealthy, mayBeHealthy } from "../../propagation/works/copy-health.ts";
+import { isProtected, isProvenHealthy } from "../../propagation/works/copy-health.ts";
 import { clusterOfWork } from "../../propagation/works/decide-works.ts";
 import { isSilent } from "./fence.ts";
 import type { EvictionPlugin } from "./plugins/plugin.ts";
@@ -52,6 +58,14 @@ export function isSettled({ binding }: TasksView): boolean {
   return isLeftThere || isPlaced(binding);
 }
 
+/** A cluster of the result to which this version of the workload is not sent, because dispatching is suspended. */
+export function undispatchedIn({ binding, works }: TasksView): string | undefined {
+  return clusterNamesOf(binding).find((name) => {
+    const work = works.get(name);
+    return isDispatchingSuspended(binding, name) && (work === undefined || !isProvenHealthy(work));
+  });
+}
+
 /** Whether the copy in a cluster can be relied on: proven healthy, as it should be now, in a cluster that answers. */
 export function isDependable(view: TasksView, name: string): boolean {
   const work = workIn(view, name);
@@ -60,10 +74,10 @@ export function isDependable(view: TasksView, name: string): boolean {
   return isProvenHealthy(work) && !view.outdated.has(name);
 }
 
-/** Whether letting the old copy go leaves a healthy one, or takes none away (D9). */
+/** Whether letting the old copy go leaves a healthy one, or takes none away that the floor protects (D9). */
 export function holdsFloor(view: TasksView, { fromCluster }: EvictionTask): boolean {
   const old = workIn(view, fromCluster);
-  if (old === undefined || isGoing(old) || !mayBeHealthy(old)) return true;
+  if (old === undefined || isGoing(old) || !isProtected(old)) return true;
   return clusterNamesOf(view.binding).some(
     (name) => name !== fromCluster && isDependable(view, name),
   );

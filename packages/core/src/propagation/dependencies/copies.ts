@@ -17,12 +17,12 @@ export function clustersInUse(binding: ResourceBinding): readonly TargetCluster[
   for (const cluster of resultOf(binding))
     if (!clusters.has(cluster.name)) clusters.set(cluster.name, cluster);
   const alone = { ...binding, spec: { ...binding.spec, requiredBy: [] } };
-  for (const name of targetsOf(alone).leaving) clusters.set(name, { name });
+  for (const name of targetsOf(alone).leaving.keys()) clusters.set(name, { name });
   return [...clusters.values()];
 }
 
 /** Every cluster that holds a copy: by the resource's own schedule, or because a workload there needs it. */
 export function clustersWithCopy(binding: ResourceBinding): ReadonlySet<string> {
   const { wanted, leaving } = targetsOf(binding);
-  return new Set([...wanted, ...leaving]);
+  return new Set([...wanted, ...leaving.keys()]);
 }

@@ -7,8 +7,8 @@
  *    exist elsewhere are kept current.
  * 4. Clusters that are only left keep their Work as it is: nothing changes in a copy that may be the last one running.
  * 5. A template that cannot be read changes nothing (D20). A cluster that cannot be rendered fails alone.
- * 6. No removal takes the healthy copies from one or more to none (D9), except in mode Directly, with the binding, with
- *    the Cluster, when nothing is scheduled because the user's own placement excludes the cluster (D8), or when nobody
+ * 6. No removal takes the copies that serve from one or more to none (D9), except in mode Directly, after the grace period
+ *    of a failing application whose old copy is unhealthy, with the binding, with the Cluster, when nothing is scheduled because the user's own placement excludes the cluster (D8), or when nobody
  *    needs a resource any more that is there for others alone. What a workload needs stays for as long as its Work does.
  * 7. `preserveResourcesOnDeletion` is for deleting a template and for unjoin: before any other removal it is taken off
  *    the Work, and mode Directly is written on it, in a write of its own (D21). So whoever removes the copy needs to know
@@ -21,6 +21,7 @@
 import {
   type Cluster,
   equalJson,
+  type EvictionTask,
   findCondition,
   type New,
   type ObjectKey,
@@ -28,7 +29,7 @@ import {
   type Work,
 } from "@lifeboat/api";
 import { deepFreeze } from "@lifeboat/base";
-import { isMoving, resultOf } from "../../binding/index.ts";
+import { gracePeriodOf, isMoving, resultOf } from "../../binding/index.ts";
 import type { DeletionCause } from "../brake/brake.ts";
 import { compareText, type Fields, textAt } from "../../fields.ts";
 import { formatPlacement } from "../../placement/due.ts";
@@ -47,11 +48,12 @@ import {
   CLUSTER_BINDING_NAME,
   CLUSTER_POLICY_ID,
   EXECUTION_FINALIZER,
+  GRACE_PERIOD,
   POLICY_ID,
   PURGE_MODE,
   WORK_ID,
 } from "../../well-known.ts";
-import { isProvenHealthy, mayServe } from "./copy-health.ts";
+import { isProtected, isProvenHealthy } from "./copy-health.ts";
 import type { SyncFailureReason, WorksReason } from "./reasons.ts";
 import { type Targets, targetsOf } from "./targets.ts";
 
@@ -203,8 +205,9 @@ function removalsOf(view: WorksView, targets: Targets, hasCover: boolean): Remov
   for (const work of view.works) {
     const cluster = clusterOfWork(work);
     if (isGoing(work) || targets.wanted.has(cluster)) continue;
-    if (targets.leaving.has(cluster)) {
-      commands.push(...markEvicted(cluster, work));
+    const task = targets.leaving.get(cluster);
+    if (task !== undefined) {
+      commands.push(...markEvicted(cluster, work, task));
     } else if (targets.purged.has(cluster)) {
       commands.push(remove(cluster, prepared(work, "Directly"), work, "Evicted"));
     } else if (view.neededIn.has(cluster)) {
@@ -221,7 +224,7 @@ function removalsOf(view: WorksView, targets: Targets, hasCover: boolean): Remov
 /** Whether a Work may go although no other copy is proven healthy. */
 function mayGo({ binding, clusters }: WorksView, { wanted }: Targets, work: Work): boolean {
   const cluster = clusters.get(clusterOfWork(work));
-  if (cluster === undefined || !mayServe(work)) return true;
+  if (cluster === undefined || !isProtected(work)) return true;
   if (wanted.size > 0) return false;
   if (isFollower(binding)) return true;
   return !isEvicted(work) && isExcluded(binding, cluster) && isPlacedNowhere(binding);
@@ -289,9 +292,17 @@ function withPurgeMode(work: Work, purgeMode: "Directly" | "Gracefully"): Work {
   return { ...work, metadata: { ...work.metadata, annotations } };
 }
 
-function markEvicted(cluster: string, work: Work): WorksCommand[] {
-  const marked = withPurgeMode(work, "Gracefully");
+function markEvicted(cluster: string, work: Work, task: EvictionTask): WorksCommand[] {
+  const marked = withGracePeriod(withPurgeMode(work, "Gracefully"), gracePeriodOf(task));
   return marked === work ? [] : [{ kind: "update", cluster, work: marked }];
+}
+
+function withGracePeriod(work: Work, seconds: number | undefined): Work {
+  const { [GRACE_PERIOD]: former, ...others } = work.metadata.annotations ?? {};
+  const wanted = seconds === undefined ? undefined : String(seconds);
+  if (former === wanted) return work;
+  const annotations = wanted === undefined ? others : { ...others, [GRACE_PERIOD]: wanted };
+  return { ...work, metadata: { ...work.metadata, annotations } };
 }
 
 interface Synced {
@@ -390,7 +401,7 @@ function namesBinding({ metadata }: Work, { metadata: binding }: ResourceBinding
 }
 
 /** What rendering writes on a Work and takes away again when it no longer applies; others' keys stay. */
-const OWN_ANNOTATIONS = [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES, PURGE_MODE];
+const OWN_ANNOTATIONS = [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES, PURGE_MODE, GRACE_PERIOD];
 
 /** The Work as it is to be; undefined when it is that already. */
 function updatedWork(work: Work, wanted: New<Work>): Work | undefined {

@@ -1,4 +1,4 @@
-export { isProvenHealthy, mayBeHealthy } from "./copy-health.ts";
+export { isProtected, isProvenHealthy, mayBeHealthy } from "./copy-health.ts";
 export {
   bindingFinalizer,
   clusterOfWork,

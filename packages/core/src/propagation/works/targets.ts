@@ -12,7 +12,8 @@ import { clusterNamesOf, isDirect, tasksOf } from "../../binding/index.ts";
 
 export interface Targets {
   readonly wanted: ReadonlySet<string>;
-  readonly leaving: ReadonlySet<string>;
+  /** With the task of each. */
+  readonly leaving: ReadonlyMap<string, EvictionTask>;
   readonly purged: ReadonlySet<string>;
 }
 
@@ -21,12 +22,12 @@ export function targetsOf(binding: ResourceBinding): Targets {
   const wanted = new Set(clusterNamesOf(binding));
   for (const { clusters } of binding.spec.requiredBy ?? [])
     for (const { name } of clusters ?? []) wanted.add(name);
-  const leaving = new Set<string>();
+  const leaving = new Map<string, EvictionTask>();
   const purged = new Set<string>();
   for (const task of tasksOf(binding)) {
     const { fromCluster } = task;
     if (isDirect(task)) purged.add(fromCluster);
-    if (keepsCopy(task) && !wanted.has(fromCluster)) leaving.add(fromCluster);
+    if (keepsCopy(task) && !wanted.has(fromCluster)) leaving.set(fromCluster, task);
   }
   return { wanted, leaving, purged };
 }
