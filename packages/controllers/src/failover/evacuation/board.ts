@@ -18,14 +18,7 @@ import {
   type ObjectKey,
   parseKey,
 } from "@lifeboat/api";
-import {
-  type DueTime,
-  type Instant,
-  instantOf,
-  type Moment,
-  parseTime,
-  type SteadyTime,
-} from "@lifeboat/base";
+import { type DueTime, type Instant, instantOf, type Moment, parseTime } from "@lifeboat/base";
 import {
   clusterNamesOf,
   isDrainTaint,
@@ -49,7 +42,9 @@ import type { HeldReason } from "@lifeboat/core/failover/leaving";
 import { compareVersions } from "@lifeboat/kit";
 import { type Binding, bindingOf, bindingsBy } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
-import { bindingClusters, type PlaneInformers } from "../../context/informers.ts";
+import { bindingClusters } from "../../context/informers.ts";
+import type { Wakes } from "./state.ts";
+import { tellStays } from "./tell.ts";
 
 /** On which terms a taint moves a binding, as it was recorded. */
 export interface Term {
@@ -114,38 +109,25 @@ export interface Track {
   takenOut: ReadonlySet<string>;
 }
 
-export interface BoardListener {
-  /** Something about the evacuations of this cluster changed. */
-  changed(cluster: string): void;
-  /** Somebody may be released who could not before. */
-  wake(): void;
-  /** Somebody who was in line stays where they are. */
-  stays(item: Item): void;
-}
-
 /** More than a slice can hold: entries are in order by their slice, then by their place in it. */
 const MAX_ENTRIES = 1000;
 
+type BoardContext = Pick<PlaneContext, "events" | "informers" | "log" | "time">;
+
 export class Board {
   readonly queue = new EvictionQueue<Waiting>();
-  readonly #informers: PlaneInformers;
-  readonly #time: SteadyTime;
   readonly #failover: boolean;
-  readonly #listener: BoardListener;
+  readonly #context: BoardContext;
+  readonly #wakes: Wakes;
   readonly #evacuations = new Map<string, Map<string, Evacuation>>();
   /** By evacuation. */
   readonly #slices = new Map<string, Map<string, EvacuationSlice>>();
   readonly #tracks = new Map<string, Track>();
 
-  constructor(
-    { informers, time }: Pick<PlaneContext, "informers" | "time">,
-    failover: boolean,
-    listener: BoardListener,
-  ) {
-    this.#informers = informers;
-    this.#time = time;
+  constructor(context: BoardContext, failover: boolean, wakes: Wakes) {
+    this.#context = context;
     this.#failover = failover;
-    this.#listener = listener;
+    this.#wakes = wakes;
   }
 
   /** All evacuations of a cluster, also those that have finished. */
@@ -203,7 +185,7 @@ export class Board {
       Object.assign(track, readEvacuation(now));
       if (isOtherwise(before, now)) this.#rebuild(track);
     }
-    this.#listener.changed(spec.cluster);
+    this.#wakes.record(spec.cluster);
   }
 
   putSlice(old: EvacuationSlice | undefined, now: EvacuationSlice | undefined): void {
@@ -219,7 +201,7 @@ export class Board {
       this.#removeSlice(track, spec);
       this.#rebuild(track);
     } else for (const item of this.#addSlice(track, now)) this.#update(item);
-    this.#listener.changed(track.cluster);
+    this.#wakes.record(track.cluster);
   }
 
   putBinding(old: Binding | undefined, now: Binding | undefined): void {
@@ -234,7 +216,7 @@ export class Board {
         const item = this.#itemOf(track, id);
         if (item !== undefined) this.#update(item);
         if (now !== undefined && isArrival(track, item, now)) track.arrivals.add(id);
-        this.#listener.changed(cluster);
+        this.#wakes.record(cluster);
       }
   }
 
@@ -246,7 +228,7 @@ export class Board {
 
   /** Puts an item in line, or takes it out of it, as its state asks. */
   settle(item: Item): void {
-    if (this.putInPlace(item)) this.#listener.wake();
+    if (this.putInPlace(item)) this.#wakes.release();
   }
 
   /**
@@ -285,7 +267,7 @@ export class Board {
     let earliest: Instant | undefined;
     for (const term of this.termsInForce(item)) {
       if (!this.#failover && !isDrainTaint(term.taint)) continue;
-      const at = dueOf(term, (since, afterMs) => this.#time.moment().due(since, afterMs));
+      const at = dueOf(term, (since, afterMs) => this.#context.time.moment().due(since, afterMs));
       if (earliest === undefined || at < earliest) earliest = at;
     }
     return earliest;
@@ -340,7 +322,7 @@ export class Board {
     for (const slice of slices.toSorted((a, b) => a.spec.ordinal - b.spec.ordinal))
       this.#addSlice(track, slice);
     for (const item of track.items.values()) this.#update(item);
-    for (const binding of bindingsBy(this.#informers, "cluster", track.cluster)) {
+    for (const binding of bindingsBy(this.#context.informers, "cluster", track.cluster)) {
       const { namespace = "", name } = binding.metadata;
       const id = formatKey({ namespace, name });
       if (isArrival(track, track.items.get(id), binding)) track.arrivals.add(id);
@@ -436,7 +418,7 @@ export class Board {
     if (state !== "Queued") item.held = undefined;
     this.settle(item);
     if (stays) this.#retryElsewhere(item);
-    if (isNews) this.#listener.stays(item);
+    if (isNews) tellStays(this.#context, item, this.termsInForce(item).length > 0);
   }
 
   /** Tries those entries of a binding again that are held: it has to leave one cluster less. */
@@ -449,7 +431,7 @@ export class Board {
   }
 
   #bindingOf(id: string): Binding | undefined {
-    return bindingOf(this.#informers, parseKey(id));
+    return bindingOf(this.#context.informers, parseKey(id));
   }
 }
 

@@ -194,6 +194,24 @@ describe("the rate", () => {
     expect(decisions).toHaveLength(20);
   });
 
+  it("stops between two tokens that were reserved together when a person pauses the evacuation", async () => {
+    fleet = await bareFleet({
+      clusters: FOUR,
+      options: {
+        rates: { rate: 10, secondaryRate: 0.1, unhealthyThreshold: 0.55, largeFleetThreshold: 10 },
+      },
+    });
+    await bindMany(fleet, "a", 20, "m1");
+    const decisions = watchDecisions(fleet);
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("450ms");
+    const before = decisions.length;
+    const record = await evacuation(fleet, "m1-1");
+    await fleet.plane.update(evacuations, { ...record, spec: { ...record.spec, paused: true } });
+    await fleet.advance("1m");
+    expect(decisions).toHaveLength(before);
+  });
+
   it("rate 0 moves nothing", async () => {
     fleet = await bareFleet({
       clusters: FOUR,
