@@ -5,14 +5,13 @@
 import {
   type Cluster,
   type Evacuation,
-  type EvictionTask,
   type ResourceBinding,
   type Toleration,
   type Work,
 } from "@lifeboat/api";
 import { formatDuration, type Instant, plainMoment } from "@lifeboat/base";
 import { stuckReasons, whyStuck } from "@lifeboat/core/clusters";
-import { purgeModeOf } from "@lifeboat/core/failover/evacuation";
+import { modeOf, purgeModeOf, type TaskMode, tasksOf } from "@lifeboat/core/binding";
 import {
   decideTasks,
   evictionPluginNames,
@@ -51,7 +50,7 @@ export function failoverLines(view: FailoverView, now: Instant): readonly Line[]
 
 function leavingLines(view: FailoverView, now: Instant): readonly Line[] {
   const { binding, settings } = view;
-  const tasks = binding.spec.gracefulEvictionTasks ?? [];
+  const tasks = tasksOf(binding);
   const names = pluginNames(settings);
   const { verdicts } = decideTasks(
     {
@@ -64,11 +63,11 @@ function leavingLines(view: FailoverView, now: Instant): readonly Line[] {
     plainMoment(now),
   );
   return tasks.flatMap((task, i): readonly Line[] => {
-    const { fromCluster, replicas, purgeMode = "Gracefully", reason } = task;
+    const { fromCluster, replicas, reason } = task;
     const why = verdicts[i]?.reason;
     const leaving: Line = [
       "Leaving",
-      `${fromCluster}${countOf(replicas)}: ${reason}, ${HOW[purgeMode]}`,
+      `${fromCluster}${countOf(replicas)}: ${reason}, ${HOW[modeOf(task)]}`,
     ];
     if (why === undefined) return [leaving];
     const remedy = remedyOf(why, fromCluster);
@@ -81,15 +80,9 @@ function pluginNames(settings: PublishedSettings | undefined): readonly string[]
   return names?.filter((name) => evictionPluginNames.includes(name)) ?? evictionPluginNames;
 }
 
-type PurgeMode = NonNullable<EvictionTask["purgeMode"]>;
-
-const AFTER = "the old copy goes when the new one is healthy";
-const FIRST = "the old copy must be gone before the new one is placed";
-const HOW: Readonly<Record<PurgeMode, string>> = {
-  Gracefully: AFTER,
-  Graciously: AFTER,
-  Directly: FIRST,
-  Immediately: FIRST,
+const HOW: Readonly<Record<TaskMode, string>> = {
+  Gracefully: "the old copy goes when the new one is healthy",
+  Directly: "the old copy must be gone before the new one is placed",
   Never: "the old copy stays until a person removes it",
 };
 

@@ -5,6 +5,7 @@
  * Flags and gates that an earlier design had are accepted, do nothing, and are warned about (D1), so that a command line
  * written for it still starts a control plane.
  */
+import { purgeModeOf } from "@lifeboat/core/binding";
 import { DEFAULT_CONTROLLERS, type ControllersOptions } from "@lifeboat/plane";
 import { UsageError } from "./failure.ts";
 import type { OptionDefinition } from "./options.ts";
@@ -33,14 +34,6 @@ const RETIRED_GATES: Readonly<Record<string, string>> = {
 };
 
 const PLUGINS = DEFAULT_CONTROLLERS.evictPlugins;
-
-/** In today's spelling and in the former one. */
-const PURGE_MODES: Readonly<Record<string, FailoverOptions["noExecutePurgeMode"]>> = {
-  Gracefully: "Gracefully",
-  Directly: "Directly",
-  Graciously: "Gracefully",
-  Immediately: "Directly",
-};
 
 /** Why each of them does nothing any more. */
 const RETIRED_FLAGS: Readonly<Record<string, string>> = {
@@ -177,7 +170,7 @@ function switchOf(text: string | undefined): boolean | undefined {
 }
 
 function purgeModeFrom(text: string): FailoverOptions["noExecutePurgeMode"] {
-  const mode = Object.hasOwn(PURGE_MODES, text) ? PURGE_MODES[text] : undefined;
+  const mode = purgeModeOf(text, undefined);
   if (mode === undefined)
     throw new UsageError(
       `--no-execute-taint-eviction-purge-mode: "${text}" is not valid: Gracefully or Directly is needed`,

@@ -10,10 +10,10 @@ import {
   type ResourceBinding,
 } from "@lifeboat/api";
 import { formatDuration, type Instant } from "@lifeboat/base";
+import { isDrained, isMoving, resultOf } from "@lifeboat/core/binding";
 import { LEAVING, workloadOf } from "@lifeboat/core/clusters";
 import {
   DEFAULT_RATES,
-  isDrained,
   isFailed,
   type RateOptions,
   rateReasons,
@@ -86,10 +86,9 @@ function lastCopies({ bindings }: StatusView): readonly string[] {
   return bindings.flatMap((binding) => {
     const { spec, status } = binding;
     const isNeeded = (spec.requiredBy ?? []).some(({ clusters = [] }) => clusters.length > 0);
-    const isPlaced = (spec.clusters ?? []).length > 0 || isNeeded;
-    const isMoving = (spec.gracefulEvictionTasks ?? []).length > 0;
+    const hasCluster = resultOf(binding).length > 0 || isNeeded;
     const copies = (status?.aggregatedStatus ?? []).map(({ clusterName }) => clusterName);
-    if (isPlaced || isMoving || copies.length === 0) return [];
+    if (hasCluster || isMoving(binding) || copies.length === 0) return [];
     return [
       `${namesOf([binding])} has no cluster; its copy on ${copies.join(", ")} stays until it has one`,
     ];

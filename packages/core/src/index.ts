@@ -1,3 +1,3 @@
-export type { Fields } from "./fields.ts";
+export { type Fields, listAt } from "./fields.ts";
 export { defineReasons, type Plan, type PlannedCondition, type PlannedEvent } from "./plan.ts";
 export * as wellKnown from "./well-known.ts";

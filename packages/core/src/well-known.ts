@@ -43,6 +43,11 @@ export const PRESERVED_STATE = "lifeboat.dev/preserved-state";
  * before the Work is. `Gracefully`, set while the eviction task stands: its later removal is the eviction's.
  */
 export const PURGE_MODE = "lifeboat.dev/purge-mode";
+/**
+ * On a Work that a failing application leaves behind, set while the eviction task stands: the seconds after which the old
+ * copy goes although some of its replicas may still serve (D9).
+ */
+export const GRACE_PERIOD = "lifeboat.dev/grace-period-seconds";
 
 /**
  * On the Secret of a Cluster: the apiEndpoint that its token was given for (several, separated by spaces). The token is sent

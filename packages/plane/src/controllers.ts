@@ -24,7 +24,7 @@ import {
   createExecution,
   createNamespaceSync,
 } from "@lifeboat/controllers/propagation";
-import type { PurgeMode } from "@lifeboat/core/failover/evacuation";
+import type { PurgeMode } from "@lifeboat/core/binding";
 import { evictionPluginNames } from "@lifeboat/core/failover/eviction-tasks";
 import type { Service } from "@lifeboat/kit";
 import { publishedSettings } from "./published-settings.ts";

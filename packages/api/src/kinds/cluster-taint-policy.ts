@@ -43,11 +43,11 @@ const spec = object("Which clusters, when, which taints.", {
       object("A taint with its windows.", {
         ...taintFields,
         addOnMatchSeconds: withDefault(
-          integer("How long the conditions must match before the taint is added.", { minimum: 0 }),
+          integer("How long the conditions must match before the taint is added.", { minimum: 1 }),
           300,
         ),
         removeOnMismatchSeconds: withDefault(
-          integer("How long they must not match before it is removed.", { minimum: 0 }),
+          integer("How long they must not match before it is removed.", { minimum: 1 }),
           180,
         ),
       }),

@@ -188,7 +188,7 @@ describe("ClusterTaintPolicy", () => {
     expect(accepted("ClusterTaintPolicy", { taintsToAdd: [taint] })["taintsToAdd"]).toEqual([
       { ...taint, addOnMatchSeconds: 300, removeOnMismatchSeconds: 180 },
     ]);
-    const short = [{ ...taint, addOnMatchSeconds: 0, removeOnMismatchSeconds: 1 }];
+    const short = [{ ...taint, addOnMatchSeconds: 1, removeOnMismatchSeconds: 2 }];
     expect(accepted("ClusterTaintPolicy", { taintsToAdd: short })["taintsToAdd"]).toEqual(short);
   });
 

@@ -698,13 +698,13 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
       "spec.taintsToAdd[0].value",
     ],
     [
-      "adding waits no negative time",
-      { taintsToAdd: [{ ...taint, addOnMatchSeconds: -1 }] },
+      "adding waits a second at least",
+      { taintsToAdd: [{ ...taint, addOnMatchSeconds: 0 }] },
       "spec.taintsToAdd[0].addOnMatchSeconds",
     ],
     [
-      "removing waits no negative time",
-      { taintsToAdd: [{ ...taint, removeOnMismatchSeconds: -1 }] },
+      "removing waits a second at least",
+      { taintsToAdd: [{ ...taint, removeOnMismatchSeconds: 0 }] },
       "spec.taintsToAdd[0].removeOnMismatchSeconds",
     ],
     [

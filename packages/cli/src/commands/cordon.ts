@@ -2,7 +2,7 @@
  * `lifeboat cordon NAME` and `lifeboat uncordon NAME`: close a cluster for new workloads, and open it again. What runs
  * there stays. Opening also takes back an order to empty the cluster (`lifeboat drain`).
  */
-import { wellKnown } from "@lifeboat/core";
+import { isDrainTaint } from "@lifeboat/core/binding";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { changeTaints, dryRunOption, existingCluster } from "../change-cluster.ts";
@@ -68,17 +68,13 @@ async function cordon(plane: Client, name: string, dryRun: boolean): Promise<str
 async function uncordon(plane: Client, name: string, dryRun: boolean): Promise<string> {
   let wasDrained = false;
   const open = (taints: readonly Taint[]): readonly Taint[] => {
-    wasDrained = taints.some(isDrain);
-    const left = taints.filter((one) => !isDrain(one) && !isUnschedulable(one));
+    wasDrained = taints.some(isDrainTaint);
+    const left = taints.filter((one) => !isDrainTaint(one) && !isUnschedulable(one));
     return left.length === taints.length ? taints : left;
   };
   const { isChanged } = await changeTaints(plane, name, open, { dryRun });
   if (!isChanged) return "already uncordoned";
   return wasDrained ? "uncordoned: what has not left it stays" : "uncordoned";
-}
-
-function isDrain({ key }: Taint): boolean {
-  return key === wellKnown.DRAIN_TAINT;
 }
 
 function isUnschedulable({ key, effect }: Taint): boolean {

@@ -9,6 +9,7 @@ import { clusters } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
 import type { Clock } from "@lifeboat/base";
 import { decideDrain, DRAIN } from "@lifeboat/core/operating";
+import { isDrained, isDrainTaint } from "@lifeboat/core/binding";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { changeTaints, existingCluster } from "../change-cluster.ts";
@@ -64,7 +65,7 @@ async function drain(plane: Client, name: string, settings: Settings): Promise<v
     bindings: await allBindings(plane),
   };
   const plan = decideDrain(view, clock.now());
-  const isOrdered = (before.spec.taints ?? []).some(isDrain);
+  const isOrdered = isDrained(before);
   if (settings.isOn("dry-run")) {
     print([...drainPlanLines(name, plan), "", "nothing was changed (dry run)"]);
     return;
@@ -86,14 +87,10 @@ async function drain(plane: Client, name: string, settings: Settings): Promise<v
   await follow({ plane, clock }, name, taint, settings.number("timeout"));
 }
 
-function isDrain({ key, effect }: Taint): boolean {
-  return key === DRAIN.key && effect === DRAIN.effect;
-}
-
 /** Writes the order; answers the taint as the control plane has it. */
 async function order(plane: Client, name: string): Promise<Taint> {
   const { cluster } = await changeTaints(plane, name, (taints) => withTaint(taints, DRAIN, true));
-  return (cluster.spec.taints ?? []).find(isDrain) ?? DRAIN;
+  return (cluster.spec.taints ?? []).find(isDrainTaint) ?? DRAIN;
 }
 
 async function follow(

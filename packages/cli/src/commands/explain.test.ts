@@ -50,6 +50,20 @@ const STAYS = [
 const failed = { taints: [{ key: "down", effect: "NoExecute" as const }] };
 const tainted = { taints: [{ key: "down", effect: "NoSchedule" as const }] };
 
+it("does not say that a workload runs where it was never dispatched", () => {
+  const clusters = [{ name: "m1", replicas: 2 }];
+  const found = binding({ placement: {}, clusters, suspension: { dispatching: true } });
+  const all = { binding: found, bindings: [found], clusters: [cluster("m1")], ...NONE };
+  const text = explainPlacement(all, now);
+  expect(text).toContain("Runs on    no cluster");
+  expect(text).toContain("Suspended  m1: placed there, but no copy exists");
+  const work = {
+    metadata: { ...metadata, name: "w", namespace: "karmada-es-m1" },
+    status: { manifestStatuses: [{ identifier: {}, health: "Healthy" }] },
+  } as unknown as Work;
+  expect(explainPlacement({ ...all, works: [work] }, now)).toContain("Runs on    m1:2");
+});
+
 it("says where a workload runs, which clusters fit, and why others do not", () => {
   const placement = { clusterAffinity: { exclude: ["m3"] } };
   const found = binding({ placement, clusters: [{ name: "m1", replicas: 2 }] });

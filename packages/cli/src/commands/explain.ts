@@ -18,6 +18,7 @@ import { type Instant, plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { wellKnown } from "@lifeboat/core";
 import { workloadOf } from "@lifeboat/core/clusters";
+import { isDispatchingSuspended, isLeaving, isOn } from "@lifeboat/core/binding";
 import { sharesOf, staleSince } from "@lifeboat/core/operating";
 import {
   candidateOf,
@@ -37,7 +38,8 @@ import {
   whatHelps,
   whyDue,
 } from "@lifeboat/core/placement";
-import { hasScheduler } from "@lifeboat/core/propagation/matching";
+import { whyUnscheduled } from "@lifeboat/core/propagation/matching";
+import { clusterOfWork } from "@lifeboat/core/propagation/works";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
@@ -112,7 +114,10 @@ export function explainPlacement(found: Found, now: Instant): string {
   const isDone = decision.reason === "Placed" || decision.reason === "AwaitingPurge";
   const help = isDone ? [] : whatHelps(decision.explanation);
   return [
-    ...summary(binding, decision, fleet, failoverLines(found, now)),
+    ...summary(binding, decision, fleet, {
+      works: found.works,
+      failover: failoverLines(found, now),
+    }),
     "",
     ...verdictLines(view, decision, unseenFor(given, now)),
     ...(help.length === 0 ? [] : ["", "What would let more clusters in:"]),
@@ -131,14 +136,17 @@ function summary(
   binding: ResourceBinding,
   decision: PlacementDecision,
   fleet: Fleet,
-  failover: readonly Line[],
+  { works, failover }: { readonly works: readonly Work[]; readonly failover: readonly Line[] },
 ): readonly string[] {
   const { replicas, clusters: result = [] } = binding.spec;
+  const undispatched = result.filter(({ name }) => isUndispatched(binding, works, name));
+  const running = result.filter((target) => !undispatched.includes(target));
   const due = whyDue(binding, fleet);
   const isOther = due !== undefined && sharesOf(result) !== sharesOf(decision.clusters);
   return [
     ...line("Workload", workloadOf(binding) + countOf(replicas)),
-    ...line("Runs on", result.length === 0 ? "no cluster" : sharesOf(result)),
+    ...line("Runs on", running.length === 0 ? "no cluster" : sharesOf(running)),
+    ...undispatched.flatMap(({ name }) => line("Suspended", `${name}: ${NOT_DISPATCHED}`)),
     ...failover.flatMap(([label, text]) => (label === "Failover" ? [] : line(label, text))),
     ...scheduled(binding, decision),
     ...line("Decision", whyNone(binding) ?? inWordsOf(decision)),
@@ -150,11 +158,23 @@ function summary(
   ];
 }
 
+const NOT_DISPATCHED =
+  "placed there, but no copy exists: dispatching is suspended by spec.suspension of the policy.";
+
+/** Whether the workload is placed in a cluster and no copy was ever made there, because dispatching is suspended. */
+function isUndispatched(binding: ResourceBinding, works: readonly Work[], name: string): boolean {
+  const work = works.find((one) => clusterOfWork(one) === name);
+  return (
+    isDispatchingSuspended(binding, name) && (work?.status?.manifestStatuses ?? []).length === 0
+  );
+}
+
 /** Why nothing is decided about a binding, whatever clusters would fit. */
 function whyNone(binding: ResourceBinding): string | undefined {
-  const { suspension, requiredBy = [] } = binding.spec;
-  if (suspension?.scheduling === true) return SUSPENDED;
-  return hasScheduler(binding) || requiredBy.length > 0 ? undefined : NOT_CLAIMED;
+  const why = whyUnscheduled(binding);
+  if (why === "SchedulingSuspended") return SUSPENDED;
+  const isNeeded = (binding.spec.requiredBy ?? []).length > 0;
+  return why === undefined || isNeeded ? undefined : NOT_CLAIMED;
 }
 
 const SUSPENDED =
@@ -194,9 +214,7 @@ function verdictLines(
 ): readonly string[] {
   const verdicts = verdictsOf(view.fleet, decision.explanation);
   if (verdicts.length === 0) return ["No clusters are joined: join one with `lifeboat join`."];
-  const { spec } = view.binding;
-  const holders = new Set((spec.clusters ?? []).map(({ name }) => name));
-  const left = new Set((spec.gracefulEvictionTasks ?? []).map(({ fromCluster }) => fromCluster));
+  const { binding } = view;
   const room = decision.reason === "Unschedulable" ? roomByCluster(view) : undefined;
   return columns(
     ["CLUSTER", "FITS", "WHY"],
@@ -205,8 +223,8 @@ function verdictLines(
       const answer = fits ? (filter === "" ? "yes" : "keeps") : "no";
       const free = fits && filter === "" ? room?.get(cluster) : undefined;
       const why = [
-        holders.has(cluster) ? `holds a copy${unseenText(unseen.get(cluster))}` : "",
-        left.has(cluster) ? "an old copy is leaving" : "",
+        isOn(binding, cluster) ? `holds a copy${unseenText(unseen.get(cluster))}` : "",
+        isLeaving(binding, cluster) ? "an old copy is leaving" : "",
         filter === "" ? "" : objection(verdict),
         free === undefined ? "" : `room for ${free} more`,
       ];

@@ -1,5 +1,6 @@
 /** What there is to tell about the failure of a cluster: each thing once, when it is first seen. */
 import { findCondition } from "@lifeboat/api";
+import { clusterNamesOf, isOn } from "@lifeboat/core/binding";
 import { readPreservedState } from "@lifeboat/core/propagation/rendering";
 import { STATE_LABEL, TAINT } from "./application.ts";
 import { isWell, oldCopies, readyOf, type Snapshot, workloadsOn } from "./snapshot.ts";
@@ -53,7 +54,7 @@ function ofWorkload(snapshot: Snapshot, doomed: string, name: string): readonly 
   const hasLeft = !workloadsOn(snapshot, doomed).includes(name);
   const value = stateOf(snapshot, name);
   const carrying = value === undefined ? "" : ` with its state (${value})`;
-  const targets = (binding.spec.clusters ?? []).map(({ name: one }) => one).join(", ");
+  const targets = clusterNamesOf(binding).join(", ");
   return [
     ...when(hasLeft, `left-${name}`, `${name} leaves ${doomed}${carrying}`),
     ...when(hasMoved(snapshot, doomed, name), `well-${name}`, `${name} is healthy on ${targets}`),
@@ -94,7 +95,7 @@ function bindingOf(snapshot: Snapshot, name: string): Snapshot["bindings"][numbe
 function hasMoved(snapshot: Snapshot, doomed: string, name: string): boolean {
   const binding = bindingOf(snapshot, name);
   if (binding === undefined || !isWell(binding)) return false;
-  return !(binding.spec.clusters ?? []).some((one) => one.name === doomed);
+  return !isOn(binding, doomed);
 }
 
 function when(holds: boolean, id: string, text: string): readonly Milestone[] {

@@ -11,6 +11,7 @@ import {
   works,
 } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
+import { isOn, shareIn, taskOf } from "@lifeboat/core/binding";
 import { isFailed } from "@lifeboat/core/failover/evacuation";
 import { executionNamespace } from "@lifeboat/core/propagation/rendering";
 import type { Client } from "@lifeboat/kit";
@@ -47,7 +48,7 @@ export function readyOf(cluster: Cluster): string {
 /** Workloads that run on a cluster or still have to leave it, by name. */
 export function workloadsOn(snapshot: Snapshot, cluster: string): readonly string[] {
   return snapshot.bindings
-    .filter(({ spec }) => (spec.clusters ?? []).some(({ name }) => name === cluster))
+    .filter((binding) => isOn(binding, cluster))
     .map(({ spec }) => spec.resource.name);
 }
 
@@ -71,7 +72,7 @@ export function oldCopies({ bindings, works: all }: Snapshot, cluster: string): 
   return all.filter(({ metadata }) => {
     const binding = byId.get(metadata.labels?.[wellKnown.BINDING_ID] ?? "-");
     if (metadata.namespace !== namespace || binding === undefined) return false;
-    return !(binding.spec.clusters ?? []).some(({ name }) => name === cluster);
+    return !isOn(binding, cluster);
   }).length;
 }
 
@@ -101,13 +102,11 @@ function cellOf(
 ): string {
   const binding = bindings.find(({ spec }) => spec.resource.name === workload);
   if (binding === undefined) return "";
-  const { spec, status } = binding;
+  const { status } = binding;
   const copy = (status?.aggregatedStatus ?? []).find(({ clusterName }) => clusterName === cluster);
   const ready = Number(copy?.status?.["readyReplicas"] ?? 0);
-  const target = (spec.clusters ?? []).find(({ name }) => name === cluster);
+  const target = shareIn(binding, cluster);
   if (target !== undefined) return `${isSeen ? ready : "?"}/${target.replicas ?? 0}`;
-  const task = (spec.gracefulEvictionTasks ?? []).find(
-    ({ fromCluster }) => fromCluster === cluster,
-  );
+  const task = taskOf(binding, cluster);
   return task === undefined ? "-" : `(${task.replicas ?? 0})`;
 }

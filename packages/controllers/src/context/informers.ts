@@ -36,6 +36,7 @@ import {
   works,
 } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
+import { clusterNamesOf, tasksOf } from "@lifeboat/core/binding";
 import { dependencyIndex } from "@lifeboat/core/propagation/dependencies";
 import { dependentOverridesOf } from "@lifeboat/core/propagation/matching";
 import { type Client, type IndexFunction, Informer, type KitPorts } from "@lifeboat/kit";
@@ -138,11 +139,10 @@ const workIndexes: Readonly<Record<WorkIndex, IndexFunction<Work>>> = {
 };
 
 /** The clusters where a binding's copies run, leave, or are needed by others. */
-export function bindingClusters({ spec }: ResourceBinding): readonly string[] {
-  const names = new Set<string>();
-  for (const { name } of spec.clusters ?? []) names.add(name);
-  for (const { fromCluster } of spec.gracefulEvictionTasks ?? []) names.add(fromCluster);
-  for (const { clusters: needed } of spec.requiredBy ?? [])
+export function bindingClusters(binding: ResourceBinding): readonly string[] {
+  const names = new Set(clusterNamesOf(binding));
+  for (const { fromCluster } of tasksOf(binding)) names.add(fromCluster);
+  for (const { clusters: needed } of binding.spec.requiredBy ?? [])
     for (const { name } of needed ?? []) names.add(name);
   return [...names];
 }

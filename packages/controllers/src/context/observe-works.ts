@@ -7,6 +7,7 @@ import {
   type Work,
 } from "@lifeboat/api";
 import { type Fields, wellKnown } from "@lifeboat/core";
+import { clusterNamesOf } from "@lifeboat/core/binding";
 import { isWorkload, replicasIn } from "@lifeboat/core/propagation/rendering";
 import { precision, precisionOf } from "@lifeboat/core/propagation/selectors";
 import {
@@ -60,8 +61,7 @@ export async function outdatedIn(
 ): Promise<ReadonlySet<string>> {
   const view = await observeWorks(context, binding, signal);
   const { commands, failures, reason } = decideWorks(view);
-  if (reason === "TemplateMissing")
-    return new Set((binding.spec.clusters ?? []).map(({ name }) => name));
+  if (reason === "TemplateMissing") return new Set(clusterNamesOf(binding));
   return new Set([
     ...failures.map(({ cluster }) => cluster),
     ...commands.flatMap((command) => ("cluster" in command ? command.cluster : [])),
@@ -167,13 +167,13 @@ function occupantsOf(
 function meaning(
   template: Fields | undefined,
   policies: readonly OverridePolicy[],
-): readonly Fields[] {
+): readonly object[] {
   if (template === undefined) return [];
   const found = policies.filter(({ spec: { resourceSelectors = [] } }) => {
     if (resourceSelectors.length === 0) return true;
     return precisionOf(template, resourceSelectors) !== precision.none;
   });
-  return found as unknown as readonly Fields[];
+  return found;
 }
 
 /** The answers of a script, asked once for each number of replicas. */
@@ -184,12 +184,11 @@ async function revisedOf(
 ): Promise<ReadonlyMap<string, Fields | Error>> {
   const { apiVersion, kind } = binding.spec.resource;
   const revised = new Map<string, Fields | Error>();
-  const bound = binding as unknown as Fields;
-  if (binding.metadata.deletionTimestamp !== undefined || !isWorkload(bound)) return revised;
+  if (binding.metadata.deletionTimestamp !== undefined || !isWorkload(binding)) return revised;
   if (!interpretation.isCustomized(apiVersion, kind, "reviseReplicas")) return revised;
   const answers = new Map<number, Fields | Error>();
   for (const { name } of binding.spec.clusters ?? []) {
-    const replicas = replicasIn(bound, name) ?? 0;
+    const replicas = replicasIn(binding, name) ?? 0;
     const answer =
       answers.get(replicas) ??
       (await interpretation

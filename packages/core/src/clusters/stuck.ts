@@ -5,7 +5,8 @@
  * a copy that mode Never keeps waits for a person.
  */
 import { findCondition, type ResourceBinding } from "@lifeboat/api";
-import { hasScheduler } from "../propagation/matching/has-scheduler.ts";
+import { isOn, taskOf } from "../binding/index.ts";
+import { whyUnscheduled } from "../propagation/matching/has-scheduler.ts";
 import { defineReasons } from "../plan.ts";
 
 export const stuckReasons = defineReasons({
@@ -27,12 +28,11 @@ export interface Stuck {
 
 /** Why a binding stays on a cluster that is to leave; undefined when it is on its way, or was never placed there itself. */
 export function whyStuck(binding: ResourceBinding, cluster: string): StuckReason | undefined {
-  const { spec, status } = binding;
-  const task = spec.gracefulEvictionTasks?.find(({ fromCluster }) => fromCluster === cluster);
-  if (task?.suppressDeletion === true) return "CopyKept";
-  if (!(spec.clusters ?? []).some(({ name }) => name === cluster)) return undefined;
-  if (spec.suspension?.scheduling === true) return "SchedulingSuspended";
-  if (!hasScheduler(binding)) return "NotClaimed";
+  const { status } = binding;
+  if (taskOf(binding, cluster)?.suppressDeletion === true) return "CopyKept";
+  if (!isOn(binding, cluster)) return undefined;
+  const unscheduled = whyUnscheduled(binding);
+  if (unscheduled !== undefined) return unscheduled;
   const isRefused = findCondition(status?.conditions, "Scheduled")?.status === "False";
   return isRefused ? "NotPlaced" : undefined;
 }

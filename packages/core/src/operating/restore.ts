@@ -13,7 +13,7 @@ import { type Cluster, findCondition, type ResourceBinding } from "@lifeboat/api
 import type { Moment } from "@lifeboat/base";
 import { evict } from "../failover/evacuation/evict.ts";
 import { formerResult } from "../failover/evacuation/former-result.ts";
-import { type PurgeMode, purgeModeOf } from "../failover/evacuation/affected.ts";
+import { type PurgeMode, purgeModeOf } from "../binding/index.ts";
 import { isAnswering } from "../failover/eviction-tasks/fence.ts";
 import { candidateOf, fleetOf } from "../placement/candidate.ts";
 import { objectionsOf } from "../placement/could-take.ts";

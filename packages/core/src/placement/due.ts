@@ -44,7 +44,7 @@ function isInUnnamedGroup({ spec, status }: ResourceBinding, fleet: Fleet): bool
 
 /** Whether the binding goes to every cluster that fits, so that each change of clusters concerns it. */
 export function followsClusters(binding: ResourceBinding): boolean {
-  return !isWorkload(binding as unknown as Record<string, unknown>) || !isDividedIn(binding);
+  return !isWorkload(binding) || !isDividedIn(binding);
 }
 
 /** A person's order to place everything anew, not carried out yet. */
@@ -119,8 +119,7 @@ function hasOtherReplicas(binding: ResourceBinding): boolean {
   const replicas = countAt(spec, "replicas");
   if (!isDividedIn(binding))
     return (
-      isWorkload(binding as unknown as Record<string, unknown>) &&
-      clusters.some((target) => countAt(target, "replicas") !== replicas)
+      isWorkload(binding) && clusters.some((target) => countAt(target, "replicas") !== replicas)
     );
   return clusters.reduce((all, target) => all + countAt(target, "replicas"), 0) !== replicas;
 }

@@ -6,6 +6,7 @@
  *   Divided      the replicas of the faulty clusters can be placed elsewhere, whole; what has none is as if duplicated
  */
 import type { Moment } from "@lifeboat/base";
+import { clusterNamesOf, resultOf } from "../binding/index.ts";
 import { fleetOf } from "./candidate.ts";
 import { followsClusters } from "./due.ts";
 import { unfitMessage } from "./explain.ts";
@@ -25,8 +26,8 @@ export function findTarget(
   moment: Moment,
 ): TargetCheck {
   const { binding, fleet } = view;
-  const left = (binding.spec.clusters ?? []).filter(({ name }) => !faulty.has(name));
-  const leaving = (binding.spec.clusters ?? []).length - left.length;
+  const left = resultOf(binding).filter(({ name }) => !faulty.has(name));
+  const leaving = resultOf(binding).length - left.length;
   const without = {
     ...view,
     binding: { ...binding, spec: { ...binding.spec, clusters: left } },
@@ -56,7 +57,7 @@ function fitting({ explanation }: PlacementDecision): number {
 
 /** How many clusters fit that are not in the result. */
 function added({ explanation }: PlacementDecision, { binding, fleet }: PlacementView): number {
-  const present = new Set((binding.spec.clusters ?? []).map(({ name }) => name));
+  const present = new Set(clusterNamesOf(binding));
   return fleet.candidates.filter(
     ({ name }, i) => explanation.verdicts[i] === undefined && !present.has(name),
   ).length;

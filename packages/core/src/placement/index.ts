@@ -14,7 +14,7 @@ export {
   verdictsOf,
   whatHelps,
 } from "./explain.ts";
-export { evictedFromOf, isApplicationFailover, isLetBack } from "./filters/evicted-from.ts";
+export { evictedFromOf, isLetBack } from "./filters/evicted-from.ts";
 export { findTarget, type TargetCheck } from "./find-target.ts";
 export { place } from "./place.ts";
 export { purgesUnderWay } from "./purge.ts";

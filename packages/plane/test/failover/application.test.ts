@@ -22,30 +22,6 @@ async function start(application: object, members = ["m1", "m2", "m3"], options 
   await fleet.advance("10s");
 }
 
-/** Takes the room away: pods that are gone do not come back. */
-async function sicken(member: string) {
-  const { client } = fleet.member(member);
-  const nodes = { ...resources.namespaces, plural: "nodes", kind: "Node" };
-  for (const node of (await client.list(nodes)).items) {
-    const spec = { ...(node["spec"] as object), unschedulable: true };
-    await client.update(nodes, { ...node, spec });
-  }
-  for (const { metadata } of (await client.list(resources.pods)).items)
-    await client.delete(resources.pods, {
-      namespace: metadata.namespace ?? "",
-      name: metadata.name,
-    });
-}
-
-async function cure(member: string) {
-  const { client } = fleet.member(member);
-  const nodes = { ...resources.namespaces, plural: "nodes", kind: "Node" };
-  for (const node of (await client.list(nodes)).items) {
-    const { unschedulable: _off, ...spec } = node["spec"] as { unschedulable?: boolean };
-    await client.update(nodes, { ...node, spec });
-  }
-}
-
 async function annotation(key: string): Promise<string | undefined> {
   return (await hands.binding()).metadata.annotations?.[key];
 }
@@ -53,11 +29,11 @@ async function annotation(key: string): Promise<string | undefined> {
 describe("a workload that is unhealthy", () => {
   it("stays for as long as its policy tolerates, then moves, and does not come back", async () => {
     await start({ purgeMode: "Gracefully" });
-    await sicken("m1");
+    await hands.sicken("m1");
     await fleet.advance("30s");
     expect(await hands.placement()).toBe("m1");
     expect(await annotation(SINCE)).toMatch(/^\{"m1":"2026-01-01T00:00:\d\dZ"\}$/);
-    await sicken("m2");
+    await hands.sicken("m2");
     await fleet.advance("40s");
     expect(await hands.placement()).toMatch(/^m[23] -m1$/);
     const [task] = (await hands.binding()).spec.gracefulEvictionTasks ?? [];
@@ -68,7 +44,7 @@ describe("a workload that is unhealthy", () => {
       gracePeriodSeconds: 600,
       clustersBeforeFailover: ["m1"],
     });
-    await cure("m1");
+    await hands.cure("m1");
     await fleet.advance("4m");
     // By m2 or not, it ends up where it is well, and not in m1.
     expect(await hands.placement()).toBe("m3");
@@ -82,7 +58,7 @@ describe("a workload that is unhealthy", () => {
     ["back", -600_000],
   ])("keeps its time when the clock jumps %s", async (_way, jumpMs) => {
     await start({ purgeMode: "Gracefully" });
-    await sicken("m1");
+    await hands.sicken("m1");
     await fleet.advance("30s");
     fleet.clock.step(jumpMs);
     await fleet.advance("28s");
@@ -93,14 +69,14 @@ describe("a workload that is unhealthy", () => {
 
   it("keeps its time through a restart, and loses it when it is well again", async () => {
     await start({ purgeMode: "Gracefully" });
-    await sicken("m1");
+    await hands.sicken("m1");
     await fleet.advance("40s");
     const since = await annotation(SINCE);
     expect(since).toBeDefined();
     await fleet.restart();
     await fleet.advance("5s");
     expect(await annotation(SINCE)).toBe(since);
-    await cure("m1");
+    await hands.cure("m1");
     await fleet.advance("5s");
     expect(await annotation(SINCE)).toBeUndefined();
     await fleet.advance("2m");
@@ -114,7 +90,7 @@ describe("a workload that is unhealthy", () => {
 
   it("is held where no other cluster can take it, and says so", async () => {
     await start({}, ["m1"]);
-    await sicken("m1");
+    await hands.sicken("m1");
     await fleet.advance("3m");
     expect(await hands.placement()).toBe("m1");
     expect(await hands.events("ResourceBinding", "web-deployment")).toContain("EvictionHeld");
@@ -122,7 +98,7 @@ describe("a workload that is unhealthy", () => {
 
   it("is not moved because its cluster cannot be reached", async () => {
     await start({});
-    await sicken("m1");
+    await hands.sicken("m1");
     await fleet.advance("20s");
     fleet.member("m1").link.setFault({ kind: "down" });
     await fleet.advance("10m");
@@ -134,7 +110,7 @@ describe("a workload that is unhealthy", () => {
     const rules = [{ aliasLabelName: "a.example/replicas", jsonPath: "{.replicas}" }];
     const application = { purgeMode: "Directly", statePreservation: { rules } };
     await start(application, ["m1", "m2"], { statefulFailoverInjection: true });
-    await sicken("m1");
+    await hands.sicken("m1");
     await fleet.advance("2m");
     expect(await hands.placement()).toBe("m2");
     expect(await hands.copy("m1")).toBeUndefined();
@@ -146,7 +122,7 @@ describe("a workload that is unhealthy", () => {
   it("carries nothing while the gate is off", async () => {
     const rules = [{ aliasLabelName: "a.example/replicas", jsonPath: "{.replicas}" }];
     await start({ purgeMode: "Directly", statePreservation: { rules } }, ["m1", "m2"]);
-    await sicken("m1");
+    await hands.sicken("m1");
     await fleet.advance("2m");
     expect(await hands.placement()).toBe("m2");
     expect((await hands.copy("m2"))?.metadata.labels).not.toHaveProperty("a.example/replicas");
@@ -157,7 +133,7 @@ describe("a workload that is unhealthy", () => {
     await start({ statePreservation: { rules } }, ["m1", "m2"], {
       statefulFailoverInjection: true,
     });
-    await sicken("m1");
+    await hands.sicken("m1");
     await fleet.advance("2m");
     expect(await hands.placement()).toBe("m1");
     const policy = await fleet.plane.get(propagationPolicies, {
@@ -178,8 +154,8 @@ describe("a workload that is unhealthy", () => {
 describe("the grace period", () => {
   it("lets an unhealthy old copy go although the new one is not healthy either", async () => {
     await start({ purgeMode: "Gracefully", gracePeriodSeconds: 30 }, ["m1", "m2"]);
-    await sicken("m1");
-    await sicken("m2");
+    await hands.sicken("m1");
+    await hands.sicken("m2");
     await fleet.advance("75s");
     expect(await hands.placement()).toBe("m2 -m1");
     await fleet.advance("40s");

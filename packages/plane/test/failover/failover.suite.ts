@@ -31,6 +31,16 @@ import {
   DEFAULT_CONTROLLERS,
 } from "../../src/controllers.ts";
 
+interface NodeSpec {
+  readonly unschedulable?: boolean;
+}
+
+interface Told extends AnyObject {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly involvedObject?: { readonly kind?: string; readonly name?: string };
+}
+
 type Taint = NonNullable<Cluster["spec"]["taints"]>[number];
 
 export const WEB = { namespace: "default", name: "web" };
@@ -161,6 +171,41 @@ export class Hands {
   async events(kind: string, name: string): Promise<readonly string[]> {
     const reasons = await reasonsAbout(this.#fleet.plane, name, kind);
     return [...new Set(reasons)].toSorted((a, b) => a.localeCompare(b));
+  }
+
+  /** The messages of the Events with this reason about an object of this kind and name, each once. */
+  async told(kind: string, name: string, reason: string): Promise<readonly string[]> {
+    const { items } = await this.#fleet.plane.list(resources.events);
+    const about = (items as readonly Told[]).filter(
+      (event) =>
+        event.reason === reason &&
+        event.involvedObject?.kind === kind &&
+        event.involvedObject.name === name,
+    );
+    return [...new Set(about.map(({ message = "" }) => message))];
+  }
+
+  /** Takes the room of a member away, and as many of its pods; those that are gone do not come back. */
+  async sicken(member: string, pods = Infinity): Promise<void> {
+    await this.#changeNodes(member, (spec) => ({ ...spec, unschedulable: true }));
+    const { client } = this.#fleet.member(member);
+    const { items } = await client.list(resources.pods);
+    for (const { metadata } of items.slice(0, pods))
+      await client.delete(resources.pods, {
+        namespace: metadata.namespace ?? "",
+        name: metadata.name,
+      });
+  }
+
+  async cure(member: string): Promise<void> {
+    await this.#changeNodes(member, ({ unschedulable: _off, ...spec }) => spec);
+  }
+
+  async #changeNodes(member: string, change: (spec: NodeSpec) => object): Promise<void> {
+    const { client } = this.#fleet.member(member);
+    const nodes = { ...resources.namespaces, plural: "nodes", kind: "Node" };
+    for (const node of (await client.list(nodes)).items)
+      await client.update(nodes, { ...node, spec: change(node["spec"] as NodeSpec) });
   }
 
   #cluster(name: string): Promise<Cluster> {

@@ -7,6 +7,7 @@ import {
   resourceBindings,
 } from "@lifeboat/api";
 import { deployment, type Fleet, resources } from "@lifeboat/testkit";
+import type { ControllersOptions } from "../../src/controllers.ts";
 import { DOWN, failoverFleet, type Hands } from "./failover.suite.ts";
 
 const policy: New<PropagationPolicy> = {
@@ -38,9 +39,13 @@ export class CrowdedFleet {
   }
 
   /** Deployments of no replicas: they are workloads with a notion of health, and cost no pods. */
-  static async open(members: number, workloads: number): Promise<CrowdedFleet> {
+  static async open(
+    members: number,
+    workloads: number,
+    options: Partial<ControllersOptions> = {},
+  ): Promise<CrowdedFleet> {
     const names = Array.from({ length: members }, (_, i) => `m${i + 1}`);
-    const { fleet, hands } = await failoverFleet(names, { failover: true });
+    const { fleet, hands } = await failoverFleet(names, { failover: true, ...options });
     await fleet.plane.create(propagationPolicies, policy);
     for (let i = 0; i < workloads; i++)
       await fleet.plane.create(resources.deployments, deployment(`web-${i}`, { replicas: 0 }));

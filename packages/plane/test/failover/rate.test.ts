@@ -28,3 +28,17 @@ it.each([
     expect(record.status?.rate).toMatchObject({ perSecond, reason });
   },
 );
+
+it("keeps releases apart at more than one per second, also when tokens are reserved together", async () => {
+  crowd = await CrowdedFleet.open(3, 40, { resourceEvictionRate: 5 });
+  await crowd.fail(1);
+  const evicted: number[] = [];
+  for (let i = 0; i < 80; i++) {
+    await crowd.fleet.advance("100ms");
+    evicted.push(await crowd.evicted());
+  }
+  // At 5 per second, one every 200 ms; a write may take a moment longer than the one before it.
+  const steps = evicted.map((count, i) => count - (evicted[i - 1] ?? 0));
+  expect(Math.max(...steps)).toBe(1);
+  expect(evicted.at(-1)).toBeGreaterThanOrEqual(30);
+});

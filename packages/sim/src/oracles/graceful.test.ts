@@ -199,6 +199,37 @@ itJudges([
     "the other one never served, and was ordered to go in mode Directly since then",
     removed(0, (h) => h.work("m2", { going: true, purgeMode: "Directly" })),
   ],
+  ...(
+    [
+      [
+        "kept",
+        "the grace period of a failing application is over, and the copy is unhealthy",
+        1,
+        20,
+      ],
+      ["broken", "the grace period of a failing application is not over", 1, 10],
+      ["broken", "the grace period is over, and the copy is healthy", 2, 20],
+    ] as const
+  ).map(
+    ([verdict, name, ready, seconds]) =>
+      [
+        "last-copy-stays",
+        verdict,
+        name,
+        (h: History) => {
+          const failing = task("m1", { reason: "ApplicationFailure", gracePeriodSeconds: 20 });
+          h.template();
+          h.binding({ on: { m1: 2 } });
+          h.copy("m1", ready, { replicas: 2 });
+          h.copy("m2", 0);
+          h.pass(60);
+          h.binding({ on: { m2: 2 }, tasks: [failing] });
+          h.pass(seconds);
+          h.binding({ on: { m2: 2 } });
+          h.noCopy("m1");
+        },
+      ] as const,
+  ),
   [
     "no-cluster-is-left-and-kept",
     "kept",

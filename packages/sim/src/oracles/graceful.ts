@@ -14,6 +14,7 @@ import {
   clusterNamed,
   copyOf,
   type Edit,
+  editOf,
   evictionsOf,
   faultyClusters,
   hasTarget,
@@ -119,9 +120,9 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   {
     name: "last-copy-stays",
     promise:
-      "O-graceful-3: no removal of ours takes the copies of a workload that serve, with one ready replica at least, from one or more to none; mode Directly is exempt (D9)",
+      "O-graceful-3: no removal of ours takes the copies of a workload that serve, with one ready replica at least, from one or more to none; mode Directly is exempt, and the unhealthy old copy of a failing application after its grace period (D9)",
     on: "both",
-    tables: [WORKS, ...WORKLOADS],
+    tables: [WORKS, ...WORKLOADS, ...BINDINGS],
     start: (truth) => {
       const service = new ServiceMemory(truth);
       return (change) => service.judge(change);
@@ -340,14 +341,17 @@ class ServiceMemory {
   readonly #servedUntil = new Map<string, number>();
   /** By key of the Work. */
   readonly #orders = new Map<string, Order>();
+  readonly #graces: GracePeriods;
 
   constructor(truth: Truth) {
     this.#truth = truth;
+    this.#graces = new GracePeriods(truth);
   }
 
   readonly judge: Judge = (change) => {
     const { server, table, key, at, row, previous } = change;
     if (server === "plane") {
+      if (BINDINGS.includes(table)) this.#graces.take(change);
       if (table === WORKS && previous !== undefined && isGoingNow(row, previous)) {
         const knownAt = at - this.#truth.lagMs;
         const others = this.#othersOf(previous.object, knownAt);
@@ -380,6 +384,8 @@ class ServiceMemory {
     // A purge that was ordered is carried out, also when the eviction is taken back a moment later.
     const work = workOf(this.#truth, binding, member);
     if (work !== undefined && isGoing(work) && isPurged(work)) return [];
+    // The field's contract is "regardless" (D9).
+    if (!isWhole(copy) && this.#graces.isOver(binding, member, at)) return [];
     // What the plane cannot have known when it gave the order is not its fault.
     const order = this.#orders.get(workKeyOf(binding, member));
     if (since > (order?.knownAt ?? at - this.#truth.lagMs)) return [];
@@ -416,6 +422,43 @@ class ServiceMemory {
     const work = workOf(this.#truth, binding, cluster);
     return work !== undefined && !isGoing(work);
   }
+}
+
+/** When the grace periods of failing applications end, by workload and the cluster that it leaves. */
+class GracePeriods {
+  readonly #truth: Truth;
+  readonly #periods = new Map<string, { readonly began: number; readonly end: number }>();
+
+  constructor(truth: Truth) {
+    this.#truth = truth;
+  }
+
+  take(change: Committed): void {
+    const edit = editOf(change);
+    if (edit === undefined) return;
+    for (const { fromCluster, reason, gracePeriodSeconds } of tasksBegun(edit)) {
+      const key = `${nameOf(edit.now)} ${fromCluster}`;
+      const hasOne = reason === "ApplicationFailure" && gracePeriodSeconds !== undefined;
+      const began = change.at;
+      if (hasOne) this.#periods.set(key, { began, end: began + gracePeriodSeconds * 1000 });
+      else this.#periods.delete(key);
+    }
+  }
+
+  isOver(binding: ResourceBinding, cluster: string, at: number): boolean {
+    const period = this.#periods.get(`${nameOf(binding)} ${cluster}`);
+    if (period === undefined) return false;
+    return at >= period.end - this.#truth.clockSlackMs(period.began) - WHOLE_SECONDS_MS;
+  }
+}
+
+/** Whether every replica of a copy is ready. */
+function isWhole(copy: AnyObject): boolean {
+  const { spec, status } = copy as {
+    readonly spec?: { readonly replicas?: number };
+    readonly status?: { readonly readyReplicas?: number };
+  };
+  return (status?.readyReplicas ?? 0) >= (spec?.replicas ?? 1);
 }
 
 /** Whether a Work goes, or went, in mode Directly. */

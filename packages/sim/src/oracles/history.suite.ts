@@ -162,7 +162,7 @@ export class History {
     this.put("plane", `work.karmada.io/works/${executionNamespace(cluster)}/${WORK}`, undefined);
   }
 
-  copy(member: string, ready: number, { going = false, labels = {} } = {}): void {
+  copy(member: string, ready: number, { going = false, labels = {}, replicas = 1 } = {}): void {
     this.put(member, "apps/deployments/default/web", {
       kind: "Deployment",
       metadata: {
@@ -177,6 +177,7 @@ export class History {
         },
         ...(going && GOING),
       },
+      ...(replicas > 1 && { spec: { replicas } }),
       status: { readyReplicas: ready },
     });
   }

@@ -164,8 +164,9 @@ export function taintPolicy(step: Of<"taint-policy">): New<AnyObject> {
         {
           key,
           effect,
-          addOnMatchSeconds: step.addAfter,
-          removeOnMismatchSeconds: step.removeAfter,
+          // Windows of 0 seconds are refused at admission; scenarios from before that mean the shortest one.
+          addOnMatchSeconds: Math.max(1, step.addAfter),
+          removeOnMismatchSeconds: Math.max(1, step.removeAfter),
         },
       ],
     },

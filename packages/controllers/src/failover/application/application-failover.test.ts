@@ -57,7 +57,11 @@ function binding(): New<ResourceBinding> {
   return {
     apiVersion: "work.karmada.io/v1alpha2",
     kind: "ResourceBinding",
-    metadata: { name: KEY.name, namespace: "default" },
+    metadata: {
+      name: KEY.name,
+      namespace: "default",
+      labels: { "propagationpolicy.karmada.io/permanent-id": "p" },
+    },
     spec: {
       resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "default", name: "web" },
       replicas: 1,

@@ -27,9 +27,8 @@ import {
 } from "@lifeboat/api";
 import { addMs } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
+import { clusterNamesOf, taskOf } from "@lifeboat/core/binding";
 import {
-  type ApplicationHeldReason,
-  applicationHeldReasons,
   type ApplicationPlan,
   applicationPurgeMode,
   type ApplicationView,
@@ -38,11 +37,10 @@ import {
   hasNowhereElse,
   isKeptOut,
 } from "@lifeboat/core/failover/application";
-import { stateToCarry } from "@lifeboat/core/failover/state";
+import { decideLeaving, type Held, type LeavingDecision } from "@lifeboat/core/failover/leaving";
 import {
   type Candidate,
   candidateOf,
-  findTarget,
   type Fleet,
   fleetOf,
   isLetBack,
@@ -181,11 +179,6 @@ function hasSameFit(old: Cluster | undefined, now: Cluster | undefined): boolean
   );
 }
 
-interface Held {
-  readonly reason: ApplicationHeldReason;
-  readonly message: string;
-}
-
 class ApplicationFailovers {
   readonly #context: PlaneContext;
   readonly #options: ApplicationFailoverOptions;
@@ -237,8 +230,8 @@ class ApplicationFailovers {
 
   #view(binding: Binding): ApplicationView {
     const { informers, time } = this.#context;
-    const found = (binding.spec.clusters ?? []).flatMap(
-      ({ name }) => informers.clusters.get({ namespace: "", name }) ?? [],
+    const found = clusterNamesOf(binding).flatMap(
+      (name) => informers.clusters.get({ namespace: "", name }) ?? [],
     );
     return {
       binding,
@@ -262,44 +255,42 @@ class ApplicationFailovers {
   ): Promise<Outcome> {
     const { clock } = this.#context;
     const work = view.works.find((one) => clusterOfWork(one) === cluster);
-    const order = this.#orderFor(view.binding, plan, cluster, work);
-    if ("reason" in order) {
-      this.#hold(view.binding, cluster, order);
+    const decision = this.#decide(view.binding, plan, cluster, work);
+    if (decision.outcome === "held") {
+      this.#hold(view.binding, cluster, decision);
       for (const changed of plan.commands) await this.#update(changed, signal);
       return checkAgainAt(addMs(clock.now(), HELD_AGAIN_MS));
     }
     if (work !== undefined && !(await this.#isUnchanged(work, signal)))
       return checkAgainAt(addMs(clock.now(), CACHE_BEHIND_MS));
-    await this.#evict(plan, cluster, order, signal);
+    await this.#evict(plan, cluster, decision, signal);
     return done;
   }
 
-  /** What the workload carries, or why it cannot leave. */
-  #orderFor(
+  /** Whether the workload may leave the cluster, and what it carries. */
+  #decide(
     binding: Binding,
     { due }: ApplicationPlan,
     cluster: string,
     work: Work | undefined,
-  ): Held | CarriedLabels {
-    const { templates, time } = this.#context;
-    if (binding.spec.suspension?.scheduling === true) return heldFor("SchedulingSuspended");
-    const template = templates.get(binding.spec.resource);
-    if (template === undefined) return heldFor("TemplateMissing");
-    const target = findTarget(this.#placementOf(binding), new Set(due), time.moment());
-    if (!target.found) return heldFor("NoTarget", target.message);
-    const { state, inject } = stateToCarry({
-      binding,
-      cluster,
-      failing: "application",
-      purgeMode: applicationPurgeMode(binding),
-      work,
-      template,
-      policy: policyOf(this.#context.informers, binding),
-      enabled: this.#options.statefulFailoverInjection,
-    });
-    if (state.outcome === "held")
-      return heldFor("StateNotReadable", `${state.reason}: ${state.message}`);
-    return { labels: state.labels, inject, warnings: state.warnings };
+  ): LeavingDecision {
+    const { informers, templates, time } = this.#context;
+    return decideLeaving(
+      {
+        cluster,
+        failing: "application",
+        purgeMode: applicationPurgeMode(binding),
+        placement: this.#placementOf(binding),
+        leaving: new Set(due),
+        state: {
+          work,
+          policy: policyOf(informers, binding),
+          enabled: this.#options.statefulFailoverInjection,
+          template: templates.get(binding.spec.resource),
+        },
+      },
+      time.moment(),
+    );
   }
 
   /** What other workloads were promised. Counting it takes a look at all of them, so it may be a second old. */
@@ -353,11 +344,11 @@ class ApplicationFailovers {
   async #evict(
     { remembered }: ApplicationPlan,
     cluster: string,
-    state: CarriedLabels,
+    { carried, warnings }: Extract<LeavingDecision, { outcome: "leave" }>,
     signal: AbortSignal,
   ): Promise<void> {
     const { clock, log } = this.#context;
-    const evicted = evictApplication(remembered, cluster, state, clock.now());
+    const evicted = evictApplication(remembered, cluster, carried, clock.now());
     try {
       await this.#update(evicted, signal);
     } catch (error) {
@@ -371,7 +362,7 @@ class ApplicationFailovers {
     }
     const id = formatKey(keyOf(remembered));
     this.#held.delete(id);
-    const task = evicted.spec.gracefulEvictionTasks?.find((one) => one.fromCluster === cluster);
+    const task = taskOf(evicted, cluster);
     log.info("a failing application leaves its cluster", {
       binding: id,
       cluster,
@@ -383,7 +374,7 @@ class ApplicationFailovers {
       reason: "EvictionDecided",
       message: task?.message ?? "",
     });
-    for (const warning of state.warnings)
+    for (const warning of warnings)
       this.#record(remembered, { type: "Warning", reason: "StateNotPreserved", message: warning });
   }
 
@@ -394,17 +385,4 @@ class ApplicationFailovers {
   #record(binding: Binding, event: RecordedEvent): void {
     tellWorkload(this.#context.events, binding, event);
   }
-}
-
-interface CarriedLabels {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly inject: boolean;
-  readonly warnings: readonly string[];
-}
-
-function heldFor(
-  reason: ApplicationHeldReason,
-  message: string = applicationHeldReasons[reason],
-): Held {
-  return { reason, message };
 }

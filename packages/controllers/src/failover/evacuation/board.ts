@@ -18,32 +18,33 @@ import {
   type ObjectKey,
   parseKey,
 } from "@lifeboat/api";
+import { type DueTime, type Instant, instantOf, type Moment, parseTime } from "@lifeboat/base";
 import {
-  type DueTime,
-  type Instant,
-  instantOf,
-  type Moment,
-  parseTime,
-  type SteadyTime,
-} from "@lifeboat/base";
+  clusterNamesOf,
+  isDrainTaint,
+  isOn,
+  type PurgeMode,
+  purgeModeOf,
+} from "@lifeboat/core/binding";
 import {
   type EntryState,
   entryState,
   EvictionQueue,
-  isDrainTaint,
   isOpen,
-  type HeldReason,
   type Lane,
-  type PurgeMode,
   type Queued,
+  strandedBy,
   taintId,
   type TaintIdentity,
   wasStoppedByGate,
 } from "@lifeboat/core/failover/evacuation";
+import type { HeldReason } from "@lifeboat/core/failover/leaving";
 import { compareVersions } from "@lifeboat/kit";
 import { type Binding, bindingOf, bindingsBy } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
-import { bindingClusters, type PlaneInformers } from "../../context/informers.ts";
+import { bindingClusters } from "../../context/informers.ts";
+import type { Wakes } from "./state.ts";
+import { tellStays } from "./tell.ts";
 
 /** On which terms a taint moves a binding, as it was recorded. */
 export interface Term {
@@ -78,6 +79,8 @@ export interface Item {
   /** Its binding was looked at, so that a change of its state is news. */
   isKnown: boolean;
   putBack: boolean;
+  /** It has left, and is in no cluster. */
+  isStranded: boolean;
   held: Held | undefined;
   /** It is being released; the queue does not get it meanwhile. */
   isBusy: boolean;
@@ -106,38 +109,25 @@ export interface Track {
   takenOut: ReadonlySet<string>;
 }
 
-export interface BoardListener {
-  /** Something about the evacuations of this cluster changed. */
-  changed(cluster: string): void;
-  /** Somebody may be released who could not before. */
-  wake(): void;
-  /** Somebody who was in line stays where they are. */
-  stays(item: Item): void;
-}
-
 /** More than a slice can hold: entries are in order by their slice, then by their place in it. */
 const MAX_ENTRIES = 1000;
 
+type BoardContext = Pick<PlaneContext, "events" | "informers" | "log" | "time">;
+
 export class Board {
   readonly queue = new EvictionQueue<Waiting>();
-  readonly #informers: PlaneInformers;
-  readonly #time: SteadyTime;
   readonly #failover: boolean;
-  readonly #listener: BoardListener;
+  readonly #context: BoardContext;
+  readonly #wakes: Wakes;
   readonly #evacuations = new Map<string, Map<string, Evacuation>>();
   /** By evacuation. */
   readonly #slices = new Map<string, Map<string, EvacuationSlice>>();
   readonly #tracks = new Map<string, Track>();
 
-  constructor(
-    { informers, time }: Pick<PlaneContext, "informers" | "time">,
-    failover: boolean,
-    listener: BoardListener,
-  ) {
-    this.#informers = informers;
-    this.#time = time;
+  constructor(context: BoardContext, failover: boolean, wakes: Wakes) {
+    this.#context = context;
     this.#failover = failover;
-    this.#listener = listener;
+    this.#wakes = wakes;
   }
 
   /** All evacuations of a cluster, also those that have finished. */
@@ -195,7 +185,7 @@ export class Board {
       Object.assign(track, readEvacuation(now));
       if (isOtherwise(before, now)) this.#rebuild(track);
     }
-    this.#listener.changed(spec.cluster);
+    this.#wakes.record(spec.cluster);
   }
 
   putSlice(old: EvacuationSlice | undefined, now: EvacuationSlice | undefined): void {
@@ -211,22 +201,22 @@ export class Board {
       this.#removeSlice(track, spec);
       this.#rebuild(track);
     } else for (const item of this.#addSlice(track, now)) this.#update(item);
-    this.#listener.changed(track.cluster);
+    this.#wakes.record(track.cluster);
   }
 
   putBinding(old: Binding | undefined, now: Binding | undefined): void {
     const { namespace = "", name } = ((now ?? old) as Binding).metadata;
     const id = formatKey({ namespace, name });
     const clusters = new Set([
-      ...(old === undefined ? [] : bindingClusters(old)),
-      ...(now === undefined ? [] : bindingClusters(now)),
+      ...(old === undefined ? [] : concernedBy(old)),
+      ...(now === undefined ? [] : concernedBy(now)),
     ]);
     for (const cluster of clusters)
       for (const track of this.tracksOf(cluster)) {
         const item = this.#itemOf(track, id);
         if (item !== undefined) this.#update(item);
         if (now !== undefined && isArrival(track, item, now)) track.arrivals.add(id);
-        this.#listener.changed(cluster);
+        this.#wakes.record(cluster);
       }
   }
 
@@ -238,7 +228,7 @@ export class Board {
 
   /** Puts an item in line, or takes it out of it, as its state asks. */
   settle(item: Item): void {
-    if (this.putInPlace(item)) this.#listener.wake();
+    if (this.putInPlace(item)) this.#wakes.release();
   }
 
   /**
@@ -252,7 +242,7 @@ export class Board {
       return false;
     }
     // What is tolerated for a time waits for that, and not for what held it by a taint that is gone.
-    if (dueAt > this.#time.moment().now) item.held = undefined;
+    if (dueAt > this.#context.time.moment().now) item.held = undefined;
     // seed: put-in-line
     this.queue.put({ item, ...placeOf(item), order: item.order, dueAt });
     return true;
@@ -281,7 +271,7 @@ export class Board {
     let earliest: Instant | undefined;
     for (const term of this.termsInForce(item)) {
       if (!this.#failover && !isDrainTaint(term.taint)) continue;
-      const at = dueOf(term, (since, afterMs) => this.#time.moment().due(since, afterMs));
+      const at = dueOf(term, (since, afterMs) => this.#context.time.moment().due(since, afterMs));
       if (earliest === undefined || at < earliest) earliest = at;
     }
     return earliest;
@@ -303,9 +293,8 @@ export class Board {
 
   /** The clusters that a binding leaves or has to leave. */
   leaving(id: string, binding: Binding): ReadonlySet<string> {
-    const names = (binding.spec.clusters ?? []).map(({ name }) => name);
     return new Set(
-      names.filter((name) =>
+      clusterNamesOf(binding).filter((name) =>
         this.tracksOf(name).some(({ items }) => items.get(id)?.state === "Queued"),
       ),
     );
@@ -337,7 +326,7 @@ export class Board {
     for (const slice of slices.toSorted((a, b) => a.spec.ordinal - b.spec.ordinal))
       this.#addSlice(track, slice);
     for (const item of track.items.values()) this.#update(item);
-    for (const binding of bindingsBy(this.#informers, "cluster", track.cluster)) {
+    for (const binding of bindingsBy(this.#context.informers, "cluster", track.cluster)) {
       const { namespace = "", name } = binding.metadata;
       const id = formatKey({ namespace, name });
       if (isArrival(track, track.items.get(id), binding)) track.arrivals.add(id);
@@ -362,7 +351,7 @@ export class Board {
           toleratedUntil:
             entry.toleratedUntil === undefined ? undefined : parseTime(entry.toleratedUntil),
           addedAt: parseTime(spec.taint.timeAdded ?? ""),
-          purgeMode: entry.purgeMode === "Directly" ? "Directly" : "Gracefully",
+          purgeMode: purgeModeOf(entry.purgeMode, "Gracefully"),
           exempt: entry.exempt,
           result: entry.result,
           recordedAt,
@@ -409,7 +398,7 @@ export class Board {
     const { track } = item;
     const { evacuation, cluster, inForce } = track;
     const { uid } = item.entry.binding;
-    const { state, putBack } = entryState({
+    const { state, putBack, isStranded } = entryState({
       evacuation: evacuation.metadata.name,
       cluster,
       uid,
@@ -429,10 +418,11 @@ export class Board {
     item.isKnown = true;
     item.state = state;
     item.putBack ||= putBack;
+    item.isStranded = isStranded;
     if (state !== "Queued") item.held = undefined;
     this.settle(item);
     if (stays) this.#retryElsewhere(item);
-    if (isNews) this.#listener.stays(item);
+    if (isNews) tellStays(this.#context, item, this.termsInForce(item).length > 0);
   }
 
   /** Tries those entries of a binding again that are held: it has to leave one cluster less. */
@@ -445,8 +435,14 @@ export class Board {
   }
 
   #bindingOf(id: string): Binding | undefined {
-    return bindingOf(this.#informers, parseKey(id));
+    return bindingOf(this.#context.informers, parseKey(id));
   }
+}
+
+/** The clusters whose evacuations a binding concerns; of one that is in no cluster, that which it left last. */
+function concernedBy(binding: Binding): readonly string[] {
+  const last = strandedBy(binding);
+  return [...bindingClusters(binding), ...(last === undefined ? [] : [last.cluster])];
 }
 
 /** From when the term lets its binding go. */
@@ -458,11 +454,6 @@ function dueOf({ toleratedUntil, addedAt }: Term, due: DueTime): Instant {
 /** Its place in the queue: an evacuation that ends does not touch the line of the cluster's next one. */
 function placeOf({ track, id, lane }: Item): Pick<Waiting, "cluster" | "id" | "lane"> {
   return { cluster: track.cluster, id: `${track.evacuation.metadata.name} ${id}`, lane };
-}
-
-/** Whether a binding has the cluster in its result. */
-export function isOn({ spec }: Binding, cluster: string): boolean {
-  return (spec.clusters ?? []).some(({ name }) => name === cluster);
 }
 
 function isGoingOn(evacuation: Evacuation): boolean {
@@ -520,6 +511,7 @@ function recordedFor(track: Track, entry: EvacuationEntry, order: number): Item 
     state: "Queued",
     isKnown: false,
     putBack: false,
+    isStranded: false,
     held: undefined,
     isBusy: false,
     version: "0",

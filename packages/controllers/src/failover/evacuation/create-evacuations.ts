@@ -4,15 +4,13 @@
  *   recorder   one look per cluster: who is affected, written down; how far it is         recorder.ts
  *   releaser   one look for the fleet: who goes next, under the one rate                  releaser.ts
  *   board      what both know, from the informers                                         board.ts
+ *   state      all that both read, and how one is asked to look again                     state.ts
  *
  * The rules are in core/failover/evacuation, with a map of the whole.
  */
 import type { ObjectKey } from "@lifeboat/api";
-import {
-  DEFAULT_RATES,
-  type PurgeMode,
-  type RateOptions,
-} from "@lifeboat/core/failover/evacuation";
+import type { PurgeMode } from "@lifeboat/core/binding";
+import { DEFAULT_RATES, type RateOptions } from "@lifeboat/core/failover/evacuation";
 import {
   type Controller,
   type ControllerWatch,
@@ -23,9 +21,11 @@ import {
 } from "@lifeboat/kit";
 import type { PlaneContext } from "../../context/context.ts";
 import { Board } from "./board.ts";
+import { FleetRate } from "./fleet-rate.ts";
 import { declareEvacuationMetrics } from "./metrics.ts";
 import { Recorder } from "./recorder.ts";
 import { Releaser } from "./releaser.ts";
+import type { EvacuationState, Wakes } from "./state.ts";
 import { Statistics } from "./statistics.ts";
 import { Targets } from "./targets.ts";
 
@@ -117,31 +117,27 @@ class Evacuations implements Service {
     const { failover, rates, noExecutePurgeMode, statefulFailoverInjection } = this.#options;
     const { clusterStatusUpdateFrequencyMs = STATUS_FREQUENCY_MS } = this.#options;
     const metrics = declareEvacuationMetrics(context.metrics);
-    const statistics = new Statistics();
+    const wakes: Wakes = {
+      record: (cluster) => recording.enqueue({ namespace: "", name: cluster }),
+      release: () => releasing.enqueue(RELEASE),
+    };
+    const board = new Board(context, failover, wakes);
     const targets = new Targets(clusterStatusUpdateFrequencyMs);
-    const record = (cluster: string): void => recording.enqueue({ namespace: "", name: cluster });
-    const board: Board = new Board(context, failover, {
-      changed: record,
-      wake: () => releasing.enqueue(RELEASE),
-      stays: (item) => recorder.tellStays(item),
-    });
-    const shared = { context, board, statistics, metrics, rates };
-    const releaser = new Releaser({
-      ...shared,
-      targets,
-      keepsState: statefulFailoverInjection,
-      rateChanged: () => {
-        for (const { cluster } of board.tracks) record(cluster);
-      },
-      itemChanged: record,
-    });
-    const recorder = new Recorder({
-      ...shared,
+    const state: EvacuationState = {
+      context,
       failover,
+      keepsState: statefulFailoverInjection,
       defaultPurgeMode: noExecutePurgeMode,
-      rate: () => releaser.rate,
-      budgetPaused: () => releaser.isPaused,
-    });
+      rates,
+      board,
+      targets,
+      fleetRate: new FleetRate({ context, rates, board, metrics, wakes }),
+      statistics: new Statistics(),
+      metrics,
+      wakes,
+    };
+    const releaser = new Releaser(state);
+    const recorder = new Recorder(state);
     const recording = createController(context, {
       name: "evacuation-recorder",
       concurrency: RECORDERS,

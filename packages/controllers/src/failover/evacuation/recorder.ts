@@ -12,96 +12,65 @@
  *    shows: of two leaders, one that has not heard of a taint would end what the other begins, without end.
  */
 import {
-  clusters,
   type Evacuation,
   type EvacuationSlice,
   evacuations,
   evacuationSlices,
   type EvacuationStatus,
-  failure,
   isRefused,
   type ObjectKey,
-  orNothing,
-  Refused,
 } from "@lifeboat/api";
-import { addMs, formatTime, type Instant } from "@lifeboat/base";
+import { formatTime, type Instant } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
+import { isOn } from "@lifeboat/core/binding";
 import {
+  closedByGate,
   currentOf,
   describeTaint,
   evictingTaints,
   type EvictingTaint,
   identityOf,
-  isDrainTaint,
   judge,
   type JudgeOptions,
   nextEvacuation,
   nextOrdinal,
-  passiveRateOf,
   phaseReasons,
-  progressOf,
-  type PurgeMode,
-  type Rate,
-  type RateOptions,
   type RecordedTaint,
   recordTaints,
-  secondsLeft,
   slicesFor,
   surplusOf,
   taintId,
-  closedByGate,
   wasStoppedByGate,
 } from "@lifeboat/core/failover/evacuation";
-import { checkAgainAt, compareVersions, done, type Outcome } from "@lifeboat/kit";
-import { type Binding, bindingOf, bindingsBy, tellWorkload } from "../../context/bindings.ts";
-import type { PlaneContext } from "../../context/context.ts";
-import { type Board, isOn, type Item, type Track } from "./board.ts";
-import type { EvacuationMetrics } from "./metrics.ts";
-import type { Statistics } from "./statistics.ts";
-import { summarize, type Summary } from "./summary.ts";
-
-export interface RecorderParts {
-  readonly context: PlaneContext;
-  readonly board: Board;
-  readonly statistics: Statistics;
-  readonly metrics: EvacuationMetrics;
-  readonly rates: RateOptions;
-  readonly failover: boolean;
-  readonly defaultPurgeMode: PurgeMode;
-  /** The rate at this moment. */
-  rate(): Rate;
-  budgetPaused(): boolean;
-}
-
-/** Progress of an evacuation is written and counted at most once in this time. */
-const COALESCE_MS = 1000;
-/** How long `evict_rate` may be behind while nothing happens. */
-const REFRESH_MS = 10_000;
+import { checkAgainAt, done, type Outcome } from "@lifeboat/kit";
+import { type Binding, bindingsBy } from "../../context/bindings.ts";
+import type { Item, Track } from "./board.ts";
+import { Progress } from "./progress.ts";
+import { confirmTaints, isBehind, isCounted, writeStatus } from "./record-writes.ts";
+import type { EvacuationState } from "./state.ts";
+import { tellBinding, tellCluster, tellRemoved } from "./tell.ts";
 
 export class Recorder {
-  readonly #parts: RecorderParts;
-  /** When the progress of a cluster's evacuations was last counted. */
-  readonly #counted = new Map<string, Instant>();
-  /** The kinds that a cluster's metrics show. */
-  readonly #shownKinds = new Map<string, ReadonlySet<string>>();
+  readonly #state: EvacuationState;
+  readonly #progress: Progress;
 
-  constructor(parts: RecorderParts) {
-    this.#parts = parts;
+  constructor(state: EvacuationState) {
+    this.#state = state;
+    this.#progress = new Progress(state);
   }
 
   async look({ name }: ObjectKey, signal: AbortSignal): Promise<Outcome> {
-    const { board, context } = this.#parts;
+    const { board, context } = this.#state;
     const cluster = context.informers.clusters.get({ namespace: "", name });
     const borne = cluster === undefined ? [] : evictingTaints(cluster);
     const known = board.evacuationsOf(name);
-    if (known.length === 0 && !borne.some((taint) => this.#counts(taint))) {
-      this.#counted.delete(name);
-      const shownUntil = this.#showMetrics(name, false, []);
+    if (known.length === 0 && !borne.some((taint) => isCounted(this.#state, taint))) {
+      const shownUntil = this.#progress.end(name);
       return shownUntil === undefined ? done : checkAgainAt(shownUntil);
     }
     const current = await this.#current(name, borne, signal);
     if (current !== undefined && (await this.#record(current, borne, signal))) return done;
-    const again = await this.#progress(name, borne, signal);
+    const again = await this.#progress.write(name, borne, signal);
     for (const surplus of surplusOf(board.evacuationsOf(name))) await this.#remove(surplus, signal);
     return again === undefined ? done : checkAgainAt(again);
   }
@@ -111,15 +80,10 @@ export class Recorder {
     const key = { namespace: "", name: metadata.name };
     const preconditions = { uid: metadata.uid };
     try {
-      await this.#parts.context.plane.delete(evacuations, key, { preconditions, signal });
+      await this.#state.context.plane.delete(evacuations, key, { preconditions, signal });
     } catch (error) {
       if (!isRefused(error, "NotFound")) throw error;
     }
-  }
-
-  /** Whether a taint is recorded as the gate stands. */
-  #counts(taint: EvictingTaint): boolean {
-    return this.#parts.failover || isDrainTaint(taint);
   }
 
   /** The evacuation to which the cluster's taints belong, made if there is none. */
@@ -128,20 +92,21 @@ export class Recorder {
     borne: readonly EvictingTaint[],
     signal: AbortSignal,
   ): Promise<Evacuation | undefined> {
-    const { board, context, failover } = this.#parts;
+    const { board, context, failover } = this.#state;
     const known = board.evacuationsOf(name);
     const current = currentOf(known);
     if (current !== undefined && failover && wasStoppedByGate(current)) {
       await this.#close(current, signal);
       return undefined;
     }
-    if (current !== undefined || !borne.some((taint) => this.#counts(taint))) return current;
+    if (current !== undefined || !borne.some((taint) => isCounted(this.#state, taint)))
+      return current;
     const next = nextEvacuation(
       name,
       known,
       (taken) => context.informers.evacuations.get({ namespace: "", name: taken }) !== undefined,
     );
-    await this.#confirm(name, borne, signal);
+    await confirmTaints(this.#state, name, borne, signal);
     const made = await context.plane.create(evacuations, next, { signal });
     context.log.info("a cluster became faulty, its evacuation is recorded", {
       cluster: name,
@@ -151,26 +116,13 @@ export class Recorder {
     return made;
   }
 
-  /** Asks the server whether the cluster bears these taints. If not, the cache is behind, and the look comes again. */
-  async #confirm(
-    name: string,
-    borne: readonly EvictingTaint[],
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { plane } = this.#parts.context;
-    const cluster = await orNothing(plane.get(clusters, { namespace: "", name }, { signal }));
-    const now = new Set(cluster === undefined ? [] : evictingTaints(cluster).map(taintId));
-    if (now.size === borne.length && borne.every((taint) => now.has(taintId(taint)))) return;
-    throw new Refused(failure(409, "Conflict", `the taints of cluster ${name} have changed`));
-  }
-
   /** Brings the record in line with the taints; answers whether anything was written. */
   async #record(
     current: Evacuation,
     borne: readonly EvictingTaint[],
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { context } = this.#parts;
+    const { context } = this.#state;
     const recorded = current.status?.taints ?? [];
     const slices = new Map<string, number>();
     for (const taint of borne) {
@@ -183,10 +135,10 @@ export class Recorder {
     const gone = taints.filter(
       ({ removedAt }, i) => removedAt !== undefined && recorded[i]?.removedAt === undefined,
     );
-    await this.#confirm(current.spec.cluster, borne, signal);
+    await confirmTaints(this.#state, current.spec.cluster, borne, signal);
     const stays = this.#stayingOf(current, taints);
-    await this.#writeStatus(current, recordingStatus(current, taints, now), signal);
-    this.#tellRemoved(current, gone, stays);
+    await writeStatus(this.#state, current, recordingStatus(current, taints, now), signal);
+    tellRemoved(context, current, gone, stays);
     return true;
   }
 
@@ -197,16 +149,16 @@ export class Recorder {
     borne: readonly EvictingTaint[],
     signal: AbortSignal,
   ): Promise<number | undefined> {
-    const { board, context } = this.#parts;
+    const { board, context } = this.#state;
     const { cluster } = current.spec;
     const id = taintId(taint);
     const known = (current.status?.taints ?? []).find((one) => taintId(one.taint) === id);
-    if (!this.#counts(taint)) return undefined;
+    if (!isCounted(this.#state, taint)) return undefined;
     const existing = board.slicesOf(current, id);
     // A slice that the cache does not show yet would be written a second time.
-    if (this.#isBehind(current, existing.length, known)) return undefined;
+    if (isBehind(this.#state, current, existing.length, known)) return undefined;
     // Those who arrive are gathered for a while, so that they share a slice.
-    if (known !== undefined && this.#isTooEarly(cluster)) return undefined;
+    if (known !== undefined && this.#progress.isTooEarly(cluster)) return undefined;
     const bindings =
       known === undefined ? this.#onCluster(current, existing) : this.#arrived(current, id);
     if (known !== undefined && bindings.length === 0)
@@ -214,12 +166,15 @@ export class Recorder {
     const options = this.#judgeOptions();
     const entries = bindings.map((binding) => judge(binding, cluster, taint, options));
     const slices = slicesFor(current, identityOf(taint), nextOrdinal(existing), entries);
-    if (slices.length > 0) await this.#confirm(cluster, borne, signal);
+    if (slices.length > 0) await confirmTaints(this.#state, cluster, borne, signal);
     for (const slice of slices) await context.plane.create(evacuationSlices, slice, { signal });
     for (const [i, binding] of bindings.entries()) {
       const { exempt } = entries[i] ?? {};
       if (exempt === undefined)
-        this.#tell(binding, "EvictionQueued", queuedMessage(cluster, taint));
+        tellBinding(context, binding, "Normal", {
+          reason: "EvictionQueued",
+          message: queuedMessage(cluster, taint),
+        });
     }
     const affected = entries.filter(({ exempt }) => exempt === undefined).length;
     context.log.info("recorded who is affected by a taint", {
@@ -229,7 +184,8 @@ export class Recorder {
       exempt: entries.length - affected,
       arrived: known !== undefined,
     });
-    this.#tellCluster(
+    tellCluster(
+      context,
       cluster,
       "EvictionQueued",
       `Evacuation ${current.metadata.name}: ${affected} of ${entries.length} are queued because of the taint ${describeTaint(taint)}.`,
@@ -237,19 +193,9 @@ export class Recorder {
     return existing.length + slices.length;
   }
 
-  /**
-   * Whether slices of a taint exist that the cache does not show yet. Once the cache is as new as the evacuation, what it
-   * does not show was deleted by hand, and who stood in it counts as arrived.
-   */
-  #isBehind(evacuation: Evacuation, existing: number, known: RecordedTaint | undefined): boolean {
-    if (known === undefined || existing >= known.slices) return false;
-    const { resourceVersion: seen = "0" } = this.#parts.context.informers.evacuationSlices;
-    return compareVersions(seen, evacuation.metadata.resourceVersion ?? "0") < 0;
-  }
-
   /** Everything on the cluster that no slice of the taint names yet. */
   #onCluster(current: Evacuation, existing: readonly EvacuationSlice[]): readonly Binding[] {
-    const { informers } = this.#parts.context;
+    const { informers } = this.#state.context;
     const { cluster } = current.spec;
     const named = new Set(
       existing.flatMap(({ spec }) => spec.entries.map(({ binding }) => binding.uid)),
@@ -263,7 +209,7 @@ export class Recorder {
   }
 
   #arrived(current: Evacuation, taint: string): readonly Binding[] {
-    const { board } = this.#parts;
+    const { board } = this.#state;
     const track = this.#trackOf(current);
     if (track === undefined) return [];
     return board
@@ -272,13 +218,13 @@ export class Recorder {
   }
 
   #trackOf({ metadata, spec }: Evacuation): Track | undefined {
-    return this.#parts.board
+    return this.#state.board
       .tracksOf(spec.cluster)
       .find(({ evacuation }) => evacuation.metadata.name === metadata.name);
   }
 
   #judgeOptions(): JudgeOptions {
-    const { context, defaultPurgeMode } = this.#parts;
+    const { context, defaultPurgeMode } = this.#state;
     return {
       defaultPurgeMode,
       isFederated: ({ spec: { resource } }) => {
@@ -292,137 +238,10 @@ export class Recorder {
     };
   }
 
-  /** Writes how far the cluster's evacuations are; answers when to look again. */
-  async #progress(
-    name: string,
-    borne: readonly EvictingTaint[],
-    signal: AbortSignal,
-  ): Promise<Instant | undefined> {
-    const { board, context } = this.#parts;
-    const { now, due } = context.time.moment();
-    const tracks = board.tracksOf(name);
-    const isRecording = tracks.some(({ evacuation }) => isRecordingPhase(evacuation));
-    if (this.#isTooEarly(name) && !isRecording)
-      return due(this.#counted.get(name) ?? now, COALESCE_MS);
-    this.#counted.set(name, now);
-    const summaries: Summary[] = [];
-    for (const track of tracks) {
-      const summary = summarize(board, track, now);
-      const isCurrent = currentOf(board.evacuationsOf(name)) === track.evacuation;
-      await this.#writeProgress(track, summary, isCurrent ? borne : [], signal);
-      summaries.push(summary);
-    }
-    const isFaulty = borne.some((taint) => this.#counts(taint));
-    const metricsAt = this.#showMetrics(name, isFaulty, summaries);
-    return earliest([
-      ...summaries.flatMap(({ nextDueAt }) => nextDueAt ?? []),
-      ...(metricsAt === undefined ? [] : [metricsAt]),
-      // Slices that never come, because a person wrote that there are more, end with the cache's next sign of life.
-      ...(isRecording ? [addMs(now, REFRESH_MS)] : []),
-    ]);
-  }
-
-  #isTooEarly(name: string): boolean {
-    const counted = this.#counted.get(name);
-    const { now, due } = this.#parts.context.time.moment();
-    return counted !== undefined && now < due(counted, COALESCE_MS);
-  }
-
-  async #writeProgress(
-    track: Track,
-    summary: Summary,
-    borne: readonly EvictingTaint[],
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { board, context, failover, rates } = this.#parts;
-    const { evacuation } = track;
-    const taints = evacuation.status?.taints ?? [];
-    const rate = this.#parts.rate();
-    const now = context.clock.now();
-    const others = [...board.tracks]
-      .filter((other) => other !== track)
-      .map(({ cluster }) => ({
-        workloads: board.queue.sizeOf("Workload", cluster),
-        passive: board.queue.sizeOf("Passive", cluster),
-      }));
-    const status = progressOf(
-      {
-        evacuation,
-        taints,
-        isRecording: this.#isRecording(evacuation, taints, borne),
-        counts: summary.counts,
-        due: summary.due,
-        rate,
-        budgetPaused: this.#parts.budgetPaused(),
-        failover,
-        held: summary.held,
-        putBack: summary.putBack,
-        secondsLeft: secondsLeft(
-          summary.line,
-          others,
-          { workloads: rate.perSecond, passive: passiveRateOf(rate, rates) },
-          summary.lastDueAt,
-          now,
-        ),
-      },
-      now,
-    );
-    if (status === undefined) return;
-    const { cluster } = evacuation.spec;
-    const ends = currentOf([{ ...evacuation, status }]) === undefined;
-    if (ends && currentOf(board.evacuationsOf(cluster)) === evacuation)
-      await this.#confirm(cluster, borne, signal);
-    await this.#writeStatus(evacuation, status, signal);
-    const { name } = evacuation.metadata;
-    const { held } = summary.counts;
-    if (held > 0 && (evacuation.status?.entries?.held ?? 0) === 0)
-      this.#tellCluster(
-        evacuation.spec.cluster,
-        "EvictionHeld",
-        `Evacuation ${name}: ${held} cannot leave for now; see lifeboat evacuations show ${name}`,
-      );
-    if (status.phase !== evacuation.status?.phase)
-      context.log.info("an evacuation changed its phase", {
-        evacuation: name,
-        phase: status.phase,
-        reason: status.reason,
-        ...status.entries,
-      });
-  }
-
-  /** Whether slices are missing, here or in the cache. */
-  #isRecording(
-    evacuation: Evacuation,
-    taints: readonly RecordedTaint[],
-    borne: readonly EvictingTaint[],
-  ): boolean {
-    const known = new Set(taints.map(({ taint }) => taintId(taint)));
-    if (borne.some((taint) => this.#counts(taint) && !known.has(taintId(taint)))) return true;
-    return taints.some(
-      (one) =>
-        one.removedAt === undefined &&
-        this.#isBehind(
-          evacuation,
-          this.#parts.board.slicesOf(evacuation, taintId(one.taint)).length,
-          one,
-        ),
-    );
-  }
-
   /** Ends an evacuation that the gate had stopped. */
   async #close(current: Evacuation, signal: AbortSignal): Promise<void> {
-    const status = closedByGate(current.status ?? {}, this.#parts.context.clock.now());
-    await this.#writeStatus(current, status, signal);
-  }
-
-  async #writeStatus(
-    evacuation: Evacuation,
-    status: EvacuationStatus,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { plane } = this.#parts.context;
-    const options = { subresource: "status", signal };
-    await plane.update(evacuations, { ...evacuation, status }, options);
+    const status = closedByGate(current.status ?? {}, this.#state.context.clock.now());
+    await writeStatus(this.#state, current, status, signal);
   }
 
   /** How many wait only for taints that are gone now. */
@@ -436,119 +255,10 @@ export class Recorder {
     const items = track === undefined ? [] : [...track.items.values()];
     return items.filter((item) => item.state === "Queued" && !isLeft(item)).length;
   }
-
-  /** Says that taints came off, and how many stay for that. */
-  #tellRemoved(current: Evacuation, gone: readonly RecordedTaint[], stays: number): void {
-    if (gone.length === 0) return;
-    const { name } = current.metadata;
-    if (stays > 0)
-      this.#tellCluster(
-        current.spec.cluster,
-        "EvictionAbandoned",
-        `Evacuation ${name}: ${stays} stay, because the taint is gone.`,
-      );
-    this.#parts.context.log.info("a faulty cluster lost taints, what they had queued stays", {
-      evacuation: name,
-      stays,
-      taints: gone.map(({ taint }) => describeTaint(taint)),
-    });
-  }
-
-  /** Says of a workload that was in line that it stays. */
-  tellStays(item: Item): void {
-    const { track, entry, id, key } = item;
-    const { cluster, evacuation } = track;
-    const { informers, log } = this.#parts.context;
-    const isTakenOut = this.#parts.board.termsInForce(item).length > 0;
-    const why = isTakenOut ? "a person took it out of" : "the taint is gone that had caused";
-    const binding = bindingOf(informers, key);
-    if (binding !== undefined)
-      this.#tell(
-        binding,
-        "EvictionAbandoned",
-        `Stays on cluster ${cluster}: ${why} evacuation ${evacuation.metadata.name}.`,
-      );
-    log.info("an eviction was abandoned", {
-      evacuation: evacuation.metadata.name,
-      cluster,
-      binding: id,
-      kind: entry.resource.kind,
-      reason: isTakenOut ? "EditedByHand" : "Recovered",
-    });
-  }
-
-  #tell(binding: Binding, reason: string, message: string): void {
-    tellWorkload(this.#parts.context.events, binding, { type: "Normal", reason, message });
-  }
-
-  #tellCluster(name: string, reason: string, message: string): void {
-    const { informers, events } = this.#parts.context;
-    const cluster = informers.clusters.get({ namespace: "", name });
-    if (cluster !== undefined) events.record(cluster, { type: "Warning", reason, message });
-  }
-
-  /** Answers when the numbers change with time alone. */
-  #showMetrics(
-    name: string,
-    isFaulty: boolean,
-    summaries: readonly Summary[],
-  ): Instant | undefined {
-    const { context, metrics, statistics } = this.#parts;
-    const monotonic = context.clock.monotonic();
-    const isGoingOn = isFaulty || summaries.length > 0;
-    const shownForMs = statistics.shownForMs(name, isGoingOn, monotonic);
-    if (shownForMs === 0) {
-      this.#endMetrics(name);
-      return undefined;
-    }
-    const kinds = new Map([...(this.#shownKinds.get(name) ?? [])].map((kind) => [kind, 0]));
-    let total = 0;
-    for (const { kinds: some } of summaries)
-      for (const [kind, count] of some) {
-        kinds.set(kind, (kinds.get(kind) ?? 0) + count);
-        total += count;
-      }
-    metrics.total.set(total, { cluster_name: name });
-    for (const [kind, count] of kinds)
-      metrics.byKind.set(count, { cluster_name: name, resource_kind: kind });
-    this.#shownKinds.set(name, new Set(kinds.keys()));
-    const rate = statistics.rate(name, monotonic);
-    metrics.rate.set(rate, { cluster_name: name });
-    // After the recovery it stays what it was at last.
-    if (isGoingOn) metrics.successRate.set(successRate(summaries), { cluster_name: name });
-    const nextMs = Math.min(shownForMs, rate > 0 ? REFRESH_MS : Infinity);
-    return nextMs === Infinity ? undefined : addMs(context.clock.now(), Math.ceil(nextMs));
-  }
-
-  /** The cluster recovered long enough ago: its series end. */
-  #endMetrics(name: string): void {
-    const { metrics, statistics } = this.#parts;
-    for (const kind of this.#shownKinds.get(name) ?? [])
-      metrics.byKind.remove({ cluster_name: name, resource_kind: kind });
-    this.#shownKinds.delete(name);
-    for (const series of [metrics.total, metrics.rate, metrics.successRate, metrics.latency])
-      series.remove({ cluster_name: name });
-    statistics.forget(name);
-  }
-}
-
-/** The share of those who left among all who were tried or stay; 1 while nobody was. */
-function successRate(summaries: readonly Summary[]): number {
-  let left = 0;
-  let stay = 0;
-  for (const { counts } of summaries) {
-    left += counts.evicted + counts.done;
-    stay += counts.held + counts.abandoned;
-  }
-  return left + stay === 0 ? 1 : left / (left + stay);
 }
 
 function queuedMessage(cluster: string, taint: EvictingTaint): string {
   return `Queued for eviction from cluster ${cluster}, which bears the taint ${describeTaint(taint)}.`;
-}
-
-function isRecordingPhase({ status }: Evacuation): boolean {
-  return status?.phase === undefined || status.phase === "Recording";
 }
 
 /** The status with the taints that are recorded now; entries are counted by the next look. */
@@ -566,8 +276,4 @@ function recordingStatus(
     startedAt: status?.startedAt ?? formatTime(now),
     taints,
   };
-}
-
-function earliest(times: readonly Instant[]): Instant | undefined {
-  return times.length === 0 ? undefined : times.reduce((a, b) => (a < b ? a : b));
 }

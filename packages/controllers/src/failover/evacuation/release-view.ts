@@ -1,23 +1,16 @@
 /** What the decision about one release looks at, gathered from the caches. */
 import type { Moment } from "@lifeboat/base";
+import { isOn } from "@lifeboat/core/binding";
 import type { ReleaseView } from "@lifeboat/core/failover/evacuation";
 import { clusterOfWork, isProvenHealthy } from "@lifeboat/core/propagation/works";
 import { type Binding, policyOf } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
 import { worksOf } from "../../context/observe-works.ts";
-import { type Board, isOn, type Item, type Term } from "./board.ts";
-import type { Targets } from "./targets.ts";
-
-export interface ReleaseSources {
-  readonly context: PlaneContext;
-  readonly board: Board;
-  readonly targets: Targets;
-  /** The gate `StatefulFailoverInjection`: whether state is kept at all. */
-  readonly keepsState: boolean;
-}
+import type { Item, Term } from "./board.ts";
+import type { EvacuationState } from "./state.ts";
 
 export function releaseViewOf(
-  { context, board, targets, keepsState }: ReleaseSources,
+  { context, board, targets, keepsState }: EvacuationState,
   item: Item,
   term: Term,
   binding: Binding,

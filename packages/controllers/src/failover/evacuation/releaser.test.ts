@@ -155,7 +155,7 @@ describe("the rate", () => {
     expect((await budget(fleet)).status).toMatchObject({ failedClusters: 2 });
   });
 
-  it("releases in batches where it is high, and counts them on the budget", async () => {
+  it("reserves together where it is high, counts that on the budget, and releases one by one", async () => {
     fleet = await bareFleet({
       clusters: FOUR,
       options: {
@@ -168,6 +168,48 @@ describe("the rate", () => {
     await fleet.advance("1s");
     expect(decisions).toHaveLength(30);
     expect((await budget(fleet)).status).toMatchObject({ reservedTokens: 30 });
+    const gaps = decisions.slice(1).map(({ at }, i) => at - (decisions[i]?.at ?? 0));
+    expect(new Set(gaps)).toEqual(new Set([10]));
+  });
+
+  it("stops between two tokens that were reserved together when it falls to 0", async () => {
+    fleet = await bareFleet({
+      clusters: FOUR,
+      options: {
+        rates: { rate: 10, secondaryRate: 0.1, unhealthyThreshold: 0.55, largeFleetThreshold: 10 },
+      },
+    });
+    await bindMany(fleet, "a", 20, "m1");
+    const decisions = watchDecisions(fleet);
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("450ms");
+    const before = decisions.length;
+    expect(before).toBeGreaterThan(1);
+    for (const name of ["m2", "m3"]) await setTaints(fleet, name, DOWN);
+    await fleet.advance("1m");
+    expect(decisions).toHaveLength(before);
+    await setTaints(fleet, "m2");
+    await setTaints(fleet, "m3");
+    await fleet.advance("1m");
+    expect(decisions).toHaveLength(20);
+  });
+
+  it("stops between two tokens that were reserved together when a person pauses the evacuation", async () => {
+    fleet = await bareFleet({
+      clusters: FOUR,
+      options: {
+        rates: { rate: 10, secondaryRate: 0.1, unhealthyThreshold: 0.55, largeFleetThreshold: 10 },
+      },
+    });
+    await bindMany(fleet, "a", 20, "m1");
+    const decisions = watchDecisions(fleet);
+    await setTaints(fleet, "m1", DOWN);
+    await fleet.advance("450ms");
+    const before = decisions.length;
+    const record = await evacuation(fleet, "m1-1");
+    await fleet.plane.update(evacuations, { ...record, spec: { ...record.spec, paused: true } });
+    await fleet.advance("1m");
+    expect(decisions).toHaveLength(before);
   });
 
   it("rate 0 moves nothing", async () => {
@@ -200,7 +242,7 @@ describe("the rate", () => {
     await fleet.advance("10s");
     expect(decisions.slice(0, 2).map(({ binding }) => binding)).toEqual(["web-0", "web-1"]);
     const passive = decisions.slice(2).map(({ at }) => at - start);
-    expect(passive).toEqual([...Array<number>(10).fill(4000), 5000, 5000]);
+    expect(passive).toEqual([...Array.from({ length: 10 }, (_, i) => 4000 + 100 * i), 5000, 5100]);
   });
 });
 

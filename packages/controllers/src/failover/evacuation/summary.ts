@@ -6,6 +6,8 @@ import type { Board, Item, Track } from "./board.ts";
 
 export interface Summary {
   readonly counts: EntryCounts;
+  /** Evicted ones that are in no cluster. */
+  readonly stranded: number;
   /** Queued ones that may go now. */
   readonly due: number;
   /** When the next queued one may go that may not yet. */
@@ -25,11 +27,13 @@ export function summarize(board: Board, track: Track, now: Instant): Summary {
   const putBack: Item["entry"]["binding"][] = [];
   const kinds = new Map<string, number>();
   const line = { workloads: 0, passive: 0 };
+  let stranded = 0;
   let due = 0;
   let nextDueAt: Instant | undefined;
   let lastDueAt: Instant | undefined;
   for (const item of track.items.values()) {
     states[item.state] += 1;
+    if (item.isStranded) stranded += 1;
     if (item.putBack) putBack.push(item.entry.binding);
     if (item.state !== "Queued") continue;
     const dueAt = board.dueAt(item);
@@ -60,6 +64,7 @@ export function summarize(board: Board, track: Track, now: Instant): Summary {
       abandoned: states.Abandoned,
       exempt: states.Exempt,
     },
+    stranded,
     due,
     nextDueAt,
     lastDueAt,

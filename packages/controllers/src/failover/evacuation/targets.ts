@@ -8,6 +8,7 @@
  */
 import { type Cluster, equalJson, formatKey } from "@lifeboat/api";
 import { addMs, type Instant, type Moment } from "@lifeboat/base";
+import { isDirect, isGenerationScheduled, isMoving, tasksOf } from "@lifeboat/core/binding";
 import {
   type Candidate,
   candidateOf,
@@ -101,9 +102,7 @@ export class Targets {
 }
 
 /** Whether an eviction was decided whose part is not placed yet. */
-function isUnplaced({ metadata, spec, status }: Binding): boolean {
-  const tasks = spec.gracefulEvictionTasks ?? [];
-  if (tasks.length === 0 || metadata.deletionTimestamp !== undefined) return false;
-  if (status?.schedulerObservedGeneration !== metadata.generation) return true;
-  return tasks.some(({ purgeMode }) => purgeMode === "Directly" || purgeMode === "Immediately");
+function isUnplaced(binding: Binding): boolean {
+  if (!isMoving(binding) || binding.metadata.deletionTimestamp !== undefined) return false;
+  return !isGenerationScheduled(binding) || tasksOf(binding).some(isDirect);
 }

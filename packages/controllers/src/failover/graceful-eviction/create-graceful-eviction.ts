@@ -24,6 +24,7 @@ import {
 } from "@lifeboat/api";
 import { addMs, type Instant } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
+import { clusterNamesOf, isMoving, tasksOf } from "@lifeboat/core/binding";
 import {
   decideTasks,
   evictionPluginNames,
@@ -38,7 +39,7 @@ import {
   worksByCluster,
 } from "@lifeboat/core/failover/eviction-tasks";
 import { executionNamespace, workName } from "@lifeboat/core/propagation/rendering";
-import { isProvenHealthy } from "@lifeboat/core/propagation/works";
+import { isProtected, isProvenHealthy } from "@lifeboat/core/propagation/works";
 import {
   checkAgainAt,
   createController,
@@ -114,7 +115,7 @@ export function createGracefulEviction(
 }
 
 function hasTasks(binding: Binding | undefined): boolean {
-  return (binding?.spec.gracefulEvictionTasks ?? []).length > 0;
+  return binding !== undefined && isMoving(binding);
 }
 
 function keysOf(bindings: readonly (Binding | undefined)[]): readonly ObjectKey[] {
@@ -135,6 +136,7 @@ function isSameCopy(old: Work | undefined, now: Work | undefined): boolean {
     old.metadata.generation === now.metadata.generation &&
     old.metadata.deletionTimestamp === now.metadata.deletionTimestamp &&
     isProvenHealthy(old) === isProvenHealthy(now) &&
+    isProtected(old) === isProtected(now) &&
     equalJson(healthsOf(old), healthsOf(now))
   );
 }
@@ -195,8 +197,8 @@ class Evictions {
 
   #view(binding: Binding): TasksView {
     const { informers } = this.#context;
-    const { clusters: result = [], gracefulEvictionTasks: tasks = [] } = binding.spec;
-    const names = [...result.map(({ name }) => name), ...tasks.map((task) => task.fromCluster)];
+    const left = tasksOf(binding).map(({ fromCluster }) => fromCluster);
+    const names = [...clusterNamesOf(binding), ...left];
     const found = names.flatMap((name) => informers.clusters.get({ namespace: "", name }) ?? []);
     return {
       binding,
@@ -281,7 +283,12 @@ class Evictions {
 }
 
 /** Reasons to wait that a person should know of. */
-const TOLD: ReadonlySet<TaskReason> = new Set(["AwaitingFence", "LastHealthyCopy"]);
+const TOLD: ReadonlySet<TaskReason> = new Set([
+  "AwaitingFence",
+  "DispatchingSuspended",
+  "GracePeriodEnding",
+  "LastHealthyCopy",
+]);
 
 /** Whether the verdict lets a copy go because others are, or may be, healthy. */
 function restsOnHealth({ fate, reason }: TaskVerdict): boolean {

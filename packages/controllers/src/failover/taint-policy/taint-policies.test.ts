@@ -69,7 +69,7 @@ it("asks the server before it acts for a policy that is gone, of which it has no
     },
   });
   await fleet.plane.create(clusters, newCluster("eu-1"));
-  const { metadata } = await fleet.plane.create(clusterTaintPolicies, policy(0, 0));
+  const { metadata } = await fleet.plane.create(clusterTaintPolicies, policy(1, 1));
   await fleet.settle();
   stop.abort();
   await fleet.settle();

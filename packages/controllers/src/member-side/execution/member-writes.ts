@@ -51,7 +51,7 @@ export class MemberWrites {
     // The server decides what is a valid object; here it is only passed on.
     if (command.kind === "create")
       return this.#counted(
-        this.#member.create(resource, command.object as unknown as New<AnyObject>, options),
+        this.#member.create(resource, command.object as New<AnyObject>, options),
         (result) =>
           this.#metrics.creations.add(1, {
             ...anew,
@@ -62,7 +62,7 @@ export class MemberWrites {
         "create",
       );
     return this.#counted(
-      this.#member.update(resource, command.object as unknown as AnyObject, options),
+      this.#member.update(resource, command.object as AnyObject, options),
       (result) =>
         this.#metrics.updates.add(1, {
           ...anew,

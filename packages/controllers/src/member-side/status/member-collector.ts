@@ -11,7 +11,7 @@
 import type { Cluster, KubeObject, Resource } from "@lifeboat/api";
 import { anew, sleep } from "@lifeboat/base";
 import { isJsonObject } from "@lifeboat/api";
-import type { Fields } from "@lifeboat/core";
+import { listAt } from "@lifeboat/core";
 import {
   type ClusterKnowledge,
   decideEnablements,
@@ -221,16 +221,16 @@ async function readVersion(client: Client, signal: AbortSignal): Promise<string 
 }
 
 function keepNode(node: KeptNode): KeptNode {
-  return { ...anew, ...identityOf(node), offer: nodeOfferOf(node as unknown as Fields) };
+  return { ...anew, ...identityOf(node), offer: nodeOfferOf(node) };
 }
 
 function keepPod(pod: KeptPod): KeptPod {
-  return { ...anew, ...identityOf(pod), claim: podClaimOf(pod as unknown as Fields) };
+  return { ...anew, ...identityOf(pod), claim: podClaimOf(pod) };
 }
 
 function keepCrd(crd: KeptCrd): KeptCrd {
-  const { status } = crd as unknown as { readonly status?: { readonly conditions?: unknown } };
-  return { ...anew, ...identityOf(crd), conditions: JSON.stringify(status?.conditions ?? []) };
+  const conditions = JSON.stringify(listAt(crd, "status", "conditions"));
+  return { ...anew, ...identityOf(crd), conditions };
 }
 
 function identityOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {

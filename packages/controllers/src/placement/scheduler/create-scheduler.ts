@@ -21,6 +21,7 @@ import {
   parseKey,
 } from "@lifeboat/api";
 import type { Cancel } from "@lifeboat/base";
+import { isScheduled } from "@lifeboat/core/binding";
 import {
   isLetBack,
   place,
@@ -223,7 +224,7 @@ class Scheduler {
     const binding = bindingOf(this.#context.informers, key);
     const isForced = [this.#forced.delete(id), this.#failed.delete(id)].includes(true);
     if (binding === undefined || !this.#isOurs(binding) || isHeldBack(binding)) return done;
-    if (!isForced && isSettled(binding)) return done;
+    if (!isForced && isScheduled(binding)) return done;
     const now = this.#context.clock.now();
     const write = { plane: this.#context.plane, key, now, signal };
     try {
@@ -306,12 +307,4 @@ const AWAITED: Readonly<Record<PlacementDecision["reason"], Awaited | undefined>
 /** Not to be placed now, whatever is due. */
 function isHeldBack({ metadata, spec }: Binding): boolean {
   return metadata.deletionTimestamp !== undefined || spec.suspension?.scheduling === true;
-}
-
-/** Whether the last decision was about this generation and succeeded. */
-function isSettled({ metadata, status }: Binding): boolean {
-  return (
-    status?.schedulerObservedGeneration === metadata.generation &&
-    hasCondition(status?.conditions, "Scheduled")
-  );
 }

@@ -94,5 +94,5 @@ function audienceOf(
 }
 
 function involvedOf(template: Fields): Involved {
-  return template as unknown as AnyObject;
+  return template as AnyObject;
 }

@@ -15,13 +15,12 @@ import {
   type Cluster,
   type ClusterOverridePolicy,
   equalJson,
-  type New,
   type ObjectKey,
   type Resource,
   type Work,
   works,
 } from "@lifeboat/api";
-import { type Fields, wellKnown } from "@lifeboat/core";
+import { wellKnown } from "@lifeboat/core";
 import {
   clusterOfExecutionNamespace,
   decideNamespaceSync,
@@ -80,15 +79,15 @@ async function look(context: PlaneContext, skipped: RegExp, key: ObjectKey): Pro
     return done;
   const rendered = renderNamespaceWork({
     namespace,
-    cluster: asFields(cluster),
-    clusterOverridePolicies: informers.clusterOverridePolicies.list().map(asFields),
+    cluster,
+    clusterOverridePolicies: informers.clusterOverridePolicies.list(),
     workId: existing?.metadata.labels?.[wellKnown.WORK_ID] ?? ids.uid(),
   });
   if (rendered.outcome === "failed") {
     events.record(namespace, failureEvent(key.namespace, rendered));
     return done;
   }
-  const wanted = rendered.work as unknown as New<Work>;
+  const wanted = rendered.work;
   if (existing === undefined) {
     const resource = context.templates.resourceOf(NAMESPACE.apiVersion, NAMESPACE.kind);
     if (resource !== undefined && (await isOnServer(plane, resource, namespace)))
@@ -196,8 +195,4 @@ function namespaceNamed({ templates }: PlaneContext, name: string): AnyObject | 
 
 function isLeaving({ metadata }: { readonly metadata: { readonly deletionTimestamp?: string } }) {
   return metadata.deletionTimestamp !== undefined;
-}
-
-function asFields(object: unknown): Fields {
-  return object as Fields;
 }

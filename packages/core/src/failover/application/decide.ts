@@ -16,11 +16,21 @@
  */
 import type { Cluster, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
 import { addMs, formatTime, type Instant, type Moment, parseTime } from "@lifeboat/base";
+import {
+  clusterNamesOf,
+  isApplicationFailover,
+  isPlaced,
+  modeOf,
+  resultOf,
+  type TaskMode,
+  tasksOf,
+} from "../../binding/index.ts";
 import { aggregatedItems } from "../../propagation/aggregation/items.ts";
 import { evict } from "../evacuation/evict.ts";
+import type { Carried } from "../leaving/decide.ts";
 import { isSilent } from "../eviction-tasks/fence.ts";
 import type { Plan } from "../../plan.ts";
-import { evictedFromOf, isApplicationFailover } from "../../placement/filters/evicted-from.ts";
+import { evictedFromOf } from "../../placement/filters/evicted-from.ts";
 import { place } from "../../placement/place.ts";
 import type { PlacementView } from "../../placement/view.ts";
 import { type ApplicationReason, applicationReasons } from "./reasons.ts";
@@ -97,14 +107,14 @@ export function hasNowhereElse(view: PlacementView, moment: Moment): boolean {
 
 /** Whether it is in no cluster, and there are some that it left in this episode. */
 export function isKeptOut(binding: ResourceBinding): boolean {
-  return (binding.spec.clusters ?? []).length === 0 && evictedFromOf(binding).size > 0;
+  return resultOf(binding).length === 0 && evictedFromOf(binding).size > 0;
 }
 
 /** The eviction of a due cluster, as one write with all that is remembered. */
 export function evictApplication(
   remembered: ResourceBinding,
   cluster: string,
-  state: { readonly labels: Readonly<Record<string, string>>; readonly inject: boolean },
+  carried: Carried,
   now: Instant,
 ): ResourceBinding {
   const record = readRecord(remembered);
@@ -119,8 +129,8 @@ export function evictApplication(
       producer: producerOf(remembered),
       purgeMode: mode,
       ...(mode === "Gracefully" && { gracePeriodSeconds: graceOf(remembered) }),
-      state: state.labels,
-      inject: state.inject,
+      state: carried.labels,
+      inject: carried.inject,
     },
     now,
   );
@@ -131,13 +141,9 @@ export function evictApplication(
   });
 }
 
-/** The purge mode of a failing application, in today's spelling. */
-export function applicationPurgeMode({
-  spec,
-}: ResourceBinding): "Gracefully" | "Directly" | "Never" {
-  const mode: EvictionTask["purgeMode"] = spec.failover?.application?.purgeMode;
-  if (mode === "Directly" || mode === "Immediately") return "Directly";
-  return mode === "Never" ? "Never" : "Gracefully";
+/** The purge mode of a failing application. */
+export function applicationPurgeMode({ spec }: ResourceBinding): TaskMode {
+  return modeOf(spec.failover?.application ?? {});
 }
 
 const NOTHING: FailoverRecord = { unhealthySince: new Map(), evictedFrom: new Set() };
@@ -169,7 +175,7 @@ function healthOf({ binding, works, clusters }: ApplicationView): ReadonlyMap<st
     aggregatedItems(works).map(({ clusterName, health }) => [clusterName, health]),
   );
   return new Map(
-    (binding.spec.clusters ?? []).map(({ name }) => {
+    clusterNamesOf(binding).map((name) => {
       const cluster = clusters.get(name);
       const isHeard = cluster !== undefined && !isSilent(cluster);
       return [name, (isHeard && reported.get(name)) || "Unknown"];
@@ -185,13 +191,12 @@ function episodeOf(
 ): ReadonlySet<string> {
   // seed: nowhere-else
   if (mustReturn) return new Set();
-  const { metadata, spec, status } = binding;
-  const isMoving = (spec.gracefulEvictionTasks ?? []).some(isUnderWay);
-  const isPlaced = status?.schedulerObservedGeneration === metadata.generation && health.size > 0;
+  const isStillLeaving = tasksOf(binding).some(isUnderWay);
   const isWell =
-    isPlaced && [...health].every(([name, state]) => state === "Healthy" && !outdated.has(name));
+    isPlaced(binding) &&
+    [...health].every(([name, state]) => state === "Healthy" && !outdated.has(name));
   // seed: episode-over
-  if (isWell && !isMoving) return new Set();
+  if (isWell && !isStillLeaving) return new Set();
   // A person who places it there again knows better.
   return new Set([...evictedFrom].filter((name) => !health.has(name)));
 }

@@ -7,9 +7,4 @@ export {
   hasNowhereElse,
   isKeptOut,
 } from "./decide.ts";
-export {
-  type ApplicationHeldReason,
-  applicationHeldReasons,
-  type ApplicationReason,
-  applicationReasons,
-} from "./reasons.ts";
+export { type ApplicationReason, applicationReasons } from "./reasons.ts";

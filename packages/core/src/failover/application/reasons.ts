@@ -11,12 +11,3 @@ export const applicationReasons = defineReasons({
 });
 
 export type ApplicationReason = keyof typeof applicationReasons;
-
-export const applicationHeldReasons = defineReasons({
-  SchedulingSuspended: "Scheduling of the workload is suspended: nobody would place it anew.",
-  TemplateMissing: "The workload's template is not known, so its state cannot be kept safely.",
-  NoTarget: "No other cluster can take the workload.",
-  StateNotReadable: "The state that the workload must carry cannot be read.",
-});
-
-export type ApplicationHeldReason = keyof typeof applicationHeldReasons;

@@ -2,7 +2,7 @@
 import type { ResourceBinding } from "@lifeboat/api";
 import { addMs, instantOf } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
-import { affectedBy, type EvictingTaint, purgeModeOf } from "./affected.ts";
+import { affectedBy, type EvictingTaint } from "./affected.ts";
 
 const ADDED = instantOf(Date.UTC(2026, 0, 1));
 const taint = (
@@ -114,11 +114,5 @@ describe("others", () => {
 
   it("NoSchedule moves nobody", () => {
     expect(judge(binding({}), taint("NoSchedule"))).toEqual(NOT);
-  });
-
-  it("old spellings of purge modes mean what they meant", () => {
-    expect(purgeModeOf("Immediately", "Gracefully")).toBe("Directly");
-    expect(purgeModeOf("Graciously", "Directly")).toBe("Gracefully");
-    expect(purgeModeOf(undefined, "Directly")).toBe("Directly");
   });
 });

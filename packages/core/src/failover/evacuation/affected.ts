@@ -19,11 +19,10 @@ import {
   type Toleration,
 } from "@lifeboat/api";
 import { addMs, type Instant, parseTime } from "@lifeboat/base";
-import { DRAIN_TAINT } from "../../well-known.ts";
+import { isDrainTaint, isOn, type PurgeMode, purgeModeOf } from "../../binding/index.ts";
 import type { ExemptReason } from "./reasons.ts";
 
 export type EvictingTaint = NonNullable<Cluster["spec"]["taints"]>[number];
-export type PurgeMode = "Gracefully" | "Directly";
 
 /** How one binding is affected by one taint. */
 export type Affected =
@@ -55,11 +54,9 @@ export function affectedBy(
   defaultPurgeMode: PurgeMode,
 ): Affected {
   const { spec } = binding;
-  if (!(spec.clusters ?? []).some(({ name }) => name === cluster))
-    return isNeededIn(spec, cluster) ? FOLLOWS : LEFT;
+  if (!isOn(binding, cluster)) return isNeededIn(spec, cluster) ? FOLLOWS : LEFT;
   const purgeMode = purgeModeOf(spec.failover?.cluster?.purgeMode, defaultPurgeMode);
-  if (taint.key === DRAIN_TAINT && taint.effect === "NoExecute")
-    return { affected: true, purgeMode };
+  if (isDrainTaint(taint)) return { affected: true, purgeMode };
   const added = taint.timeAdded === undefined ? undefined : parseTime(taint.timeAdded);
   if (taint.effect === "PreferNoExecute") {
     const { cluster: wish } = spec.failover ?? {};
@@ -86,13 +83,6 @@ export function tolerates(toleration: Toleration, taint: EvictingTaint): boolean
   if (operator === "Exists") return true;
   if (key === "") return false;
   return (operator === "" || operator === "Equal") && value === (taint.value ?? "");
-}
-
-/** The purge mode in force, in today's spelling. */
-export function purgeModeOf(wish: string | undefined, otherwise: PurgeMode): PurgeMode {
-  if (wish === "Directly" || wish === "Immediately") return "Directly";
-  if (wish === "Gracefully" || wish === "Graciously") return "Gracefully";
-  return otherwise;
 }
 
 /** For how long a NoExecute taint is tolerated: 0 when not at all, Infinity when for ever. */

@@ -76,6 +76,7 @@ describe("the budget", () => {
       expect(reserve({ reservedUntil: bogus, rate: 0.5, wanted: 1 }, START)).toEqual({
         kind: "reserve",
         tokens: 0,
+        tokenMs: 2000,
         reservedUntil: addMs(START, 2000),
       });
     },

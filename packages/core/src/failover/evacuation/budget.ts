@@ -8,7 +8,7 @@
  *
  * 1. Nothing is released before `reservedUntil`; tokens never accumulate beyond one: what was not used by then is lost.
  * 2. A reservation is for one release; at more than one per second it is for as many as a second allows, at most 100, so
- *    that the budget is written about once a second.
+ *    that the budget is written about once a second. Each of its tokens has a time of its own, so that releases stay apart.
  * 3. A rate of 0 reserves nothing. When it rises again the first release is due at once, but never earlier than the last
  *    reservation allows.
  * 4. A `reservedUntil` that no reservation can have written (a clock that was wrong) is replaced by one token from now,
@@ -26,8 +26,13 @@ export interface BudgetView {
 }
 
 export type TokenReservation =
-  /** Write `reservedUntil`, then release up to `tokens`. */
-  | { readonly kind: "reserve"; readonly tokens: number; readonly reservedUntil: Instant }
+  /** Write `reservedUntil`, then release up to `tokens`, one every `tokenMs`. */
+  | {
+      readonly kind: "reserve";
+      readonly tokens: number;
+      readonly tokenMs: number;
+      readonly reservedUntil: Instant;
+    }
   /** Nothing before this time. */
   | { readonly kind: "wait"; readonly until: Instant }
   /** Nothing until the rate or the queue changes. */
@@ -49,8 +54,9 @@ export function reserve(view: BudgetView, now: Instant): TokenReservation {
   const tokenMs = 1000 / rate;
   const reserved = view.reservedUntil ?? now;
   if (reserved - now > Math.max(LONGEST_MS, tokenMs))
-    return { kind: "reserve", tokens: 0, reservedUntil: addMs(now, Math.ceil(tokenMs)) };
+    return { kind: "reserve", tokens: 0, tokenMs, reservedUntil: addMs(now, Math.ceil(tokenMs)) };
   if (reserved > now) return { kind: "wait", until: reserved };
   const tokens = Math.max(1, Math.min(wanted, MAX_TOKENS, Math.floor(BATCH_MS / tokenMs)));
-  return { kind: "reserve", tokens, reservedUntil: addMs(now, Math.ceil(tokens * tokenMs)) };
+  const reservedUntil = addMs(now, Math.ceil(tokens * tokenMs));
+  return { kind: "reserve", tokens, tokenMs, reservedUntil };
 }

@@ -96,6 +96,19 @@ describe("an entry", () => {
     expect(entryState(view(more)).state).toBe(state);
   });
 
+  it.each([
+    ["is in no cluster since", {}, "eu-1-1 t", "Evicted"],
+    ["is elsewhere", { clusters: [{ name: "us-1" }] }, "eu-1-1 t", "Done"],
+    ["was left in no cluster by another evacuation", {}, "eu-1-2 t", "Done"],
+  ] as const)("that left and %s", (_name, spec, mark, state) => {
+    const annotations = {
+      "lifeboat.dev/evicted-for": JSON.stringify({ "us-9": "x", "eu-1": mark }),
+    };
+    const binding = makeBinding({ clusters: [], ...spec }, { annotations });
+    const answer = entryState(view({ binding, evacuation: "eu-1-1", cluster: "eu-1" }));
+    expect(answer).toMatchObject({ state, isStranded: state === "Evicted" });
+  });
+
   it("says whether it was put back", () => {
     expect(entryState(view({ binding: putBack })).putBack).toBe(true);
     expect(entryState(view({ terms: [{ ...TERM, isInForce: false }] })).putBack).toBe(false);

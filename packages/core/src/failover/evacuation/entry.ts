@@ -3,6 +3,7 @@
  *
  *   cluster in `spec.clusters`    Queued, or Abandoned when no reason to move is left
  *   task for the cluster          Evicted
+ *   neither, in no cluster        Evicted: the workload is stranded until it is placed again
  *   neither, or no binding        Done
  *
  * An eviction leaves a mark on the binding that says for which evacuation and taint it was. A binding that bears the mark
@@ -10,6 +11,7 @@
  * Neither is one whose result a person edited since it was recorded.
  */
 import type { ResourceBinding } from "@lifeboat/api";
+import { isLeaving, isMoving, isOn, resultOf } from "../../binding/index.ts";
 import { isFields, textAt, textsAt } from "../../fields.ts";
 import { EVICTED_FOR } from "../../well-known.ts";
 import { isEditedByHand } from "./own-result.ts";
@@ -41,15 +43,20 @@ export interface EntryAnswer {
   readonly state: EntryState;
   /** A person put it back where it had been evicted from, or edited its result. */
   readonly putBack: boolean;
+  /** This evacuation left it in no cluster, and it has not been placed again. */
+  readonly isStranded: boolean;
 }
 
 export function entryState(view: EntryView): EntryAnswer {
   const { binding, cluster } = view;
-  const is = (state: EntryState, putBack = false): EntryAnswer => ({ state, putBack });
+  const is = (state: EntryState, putBack = false): EntryAnswer => ({
+    state,
+    putBack,
+    isStranded: false,
+  });
   if (binding === undefined || binding.metadata.uid !== view.uid) return is("Done");
-  const isThere = (binding.spec.clusters ?? []).some(({ name }) => name === cluster);
   if (view.terms.every(({ isExempt }) => isExempt)) return is("Exempt");
-  if (isThere && binding.metadata.deletionTimestamp === undefined) {
+  if (isOn(binding, cluster) && binding.metadata.deletionTimestamp === undefined) {
     if (view.takenOut) return is("Abandoned");
     const inForce = view.terms.filter((one) => one.isInForce && !one.isExempt);
     const marks = inForce.filter(
@@ -59,10 +66,23 @@ export function entryState(view: EntryView): EntryAnswer {
     if (marks.length === inForce.length) return is("Abandoned", marks.length > 0);
     return is("Queued");
   }
-  const isLeaving = (binding.spec.gracefulEvictionTasks ?? []).some(
-    ({ fromCluster }) => fromCluster === cluster,
-  );
-  return is(isLeaving ? "Evicted" : "Done");
+  if (isLeaving(binding, cluster)) return is("Evicted");
+  const last = strandedBy(binding);
+  const isStranded = last?.cluster === cluster && last.mark.startsWith(markOf(view.evacuation, ""));
+  return { ...is(isStranded ? "Evicted" : "Done"), isStranded };
+}
+
+/**
+ * The last eviction of a workload that it left in no cluster: the task is over, the result is empty. So it is when no cluster
+ * fits any more after the old copy was purged. undefined: the workload is somewhere, or is still leaving.
+ */
+export function strandedBy(
+  binding: ResourceBinding,
+): { readonly cluster: string; readonly mark: string } | undefined {
+  if (resultOf(binding).length > 0 || isMoving(binding)) return undefined;
+  if (binding.metadata.deletionTimestamp !== undefined) return undefined;
+  const [cluster, mark] = Object.entries(evictionMarks(binding)).at(-1) ?? [];
+  return cluster === undefined || mark === undefined ? undefined : { cluster, mark };
 }
 
 /**

@@ -9,7 +9,7 @@
  */
 import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
 import { formatTime, type Instant } from "@lifeboat/base";
-import type { Fields } from "../../fields.ts";
+import { isOn, resultOf, shareIn, type TaskMode, taskOf, tasksOf } from "../../binding/index.ts";
 import {
   formatPreservedState,
   type PreservedState,
@@ -26,7 +26,7 @@ export interface EvictionOrder {
   readonly reason: string;
   readonly message: string;
   readonly producer: string;
-  readonly purgeMode: NonNullable<EvictionTask["purgeMode"]>;
+  readonly purgeMode: TaskMode;
   /** Only for a failing application moved gracefully. */
   readonly gracePeriodSeconds?: number;
   /** The labels that carry the state; empty: none. */
@@ -46,12 +46,10 @@ export function evict(
   now: Instant,
 ): ResourceBinding {
   const { spec } = binding;
-  const clusters = spec.clusters ?? [];
-  const leaving = clusters.find(({ name }) => name === order.cluster);
+  const clusters = resultOf(binding);
+  const leaving = shareIn(binding, order.cluster);
   if (leaving === undefined) return binding;
-  const tasks = (spec.gracefulEvictionTasks ?? []).filter(
-    ({ fromCluster }) => fromCluster !== order.cluster,
-  );
+  const tasks = tasksOf(binding).filter(({ fromCluster }) => fromCluster !== order.cluster);
   const hasState = Object.keys(order.state).length > 0;
   const task: EvictionTask = {
     fromCluster: order.cluster,
@@ -84,12 +82,9 @@ export function evict(
 /** The binding as it was before the eviction of a cluster that nothing has replaced: the task goes, the result returns. */
 export function rollBack(binding: ResourceBinding, cluster: string): ResourceBinding {
   const { spec } = binding;
-  const task = (spec.gracefulEvictionTasks ?? []).find(
-    ({ fromCluster }) => fromCluster === cluster,
-  );
+  const task = taskOf(binding, cluster);
   if (task === undefined) return binding;
-  const clusters = spec.clusters ?? [];
-  const isThere = clusters.some(({ name }) => name === cluster);
+  const clusters = resultOf(binding);
   const former = {
     name: cluster,
     ...(task.replicas === undefined ? {} : { replicas: task.replicas }),
@@ -98,8 +93,8 @@ export function rollBack(binding: ResourceBinding, cluster: string): ResourceBin
     ...binding,
     spec: {
       ...spec,
-      clusters: isThere ? clusters : [...clusters, former],
-      gracefulEvictionTasks: (spec.gracefulEvictionTasks ?? []).filter((one) => one !== task),
+      clusters: isOn(binding, cluster) ? clusters : [...clusters, former],
+      gracefulEvictionTasks: tasksOf(binding).filter((one) => one !== task),
     },
   });
 }
@@ -129,7 +124,7 @@ function stateAfter(
   { cluster, state }: EvictionOrder,
   carries: boolean,
 ): PreservedState | undefined {
-  const { from = "", labels = {} } = readPreservedState(binding as unknown as Fields) ?? {};
+  const { from = "", labels = {} } = readPreservedState(binding) ?? {};
   const hasFormer = Object.keys(labels).length > 0;
   if (!carries && !hasFormer) return undefined;
   const carried = { from: cluster, labels: carries ? state : {} };

@@ -6,16 +6,15 @@
  * episode, and its beginning is where people want to go back to.
  */
 import type { ResourceBinding } from "@lifeboat/api";
+import { isMoving, resultOf } from "../../binding/index.ts";
 import { integerAt, isFields, textAt } from "../../fields.ts";
 import type { Target } from "../../placement/view.ts";
 import { FORMER_RESULT } from "../../well-known.ts";
 
 /** The text of the annotation after an eviction of this binding. */
 export function formerResultOf(binding: ResourceBinding): string {
-  const { spec } = binding;
   const kept = binding.metadata.annotations?.[FORMER_RESULT];
-  const isUnderWay = (spec.gracefulEvictionTasks ?? []).length > 0;
-  return isUnderWay && kept !== undefined ? kept : JSON.stringify(spec.clusters ?? []);
+  return isMoving(binding) && kept !== undefined ? kept : JSON.stringify(resultOf(binding));
 }
 
 /** Where the workload ran before its last eviction; undefined when that is not known. */

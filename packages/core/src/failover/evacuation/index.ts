@@ -3,8 +3,6 @@ export {
   affectedBy,
   evictingTaints,
   type EvictingTaint,
-  type PurgeMode,
-  purgeModeOf,
   tolerates,
 } from "./affected.ts";
 export { type BudgetView, reserve, type TokenReservation } from "./budget.ts";
@@ -14,6 +12,7 @@ export {
   type EntryTerm,
   type EntryView,
   evictionMarks,
+  strandedBy,
 } from "./entry.ts";
 export { evict, type EvictionOrder, rollBack } from "./evict.ts";
 export { formerResult } from "./former-result.ts";
@@ -33,7 +32,6 @@ export {
   DEFAULT_RATES,
   type FleetHealth,
   fleetHealth,
-  isDrained,
   isFailed,
   passiveRateOf,
   type Rate,
@@ -42,14 +40,7 @@ export {
   type RateReason,
   rateReasons,
 } from "./rate.ts";
-export {
-  type ExemptReason,
-  exemptReasons,
-  type HeldReason,
-  heldReasons,
-  type PhaseReason,
-  phaseReasons,
-} from "./reasons.ts";
+export { type ExemptReason, exemptReasons, type PhaseReason, phaseReasons } from "./reasons.ts";
 export {
   currentOf,
   isOpen,
@@ -73,7 +64,6 @@ export {
 export {
   describeTaint,
   identityOf,
-  isDrainTaint,
   type RecordedTaint,
   taintId,
   type TaintIdentity,

@@ -9,13 +9,14 @@
  */
 import type { ResourceBinding } from "@lifeboat/api";
 import { anew } from "@lifeboat/base";
+import { resultOf } from "../../binding/index.ts";
 import { safeHash } from "../../placement/division/hash.ts";
 import { compareText } from "../../fields.ts";
 import { RESULT_DIGEST } from "../../well-known.ts";
 
 /** What tells the result of a binding from others, whatever its order. */
-export function digestOfResult({ spec }: Pick<ResourceBinding, "spec">): string {
-  const shares = (spec.clusters ?? []).map(({ name, replicas = 0 }) => `${name}:${replicas}`);
+export function digestOfResult(binding: Pick<ResourceBinding, "spec">): string {
+  const shares = resultOf(binding).map(({ name, replicas = 0 }) => `${name}:${replicas}`);
   return safeHash(shares.toSorted(compareText).join(","));
 }
 

@@ -1,7 +1,7 @@
 /**
  * How far an evacuation is: phase, counts, rate and the time it will take, as its status says them (D7).
  *
- *   nothing left       Completed, or Abandoned when something stayed because the cluster recovered
+ *   nothing left       all that left is placed: Completed, or Abandoned when something stayed because the cluster recovered
  *   Recording          who is affected is not yet written down for every taint
  *   Paused             by a person (here or for the whole fleet), or because the gate is off
  *   Braked             something could go, and the fleet's rate is 0
@@ -12,7 +12,8 @@
  */
 import { type Evacuation, equalJson, type EvacuationStatus } from "@lifeboat/api";
 import { formatTime, type Instant } from "@lifeboat/base";
-import { isDrainTaint, type RecordedTaint } from "./taint-identity.ts";
+import { isDrainTaint } from "../../binding/index.ts";
+import type { RecordedTaint } from "./taint-identity.ts";
 import { type PhaseReason, phaseReasons } from "./reasons.ts";
 import { type Rate, rateReasons, type RateReason } from "./rate.ts";
 
@@ -32,6 +33,8 @@ export interface ProgressView {
   /** Whether a taint of the cluster is not recorded yet. */
   readonly isRecording: boolean;
   readonly counts: EntryCounts;
+  /** How many of the evicted are in no cluster although their eviction is over. */
+  readonly stranded: number;
   /** How many of the queued may go already. */
   readonly due: number;
   readonly rate: Rate;
@@ -93,6 +96,8 @@ function phaseOf(view: ProgressView): Phase {
   }
   if (queued === 0 && held > 0) return { phase: "Held", reason: "NoTarget" };
   if (queued > 0 && rate.perSecond === 0) return { phase: "Braked", reason: rate.reason };
+  if (queued === 0 && view.stranded > 0 && view.stranded === evicted)
+    return { phase: "Running", reason: "NotPlaced" };
   const waits = queued > 0 && view.due === 0 && evicted === 0;
   return { phase: "Running", reason: waits ? "AwaitingToleration" : "Moving" };
 }

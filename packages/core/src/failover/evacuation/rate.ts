@@ -9,8 +9,8 @@
  */
 import type { Cluster } from "@lifeboat/api";
 import { EVICTING_EFFECTS } from "@lifeboat/api";
+import { isDrained } from "../../binding/index.ts";
 import { defineReasons } from "../../plan.ts";
-import { DRAIN_TAINT } from "../../well-known.ts";
 
 export interface RateOptions {
   /** `--resource-eviction-rate`, per second. */
@@ -60,11 +60,6 @@ export interface Rate {
 /** Whether a cluster bears a taint that moves workloads away. */
 export function isFailed(cluster: Pick<Cluster, "spec">): boolean {
   return (cluster.spec.taints ?? []).some(({ effect }) => EVICTING_EFFECTS.includes(effect));
-}
-
-/** Whether a person is emptying the cluster. */
-export function isDrained(cluster: Pick<Cluster, "spec">): boolean {
-  return (cluster.spec.taints ?? []).some(({ key }) => key === DRAIN_TAINT);
 }
 
 export function fleetHealth(clusters: readonly Pick<Cluster, "spec">[]): FleetHealth {

@@ -1,19 +1,5 @@
-/** Why an evacuation stands where it stands, and why an entry waits or never moves. */
+/** Why an evacuation stands where it stands, and why an entry never moves; why one is held: `../leaving/reasons.ts`. */
 import { defineReasons } from "../../plan.ts";
-
-export const heldReasons = defineReasons({
-  NoTarget: "No other cluster can take the workload.",
-  SchedulingSuspended:
-    "Scheduling of the workload is suspended: nobody would place it anew. It goes once spec.suspension.scheduling of its binding is no longer true.",
-  NotClaimed:
-    "No policy claims the workload any more: nobody would place it anew. It goes once one does.",
-  TemplateMissing:
-    "The workload's template is not known, so its state cannot be kept safely. It goes once it is.",
-  StateNotReadable: "The state that the workload must carry cannot be read.",
-  EvictionRefused: "The API server refused the eviction.",
-});
-
-export type HeldReason = keyof typeof heldReasons;
 
 export const exemptReasons = defineReasons({
   Tolerated: "The workload tolerates the taint.",
@@ -33,7 +19,8 @@ export const phaseReasons = defineReasons({
   Moving: "Workloads are on their way.",
   AwaitingToleration: "What is left is still tolerated for a time.",
   NoTarget: "Only entries are left that cannot move for now.",
-  AllMoved: "Nothing is left to move.",
+  NotPlaced: "What has left is in no cluster: the scheduler has not placed it again.",
+  AllMoved: "Nothing is left to move, and all that left is placed.",
   ClusterRecovered: "The cluster bears the taints no more; what had not moved stays.",
   TakenOutByPerson: "A person took out what was left.",
 });

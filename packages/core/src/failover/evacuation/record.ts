@@ -18,11 +18,12 @@ import type {
   ResourceBinding,
 } from "@lifeboat/api";
 import { formatTime, type Instant } from "@lifeboat/base";
+import type { PurgeMode } from "../../binding/index.ts";
 import { safeHash } from "../../placement/division/hash.ts";
 import { compareText } from "../../fields.ts";
 import { hasOwnAnswer } from "../../propagation/interpretation/interpretation.ts";
 import { isWorkload } from "../../propagation/rendering/shares.ts";
-import { affectedBy, type EvictingTaint, type PurgeMode } from "./affected.ts";
+import { affectedBy, type EvictingTaint } from "./affected.ts";
 import { digestOfResult } from "./own-result.ts";
 import type { ExemptReason } from "./reasons.ts";
 import { identityOf, type RecordedTaint, taintId, type TaintIdentity } from "./taint-identity.ts";

@@ -1,40 +1,26 @@
 /**
- * Whether a binding whose turn has come is evicted now, and how: the last decision before the write (D8, D12, D22).
+ * Whether a binding whose turn has come is evicted now, and how: the last decision before the write.
  *
- * Placement and state rules are those of this moment, so that a held entry can be repaired; who is affected and the purge
- * mode were fixed when the cluster became faulty.
+ * Whether it may leave is decided for every kind of failover in `../leaving/`; here the answer becomes the order that an
+ * evacuation writes. Who is affected and the purge mode were fixed when the cluster became faulty (D7).
  */
-import type { ResourceBinding } from "@lifeboat/api";
 import type { Moment } from "@lifeboat/base";
-import { claimOf } from "../../propagation/matching/claim.ts";
-import { hasScheduler } from "../../propagation/matching/has-scheduler.ts";
-import { findTarget } from "../../placement/find-target.ts";
-import { isDivided, readPlacement, spreadBy } from "../../placement/rules.ts";
-import type { PlacementView, Target } from "../../placement/view.ts";
-import type { Fields } from "../../fields.ts";
-import { type CarriedStateView, stateToCarry } from "../state/state-to-carry.ts";
-import type { PurgeMode } from "./affected.ts";
+import { isDrainTaint, type PurgeMode } from "../../binding/index.ts";
+import type { Target } from "../../placement/view.ts";
+import { decideLeaving, type Held, type LeavingView } from "../leaving/decide.ts";
 import { markOf } from "./entry.ts";
 import type { EvictionOrder } from "./evict.ts";
-import { type HeldReason, heldReasons } from "./reasons.ts";
-import { describeTaint, isDrainTaint, taintId, type TaintIdentity } from "./taint-identity.ts";
+import { describeTaint, taintId, type TaintIdentity } from "./taint-identity.ts";
 
-export interface ReleaseView {
+export interface ReleaseView extends Pick<
+  LeavingView,
+  "cluster" | "placement" | "leaving" | "state"
+> {
   readonly evacuation: string;
-  readonly cluster: string;
   readonly taint: TaintIdentity;
   readonly purgeMode: PurgeMode;
-  /** The binding, the fleet, and what is promised to others. */
-  readonly placement: PlacementView;
-  /** The clusters that the binding leaves, this one among them. */
-  readonly leaving: ReadonlySet<string>;
   /** Copies that are proven healthy in clusters which the binding does not leave. */
   readonly healthyElsewhere: number;
-  /** For the state that the workload carries. */
-  readonly state: Pick<CarriedStateView, "work" | "policy" | "enabled"> & {
-    /** undefined: it is not known. */
-    readonly template: Fields | undefined;
-  };
 }
 
 export type ReleaseDecision =
@@ -46,42 +32,27 @@ export type ReleaseDecision =
       /** What a person should know about the state. */
       readonly warnings: readonly string[];
     }
-  | { readonly outcome: "held"; readonly reason: HeldReason; readonly message: string };
+  | Held;
 
 /** The producer that eviction tasks of cluster failover name. */
 export const TAINT_MANAGER = "TaintManager";
 export const TAINT_UNTOLERATED = "TaintUntolerated";
 
 export function decideRelease(view: ReleaseView, moment: Moment): ReleaseDecision {
-  const decision = decide(view, moment);
-  if (decision.outcome !== "held" || !BY_POLICY.has(decision.reason)) return decision;
-  return { ...decision, message: placedBy(view.placement.binding) + decision.message };
-}
-
-/** Reasons that a person mends in the policy. */
-const BY_POLICY: ReadonlySet<HeldReason> = new Set(["NoTarget", "StateNotReadable"]);
-
-function decide(view: ReleaseView, moment: Moment): ReleaseDecision {
-  const { placement, cluster, taint, evacuation, purgeMode } = view;
-  const { binding } = placement;
-  if (binding.spec.suspension?.scheduling === true) return held("SchedulingSuspended");
-  if (!hasScheduler(binding)) return held("NotClaimed");
-  const target = findTarget(placement, view.leaving, moment);
-  const needsNone = !target.found && isDrainTaint(taint) && hasEnoughElsewhere(view);
-  // seed: no-target
-  if (!target.found && !needsNone) return held("NoTarget", target.message);
-  const { template } = view.state;
-  if (template === undefined && carriesState(view)) return held("TemplateMissing");
-  const { state, inject } = stateToCarry({
-    ...view.state,
-    template: template ?? {},
-    binding,
-    cluster,
-    purgeMode,
-    failing: "cluster",
-  });
-  if (state.outcome === "held")
-    return held("StateNotReadable", `${state.reason}: ${state.message} ${STATE_HELP}`);
+  const { cluster, taint, evacuation, purgeMode, healthyElsewhere, ...rest } = view;
+  const isDrain = isDrainTaint(taint);
+  const decision = decideLeaving(
+    {
+      ...rest,
+      cluster,
+      purgeMode,
+      failing: "cluster",
+      healthyElsewhere: isDrain ? healthyElsewhere : undefined,
+    },
+    moment,
+  );
+  if (decision.outcome === "held") return decision;
+  const { targets, carried, warnings } = decision;
   return {
     outcome: "release",
     order: {
@@ -90,42 +61,11 @@ function decide(view: ReleaseView, moment: Moment): ReleaseDecision {
       message: `Cluster ${cluster} bears the taint ${describeTaint(taint)}; see evacuation ${evacuation}.`,
       producer: TAINT_MANAGER,
       purgeMode,
-      state: state.labels,
-      inject,
+      state: carried.labels,
+      inject: carried.inject,
       mark: markOf(evacuation, taintId(taint)),
     },
-    targets: target.found ? target.clusters : [],
-    warnings: state.warnings,
+    targets,
+    warnings,
   };
-}
-
-/** Whose rules hold the workload: that is what a person has to look at. */
-function placedBy(binding: ResourceBinding): string {
-  const claim = claimOf(binding);
-  if (claim === undefined) return "";
-  const { namespace, name } = claim;
-  const policy =
-    namespace === ""
-      ? `ClusterPropagationPolicy ${name}`
-      : `PropagationPolicy ${namespace}/${name}`;
-  return `By ${policy}: `;
-}
-
-const STATE_HELP =
-  "It goes once the status can be read by the rules of the policy, or the policy has others.";
-
-function carriesState({ placement, state }: ReleaseView): boolean {
-  const { rules = [] } = placement.binding.spec.failover?.cluster?.statePreservation ?? {};
-  return state.enabled && rules.length > 0;
-}
-
-function held(reason: HeldReason, message: string = heldReasons[reason]): ReleaseDecision {
-  return { outcome: "held", reason, message };
-}
-
-/** On a drain a whole copy may go without a substitute when enough healthy ones stay. */
-function hasEnoughElsewhere({ placement, healthyElsewhere }: ReleaseView): boolean {
-  const rules = readPlacement(placement.binding.spec.placement);
-  if (isDivided(rules)) return false;
-  return healthyElsewhere >= Math.max(1, spreadBy(rules, "cluster")?.min ?? 1);
 }

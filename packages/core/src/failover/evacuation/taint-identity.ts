@@ -3,7 +3,6 @@
  * `timeAdded` and eligibility is frozen per taint (D7).
  */
 import type { EvacuationStatus } from "@lifeboat/api";
-import { DRAIN_TAINT } from "../../well-known.ts";
 import type { EvictingTaint } from "./affected.ts";
 
 export type RecordedTaint = NonNullable<EvacuationStatus["taints"]>[number];
@@ -28,9 +27,4 @@ export function taintId({ key, effect, timeAdded = "" }: TaintIdentity | Evictin
 /** As people write it: `key=value:effect`. */
 export function describeTaint({ key, value = "", effect }: TaintIdentity | EvictingTaint): string {
   return `${key}${value === "" ? "" : `=${value}`}:${effect}`;
-}
-
-/** Whether a person ordered the cluster to be emptied by this taint (D22). */
-export function isDrainTaint({ key, effect }: TaintIdentity | EvictingTaint): boolean {
-  return key === DRAIN_TAINT && effect === "NoExecute";
 }

@@ -184,12 +184,42 @@ describe("a grace period", () => {
     expect(fateOf(scene)).toBe(expected);
   });
 
-  it("says when it will be over", () => {
-    const began = addMs(NOW, -60_000);
+  it.each([
+    [60, 300, "AwaitingTargets"],
+    [300, 600, "GracePeriodEnding"],
+    [599, 600, "GracePeriodEnding"],
+  ])("that began %s s ago is looked at again after %s s: %s", (ago, next, reason) => {
+    const began = addMs(NOW, -ago * 1000);
     const binding = bindingWith(["b"], [graced({ creationTimestamp: formatTime(began) })]);
     const plan = decide({ binding, works: [copy("a", unhealthy)] });
-    expect(plan.checkAgainAt).toBe(addMs(began, 600_000));
+    expect(plan.checkAgainAt).toBe(addMs(began, next * 1000));
     expect(plan.commands).toEqual([]);
+    expect(plan.reason).toBe(reason);
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    ["which the Work knows of", { "lifeboat.dev/grace-period-seconds": "600" }, "GracePeriodOver"],
+    ["which the Work does not know of yet", {}, "LastHealthyCopy"],
+  ])("of a copy that serves in part, %s", (_name, annotations, reason) => {
+    const old = copy("a", unhealthy);
+    const [reported] = old.status?.manifestStatuses ?? [];
+    const serving = { ...reported, status: { readyReplicas: 1 } } as NonNullable<typeof reported>;
+    const work = {
+      ...old,
+      metadata: { ...old.metadata, annotations },
+      status: { ...old.status, manifestStatuses: [serving] },
+    };
+    const plan = decide({ binding: bindingWith(["b"], [graced()]), works: [work] });
+    expect(plan.reason).toBe(reason);
+  });
+
+  it("is not told of where the old copy would stay anyway", () => {
+    const began = addMs(NOW, -400_000);
+    const late = graced({ creationTimestamp: formatTime(began) });
+    const healthyOld = { binding: bindingWith(["b"], [late]), works: [copy("a", healthy)] };
+    expect(decide(healthyOld).reason).toBe("AwaitingTargets");
+    const nowhere = { binding: bindingWith([], [late]), works: [copy("a", unhealthy)] };
+    expect(decide(nowhere).reason).toBe("AwaitingPlacement");
   });
 });
 

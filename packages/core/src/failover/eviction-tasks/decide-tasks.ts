@@ -6,22 +6,31 @@
  *   Gracefully   ──▶ over when a plugin says so, or a failing application's grace period is over; the floor holds  (D9)
  *   Never        ──▶ over when a person says so (`suppressDeletion: false`)
  *
- * 1. Time alone ends nothing, except the grace period of a failing application whose old copy is itself unhealthy.
- * 2. An old copy that may be healthy goes only when another one is proven healthy. Directly is exempt by definition.
+ * 1. Time alone ends nothing, except the grace period of a failing application whose old copy is itself unhealthy: then
+ *    the old copy goes although some of its replicas may still serve, and that is told when half of the time is left.
+ * 2. An old copy that the floor protects goes only when another one is proven healthy. Directly is exempt by definition.
+ *    The Works follow the same rule (`isProtected`).
  * 3. In mode Directly a copy without a Work is gone. A Work that was sent before the eviction and arrives later is never
  *    carried out: execution asks the binding before it applies anything for the first time.
  * 4. Everything that is decided is one write of the binding. A task without a time gets one, so that periods can count.
  */
 import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
 import { formatTime, type Instant, type Moment, parseTime } from "@lifeboat/base";
+import { gracePeriodOf, isDirect, resultOf, tasksOf } from "../../binding/index.ts";
 import type { Plan } from "../../plan.ts";
-import { isApplicationFailover } from "../../placement/filters/evicted-from.ts";
 import { mayBeHealthy } from "../../propagation/works/copy-health.ts";
 import { isSilent, operatorFence } from "./fence.ts";
-import { modeOf } from "./purge-mode.ts";
 import type { TaskReason } from "./reasons.ts";
 import { isTakenBack, stateOfReturn, takenBack } from "./recovery.ts";
-import { holdsFloor, isGoing, isInResult, isSettled, type TasksView, workIn } from "./view.ts";
+import {
+  holdsFloor,
+  isGoing,
+  isInResult,
+  isSettled,
+  type TasksView,
+  undispatchedIn,
+  workIn,
+} from "./view.ts";
 
 export type TaskFate = "kept" | "cleared" | "rolledBack";
 
@@ -45,7 +54,7 @@ interface Verdict {
 
 /** Decides about every task of a binding; `commands` holds the binding as it is to be written, if anything changes. */
 export function decideTasks(view: TasksView, moment: Moment): TasksPlan {
-  const tasks = view.binding.spec.gracefulEvictionTasks ?? [];
+  const tasks = tasksOf(view.binding);
   if (tasks.length === 0) return { ...EMPTY, reason: "NoTasks" };
   const verdicts: TaskVerdict[] = [];
   const times: Instant[] = [];
@@ -75,9 +84,7 @@ function decideTask(view: TasksView, task: EvictionTask, moment: Moment): Verdic
   if (isTakenBack(view, task)) return { fate: "rolledBack", reason: "Recovered" };
   if (!view.clusters.has(task.fromCluster) && workIn(view, task.fromCluster) === undefined)
     return cleared("ClusterGone");
-  return modeOf(task) === "Directly"
-    ? decideDirect(view, task)
-    : decideGraceful(view, task, moment);
+  return isDirect(task) ? decideDirect(view, task) : decideGraceful(view, task, moment);
 }
 
 function decideDirect(view: TasksView, task: EvictionTask): Verdict {
@@ -99,8 +106,7 @@ function decideGraceful(view: TasksView, task: EvictionTask, moment: Moment): Ve
   const reason = whyOver(view, task, moment);
   if (reason === "BackInResult") return cleared(reason);
   if (task.suppressDeletion === true) return kept("KeptByOrder");
-  if (reason === undefined)
-    return kept(isSettled(view) ? "AwaitingTargets" : "AwaitingPlacement", graceEnd(task, moment));
+  if (reason === undefined) return whyKept(view, task, moment);
   // The copy of one that is in the result again stays, whoever says that the eviction is over.
   const isSafe = isInResult(view, task) || holdsFloor(view, task);
   return isSafe ? cleared(reason) : kept("LastHealthyCopy");
@@ -115,24 +121,33 @@ function whyOver(view: TasksView, task: EvictionTask, moment: Moment): TaskReaso
 }
 
 function isGraceOver(view: TasksView, task: EvictionTask, moment: Moment): boolean {
-  const end = graceEndOf(task, moment);
-  if (end === undefined || moment.now < end) return false;
+  const end = graceTime(task, 1, moment);
+  return end !== undefined && moment.now >= end && endsByTime(view, task);
+}
+
+/** Whether the old copy goes at the end of a grace period: it is unhealthy, and there is a place to go. */
+function endsByTime(view: TasksView, task: EvictionTask): boolean {
   const old = workIn(view, task.fromCluster);
   const isUnhealthy = old === undefined || !mayBeHealthy(old);
-  // Without a place to go nothing is gained by removing it.
-  return isUnhealthy && (view.binding.spec.clusters ?? []).length > 0;
+  return isUnhealthy && resultOf(view.binding).length > 0;
 }
 
-/** Only evictions of failing applications have a period. */
-function graceEndOf(task: EvictionTask, { due }: Moment): Instant | undefined {
-  const created = createdAt(task);
-  if (!isApplicationFailover(task) || task.gracePeriodSeconds === undefined) return undefined;
-  return created === undefined ? undefined : due(created, task.gracePeriodSeconds * 1000);
+/** What a graceful eviction waits for. */
+function whyKept(view: TasksView, task: EvictionTask, moment: Moment): Verdict {
+  const [half, end] = [graceTime(task, 0.5, moment), graceTime(task, 1, moment)];
+  const next = [half, end].find((at) => at !== undefined && at > moment.now);
+  if (half !== undefined && moment.now >= half && endsByTime(view, task))
+    return kept("GracePeriodEnding", next);
+  if (!isSettled(view)) return kept("AwaitingPlacement", next);
+  const isUndispatched = undispatchedIn(view) !== undefined;
+  return kept(isUndispatched ? "DispatchingSuspended" : "AwaitingTargets", next);
 }
 
-function graceEnd(task: EvictionTask, moment: Moment): Instant | undefined {
-  const end = graceEndOf(task, moment);
-  return end !== undefined && end > moment.now ? end : undefined;
+/** When so much of a task's grace period is over; undefined: it has none, or none that has begun. */
+function graceTime(task: EvictionTask, share: number, { due }: Moment): Instant | undefined {
+  const [seconds, created] = [gracePeriodOf(task), createdAt(task)];
+  if (seconds === undefined || created === undefined) return undefined;
+  return due(created, seconds * share * 1000);
 }
 
 function createdAt({ creationTimestamp }: EvictionTask): Instant | undefined {
@@ -160,7 +175,7 @@ function withTasks(
   binding: ResourceBinding,
   change: (task: EvictionTask) => readonly EvictionTask[],
 ): ResourceBinding {
-  const gracefulEvictionTasks = (binding.spec.gracefulEvictionTasks ?? []).flatMap(change);
+  const gracefulEvictionTasks = tasksOf(binding).flatMap(change);
   return { ...binding, spec: { ...binding.spec, gracefulEvictionTasks } };
 }
 

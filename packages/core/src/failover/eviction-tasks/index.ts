@@ -6,7 +6,6 @@ export {
   evictionPlugins,
   unknownEvictionPlugins,
 } from "./plugins/registry.ts";
-export { isForTaint, modeOf, type TaskMode } from "./purge-mode.ts";
 export { remedyOf, type TaskReason, taskReasons } from "./reasons.ts";
 export {
   awaitsStaleCopies,

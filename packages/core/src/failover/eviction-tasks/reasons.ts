@@ -14,6 +14,10 @@ export const taskReasons = defineReasons({
   Recovered: "The cluster recovered before the workload was placed anew, so it stays there.",
   AwaitingPlacement: "The workload has not been placed anew yet.",
   AwaitingTargets: "Some copies of the result are not known to be healthy.",
+  DispatchingSuspended:
+    "Dispatching is suspended for a cluster of the result, so no healthy copy appears there.",
+  GracePeriodEnding:
+    "Half of the grace period of a failing application is over. At its end the old copy goes, although some of its replicas may still serve.",
   AwaitingRemoval: "The old copy is being removed.",
   AwaitingFence:
     "The cluster cannot be reached, so nobody knows whether the old copy still runs there.",
@@ -27,6 +31,10 @@ export type TaskReason = keyof typeof taskReasons;
 export function remedyOf(reason: TaskReason, cluster: string): string {
   if (reason === "AwaitingFence")
     return `The workload is placed anew once the cluster answers, or once a person says that it is off: lifeboat fence ${cluster}`;
+  if (reason === "DispatchingSuspended")
+    return "The old copy stays until spec.suspension of the policy allows dispatching, and the new copy is healthy.";
+  if (reason === "GracePeriodEnding")
+    return "To keep it, set suppressDeletion of the eviction task to true.";
   if (reason === "KeptByOrder")
     return "The person who wants it gone sets suppressDeletion of the eviction task to false.";
   return "";

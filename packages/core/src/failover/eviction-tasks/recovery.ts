@@ -7,17 +7,17 @@
  * 3. In mode Directly nothing is placed anew before the task is over, so a recovery before that always rolls back.
  */
 import type { Cluster, EvictionTask, ResourceBinding } from "@lifeboat/api";
+import { clusterNamesOf, isDirect, isPlaced, resultOf } from "../../binding/index.ts";
 import { evictingTaints } from "../evacuation/affected.ts";
 import { rollBack } from "../evacuation/evict.ts";
-import type { Fields } from "../../fields.ts";
 import { isDivided, readPlacement } from "../../placement/rules.ts";
 import {
   formatPreservedState,
   readPreservedState,
 } from "../../propagation/rendering/preserved-state.ts";
 import { PRESERVED_STATE } from "../../well-known.ts";
-import { isForTaint, modeOf } from "./purge-mode.ts";
-import { isGoing, isInResult, isPlaced, type TasksView, workIn } from "./view.ts";
+import { isForTaint } from "./purge-mode.ts";
+import { isGoing, isInResult, type TasksView, workIn } from "./view.ts";
 
 /** Whether the task is to be rolled back. */
 export function isTakenBack(view: TasksView, task: EvictionTask): boolean {
@@ -33,10 +33,10 @@ function isRecovered(cluster: Cluster): boolean {
 /** Whether nothing has been placed for what the task took out. */
 function isUnplaced(view: TasksView, task: EvictionTask): boolean {
   const { spec } = view.binding;
-  const clusters = spec.clusters ?? [];
-  if (clusters.length === 0 || modeOf(task) === "Directly") return true;
+  const clusters = resultOf(view.binding);
+  if (clusters.length === 0 || isDirect(task)) return true;
   const before = task.clustersBeforeFailover;
-  if (before === undefined || isPlaced(view)) return false;
+  if (before === undefined || isPlaced(view.binding)) return false;
   // seed: placed-elsewhere
   if (clusters.some(({ name }) => !before.includes(name))) return false;
   if (!isDivided(readPlacement(spec.placement))) return true;
@@ -63,10 +63,10 @@ export function stateOfReturn(
   binding: ResourceBinding,
   cluster: string,
 ): ResourceBinding {
-  const state = readPreservedState(binding as unknown as Fields);
+  const state = readPreservedState(binding);
   if (state?.from !== cluster) return binding;
   const hasSaved = Object.keys(state.labels).length > 0;
-  const isElsewhere = (binding.spec.clusters ?? []).some(({ name }) => name !== cluster);
+  const isElsewhere = clusterNamesOf(binding).some((name) => name !== cluster);
   if (hasSaved && isElsewhere) return binding;
   const old = workIn(view, cluster);
   const isThere = old !== undefined && !isGoing(old);

@@ -1,7 +1,14 @@
 /** What a decision about eviction tasks looks at, and what plugins may ask of it. */
 import type { Cluster, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
+import {
+  clusterNamesOf,
+  isDispatchingSuspended,
+  isOn,
+  isPlaced,
+  resultOf,
+} from "../../binding/index.ts";
 import { hasScheduler } from "../../propagation/matching/has-scheduler.ts";
-import { isProvenHealthy, mayBeHealthy } from "../../propagation/works/copy-health.ts";
+import { isProtected, isProvenHealthy } from "../../propagation/works/copy-health.ts";
 import { clusterOfWork } from "../../propagation/works/decide-works.ts";
 import { isSilent } from "./fence.ts";
 import type { EvictionPlugin } from "./plugins/plugin.ts";
@@ -39,23 +46,24 @@ export function isGoing({ metadata }: Work): boolean {
 
 /** Whether the workload is placed in the cluster of the task. */
 export function isInResult({ binding }: TasksView, { fromCluster }: EvictionTask): boolean {
-  return (binding.spec.clusters ?? []).some(({ name }) => name === fromCluster);
-}
-
-/** Whether the scheduler has placed this very version of the workload somewhere. */
-export function isPlaced({ binding: { metadata, spec, status } }: TasksView): boolean {
-  return (
-    (spec.clusters ?? []).length > 0 && status?.schedulerObservedGeneration === metadata.generation
-  );
+  return isOn(binding, fromCluster);
 }
 
 /**
  * Whether the workload is where it is to be: placed in this very version, or left where it is because no policy asks for it any
  * more, so that no scheduler will ever see this version.
  */
-export function isSettled(view: TasksView): boolean {
-  const isLeftThere = !hasScheduler(view.binding) && (view.binding.spec.clusters ?? []).length > 0;
-  return isLeftThere || isPlaced(view);
+export function isSettled({ binding }: TasksView): boolean {
+  const isLeftThere = !hasScheduler(binding) && resultOf(binding).length > 0;
+  return isLeftThere || isPlaced(binding);
+}
+
+/** A cluster of the result to which this version of the workload is not sent, because dispatching is suspended. */
+export function undispatchedIn({ binding, works }: TasksView): string | undefined {
+  return clusterNamesOf(binding).find((name) => {
+    const work = works.get(name);
+    return isDispatchingSuspended(binding, name) && (work === undefined || !isProvenHealthy(work));
+  });
 }
 
 /** Whether the copy in a cluster can be relied on: proven healthy, as it should be now, in a cluster that answers. */
@@ -67,11 +75,11 @@ export function isDependable(view: TasksView, name: string): boolean {
   return isProvenHealthy(work) && !view.outdated.has(name);
 }
 
-/** Whether letting the old copy go leaves a healthy one, or takes none away (D9). */
+/** Whether letting the old copy go leaves a healthy one, or takes none away that the floor protects (D9). */
 export function holdsFloor(view: TasksView, { fromCluster }: EvictionTask): boolean {
   const old = workIn(view, fromCluster);
-  if (old === undefined || isGoing(old) || !mayBeHealthy(old)) return true;
-  return (view.binding.spec.clusters ?? []).some(
-    ({ name }) => name !== fromCluster && isDependable(view, name),
+  if (old === undefined || isGoing(old) || !isProtected(old)) return true;
+  return clusterNamesOf(view.binding).some(
+    (name) => name !== fromCluster && isDependable(view, name),
   );
 }

@@ -102,11 +102,9 @@ describe("the policy's annotations", () => {
   it.each([
     ["Gracefully", undefined, true],
     ["Gracefully", "false", false],
-    ["Graciously", "false", false],
     ["Never", "false", false],
     ["Gracefully", "true", true],
     ["Directly", "false", true],
-    ["Immediately", "false", true],
   ] as const)("decide whether mode %s with %s carries state", (purgeMode, text, inject) => {
     const given =
       text === undefined ? undefined : policy({ "lifeboat.dev/inject-on-graceful": text });

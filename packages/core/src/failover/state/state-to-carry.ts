@@ -7,6 +7,7 @@
  * 3. The policy says what becomes of missing keys, and whether a graceful move carries state at all.
  */
 import type { KubeObject, ResourceBinding, Work } from "@lifeboat/api";
+import { resultOf, type TaskMode } from "../../binding/index.ts";
 import type { Fields } from "../../fields.ts";
 import { INJECT_ON_GRACEFUL, STATE_FAILURE_POLICY } from "../../well-known.ts";
 import { type ExtractedState, extractState, type StateRule } from "./extract.ts";
@@ -17,7 +18,7 @@ export interface CarriedStateView {
   readonly cluster: string;
   /** What fails: it decides whose rules apply. */
   readonly failing: "application" | "cluster";
-  readonly purgeMode: string;
+  readonly purgeMode: TaskMode;
   /** The Work of the old copy. */
   readonly work: Work | undefined;
   readonly template: Fields;
@@ -36,7 +37,7 @@ export interface CarriedState {
 /** What the workload carries, or why it must not leave yet. */
 export function stateToCarry(view: CarriedStateView): CarriedState {
   const annotations = view.policy?.metadata.annotations ?? {};
-  const isGraceful = view.purgeMode !== "Directly" && view.purgeMode !== "Immediately";
+  const isGraceful = view.purgeMode !== "Directly";
   return {
     state: extractState({
       rules: view.enabled ? rulesOf(view) : [],
@@ -54,11 +55,11 @@ function rulesOf({ binding, failing }: CarriedStateView): readonly StateRule[] {
 }
 
 /** Whether every replica that the workload asks for runs in the cluster that is left. */
-function heldAll({ binding: { spec }, cluster }: CarriedStateView): boolean {
-  const [only, ...others] = spec.clusters ?? [];
+function heldAll({ binding, cluster }: CarriedStateView): boolean {
+  const [only, ...others] = resultOf(binding);
   // seed: not-alone
   if (only?.name !== cluster || others.length > 0) return false;
-  return only.replicas === undefined || only.replicas >= (spec.replicas ?? 0);
+  return only.replicas === undefined || only.replicas >= (binding.spec.replicas ?? 0);
 }
 
 function reportedBy({ binding, cluster, work }: CarriedStateView): unknown {

@@ -2,7 +2,7 @@
  * What counts of a node and of a pod when the room of a member is added up; everything else of them is dropped before it
  * is kept, so that a member with thousands of pods costs little.
  */
-import { type Fields, fieldsAt, listAt, textAt, valueAt } from "../../fields.ts";
+import { fieldsAt, listAt, textAt, valueAt } from "../../fields.ts";
 import { podRequests } from "../../propagation/interpretation/pod-requirements.ts";
 import { type Amounts, amountsFrom, countOf, parseAmounts } from "./amounts.ts";
 
@@ -21,14 +21,14 @@ export interface PodClaim {
 
 export const PODS = "pods";
 
-export function nodeOfferOf(node: Fields): NodeOffer {
+export function nodeOfferOf(node: object): NodeOffer {
   return {
     ready: hasTrueCondition(node, "Ready"),
     allocatable: parseAmounts(fieldsAt(node, "status", "allocatable")),
   };
 }
 
-export function podClaimOf(pod: Fields): PodClaim | undefined {
+export function podClaimOf(pod: object): PodClaim | undefined {
   const phase = textAt(pod, "status", "phase");
   if (phase === "Succeeded" || phase === "Failed") return undefined;
   const requests = amountsFrom(podRequests(fieldsAt(pod, "spec")));
@@ -37,13 +37,13 @@ export function podClaimOf(pod: Fields): PodClaim | undefined {
 }
 
 /** A pod that was scheduled where nobody could bind it has its node in its status. */
-function nodeOf(pod: Fields): string {
+function nodeOf(pod: object): string {
   const bound = textAt(pod, "spec", "nodeName");
   if (bound !== "" || !hasTrueCondition(pod, "PodScheduled")) return bound;
   return textAt(pod, "status", "nominatedNodeName");
 }
 
-function hasTrueCondition(object: Fields, type: string): boolean {
+function hasTrueCondition(object: object, type: string): boolean {
   return listAt(object, "status", "conditions").some(
     (condition) => valueAt(condition, "type") === type && valueAt(condition, "status") === "True",
   );

@@ -2,7 +2,7 @@
  * A workload that left a cluster because it did not get well there does not go back before it is well elsewhere (D23).
  * Evictions for a cluster's fault are no reason: when the cluster is well again, it is a candidate again.
  */
-import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
+import type { ResourceBinding } from "@lifeboat/api";
 import { EVICTED_FROM } from "../../well-known.ts";
 import type { Filter, Rejection } from "./filter.ts";
 
@@ -19,11 +19,6 @@ export const evictedFrom: Filter = {
   prepare: ({ evictedFrom: left }) =>
     left.size === 0 ? undefined : (candidate) => (left.has(candidate.name) ? rejection : undefined),
 };
-
-/** Whether a task comes from the workload's own ill health, not from its cluster's. */
-export function isApplicationFailover(task: EvictionTask): boolean {
-  return task.reason === "ApplicationFailure";
-}
 
 /** The clusters that a workload left because it was unhealthy there, and has not got well since. */
 export function evictedFromOf({ metadata }: ResourceBinding): ReadonlySet<string> {

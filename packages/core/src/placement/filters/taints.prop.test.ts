@@ -23,7 +23,8 @@ const taints = fc.record({
 
 /** What tolerating means, one toleration and one taint at a time. */
 function tolerates(one: TolerationRule, taint: CandidateTaint, now: Instant): boolean {
-  if (taint.effect === "PreferNoExecute" || taint.key === "lifeboat.dev/drain") return false;
+  if (taint.effect === "PreferNoExecute") return false;
+  if (taint.key === "lifeboat.dev/drain" && taint.effect === "NoExecute") return false;
   if (one.effect !== "" && one.effect !== taint.effect) return false;
   if (one.key === "" ? !one.exists : one.key !== taint.key) return false;
   if (!one.exists && one.value !== taint.value) return false;

@@ -5,13 +5,12 @@
  * 2. A toleration with seconds ends with them: a workload that was moved for a taint does not come straight back to it.
  */
 import type { Moment } from "@lifeboat/base";
+import { isDrainTaint } from "../../binding/index.ts";
 import type { CandidateTaint } from "../candidate.ts";
 import type { TolerationRule } from "../rules.ts";
 import type { Filter, Rejection } from "./filter.ts";
 
 const NAME = "TaintToleration";
-/** Set by `lifeboat drain`. */
-const DRAIN = "lifeboat.dev/drain";
 const EFFECTS: readonly string[] = ["NoSchedule", "NoExecute", "PreferNoExecute"];
 
 export const taints: Filter = {
@@ -49,7 +48,7 @@ export function toleranceOf(
   };
   return (taint) => {
     const { key, value, effect } = taint;
-    if (effect === "PreferNoExecute" || key === DRAIN || patience.size === 0) return false;
+    if (effect === "PreferNoExecute" || isDrainTaint(taint) || patience.size === 0) return false;
     return [effect, ""].some(
       (meant) =>
         tolerates(meaning(key, value, meant), taint) ||
@@ -73,8 +72,9 @@ function untolerated(taint: CandidateTaint): Rejection {
 }
 
 /** Only what can help: some taints no toleration covers. */
-function helpAgainst({ key, effect, text }: CandidateTaint): string {
-  if (key === DRAIN) return "take back the drain of the cluster with `lifeboat uncordon`";
+function helpAgainst(taint: CandidateTaint): string {
+  const { effect, text } = taint;
+  if (isDrainTaint(taint)) return "take back the drain of the cluster with `lifeboat uncordon`";
   const remove = `remove the taint ${text} from the cluster`;
   return effect === "PreferNoExecute" ? remove : `${remove}, or tolerate it in the policy`;
 }

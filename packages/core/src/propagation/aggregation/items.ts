@@ -8,6 +8,7 @@
  */
 import { type BindingStatus, findCondition, type ResourceBinding, type Work } from "@lifeboat/api";
 import { anew } from "@lifeboat/base";
+import { isScheduled } from "../../binding/index.ts";
 import { compareText } from "../../fields.ts";
 import type { StatusItem } from "../interpretation/interpreter.ts";
 import { clusterOfExecutionNamespace } from "../rendering/names.ts";
@@ -39,16 +40,8 @@ export function copiesOf(
   const reported = new Set(items.map(({ clusterName }) => clusterName));
   const awaited = [...clustersWithCopy(binding)].filter((name) => !reported.has(name));
   const copies: StatusItem[] = [...items, ...awaited.map((clusterName) => ({ clusterName }))];
-  if (copies.length === 0 && !isPlaced(binding)) return [{ clusterName: "" }];
+  if (copies.length === 0 && !isScheduled(binding)) return [{ clusterName: "" }];
   return copies.sort((a, b) => compareText(a.clusterName, b.clusterName));
-}
-
-/** Whether having no cluster is what the scheduler decided for this very generation. */
-function isPlaced({ metadata, status }: ResourceBinding): boolean {
-  return (
-    status?.schedulerObservedGeneration === metadata.generation &&
-    findCondition(status?.conditions, "Scheduled")?.status === "True"
-  );
 }
 
 function itemOf(clusterName: string, work: Work): AggregatedItem {

@@ -25,7 +25,7 @@ export {
 } from "./decide-binding.ts";
 export { type ClaimDecision, type ClaimView, decideClaim } from "./decide-claim.ts";
 export { digestOf } from "./digest.ts";
-export { hasScheduler } from "./has-scheduler.ts";
+export { hasScheduler, whyUnscheduled } from "./has-scheduler.ts";
 export { type LazyView, waitsForChange } from "./lazy.ts";
 export {
   dependentOverridesOf,

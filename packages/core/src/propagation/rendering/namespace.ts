@@ -7,7 +7,7 @@
  *    would delete with everything in it.
  */
 import { deepFreeze } from "@lifeboat/base";
-import { type Fields, fieldsAt, NO_FIELDS, textAt, valueAt } from "../../fields.ts";
+import { type Fields, NO_FIELDS, textAt, valueAt } from "../../fields.ts";
 import {
   CLUSTER_NAMESPACE,
   EXECUTION_NAMESPACE_PREFIX,
@@ -19,8 +19,8 @@ import { type Rendered, renderWork } from "./render.ts";
 
 export interface NamespaceView {
   readonly namespace: Fields;
-  readonly cluster: Fields;
-  readonly clusterOverridePolicies: readonly Fields[];
+  readonly cluster: object;
+  readonly clusterOverridePolicies: readonly object[];
   /** The permanent id of the Work: that of the existing one, or a new one. */
   readonly workId: string;
 }
@@ -50,7 +50,7 @@ export function renderNamespaceWork(view: NamespaceView): Rendered {
   });
   if (rendered.outcome === "failed") return rendered;
   const metadata = {
-    ...fieldsAt(rendered.work, "metadata"),
+    ...rendered.work.metadata,
     ownerReferences: [
       {
         apiVersion: "v1",

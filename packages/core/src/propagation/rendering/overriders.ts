@@ -176,7 +176,7 @@ function operationOf(entry: unknown, what: string, pathField: string): Operation
 
 function patched(object: Fields, operations: readonly Operation[]): Fields {
   if (operations.length === 0) return object;
-  const result = guarded("patch", () => applyJsonPatch(object as unknown as Json, operations));
+  const result = guarded("patch", () => applyJsonPatch(object as Json, operations));
   if (!isFields(result)) throw new OverrideError("the result is not an object");
   return result;
 }

@@ -19,8 +19,8 @@ export interface AppliedOverride {
 /** The rules of these policies that hold for the template in the cluster, in the order to apply them. */
 export function overridesFor(
   template: Fields,
-  cluster: Fields,
-  policies: readonly Fields[],
+  cluster: object,
+  policies: readonly object[],
 ): AppliedOverride[] {
   return policies
     .map((policy) => ({ policy, precision: precisionFor(template, policy) }))
@@ -33,7 +33,7 @@ export function applyOverrides(object: Fields, overrides: readonly AppliedOverri
   return overrides.reduce((result, { overriders }) => applyOverriders(result, overriders), object);
 }
 
-function precisionFor(template: Fields, policy: Fields): number {
+function precisionFor(template: Fields, policy: object): number {
   const namespace = textAt(policy, "metadata", "namespace");
   if (namespace !== "" && namespace !== textAt(template, "metadata", "namespace"))
     return precision.none;
@@ -41,7 +41,7 @@ function precisionFor(template: Fields, policy: Fields): number {
   return selectors.length === 0 ? precision.all : precisionOf(template, selectors);
 }
 
-function rulesFor(cluster: Fields, policy: Fields): AppliedOverride[] {
+function rulesFor(cluster: object, policy: object): AppliedOverride[] {
   return rulesOf(fieldsAt(policy, "spec"))
     .filter((rule) => matchesCluster(cluster, valueAt(rule, "targetCluster")))
     .map((rule) => ({ policyName: nameOf(policy), overriders: fieldsAt(rule, "overriders") }));
@@ -53,6 +53,6 @@ function rulesOf(spec: Fields): readonly unknown[] {
   return rules.length > 0 || valueAt(spec, "overriders") === undefined ? rules : [spec];
 }
 
-function nameOf(policy: Fields): string {
+function nameOf(policy: object): string {
   return textAt(policy, "metadata", "name");
 }

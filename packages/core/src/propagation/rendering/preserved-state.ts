@@ -35,7 +35,7 @@ export function formatPreservedState(state: PreservedState): string {
 }
 
 /** What the binding says; undefined when it says nothing, or nothing that can be read. */
-export function readPreservedState(binding: Fields): PreservedState | undefined {
+export function readPreservedState(binding: object): PreservedState | undefined {
   const text = textAt(binding, "metadata", "annotations", PRESERVED_STATE);
   if (text === "") return undefined;
   const value = parseJson(text);
@@ -49,7 +49,7 @@ function stateIn(value: Fields): Omit<PreservedState, "former"> {
 }
 
 /** The manifest with the state it is to carry in this cluster. */
-export function injectState(manifest: Fields, binding: Fields, cluster: string): Fields {
+export function injectState(manifest: Fields, binding: object, cluster: string): Fields {
   const state = readPreservedState(binding);
   // seed: came-from-here
   if (state === undefined || state.from === cluster) return manifest;

@@ -9,14 +9,14 @@
  * 3. Nothing throws: what cannot be rendered is `failed`, for this cluster only, with a reason and a message.
  * 4. The marks are written last, so neither a template nor a policy can forge them.
  */
-import type { ObjectKey } from "@lifeboat/api";
+import type { New, ObjectKey, Work } from "@lifeboat/api";
 import { anew, deepFreeze } from "@lifeboat/base";
+import { isDispatchingSuspended } from "../../binding/index.ts";
 import {
   compareText,
   countAt,
   type Fields,
   fieldsAt,
-  listAt,
   merged,
   textAt,
   textsAt,
@@ -57,11 +57,11 @@ export interface RenderView {
   /** The template asking for this cluster's replicas, where a script and not a built-in interpreter knows how. */
   readonly revised?: Fields;
   /** The template's ResourceBinding or ClusterResourceBinding. */
-  readonly binding: Fields;
-  readonly cluster: Fields;
-  readonly clusterOverridePolicies: readonly Fields[];
+  readonly binding: object;
+  readonly cluster: object;
+  readonly clusterOverridePolicies: readonly object[];
   /** Those of other namespaces are ignored. */
-  readonly overridePolicies: readonly Fields[];
+  readonly overridePolicies: readonly object[];
   /** The permanent id of the Work: that of the existing one, or a new one. */
   readonly workId: string;
 }
@@ -71,7 +71,7 @@ export type Rendered =
       readonly outcome: "rendered";
       readonly reason: "Rendered";
       /** The Work as it is to be: its labels and annotations are added to those it has, its spec replaces. */
-      readonly work: Fields;
+      readonly work: New<Work>;
       readonly manifest: Fields;
       readonly hasOverrides: boolean;
     }
@@ -111,7 +111,7 @@ export function renderWork(view: RenderView): Rendered {
 }
 
 /** `overwrite` or `abort`: what the template says, if it says it properly, else what the policy says. */
-export function conflictResolutionOf(template: Fields, binding: Fields): "overwrite" | "abort" {
+export function conflictResolutionOf(template: Fields, binding: object): "overwrite" | "abort" {
   const own = textAt(template, "metadata", "annotations", CONFLICT_RESOLUTION);
   if (own === "overwrite" || own === "abort") return own;
   return valueAt(binding, "spec", "conflictResolution") === "Overwrite" ? "overwrite" : "abort";
@@ -169,7 +169,7 @@ function manifestOf(view: RenderView, copy: Fields, key: ObjectKey): Fields {
   });
 }
 
-function workOf(view: RenderView, manifest: Fields, key: ObjectKey, annotations: Texts): Fields {
+function workOf(view: RenderView, manifest: Fields, key: ObjectKey, annotations: Texts): New<Work> {
   const { template, binding } = view;
   const cluster = textAt(view.cluster, "metadata", "name");
   return {
@@ -189,7 +189,7 @@ function workOf(view: RenderView, manifest: Fields, key: ObjectKey, annotations:
     },
     spec: {
       workload: { manifests: [manifest] },
-      suspendDispatching: isSuspended(binding, cluster),
+      suspendDispatching: isDispatchingSuspended(binding, cluster),
       preserveResourcesOnDeletion: valueAt(binding, "spec", "preserveResourcesOnDeletion") === true,
     },
   };
@@ -205,25 +205,17 @@ function workKeyOf({ template, cluster }: RenderView): ObjectKey {
   };
 }
 
-function isSuspended(binding: Fields, cluster: string): boolean {
-  const suspension = fieldsAt(binding, "spec", "suspension");
-  return (
-    valueAt(suspension, "dispatching") === true ||
-    listAt(suspension, "dispatchingOnClusters", "clusterNames").includes(cluster)
-  );
-}
-
-function isClusterBinding(binding: Fields): boolean {
+function isClusterBinding(binding: object): boolean {
   return textAt(binding, "metadata", "namespace") === "";
 }
 
-function bindingIdOf(binding: Fields): Texts {
+function bindingIdOf(binding: object): Texts {
   const key = isClusterBinding(binding) ? CLUSTER_BINDING_ID : BINDING_ID;
   const id = textAt(binding, "metadata", "labels", key);
   return id === "" ? {} : { [key]: id };
 }
 
-function bindingReferenceOf(binding: Fields): Texts {
+function bindingReferenceOf(binding: object): Texts {
   const name = textAt(binding, "metadata", "name");
   if (name === "") return {};
   if (isClusterBinding(binding)) return { [CLUSTER_BINDING_NAME]: name };

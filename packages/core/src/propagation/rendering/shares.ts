@@ -13,7 +13,7 @@ import { divideByWeights, type Weight } from "../../placement/division/webster.t
 import { interpreterOf } from "../interpretation/interpretation.ts";
 
 /** Whether replicas mean something for the bound object. */
-export function isWorkload(binding: Fields): boolean {
+export function isWorkload(binding: object): boolean {
   return (
     countAt(binding, "spec", "replicas") > 0 ||
     isFields(valueAt(binding, "spec", "replicaRequirements")) ||
@@ -22,7 +22,7 @@ export function isWorkload(binding: Fields): boolean {
 }
 
 /** The replicas the binding gives a cluster; undefined when the cluster is not in its result. */
-export function replicasIn(binding: Fields, cluster: string): number | undefined {
+export function replicasIn(binding: object, cluster: string): number | undefined {
   const found = listAt(binding, "spec", "clusters").find(
     (entry) => textAt(entry, "name") === cluster,
   );
@@ -30,7 +30,7 @@ export function replicasIn(binding: Fields, cluster: string): number | undefined
 }
 
 /** The template with the replicas of a cluster. */
-export function withReplicas(template: Fields, binding: Fields, cluster: string): Fields {
+export function withReplicas(template: Fields, binding: object, cluster: string): Fields {
   const replicas = isWorkload(binding) ? replicasIn(binding, cluster) : undefined;
   if (replicas === undefined) return template;
   return interpreterOf(template).reviseReplicas(template, replicas);
@@ -40,7 +40,7 @@ export function withReplicas(template: Fields, binding: Fields, cluster: string)
 export function withCompletions(
   object: Fields,
   template: Fields,
-  binding: Fields,
+  binding: object,
   cluster: string,
 ): Fields {
   const share = completionsByCluster(template, binding)?.get(cluster);
@@ -50,7 +50,7 @@ export function withCompletions(
 /** The completions of every cluster of the result; undefined when the object is not a divided Job. */
 export function completionsByCluster(
   template: Fields,
-  binding: Fields,
+  binding: object,
 ): ReadonlyMap<string, number> | undefined {
   const isJob = textAt(template, "apiVersion") === "batch/v1" && textAt(template, "kind") === "Job";
   const completions = integerAt(template, "spec", "completions");
@@ -58,14 +58,14 @@ export function completionsByCluster(
   return divideByWeights(completions, weightsOf(binding), textAt(template, "metadata", "uid"));
 }
 
-function isDivided(binding: Fields): boolean {
+function isDivided(binding: object): boolean {
   const scheduling = valueAt(binding, "spec", "placement", "replicaScheduling");
   if (!isFields(scheduling) || countAt(binding, "spec", "replicas") === 0) return false;
   return (textAt(scheduling, "replicaSchedulingType") || "Divided") === "Divided";
 }
 
 /** A cluster that is listed twice counts once, as it does for replicas. */
-function weightsOf(binding: Fields): Weight[] {
+function weightsOf(binding: object): Weight[] {
   const weights = new Map<string, number>();
   for (const entry of listAt(binding, "spec", "clusters")) {
     const name = textAt(entry, "name");

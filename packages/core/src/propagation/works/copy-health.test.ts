@@ -1,7 +1,7 @@
-/** What a Work says about its copy: relied on, spared, or serving in part. */
+/** What a Work says about its copy: relied on, or spared. */
 import type { Work } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
-import { isProvenHealthy, mayBeHealthy, mayServe } from "./copy-health.ts";
+import { isProtected, isProvenHealthy, mayBeHealthy } from "./copy-health.ts";
 
 function work(health: string | undefined, status: object = {}, observedGeneration = 2): Work {
   const condition = (type: string): object => ({ type, status: "True", observedGeneration });
@@ -13,6 +13,11 @@ function work(health: string | undefined, status: object = {}, observedGeneratio
       ...(health === undefined ? {} : { manifestStatuses: [{ health, status }] }),
     },
   } as unknown as Work;
+}
+
+function graced(one: Work): Work {
+  const annotations = { "lifeboat.dev/grace-period-seconds": "60" };
+  return { ...one, metadata: { ...one.metadata, annotations } };
 }
 
 describe("a copy", () => {
@@ -36,7 +41,13 @@ describe("a copy", () => {
       [false, false, false],
     ],
     ["never heard of", work(undefined), [false, false, false]],
+    ["healthy, with a grace period", graced(work("Healthy", {}, 1)), [false, true, true]],
+    [
+      "of a failing application that has a grace period, one replica ready",
+      graced(work("Unhealthy", { readyReplicas: 1, replicas: 3 })),
+      [false, false, false],
+    ],
   ])("%s", (_name, given, expected) => {
-    expect([isProvenHealthy(given), mayBeHealthy(given), mayServe(given)]).toEqual(expected);
+    expect([isProvenHealthy(given), mayBeHealthy(given), isProtected(given)]).toEqual(expected);
   });
 });

@@ -3,11 +3,13 @@
  *
  * 1. `isProvenHealthy` is for relying on a copy: only a report about this very generation of the Work counts.
  * 2. `mayBeHealthy` is for sparing a copy: any report counts, however old.
- * 3. `mayServe` spares more: a copy that was just scaled up, or is rolling, is not healthy as a whole and serves all the
- *    same with the replicas that are ready.
+ * 3. `isProtected` spares more: a copy that was just scaled up, or is rolling, is not healthy as a whole and serves all the
+ *    same with the replicas that are ready. Only the old copy of a failing application that has a grace period must be
+ *    healthy as a whole to be spared: its policy says that it goes regardless.
  */
 import { findCondition, type Work } from "@lifeboat/api";
 import { countAt } from "../../fields.ts";
+import { GRACE_PERIOD } from "../../well-known.ts";
 
 /** Whether the copy is healthy in a status that was observed after this generation of the Work was applied. */
 export function isProvenHealthy(work: Work): boolean {
@@ -27,8 +29,18 @@ export function mayBeHealthy(work: Work): boolean {
   return statuses.length > 0 && statuses.every(({ health }) => health === "Healthy");
 }
 
+/**
+ * Whether the floor protects a copy: it goes only when another one is proven healthy. The end of an eviction task and the
+ * removal of a Work both ask here, so that no task ends whose Work stays.
+ */
+export function isProtected(work: Work): boolean {
+  return work.metadata.annotations?.[GRACE_PERIOD] === undefined
+    ? mayServe(work)
+    : mayBeHealthy(work);
+}
+
 /** Whether the copy was healthy when it was last heard of, or had at least one replica ready. */
-export function mayServe(work: Work): boolean {
+function mayServe(work: Work): boolean {
   if (mayBeHealthy(work)) return true;
   return (work.status?.manifestStatuses ?? []).some(({ status }) =>
     READY_COUNTS.some((field) => countAt(status, field) > 0),

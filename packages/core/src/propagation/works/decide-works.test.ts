@@ -253,6 +253,46 @@ describe("removing", () => {
 });
 
 describe("evictions", () => {
+  const GRACE = "lifeboat.dev/grace-period-seconds";
+  const failing = { reason: "ApplicationFailure", gracePeriodSeconds: 60 };
+  it("of failing applications mark the Work with the grace period, and others take it off", () => {
+    const evicted = (more: object) =>
+      binding({ ...on("b"), gracefulEvictionTasks: [task("a", more)] });
+    const written = (more: object, annotations: Record<string, string>) =>
+      decided({ binding: evicted(more), works: [workIn("a", { annotations })] }).commands.flatMap(
+        (command) => {
+          if (command.kind !== "update") return [];
+          const { [GRACE]: grace, "lifeboat.dev/purge-mode": mode } =
+            command.work.metadata.annotations ?? {};
+          return [[mode, grace]];
+        },
+      );
+    const mark = { "lifeboat.dev/purge-mode": "Gracefully" };
+    expect(written(failing, {})).toEqual([["Gracefully", "60"]]);
+    expect(written(failing, { ...mark, [GRACE]: "60" })).toEqual([]);
+    expect(written({}, { ...mark, [GRACE]: "60" })).toEqual([["Gracefully", undefined]]);
+    expect(written({ gracePeriodSeconds: 60 }, {})).toEqual([["Gracefully", undefined]]);
+  });
+
+  it.each([
+    ["60", ["delete a Evicted"]],
+    [undefined, []],
+  ])("over, with a grace period of %s: a copy that serves in part", (seconds, expected) => {
+    const annotations = {
+      "lifeboat.dev/purge-mode": "Gracefully",
+      ...(seconds !== undefined && { [GRACE]: seconds }),
+    };
+    const old = workIn("a", { health: "Unhealthy", annotations });
+    const [reported] = old.status?.manifestStatuses ?? [];
+    const serving = { ...reported, status: { readyReplicas: 1 } } as NonNullable<typeof reported>;
+    const works = [
+      { ...old, status: { ...old.status, manifestStatuses: [serving] } },
+      workIn("b", { health: "Unhealthy" }),
+    ];
+    const plan = decided({ binding: binding(on("b")), works });
+    expect(told(plan).filter((text) => text.startsWith("delete"))).toEqual(expected);
+  });
+
   it.each(["Gracefully", "Graciously", "Never", undefined] as const)(
     "keep the old copy as it is in mode %s, and mark it",
     (purgeMode) => {

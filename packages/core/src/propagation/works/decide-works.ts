@@ -7,8 +7,8 @@
  *    exist elsewhere are kept current.
  * 4. Clusters that are only left keep their Work as it is: nothing changes in a copy that may be the last one running.
  * 5. A template that cannot be read changes nothing (D20). A cluster that cannot be rendered fails alone.
- * 6. No removal takes the healthy copies from one or more to none (D9), except in mode Directly, with the binding, with
- *    the Cluster, when nothing is scheduled because the user's own placement excludes the cluster (D8), or when nobody
+ * 6. No removal takes the copies that serve from one or more to none (D9), except in mode Directly, after the grace period
+ *    of a failing application whose old copy is unhealthy, with the binding, with the Cluster, when nothing is scheduled because the user's own placement excludes the cluster (D8), or when nobody
  *    needs a resource any more that is there for others alone. What a workload needs stays for as long as its Work does.
  * 7. `preserveResourcesOnDeletion` is for deleting a template and for unjoin, graceful or forced, also when a substitute was
  *    placed elsewhere (D21). Before any other removal it is taken off the Work, and mode Directly is written on it, in a write of
@@ -22,6 +22,7 @@
 import {
   type Cluster,
   equalJson,
+  type EvictionTask,
   findCondition,
   type New,
   type ObjectKey,
@@ -29,6 +30,7 @@ import {
   type Work,
 } from "@lifeboat/api";
 import { deepFreeze } from "@lifeboat/base";
+import { gracePeriodOf, isMoving, resultOf } from "../../binding/index.ts";
 import type { DeletionCause } from "../brake/brake.ts";
 import { compareText, type Fields, textAt } from "../../fields.ts";
 import { formatPlacement } from "../../placement/due.ts";
@@ -47,11 +49,12 @@ import {
   CLUSTER_BINDING_NAME,
   CLUSTER_POLICY_ID,
   EXECUTION_FINALIZER,
+  GRACE_PERIOD,
   POLICY_ID,
   PURGE_MODE,
   WORK_ID,
 } from "../../well-known.ts";
-import { isProvenHealthy, mayServe } from "./copy-health.ts";
+import { isProtected, isProvenHealthy } from "./copy-health.ts";
 import type { SyncFailureReason, WorksReason } from "./reasons.ts";
 import { type Targets, targetsOf } from "./targets.ts";
 
@@ -65,8 +68,8 @@ export interface WorksView {
   readonly occupants: ReadonlyMap<string, Work>;
   /** The Clusters that exist, of those that matter. */
   readonly clusters: ReadonlyMap<string, Cluster>;
-  readonly clusterOverridePolicies: readonly Fields[];
-  readonly overridePolicies: readonly Fields[];
+  readonly clusterOverridePolicies: readonly object[];
+  readonly overridePolicies: readonly object[];
   /** Clusters that hold Works of workloads that need this resource, scheduled there or not. */
   readonly neededIn: ReadonlySet<string>;
   /** Where a script sets replicas: its answer by cluster, or why it has none. */
@@ -204,8 +207,9 @@ function removalsOf(view: WorksView, targets: Targets, hasCover: boolean): Remov
     const cluster = clusterOfWork(work);
     // seed: wanted-here
     if (isGoing(work) || targets.wanted.has(cluster)) continue;
-    if (targets.leaving.has(cluster)) {
-      commands.push(...markEvicted(cluster, work));
+    const task = targets.leaving.get(cluster);
+    if (task !== undefined) {
+      commands.push(...markEvicted(cluster, work, task));
     } else if (targets.purged.has(cluster)) {
       commands.push(remove(cluster, prepared(work, "Directly"), work, "Evicted"));
     } else if (view.neededIn.has(cluster)) {
@@ -228,7 +232,7 @@ function isReleased({ clusters }: WorksView, cluster: string, work: Work): boole
 /** Whether a Work may go although no other copy is proven healthy. */
 function mayGo({ binding, clusters }: WorksView, { wanted }: Targets, work: Work): boolean {
   const cluster = clusters.get(clusterOfWork(work));
-  if (cluster === undefined || !mayServe(work)) return true;
+  if (cluster === undefined || !isProtected(work)) return true;
   if (wanted.size > 0) return false;
   if (isFollower(binding)) return true;
   return !isEvicted(work) && isExcluded(binding, cluster) && isPlacedNowhere(binding);
@@ -238,21 +242,22 @@ function mayGo({ binding, clusters }: WorksView, { wanted }: Targets, work: Work
  * Whether the scheduler says of this placement that no cluster fits. A result is empty also for the moment between an eviction
  * and its sequel, and what was said of a former placement says nothing about one that it has not looked at.
  */
-function isPlacedNowhere({ metadata, spec, status }: ResourceBinding): boolean {
-  const { gracefulEvictionTasks = [], placement } = spec;
+function isPlacedNowhere(binding: ResourceBinding): boolean {
+  const { metadata, spec, status } = binding;
   const scheduled = findCondition(status?.conditions, "Scheduled");
   return (
-    gracefulEvictionTasks.length === 0 &&
-    metadata.annotations?.[APPLIED_PLACEMENT] === formatPlacement(placement) &&
+    !isMoving(binding) &&
+    metadata.annotations?.[APPLIED_PLACEMENT] === formatPlacement(spec.placement) &&
     scheduled?.status === "False" &&
     scheduled.reason === "NoClusterFit"
   );
 }
 
 /** Whether the resource has no policy and no schedule of its own: it is where workloads need it. */
-function isFollower({ metadata: { labels = {} }, spec }: ResourceBinding): boolean {
+function isFollower(binding: ResourceBinding): boolean {
+  const { labels = {} } = binding.metadata;
   const isClaimed = labels[POLICY_ID] !== undefined || labels[CLUSTER_POLICY_ID] !== undefined;
-  return !isClaimed && spec.placement === undefined && (spec.clusters ?? []).length === 0;
+  return !isClaimed && binding.spec.placement === undefined && resultOf(binding).length === 0;
 }
 
 /** Whether the user's own placement excludes the cluster. */
@@ -295,9 +300,17 @@ function withPurgeMode(work: Work, purgeMode: "Directly" | "Gracefully"): Work {
   return { ...work, metadata: { ...work.metadata, annotations } };
 }
 
-function markEvicted(cluster: string, work: Work): WorksCommand[] {
-  const marked = withPurgeMode(work, "Gracefully");
+function markEvicted(cluster: string, work: Work, task: EvictionTask): WorksCommand[] {
+  const marked = withGracePeriod(withPurgeMode(work, "Gracefully"), gracePeriodOf(task));
   return marked === work ? [] : [{ kind: "update", cluster, work: marked }];
+}
+
+function withGracePeriod(work: Work, seconds: number | undefined): Work {
+  const { [GRACE_PERIOD]: former, ...others } = work.metadata.annotations ?? {};
+  const wanted = seconds === undefined ? undefined : String(seconds);
+  if (former === wanted) return work;
+  const annotations = wanted === undefined ? others : { ...others, [GRACE_PERIOD]: wanted };
+  return { ...work, metadata: { ...work.metadata, annotations } };
 }
 
 interface Synced {
@@ -353,7 +366,7 @@ function syncOne(
   const rendered = render(view, template, cluster, work);
   if ("cluster" in rendered) return rendered;
   const hasOverrides = rendered.hasOverrides;
-  const wanted = rendered.work as unknown as New<Work>;
+  const wanted = rendered.work;
   if (work === undefined)
     return { command: { kind: "create", cluster: name, work: wanted }, hasOverrides };
   const updated = updatedWork(work, wanted);
@@ -373,8 +386,8 @@ function render(
   const result = renderWork({
     template,
     ...(revised === undefined ? {} : { revised }),
-    binding: view.binding as unknown as Fields,
-    cluster: cluster as unknown as Fields,
+    binding: view.binding,
+    cluster,
     clusterOverridePolicies: view.clusterOverridePolicies,
     overridePolicies: view.overridePolicies,
     workId: work?.metadata.labels?.[WORK_ID] ?? view.newWorkIds.get(name) ?? "",
@@ -396,7 +409,7 @@ function namesBinding({ metadata }: Work, { metadata: binding }: ResourceBinding
 }
 
 /** What rendering writes on a Work and takes away again when it no longer applies; others' keys stay. */
-const OWN_ANNOTATIONS = [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES, PURGE_MODE];
+const OWN_ANNOTATIONS = [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES, PURGE_MODE, GRACE_PERIOD];
 
 /** The Work as it is to be; undefined when it is that already. */
 function updatedWork(work: Work, wanted: New<Work>): Work | undefined {

@@ -1,4 +1,4 @@
-export { isProvenHealthy, mayBeHealthy } from "./copy-health.ts";
+export { isProtected, isProvenHealthy, mayBeHealthy } from "./copy-health.ts";
 export {
   bindingFinalizer,
   clusterOfWork,
@@ -11,4 +11,4 @@ export {
 } from "./decide-works.ts";
 export { type SyncFailureReason, syncFailures, type WorksReason, worksReasons } from "./reasons.ts";
 export { judgeStray, type StrayVerdict, type StrayView } from "./stray.ts";
-export { isPurgedDirectly, type Targets, targetsOf } from "./targets.ts";
+export { type Targets, targetsOf } from "./targets.ts";

@@ -8,33 +8,30 @@
  * A cluster that is wanted is not leaving, and its Work is not removed for being purged, whatever tasks say.
  */
 import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
+import { clusterNamesOf, isDirect, tasksOf } from "../../binding/index.ts";
 
 export interface Targets {
   readonly wanted: ReadonlySet<string>;
-  readonly leaving: ReadonlySet<string>;
+  /** With the task of each. */
+  readonly leaving: ReadonlyMap<string, EvictionTask>;
   readonly purged: ReadonlySet<string>;
 }
 
 /** The clusters of a binding, by what becomes of its Work there. */
-export function targetsOf({ spec }: ResourceBinding): Targets {
-  const wanted = new Set((spec.clusters ?? []).map(({ name }) => name));
-  for (const { clusters } of spec.requiredBy ?? [])
+export function targetsOf(binding: ResourceBinding): Targets {
+  const wanted = new Set(clusterNamesOf(binding));
+  for (const { clusters } of binding.spec.requiredBy ?? [])
     for (const { name } of clusters ?? []) wanted.add(name);
-  const leaving = new Set<string>();
+  const leaving = new Map<string, EvictionTask>();
   const purged = new Set<string>();
-  for (const task of spec.gracefulEvictionTasks ?? []) {
+  for (const task of tasksOf(binding)) {
     const { fromCluster } = task;
-    if (isPurgedDirectly(task)) purged.add(fromCluster);
-    if (keepsCopy(task) && !wanted.has(fromCluster)) leaving.add(fromCluster);
+    if (isDirect(task)) purged.add(fromCluster);
+    if (keepsCopy(task) && !wanted.has(fromCluster)) leaving.set(fromCluster, task);
   }
   return { wanted, leaving, purged };
 }
 
-/** Whether the old copy must be gone before a new one may appear. Immediately is the old spelling. */
-export function isPurgedDirectly({ purgeMode }: EvictionTask): boolean {
-  return purgeMode === "Directly" || purgeMode === "Immediately";
-}
-
 function keepsCopy(task: EvictionTask): boolean {
-  return !isPurgedDirectly(task) || task.suppressDeletion === true;
+  return !isDirect(task) || task.suppressDeletion === true;
 }

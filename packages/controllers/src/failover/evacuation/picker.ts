@@ -1,0 +1,132 @@
+/** Chooses what is released next: takes entries out of the queue that may leave now, and holds those that may not. */
+import type { Moment } from "@lifeboat/base";
+import { decideRelease, type Lane, type ReleaseDecision } from "@lifeboat/core/failover/evacuation";
+import type { HeldReason } from "@lifeboat/core/failover/leaving";
+import { type Binding, bindingOf } from "../../context/bindings.ts";
+import type { Item, Term } from "./board.ts";
+import { releaseViewOf } from "./release-view.ts";
+import type { EvacuationState } from "./state.ts";
+import { tellHeld } from "./tell.ts";
+
+/** How many entries are judged before the other controllers get their turn. */
+const MAX_CHECKS = 500;
+
+export interface Pick {
+  readonly item: Item;
+  readonly term: Term;
+  readonly binding: Binding;
+  readonly decision: Extract<ReleaseDecision, { outcome: "release" }>;
+  /** What was known of the fleet when it was decided, see `#knowledge`. */
+  readonly knowledge: number;
+}
+
+export class Picker {
+  readonly #state: EvacuationState;
+  /** Counts the changes of clusters and policies: a decision that rests on an older state is made again. */
+  #knowledge = 0;
+
+  constructor(state: EvacuationState) {
+    this.#state = state;
+  }
+
+  /** Clusters or policies changed. */
+  fleetChanged(): void {
+    this.#knowledge += 1;
+  }
+
+  /** Takes up to `count` entries out of the queue that may leave; holds those that may not. */
+  pick(lane: Lane, count: number, moment: Moment): { picks: Pick[]; isMore: boolean } {
+    const { board, targets } = this.#state;
+    const picks: Pick[] = [];
+    for (let checks = 0; picks.length < count && checks < MAX_CHECKS; checks++) {
+      const queued = board.queue.take(lane, moment.now);
+      if (queued === undefined) return { picks, isMore: false };
+      const pick = this.#pickOf(queued.item, moment);
+      if (pick === undefined) {
+        board.queue.giveTurnBack(queued);
+        continue;
+      }
+      pick.item.isBusy = true;
+      pick.item.held = undefined;
+      targets.promise(pick.item.id, pick.binding, pick.decision.targets);
+      picks.push(pick);
+    }
+    return { picks, isMore: true };
+  }
+
+  /** Whether an entry may go, and how; undefined: it may not, and waits otherwise now. */
+  #pickOf(item: Item, moment: Moment): Pick | undefined {
+    const { board, context } = this.#state;
+    const binding = bindingOf(context.informers, item.key);
+    const term = board.termDue(item, moment);
+    if (binding === undefined) return undefined;
+    if (term === undefined) {
+      // The clock was set since it was put in line.
+      board.settle(item);
+      return undefined;
+    }
+    const decision = this.#decide(item, term, binding, moment);
+    if (decision.outcome === "held") {
+      this.hold(item, decision.reason, decision.message);
+      return undefined;
+    }
+    return { item, term, binding, decision, knowledge: this.#knowledge };
+  }
+
+  #decide(item: Item, term: Term, binding: Binding, moment: Moment): ReleaseDecision {
+    return decideRelease(releaseViewOf(this.#state, item, term, binding, moment), moment);
+  }
+
+  /** The decision about a pick as it is now: made again when its binding or the fleet has changed since. */
+  confirm(pick: Pick, binding: Binding, moment: Moment): ReleaseDecision {
+    return this.#isCurrent(pick, binding)
+      ? pick.decision
+      : this.#decideAgain(pick, binding, moment);
+  }
+
+  /** Whether nothing has changed since the decision that it rests on. */
+  #isCurrent({ binding, knowledge }: Pick, now: Binding): boolean {
+    const isSame = now.metadata.resourceVersion === binding.metadata.resourceVersion;
+    return isSame && knowledge === this.#knowledge;
+  }
+
+  /** What was promised to the workload must not stand in its own way. */
+  #decideAgain({ item, term }: Pick, binding: Binding, moment: Moment): ReleaseDecision {
+    const { targets } = this.#state;
+    targets.forget(item.id, binding);
+    const decision = this.#decide(item, term, binding, moment);
+    if (decision.outcome === "release") targets.promise(item.id, binding, decision.targets);
+    return decision;
+  }
+
+  /** Entries that were picked and not released are in line again, and it is still the turn of the first one's cluster. */
+  putAllBack(lane: Lane, picks: readonly Pick[]): void {
+    for (const pick of picks.toReversed()) {
+      this.putBack(pick);
+      this.#state.board.queue.giveTurnBack({ lane, cluster: pick.item.track.cluster });
+    }
+  }
+
+  /** An item that was picked is in line again unless its state says otherwise. */
+  putBack({ item }: Pick): void {
+    const { board, context, targets } = this.#state;
+    item.isBusy = false;
+    if (item.state !== "Queued") return;
+    const binding = bindingOf(context.informers, item.key);
+    if (binding !== undefined) targets.forget(item.id, binding);
+    if (item.held === undefined) board.putInPlace(item);
+  }
+
+  /** Keeps an item where it is, and tells why. */
+  hold(item: Item, reason: HeldReason, message: string): void {
+    const { board, context, wakes } = this.#state;
+    const { cluster, items } = item.track;
+    const isNew = board.hold(item, reason, message, context.clock.now());
+    // To the end, so that the next round begins with entries that were not tried in this one.
+    items.delete(item.id);
+    items.set(item.id, item);
+    if (!isNew) return;
+    tellHeld(context, item, { reason, message });
+    wakes.record(cluster);
+  }
+}
