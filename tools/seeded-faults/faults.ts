@@ -138,7 +138,7 @@ export const seededFaults: readonly SeededFault[] = [
     promise: "D9",
     breaks: "a grace period removes a healthy old copy",
     file: "packages/core/src/failover/eviction-tasks/decide-tasks.ts",
-    symbol: "isGraceOver.isUnhealthy",
+    symbol: "endsByTime.isUnhealthy",
     replace: "true",
     caughtBy: ["packages/core/src/failover/eviction-tasks/decide-tasks.test.ts"],
   },
@@ -206,7 +206,7 @@ export const seededFaults: readonly SeededFault[] = [
     breaks: "an application returns to the cluster it left as soon as the old copy is gone",
     file: "packages/core/src/failover/application/decide.ts",
     condition: "episode-over",
-    replace: "!isMoving",
+    replace: "!isStillLeaving",
     caughtBy: ["packages/core/src/failover/application/decide.test.ts"],
   },
   {
@@ -220,8 +220,8 @@ export const seededFaults: readonly SeededFault[] = [
   {
     promise: "D6",
     breaks: "a restart grants another release",
-    file: "packages/controllers/src/failover/evacuation/releaser.ts",
-    symbol: "Releaser.#reserve.status.reservedUntil",
+    file: "packages/controllers/src/failover/evacuation/reservations.ts",
+    symbol: "Reservations.reserve.decide.status.reservedUntil",
     replace: "formatMicroTime(now)",
     caughtBy: ["packages/controllers/src/failover/evacuation/releaser.test.ts"],
   },
@@ -285,7 +285,7 @@ export const seededFaults: readonly SeededFault[] = [
   {
     promise: "D8",
     breaks: "workloads are evicted to nowhere",
-    file: "packages/core/src/failover/evacuation/release.ts",
+    file: "packages/core/src/failover/leaving/decide.ts",
     condition: "no-target",
     replace: "false",
     caughtBy: ["packages/core/src/failover/evacuation/release.test.ts"],
@@ -301,7 +301,7 @@ export const seededFaults: readonly SeededFault[] = [
   {
     promise: "D13",
     breaks: "an eviction does not look whether the cluster recovered meanwhile",
-    file: "packages/controllers/src/failover/evacuation/releaser.ts",
+    file: "packages/controllers/src/failover/evacuation/release-writer.ts",
     condition: "recovered",
     replace: "cluster === undefined",
     caughtBy: ["packages/controllers/src/failover/evacuation/releaser.test.ts"],
@@ -309,8 +309,8 @@ export const seededFaults: readonly SeededFault[] = [
   {
     promise: "D18",
     breaks: "evacuations begin while the gate is off",
-    file: "packages/controllers/src/failover/evacuation/recorder.ts",
-    symbol: "Recorder.#counts",
+    file: "packages/controllers/src/failover/evacuation/record-writes.ts",
+    symbol: "isCounted",
     replace: "() => true",
     caughtBy: ["packages/controllers/src/failover/evacuation/releaser.test.ts"],
   },

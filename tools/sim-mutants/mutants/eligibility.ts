@@ -88,7 +88,7 @@ export const eligibilityMutants: readonly SimMutant[] = [
     oracle: "nobody-is-evicted-to-nowhere",
     promise: "B7",
     breaks: "nobody asks whether there is a target",
-    file: "packages/core/src/failover/evacuation/release.ts",
+    file: "packages/core/src/failover/leaving/decide.ts",
     condition: "no-target",
     replace: "false",
     caughtIn: ["nowhere-to-go"],

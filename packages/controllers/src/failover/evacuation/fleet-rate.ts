@@ -10,7 +10,8 @@ import {
 import type { PlaneContext } from "../../context/context.ts";
 import type { Board } from "./board.ts";
 import type { EvacuationMetrics } from "./metrics.ts";
-import { BUDGET, type Wakes } from "./state.ts";
+import { FLEET_RECORD } from "../../context/fleet-record.ts";
+import type { Wakes } from "./state.ts";
 
 interface Parts {
   readonly context: Pick<PlaneContext, "informers" | "log">;
@@ -39,7 +40,7 @@ export class FleetRate {
 
   /** Whether a person paused all evacuations. */
   get isPausedNow(): boolean {
-    return this.#parts.context.informers.evacuationBudgets.get(BUDGET)?.spec.paused ?? false;
+    return this.#parts.context.informers.evacuationBudgets.get(FLEET_RECORD)?.spec.paused ?? false;
   }
 
   /** The rate that was last read. */
@@ -70,6 +71,7 @@ export class FleetRate {
       context.log.info("the rate of evictions changed", { ...rate });
     this.#rate = rate;
     this.#paused = paused;
+    // seed: failed-clusters
     metrics.faultNum.set(rate.failed, {});
     metrics.faultRate.set(rate.failedShare, {});
     if (isChanged) for (const { cluster } of board.tracks) wakes.record(cluster);

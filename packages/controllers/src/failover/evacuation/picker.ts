@@ -43,6 +43,7 @@ export class Picker {
       if (queued === undefined) return { picks, isMore: false };
       const pick = this.#pickOf(queued.item, moment);
       if (pick === undefined) {
+        // seed: turn-not-used
         board.queue.giveTurnBack(queued);
         continue;
       }

@@ -113,6 +113,7 @@ export class ReleaseWriter {
       this.#find(clusters, { namespace: "", name }, signal),
       this.#find(bindingResource(item.key), item.key, signal),
     ]);
+    // seed: recovered
     if (cluster === undefined || !evictingTaints(cluster).some((one) => taintId(one) === term.id)) {
       context.log.info("an eviction was not carried out", {
         ...fieldsOf(pick),

@@ -22,7 +22,8 @@ import { checkAgainAt, done, type Outcome } from "@lifeboat/kit";
 import { Picker } from "./picker.ts";
 import { ReleaseWriter } from "./release-writer.ts";
 import { Reservations } from "./reservations.ts";
-import { BUDGET, type EvacuationState } from "./state.ts";
+import { FLEET_RECORD } from "../../context/fleet-record.ts";
+import type { EvacuationState } from "./state.ts";
 
 const LANES: readonly Lane[] = ["Workload", "Passive"];
 /** Held ones are tried again at most so many at a time, and so often. */
@@ -118,7 +119,7 @@ export class Releaser {
     const dueAt = board.queue.nextDueAt(lane);
     if (dueAt === undefined || dueAt > now) return undefined;
     const rate = this.#state.fleetRate.ofLane(lane);
-    const budget = context.informers.evacuationBudgets.get(BUDGET);
+    const budget = context.informers.evacuationBudgets.get(FLEET_RECORD);
     const wanted = board.queue.sizeOf(lane);
     const first = reserve(
       { reservedUntil: this.#reservations.usedUntil(budget, now), rate, wanted },

@@ -4,13 +4,7 @@
  * The time of a token is measured by the monotonic clock from when this process first saw it: no step of the wall clock sets
  * another one free, nor stops all of them.
  */
-import {
-  type EvacuationBudget,
-  evacuationBudgets,
-  FLEET_BUDGET,
-  isRefused,
-  type New,
-} from "@lifeboat/api";
+import type { EvacuationBudget } from "@lifeboat/api";
 import { addMs, formatMicroTime, type Instant, parseTime } from "@lifeboat/base";
 import {
   type Lane,
@@ -19,16 +13,14 @@ import {
   type TokenReservation,
 } from "@lifeboat/core/failover/evacuation";
 import { RecentMap } from "@lifeboat/kit";
-import { BUDGET, type EvacuationState } from "./state.ts";
+import {
+  FLEET_RECORD,
+  isOutrun,
+  type RecordSwap,
+  swapRecordStatus,
+} from "../../context/fleet-record.ts";
+import type { EvacuationState } from "./state.ts";
 
-const FIRST_BUDGET: New<EvacuationBudget> = {
-  apiVersion: `${evacuationBudgets.group}/${evacuationBudgets.version}`,
-  kind: evacuationBudgets.kind,
-  metadata: { name: FLEET_BUDGET },
-  spec: { paused: false },
-};
-/** Others write the budget, too. */
-const ATTEMPTS = 10;
 /** The rate is told at most so often: two planes that see the fleet differently do not chase each other. */
 const TELL_MS = 1000;
 /** The cache may be behind by a few reservations. */
@@ -73,70 +65,54 @@ export class Reservations {
   }
 
   /** Writes on the budget that so many are released, before they are. */
-  async reserve(lane: Lane, wanted: number, signal: AbortSignal): Promise<Reserved> {
-    const { clock, plane } = this.#state.context;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const budget = await this.#readBudget(signal);
-        this.#state.fleetRate.read();
-        const rate = this.#state.fleetRate.ofLane(lane);
-        if (budget.spec.paused || this.#state.fleetRate.wasPaused || !(rate > 0))
-          return { kind: "paused" };
-        const now = clock.now();
-        const reservedUntil = this.usedUntil(budget, now);
-        const answer = reserve({ reservedUntil, rate, wanted }, now);
-        if (answer.kind === "stop") return { kind: "paused" };
-        if (answer.kind === "wait") return { kind: "wait", leftMs: answer.until - now };
-        const status = {
-          ...budget.status,
-          ...rateStatus(this.#state.fleetRate.last),
-          reservedUntil: formatMicroTime(answer.reservedUntil),
-          reservedTokens: answer.tokens,
-        };
-        this.usedUntil({ ...budget, status }, now);
-        const options = { subresource: "status", signal };
-        await plane.update(evacuationBudgets, { ...budget, status }, options);
-        return answer;
-      } catch (error) {
-        if (!isOutrun(error) || attempt === ATTEMPTS) throw error;
-      }
-    }
+  reserve(lane: Lane, wanted: number, signal: AbortSignal): Promise<Reserved> {
+    const { fleetRate, context } = this.#state;
+    const decide = (budget: EvacuationBudget): RecordSwap<Reserved> => {
+      fleetRate.read();
+      const rate = fleetRate.ofLane(lane);
+      if (budget.spec.paused || fleetRate.wasPaused || !(rate > 0)) return PAUSED;
+      const now = context.clock.now();
+      const reservedUntil = this.usedUntil(budget, now);
+      const answer = reserve({ reservedUntil, rate, wanted }, now);
+      if (answer.kind === "stop") return PAUSED;
+      if (answer.kind === "wait") return { answer: { kind: "wait", leftMs: answer.until - now } };
+      const status = {
+        ...budget.status,
+        ...rateStatus(fleetRate.last),
+        reservedUntil: formatMicroTime(answer.reservedUntil),
+        reservedTokens: answer.tokens,
+      };
+      this.usedUntil({ ...budget, status }, now);
+      return { status, answer };
+    };
+    return swapRecordStatus(context.plane, decide, { signal });
   }
 
   /** Writes the rate on the budget when it shows another one; answers when to try that again. */
   async tellRate(signal: AbortSignal): Promise<Instant | undefined> {
-    const { board, context } = this.#state;
-    const known = context.informers.evacuationBudgets.get(BUDGET);
+    const { board, context, fleetRate } = this.#state;
+    const known = context.informers.evacuationBudgets.get(FLEET_RECORD);
     // A fleet in which nothing was ever evacuated needs no budget.
-    if (known === undefined ? board.isEmpty : showsRate(known, this.#state.fleetRate.last))
-      return undefined;
+    if (known === undefined ? board.isEmpty : showsRate(known, fleetRate.last)) return undefined;
     const now = context.clock.now();
     const leftMs = this.#toldAt + TELL_MS - context.clock.monotonic();
     if (leftMs > 0) return addMs(now, Math.ceil(leftMs));
     this.#toldAt = context.clock.monotonic();
+    const decide = (budget: EvacuationBudget): RecordSwap<void> =>
+      showsRate(budget, fleetRate.last)
+        ? { answer: undefined }
+        : { status: { ...budget.status, ...rateStatus(fleetRate.last) }, answer: undefined };
     try {
-      const budget = await this.#readBudget(signal);
-      if (showsRate(budget, this.#state.fleetRate.last)) return undefined;
-      const status = { ...budget.status, ...rateStatus(this.#state.fleetRate.last) };
-      const options = { subresource: "status", signal };
-      await context.plane.update(evacuationBudgets, { ...budget, status }, options);
+      await swapRecordStatus(context.plane, decide, { signal });
       return undefined;
     } catch (error) {
       if (!isOutrun(error)) throw error;
       return addMs(now, TELL_MS);
     }
   }
-
-  async #readBudget(signal: AbortSignal): Promise<EvacuationBudget> {
-    const { plane } = this.#state.context;
-    try {
-      return await plane.get(evacuationBudgets, BUDGET, { signal });
-    } catch (error) {
-      if (!isRefused(error, "NotFound")) throw error;
-      return plane.create(evacuationBudgets, FIRST_BUDGET, { signal });
-    }
-  }
 }
+
+const PAUSED: RecordSwap<Reserved> = { answer: { kind: "paused" } };
 
 type BudgetStatus = NonNullable<EvacuationBudget["status"]>;
 
@@ -159,9 +135,4 @@ function showsRate({ status = {} }: EvacuationBudget, rate: Rate): boolean {
     status.failedClusters === rate.failed &&
     status.countedClusters === rate.counted
   );
-}
-
-/** Whether another client wrote the budget first. */
-function isOutrun(error: unknown): boolean {
-  return isRefused(error, "Conflict") || isRefused(error, "AlreadyExists");
 }

@@ -1,7 +1,6 @@
 /**
  * What recorder and releaser of evacuations both read, and how one of them is asked to look again. Neither knows the other.
  */
-import { type ObjectKey, FLEET_BUDGET } from "@lifeboat/api";
 import type { PurgeMode } from "@lifeboat/core/binding";
 import type { RateOptions } from "@lifeboat/core/failover/evacuation";
 import type { PlaneContext } from "../../context/context.ts";
@@ -34,6 +33,3 @@ export interface Wakes {
   /** An entry may be released that could not before. */
   release(): void;
 }
-
-/** The one budget of the fleet. */
-export const BUDGET: ObjectKey = { namespace: "", name: FLEET_BUDGET };
