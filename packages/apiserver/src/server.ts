@@ -177,8 +177,9 @@ function diskCheck(store: Store): HealthCheck {
   return {
     name: "disk",
     check: () => {
-      // A disk that cannot even be asked shows itself in the next write.
-      store.askForRoom().catch(() => undefined);
+      store.askForRoom().catch(() => {
+        // A disk that cannot even be asked shows itself in the next write.
+      });
       return store.full?.message;
     },
   };

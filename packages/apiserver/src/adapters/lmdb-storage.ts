@@ -194,7 +194,10 @@ class LmdbStorage implements Storage {
     let isReleased = false;
     if (this.#broken === undefined) {
       const release = (): void => void meta.put(OWNER, ownerRow(undefined), this.#term);
-      isReleased = await meta.ifVersion(OWNER, this.#term, release).catch(() => false);
+      isReleased = await meta.ifVersion(OWNER, this.#term, release).catch(() => {
+        // The next process finds an owner that is gone, and reads the store first.
+        return false;
+      });
     }
     await this.#environment.close();
     if (isReleased) this.#markClean();

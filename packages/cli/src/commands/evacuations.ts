@@ -19,8 +19,6 @@ import {
 } from "@lifeboat/api";
 import { plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { isLeaving, isOn } from "@lifeboat/core/binding";
-import { strandedBy } from "@lifeboat/core/failover/evacuation";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import { decideRestore, evacuationEntries, sharesOf } from "@lifeboat/core/operating";
 import type { Client } from "@lifeboat/kit";
