@@ -104,6 +104,19 @@ describe("a customization", () => {
     await client.create(customizations, customization("d", { replicaResource: COUNT }, "Gadget"));
   });
 
+  it("17.14: may add dependencies to those that another one finds", async () => {
+    const none = { luaScript: "function GetDependencies(o) return {} end" };
+    await client.create(customizations, customization("a", { dependencyInterpretation: none }));
+    await client.create(customizations, customization("b", { dependencyInterpretation: none }));
+    const both = customization("c", {
+      dependencyInterpretation: none,
+      healthInterpretation: HEALTHY,
+    });
+    await client.create(customizations, both);
+    const second = customization("d", { healthInterpretation: HEALTHY });
+    expect((await refusalOf(client.create(customizations, second))).code).toBe(422);
+  });
+
   it("is checked again only where it changes", async () => {
     await client.create(customizations, customization("a", { healthInterpretation: HEALTHY }));
     checked = [];

@@ -1,6 +1,7 @@
 /**
  * What is refused of a ResourceInterpreterCustomization beyond its schema: scripts that are no Lua, and a second script
- * for a question about a kind that another customization answers already.
+ * for a question about a kind that another customization answers already. Several may find dependencies of one kind: what
+ * they find is added up.
  *
  * Only what a write changes is looked at, so that an object stored before can always be relabelled. Two writes at the
  * same moment may both pass; then the older one is used, and an Event says so on the other.
@@ -16,7 +17,7 @@ import {
   resourceInterpreterCustomizations,
 } from "@lifeboat/api";
 import type { AdmissionPlugin } from "@lifeboat/apiserver";
-import { type ScriptEngine, ScriptFailed } from "@lifeboat/controllers/context";
+import { ADDED_UP, type ScriptEngine, ScriptFailed } from "@lifeboat/controllers/context";
 import type { Client } from "@lifeboat/kit";
 
 /** `plane` reads the customizations that are there; it is asked for when the first one is written. */
@@ -110,6 +111,7 @@ function takenParts(
       spec.target.kind === target.kind,
   );
   return changed.flatMap(({ part, field, script }) => {
+    if (ADDED_UP.has(part)) return [];
     const taken = rivals.find(({ spec }) => spec.customizations[part] !== undefined);
     if (taken === undefined) return [];
     const why = `the customization ${taken.metadata.name} has a script for this of ${target.apiVersion} ${target.kind} already`;

@@ -40,6 +40,7 @@ export type {
   MemberConnections,
 } from "./member-connections.ts";
 export { createInterpretation, type InterpretationPorts } from "./scripts/create-interpretation.ts";
+export { ADDED_UP } from "./scripts/customizations.ts";
 export {
   SCRIPT_LIMITS,
   type ScriptCall,

@@ -400,4 +400,42 @@ describe("several customizations of one kind", () => {
     await fleet.settle();
     expect(await interpretation().health(workload())).toBe("Healthy");
   });
+
+  const needing = (...names: readonly string[]): Scripts => ({
+    dependencyInterpretation: `function GetDependencies(obj) return {
+      ${names.map((name) => `{ apiVersion = "v1", kind = "Secret", namespace = "default", name = "${name}" }`).join(",\n")}
+    } end`,
+  });
+  const needed = async (object: AnyObject): Promise<readonly (string | undefined)[]> =>
+    (await interpretation().dependencies(object)).map(({ name }) => name);
+
+  it("17.14: add up what an object depends on, sorted and each once, and none is passed over", async () => {
+    await teach(needing("b", "c"), "z-old");
+    await fleet.advance("2s");
+    const object = workload();
+    expect(await needed(object)).toEqual(["b", "c"]);
+    const kinds: string[] = [];
+    interpretation().onChange((_, kind) => kinds.push(kind));
+    await teach(needing("c", "a"), "a-new");
+    expect(kinds).toEqual(["Workload"]);
+    expect(await needed(object)).toEqual(["a", "b", "c"]);
+    const calls = asked.length;
+    expect(await needed(object)).toEqual(["a", "b", "c"]);
+    expect(asked).toHaveLength(calls);
+    expect((await fleet.plane.list(resources.events)).items).toEqual([]);
+    await fleet.plane.delete(customizations, { namespace: "", name: "z-old" });
+    await fleet.settle();
+    expect(await needed(object)).toEqual(["a", "c"]);
+  });
+
+  it("17.14: say nothing about dependencies while one of the scripts fails", async () => {
+    await teach(needing("b"), "a-good");
+    await teach(
+      { dependencyInterpretation: "function GetDependencies() error('no') end" },
+      "z-bad",
+    );
+    await expect(interpretation().dependencies(workload())).rejects.toThrow(
+      "GetDependencies of the ResourceInterpreterCustomization z-bad failed",
+    );
+  });
 });

@@ -1,8 +1,9 @@
 /**
  * Interpretation by users' scripts where there are any, and by built-in answers where there are none.
  *
- * 1. A question about a kind with a script for it is answered by that script alone; when the script fails, so does the
- *    question. Built-in answers never stand in: they would be answers to another question.
+ * 1. A question about a kind with a script for it is answered by that script alone (dependencies: by all scripts for them
+ *    together); when a script fails, so does the question. Built-in answers never stand in: they would be answers to another
+ *    question.
  * 2. Scripts are asked with the object as it is and never change it; answers are checked before anybody sees them.
  * 3. The same object is not asked about twice: objects are frozen, so the first answer holds until the script changes.
  */
@@ -16,6 +17,7 @@ import {
   type Health,
   healthFromScript,
   interpreterOf,
+  mergedDependencies,
   objectFromScript,
   type Replicas,
   replicasFromScript,
@@ -25,7 +27,13 @@ import {
 } from "@lifeboat/core/propagation/interpretation";
 import type { EventRecorder, Histogram, Informer, KitPorts, Service } from "@lifeboat/kit";
 import { type Interpretation, InterpretationFailed } from "../interpretation.ts";
-import { type Chosen, Customizations, type Operation, OPERATIONS } from "./customizations.ts";
+import {
+  type Chosen,
+  Customizations,
+  type Operation,
+  OPERATIONS,
+  scriptsIn,
+} from "./customizations.ts";
 import { scriptDuration } from "./metrics.ts";
 import { type ScriptEngine, ScriptFailed } from "./script-engine.ts";
 
@@ -42,8 +50,8 @@ export function createInterpretation(
   return new ScriptedInterpretation(ports, customizations, engine);
 }
 
-/** What was answered about an object, by question; void when the script is another one. */
-type Memory = Map<Operation, { readonly script: string; readonly answer: Promise<unknown> }>;
+/** What was answered about an object, by question; void when the scripts are others. */
+type Memory = Map<Operation, { readonly scripts: string; readonly answer: Promise<unknown> }>;
 
 class ScriptedInterpretation implements Interpretation, Service {
   readonly name = "interpretation";
@@ -90,7 +98,7 @@ class ScriptedInterpretation implements Interpretation, Service {
   }
 
   isCustomized(apiVersion: string, kind: string, operation: Operation): boolean {
-    return this.#customizations.scriptOf(apiVersion, kind, operation) !== undefined;
+    return this.#customizations.scriptsOf(apiVersion, kind, operation).length > 0;
   }
 
   async replicas(object: AnyObject): Promise<Replicas> {
@@ -143,29 +151,49 @@ class ScriptedInterpretation implements Interpretation, Service {
   }
 
   async dependencies(object: AnyObject): Promise<readonly Dependency[]> {
-    const script = this.#scriptFor(object, "dependencies");
-    if (script === undefined) return interpreterOf(object).dependencies(object);
-    return this.#once(object, "dependencies", script, ([list]) => dependenciesFromScript(list));
+    const scripts = this.#scriptsFor(object, "dependencies");
+    if (scripts.length === 0) return interpreterOf(object).dependencies(object);
+    const ask = (script: Chosen): Promise<readonly Dependency[]> =>
+      this.#ask("dependencies", script, [object], ([list]) => dependenciesFromScript(list));
+    return this.#remembered(object, "dependencies", scripts, async () =>
+      deepFreeze(mergedDependencies(await Promise.all(scripts.map(ask)))),
+    );
   }
 
   #scriptFor(object: Fields, operation: Operation): Chosen | undefined {
-    const { apiVersion, kind } = object;
-    return this.#customizations.scriptOf(String(apiVersion), String(kind), operation);
+    return this.#scriptsFor(object, operation)[0];
   }
 
-  /** Asks about an object alone, unless that was asked before. Failures are not remembered. */
+  #scriptsFor({ apiVersion, kind }: Fields, operation: Operation): readonly Chosen[] {
+    return this.#customizations.scriptsOf(String(apiVersion), String(kind), operation);
+  }
+
+  /** Asks one script about an object alone, unless that was asked before. */
   #once<T>(
     object: Fields,
     operation: Operation,
     script: Chosen,
     take: (results: readonly Json[]) => ScriptAnswer<T>,
   ): Promise<T> {
+    return this.#remembered(object, operation, [script], () =>
+      this.#ask(operation, script, [object], take),
+    );
+  }
+
+  /** What these scripts answered about an object; they are asked the first time. Failures are not remembered. */
+  #remembered<T>(
+    object: Fields,
+    operation: Operation,
+    chosen: readonly Chosen[],
+    ask: () => Promise<T>,
+  ): Promise<T> {
+    const scripts = scriptsIn(chosen);
     const memory: Memory = this.#answered.get(object) ?? new Map();
     this.#answered.set(object, memory);
     const known = memory.get(operation);
-    if (known?.script === script.script) return known.answer as Promise<T>;
-    const answer = this.#ask(operation, script, [object], take);
-    memory.set(operation, { script: script.script, answer });
+    if (known?.scripts === scripts) return known.answer as Promise<T>;
+    const answer = ask();
+    memory.set(operation, { scripts, answer });
     answer.catch(() => {
       // The caller gets the error; here it is only not remembered as an answer.
       if (memory.get(operation)?.answer === answer) memory.delete(operation);

@@ -2,7 +2,8 @@
  * Which script answers which question about which kind, as customizations come, change and go.
  *
  * Several customizations may be about one kind. Each question is answered by the oldest that has a script for it; the
- * others are passed over, and their authors are told.
+ * others are passed over, and an Event on them tells it. Only dependencies are answered by all scripts together: each may
+ * find what the others do not know of.
  */
 import type { ResourceInterpreterCustomization } from "@lifeboat/api";
 import type { Interpreter } from "@lifeboat/core/propagation/interpretation";
@@ -25,7 +26,10 @@ export const OPERATIONS: Readonly<
 
 const NAMES = Object.keys(OPERATIONS) as readonly Operation[];
 
-/** The script that answers a question. */
+/** Parts of which several customizations may have a script for one kind: their answers are added up. */
+export const ADDED_UP: ReadonlySet<Part> = new Set([OPERATIONS.dependencies.part]);
+
+/** A script that answers a question. */
 export interface Chosen {
   readonly customization: string;
   readonly script: string;
@@ -49,15 +53,18 @@ export interface KindChange {
 
 interface Target {
   readonly all: Map<string, ResourceInterpreterCustomization>;
-  chosen: ReadonlyMap<Operation, Chosen>;
+  chosen: ReadonlyMap<Operation, readonly Chosen[]>;
   passedOver: readonly PassedOver[];
 }
+
+const NONE: readonly Chosen[] = Object.freeze([]);
 
 export class Customizations {
   readonly #targets = new Map<string, Target>();
 
-  scriptOf(apiVersion: string, kind: string, operation: Operation): Chosen | undefined {
-    return this.#targets.get(`${apiVersion} ${kind}`)?.chosen.get(operation);
+  /** The scripts that answer a question, the oldest first; more than one only where answers are added up. */
+  scriptsOf(apiVersion: string, kind: string, operation: Operation): readonly Chosen[] {
+    return this.#targets.get(`${apiVersion} ${kind}`)?.chosen.get(operation) ?? NONE;
   }
 
   /** Takes a change in; answers what it means for the one or two kinds it is about. */
@@ -99,25 +106,36 @@ export class Customizations {
     target.passedOver = passedOver;
     if (target.all.size === 0) this.#targets.delete(key);
     return {
-      isChanged: NAMES.some((name) => before.get(name)?.script !== chosen.get(name)?.script),
+      isChanged: NAMES.some(
+        (name) => scriptsIn(before.get(name) ?? NONE) !== scriptsIn(chosen.get(name) ?? NONE),
+      ),
       passedOver: passedOver.filter((one) => !known.has(identityOf(one))),
     };
   }
 }
 
+/** What tells one choice of scripts from another. */
+export function scriptsIn(chosen: readonly Chosen[]): string {
+  const [only] = chosen;
+  return chosen.length === 1 && only !== undefined
+    ? only.script
+    : chosen.map(({ script }) => script).join("\0");
+}
+
 function choose(
   oldestFirst: readonly ResourceInterpreterCustomization[],
 ): Pick<Target, "chosen" | "passedOver"> {
-  const chosen = new Map<Operation, Chosen>();
+  const chosen = new Map<Operation, readonly Chosen[]>();
   const passedOver: PassedOver[] = [];
   for (const customization of oldestFirst)
     for (const operation of NAMES) {
       const { part } = OPERATIONS[operation];
       const script = customization.spec.customizations[part]?.luaScript;
       if (script === undefined) continue;
-      const first = chosen.get(operation);
-      if (first === undefined)
-        chosen.set(operation, { customization: customization.metadata.name, script });
+      const older = chosen.get(operation) ?? NONE;
+      const [first] = older;
+      if (first === undefined || ADDED_UP.has(part))
+        chosen.set(operation, [...older, { customization: customization.metadata.name, script }]);
       else passedOver.push({ customization, part, by: first.customization });
     }
   return { chosen, passedOver };

@@ -389,7 +389,7 @@ describe("several workloads that need one object", () => {
     await fleet.settle();
     expect(await neededIn("cfg-configmap")).toEqual({ "web-deployment": ["m1"] });
     expect((await read("cfg-configmap")).spec.conflictResolution).toBe("Abort");
-    expect((await read("cfg-configmap")).spec).not.toHaveProperty("preserveResourcesOnDeletion");
+    expect((await read("cfg-configmap")).spec.preserveResourcesOnDeletion).toBe(false);
   });
 });
 

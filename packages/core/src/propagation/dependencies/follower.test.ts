@@ -65,6 +65,7 @@ describe("an object that a workload needs", () => {
           },
         ],
         conflictResolution: "Abort",
+        preserveResourcesOnDeletion: false,
       },
     });
   });
@@ -203,7 +204,15 @@ describe("the binding of an object that workloads need", () => {
     expect(alone.events).toEqual([]);
     const none = decideFollower({ object, attached: attachedTo(web, strict), referrers: [] });
     expect(written(none).spec).toMatchObject({ conflictResolution: "Abort" });
-    expect(written(none).spec).not.toHaveProperty("preserveResourcesOnDeletion");
+    expect(written(none).spec.preserveResourcesOnDeletion).toBe(false);
+  });
+
+  it("17.14: preserves nothing, in so many words, unless a workload does", () => {
+    const made = decideFollower({ object, referrers: [web] });
+    expect(written(made).spec).toMatchObject({
+      conflictResolution: "Abort",
+      preserveResourcesOnDeletion: false,
+    });
   });
 
   it("leaves to a policy what a policy decides", () => {

@@ -8,7 +8,8 @@
  * 2. A workload stops counting only when it is gone, is being deleted, or says readably that it does not need the object:
  *    a record that cannot be read keeps what is. One that has nowhere to go is still named, with no cluster: its last copy
  *    may run on where its schedule does not name it (D9), and whoever removes Works asks those that are named.
- * 3. `Overwrite` and `preserveResourcesOnDeletion` hold when any of the workloads says so; a difference is reported.
+ * 3. `Overwrite` and `preserveResourcesOnDeletion` hold when any of the workloads says so; a difference is reported. Both are
+ *    written in either case, as clients of such bindings expect.
  * 4. The answer does not depend on the order of the workloads.
  * 5. `resource.resourceVersion` moves only when the user's part of the object moved (annotation `follower-digest`), so
  *    statuses that come back cause no work. It is not the detector's digest, which also says that a policy took hold.
@@ -206,7 +207,7 @@ function mergedRules(
     conflictResolution: referrers.some(({ spec }) => spec.conflictResolution === "Overwrite")
       ? "Overwrite"
       : "Abort",
-    ...(preserves && { preserveResourcesOnDeletion: true }),
+    preserveResourcesOnDeletion: preserves,
   };
 }
 

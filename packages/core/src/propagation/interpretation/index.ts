@@ -13,6 +13,7 @@ export {
   aggregateFromScript,
   dependenciesFromScript,
   healthFromScript,
+  mergedDependencies,
   objectFromScript,
   replicasFromScript,
   type ScriptAnswer,

@@ -78,13 +78,21 @@ export function dependenciesFromScript(answered: unknown): ScriptAnswer<readonly
     return problem(
       `the answer lists ${answered.length} dependencies, more than ${MAX_DEPENDENCIES}`,
     );
-  const found = new Map<string, Dependency>();
+  const found: Dependency[] = [];
   for (const [index, item] of answered.entries()) {
     const dependency = dependencyFromScript(item, `dependency ${index + 1}`);
     if ("problem" in dependency) return dependency;
-    found.set(JSON.stringify(dependency.value), dependency.value);
+    found.push(dependency.value);
   }
-  return { value: [...found].sort(([a], [b]) => compareText(a, b)).map(([, value]) => value) };
+  return { value: mergedDependencies([found]) };
+}
+
+/** What several lists name together, sorted, each once. */
+export function mergedDependencies(
+  lists: readonly (readonly Dependency[])[],
+): readonly Dependency[] {
+  const found = new Map(lists.flat().map((one) => [JSON.stringify(one), one]));
+  return [...found].sort(([a], [b]) => compareText(a, b)).map(([, value]) => value);
 }
 
 function dependencyFromScript(item: unknown, name: string): ScriptAnswer<Dependency> {
