@@ -192,10 +192,15 @@ export {
   controlPlaneKinds,
   defaultKind,
   kindDeclaration,
+  kindWarnings,
   validateKind,
 } from "./kinds/control-plane-kinds.ts";
 export { crdOf, type NewCrd } from "./kinds/builder/crd-of.ts";
-export type { KindDeclaration, WriteContext } from "./kinds/builder/kind-declaration.ts";
+export type {
+  KindDeclaration,
+  KindSettings,
+  WriteContext,
+} from "./kinds/builder/kind-declaration.ts";
 export { type Cluster, clusters } from "./kinds/cluster.ts";
 export {
   clusterPropagationPolicies,
@@ -249,5 +254,6 @@ export {
 } from "./kinds/simulated-member.ts";
 export type { ClusterAffinity, ResourceSelector } from "./kinds/shared/affinity.ts";
 export type { Failover } from "./kinds/shared/failover.ts";
+export { stateLabelProblem } from "./kinds/shared/state-label.ts";
 export type { Placement } from "./kinds/shared/placement.ts";
 export { EVICTING_EFFECTS, TAINT_EFFECTS, type Toleration } from "./kinds/shared/taints.ts";

@@ -24,7 +24,8 @@ import { createMemoryStorage, type MemoryStorage, type User } from "@lifeboat/ap
 import { type Client, silentLog, silentMetrics } from "@lifeboat/kit";
 import { refusalOf } from "@lifeboat/testkit";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type ControlPlane, createControlPlane } from "./control-plane.ts";
+import { type ControlPlane, createControlPlane, type PlaneWork } from "./control-plane.ts";
+import { DEFAULT_CONTROLLERS } from "./controllers.ts";
 import { establishKinds, installKinds } from "./install-kinds.ts";
 
 const ADMIN: User = { name: "admin", groups: ["system:masters"] };
@@ -41,11 +42,12 @@ let storage: MemoryStorage;
 let plane: ControlPlane;
 let client: Client;
 
-async function open(): Promise<void> {
+async function open(work?: PlaneWork): Promise<void> {
   const random = createRandom(1);
   const ids = createSeededIds(random.fork("ids"));
   const ports = { clock, random, ids, log: silentLog, metrics: silentMetrics, storage };
-  plane = await createControlPlane(ports, { version: "0.0.0", tokens: new Map([["t", ADMIN]]) });
+  const options = { version: "0.0.0", tokens: new Map([["t", ADMIN]]) };
+  plane = await createControlPlane(ports, work === undefined ? options : { ...options, work });
   client = plane.server.client(ADMIN);
 }
 
@@ -57,6 +59,7 @@ beforeEach(async () => {
 
 interface Answer {
   readonly status: number;
+  readonly warnings: readonly string[];
   readonly json: Record<string, unknown>;
 }
 
@@ -76,7 +79,11 @@ async function ask(
   const chunks = response.body instanceof Uint8Array ? [response.body] : response.body;
   if (!Array.isArray(chunks)) throw new Error("not a stream");
   const text = new TextDecoder().decode(Buffer.concat(chunks));
-  return { status: response.status, json: JSON.parse(text) as Record<string, unknown> };
+  return {
+    status: response.status,
+    warnings: [response.headers["warning"] ?? []].flat(),
+    json: JSON.parse(text) as Record<string, unknown>,
+  };
 }
 
 const newCluster = (name: string, spec: Partial<Cluster["spec"]> = {}): New<Cluster> => ({
@@ -350,5 +357,55 @@ describe("manifests of the field", () => {
     const url = `/apis/${collection}?fieldValidation=Strict`;
     const { status, json } = await ask("POST", url, yaml);
     expect(status, JSON.stringify(json)).toBe(201);
+  });
+});
+
+describe("a policy that asks for what is not done", () => {
+  const policy = (name: string) => `
+apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: { name: ${name} }
+spec:
+  resourceSelectors: [{ apiVersion: apps/v1, kind: Deployment }]
+  placement: { workloadAffinity: { affinity: { groupByLabelKey: group } } }
+  schedulePriority: { priorityClassSource: KubePriorityClass, priorityClassName: high }
+  failover:
+    cluster:
+      statePreservation: { rules: [{ aliasLabelName: failover.karmada.io/job, jsonPath: "{.job}" }] }
+`;
+  const POLICIES = "/apis/policy.karmada.io/v1alpha1/namespaces/default/propagationpolicies";
+  const withGate = (statefulFailoverInjection: boolean): PlaneWork => ({
+    connect: () => {
+      throw new Error("nothing runs here");
+    },
+    instance: "test",
+    controllers: { ...DEFAULT_CONTROLLERS, statefulFailoverInjection },
+  });
+
+  it.each([
+    ["off", false, 3],
+    ["on", true, 2],
+  ] as const)(
+    "17.12, 17.14: is stored with Warning headers while the gate is %s",
+    async (_name, gate, count) => {
+      storage = createMemoryStorage(clock, { syncDelayMs: 0 });
+      await open(withGate(gate));
+      const { status, warnings } = await ask("POST", POLICIES, policy("p"));
+      expect(status).toBe(201);
+      expect(warnings).toHaveLength(count);
+      const text = warnings.join("\n");
+      expect(text).toContain("spec.schedulePriority: has no effect yet");
+      expect(text).toContain("spec.placement.workloadAffinity: has no effect yet");
+      expect(text.includes("StatefulFailoverInjection is off")).toBe(!gate);
+    },
+  );
+
+  it("17.12: is refused for a label that would be refused on the day", async () => {
+    const given = policy("p").replace("failover.karmada.io/job", "app.kubernetes.io/name");
+    const { status, json } = await ask("POST", POLICIES, given);
+    expect(status).toBe(422);
+    expect(json["details"]).toMatchObject({
+      causes: [{ field: "spec.failover.cluster.statePreservation.rules[0].aliasLabelName" }],
+    });
   });
 });

@@ -2,6 +2,7 @@
  * A control plane, composed on ports: the embedded API server and the controllers that run on it. No
  * process and no socket here; the command adds those, and the simulation adds its own.
  */
+import type { KindSettings } from "@lifeboat/api";
 import {
   allowMasters,
   type ApiServer,
@@ -68,7 +69,7 @@ export async function createControlPlane(
     tokens: options.tokens,
     authorizer: allowMasters,
     admissionPlugins: [
-      createKindsAdmission(ports),
+      createKindsAdmission(ports, settingsOf(options)),
       deletionProtection,
       ...(scripts === undefined
         ? []
@@ -87,6 +88,13 @@ export async function createControlPlane(
   const services = [{ name: "api-server", run: (signal: AbortSignal) => server.run(signal) }];
   const manager = createManager(ports, [...services, ...workServices(ports, server, options.work)]);
   return { server, run: (signal) => manager.run(signal), close: () => server.close() };
+}
+
+/** What this process alone knows: without controllers of its own it cannot tell the gates of those that work on it. */
+function settingsOf({ work }: ControlPlaneOptions): KindSettings {
+  if (work === undefined) return {};
+  const { statefulFailoverInjection } = work.controllers;
+  return { statefulFailoverInjection };
 }
 
 function workServices(

@@ -1,13 +1,13 @@
 /**
- * All kinds of the control plane, and the two functions that admission is made of, in the API server or behind a
- * webhook: `defaultKind` before an object is validated, `validateKind` after its schema has accepted it.
+ * All kinds of the control plane, and the functions that admission is made of, in the API server or behind a webhook:
+ * `defaultKind` before an object is validated, `validateKind` and `kindWarnings` after its schema has accepted it.
  */
 import type { FieldError } from "../field-error.ts";
 import type { JsonObject } from "../json.ts";
 import type { AnyObject } from "../object.ts";
 import { apiVersionOf } from "../resource.ts";
 import { clusterResourceBindingKind, resourceBindingKind } from "./binding.ts";
-import type { KindDeclaration, WriteContext } from "./builder/kind-declaration.ts";
+import type { KindDeclaration, KindSettings, WriteContext } from "./builder/kind-declaration.ts";
 import { clusterTaintPolicyKind } from "./cluster-taint-policy.ts";
 import { clusterKind } from "./cluster.ts";
 import { evacuationBudgetKind, evacuationKind, evacuationSliceKind } from "./evacuation.ts";
@@ -70,4 +70,10 @@ export function validateKind(object: AnyObject, old?: AnyObject): readonly Field
   return kindDeclaration(object.apiVersion, object.kind)?.rules?.(object, old) ?? NO_ERRORS;
 }
 
+/** What a client should know about an object that is accepted: what of it has no effect. */
+export function kindWarnings(object: AnyObject, settings: KindSettings): readonly string[] {
+  return kindDeclaration(object.apiVersion, object.kind)?.warnings?.(object, settings) ?? NO_TEXTS;
+}
+
 const NO_ERRORS: readonly FieldError[] = [];
+const NO_TEXTS: readonly string[] = [];

@@ -11,6 +11,7 @@ import {
   declareKind,
   type DeclaredObject,
   type KindObject,
+  type KindSettings,
   type WriteContext,
 } from "./builder/kind-declaration.ts";
 import {
@@ -24,7 +25,12 @@ import {
   withDefault,
 } from "./builder/shape.ts";
 import { resourceSelector, selectInNamespace, validateSelectors } from "./shared/affinity.ts";
-import { failover, prepareFailover, validateFailover } from "./shared/failover.ts";
+import {
+  failover,
+  failoverWarnings,
+  prepareFailover,
+  validateFailover,
+} from "./shared/failover.ts";
 import { validatePermanentId, withPermanentId } from "./shared/permanent-id.ts";
 import { placement, preparePlacement, validatePlacement } from "./shared/placement.ts";
 import { dispatchingSuspension } from "./shared/suspension.ts";
@@ -113,6 +119,7 @@ export const propagationPolicyKind = declareKind({
       withFinalizer(withPermanentId(policy, POLICY_ID, context), POLICY_FINALIZER, context),
     ),
   rules: (policy, old) => validatePolicy(policy, old, POLICY_ID),
+  warnings: policyWarnings,
 });
 
 export type PropagationPolicy = DeclaredObject<typeof propagationPolicyKind>;
@@ -134,6 +141,7 @@ export const clusterPropagationPolicyKind = declareKind({
       ),
     ),
   rules: (policy, old) => validatePolicy(policy, old, CLUSTER_POLICY_ID),
+  warnings: policyWarnings,
 });
 
 export type ClusterPropagationPolicy = DeclaredObject<typeof clusterPropagationPolicyKind>;
@@ -180,8 +188,24 @@ function validatePolicy(policy: Policy, old: Policy | undefined, idLabel: string
     ...validatePreemption(given),
     ...validatePlacement(given.placement, "spec.placement"),
     ...validateSchedulerName(given.schedulerName, old?.spec.schedulerName),
-    ...validateFailover(given.failover, "spec.failover", propagateDeps),
+    ...validateFailover(given.failover, old?.spec.failover, "spec.failover", propagateDeps),
     ...validateSuspension(given),
+  ];
+}
+
+/** What a policy asks for that is accepted and not done. */
+function policyWarnings({ spec: given }: Policy, settings: KindSettings): readonly string[] {
+  const keepsNothing = settings.statefulFailoverInjection === false;
+  return [
+    ...(keepsNothing ? failoverWarnings(given.failover, "spec.failover") : []),
+    ...(given.schedulePriority === undefined
+      ? []
+      : ["spec.schedulePriority: has no effect yet; bindings are not ordered by priority"]),
+    ...(given.placement?.workloadAffinity === undefined
+      ? []
+      : [
+          "spec.placement.workloadAffinity: has no effect yet; workloads are placed without regard to each other",
+        ]),
   ];
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { equalJson } from "../equal-json.ts";
 import { isJsonObject, type Json, type JsonObject } from "../json.ts";
 import { accept, admit, body } from "./admit.suite.ts";
+import { kindWarnings } from "./control-plane-kinds.ts";
 
 type Refusal = readonly [
   rule: string,
@@ -967,6 +968,96 @@ describe("a change", () => {
   it.each(CHANGES)("of nothing is accepted: %s", (_rule, before) => {
     const stored = accept(before);
     expect(accept(before, stored)).toEqual(stored);
+  });
+});
+
+describe("17.12: the label of a rule of state", () => {
+  const keeping = (alias: string, of = "cluster"): JsonObject => {
+    const rules = { rules: [{ aliasLabelName: alias, jsonPath: "{ .a }" }] };
+    const decided = of === "application" ? application : {};
+    return body(
+      "PropagationPolicy",
+      failing({ [of]: { ...decided, statePreservation: rules } }) as JsonObject,
+    );
+  };
+
+  it.each([
+    ["karmada.io/managed", /control plane/],
+    ["resourcebinding.karmada.io/permanent-id", /control plane/],
+    ["resourcebinding.karmada.io/depended-by-5d7b", /control plane/],
+    ["endpointslice.karmada.io/managed-by", /control plane/],
+    ["policy.karmada.io/applied-placement", /control plane/],
+    ["karmada.io/execution-controller", /control plane/],
+    ["lifeboat.dev/preserved-state", /control plane/],
+    ["kubernetes.io/hostname", /Kubernetes/],
+    ["app.kubernetes.io/name", /Kubernetes/],
+    ["k8s.io/a", /Kubernetes/],
+    ["x.k8s.io/a", /Kubernetes/],
+    ["a b", /must consist/],
+  ])("is refused at admission if it is %s, which would hold every eviction", (alias, message) => {
+    for (const of of ["cluster", "application"]) {
+      const { errors } = admit(keeping(alias, of));
+      expect(errors).toMatchObject([
+        { field: `spec.failover.${of}.statePreservation.rules[0].aliasLabelName` },
+      ]);
+      expect(errors[0]?.message).toMatch(message);
+    }
+  });
+
+  it.each([
+    "job",
+    "app.example/job",
+    "cluster.karmada.io/not-ready",
+    "failover.karmada.io/jobid",
+    "propagationpolicy.karmada.io/job",
+    "notkubernetes.io/a",
+    "kubernetes.io.example/a",
+  ])("may be %s", (alias) => {
+    expect(admit(keeping(alias)).errors).toEqual([]);
+  });
+
+  it("that was stored before may stay, and may not come elsewhere", () => {
+    const stored = admit(keeping("k8s.io/a")).object;
+    expect(admit(keeping("k8s.io/a"), stored).errors).toEqual([]);
+    expect(admit(keeping("k8s.io/a", "application"), stored).errors).toHaveLength(1);
+    expect(admit(keeping("k8s.io/b"), stored).errors).toHaveLength(1);
+  });
+});
+
+describe("what a policy asks for without effect", () => {
+  const warned = (spec: object, statefulFailoverInjection?: boolean): readonly string[] => {
+    const policy = body("PropagationPolicy", { resourceSelectors: [selector], ...spec });
+    const settings = statefulFailoverInjection === undefined ? {} : { statefulFailoverInjection };
+    return kindWarnings(accept(policy), settings);
+  };
+  const rules = { rules: [{ aliasLabelName: "a", jsonPath: "{ .a }" }] };
+
+  it("17.12: is warned of: state while the gate is off", () => {
+    const failover = {
+      application: { ...application, statePreservation: rules },
+      cluster: { statePreservation: rules },
+    };
+    const spec = { propagateDeps: true, failover };
+    expect(warned(spec, false)).toEqual([
+      expect.stringMatching(/^spec.failover.application.statePreservation: .*gate Stateful.* off/),
+      expect.stringMatching(/^spec.failover.cluster.statePreservation: .*gate Stateful.* off/),
+    ]);
+    expect(warned(spec, true)).toEqual([]);
+    expect(warned(spec)).toEqual([]);
+    const none = { cluster: { statePreservation: { rules: [] } } };
+    expect(warned({ failover: none }, false)).toEqual([]);
+  });
+
+  it("17.14: is warned of: schedulePriority and workloadAffinity", () => {
+    const priority = { priorityClassSource: "KubePriorityClass", priorityClassName: "high" };
+    expect(warned({ schedulePriority: priority })).toEqual([
+      expect.stringMatching(/^spec.schedulePriority: .*no effect/),
+    ]);
+    const workloadAffinity = { affinity: { groupByLabelKey: "group" } };
+    expect(warned({ placement: { workloadAffinity } })).toEqual([
+      expect.stringMatching(/^spec.placement.workloadAffinity: .*no effect/),
+    ]);
+    expect(warned({ placement: {} })).toEqual([]);
   });
 });
 

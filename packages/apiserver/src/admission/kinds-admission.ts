@@ -1,7 +1,7 @@
 /**
  * The rules of the control plane's own kinds, run inside the API server: what they fill in beyond their schemas' defaults,
- * and what they refuse beyond their schemas. A webhook in front of a real kube-apiserver would call the same two
- * functions.
+ * what they refuse beyond their schemas, and of what they warn. A webhook in front of a real kube-apiserver would call the
+ * same functions.
  */
 import {
   type AnyObject,
@@ -9,6 +9,8 @@ import {
   invalidObject,
   type JsonObject,
   kindDeclaration,
+  type KindSettings,
+  kindWarnings,
   validateKind,
 } from "@lifeboat/api";
 import { type Clock, formatTime, type Ids } from "@lifeboat/base";
@@ -20,7 +22,10 @@ export interface KindsAdmissionPorts {
 }
 
 /** Built once per server; it answers at once, so writes stay synchronous up to their commit. */
-export function createKindsAdmission({ clock, ids }: KindsAdmissionPorts): AdmissionPlugin {
+export function createKindsAdmission(
+  { clock, ids }: KindsAdmissionPorts,
+  settings: KindSettings = {},
+): AdmissionPlugin {
   const newId = (): string => ids.uid();
   return {
     name: "ControlPlaneKinds",
@@ -33,9 +38,12 @@ export function createKindsAdmission({ clock, ids }: KindsAdmissionPorts): Admis
         old === undefined ? { now, newId } : { now, newId, old: old as unknown as JsonObject },
       );
     },
-    validate: ({ object, old, resource, name }) => {
-      const errors = validateKind(object as AnyObject, old);
+    validate: (request) => {
+      const { old, resource, name } = request;
+      const object = request.object as AnyObject;
+      const errors = validateKind(object, old);
       if (errors.length > 0) throw invalidObject(resource, name, errors);
+      for (const warning of kindWarnings(object, settings)) request.warn(warning);
     },
   };
 }

@@ -4,7 +4,8 @@
  *
  * 1. `prepare` runs on every write before the object is validated; it must take any JSON and throw nothing.
  * 2. `rules` run after the schema has accepted the object; they say what a schema cannot.
- * 3. Both are pure, so that they run in the API server or behind a webhook alike.
+ * 3. `warnings` tell what is accepted and has no effect: the client gets them with the answer.
+ * 4. All are pure, so that they run in the API server or behind a webhook alike.
  */
 import type { FieldError } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
@@ -23,6 +24,12 @@ export interface WriteContext {
   readonly newId: () => string;
 }
 
+/** What `warnings` may know about the control plane. */
+export interface KindSettings {
+  /** The gate StatefulFailoverInjection; absent: not known here. */
+  readonly statefulFailoverInjection?: boolean;
+}
+
 export interface KindDeclaration {
   readonly group: string;
   readonly version: string;
@@ -39,6 +46,7 @@ export interface KindDeclaration {
   readonly status?: Shape<unknown>;
   readonly prepare?: (object: JsonObject, context: WriteContext) => JsonObject;
   readonly rules?: (object: AnyObject, old?: AnyObject) => readonly FieldError[];
+  readonly warnings?: (object: AnyObject, settings: KindSettings) => readonly string[];
 }
 
 /** The objects of a kind with this spec and status. */
@@ -68,13 +76,14 @@ interface KindParts<S extends Shape<unknown>, T extends Shape<unknown>> {
   readonly status?: T;
   readonly prepare?: (object: JsonObject, context: WriteContext) => JsonObject;
   readonly rules?: (object: KindObject<S, T>, old?: KindObject<S, T>) => readonly FieldError[];
+  readonly warnings?: (object: KindObject<S, T>, settings: KindSettings) => readonly string[];
 }
 
 /** Declares a kind; a kind with a status has the status subresource. */
 export function declareKind<S extends Shape<unknown>, T extends Shape<unknown> = Shape<never>>(
   parts: KindParts<S, T>,
 ): DeclaredKind<S, T> {
-  const { group, version, plural, kind, namespaced, rules, ...rest } = parts;
+  const { group, version, plural, kind, namespaced, rules, warnings, ...rest } = parts;
   const resource: Resource<KindObject<S, T>> = { group, version, plural, kind, namespaced };
   return Object.freeze({
     shortNames: [],
@@ -84,9 +93,12 @@ export function declareKind<S extends Shape<unknown>, T extends Shape<unknown> =
     ...rest,
     ...resource,
     resource: Object.freeze(resource),
-    // The schema has accepted the object before the rules see it, so it has the declared type.
+    // The schema has accepted the object before rules and warnings see it, so it has the declared type.
     ...(rules !== undefined && {
       rules: rules as unknown as NonNullable<KindDeclaration["rules"]>,
+    }),
+    ...(warnings !== undefined && {
+      warnings: warnings as unknown as NonNullable<KindDeclaration["warnings"]>,
     }),
   });
 }

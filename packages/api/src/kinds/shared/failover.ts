@@ -4,7 +4,6 @@
 import { type FieldError, forbidden, invalid } from "../../field-error.ts";
 import type { JsonObject } from "../../json.ts";
 import { compileJsonPath, JsonPathError } from "../../jsonpath/jsonpath.ts";
-import { labelKeyProblems } from "../../metadata/names.ts";
 import { setIfEmpty, within } from "../builder/changes.ts";
 import {
   choice,
@@ -16,6 +15,7 @@ import {
   text,
   withDefault,
 } from "../builder/shape.ts";
+import { stateLabelProblem } from "./state-label.ts";
 
 /** Directly and Gracefully were once spelled Immediately and Graciously; both spellings are accepted. */
 export const CLUSTER_PURGE_MODES = ["Directly", "Gracefully", "Immediately", "Graciously"] as const;
@@ -95,9 +95,13 @@ export function prepareFailover(given: JsonObject): JsonObject {
   );
 }
 
-/** `propagateDeps` is the policy's: dependencies must come along when an application moves. */
+/**
+ * `propagateDeps` is the policy's: dependencies must come along when an application moves. `old` is what is stored: a policy
+ * from before a label was refused can still be labelled and deleted.
+ */
 export function validateFailover(
   given: Failover | undefined,
+  old: Failover | undefined,
   field: string,
   propagateDeps: boolean,
 ): FieldError[] {
@@ -115,18 +119,43 @@ export function validateFailover(
       );
     if (application.gracePeriodSeconds !== undefined && !isGraceful(application.purgeMode))
       errors.push(forbidden(`${at}.gracePeriodSeconds`, "is for the purge mode Gracefully only"));
-    errors.push(...validatePreservation(application.statePreservation, `${at}.statePreservation`));
+    errors.push(
+      ...validatePreservation(
+        application.statePreservation,
+        old?.application?.statePreservation,
+        `${at}.statePreservation`,
+      ),
+    );
   }
-  const ofCluster = `${field}.cluster.statePreservation`;
-  return [...errors, ...validatePreservation(cluster?.statePreservation, ofCluster)];
+  const ofCluster = validatePreservation(
+    cluster?.statePreservation,
+    old?.cluster?.statePreservation,
+    `${field}.cluster.statePreservation`,
+  );
+  return [...errors, ...ofCluster];
 }
 
-function validatePreservation(given: StatePreservation | undefined, field: string): FieldError[] {
+/** What is accepted of the field, and has no effect while the gate is off. */
+export function failoverWarnings(given: Failover | undefined, field: string): readonly string[] {
+  return (["application", "cluster"] as const)
+    .filter((name) => (given?.[name]?.statePreservation?.rules ?? []).length > 0)
+    .map(
+      (name) =>
+        `${field}.${name}.statePreservation: no state is kept while the feature gate StatefulFailoverInjection is off`,
+    );
+}
+
+function validatePreservation(
+  given: StatePreservation | undefined,
+  old: StatePreservation | undefined,
+  field: string,
+): FieldError[] {
+  const stored = new Set(old?.rules.map(({ aliasLabelName }) => aliasLabelName));
   const errors: FieldError[] = [];
   for (const [i, { aliasLabelName, jsonPath }] of (given?.rules ?? []).entries()) {
     const at = `${field}.rules[${i}]`;
-    for (const problem of labelKeyProblems(aliasLabelName))
-      errors.push(invalid(`${at}.aliasLabelName`, aliasLabelName, problem));
+    const taken = stored.has(aliasLabelName) ? undefined : stateLabelProblem(aliasLabelName);
+    if (taken !== undefined) errors.push(invalid(`${at}.aliasLabelName`, aliasLabelName, taken));
     const problem = jsonPathProblem(jsonPath);
     if (problem !== undefined) errors.push(invalid(`${at}.jsonPath`, jsonPath, problem));
   }
