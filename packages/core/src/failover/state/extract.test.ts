@@ -1,5 +1,7 @@
 /** State that travels: what is read, what is refused, what is skipped. */
+import { stateLabelProblem } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
+import * as wellKnown from "../../well-known.ts";
 import { type ExtractedState, extractState, type StateView } from "./extract.ts";
 
 const rule = (
@@ -143,6 +145,16 @@ describe("labels", () => {
       });
     },
   );
+});
+
+it("17.12: every key that the control plane leaves on objects is refused at admission", () => {
+  const keys = Object.values(wellKnown).filter(
+    (value) => typeof value === "string" && value.includes("/"),
+  );
+  expect(keys.length).toBeGreaterThan(20);
+  for (const key of keys) expect([key, stateLabelProblem(String(key))]).not.toContain(undefined);
+  const follows = `${wellKnown.DEPENDED_BY_PREFIX}5d7b`;
+  expect(stateLabelProblem(follows)).toContain("control plane");
 });
 
 it("nothing is kept of a part of a workload, with a warning", () => {

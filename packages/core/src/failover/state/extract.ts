@@ -16,11 +16,10 @@ import {
   isJsonObject,
   type Json,
   JsonPathError,
-  labelKeyProblems,
   labelValueProblems,
+  stateLabelProblem,
 } from "@lifeboat/api";
 import { type Fields, fieldsAt, textsAt } from "../../fields.ts";
-import * as wellKnown from "../../well-known.ts";
 import type { StateReason } from "./reasons.ts";
 
 export interface StateRule {
@@ -59,7 +58,7 @@ export function extractState(view: StateView): ExtractedState {
   if (rules.length === 0) return kept("NothingAsked", {});
   if (!view.heldAll)
     return kept("NotAlone", {}, ["no state is kept: the cluster did not hold all replicas"]);
-  const taken = new Set(reservedLabels(view.template));
+  const taken = labelsInUse(view.template);
   const labels: Record<string, string> = {};
   const warnings: string[] = [];
   for (const { aliasLabelName, jsonPath } of rules) {
@@ -134,24 +133,14 @@ function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
 
+/** Admission has asked the first question already; only here the template is known. */
 function labelProblem(key: string, taken: ReadonlySet<string>): string | undefined {
-  const [syntax] = labelKeyProblems(key);
-  if (syntax !== undefined) return syntax;
   if (taken.has(key)) return "the label is part of the template's labels or of its selector";
-  if (RESERVED.has(key)) return "the label belongs to the control plane";
-  const prefix = key.includes("/") ? (key.split("/", 1)[0] ?? "") : "";
-  const isKubernetes = ["kubernetes.io", "k8s.io"].some(
-    (domain) => prefix === domain || prefix.endsWith(`.${domain}`),
-  );
-  return isKubernetes ? "the label belongs to Kubernetes" : undefined;
+  return stateLabelProblem(key);
 }
 
-/** The keys that objects bear for the control plane. */
-const RESERVED: ReadonlySet<string> = new Set(
-  Object.values(wellKnown).filter((value) => typeof value === "string"),
-);
-
-function reservedLabels(template: Fields): readonly string[] {
+/** The labels of a template, its selector and its pods. */
+export function labelsInUse(template: Fields): ReadonlySet<string> {
   const selector = fieldsAt(template, "spec", "selector");
   const expressions = selector["matchExpressions"];
   const keys = Array.isArray(expressions)
@@ -161,12 +150,12 @@ function reservedLabels(template: Fields): readonly string[] {
           : [],
       )
     : [];
-  return [
+  return new Set([
     ...Object.keys(textsAt(template, "metadata", "labels")),
     ...Object.keys(textsAt(template, "spec", "selector", "matchLabels")),
     ...Object.keys(textsAt(template, "spec", "template", "metadata", "labels")),
     ...keys,
-  ];
+  ]);
 }
 
 function kept(

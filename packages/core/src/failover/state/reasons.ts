@@ -3,6 +3,10 @@ import { defineReasons } from "../../plan.ts";
 
 export const stateReasons = defineReasons({
   NothingAsked: "The policy names no state to keep.",
+  SwitchedOff:
+    "The policy names state to keep, and the feature gate StatefulFailoverInjection is off; nothing is kept.",
+  HandedOn:
+    "The old copy was never healthy in its cluster, so the state that it was given there goes on as it was.",
   Preserved: "The state was read from the status that the old copy last reported.",
   NotAlone:
     "The cluster did not hold all replicas, so the state of one part says nothing about the whole; nothing is kept.",

@@ -2,15 +2,19 @@
  * The state that a workload carries when it leaves a cluster, from the objects that say so: which rules apply, over which
  * status, and whether the new copy gets it (D12). Both kinds of failover ask here, so that they cannot differ.
  *
- * 1. While the gate StatefulFailoverInjection is off nothing is read.
- * 2. The status is the one that the copy's Work reports; the binding's summary of it only when there is no Work.
- * 3. The policy says what becomes of missing keys, and whether a graceful move carries state at all.
+ * 1. While the gate StatefulFailoverInjection is off nothing is carried; a workload with rules is told so.
+ * 2. A copy that was given state and was never healthy hands it on as it was: what it reports is worth no more. Its rules are not
+ *    run then, so nothing of it is dropped and nothing holds. The state is that of the whole workload, also if the copy is a part.
+ * 3. Otherwise the rules run over the status that the copy's Work reports; over the binding's summary only without a Work.
+ * 4. The policy says what becomes of missing keys, and whether a graceful move carries state at all.
  */
 import type { KubeObject, ResourceBinding, Work } from "@lifeboat/api";
 import { resultOf, type TaskMode } from "../../binding/index.ts";
 import type { Fields } from "../../fields.ts";
+import { hasBeenHealthy } from "../../propagation/observing/work-status.ts";
+import { stateGivenTo } from "../../propagation/rendering/preserved-state.ts";
 import { INJECT_ON_GRACEFUL, STATE_FAILURE_POLICY } from "../../well-known.ts";
-import { type ExtractedState, extractState, type StateRule } from "./extract.ts";
+import { type ExtractedState, extractState, labelsInUse, type StateRule } from "./extract.ts";
 
 export interface CarriedStateView {
   readonly binding: ResourceBinding;
@@ -39,19 +43,52 @@ export function stateToCarry(view: CarriedStateView): CarriedState {
   const annotations = view.policy?.metadata.annotations ?? {};
   const isGraceful = view.purgeMode !== "Directly";
   return {
-    state: extractState({
-      rules: view.enabled ? rulesOf(view) : [],
-      heldAll: heldAll(view),
-      status: reportedBy(view),
-      template: view.template,
-      holdOnMissing: annotations[STATE_FAILURE_POLICY] === "Hold",
-    }),
+    state: stateFor(view, annotations[STATE_FAILURE_POLICY] === "Hold"),
     inject: !(isGraceful && annotations[INJECT_ON_GRACEFUL] === "false"),
   };
 }
 
-function rulesOf({ binding, failing }: CarriedStateView): readonly StateRule[] {
-  return binding.spec.failover?.[failing]?.statePreservation?.rules ?? [];
+function stateFor(view: CarriedStateView, holdOnMissing: boolean): ExtractedState {
+  const rules = rulesOf(view.binding, view.failing);
+  if (!view.enabled && rules.length > 0)
+    return { outcome: "kept", reason: "SwitchedOff", labels: {}, warnings: [SWITCHED_OFF] };
+  const handedOn = view.enabled && !hasRun(view) ? givenLabels(view) : {};
+  if (Object.keys(handedOn).length > 0)
+    return { outcome: "kept", reason: "HandedOn", labels: handedOn, warnings: [] };
+  return extractState({
+    rules,
+    heldAll: heldAll(view),
+    status: reportedBy(view),
+    template: view.template,
+    holdOnMissing,
+  });
+}
+
+const SWITCHED_OFF = "no state is kept: the feature gate StatefulFailoverInjection is off";
+
+function rulesOf(
+  { spec }: ResourceBinding,
+  failing: CarriedStateView["failing"],
+): readonly StateRule[] {
+  return spec.failover?.[failing]?.statePreservation?.rules ?? [];
+}
+
+/** Whether the copy was healthy at any time since it came to the cluster. Without its Work: whether it reported anything. */
+function hasRun(view: CarriedStateView): boolean {
+  return view.work === undefined
+    ? reportedBy(view) !== undefined
+    : hasBeenHealthy(view.work.status);
+}
+
+/** What the copy was given, of what any rule asks for and the template does not decide itself. */
+function givenLabels({ binding, cluster, template }: CarriedStateView): Record<string, string> {
+  const given = stateGivenTo(binding as unknown as Fields, cluster)?.labels ?? {};
+  const rules = [...rulesOf(binding, "application"), ...rulesOf(binding, "cluster")];
+  const asked = new Set(rules.map(({ aliasLabelName }) => aliasLabelName));
+  const taken = labelsInUse(template);
+  return Object.fromEntries(
+    Object.entries(given).filter(([key]) => asked.has(key) && !taken.has(key)),
+  );
 }
 
 /** Whether every replica that the workload asks for runs in the cluster that is left. */

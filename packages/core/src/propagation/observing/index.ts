@@ -3,6 +3,7 @@ export {
   appliedVersions,
   type ApplyOutcome,
   decideWorkStatus,
+  hasBeenHealthy,
   type ManifestReport,
   type Reflection,
   type ReportedStatus,

@@ -4,6 +4,7 @@ import {
   appliedVersions,
   type ApplyOutcome,
   decideWorkStatus,
+  hasBeenHealthy,
   type ManifestReport,
   type ReportedStatus,
   type WorkStatusView,
@@ -74,6 +75,28 @@ describe("decideWorkStatus", () => {
     expect(said("Unhealthy", 1)).toBe("StatusChanged");
     expect(said("Healthy", 999)).toBe("CountersHeldBack");
     expect(said("Healthy", 1000)).toBe("StatusChanged");
+  });
+
+  it("17.12: remembers that a copy was healthy from when it is not any more, with no write of its own", () => {
+    const bad = report({ reflection: { status: {}, health: "Unhealthy" } });
+    const unknown = report({ reflection: { health: "Unknown" } });
+    expect(conditionOf(REPORTED, "HasBeenHealthy")).toBeUndefined();
+    expect(hasBeenHealthy(REPORTED)).toBe(true);
+    for (const worse of [bad, unknown]) {
+      const after = written(view({ status: REPORTED, reports: [worse] }));
+      expect(conditionOf(after, "HasBeenHealthy")).toMatchObject({ status: "True" });
+      expect(hasBeenHealthy(after)).toBe(true);
+      const still = written(view({ status: after, generation: 2, reports: [bad, worse] }));
+      expect(hasBeenHealthy(still)).toBe(true);
+      const well = written(view({ status: after }));
+      expect(conditionOf(well, "HasBeenHealthy")).toEqual(conditionOf(after, "HasBeenHealthy"));
+    }
+    const never = written(view({ reports: [bad] }));
+    expect(hasBeenHealthy(never)).toBe(false);
+    expect(hasBeenHealthy(written(view({ status: never, reports: [unknown] })))).toBe(false);
+    expect(hasBeenHealthy({})).toBe(false);
+    expect(hasBeenHealthy(undefined)).toBe(false);
+    expect(hasBeenHealthy({ manifestStatuses: [] })).toBe(false);
   });
 
   it("waits a second before it contradicts another process that contradicted it", () => {

@@ -16,6 +16,9 @@
  * 3. An event comes with a write and says what changed by it. Nothing changed: no write, no event.
  * 4. The message of StatusObserved ends in the versions that the member answered to our writes. After a restart they tell
  *    an object that we wrote from one that somebody changed since.
+ * 5. Whether a copy was healthy at any time since its Work was made is never lost (`hasBeenHealthy`): the write that reports
+ *    that it is not healthy any more leaves the condition HasBeenHealthy. It costs no write, and a copy that stays healthy
+ *    needs no condition: its report shows it.
  */
 import { type Condition, equalJson, findCondition, setCondition } from "@lifeboat/api";
 import { addMs, deepFreeze, type Instant } from "@lifeboat/base";
@@ -91,11 +94,15 @@ const APPLIED_AS = " Applied as ";
 export function decideWorkStatus(given: WorkStatusView, now: Instant): WorkStatusPlan {
   const view = { ...given, reports: given.reports.map(withinBounds) };
   const { status: old } = view;
-  const manifestStatuses = view.reports.map((report, ordinal) => entryOf(old, report, ordinal));
+  const manifestStatuses = view.reports
+    .map((report, ordinal) => entryOf(old, report, ordinal))
+    .filter((entry) => entry !== undefined);
+  const conditions = conditionsOf(view, now);
+  const isRemembered = hasBeenHealthy(old) && !reportsHealthy({ manifestStatuses });
   const status: ReportedStatus = deepFreeze({
     ...old,
-    conditions: conditionsOf(view, now),
-    manifestStatuses: manifestStatuses.filter((entry) => entry !== undefined),
+    conditions: isRemembered ? setCondition(conditions, HAS_BEEN_HEALTHY, now) : conditions,
+    manifestStatuses,
   });
   if (equalJson(status, { manifestStatuses: [], ...old })) return nothing("AsReported");
   const commands = [{ kind: "writeStatus", status }] as const;
@@ -145,6 +152,24 @@ function conditionsOf(view: WorkStatusView, now: Instant): readonly Condition[] 
   return observed === undefined ? conditions : setCondition(conditions, observed, now);
 }
 
+/** Whether the copy was healthy at any time since its Work was made, as far as it was reported. */
+export function hasBeenHealthy(status: ReportedStatus | undefined): boolean {
+  const remembered = findCondition(status?.conditions, HAS_BEEN_HEALTHY.type)?.status === "True";
+  return remembered || reportsHealthy(status);
+}
+
+/** Whether the copy was healthy when it was last heard of. */
+export function reportsHealthy(status: ReportedStatus | undefined): boolean {
+  const statuses = status?.manifestStatuses ?? [];
+  return statuses.length > 0 && statuses.every(({ health }) => health === "Healthy");
+}
+
+const HAS_BEEN_HEALTHY = {
+  type: "HasBeenHealthy",
+  status: "True",
+  reason: "WasHealthy",
+  message: "The objects were healthy at some time since this Work was made.",
+} as const;
 const DISPATCHING = {
   type: "Dispatching",
   status: "True",

@@ -48,6 +48,15 @@ function stateIn(value: Fields): Omit<PreservedState, "former"> {
   return { from: textAt(value, "from"), labels: textsAt(value, "labels") };
 }
 
+/** The state that the copy in a cluster was given when it came there; undefined: none. */
+export function stateGivenTo(
+  binding: Fields,
+  cluster: string,
+): Omit<PreservedState, "former"> | undefined {
+  const state = readPreservedState(binding);
+  return state?.from === cluster ? state.former : state;
+}
+
 /** The manifest with the state it is to carry in this cluster. */
 export function injectState(manifest: Fields, binding: object, cluster: string): Fields {
   const state = readPreservedState(binding);

@@ -10,6 +10,7 @@
 import { findCondition, type Work } from "@lifeboat/api";
 import { countAt } from "../../fields.ts";
 import { GRACE_PERIOD } from "../../well-known.ts";
+import { reportsHealthy } from "../observing/work-status.ts";
 
 /** Whether the copy is healthy in a status that was observed after this generation of the Work was applied. */
 export function isProvenHealthy(work: Work): boolean {
@@ -25,8 +26,7 @@ export function isProvenHealthy(work: Work): boolean {
 
 /** Whether the copy was healthy when it was last heard of. */
 export function mayBeHealthy(work: Work): boolean {
-  const statuses = work.status?.manifestStatuses ?? [];
-  return statuses.length > 0 && statuses.every(({ health }) => health === "Healthy");
+  return reportsHealthy(work.status);
 }
 
 /**
