@@ -152,6 +152,13 @@ describe("while the gate is off", () => {
       expect(moved?.metadata.labels ?? {}).not.toHaveProperty([label]);
     const { metadata } = await hands.binding(bindingOf(one.name, one.kind));
     expect(metadata.annotations ?? {}).not.toHaveProperty(["lifeboat.dev/preserved-state"]);
+    // 17.12: a person who asked for state learns that none was kept.
+    const { items } = await fleet.plane.list(resources.events);
+    const told = items.filter(({ reason }) => reason === "StateNotPreserved");
+    expect(told.map(({ involvedObject }) => involvedObject.kind).sort()).toEqual(
+      [one.kind, "ResourceBinding"].sort(),
+    );
+    for (const { message } of told) expect(message).toContain("StatefulFailoverInjection is off");
   });
 });
 
@@ -182,5 +189,42 @@ describe("a second failover", () => {
     expect((await hands.copy(third, one.resource, key))?.metadata.labels).toMatchObject({
       "failover.karmada.io/failover-jobid": "b2",
     });
+  });
+
+  const JOB = "failover.karmada.io/failover-jobid";
+  /** What the copy in the second cluster reports, one after the other, before that cluster fails too. */
+  async function secondHop(...reports: readonly (readonly [jobId: string, state: string])[]) {
+    const one = CASES.find(({ kind }) => kind === "FlinkDeployment");
+    if (one === undefined) throw new Error("no case");
+    const bound = bindingOf(one.name, one.kind);
+    const first = await start(one, true, ["m1", "m2", "m3"]);
+    await hands.taint(first);
+    await fleet.advance("30s");
+    const second = await hands.placement(bound);
+    for (const [jobId, state] of reports) {
+      const jobManagerDeploymentStatus = state === "RUNNING" ? "READY" : "DEPLOYING";
+      const status = { jobManagerDeploymentStatus, jobStatus: { jobId, state } };
+      await report(second, one.resource, one.name, status);
+      await fleet.advance("5s");
+    }
+    await fleet.restart();
+    await fleet.advance("15s");
+    // With most of the fleet failed nothing would move.
+    await hands.untaint(first);
+    await hands.taint(second);
+    await fleet.advance("30s");
+    const third = await hands.placement(bound);
+    expect(third).toMatch(/^m[123]$/);
+    expect(third).not.toBe(second);
+    const key = { namespace: "default", name: one.name };
+    return (await hands.copy(third, one.resource, key))?.metadata.labels?.[JOB];
+  }
+
+  it("17.12: carries the first state on if the second copy was never healthy, also over a restart", async () => {
+    expect(await secondHop(["b2", "RECONCILING"])).toBe("e6fdb5c0997c11b0c62d796b3df25e86");
+  });
+
+  it("17.12: carries the second state if the second copy was healthy once, also over a restart", async () => {
+    expect(await secondHop(["b2", "RUNNING"], ["b3", "RECONCILING"])).toBe("b3");
   });
 });
