@@ -93,8 +93,8 @@ export const stateMutants: readonly SimMutant[] = [
     promise: "O-state-9",
     breaks: "state is kept whatever the gate says",
     file: "packages/core/src/failover/state/state-to-carry.ts",
-    symbol: "stateToCarry.state.rules",
-    replace: "rulesOf(view)",
+    symbol: "stateFor",
+    replace: "(view, ...rest) => original({ ...view, enabled: true }, ...rest)",
     caughtIn: ["state-without-the-gate"],
   },
   {

@@ -81,7 +81,7 @@ const spec = object("What is propagated, and how.", {
     ),
   ),
   schedulePriority: optional(
-    object("The order in which the scheduler serves bindings.", {
+    object("The order in which the scheduler serves bindings. Without effect yet.", {
       priorityClassSource: choice("Where the class is defined.", ["KubePriorityClass"]),
       priorityClassName: text("The name of the class."),
     }),

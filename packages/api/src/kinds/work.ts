@@ -30,7 +30,7 @@ const identifier = object("Which object.", {
 });
 
 const status = object("What became of it.", {
-  conditions: optional(conditions("Applied, StatusObserved, Dispatching.")),
+  conditions: optional(conditions("Applied, StatusObserved, Dispatching, HasBeenHealthy.")),
   manifestStatuses: optional(
     list(
       "What each object reports.",

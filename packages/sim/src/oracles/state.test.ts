@@ -28,7 +28,62 @@ function evicted(h: History, labels: object | undefined, parts: BindingParts = {
   h.binding({ on: Object.fromEntries(on), annotations, failover, tasks: [left] });
 }
 
+/** A copy on m1 that was given `job: given` by m0, with this health and report, leaves with this state. */
+function leftAgain(h: History, health: "Healthy" | "Unhealthy", labels: object): void {
+  const failover = rules("{.job}");
+  const given = carrying({ [KEY]: "given" }, "m0");
+  h.work("m1", { health, status: { job: "a" } });
+  h.pass(60);
+  h.work("m1", { health: "Unhealthy", status: { job: "a" } });
+  h.binding({ on: { m1: 2 }, annotations: given, failover });
+  const left = task("m1", { clustersBeforeFailover: ["m1"], preservedLabelState: labels });
+  h.binding({ annotations: carrying(labels), failover, tasks: [left] });
+}
+
 itJudges([
+  ...(
+    [
+      ["kept", "was healthy once, and its own state goes on", "Healthy", "a"],
+      ["broken", "was healthy once, and the state it was given goes on", "Healthy", "given"],
+      ["kept", "was never healthy, and the state it was given goes on", "Unhealthy", "given"],
+      ["broken", "was never healthy, and its own state goes on", "Unhealthy", "a"],
+    ] as const
+  ).map(
+    ([verdict, name, health, value]) =>
+      [
+        "state-is-what-the-source-reported",
+        verdict,
+        `the second copy ${name}`,
+        (h: History) => leftAgain(h, health, { [KEY]: value }),
+        ON,
+      ] as const,
+  ),
+  [
+    "state-that-is-no-label-holds",
+    "kept",
+    "the rules of a copy that was never healthy are not run",
+    (h) => {
+      const failover = rules("{.many[*]}");
+      const given = carrying({ [KEY]: "given" }, "m0");
+      h.work("m1", { health: "Unhealthy", status: { many: ["x", "y"] } });
+      h.binding({ on: { m1: 2 }, annotations: given, failover });
+      const kept = { [KEY]: "given" };
+      const left = task("m1", { clustersBeforeFailover: ["m1"], preservedLabelState: kept });
+      h.binding({ annotations: carrying(kept), failover, tasks: [left] });
+    },
+    ON,
+  ],
+  [
+    "no-state-of-a-part",
+    "kept",
+    "the state that a part was given goes on",
+    (h) => {
+      h.binding({ on: { m1: 1, m2: 1 }, annotations: carrying({ [KEY]: "given" }, "m0") });
+      const kept = { [KEY]: "given" };
+      const left = task("m1", { preservedLabelState: kept });
+      h.binding({ on: { m2: 1 }, annotations: carrying(kept), tasks: [left] });
+    },
+  ],
   [
     "state-is-written-with-the-eviction",
     "broken",

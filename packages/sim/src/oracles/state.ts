@@ -2,7 +2,8 @@
  * Oracles O-state: state that goes with a workload, as D12 rules it.
  *
  * What a rule finds is worked out here anew, from the status that the old copy's Work had on disk when the eviction was
- * decided, or a moment before: controllers may decide by what was true a moment ago.
+ * decided, or a moment before: controllers may decide by what was true a moment ago. Whether a copy was ever healthy is taken
+ * from all that its Work reported since it was made.
  *
  * O-state-10 (a missing key does not hold up an eviction for ever) is judged by `nobody-stays-on-a-faulty-cluster`.
  */
@@ -69,13 +70,20 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   {
     name: "state-is-what-the-source-reported",
     promise:
-      "O-state-2: the state is what the rules find in the status that the source reported last",
+      "O-state-2: the state is what the rules find in the status that the source reported last; of a copy that was never healthy, it is what the copy was given (D12)",
     on: "plane",
     tables: [WORKS, ...BINDINGS],
     start: (truth) =>
-      judgingDecisions(truth, ({ before, task }, statuses) => {
+      judgingDecisions(truth, ({ before, task }, statuses, ran) => {
+        const given = givenTo(before, task.fromCluster);
+        const kept = Object.entries(task.preservedLabelState ?? {});
+        const isGiven = kept.every(([key, value]) => given[key] === value);
+        if (isGiven && !ran.certainly) return [];
+        const mustBeGiven = Object.keys(given).length > 0 && !ran.possibly;
         const rules = new Map(rulesOf(before, task).map((rule) => [rule.aliasLabelName, rule]));
-        return Object.entries(task.preservedLabelState ?? {}).flatMap(([key, value]) => {
+        return kept.flatMap(([key, value]) => {
+          if (mustBeGiven && Object.hasOwn(given, key) && given[key] !== value)
+            return [`${key} is ${value} of a copy that was never healthy, not ${given[key]}`];
           const rule = rules.get(key);
           if (rule === undefined) return [`no rule asks for ${key}`];
           const isFound = statuses.some((status) => findingsOf(rule, status).includes(value));
@@ -137,13 +145,15 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     on: "plane",
     tables: [WORKS, ...BINDINGS],
     start: (truth) =>
-      judgingDecisions(truth, ({ before, task }, statuses) => {
+      judgingDecisions(truth, ({ before, task }, statuses, ran) => {
         const kept = Object.entries(task.preservedLabelState ?? {});
         const invalid = kept.filter(
           ([key, value]) => labelKeyProblems(key).length + labelValueProblems(value).length > 0,
         );
         if (invalid.length > 0) return [`${invalid.join("; ")} is no label`];
         if (!truth.circumstances.statefulInjection || !heldAll(before, task)) return [];
+        const isHandedOn = Object.keys(givenTo(before, task.fromCluster)).length > 0;
+        if (isHandedOn && !ran.certainly) return [];
         const rules = rulesOf(before, task);
         const wrong = statuses.map((status) =>
           rules.filter((rule) => problemOf(rule, status) !== undefined),
@@ -173,7 +183,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   },
   {
     name: "each-failover-carries-its-own-state",
-    promise: "O-state-7: what is carried after an eviction is its own state and no former one's",
+    promise: "O-state-7: what is carried after an eviction is what the eviction kept, and no other",
     on: "plane",
     tables: BINDINGS,
     start: () => (change) => {
@@ -190,13 +200,17 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   },
   {
     name: "no-state-of-a-part",
-    promise: "O-state-8: state is kept only when the cluster held all replicas (D12)",
+    promise:
+      "O-state-8: state is read only when the cluster held all replicas (D12); a part hands on what it was given",
     on: "plane",
     tables: BINDINGS,
     start: () => (change) =>
       decisionsOf(change)
         .filter(({ before, task }) => !heldAll(before, task))
-        .filter(({ task }) => Object.keys(task.preservedLabelState ?? {}).length > 0)
+        .filter(
+          ({ before, task }) =>
+            !hasAll(givenTo(before, task.fromCluster), task.preservedLabelState ?? {}),
+        )
         .map(({ now, task }) => `${nameOf(now)} keeps state of a part in ${task.fromCluster}`),
   },
   {
@@ -260,19 +274,28 @@ function decisionsOf(change: Committed): readonly Decision[] {
   return tasksBegun(edit).map((task) => ({ ...edit, task }));
 }
 
+/** Whether a copy was healthy at any time since its Work was made, as a controller may know it. */
+interface Ran {
+  readonly possibly: boolean;
+  /** Since longer than a controller may be behind. */
+  readonly certainly: boolean;
+}
+
 /** Judges decisions with the statuses that the source had reported then, the newest last. */
 function judgingDecisions(
   truth: Truth,
-  judge: (decision: Decision, statuses: readonly Json[]) => readonly string[],
+  judge: (decision: Decision, statuses: readonly Json[], ran: Ran) => readonly string[],
 ) {
   const reports = new Reports(truth);
   return (change: Committed): readonly string[] => {
     if (change.table === WORKS) return reports.take(change);
     return decisionsOf(change).flatMap((decision) => {
       const { now, task } = decision;
-      const statuses = reports.of(workKeyOf(now, task.fromCluster), change.at);
+      const work = workKeyOf(now, task.fromCluster);
+      const statuses = reports.of(work, change.at);
+      const ran = reports.ran(work, change.at);
       const where = `the eviction of ${nameOf(now)} from ${task.fromCluster}: `;
-      return judge(decision, statuses).map((text) => where + text);
+      return judge(decision, statuses, ran).map((text) => where + text);
     });
   };
 }
@@ -281,6 +304,8 @@ function judgingDecisions(
 class Reports {
   readonly #truth: Truth;
   readonly #reports = new Map<string, { readonly status: Json; until: number }[]>();
+  /** By Work: since when it is known that its copy was healthy. */
+  readonly #healthy = new Map<string, number>();
 
   constructor(truth: Truth) {
     this.#truth = truth;
@@ -290,7 +315,10 @@ class Reports {
     const known = this.#reports.get(key) ?? [];
     const last = known.at(-1);
     if (last !== undefined && last.until === Infinity) last.until = at;
-    const status = reportIn(parseObject(row.bytes) as unknown as Work);
+    const work = parseObject(row.bytes) as unknown as Work;
+    if (row.type === "DELETED") this.#healthy.delete(key);
+    else if (isHealthy(work) && !this.#healthy.has(key)) this.#healthy.set(key, at);
+    const status = reportIn(work);
     const recent = known.filter(({ until }) => until >= at - this.#truth.lagMs);
     this.#reports.set(key, [...recent, { status, until: Infinity }]);
     return [];
@@ -301,6 +329,28 @@ class Reports {
       .filter(({ until }) => until >= at - this.#truth.lagMs)
       .map(({ status }) => status);
   }
+
+  ran(key: string, at: number): Ran {
+    const since = this.#healthy.get(key);
+    return { possibly: since !== undefined, certainly: (since ?? at) < at - this.#truth.lagMs };
+  }
+}
+
+function isHealthy({ status }: Work): boolean {
+  const [first] = status?.manifestStatuses ?? [];
+  return first?.health === "Healthy";
+}
+
+/** The state that the copy in a cluster was given when it came there. */
+function givenTo({ metadata }: ResourceBinding, cluster: string): Labels {
+  const text = metadata.annotations?.[wellKnown.PRESERVED_STATE];
+  if (text === undefined) return {};
+  const state = JSON.parse(text) as {
+    readonly from: string;
+    readonly labels: Labels;
+    readonly former?: { readonly labels: Labels };
+  };
+  return (state.from === cluster ? state.former?.labels : state.labels) ?? {};
 }
 
 function reportIn(work: Work | undefined): Json {

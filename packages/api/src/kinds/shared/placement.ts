@@ -94,7 +94,7 @@ export const placement = object("Where the resources may run.", {
   spreadConstraints: optional(list("How far to spread; all must hold.", spreadConstraint)),
   replicaScheduling: optional(replicaScheduling),
   workloadAffinity: optional(
-    object("Keeps workloads together or apart.", {
+    object("Keeps workloads together or apart. Without effect yet.", {
       affinity: optional(affinityTerm("Run where the group runs.")),
       antiAffinity: optional(affinityTerm("Run where the group does not.")),
     }),
