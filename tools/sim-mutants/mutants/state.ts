@@ -21,6 +21,15 @@ export const stateMutants: readonly SimMutant[] = [
     caughtIn: ["state-preserved"],
   },
   {
+    oracle: "state-is-what-the-source-reported",
+    promise: "O-state-2",
+    breaks: "the state of a copy that never ran replaces the one it was given",
+    file: "packages/core/src/failover/state/state-to-carry.ts",
+    symbol: "hasRun",
+    replace: "() => true",
+    caughtIn: ["two-failovers-one-never-well"],
+  },
+  {
     oracle: "state-is-not-lost",
     promise: "O-state-3",
     breaks: "placing a workload takes all other marks off its binding",

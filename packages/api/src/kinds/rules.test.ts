@@ -975,10 +975,7 @@ describe("17.12: the label of a rule of state", () => {
   const keeping = (alias: string, of = "cluster"): JsonObject => {
     const rules = { rules: [{ aliasLabelName: alias, jsonPath: "{ .a }" }] };
     const decided = of === "application" ? application : {};
-    return body(
-      "PropagationPolicy",
-      failing({ [of]: { ...decided, statePreservation: rules } }) as JsonObject,
-    );
+    return body("PropagationPolicy", failing({ [of]: { ...decided, statePreservation: rules } }));
   };
 
   it.each([

@@ -207,7 +207,7 @@ describe("17.12: a second hop, from A by way of B", () => {
 
   it("takes the binding's word where the Work was not read", () => {
     const status = { aggregatedStatus: [{ clusterName: "b", status: { job: "of-b" } }] };
-    expect(leave(undefined, { binding: { ...onB(), status } as ResourceBinding })).toMatchObject({
+    expect(leave(undefined, { binding: { ...onB(), status } })).toMatchObject({
       labels: { "x/cluster": "of-b" },
     });
   });
