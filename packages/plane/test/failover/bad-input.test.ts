@@ -145,8 +145,6 @@ describe("state that cannot be carried holds the workload, with the rule named",
     ["an object", "a.example/x", "{.jobStatus.more}", "finds an object"],
     ["a part in front of it", "a.example/x", "job-{.jobStatus.state}", "finds 2 values"],
     ["a label of the template", "app", "{.jobStatus.state}", "part of the template's labels"],
-    ["a label of ours", "karmada.io/managed", "{.jobStatus.state}", "the control plane"],
-    ["a label of Kubernetes", "app.kubernetes.io/name", "{.jobStatus.state}", "Kubernetes"],
   ])("%s", async (_name, aliasLabelName, jsonPath, message) => {
     const on = { failover: true, statefulFailoverInjection: true };
     let hands: Hands;
@@ -182,6 +180,22 @@ describe("state that cannot be carried holds the workload, with the rule named",
     await fleet.advance("30s");
     expect(await hands.placement("job-flinkdeployment")).toBe("m2");
   });
+
+  it.each(["karmada.io/managed", "app.kubernetes.io/name"])(
+    "17.12: but no policy comes to that with the label %s",
+    async (aliasLabelName) => {
+      ({ fleet } = await failoverFleet(["m1"]));
+      const rules = [{ aliasLabelName, jsonPath: "{.replicas}" }];
+      const resource = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
+      const policy = policyFor(resource, {
+        failover: { cluster: { statePreservation: { rules } } },
+      });
+      const refused = await refusalOf(fleet.plane.create(propagationPolicies, policy));
+      expect(refused.details?.causes).toMatchObject([
+        { field: "spec.failover.cluster.statePreservation.rules[0].aliasLabelName" },
+      ]);
+    },
+  );
 });
 
 describe("an evacuation that is edited by hand", () => {
