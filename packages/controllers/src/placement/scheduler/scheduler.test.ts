@@ -293,8 +293,9 @@ describe("changes of clusters", () => {
     expect(await shares()).toEqual({ m1: 2, m2: 2 });
     await changeCluster("m1", { metadata: { labels: { tier: null } } });
     expect(await shares()).toEqual({ m2: 2 });
+    // A person excluded the last one, too (D8).
     await changeCluster("m2", { metadata: { labels: { tier: null } } });
-    expect(await shares()).toEqual({ m2: 2 });
+    expect(await shares()).toEqual({});
     expect(await scheduled()).toMatchObject({ status: "False", reason: "NoClusterFit" });
   });
 
