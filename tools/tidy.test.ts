@@ -97,7 +97,7 @@ function outermost(paths: readonly string[]): readonly string[] {
   return [...new Set(entries)];
 }
 
-describe("package-lock.json", () => {
+describe("17.17: package-lock.json", () => {
   type Locked = {
     readonly version?: string;
     readonly resolved?: string;

@@ -55,19 +55,22 @@ it.each([
   ["clients with a wrong token", () => ({ headers: { authorization: "Bearer x" } })],
   ["a user without rights", () => ({ headers: { authorization: "Bearer mallorys-token" } })],
   ["the same user", () => admin],
-] as const)("answers honest writes while bodies of %s do not end", async (_who, credentials) => {
-  await writeHonestly("warm-up", 5);
-  const attacks = Array.from({ length: UNFINISHED }, (_, i) =>
-    beginBody(credentials(), i % 2 === 0 ? 1 : 2),
-  );
-  await Promise.all(attacks.map(({ begun }) => begun));
-  await writeHonestly("during", HONEST_WRITES);
-  for (const { leave } of attacks) leave();
-  await eventually(async () => {
-    expect(await heldBytes()).toBe(0);
-  }, 120_000);
-  await writeHonestly("after", 5);
-});
+] as const)(
+  "17.3: answers honest writes while bodies of %s do not end",
+  async (_who, credentials) => {
+    await writeHonestly("warm-up", 5);
+    const attacks = Array.from({ length: UNFINISHED }, (_, i) =>
+      beginBody(credentials(), i % 2 === 0 ? 1 : 2),
+    );
+    await Promise.all(attacks.map(({ begun }) => begun));
+    await writeHonestly("during", HONEST_WRITES);
+    for (const { leave } of attacks) leave();
+    await eventually(async () => {
+      expect(await heldBytes()).toBe(0);
+    }, 120_000);
+    await writeHonestly("after", 5);
+  },
+);
 
 /** `begun` resolves when everything but the end was handed over, or the server wants no more of it. */
 function beginBody(

@@ -71,25 +71,28 @@ test.each([
   ["killed", "cut by 160 KiB", (file: string) => truncateSync(file, statSync(file).size - 163_840)],
   ["stopped", "zeroed in its second half", zeroSecondHalf],
   ["killed", "zeroed in its second half", zeroSecondHalf],
-])("a store of a plane that was %s, %s, is refused with a sentence", async (how, _, damage) => {
-  const directory = copyOf(how === "stopped" ? stopped : killed);
-  const file = join(directory, "store", "data.mdb");
-  damage(file);
-  const said = await up(directory);
-  expect(said).toMatch(
-    /^1: lifeboat: [^\n]* is damaged \([^\n]*\): restore the directory from a backup$/,
-  );
-  expect(said).toContain(file);
-});
+])(
+  "17.5: a store of a plane that was %s, %s, is refused with a sentence",
+  async (how, _, damage) => {
+    const directory = copyOf(how === "stopped" ? stopped : killed);
+    const file = join(directory, "store", "data.mdb");
+    damage(file);
+    const said = await up(directory);
+    expect(said).toMatch(
+      /^1: lifeboat: [^\n]* is damaged \([^\n]*\): restore the directory from a backup$/,
+    );
+    expect(said).toContain(file);
+  },
+);
 
-test("a store that is whole is served, whether its plane was stopped or killed", async () => {
+test("17.5: a store that is whole is served, whether its plane was stopped or killed", async () => {
   expect(existsSync(join(stopped, "store", "clean"))).toBe(true);
   expect(existsSync(join(killed, "store", "clean"))).toBe(false);
   expect(await up(copyOf(stopped))).toMatch(/^ready: /);
   expect(await up(copyOf(killed))).toMatch(/^ready: /);
 });
 
-test("a directory that is mounted read-only is refused with a sentence", async ({ skip }) => {
+test("17.5: a directory that is mounted read-only is refused with a sentence", async ({ skip }) => {
   const disk = join(folder, "disk");
   mkdirSync(disk);
   const isMounted =
@@ -108,7 +111,7 @@ test("a directory that is mounted read-only is refused with a sentence", async (
   }
 });
 
-test("a data directory below a file is refused with a sentence", async () => {
+test("17.5: a data directory below a file is refused with a sentence", async () => {
   expect(await up(join(stopped, "store", "format", "below"))).toMatch(
     /^1: lifeboat: cannot make the directory [^\n]*ENOTDIR[^\n]*$/,
   );

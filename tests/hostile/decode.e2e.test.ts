@@ -100,7 +100,7 @@ const rows: readonly {
   },
 ];
 
-describe("while hostile bodies arrive, others are served", () => {
+describe("17.2: while hostile bodies arrive, others are served", () => {
   for (const { name, token, type, body, status, served = 1 } of rows)
     it(name, async () => {
       const attacker = new Client(token);

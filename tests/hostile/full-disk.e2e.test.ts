@@ -39,7 +39,9 @@ afterAll(async () => {
   removeDirectory(folder);
 });
 
-test("deletions make room for writes, and /readyz names the disk meanwhile", async ({ skip }) => {
+test("17.5: deletions make room for writes, and /readyz names the disk meanwhile", async ({
+  skip,
+}) => {
   if (!isMounted && mayMiss) skip("mounting a tmpfs needs root, and LIFEBOAT_ALLOW_MISSING=1");
   expect(isMounted, "mounting a tmpfs needs root; LIFEBOAT_ALLOW_MISSING=1 skips").toBe(true);
   const dataDirectory = join(disk, "data");

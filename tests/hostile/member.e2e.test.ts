@@ -199,7 +199,7 @@ describe.each([
   { attack: "error-pages", reason: undefined, answersProbes: true },
   { attack: "endless-answer", reason: "ResponseTooLarge", answersProbes: false },
   { attack: "redirects", reason: undefined, answersProbes: false },
-])("a member that attacks with $attack", ({ attack, reason, answersProbes }) => {
+])("17.4: a member that attacks with $attack", ({ attack, reason, answersProbes }) => {
   const name = `web-${attack}`;
 
   it("leaves the API responsive and the honest member served", async () => {
@@ -252,11 +252,11 @@ async function seen(): Promise<Seen> {
   return JSON.parse(await ask("/seen")) as Seen;
 }
 
-it("a redirect was not followed", async () => {
+it("17.14: a redirect was not followed", async () => {
   expect((await seen()).isRedirectFollowed).toBe(false);
 });
 
-it("a Cluster that is turned to a hostile endpoint does not send its token there", async () => {
+it("17.14: a Cluster that is turned to a hostile endpoint does not send its token there", async () => {
   const key = { namespace: "", name: "member1" };
   const { spec } = await client.get(clusters, key);
   const turn = async (body: Json): Promise<void> => {

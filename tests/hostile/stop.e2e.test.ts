@@ -65,7 +65,7 @@ async function startHanging(): Promise<RunningProcess> {
   return plane;
 }
 
-test("a plane whose data directory vanished ends in order, and its members with it", async () => {
+test("17.6: a plane whose data directory vanished ends in order, and its members with it", async () => {
   const directory = ownDirectory();
   const plane = await startLifeboat({ dataDirectory: directory, args: ["--members", "2"] });
   running.push(plane.process);
@@ -81,7 +81,7 @@ test("a plane whose data directory vanished ends in order, and its members with 
   expect(isAlive(members)).toBe(false);
 });
 
-test("a plane that hangs for ever is gone after ten seconds, and told what it waited for", async () => {
+test("17.6: a plane that hangs for ever is gone after ten seconds, and told what it waited for", async () => {
   const plane = await startHanging();
   const { end, tookMs } = await endOf(plane, "SIGTERM");
   expect(end).toBe("SIGKILL");
@@ -95,7 +95,7 @@ for (const [first, second] of [
   ["SIGTERM", "SIGTERM"],
   ["SIGINT", "SIGTERM"],
 ] as const)
-  test(`a plane that hangs after ${first} is ended at once by ${second}`, async () => {
+  test(`17.6: a plane that hangs after ${first} is ended at once by ${second}`, async () => {
     const plane = await startHanging();
     process.kill(plane.pid, first);
     await wait(1500);
@@ -109,7 +109,7 @@ test.each([
   ["SIGTERM", "npx", ["lifeboat", "up"]],
   ["SIGTERM", "npm", ["start", "--ignore-scripts", "--"]],
   ["SIGINT", "npm", ["start", "--ignore-scripts", "--"]],
-] as const)("%s to `%s %j` alone ends the plane in order", async (signal, command, args) => {
+] as const)("17.6: %s to `%s %j` alone ends the plane in order", async (signal, command, args) => {
   const directory = ownDirectory();
   const own = ["--data-dir", directory, "--listen", "127.0.0.1:0"];
   const npm = startProcess(command, ["--prefix", repository, ...args, ...own]);

@@ -30,7 +30,7 @@ const PEERS = Number(process.env["LIFEBOAT_HOSTILE_PEERS"] ?? "10000");
 const AT_A_TIME = 100;
 const NO_PEER: Peer = { name: "no peer", meet: () => Promise.reject(new Error("no peer")) };
 
-it.concurrent("survives peers that finish their handshake when its time is over", () =>
+it.concurrent("17.1: survives peers that finish their handshake when its time is over", () =>
   withLifeboat(async ({ port }) => {
     const late = wait(LATE_MS);
     const peers = Array.from({ length: 60 }, (_, i) =>
@@ -39,7 +39,7 @@ it.concurrent("survives peers that finish their handshake when its time is over"
     await Promise.all(peers);
   }));
 
-it.concurrent("survives a pause longer than a handshake may take", () =>
+it.concurrent("17.1: survives a pause longer than a handshake may take", () =>
   withLifeboat(async ({ port, process: { pid } }) => {
     const asked = Array.from({ length: 60 }, () => askVersion(port));
     await wait(20);
@@ -50,7 +50,7 @@ it.concurrent("survives a pause longer than a handshake may take", () =>
     await Promise.all(asked);
   }));
 
-it.concurrent(`survives ${PEERS} aborted handshakes, half-closed and reset connections, and pauses between`, () =>
+it.concurrent(`17.1: survives ${PEERS} aborted handshakes, half-closed and reset connections, and pauses between`, () =>
   withLifeboat(async (running) => {
     const { port } = running;
     const { pid } = running.process;
@@ -72,7 +72,7 @@ it.concurrent(`survives ${PEERS} aborted handshakes, half-closed and reset conne
     }
   }));
 
-it.concurrent("writes nothing into TLS that a peer has ended or broken", async () => {
+it.concurrent("17.1: writes nothing into TLS that a peer has ended or broken", async () => {
   // Two such writes on one connection abort the process, if they are near enough. Node tells of each on request.
   const directory = temporaryDirectory("tls-abort");
   const told = startProcess(

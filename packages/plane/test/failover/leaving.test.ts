@@ -46,7 +46,7 @@ const SUSPENSIONS = [
   ["on the target", { dispatchingOnClusters: { clusterNames: ["m2"] } }],
 ] as const;
 
-describe("a workload that no policy claims (defect 7)", () => {
+describe("17.7: a workload that no policy claims", () => {
   it("is not purged by application failover, and goes once a policy claims it", async () => {
     await start(application({ purgeMode: "Directly" }));
     await fleet.plane.delete(propagationPolicies, WEB);
@@ -64,7 +64,7 @@ describe("a workload that no policy claims (defect 7)", () => {
   });
 });
 
-describe("suspended dispatching (defect 7)", () => {
+describe("17.7: suspended dispatching", () => {
   it.each(SUSPENSIONS)("%s holds cluster failover, Directly", async (_where, suspension) => {
     await start(cluster);
     await editPolicy((spec) => ({ ...spec, suspension }));
@@ -108,7 +108,7 @@ describe("suspended dispatching (defect 7)", () => {
   });
 });
 
-describe("the grace period of a failing application (defect 10)", () => {
+describe("17.10: the grace period of a failing application", () => {
   it("takes the old copy, task and Work, although a replica serves, and tells it at half time", async () => {
     await start(application({ purgeMode: "Gracefully", gracePeriodSeconds: 60 }), 2);
     await hands.sicken("m2");
@@ -139,7 +139,7 @@ describe("the grace period of a failing application (defect 10)", () => {
   });
 });
 
-describe("an evacuation (defect 14)", () => {
+describe("17.14: an evacuation", () => {
   it("is not complete while the workload is in no cluster", async () => {
     await start(cluster);
     await hands.taint("m1", DOWN);

@@ -29,7 +29,7 @@ it.each([
   },
 );
 
-it("keeps releases apart at more than one per second, also when tokens are reserved together", async () => {
+it("17.14: keeps releases apart at more than one per second, also when tokens are reserved together", async () => {
   crowd = await CrowdedFleet.open(3, 40, { resourceEvictionRate: 5 });
   await crowd.fail(1);
   const evicted: number[] = [];
