@@ -22,8 +22,8 @@ import {
   recordHello,
 } from "./tls-peers.ts";
 
-/** The server's limit for a handshake, and a little more. */
-const LATE_MS = 10_500;
+/** The server's limit for a handshake is ten seconds from when it accepts; on a busy machine that is later. */
+const LATE_MS = 13_000;
 const PAUSE_MS = 12_000;
 /** Connections of the storm; tools/node24-smoke.sh asks for fewer. */
 const PEERS = Number(process.env["LIFEBOAT_HOSTILE_PEERS"] ?? "10000");
