@@ -24,8 +24,8 @@ export const storeMutants: readonly SimMutant[] = [
     oracle: "watches-tell-everything",
     promise: "K2",
     breaks: "a watch that resumes leaves one change out",
-    file: "packages/apiserver/src/store/create-store.ts",
-    symbol: "MemoryStore.watch.first",
+    file: "packages/apiserver/src/store/start-watch.ts",
+    symbol: "startWatch.first",
     replace: "original + 1",
     caughtIn: [
       { scenario: "propagate", write: 9, by: "crash after" },
