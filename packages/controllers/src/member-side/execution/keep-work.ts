@@ -4,7 +4,8 @@
  * 1. Nothing is applied for the first time before the binding was asked whether the Work is still wanted, and nothing is
  *    created again, or put back to what it was, before the plane was asked whether the Work is still there
  *    (still-wanted.ts).
- * 2. Drift is undone at once, but ever more slowly while another client changes the objects again and again (core's undo-pace.ts).
+ * 2. Drift is undone at once, but ever more slowly while another client changes the objects again and again (core's
+ *    undo-pace.ts).
  * 3. One manifest's failure does not keep the others from the member. The Work is reconciled again after a pause.
  */
 import { findCondition, orNothing, type Work, works as workResource } from "@lifeboat/api";

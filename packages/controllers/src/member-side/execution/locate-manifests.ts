@@ -1,7 +1,7 @@
 /**
  * Finds the place of each manifest's object in the member: the resource that serves its kind, its namespace and its name.
  *
- * 1. A manifest that has no place gets the outcome that says why, and does not hold up the other manifests of its Work.
+ * 1. A manifest that has no place gets the outcome that gives the reason, and does not hold up the other manifests of its Work.
  * 2. "The member does not serve the kind" is `failed`; "the member does not answer" is `unknown`: only the first proves that
  *    the member has no such object.
  * 3. Names become parts of request paths, so a name that is not one path segment has no place.
