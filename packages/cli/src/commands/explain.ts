@@ -21,16 +21,14 @@ import { workloadOf } from "@lifeboat/core/clusters";
 import { isDispatchingSuspended, isLeaving, isOn } from "@lifeboat/core/binding";
 import { sharesOf, staleSince } from "@lifeboat/core/operating";
 import {
-  candidateOf,
   type Fleet,
-  fleetOf,
+  fleetViewOf,
   place,
   type PlacementDecision,
   ofOneCluster,
   placementReasons,
   type PlacementView,
-  purgesUnderWay,
-  reservedBy,
+  placementViewOf,
   roomByCluster,
   scheduleReasons,
   type Verdict,
@@ -102,19 +100,12 @@ export interface Found extends FailoverView {
 /** The lines for people, at most 80 columns. */
 export function explainPlacement(found: Found, now: Instant): string {
   const { binding, bindings, clusters: given } = found;
-  const fleet = fleetOf(given.map(candidateOf));
-  const waitForPurge = purgesUnderWay(binding);
-  const view = {
-    binding,
-    fleet,
-    reserved: reservedBy(bindings),
-    ...(waitForPurge !== undefined && { waitForPurge }),
-  };
+  const view = placementViewOf(binding, fleetViewOf(given, bindings), "result");
   const decision = place(view, plainMoment(now));
   const isDone = decision.reason === "Placed" || decision.reason === "AwaitingPurge";
   const help = isDone ? [] : whatHelps(decision.explanation);
   return [
-    ...summary(binding, decision, fleet, {
+    ...summary(binding, decision, view.fleet, {
       works: found.works,
       failover: failoverLines(found, now),
     }),

@@ -87,4 +87,23 @@ describe("decideDrain", () => {
     ]);
     expect(planOf(copies)[0]?.held).toMatch(/^NoTarget: /);
   });
+
+  it("counts on the room that a purge elsewhere will need, and does not wait for that purge", () => {
+    // As the releaser: it lets go of such a workload, and the scheduler waits.
+    const leaving = {
+      fromCluster: "m3",
+      replicas: 1,
+      reason: "TaintUntolerated",
+      producer: "TaintManager",
+      purgeMode: "Directly" as const,
+    };
+    const purged = binding("a", {
+      clusters: [{ name: "m1", replicas: 1 }],
+      gracefulEvictionTasks: [leaving],
+    });
+    const plan = decideDrain({ cluster: "m1", clusters: fleet, bindings: [purged] }, now);
+    expect(plan).toEqual([
+      { workload: "Deployment shop/a", targets: [{ name: "m2", replicas: 2 }] },
+    ]);
+  });
 });

@@ -10,10 +10,9 @@ import { affectedBy, type EvictingTaint } from "../failover/evacuation/affected.
 import { isFailed } from "../failover/evacuation/rate.ts";
 import { decideRelease } from "../failover/evacuation/release.ts";
 import { identityOf } from "../failover/evacuation/taint-identity.ts";
-import { candidateOf, fleetOf } from "../placement/candidate.ts";
-import { purgesUnderWay } from "../placement/purge.ts";
-import { reservationsOf, reservedBy } from "../placement/reserve.ts";
-import type { PlacementView, Target } from "../placement/view.ts";
+import { fleetViewOf, placementViewOf } from "../placement/placement-view.ts";
+import { reservationsOf } from "../placement/reserve.ts";
+import type { Target } from "../placement/view.ts";
 import { DRAIN_TAINT } from "../well-known.ts";
 import { workloadOf } from "../clusters/stuck.ts";
 
@@ -43,24 +42,16 @@ export function decideDrain(view: DrainView, now: Instant): readonly DrainStep[]
       ? { ...one, spec: { ...one.spec, taints: [...(one.spec.taints ?? []), taint] } }
       : one,
   );
-  const fleet = fleetOf(drained.map(candidateOf));
   const faulty = new Set(drained.filter(isFailed).map(({ metadata }) => metadata.name));
-  const reserved = reservedBy(view.bindings);
+  const seen = fleetViewOf(drained, view.bindings);
   return affected(view, taint).map((binding) => {
-    const waitForPurge = purgesUnderWay(binding);
-    const placement: PlacementView = {
-      binding,
-      fleet,
-      reserved,
-      ...(waitForPurge !== undefined && { waitForPurge }),
-    };
     const decision = decideRelease(
       {
         evacuation: view.cluster,
         cluster: view.cluster,
         taint: identityOf(taint),
         purgeMode: "Gracefully",
-        placement,
+        placement: placementViewOf(binding, seen, "target"),
         leaving: faulty,
         healthyElsewhere: healthyElsewhere(binding, faulty),
         // What state it carries decides nothing about where it goes.
@@ -71,7 +62,7 @@ export function decideDrain(view: DrainView, now: Instant): readonly DrainStep[]
     const workload = workloadOf(binding);
     if (decision.outcome === "held")
       return { workload, targets: [], held: `${decision.reason}: ${decision.message}` };
-    promise(reserved, binding, decision.targets);
+    promise(seen.reserved, binding, decision.targets);
     const stays = (binding.spec.clusters ?? []).filter(({ name }) => !faulty.has(name));
     return { workload, targets: decision.targets.length === 0 ? stays : decision.targets };
   });

@@ -15,10 +15,9 @@ import { evict } from "../failover/evacuation/evict.ts";
 import { formerResult } from "../failover/evacuation/former-result.ts";
 import { type PurgeMode, purgeModeOf } from "../binding/index.ts";
 import { isAnswering } from "../failover/eviction-tasks/fence.ts";
-import { candidateOf, fleetOf } from "../placement/candidate.ts";
 import { objectionsOf } from "../placement/could-take.ts";
 import { ofOneCluster, roomByCluster } from "../placement/explain.ts";
-import { reservedBy } from "../placement/reserve.ts";
+import { fleetViewOf, placementViewOf } from "../placement/placement-view.ts";
 import type { Target } from "../placement/view.ts";
 import { type CarriedState, stateToCarry } from "../failover/state/state-to-carry.ts";
 import { type RestoreReason, restoreReasons } from "./reasons.ts";
@@ -114,8 +113,7 @@ function objectionTo(
     .filter((one) => one && !isAnswering(one));
   if (silent.length > 0)
     return refused("ClusterNotReady", silent.map((one) => one && unready(one)).join(" "));
-  const fleet = fleetOf(clusters.map(candidateOf));
-  const view = { binding, fleet, reserved: reservedBy(bindings) };
+  const view = placementViewOf(binding, fleetViewOf(clusters, bindings), "target");
   const objections = objectionsOf(view, returning, moment);
   if (objections.size > 0)
     return refused(

@@ -17,7 +17,12 @@ export {
 export { evictedFromOf, isLetBack } from "./filters/evicted-from.ts";
 export { findTarget, type TargetCheck } from "./find-target.ts";
 export { place } from "./place.ts";
-export { purgesUnderWay } from "./purge.ts";
+export {
+  type FleetView,
+  fleetViewOf,
+  type PlacementPurpose,
+  placementViewOf,
+} from "./placement-view.ts";
 export {
   type PlacementReason,
   placementReasons,

@@ -45,6 +45,7 @@ import {
   fleetOf,
   isLetBack,
   type PlacementView,
+  placementViewOf,
   reservedBy,
 } from "@lifeboat/core/placement";
 import { aggregatedItems } from "@lifeboat/core/propagation/aggregation";
@@ -244,7 +245,8 @@ class ApplicationFailovers {
   }
 
   #placementOf(binding: Binding): PlacementView {
-    return { binding, fleet: this.#wholeFleet(), reserved: this.#promised() };
+    const seen = { fleet: this.#wholeFleet(), reserved: this.#promised() };
+    return placementViewOf(binding, seen, "target");
   }
 
   async #leave(

@@ -16,6 +16,7 @@ import {
   fleetOf,
   place,
   type PlacementView,
+  placementViewOf,
   type Target,
 } from "@lifeboat/core/placement";
 import type { Binding } from "../../context/bindings.ts";
@@ -88,7 +89,8 @@ export class Targets {
 
   #view(binding: Binding): PlacementView {
     this.#fleet ??= fleetOf(this.#candidates.values());
-    return { binding, fleet: this.#fleet, reserved: this.#ledger.reserved };
+    const seen = { fleet: this.#fleet, reserved: this.#ledger.reserved };
+    return placementViewOf(binding, seen, "target");
   }
 
   #guess(moment: Moment): void {

@@ -27,7 +27,7 @@ import {
   place,
   type PlacementDecision,
   type PlacementView,
-  purgesUnderWay,
+  placementViewOf,
   type ScheduleReason,
   whyDue,
 } from "@lifeboat/core/placement";
@@ -268,14 +268,10 @@ class Scheduler {
   }
 
   #viewOf(binding: Binding, estimates: ReadonlyMap<string, number> | undefined): PlacementView {
-    const waitForPurge = purgesUnderWay(binding);
-    return {
-      binding,
-      fleet: this.#clusters.fleet,
-      reserved: this.#ledger.reserved,
-      ...(estimates !== undefined && { estimates }),
-      ...(waitForPurge !== undefined && { waitForPurge }),
-    };
+    const { fleet } = this.#clusters;
+    const { reserved } = this.#ledger;
+    const seen = { fleet, reserved, ...(estimates !== undefined && { estimates }) };
+    return placementViewOf(binding, seen, "result");
   }
 
   /** On the binding and on its template: where it went, or why not. */
