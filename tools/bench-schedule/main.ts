@@ -26,6 +26,7 @@ import { createRandom, plainMoment, SteadyTime } from "@lifeboat/base";
 import { createRealClock, createRealIds } from "@lifeboat/base/adapters";
 import {
   builtinInterpretation,
+  createFleetView,
   createMemberConnections,
   createPlaneInformers,
   createTemplates,
@@ -143,6 +144,7 @@ async function measureDurable(
     },
     plane,
     informers,
+    fleetView: createFleetView(informers),
     events,
     templates: createTemplates(ports, plane),
     connections: createMemberConnections(ports, plane, informers.clusters, () => {

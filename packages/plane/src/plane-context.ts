@@ -3,6 +3,7 @@ import type { Ids } from "@lifeboat/base";
 import {
   builtinInterpretation,
   type ConnectMember,
+  createFleetView,
   createMemberConnections,
   createPlaneInformers,
   createTemplates,
@@ -60,6 +61,7 @@ export function createPlaneContext(ports: PlaneContextPorts, plane: Client): Run
       time,
       plane,
       informers,
+      fleetView: createFleetView(informers),
       events,
       templates,
       connections,

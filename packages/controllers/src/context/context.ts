@@ -1,6 +1,7 @@
 /** What every controller of the control plane is built from. Constructing starts nothing. */
 import type { Ids, SteadyTime } from "@lifeboat/base";
 import type { Client, EventRecorder, KitPorts } from "@lifeboat/kit";
+import type { PlaneFleetView } from "./fleet-view.ts";
 import type { PlaneInformers } from "./informers.ts";
 import type { Interpretation } from "./interpretation.ts";
 import type { MemberConnections } from "./member-connections.ts";
@@ -14,6 +15,8 @@ export interface PlaneContext extends KitPorts {
   readonly plane: Client;
   readonly events: EventRecorder;
   readonly informers: PlaneInformers;
+  /** The clusters and the promised room, for placements. */
+  readonly fleetView: PlaneFleetView;
   readonly templates: Templates;
   readonly connections: MemberConnections;
   readonly interpretation: Interpretation;

@@ -16,6 +16,7 @@ export {
   type RecordParts,
   swapRecordStatus,
 } from "./fleet-record.ts";
+export { createFleetView, type PlaneFleetView } from "./fleet-view.ts";
 export { createTemplates, type TemplatesOptions } from "./discovery/discovered-templates.ts";
 export { type Discovered, discover, type DiscoveredResource } from "./discovery/discovered.ts";
 export {

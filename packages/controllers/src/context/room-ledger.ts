@@ -16,6 +16,7 @@ import {
   type Target,
 } from "@lifeboat/core/placement";
 import type { Binding } from "./bindings.ts";
+import { isSameRoom, lessOf, podsOf, PromisedRoom } from "./promised-room.ts";
 
 interface Settling {
   readonly what: RoomReservation;
@@ -28,8 +29,7 @@ const COUNT_DELAY_MS = 2000;
 const COUNTED_MS = 1000;
 
 export class RoomLedger {
-  readonly #sums = new Map<string, Map<string, number>>();
-  readonly #byBinding = new Map<string, readonly RoomReservation[]>();
+  readonly #room = new PromisedRoom();
   readonly #settling = new Map<string, Settling[]>();
   readonly #settleMs: number;
 
@@ -45,7 +45,7 @@ export class RoomLedger {
 
   /** By cluster. */
   get reserved(): ReadonlyMap<string, ResourceAmounts> {
-    return this.#sums;
+    return this.#room.reserved;
   }
 
   get hasSettling(): boolean {
@@ -73,11 +73,11 @@ export class RoomLedger {
 
   /** Counts a binding as it is, or with a result that is being written. Answers what clusters no longer owe it. */
   put(key: string, binding: Binding, targets?: readonly Target[]): readonly RoomReservation[] {
-    return this.#replace(key, reservationsOf(binding, targets));
+    return this.#room.put(key, binding, targets);
   }
 
   remove(key: string): readonly RoomReservation[] {
-    return this.#replace(key, NOTHING);
+    return this.#room.remove(key);
   }
 
   /** Goes on counting what copies report until their cluster has counted it, too. */
@@ -86,7 +86,7 @@ export class RoomLedger {
       const list = this.#settling.get(what.cluster);
       if (list === undefined) this.#settling.set(what.cluster, [{ what, since }]);
       else list.push({ what, since });
-      this.#add(what, 1);
+      this.#room.add(what, 1);
     }
   }
 
@@ -116,55 +116,11 @@ export class RoomLedger {
     const list = this.#settling.get(cluster) ?? NOTHING;
     const left = list.filter(({ since }) => !isOver(since));
     if (left.length === list.length) return false;
-    for (const { what, since } of list) if (isOver(since)) this.#add(what, -1);
+    for (const { what, since } of list) if (isOver(since)) this.#room.add(what, -1);
     if (left.length === 0) this.#settling.delete(cluster);
     else this.#settling.set(cluster, left);
     return true;
   }
-
-  #replace(key: string, now: readonly RoomReservation[]): readonly RoomReservation[] {
-    const old = this.#byBinding.get(key);
-    if (now.length === 0) {
-      if (old === undefined) return NOTHING;
-      this.#byBinding.delete(key);
-    } else this.#byBinding.set(key, now);
-    for (const one of now) this.#add(one, 1);
-    if (old === undefined) return NOTHING;
-    for (const one of old) this.#add(one, -1);
-    return old.map((one) => lessOf(one, now)).filter((one) => podsOf(one) > 0);
-  }
-
-  #add({ cluster, amounts }: RoomReservation, sign: 1 | -1): void {
-    const sums = this.#sums.get(cluster) ?? new Map<string, number>();
-    this.#sums.set(cluster, sums);
-    for (const [name, amount] of amounts) {
-      const sum = (sums.get(name) ?? 0) + sign * amount;
-      if (sum === 0) sums.delete(name);
-      else sums.set(name, sum);
-    }
-    if (sums.size === 0) this.#sums.delete(cluster);
-  }
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);
-
-/** Whether nothing changed that room depends on; what is the same value is seen at once. */
-function isSameRoom(old: Binding, binding: Binding): boolean {
-  return (
-    old.spec === binding.spec && old.status?.aggregatedStatus === binding.status?.aggregatedStatus
-  );
-}
-
-function podsOf({ amounts }: RoomReservation): number {
-  return amounts.get("pods") ?? 0;
-}
-
-/** A reservation without what is still reserved in its cluster; nothing of a resource that is not less. */
-function lessOf(one: RoomReservation, still: readonly RoomReservation[]): RoomReservation {
-  const left = still.find(({ cluster }) => cluster === one.cluster);
-  if (left === undefined) return one;
-  const amounts = new Map<string, number>();
-  for (const [name, amount] of one.amounts)
-    amounts.set(name, Math.max(0, amount - (left.amounts.get(name) ?? 0)));
-  return { cluster: one.cluster, amounts };
-}

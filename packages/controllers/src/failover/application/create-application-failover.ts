@@ -38,16 +38,7 @@ import {
   isKeptOut,
 } from "@lifeboat/core/failover/application";
 import { decideLeaving, type Held, type LeavingDecision } from "@lifeboat/core/failover/leaving";
-import {
-  type Candidate,
-  candidateOf,
-  type Fleet,
-  fleetOf,
-  isLetBack,
-  type PlacementView,
-  placementViewOf,
-  reservedBy,
-} from "@lifeboat/core/placement";
+import { isLetBack, type PlacementView, placementViewOf } from "@lifeboat/core/placement";
 import { aggregatedItems } from "@lifeboat/core/propagation/aggregation";
 import { clusterOfWork } from "@lifeboat/core/propagation/works";
 import {
@@ -61,7 +52,6 @@ import {
   watching,
 } from "@lifeboat/kit";
 import {
-  allBindings,
   type Binding,
   bindingOf,
   bindingResource,
@@ -87,7 +77,6 @@ export interface ApplicationFailoverOptions {
 const CONCURRENCY = 4;
 const HELD_AGAIN_MS = 30_000;
 const CACHE_BEHIND_MS = 1000;
-const RESERVED_MS = 1000;
 
 /** Builds the controller. */
 export function createApplicationFailover(
@@ -108,10 +97,6 @@ export function createApplicationFailover(
         watching(informers.works, (old, now) =>
           isSameReport(old, now) ? [] : bindingsOfWork(context, now ?? old),
         ),
-        {
-          whenSynced: (signal) => informers.clusters.whenSynced(signal),
-          subscribe: () => informers.clusters.onChange(() => failovers.clusterChanged()),
-        },
         watching(informers.clusters, (old, now) => [
           ...bindingsOfCluster(context, old, now),
           ...(hasSameFit(old, now) ? [] : failovers.heldKeys()),
@@ -183,20 +168,12 @@ function hasSameFit(old: Cluster | undefined, now: Cluster | undefined): boolean
 class ApplicationFailovers {
   readonly #context: PlaneContext;
   readonly #options: ApplicationFailoverOptions;
-  /** By Cluster object: it is read once. */
-  readonly #candidates = new WeakMap<Cluster, Candidate>();
-  #fleet: Fleet | undefined;
-  #reserved: { readonly at: number; readonly sums: PlacementView["reserved"] } | undefined;
   /** By binding: why it cannot leave, as it was told. */
   readonly #held = new Map<string, string>();
 
   constructor(context: PlaneContext, options: ApplicationFailoverOptions) {
     this.#context = context;
     this.#options = options;
-  }
-
-  clusterChanged(): void {
-    this.#fleet = undefined;
   }
 
   heldKeys(): readonly ObjectKey[] {
@@ -245,8 +222,7 @@ class ApplicationFailovers {
   }
 
   #placementOf(binding: Binding): PlacementView {
-    const seen = { fleet: this.#wholeFleet(), reserved: this.#promised() };
-    return placementViewOf(binding, seen, "target");
+    return placementViewOf(binding, this.#context.fleetView, "target");
   }
 
   async #leave(
@@ -293,28 +269,6 @@ class ApplicationFailovers {
       },
       time.moment(),
     );
-  }
-
-  /** What other workloads were promised. Counting it takes a look at all of them, so it may be a second old. */
-  #promised(): PlacementView["reserved"] {
-    const { clock, informers } = this.#context;
-    const now = clock.monotonic();
-    if (this.#reserved === undefined || now - this.#reserved.at >= RESERVED_MS)
-      this.#reserved = { at: now, sums: reservedBy(allBindings(informers)) };
-    return this.#reserved.sums;
-  }
-
-  #wholeFleet(): Fleet {
-    this.#fleet ??= fleetOf(
-      this.#context.informers.clusters.list().map((cluster) => {
-        const known = this.#candidates.get(cluster);
-        if (known !== undefined) return known;
-        const candidate = candidateOf(cluster);
-        this.#candidates.set(cluster, candidate);
-        return candidate;
-      }),
-    );
-    return this.#fleet;
   }
 
   #hold(binding: Binding, cluster: string, { reason, message }: Held): void {

@@ -122,7 +122,7 @@ class Evacuations implements Service {
       release: () => releasing.enqueue(RELEASE),
     };
     const board = new Board(context, failover, wakes);
-    const targets = new Targets(clusterStatusUpdateFrequencyMs);
+    const targets = new Targets(context.fleetView, clusterStatusUpdateFrequencyMs);
     const state: EvacuationState = {
       context,
       failover,

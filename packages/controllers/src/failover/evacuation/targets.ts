@@ -10,10 +10,7 @@ import { type Cluster, equalJson, formatKey } from "@lifeboat/api";
 import { addMs, type Instant, type Moment } from "@lifeboat/base";
 import { isDirect, isGenerationScheduled, isMoving, tasksOf } from "@lifeboat/core/binding";
 import {
-  type Candidate,
-  candidateOf,
-  type Fleet,
-  fleetOf,
+  type FleetView,
   place,
   type PlacementView,
   placementViewOf,
@@ -23,24 +20,21 @@ import type { Binding } from "../../context/bindings.ts";
 import { RoomLedger } from "../../context/room-ledger.ts";
 
 export class Targets {
-  readonly #candidates = new Map<string, Candidate>();
+  readonly #fleetView: FleetView;
   readonly #ledger: RoomLedger;
   /** Evicted and not placed, and nobody has promised them anything: what they take is guessed by placing them. */
   readonly #unplaced = new Map<string, Binding>();
   /** Counted with where they would go, not with where they are. */
   readonly #promised = new Set<string>();
-  #fleet: Fleet | undefined;
 
-  /** `countMs`: how often clusters count their room. */
-  constructor(countMs: number) {
+  /** `fleetView`: gives the clusters. `countMs`: how often clusters count their room. */
+  constructor(fleetView: FleetView, countMs: number) {
+    this.#fleetView = fleetView;
     this.#ledger = new RoomLedger(countMs);
   }
 
   putCluster(old: Cluster | undefined, now: Cluster | undefined, at: Moment): void {
     const { name = "" } = (now ?? old)?.metadata ?? {};
-    if (now === undefined) this.#candidates.delete(name);
-    else this.#candidates.set(name, candidateOf(now));
-    this.#fleet = undefined;
     if (!equalJson(old?.status?.resourceSummary, now?.status?.resourceSummary))
       this.#ledger.counted(name, at);
   }
@@ -88,8 +82,8 @@ export class Targets {
   }
 
   #view(binding: Binding): PlacementView {
-    this.#fleet ??= fleetOf(this.#candidates.values());
-    const seen = { fleet: this.#fleet, reserved: this.#ledger.reserved };
+    const { fleet } = this.#fleetView;
+    const seen = { fleet, reserved: this.#ledger.reserved };
     return placementViewOf(binding, seen, "target");
   }
 

@@ -23,6 +23,7 @@ import {
 import type { Cancel } from "@lifeboat/base";
 import { isScheduled } from "@lifeboat/core/binding";
 import {
+  type Candidate,
   isLetBack,
   place,
   type PlacementDecision,
@@ -42,7 +43,7 @@ import {
 import { type Binding, bindingOf, bindingsBy, watchingBindings } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
 import { RoomLedger } from "../../context/room-ledger.ts";
-import { type ClusterChange, Clusters } from "./clusters.ts";
+import { type ClusterChange, clusterChangeOf } from "./cluster-change.ts";
 import { type Awaited, Interest } from "./interest.ts";
 import { declareSchedulerMetrics, type SchedulerMetrics } from "./metrics.ts";
 import { type Write, writeDecision, writeObserved } from "./write.ts";
@@ -84,7 +85,6 @@ class Scheduler {
   readonly #estimator: Estimator | undefined;
   readonly #metrics: SchedulerMetrics;
   readonly #countMs: number;
-  #clusters = new Clusters();
   #interest = new Interest();
   #ledger: RoomLedger;
   #cancelExpiry: Cancel | undefined;
@@ -109,7 +109,6 @@ class Scheduler {
     return {
       whenSynced: (signal) => clusters.whenSynced(signal),
       subscribe: (add) => {
-        this.#clusters = new Clusters();
         this.#interest = new Interest();
         this.#ledger = new RoomLedger(this.#countMs);
         this.#forced = new Set();
@@ -127,11 +126,15 @@ class Scheduler {
 
   #takeInCluster(old: Cluster | undefined, now: Cluster | undefined): void {
     const { name = "" } = (now ?? old)?.metadata ?? {};
-    const change = this.#clusters.put(name, now);
+    const change = clusterChangeOf(name, this.#candidateOf(old), this.#candidateOf(now));
     const hasCounted = !equalJson(old?.status?.resourceSummary, now?.status?.resourceSummary);
     const isSettled = hasCounted && this.#ledger.counted(name, this.#context.time.moment());
     if (change !== undefined) this.#clusterChanged(change);
     if (isSettled) this.#roomIsFree([name]);
+  }
+
+  #candidateOf(cluster: Cluster | undefined): Candidate | undefined {
+    return cluster === undefined ? undefined : this.#context.fleetView.candidateOf(cluster);
   }
 
   watchBindings(): readonly ControllerWatch[] {
@@ -170,7 +173,7 @@ class Scheduler {
 
   /** Whether a cluster of the result is gone or going. */
   #isToLeave({ spec }: Binding): boolean {
-    const { byName } = this.#clusters.fleet;
+    const { byName } = this.#context.fleetView.fleet;
     return spec.clusters?.some(({ name }) => byName.get(name)?.isDeleting !== false) === true;
   }
 
@@ -198,7 +201,7 @@ class Scheduler {
 
   #roomIsFree(clusters: readonly string[]): void {
     for (const name of clusters) {
-      const candidate = this.#clusters.fleet.byName.get(name);
+      const candidate = this.#context.fleetView.fleet.byName.get(name);
       if (candidate !== undefined) this.#force(this.#interest.concernedByRoom(candidate));
     }
   }
@@ -228,7 +231,7 @@ class Scheduler {
     const now = this.#context.clock.now();
     const write = { plane: this.#context.plane, key, now, signal };
     try {
-      const due = whyDue(binding, this.#clusters.fleet);
+      const due = whyDue(binding, this.#context.fleetView.fleet);
       if (due === undefined) await writeObserved(write, binding);
       else await this.#schedule(id, binding, due, write);
     } catch (error) {
@@ -268,7 +271,7 @@ class Scheduler {
   }
 
   #viewOf(binding: Binding, estimates: ReadonlyMap<string, number> | undefined): PlacementView {
-    const { fleet } = this.#clusters;
+    const { fleet } = this.#context.fleetView;
     const { reserved } = this.#ledger;
     const seen = { fleet, reserved, ...(estimates !== undefined && { estimates }) };
     return placementViewOf(binding, seen, "result");

@@ -1,8 +1,5 @@
-/**
- * The fleet as placement sees it, read cluster by cluster as they change, and what a change means for workloads.
- */
-import type { Cluster } from "@lifeboat/api";
-import { type Candidate, candidateOf, type Fleet, fleetOf } from "@lifeboat/core/placement";
+/** What a change of a cluster means for workloads. */
+import type { Candidate } from "@lifeboat/core/placement";
 
 export interface ClusterChange {
   readonly name: string;
@@ -16,31 +13,20 @@ export interface ClusterChange {
   readonly mayLose: boolean;
 }
 
-export class Clusters {
-  readonly #candidates = new Map<string, Candidate>();
-  #fleet: Fleet | undefined;
-
-  get fleet(): Fleet {
-    this.#fleet ??= fleetOf(this.#candidates.values());
-    return this.#fleet;
-  }
-
-  /** Takes a change in; undefined: it means nothing for any workload. */
-  put(name: string, cluster: Cluster | undefined): ClusterChange | undefined {
-    const old = this.#candidates.get(name);
-    const now = cluster === undefined ? undefined : candidateOf(cluster);
-    if (now === undefined) this.#candidates.delete(name);
-    else this.#candidates.set(name, now);
-    this.#fleet = undefined;
-    const change = {
-      name,
-      now,
-      fitsMore: now !== undefined && fitsMore(old, now),
-      hasMoreRoom: now !== undefined && hasMoreRoom(old, now),
-      mayLose: old !== undefined && mayLose(old, now),
-    };
-    return change.fitsMore || change.hasMoreRoom || change.mayLose ? change : undefined;
-  }
+/** Compares a cluster with what it was; undefined: the change means nothing for any workload. */
+export function clusterChangeOf(
+  name: string,
+  old: Candidate | undefined,
+  now: Candidate | undefined,
+): ClusterChange | undefined {
+  const change = {
+    name,
+    now,
+    fitsMore: now !== undefined && fitsMore(old, now),
+    hasMoreRoom: now !== undefined && hasMoreRoom(old, now),
+    mayLose: old !== undefined && mayLose(old, now),
+  };
+  return change.fitsMore || change.hasMoreRoom || change.mayLose ? change : undefined;
 }
 
 function fitsMore(old: Candidate | undefined, now: Candidate): boolean {
