@@ -22,7 +22,7 @@ import { isDispatchingSuspended, isLeaving, isOn } from "@lifeboat/core/binding"
 import { sharesOf, staleSince } from "@lifeboat/core/operating";
 import {
   candidateOf,
-  type Fleet,
+  type CandidateFleet,
   fleetOf,
   place,
   type PlacementDecision,
@@ -135,7 +135,7 @@ function line(label: string, text: string): readonly string[] {
 function summary(
   binding: ResourceBinding,
   decision: PlacementDecision,
-  fleet: Fleet,
+  fleet: CandidateFleet,
   { works, failover }: { readonly works: readonly Work[]; readonly failover: readonly Line[] },
 ): readonly string[] {
   const { replicas, clusters: result = [] } = binding.spec;

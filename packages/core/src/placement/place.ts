@@ -13,7 +13,7 @@
 import type { Moment } from "@lifeboat/base";
 import { compareText } from "../fields.ts";
 import { divideReplicas } from "./division/replicas.ts";
-import { type Candidate, type Fleet, PODS } from "./candidate.ts";
+import { type Candidate, type CandidateFleet, PODS } from "./candidate.ts";
 import { unfitMessage } from "./explain.ts";
 import type { Asked, Check, Filter, Rejection } from "./filters/filter.ts";
 import { filters } from "./filters/registry.ts";
@@ -154,7 +154,11 @@ function filter(view: PlacementView, workload: Workload, asked: Asked): Filtered
 
 const binding = filters.filter(({ binds }) => binds);
 
-export function checksOf(some: readonly Filter[], asked: Asked, fleet: Fleet): readonly Check[] {
+export function checksOf(
+  some: readonly Filter[],
+  asked: Asked,
+  fleet: CandidateFleet,
+): readonly Check[] {
   const checks: Check[] = [];
   for (const one of some) {
     const check = one.prepare(asked, fleet);

@@ -41,7 +41,7 @@ import { decideLeaving, type Held, type LeavingDecision } from "@lifeboat/core/f
 import {
   type Candidate,
   candidateOf,
-  type Fleet,
+  type CandidateFleet,
   fleetOf,
   isLetBack,
   type PlacementView,
@@ -184,7 +184,7 @@ class ApplicationFailovers {
   readonly #options: ApplicationFailoverOptions;
   /** By Cluster object: it is read once. */
   readonly #candidates = new WeakMap<Cluster, Candidate>();
-  #fleet: Fleet | undefined;
+  #fleet: CandidateFleet | undefined;
   #reserved: { readonly at: number; readonly sums: PlacementView["reserved"] } | undefined;
   /** By binding: why it cannot leave, as it was told. */
   readonly #held = new Map<string, string>();
@@ -302,7 +302,7 @@ class ApplicationFailovers {
     return this.#reserved.sums;
   }
 
-  #wholeFleet(): Fleet {
+  #wholeFleet(): CandidateFleet {
     this.#fleet ??= fleetOf(
       this.#context.informers.clusters.list().map((cluster) => {
         const known = this.#candidates.get(cluster);

@@ -12,7 +12,7 @@ import { isDirect, isGenerationScheduled, isMoving, tasksOf } from "@lifeboat/co
 import {
   type Candidate,
   candidateOf,
-  type Fleet,
+  type CandidateFleet,
   fleetOf,
   place,
   type PlacementView,
@@ -28,7 +28,7 @@ export class Targets {
   readonly #unplaced = new Map<string, Binding>();
   /** Counted with where they would go, not with where they are. */
   readonly #promised = new Set<string>();
-  #fleet: Fleet | undefined;
+  #fleet: CandidateFleet | undefined;
 
   /** `countMs`: how often clusters count their room. */
   constructor(countMs: number) {

@@ -2,7 +2,12 @@
  * The fleet as placement sees it, read cluster by cluster as they change, and what a change means for workloads.
  */
 import type { Cluster } from "@lifeboat/api";
-import { type Candidate, candidateOf, type Fleet, fleetOf } from "@lifeboat/core/placement";
+import {
+  type Candidate,
+  candidateOf,
+  type CandidateFleet,
+  fleetOf,
+} from "@lifeboat/core/placement";
 
 export interface ClusterChange {
   readonly name: string;
@@ -18,9 +23,9 @@ export interface ClusterChange {
 
 export class Clusters {
   readonly #candidates = new Map<string, Candidate>();
-  #fleet: Fleet | undefined;
+  #fleet: CandidateFleet | undefined;
 
-  get fleet(): Fleet {
+  get fleet(): CandidateFleet {
     this.#fleet ??= fleetOf(this.#candidates.values());
     return this.#fleet;
   }

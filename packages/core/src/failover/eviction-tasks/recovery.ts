@@ -23,15 +23,15 @@ import { isGoing, isInResult, type TasksView, workIn } from "./view.ts";
 export function isTakenBack(view: TasksView, task: EvictionTask): boolean {
   const cluster = view.clusters.get(task.fromCluster);
   if (cluster === undefined || !isRecovered(cluster)) return false;
-  return isForTaint(task) && !isInResult(view, task) && isUnplaced(view, task);
+  return isForTaint(task) && !isInResult(view, task) && hasNoReplacement(view, task);
 }
 
 function isRecovered(cluster: Cluster): boolean {
   return cluster.metadata.deletionTimestamp === undefined && evictingTaints(cluster).length === 0;
 }
 
-/** Whether nothing has been placed for what the task took out. */
-function isUnplaced(view: TasksView, task: EvictionTask): boolean {
+/** Whether the scheduler has placed nothing for what the task took out of the result. */
+function hasNoReplacement(view: TasksView, task: EvictionTask): boolean {
   const { spec } = view.binding;
   const clusters = resultOf(view.binding);
   if (clusters.length === 0 || isDirect(task)) return true;
