@@ -76,7 +76,7 @@ function unproven({ clusters, bindings }: StatusView): readonly string[] {
     if (waiting.length === 0) return [];
     const { name } = cluster.metadata;
     return [
-      `${namesOf(waiting)} until ${name} answers, or a person says that it is off: lifeboat fence ${name}`,
+      `${namesOf(waiting)} until ${name} answers, or a person declares it off: lifeboat fence ${name}`,
     ];
   });
 }
@@ -147,7 +147,7 @@ function staleTexts({ stale }: FailoverState, now: Instant): readonly string[] {
     .map(({ cluster, since, workloads }) => {
       const what = workloads === 1 ? "one copy" : `${workloads} copies`;
       const age = since === undefined ? "an unknown time" : humanDuration(now - since);
-      return `what is said of ${what} on ${cluster} is ${age} old: it does not answer`;
+      return `the status of ${what} on ${cluster} is ${age} old: the cluster does not answer`;
     });
 }
 

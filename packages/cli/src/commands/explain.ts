@@ -55,7 +55,7 @@ export const explainOptions: readonly OptionDefinition[] = [...planeOptions, nam
 export function addExplain(program: Command): void {
   const command = program
     .command("explain")
-    .description("Say why a workload runs where it runs")
+    .description("Show why a workload runs where it runs")
     .argument("<WORKLOAD>", "its kind and name, such as deployment/web");
   declareOptions(command, explainOptions).action(async (workload: string) => {
     await inWords(() => explain(workload, readSettings(command, explainOptions)));
@@ -180,7 +180,7 @@ function whyNone(binding: ResourceBinding): string | undefined {
 const SUSPENDED =
   "none: scheduling is suspended by spec.suspension.scheduling of the binding, and goes on when that is no longer true.";
 const NOT_CLAIMED =
-  "none: no policy claims the workload. Its copies stay where they are, and nobody places it anew until a policy claims it.";
+  "none: no policy claims the workload. Its copies stay where they are, and it is not placed again until a policy claims it.";
 
 /** What stands in the binding; with its message only where that is not what is decided now. */
 function scheduled({ status }: ResourceBinding, decision: PlacementDecision): readonly string[] {
@@ -197,7 +197,7 @@ function inWordsOf({ reason, message }: PlacementDecision): string {
   return `${reason}: ${placementReasons[reason]}${isNumbers ? ` ${message}` : ""}`;
 }
 
-/** For how long clusters have not answered, by name: what is said of their copies is as old as that. */
+/** For how long clusters have not answered, by name: the status of their copies is as old as that. */
 function unseenFor(clusters: readonly Cluster[], now: Instant): ReadonlyMap<string, string> {
   return new Map(
     clusters.flatMap((cluster) => {

@@ -382,7 +382,7 @@ class ClusterLifecycle {
       await Promise.all(
         held.slice(start, start + RELEASES).map((work) => this.#release(work, signal)),
       );
-    const message = `Gave up ${held.length} Works: the member is out of reach and what they made may still be in it`;
+    const message = `Gave up ${held.length} Works: the member cannot be reached, and the objects that they created may still be in it`;
     events.record(cluster, { type: "Warning", reason: "CopiesLeftBehind", message });
   }
 

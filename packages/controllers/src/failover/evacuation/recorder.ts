@@ -177,7 +177,7 @@ export class Recorder {
         });
     }
     const affected = entries.filter(({ exempt }) => exempt === undefined).length;
-    context.log.info("recorded who is affected by a taint", {
+    context.log.info("recorded the workloads that a taint affects", {
       evacuation: current.metadata.name,
       taint: describeTaint(taint),
       affected,

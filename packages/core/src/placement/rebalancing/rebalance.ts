@@ -16,7 +16,7 @@ import { defineReasons } from "../../plan.ts";
 import { ORDERED_BY } from "../../well-known.ts";
 
 export const rebalanceReasons = defineReasons({
-  ReferencedBindingNotFound: "The workload has no binding, so there is nothing to place anew.",
+  ReferencedBindingNotFound: "The workload has no binding, so it cannot be placed again.",
 });
 
 export type RebalancedWorkload = WorkloadRebalancer["spec"]["workloads"][number];
