@@ -55,7 +55,7 @@ it("ends in order when it is interrupted in the middle", async () => {
   removeDirectory(directory);
 });
 
-it("--step is refused where nobody can press Enter", async () => {
+it("--step is refused without a terminal", async () => {
   const demo = startProcess(lifeboatCommand, ["demo", "--step"]);
   expect(await demo.ended).toBe(2);
   expect(demo.output()).toContain("there is no terminal here");
