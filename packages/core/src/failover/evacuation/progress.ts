@@ -1,8 +1,8 @@
 /**
- * How far an evacuation is: phase, counts, rate and the time it will take, as its status says them (D7).
+ * How far an evacuation is: phase, counts, rate and the time it will take, for its status (D7).
  *
  *   nothing left       all that left is placed: Completed, or Abandoned when something stayed because the cluster recovered
- *   Recording          who is affected is not yet written down for every taint
+ *   Recording          the affected workloads are not yet recorded for every taint
  *   Paused             by a person (here or for the whole fleet), or because the gate is off
  *   Braked             something could go, and the fleet's rate is 0
  *   Held               only entries are left that cannot move for now

@@ -1,4 +1,4 @@
-/** Why an evacuation stands where it stands, and why an entry never moves; why one is held: `../leaving/reasons.ts`. */
+/** Why an evacuation is in its phase, and why an entry never moves. Why an entry is held: `../leaving/reasons.ts`. */
 import { defineReasons } from "../../plan.ts";
 
 export const exemptReasons = defineReasons({

@@ -6,7 +6,7 @@
  * 1. Everything that was on the cluster is recorded, also what does not move (`exempt`): so a later edit of a policy
  *    changes nothing, and what is not recorded is known to have arrived later and is judged on arrival.
  * 2. A slice is written once. Its name follows from the evacuation, the taint and its ordinal, so that writing it a
- *    second time is refused instead of recording somebody twice.
+ *    second time is refused instead of recording an entry twice.
  * 3. Nothing is released for a taint before it is marked as recorded, which is after its last slice.
  * 4. A taint that is removed is remembered with the time; one that comes back is another one.
  */

@@ -1,4 +1,4 @@
-/** Why a copy that is leaving a cluster is kept, let go, or stays after all. */
+/** Why the old copy of an eviction task is kept or removed, or why it stays in the result. */
 import { defineReasons } from "../../plan.ts";
 
 export const taskReasons = defineReasons({

@@ -1,4 +1,4 @@
-/** Why a cluster is, or is not, ready; and how much of its API is known. The words are those that clients know. */
+/** Why a cluster is Ready or not, and how much of its API is known. Clients know the reasons of these conditions. */
 import { defineReasons } from "../../plan.ts";
 
 export const readyReasons = defineReasons({

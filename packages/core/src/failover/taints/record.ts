@@ -3,7 +3,7 @@
  * uid, of since when its conditions match or do not, in which state they were last seen, and which taints it added.
  *
  * 1. It is written together with the taints, in one write, so that the two never disagree.
- * 2. What cannot be understood is forgotten: taints of a lost record count as set by somebody else and stay.
+ * 2. What cannot be understood is forgotten: taints of a lost record count as set by another writer, and stay.
  */
 import { type Instant, formatTime, parseTime } from "@lifeboat/base";
 import { type Fields, fieldsAt, integerAt, isFields, listAt, textAt } from "../../fields.ts";

@@ -6,7 +6,7 @@
  *   aggregated  by room, into as few clusters as possible
  *
  * 1. The shares sum up to the total, or the answer is `short`.
- * 2. Where a division exists already only the difference moves, unless it is made anew (`anew`).
+ * 2. Where a division exists already only the difference moves, unless all replicas are divided again (`anew`).
  * 3. A cluster that must not grow never gets more than it has.
  */
 import { compareText } from "../../fields.ts";

@@ -1,7 +1,7 @@
 /**
  * A filter: one reason for which a cluster cannot take a workload. One file each, and one line in `registry.ts`.
  *
- * Filters answer, they never throw; a rejection is a shared value, so that asking a thousand clusters costs nothing.
+ * Filters never throw. A rejection is a shared value, so that filtering a thousand clusters allocates nothing.
  */
 import type { Moment } from "@lifeboat/base";
 import type { Candidate, CandidateFleet } from "../candidate.ts";

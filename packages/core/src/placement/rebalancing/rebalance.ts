@@ -1,8 +1,8 @@
 /**
- * Carrying out a WorkloadRebalancer: which of its workloads are still to be placed anew, and what it reports.
+ * Carrying out a WorkloadRebalancer: which of its workloads are still to be placed again, and what it reports.
  *
  * 1. A workload with a result is not touched again; one that was added later is.
- * 2. A workload that was taken off the list stays in the report only if it was placed anew.
+ * 2. A workload that was taken off the list stays in the report only if it was placed again.
  * 3. The order is finished once every workload on the list has a result; the time of that moves only when results came
  *    in after it.
  * 4. The report is sorted, and the same results give the same report.
