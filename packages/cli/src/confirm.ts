@@ -11,7 +11,7 @@ export const yesOption: OptionDefinition = {
   help: "Do not ask",
 };
 
-/** Goes on when the person says yes; throws CommandFailed when not, UsageError when nobody can be asked. */
+/** Goes on when the person says yes; throws CommandFailed when not, UsageError when there is no terminal. */
 export async function confirm(what: string, question: string): Promise<void> {
   if (!process.stdin.isTTY)
     throw new UsageError(`${what} There is no terminal to confirm on: add --yes to go on`);

@@ -91,7 +91,7 @@ export function countOf(replicas: number | undefined): string {
   return replicas === undefined ? "" : `, ${replicas} replica${replicas === 1 ? "" : "s"}`;
 }
 
-/** Copies in clusters that the workload no longer belongs to, and which nobody asked to leave. */
+/** Copies in clusters that the workload no longer belongs to, and which no eviction task names. */
 function keptLines({ binding, works }: FailoverView): readonly Line[] {
   const { wanted, leaving, purged } = workClustersOf(binding);
   return works.flatMap((work): readonly Line[] => {

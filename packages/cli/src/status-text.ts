@@ -69,7 +69,7 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
 
 const MAX_NAMES = 5;
 
-/** Who waits for a proof that a cluster which does not answer is off (D10), cluster by cluster. */
+/** The workloads that wait for a proof that a silent cluster is off (D10), by cluster. */
 function unproven({ clusters, bindings }: StatusView): readonly string[] {
   return clusters.flatMap((cluster) => {
     const waiting = bindings.filter((binding) => awaitsFence(binding, cluster));
@@ -81,7 +81,7 @@ function unproven({ clusters, bindings }: StatusView): readonly string[] {
   });
 }
 
-/** Who has no cluster, and where a copy is kept nevertheless. */
+/** The workloads that have no cluster, and where a copy is kept nevertheless. */
 function lastCopies({ bindings }: StatusView): readonly string[] {
   return bindings.flatMap((binding) => {
     const { spec, status } = binding;

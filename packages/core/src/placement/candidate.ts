@@ -20,7 +20,7 @@ export interface Candidate extends ClusterTraits {
   readonly taints: readonly CandidateTaint[];
   /** `apps/v1 Deployment` of everything it serves. */
   readonly apis: ReadonlySet<string>;
-  /** undefined: nobody has counted yet. */
+  /** undefined: not reported yet. */
   readonly room: ClusterRoom | undefined;
 }
 

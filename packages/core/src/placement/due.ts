@@ -50,7 +50,7 @@ export function followsClusters(binding: ResourceBinding): boolean {
   return !isWorkload(binding) || !isDividedIn(binding);
 }
 
-/** A person's order to place everything anew, not carried out yet. */
+/** A WorkloadRebalancer's order to place the workload again, not carried out yet. */
 export function isRescheduleTriggered({ spec, status }: ResourceBinding): boolean {
   const triggered = parseTime(textAt(spec, "rescheduleTriggeredAt"));
   const scheduled = parseTime(textAt(status, "lastScheduledTime"));

@@ -115,7 +115,7 @@ export function isStoppedByGate(failover: boolean, taints: readonly RecordedTain
   return !taints.some(({ taint, removedAt }) => removedAt === undefined && isDrainTaint(taint));
 }
 
-/** The status of an evacuation that the gate had stopped, once it is on again: another one begins, and nobody waits in this one. */
+/** The status of an evacuation that the gate had stopped, once it is on again: another one begins, and no entry waits in this one. */
 export function closedByGate(
   { held: _held, estimatedSecondsLeft: _left, ...old }: EvacuationStatus,
   now: Instant,
@@ -140,7 +140,7 @@ export function closedByGate(
   };
 }
 
-/** Whether the gate had stopped this evacuation; switched on, it freezes eligibility anew in another one (D18). */
+/** Whether the gate had stopped this evacuation; switched on, another evacuation freezes eligibility again (D18). */
 export function wasStoppedByGate({ status }: Evacuation): boolean {
   return status?.phase === "Paused" && status.reason === "GateOff";
 }

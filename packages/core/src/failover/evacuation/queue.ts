@@ -68,12 +68,12 @@ export class EvictionQueue<T extends Queued> {
     return item;
   }
 
-  /** It is still the turn of the cluster of somebody who was taken and not released. Of several the first is the last to say so. */
+  /** An entry was taken and not released: it is still the turn of its cluster. Of several entries, call this for the first one last. */
   giveTurnBack({ lane, cluster }: Pick<T, "lane" | "cluster">): void {
     this.#turn[lane] = { cluster, isServed: false };
   }
 
-  /** When the next may go, whoever that is; undefined: nobody waits in this lane. */
+  /** When the next entry may go; undefined: no entry waits in this lane. */
   nextDueAt(lane: Lane): Instant | undefined {
     let earliest: Instant | undefined;
     for (const name of this.#lines[lane].keys()) {

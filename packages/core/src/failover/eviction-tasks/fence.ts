@@ -29,7 +29,7 @@ export function operatorFence(cluster: Cluster): FenceProof | undefined {
   const text = cluster.metadata.annotations?.[FENCED];
   // seed: no-proof
   if (text === undefined || isAnswering(cluster)) return undefined;
-  // Whatever its text: somebody who may write Clusters put it there.
+  // Whatever its text: a user with the right to write Clusters put it there.
   const word = parsed(text);
   return { kind: "Operator", at: textAt(word, "at"), by: textAt(word, "by") };
 }
@@ -39,7 +39,7 @@ export function isAnswering({ status }: Cluster): boolean {
   return hasCondition(status?.conditions, "Ready");
 }
 
-/** Whether the cluster is known not to answer, or not to be well. One that nobody has asked yet is not. */
+/** Whether the cluster is known not to answer, or not to be healthy. A cluster that was never probed is not. */
 export function isSilent({ status }: Cluster): boolean {
   return (["False", "Unknown"] as const).some((value) =>
     hasCondition(status?.conditions, "Ready", value),

@@ -239,7 +239,7 @@ function isNew(
   return view.unwatched && old.seen !== current.seen;
 }
 
-/** What became of the taints that the policy had added: those still there, those that somebody took off or changed. */
+/** What became of the taints that the policy had added: those still there, those that were removed or changed. */
 function removalsByHand(
   old: PolicyMemory | undefined,
   { present, ours }: Standing,
@@ -268,7 +268,7 @@ function mayAdd(
   const id = taintId(taint);
   if (!view.failover && taint.effect !== "NoSchedule") return false;
   if (removed.some((one) => taintId(one) === id)) return false;
-  // Somebody else's taint of the same key and effect does what is wanted, and stays theirs.
+  // A taint of another writer with the same key and effect has the wanted effect, and stays theirs.
   return ours.has(id) || !present.some((one) => taintId(one) === id);
 }
 
@@ -287,7 +287,7 @@ function takenByUs(
   return ours;
 }
 
-/** Present taints in their order without those that nobody holds any more, then new ones; the oldest policy's value wins. */
+/** Present taints in their order without those that no policy wants any more, then new ones; the oldest policy's value wins. */
 function mergeTaints(
   present: readonly Taint[],
   ours: ReadonlySet<string>,

@@ -37,7 +37,7 @@ export interface DivisionRequest {
   readonly style: "static" | "dynamic" | "aggregated";
   /** Divide everything again, not only the difference. */
   readonly anew: boolean;
-  /** Decides who gets the spare replicas: the workload's uid. */
+  /** Decides which clusters get the spare replicas: the uid of the workload. */
   readonly tieBreaker: string;
 }
 
@@ -53,7 +53,7 @@ export function divideReplicas(request: DivisionRequest): Division {
 
 const NOTHING: readonly Shareholder[] = Object.freeze([]);
 
-/** By fixed weights from nothing. Who must not grow and would is left with what it has, and the others divide the rest. */
+/** By fixed weights from nothing. A cluster that must not grow keeps what it has, and the others divide the rest. */
 function divideWhole({ total, holders, tieBreaker }: DivisionRequest): Division {
   const fixed = new Map<string, number>();
   for (;;) {

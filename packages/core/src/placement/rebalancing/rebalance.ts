@@ -34,7 +34,7 @@ export function pendingWorkloads(rebalancer: WorkloadRebalancer): readonly Rebal
   return [...pending.values()];
 }
 
-/** The binding with the order to place it anew; undefined when it has been passed on. */
+/** The binding with the order to place it again; undefined when it has been passed on. */
 export function orderedAnew<B extends Pick<ResourceBinding, "metadata" | "spec" | "status">>(
   { metadata: { uid, creationTimestamp } }: WorkloadRebalancer,
   binding: B,
