@@ -350,7 +350,7 @@ describe("evacuations", () => {
     });
     expect(await lifeboat("evacuations", "restore", "deployment/bound")).toMatchObject({
       code: 1,
-      output: expect.stringContaining("No eviction of it is recorded") as string,
+      output: expect.stringContaining("No eviction of the workload is recorded") as string,
     });
   });
 

@@ -55,8 +55,8 @@ it("ends in order when it is interrupted in the middle", async () => {
   removeDirectory(directory);
 });
 
-it("--step is refused where nobody can press Enter", async () => {
+it("--step is refused without a terminal", async () => {
   const demo = startProcess(lifeboatCommand, ["demo", "--step"]);
   expect(await demo.ended).toBe(2);
-  expect(demo.output()).toContain("nobody can press it here");
+  expect(demo.output()).toContain("there is no terminal here");
 });

@@ -245,7 +245,7 @@ describe("a call that is wrong", () => {
     expect(up.code).toBe(1);
   });
 
-  it("unjoin of a cluster with bindings asks, and refuses where nobody can be asked", async () => {
+  it("unjoin of a cluster with bindings asks, and refuses where there is no terminal", async () => {
     const cluster = {
       apiVersion: "cluster.karmada.io/v1alpha1",
       kind: "Cluster",
@@ -269,7 +269,7 @@ describe("a call that is wrong", () => {
     const exported = { LIFEBOAT_YES: "true", LIFEBOAT_FORCE: "true" };
     const asked = await lifeboatWith(exported, "unjoin", "full");
     expect(asked.output).toContain("still on cluster(full): 1 binding (held)");
-    expect(asked.output).toContain("say --yes");
+    expect(asked.output).toContain("add --yes");
     expect(asked.code).toBe(2);
     const forced = await lifeboat("unjoin", "full", "--yes", "--force", "--wait", "2s");
     expect(forced).toMatchObject({ code: 0 });

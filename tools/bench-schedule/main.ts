@@ -34,7 +34,7 @@ import {
 } from "@lifeboat/controllers/context";
 import { createScheduler } from "@lifeboat/controllers/placement";
 import { wellKnown } from "@lifeboat/core";
-import { candidateOf, type Fleet, fleetOf, place } from "@lifeboat/core/placement";
+import { candidateOf, type CandidateFleet, fleetOf, place } from "@lifeboat/core/placement";
 import {
   type Client,
   createEventRecorder,
@@ -88,7 +88,7 @@ async function measureIn(folder: string, clusterCount: number): Promise<void> {
   await controlPlane.close();
 }
 
-function measureAlone(bindings: readonly ResourceBinding[], fleet: Fleet): void {
+function measureAlone(bindings: readonly ResourceBinding[], fleet: CandidateFleet): void {
   const view = { fleet, reserved: new Map() };
   const now = plainMoment(createRealClock().now());
   const sample = bindings.slice(0, 2000);

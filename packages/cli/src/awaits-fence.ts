@@ -1,4 +1,4 @@
-/** Who waits for a proof that a cluster is off: a workload that leaves it in mode Directly while it does not answer (D10). */
+/** Workloads that wait for a proof that a cluster is off: they leave it in mode Directly while it does not answer (D10). */
 import type { Cluster, ResourceBinding } from "@lifeboat/api";
 import { isDirect, taskOf } from "@lifeboat/core/binding";
 import { isSilent, operatorFence } from "@lifeboat/core/failover/eviction-tasks";

@@ -1,4 +1,4 @@
-/** How commands change the taints of a Cluster: read, change, write if nobody wrote in between, else look again. */
+/** How commands change the taints of a Cluster: read, change, write if the object has not changed in between, else start again. */
 import { type Cluster, clusters, isRefused } from "@lifeboat/api";
 import type { Client } from "@lifeboat/kit";
 import { CommandFailed } from "./failure.ts";

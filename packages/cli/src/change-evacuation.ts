@@ -1,4 +1,4 @@
-/** How commands read and change Evacuations: what a person says is written only if nobody wrote in between. */
+/** How commands read and change Evacuations: a person's order is written only if the object has not changed in between. */
 import {
   type Evacuation,
   evacuations,

@@ -11,10 +11,10 @@ export const yesOption: OptionDefinition = {
   help: "Do not ask",
 };
 
-/** Goes on when the person says yes; throws CommandFailed when not, UsageError when nobody can be asked. */
+/** Goes on when the person says yes; throws CommandFailed when not, UsageError when there is no terminal. */
 export async function confirm(what: string, question: string): Promise<void> {
   if (!process.stdin.isTTY)
-    throw new UsageError(`${what} Nobody can be asked here: say --yes to go on`);
+    throw new UsageError(`${what} There is no terminal to confirm on: add --yes to go on`);
   const prompt = createInterface({ input: process.stdin, output: process.stdout });
   try {
     const answer = await Promise.race([

@@ -23,7 +23,7 @@ function evacuation(name: string, status: Partial<Evacuation["status"]> = {}): E
     status: {
       phase: "Running",
       reason: "Moving",
-      message: "Workloads are on their way.",
+      message: "Workloads are moving.",
       entries,
       rate: { perSecond: 0.5, reason: "FleetHealthy" },
       estimatedSecondsLeft: 90,
@@ -94,7 +94,7 @@ describe("showEvacuation", () => {
     expect(showEvacuation(one, [{ entry, state: "Queued" }], now)).toEqual([
       "Evacuation  eu-1-1",
       "Cluster     eu-1",
-      "Phase       Running, Moving: Workloads are on their way.",
+      "Phase       Running, Moving: Workloads are moving.",
       "Taint       down:NoExecute",
       "Started     2026-01-01T11:50:00Z (10m ago)",
       "Moved       [########............] 4 of 10",

@@ -20,7 +20,7 @@ import {
   taskReasons,
   worksByCluster,
 } from "@lifeboat/core/failover/eviction-tasks";
-import { clusterOfWork, targetsOf } from "@lifeboat/core/propagation/works";
+import { clusterOfWork, workClustersOf } from "@lifeboat/core/propagation/works";
 import type { PublishedSettings } from "@lifeboat/controllers/operating";
 import { readGates } from "./failover-options.ts";
 
@@ -91,9 +91,9 @@ export function countOf(replicas: number | undefined): string {
   return replicas === undefined ? "" : `, ${replicas} replica${replicas === 1 ? "" : "s"}`;
 }
 
-/** Copies in clusters that the workload no longer belongs to, and which nobody asked to leave. */
+/** Copies in clusters that the workload no longer belongs to, and which no eviction task names. */
 function keptLines({ binding, works }: FailoverView): readonly Line[] {
-  const { wanted, leaving, purged } = targetsOf(binding);
+  const { wanted, leaving, purged } = workClustersOf(binding);
   return works.flatMap((work): readonly Line[] => {
     const cluster = clusterOfWork(work);
     if (wanted.has(cluster) || leaving.has(cluster) || purged.has(cluster)) return [];

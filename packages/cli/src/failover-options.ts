@@ -30,7 +30,7 @@ export const GATES = {
 } as const;
 
 const RETIRED_GATES: Readonly<Record<string, string>> = {
-  GracefulEviction: "evictions are graceful unless a policy says otherwise",
+  GracefulEviction: "evictions are graceful unless a policy sets another purge mode",
 };
 
 const PLUGINS = DEFAULT_CONTROLLERS.evictPlugins;
@@ -39,7 +39,7 @@ const PLUGINS = DEFAULT_CONTROLLERS.evictPlugins;
 const RETIRED_FLAGS: Readonly<Record<string, string>> = {
   "graceful-eviction-timeout": "an old copy goes when the new one is healthy, never by time alone",
   "enable-taint-manager": "the gate Failover is the one switch: --feature-gates Failover=true",
-  "failover-eviction-timeout": "ClusterTaintPolicies say how long a condition must hold",
+  "failover-eviction-timeout": "ClusterTaintPolicies set how long a condition must hold",
   "default-not-ready-toleration-seconds": "no tolerations are added to policies",
   "default-unreachable-toleration-seconds": "no tolerations are added to policies",
   "enable-no-execute-taint-eviction":
@@ -93,7 +93,7 @@ export const failoverOptions: readonly OptionDefinition[] = [
     type: "text",
     value: "MODE",
     default: "Gracefully",
-    help: "What becomes of old copies when a policy does not say: Gracefully or Directly",
+    help: "What becomes of old copies when a policy sets no purge mode: Gracefully or Directly",
   },
   {
     name: "evict-plugins",

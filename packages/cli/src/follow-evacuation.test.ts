@@ -106,11 +106,11 @@ it("draws one line anew on a terminal, and stops when it is told to", async () =
   expect(text.endsWith("\n")).toBe(true);
 });
 
-it("says so when nobody takes the order up", async () => {
+it("says so when no controller takes the order up", async () => {
   const following = follow({ ...DRAIN, timeAdded: "2020-01-01T00:00:00Z" });
   await fleet.advance("10s");
   stop.abort();
   await fleet.advance("1s");
   expect(await following).toEqual({ end: "stopped", evacuation: undefined });
-  expect(text.match(/nobody has taken it up/g)).toHaveLength(1);
+  expect(text.match(/no controller has taken it up/g)).toHaveLength(1);
 });

@@ -76,7 +76,7 @@ function isFinished({ status }: Evacuation): boolean {
 }
 
 const NOT_TAKEN_UP =
-  "the order is written, but nobody has taken it up: does the control plane run its controllers?";
+  "the order is written, but no controller has taken it up: does the control plane run its controllers?";
 
 function isSame(
   one: { readonly key: string; readonly timeAdded?: string },

@@ -88,7 +88,7 @@ describe("what needs a person", () => {
       [
         "Waiting   Deployment default/w0, Deployment default/w1, Deployment default/w2,",
         "          Deployment default/w3, Deployment default/w4 and 2 more until eu-1",
-        "          answers, or a person says that it is off: lifeboat fence eu-1",
+        "          answers, or a person declares it off: lifeboat fence eu-1",
       ].join("\n"),
     );
   });
@@ -214,7 +214,7 @@ describe("statusLines", () => {
     expect(said).toContain("3 clusters, 3 not Ready, 0 failed (0 %)");
     expect(said).not.toContain("workloads move");
     expect(said).toContain(
-      "Stale     what is said of one copy on us is 5m old: it does not answer",
+      "Stale     the status of one copy on us is 5m old: the cluster does not answer",
     );
   });
 

@@ -69,19 +69,19 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
 
 const MAX_NAMES = 5;
 
-/** Who waits for a proof that a cluster which does not answer is off (D10), cluster by cluster. */
+/** The workloads that wait for a proof that a silent cluster is off (D10), by cluster. */
 function unproven({ clusters, bindings }: StatusView): readonly string[] {
   return clusters.flatMap((cluster) => {
     const waiting = bindings.filter((binding) => awaitsFence(binding, cluster));
     if (waiting.length === 0) return [];
     const { name } = cluster.metadata;
     return [
-      `${namesOf(waiting)} until ${name} answers, or a person says that it is off: lifeboat fence ${name}`,
+      `${namesOf(waiting)} until ${name} answers, or a person declares it off: lifeboat fence ${name}`,
     ];
   });
 }
 
-/** Who has no cluster, and where a copy is kept nevertheless. */
+/** The workloads that have no cluster, and where a copy is kept nevertheless. */
 function lastCopies({ bindings }: StatusView): readonly string[] {
   return bindings.flatMap((binding) => {
     const { spec, status } = binding;
@@ -147,7 +147,7 @@ function staleTexts({ stale }: FailoverState, now: Instant): readonly string[] {
     .map(({ cluster, since, workloads }) => {
       const what = workloads === 1 ? "one copy" : `${workloads} copies`;
       const age = since === undefined ? "an unknown time" : humanDuration(now - since);
-      return `what is said of ${what} on ${cluster} is ${age} old: it does not answer`;
+      return `the status of ${what} on ${cluster} is ${age} old: the cluster does not answer`;
     });
 }
 

@@ -12,7 +12,7 @@ export const reconcileDuration: MetricDefinition<"controller"> = {
 };
 export const reconcileOutcomes: MetricDefinition<"controller" | "outcome"> = {
   name: "kit_reconcile_outcomes_total",
-  help: "How looks at keys ended.",
+  help: "Reconciles by result.",
   labels: ["controller", "outcome"],
 };
 export const queueDepth: MetricDefinition<"controller"> = {

@@ -199,7 +199,7 @@ test.each([
   { text: "{}", want: "is not an ExecCredential" },
   {
     text: '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1beta1"}',
-    want: "but the kubeconfig says",
+    want: "but the kubeconfig names",
   },
   {
     text: `{"kind":"ExecCredential","apiVersion":"${plugin.apiVersion}","status":{}}`,

@@ -170,7 +170,7 @@ export function parseExecCredential(text: string, plugin: ExecPlugin): ExecCrede
     throw new KubeconfigError(`${where} is not an ExecCredential`);
   if (root.text("apiVersion") !== plugin.apiVersion)
     throw new KubeconfigError(
-      `${where} is of version "${root.text("apiVersion")}", but the kubeconfig says ${plugin.apiVersion}`,
+      `${where} is of version "${root.text("apiVersion")}", but the kubeconfig names ${plugin.apiVersion}`,
     );
   const status = root.section("status");
   const credential = {

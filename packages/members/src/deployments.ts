@@ -10,7 +10,7 @@ import {
   ownKey,
   watching,
 } from "@lifeboat/kit";
-import { Fence } from "./fence.ts";
+import { Expectations } from "./expectations.ts";
 import * as kinds from "./kinds.ts";
 import { BY_OWNER, type Member } from "./member.ts";
 import { decideDeployment, REVISION } from "./model/deployment.ts";
@@ -22,7 +22,7 @@ const FIRST_REPORT_MS = 2000;
 
 export function createDeployments(member: Member): Controller {
   const { ports, client, deployments, replicaSets, pods } = member;
-  const fence = new Fence(ports.clock, replicaSets);
+  const expectations = new Expectations(ports.clock, replicaSets);
   return createController(ports, {
     name: "deployment",
     concurrency: CONCURRENCY,
@@ -34,7 +34,7 @@ export function createDeployments(member: Member): Controller {
     ],
     reconcile: async (key): Promise<Outcome> => {
       const deployment = deployments.get(key);
-      const early = fence.tooEarly(formatKey(key));
+      const early = expectations.tooEarly(formatKey(key));
       if (deployment === undefined) return done;
       if (early !== undefined) return early;
       const owned = replicaSets.byIndex(BY_OWNER, deployment.metadata.uid);
@@ -43,7 +43,7 @@ export function createDeployments(member: Member): Controller {
       const view = { deployment, replicaSets: owned, withPods };
       const plan = decideDeployment(view, ports.clock.now());
       const wrote = (set: kinds.ReplicaSet | undefined): void => {
-        if (set !== undefined) fence.wrote(formatKey(key), set);
+        if (set !== undefined) expectations.wrote(formatKey(key), set);
       };
       if (plan.create !== undefined) {
         wrote(await client.create(kinds.replicaSets, plan.create));

@@ -17,7 +17,7 @@ import {
   ownKey,
   watching,
 } from "@lifeboat/kit";
-import { Fence } from "./fence.ts";
+import { Expectations } from "./expectations.ts";
 import * as kinds from "./kinds.ts";
 import { BY_OWNER, type Member } from "./member.ts";
 import { decideDaemonSet } from "./model/daemon-set.ts";
@@ -78,7 +78,7 @@ export function createPodOwners(member: Member): readonly Controller[] {
 function podOwner<T extends PodOwner>(member: Member, kind: OwnerKind<T>): Controller {
   const { ports, pods, nodes } = member;
   const { informer, resource } = kind;
-  const fence = new Fence(ports.clock, pods);
+  const expectations = new Expectations(ports.clock, pods);
   return createController(ports, {
     name: kind.name,
     concurrency: CONCURRENCY,
@@ -95,7 +95,7 @@ function podOwner<T extends PodOwner>(member: Member, kind: OwnerKind<T>): Contr
     reconcile: async (key): Promise<Outcome> => {
       const text = formatKey(key);
       const owner = informer.get(key);
-      const early = fence.tooEarly(text);
+      const early = expectations.tooEarly(text);
       if (owner === undefined) return done;
       if (early !== undefined) return early;
       const plan = kind.decide(
@@ -105,11 +105,11 @@ function podOwner<T extends PodOwner>(member: Member, kind: OwnerKind<T>): Contr
       );
       for (const pod of plan.remove) {
         const left = await member.remove(kinds.pods, pod);
-        if (left !== undefined) fence.wrote(text, left);
+        if (left !== undefined) expectations.wrote(text, left);
       }
       for (const pod of plan.create) {
         await kind.before?.(owner, pod);
-        fence.wrote(text, await createPod(member, pod));
+        expectations.wrote(text, await createPod(member, pod));
       }
       // What was just done is not counted yet: its events bring the look that reports it, in one write.
       const isQuiet = plan.create.length === 0 && plan.remove.length === 0;

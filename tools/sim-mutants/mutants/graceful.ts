@@ -104,7 +104,7 @@ export const gracefulMutants: readonly SimMutant[] = [
     promise: "O-graceful-7",
     breaks: "a recovery takes back what was placed anew",
     file: "packages/core/src/failover/eviction-tasks/recovery.ts",
-    symbol: "isUnplaced",
+    symbol: "hasNoReplacement",
     replace: "() => true",
     caughtIn: ["recover-late"],
   },

@@ -17,7 +17,7 @@ export const propagationMutants: readonly SimMutant[] = [
     breaks: "a Work stays in a cluster that a policy no longer names",
     file: "packages/core/src/propagation/works/decide-works.ts",
     condition: "wanted-here",
-    replace: "isGoing(work) || targets.wanted.size > 0",
+    replace: "isGoing(work) || clusters.wanted.size > 0",
     caughtIn: ["update"],
   },
   {

@@ -64,9 +64,9 @@ const evictionTask = object("A copy that is leaving a cluster.", {
     pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
   }),
   message: optional(text("Why, for people.", { maxLength: 1024 })),
-  producer: text("Who decided it."),
+  producer: text("The controller, or the person, that decided it."),
   gracePeriodSeconds: optional(integer("The longest wait for the new copy.")),
-  suppressDeletion: optional(flag("true: the old copy stays until a person says otherwise.")),
+  suppressDeletion: optional(flag("true: the old copy stays until a person sets it to false.")),
   preservedLabelState: optional(
     map("Labels for the new copy, from the old one's status.", text("A value.")),
   ),
@@ -104,13 +104,13 @@ const spec = object("The resource, and where it runs.", {
       }),
     ),
   ),
-  schedulerName: optional(text("Who places the resource.")),
+  schedulerName: optional(text("The scheduler that places the resource.")),
   failover: optional(failover),
   conflictResolution: withDefault(
     choice("What to do about an object of the same name in the member.", ["Abort", "Overwrite"]),
     "Abort",
   ),
-  rescheduleTriggeredAt: optional(time("Place it anew if this is later than the last placement.")),
+  rescheduleTriggeredAt: optional(time("Place it again if this is later than the last placement.")),
   suspension: optional(
     object("Holds back work on this resource.", {
       ...suspensionFields,

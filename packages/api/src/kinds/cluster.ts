@@ -69,7 +69,7 @@ const spec = object("How the cluster is reached, and what is wanted of it.", {
   proxyHeader: optional(
     map("Headers for the proxy; a comma separates several values.", text("Values.")),
   ),
-  provider: optional(text("Who runs the cluster.")),
+  provider: optional(text("The provider of the cluster.")),
   region: optional(text("The region it runs in.")),
   zone: optional(text("The old way to name one zone; moved into zones.")),
   zones: optional(list("The zones it runs in.", text("A zone."))),

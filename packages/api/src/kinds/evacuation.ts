@@ -172,7 +172,8 @@ export const evacuationSliceKind = declareKind({
   kind: "EvacuationSlice",
   plural: "evacuationslices",
   namespaced: false,
-  description: "Some entries of an Evacuation: who is affected and on which terms. Never changed.",
+  description:
+    "Some entries of an Evacuation: the affected workloads and the terms of each. Never changed.",
   categories: CATEGORIES,
   columns: [
     { name: "EVACUATION", type: "string", jsonPath: ".spec.evacuation" },

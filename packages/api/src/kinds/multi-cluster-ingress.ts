@@ -71,7 +71,7 @@ export const multiClusterIngressKind = declareKind({
   shortNames: ["mci"],
   categories: ["karmada-io"],
   spec: object("As of an Ingress.", {
-    ingressClassName: optional(text("Who serves it.")),
+    ingressClassName: optional(text("The IngressClass that serves it.")),
     defaultBackend: optional(backend),
     tls: optional(
       list(

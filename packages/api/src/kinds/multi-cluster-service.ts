@@ -19,7 +19,7 @@ export const multiClusterServiceKind = declareKind({
   description: "A Service whose endpoints are in several clusters.",
   shortNames: ["mcs"],
   categories: ["karmada-io"],
-  spec: object("Who offers it to whom.", {
+  spec: object("The clusters that provide the service, and those that consume it.", {
     types: list(
       "How it is exposed: exactly one.",
       choice("A way.", ["CrossCluster", "LoadBalancer"]),

@@ -117,7 +117,7 @@ export const overridePolicyKind = declareKind({
   kind: "OverridePolicy",
   plural: "overridepolicies",
   namespaced: true,
-  description: "Says how copies of resources of its own namespace differ between clusters.",
+  description: "Defines how copies of resources of its own namespace differ between clusters.",
   shortNames: ["op"],
   prepare: (policy) => within(policy, "spec", (given) => selectInNamespace(given, policy)),
   rules: (policy) => validatePolicy(policy),
@@ -132,7 +132,7 @@ export const clusterOverridePolicyKind = declareKind({
   plural: "clusteroverridepolicies",
   namespaced: false,
   description:
-    "Says how copies of resources of any namespace, or of none, differ between clusters.",
+    "Defines how copies of resources of any namespace, or of none, differ between clusters.",
   shortNames: ["cop"],
   rules: (policy) => validatePolicy(policy),
 });

@@ -60,7 +60,7 @@ const spec = object("What is propagated, and how.", {
     ),
   ),
   schedulerName: withDefault(
-    text("Who places the resources; cannot be changed."),
+    text("The scheduler that places the resources; cannot be changed."),
     "default-scheduler",
   ),
   failover: optional(failover),
@@ -112,7 +112,7 @@ export const propagationPolicyKind = declareKind({
   kind: "PropagationPolicy",
   plural: "propagationpolicies",
   namespaced: true,
-  description: "Says to which clusters resources of its own namespace go.",
+  description: "Selects resources of its own namespace and the clusters they go to.",
   shortNames: ["pp"],
   prepare: (policy, context) =>
     preparePolicy(
@@ -130,7 +130,7 @@ export const clusterPropagationPolicyKind = declareKind({
   kind: "ClusterPropagationPolicy",
   plural: "clusterpropagationpolicies",
   namespaced: false,
-  description: "Says to which clusters resources of any namespace, or of none, go.",
+  description: "Selects resources of any namespace, or of none, and the clusters they go to.",
   shortNames: ["cpp"],
   prepare: (policy, context) =>
     preparePolicy(

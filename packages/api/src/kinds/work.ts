@@ -51,7 +51,7 @@ export const workKind = declareKind({
   kind: "Work",
   plural: "works",
   namespaced: true,
-  description: "Objects for one cluster; the namespace says which.",
+  description: "Objects for one cluster; the namespace determines the cluster.",
   shortNames: ["wk"],
   categories: ["karmada-io"],
   columns: [

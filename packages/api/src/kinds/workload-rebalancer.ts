@@ -16,8 +16,8 @@ export const workloadRebalancerKind = declareKind({
   kind: "WorkloadRebalancer",
   plural: "workloadrebalancers",
   namespaced: false,
-  description: "An order to place workloads anew.",
-  spec: object("What to place anew.", {
+  description: "An order to place workloads again.",
+  spec: object("The workloads to place again.", {
     workloads: list("The workloads.", workload, { minItems: 1 }),
     ttlSecondsAfterFinished: optional(
       integer("Delete the order this long after it is carried out; absent: never.", { minimum: 0 }),

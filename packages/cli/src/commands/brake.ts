@@ -21,7 +21,7 @@ export function addBrake(program: Command): void {
     .description("Show the brake that stops mass deletions, and release it");
   const show = brake
     .command("show", { isDefault: true })
-    .description("Say whether the brake is on");
+    .description("Show whether the brake is on");
   declareOptions(show, brakeOptions).action(async () => {
     await withPlane(readSettings(show, brakeOptions), showBrake);
   });

@@ -79,7 +79,7 @@ export function addDemo(program: Command): void {
 
 async function demo(settings: Settings): Promise<void> {
   if (settings.isOn("step") && !process.stdin.isTTY)
-    throw new UsageError("--step waits for Enter, and nobody can press it here");
+    throw new UsageError("--step waits for Enter, but there is no terminal here");
   const clock = createRealClock();
   const pace = settings.isOn("fast") ? FAST : UNHURRIED;
   const stop = stopOnSignal({ followsParent: isStartedByAnother(process.env, process.ppid) });

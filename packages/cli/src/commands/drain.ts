@@ -32,7 +32,7 @@ export const drainOptions: readonly OptionDefinition[] = [
   {
     name: "dry-run",
     type: "switch",
-    help: "Only say which workloads would leave and where they would run",
+    help: "Only show which workloads would leave and where they would run",
   },
   {
     name: "timeout",

@@ -75,8 +75,8 @@ it("says where a workload runs, which clusters fit, and why others do not", () =
       "Workload   Deployment default/web, 2 replicas",
       "Runs on    m1:2",
       "Decision   Placed: Every replica has a cluster.",
-      "Would be   m1:2, m2:2 (The placement of the policy is not the one last carried",
-      "           out.)",
+      "Would be   m1:2, m2:2 (The placement of the policy has not been carried out",
+      "           yet.)",
       ...STAYS,
       "",
       "CLUSTER  FITS   WHY",
@@ -188,10 +188,9 @@ it("says that a cluster must answer or be fenced, and how", () => {
     [
       "Leaving    m1: TaintUntolerated, the old copy must be gone before the new one is",
       "           placed",
-      "           AwaitingFence: The cluster cannot be reached, so nobody knows whether",
-      "           the old copy still runs there. The workload is placed anew once the",
-      "           cluster answers, or once a person says that it is off: lifeboat fence",
-      "           m1",
+      "           AwaitingFence: The cluster cannot be reached, so the old copy may",
+      "           still run there. The workload is placed again once the cluster",
+      "           answers, or once a person declares the cluster off: lifeboat fence m1",
     ].join("\n"),
   );
 });
@@ -247,12 +246,12 @@ it("says that scheduling is suspended, and what would be otherwise", () => {
     [
       "Decision   none: scheduling is suspended by spec.suspension.scheduling of the",
       "           binding, and goes on when that is no longer true.",
-      "Would be   m1:2 (The placement of the policy is not the one last carried out.)",
+      "Would be   m1:2 (The placement of the policy has not been carried out yet.)",
     ].join("\n"),
   );
 });
 
-it("says that nobody claims a workload, and which cluster cannot leave because of it", () => {
+it("says that no policy claims a workload, and which cluster cannot leave because of it", () => {
   const { metadata: named, ...rest } = binding({ clusters: [{ name: "m1", replicas: 2 }] });
   const found = { ...rest, metadata: { ...named, labels: {} } };
   const m1 = cluster("m1");
@@ -261,10 +260,10 @@ it("says that nobody claims a workload, and which cluster cannot leave because o
   const given = { binding: found, bindings: [found], clusters: [going], ...NONE };
   expect(explainPlacement(given, now)).toContain(
     [
-      "Stuck      keeps m1 from leaving the fleet; no policy claims it, so nobody",
-      "           places it anew: let a policy claim it, or delete it.",
+      "Stuck      keeps m1 from leaving the fleet; no policy claims it, so it is not",
+      "           placed again: let a policy claim it, or delete it.",
       "Decision   none: no policy claims the workload. Its copies stay where they are,",
-      "           and nobody places it anew until a policy claims it.",
+      "           and it is not placed again until a policy claims it.",
     ].join("\n"),
   );
   expect(explainPlacement(given, now)).toContain("m1       no    holds a copy; Deletion: is being");

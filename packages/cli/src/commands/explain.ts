@@ -21,7 +21,7 @@ import { workloadOf } from "@lifeboat/core/clusters";
 import { isDispatchingSuspended, isLeaving, isOn } from "@lifeboat/core/binding";
 import { sharesOf, staleSince } from "@lifeboat/core/operating";
 import {
-  type Fleet,
+  type CandidateFleet,
   fleetViewOf,
   place,
   type PlacementDecision,
@@ -53,7 +53,7 @@ export const explainOptions: readonly OptionDefinition[] = [...planeOptions, nam
 export function addExplain(program: Command): void {
   const command = program
     .command("explain")
-    .description("Say why a workload runs where it runs")
+    .description("Show why a workload runs where it runs")
     .argument("<WORKLOAD>", "its kind and name, such as deployment/web");
   declareOptions(command, explainOptions).action(async (workload: string) => {
     await inWords(() => explain(workload, readSettings(command, explainOptions)));
@@ -126,7 +126,7 @@ function line(label: string, text: string): readonly string[] {
 function summary(
   binding: ResourceBinding,
   decision: PlacementDecision,
-  fleet: Fleet,
+  fleet: CandidateFleet,
   { works, failover }: { readonly works: readonly Work[]; readonly failover: readonly Line[] },
 ): readonly string[] {
   const { replicas, clusters: result = [] } = binding.spec;
@@ -171,7 +171,7 @@ function whyNone(binding: ResourceBinding): string | undefined {
 const SUSPENDED =
   "none: scheduling is suspended by spec.suspension.scheduling of the binding, and goes on when that is no longer true.";
 const NOT_CLAIMED =
-  "none: no policy claims the workload. Its copies stay where they are, and nobody places it anew until a policy claims it.";
+  "none: no policy claims the workload. Its copies stay where they are, and it is not placed again until a policy claims it.";
 
 /** What stands in the binding; with its message only where that is not what is decided now. */
 function scheduled({ status }: ResourceBinding, decision: PlacementDecision): readonly string[] {
@@ -188,7 +188,7 @@ function inWordsOf({ reason, message }: PlacementDecision): string {
   return `${reason}: ${placementReasons[reason]}${isNumbers ? ` ${message}` : ""}`;
 }
 
-/** For how long clusters have not answered, by name: what is said of their copies is as old as that. */
+/** For how long clusters have not answered, by name: the status of their copies is as old as that. */
 function unseenFor(clusters: readonly Cluster[], now: Instant): ReadonlyMap<string, string> {
   return new Map(
     clusters.flatMap((cluster) => {

@@ -24,7 +24,7 @@ import { print, withPlane } from "../with-plane.ts";
 
 export const fenceOptions: readonly OptionDefinition[] = [
   ...planeOptions,
-  { name: "undo", type: "switch", commandLineOnly: true, help: "Take the word back" },
+  { name: "undo", type: "switch", commandLineOnly: true, help: "Withdraw the declaration" },
   yesOption,
   dryRunOption,
 ];
@@ -32,7 +32,9 @@ export const fenceOptions: readonly OptionDefinition[] = [
 export function addFence(program: Command): void {
   const command = program
     .command("fence")
-    .description("Say that a cluster is off, so that what must not run twice may start elsewhere")
+    .description(
+      "Declare a cluster off, so that workloads that must not run twice may start elsewhere",
+    )
     .argument("<NAME>", "the cluster's name")
     .addHelpText(
       "after",
@@ -62,7 +64,7 @@ async function fence(plane: Client, name: string, settings: Settings): Promise<v
   const what = isUndone
     ? isChanged
       ? "no longer counts as off"
-      : "was not said to be off"
+      : "was not declared off"
     : "counts as off until it answers";
   print([`cluster/${name} ${what}${suffix}`]);
 }

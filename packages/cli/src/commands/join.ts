@@ -42,7 +42,7 @@ export const memberOptions: readonly OptionDefinition[] = [
 export const joinOptions: readonly OptionDefinition[] = [
   ...planeOptions,
   ...memberOptions,
-  { name: "cluster-provider", type: "text", value: "NAME", help: "Who runs the cluster" },
+  { name: "cluster-provider", type: "text", value: "NAME", help: "The provider of the cluster" },
   { name: "cluster-region", type: "text", value: "NAME", help: "The region it runs in" },
   {
     name: "cluster-zones",

@@ -141,7 +141,7 @@ async function changeFaults(
   }
 }
 
-/** Writes the faults; answers the generation that holds them. A write of somebody else in between is looked at again. */
+/** Writes the faults; answers the generation that holds them. After a write in between it reads the object and writes again. */
 export async function writeFaults(
   plane: Client,
   name: string,

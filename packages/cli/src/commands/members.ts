@@ -48,7 +48,7 @@ export const memberSizeOptions: readonly OptionDefinition[] = [
     default: "1",
     min: 0,
     max: 5000,
-    help: "How many nodes a new simulated member has; later its SimulatedMember object says so",
+    help: "How many nodes a new simulated member has; later set by its SimulatedMember object",
   },
   {
     name: "member-start-delay",

@@ -17,7 +17,7 @@ export const statusOptions = planeOptions;
 export function addStatus(program: Command): void {
   const command = program
     .command("status")
-    .description("Say what failover may do, what would make it act, and what it does");
+    .description("Show what failover may do, what would make it act, and what it does");
   declareOptions(command, statusOptions).action(() =>
     withPlane(readSettings(command, statusOptions), status),
   );

@@ -77,7 +77,7 @@ export const upOptions: readonly OptionDefinition[] = [
   {
     name: "restored",
     type: "switch",
-    help: "The data directory was restored from a backup: whoever watched lists anew",
+    help: "The data directory was restored from a backup: clients with watches list again",
   },
   {
     name: "members",

@@ -4,7 +4,7 @@
  * 1. Token and port are remembered, so that a Cluster's endpoint and Secret stay right across restarts. A port that
  *    somebody else has taken meanwhile is replaced by a free one.
  * 2. So are its faults: a member that is down does not come up for a moment because its process died.
- * 3. Under `api-down` nobody listens, and open connections are gone; afterwards the same port is taken again.
+ * 3. Under `api-down` no server listens, and open connections are closed; afterwards the same port is taken again.
  */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -167,7 +167,7 @@ class Listener {
         await this.#listen(this.#port);
         return;
       } catch (error) {
-        // Somebody else took the port meanwhile: the member is as good as down until it is free again.
+        // Another process took the port meanwhile: the member is as good as down until it is free again.
         this.#ports.log.warn("listening again", { name: this.#member.name, error });
         await sleep(this.#ports.clock, LISTEN_PAUSE_MS, this.#stop.signal);
       }

@@ -26,7 +26,7 @@ function readOwner(path: string): NamedProcess | undefined {
     const owner: unknown = JSON.parse(readFileSync(path, "utf8"));
     return isOwner(owner) ? owner : undefined;
   } catch {
-    // Missing, or cut off by a crash: it names nobody.
+    // Missing, or cut off by a crash: it names no process.
     return undefined;
   }
 }

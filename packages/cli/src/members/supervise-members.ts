@@ -32,7 +32,7 @@ export interface SupervisionPorts {
 const LOOK_MS = 250;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-/** Who runs this long has not died of its start. */
+/** A process that runs this long did not fail at its start. */
 const STEADY_MS = 60_000;
 /** How long the members' process may take to end in order, so that `up` itself ends in time. */
 export const MEMBERS_STOP_LIMIT_MS = 6000;

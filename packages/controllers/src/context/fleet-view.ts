@@ -11,7 +11,7 @@ import { type Cluster, formatKey, keyOf } from "@lifeboat/api";
 import {
   type Candidate,
   candidateOf,
-  type Fleet,
+  type CandidateFleet,
   fleetOf,
   type FleetView,
 } from "@lifeboat/core/placement";
@@ -36,7 +36,7 @@ class KeptFleetView implements PlaneFleetView {
   readonly #read = new WeakMap<Cluster, Candidate>();
   readonly #candidates = new Map<string, Candidate>();
   readonly #room = new PromisedRoom();
-  #fleet: Fleet | undefined;
+  #fleet: CandidateFleet | undefined;
 
   constructor(informers: Parameters<typeof createFleetView>[0]) {
     informers.clusters.onChange((old, now) => this.#putCluster(old, now));
@@ -44,7 +44,7 @@ class KeptFleetView implements PlaneFleetView {
       informer.onChange((old, now) => this.#putBinding(old, now));
   }
 
-  get fleet(): Fleet {
+  get fleet(): CandidateFleet {
     this.#fleet ??= fleetOf(this.#candidates.values());
     return this.#fleet;
   }

@@ -13,7 +13,7 @@ import { precision, precisionOf } from "@lifeboat/core/propagation/selectors";
 import {
   clusterOfWork,
   decideWorks,
-  targetsOf,
+  workClustersOf,
   workKey,
   type WorksView,
 } from "@lifeboat/core/propagation/works";
@@ -32,7 +32,7 @@ export async function observeWorks(
   const { namespace = "" } = binding.metadata;
   const template = await templateOf(context, binding, signal);
   const works = worksOf(context, binding);
-  const wanted = [...targetsOf(binding).wanted];
+  const wanted = [...workClustersOf(binding).wanted];
   const present = new Set(works.map(clusterOfWork));
   const clusters = clustersOf(context, new Set([...wanted, ...present]));
   const absent = wanted.filter((cluster) => !present.has(cluster));

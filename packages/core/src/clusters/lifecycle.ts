@@ -55,7 +55,7 @@ function decideJoining({ hasFinalizer, namespace }: LifecycleView): LifecyclePla
 }
 
 function decideLeaving(view: LifecycleView): LifecyclePlan {
-  // Without our finalizer nothing of ours is there, or somebody took it off by hand: nothing is ours to undo.
+  // Without our finalizer nothing of ours is there, or it was removed by hand: there is nothing to undo.
   if (!view.hasFinalizer) return quiet("Left", []);
   if (view.bindings > 0 && !view.isForced)
     return telling("WaitingForBindings", [], waitingText(view));
@@ -72,9 +72,9 @@ function decideLeaving(view: LifecycleView): LifecyclePlan {
 const NAMED = 3;
 
 function waitingText({ name, bindings, stuck }: LifecycleView): string {
-  const who = bindings === 1 ? "1 binding still needs" : `${bindings} bindings still need`;
+  const needs = bindings === 1 ? "1 binding still needs" : `${bindings} bindings still need`;
   const them = bindings === 1 ? "it is" : "they are";
-  const waits = `${who} this cluster, which leaves once ${them} elsewhere (at once: lifeboat unjoin ${name} --force)`;
+  const waits = `${needs} this cluster, which leaves once ${them} elsewhere (at once: lifeboat unjoin ${name} --force)`;
   if (stuck.length === 0) return waits;
   const named = stuck
     .slice(0, NAMED)

@@ -7,7 +7,8 @@ export const lifecycleReasons = defineReasons({
   FormerNamespaceEnding:
     "The execution namespace of an earlier cluster of this name is still being deleted.",
   WaitingForBindings: "Bindings still have copies on the cluster that is to leave, or need them.",
-  RemovingWorks: "The execution namespace is deleted, and with it what its Works made.",
+  RemovingWorks:
+    "The execution namespace is being deleted, and with it the objects that its Works created.",
   Left: "Nothing of the cluster is left in the control plane.",
 });
 

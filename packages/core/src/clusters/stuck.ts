@@ -10,10 +10,10 @@ import { whyUnscheduled } from "../propagation/matching/has-scheduler.ts";
 import { defineReasons } from "../plan.ts";
 
 export const stuckReasons = defineReasons({
-  NotClaimed: "no policy claims it, so nobody places it anew: let a policy claim it, or delete it",
+  NotClaimed: "no policy claims it, so it is not placed again: let a policy claim it, or delete it",
   SchedulingSuspended:
     "its scheduling is suspended: end that with spec.suspension.scheduling of its binding",
-  NotPlaced: "no other cluster takes it: lifeboat explain says why",
+  NotPlaced: "no other cluster takes it: lifeboat explain shows why",
   CopyKept:
     "its old copy is kept until a person lets it go: set suppressDeletion of its eviction task to false",
 });

@@ -2,14 +2,16 @@
 import { defineReasons } from "../plan.ts";
 
 export const restoreReasons = defineReasons({
-  NothingRecorded: "No eviction of it is recorded: there is nothing to go back to.",
-  AlreadyThere: "It runs where it ran before.",
-  ClusterGone: "A cluster that it ran on is no cluster of the fleet any more.",
-  ClusterNotReady: "A cluster that it would go back to does not answer, or is not well.",
-  ClusterCannotTake: "A cluster that it would go back to cannot take it now.",
-  NoRoom: "A cluster that it would go back to has no room for its replicas.",
-  DispatchingSuspended: "Dispatching is suspended: no copy would be made where it goes back to.",
-  StateNotReadable: "The state that it must carry cannot be read.",
+  NothingRecorded:
+    "No eviction of the workload is recorded, so there is no former placement to restore.",
+  AlreadyThere: "The workload already runs where it ran before.",
+  ClusterGone: "A cluster that the workload ran on is no longer joined.",
+  ClusterNotReady: "A cluster that the workload would go back to is not Ready.",
+  ClusterCannotTake: "A cluster that the workload would go back to cannot take it now.",
+  NoRoom: "A cluster that the workload would go back to has no room for its replicas.",
+  DispatchingSuspended:
+    "Dispatching is suspended for a cluster that the workload would go back to, so no copy would be created there.",
+  StateNotReadable: "The state that the workload must carry cannot be read.",
 });
 
 export type RestoreReason = keyof typeof restoreReasons;
@@ -25,8 +27,8 @@ export const fleetStateReasons = defineReasons({
   AllPaused: "Nothing moves: a person paused all evacuations.",
   Braked: "Nothing moves: too much of the fleet has failed.",
   NoPolicy: "Nothing moves by itself: no policy marks clusters as failed.",
-  Paused: "Nothing moves: a person paused what is under way.",
-  Held: "What has to leave is held.",
+  Paused: "Nothing moves: a person paused the evacuations under way.",
+  Held: "The workloads that have to leave are held.",
   Moving: "Workloads are leaving.",
   NotReady: "Some clusters are not Ready, and nothing has to leave them now.",
   Quiet: "All clusters are Ready, and nothing has to move.",

@@ -87,7 +87,13 @@ describe("decideRestore", () => {
   const only = (names: string[]) => ({ placement: { clusterAffinity: { clusterNames: names } } });
   it.each<[string, ResourceBinding, Partial<RestoreView>, string, string]>([
     ["nothing is recorded", makeBinding({ clusters: { a: 1 } }), {}, "NothingRecorded", "no"],
-    ["a cluster left", moved(), { clusters: FLEET.slice(1) }, "ClusterGone", "It ran on a,"],
+    [
+      "a cluster left",
+      moved(),
+      { clusters: FLEET.slice(1) },
+      "ClusterGone",
+      "The workload ran on a,",
+    ],
     [
       "it is there already",
       moved(

@@ -52,7 +52,10 @@ export function decideRestore(view: RestoreView, moment: Moment): RestorePlan {
   if (former === undefined || former.length === 0) return refused("NothingRecorded");
   const present = binding.spec.clusters ?? [];
   if (sharesOf(former) === sharesOf(present))
-    return refused("AlreadyThere", `It runs where it ran before: ${sharesOf(present)}.`);
+    return refused(
+      "AlreadyThere",
+      `The workload already runs where it ran before: ${sharesOf(present)}.`,
+    );
   const objection = objectionTo(view, former, moment);
   if (objection !== undefined) return objection;
   const back = new Set(former.map(({ name }) => name));
@@ -102,7 +105,7 @@ function objectionTo(
   if (gone.length > 0)
     return refused(
       "ClusterGone",
-      `It ran on ${gone.join(", ")}, which is no cluster of the fleet any more.`,
+      `The workload ran on ${gone.join(", ")}, which is no longer joined.`,
     );
   const present = new Map(
     (binding.spec.clusters ?? []).map(({ name, replicas = 0 }) => [name, replicas]),
@@ -131,7 +134,7 @@ function objectionTo(
   if (stopped.length > 0)
     return refused(
       "DispatchingSuspended",
-      `Dispatching to ${stopped.join(", ")} is suspended by the policy: no copy would be made there.`,
+      `Dispatching to ${stopped.join(", ")} is suspended by the policy: no copy would be created there.`,
     );
   return roomless(view, former, present);
 }

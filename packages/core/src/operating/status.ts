@@ -106,7 +106,7 @@ function reasonOf(
   if (left === 0 && held > 0)
     return [
       "Held",
-      `${counted(held)} cannot leave for now: \`lifeboat evacuations show\` says why.`,
+      `${counted(held)} cannot leave for now: \`lifeboat evacuations show\` shows why.`,
     ];
   const from = [...new Set(open.map(({ spec }) => spec.cluster))].join(", ");
   const rest = held === 0 ? "" : `, ${held} held`;

@@ -20,7 +20,7 @@ export interface Candidate extends ClusterTraits {
   readonly taints: readonly CandidateTaint[];
   /** `apps/v1 Deployment` of everything it serves. */
   readonly apis: ReadonlySet<string>;
-  /** undefined: nobody has counted yet. */
+  /** undefined: not reported yet. */
   readonly room: ClusterRoom | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface NodeGrade {
 }
 
 /** The clusters by which placements are decided, and what can be said of all of them at once. */
-export interface Fleet {
+export interface CandidateFleet {
   /** By name. */
   readonly candidates: readonly Candidate[];
   readonly byName: ReadonlyMap<string, Candidate>;
@@ -62,7 +62,7 @@ export interface Fleet {
   lacking(api: string): ReadonlySet<string>;
 }
 
-export function fleetOf(given: Iterable<Candidate>): Fleet {
+export function fleetOf(given: Iterable<Candidate>): CandidateFleet {
   const candidates = [...given].sort((a, b) => compareText(a.name, b.name));
   // Answers are remembered: a fleet is asked about the same few kinds for thousands of workloads.
   const lacking = new Map<string, ReadonlySet<string>>();

@@ -1,4 +1,4 @@
-/** Whether named clusters could take a workload now: what a person asks who sends it somewhere. */
+/** Whether the named clusters could take a workload now: for a person that orders it there. */
 import type { Moment } from "@lifeboat/base";
 import type { Rejection } from "./filters/filter.ts";
 import { filters } from "./filters/registry.ts";

@@ -10,12 +10,15 @@ import { countAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
 import { hashBytes } from "./division/hash.ts";
 import { isWorkload } from "../propagation/rendering/shares.ts";
 import { APPLIED_PLACEMENT } from "../well-known.ts";
-import type { Fleet } from "./candidate.ts";
+import type { CandidateFleet } from "./candidate.ts";
 import type { ScheduleReason } from "./reasons.ts";
 import { readPlacement } from "./rules.ts";
 
 /** `fleet` must be complete: a cluster that it lacks is gone. */
-export function whyDue(binding: ResourceBinding, fleet: Fleet): ScheduleReason | undefined {
+export function whyDue(
+  binding: ResourceBinding,
+  fleet: CandidateFleet,
+): ScheduleReason | undefined {
   if (isPlacementEdited(binding)) return "PlacementChanged";
   if (hasOtherReplicas(binding)) return "ReplicasChanged";
   if (isRescheduleTriggered(binding)) return "RescheduleTriggered";
@@ -33,7 +36,7 @@ export function whyDue(binding: ResourceBinding, fleet: Fleet): ScheduleReason |
  * Whether the result lies in another group than the status names, because a scheduler died, or was told of a conflict, after
  * it had written the result: the next one begins with the group that is named.
  */
-function isInUnnamedGroup({ spec, status }: ResourceBinding, fleet: Fleet): boolean {
+function isInUnnamedGroup({ spec, status }: ResourceBinding, fleet: CandidateFleet): boolean {
   if ((spec.placement?.clusterAffinities ?? []).length < 2) return false;
   const { terms } = readPlacement(spec.placement);
   const holders = (spec.clusters ?? []).flatMap(({ name }) => fleet.byName.get(name) ?? []);
@@ -47,7 +50,7 @@ export function followsClusters(binding: ResourceBinding): boolean {
   return !isWorkload(binding) || !isDividedIn(binding);
 }
 
-/** A person's order to place everything anew, not carried out yet. */
+/** A WorkloadRebalancer's order to place the workload again, not carried out yet. */
 export function isRescheduleTriggered({ spec, status }: ResourceBinding): boolean {
   const triggered = parseTime(textAt(spec, "rescheduleTriggeredAt"));
   const scheduled = parseTime(textAt(status, "lastScheduledTime"));

@@ -1,6 +1,6 @@
 /** A placement in words: counted for conditions, cluster by cluster for people who ask. */
 import { compareText } from "../fields.ts";
-import type { Fleet } from "./candidate.ts";
+import type { CandidateFleet } from "./candidate.ts";
 import { roomFor } from "./room.ts";
 import type { Explanation, PlacementView } from "./view.ts";
 import { readWorkload } from "./workload.ts";
@@ -46,7 +46,10 @@ export interface Verdict {
   readonly message: string;
 }
 
-export function verdictsOf(fleet: Fleet, { verdicts, keepers }: Explanation): readonly Verdict[] {
+export function verdictsOf(
+  fleet: CandidateFleet,
+  { verdicts, keepers }: Explanation,
+): readonly Verdict[] {
   return fleet.candidates.map(({ name }, i) => {
     const rejection = verdicts[i];
     const keeper = keepers.get(name);

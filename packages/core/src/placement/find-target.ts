@@ -1,6 +1,6 @@
 /**
- * Whether a workload that leaves faulty clusters has somewhere to go (D8). Evictions ask before they evict: nothing is
- * evicted to nowhere.
+ * Whether a workload that leaves faulty clusters has a target (D8). This is checked before every eviction: nothing is
+ * evicted without a target.
  *
  *   Duplicated   with a minimum of clusters: that many fit without the faulty ones; else a new cluster for each faulty one
  *   Divided      the replicas of the faulty clusters can be placed elsewhere, whole; what has none is as if duplicated

@@ -2,7 +2,7 @@ export {
   type Amounts as ResourceAmounts,
   type Candidate,
   candidateOf,
-  type Fleet,
+  type CandidateFleet,
   fleetOf,
 } from "./candidate.ts";
 export { followsClusters, formatPlacement, isRescheduleTriggered, whyDue } from "./due.ts";

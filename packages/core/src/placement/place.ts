@@ -3,17 +3,17 @@
  *
  *   filter ──▶ score, room ──▶ select (spread constraints) ──▶ divide (replicas)        for each affinity group in order
  *
- * 1. Same view and time, same answer; whatever the view holds, there is one.
+ * 1. The same view and time give the same plan; every view gives one.
  * 2. Filters that do not bind leave a cluster what it has, and only keep it from growing (D14).
  * 3. Failing never empties a result (D8): a cluster leaves it only when it is gone, or when no cluster fits and it is being
  *    deleted or a person excluded it, by an edit of the policy or of the cluster's labels and fields.
- * 5. Between clusters with the same score and room the one with the fewest pods is taken, so that a burst spreads.
  * 4. Replicas whose old copy must go first are not placed (D10).
+ * 5. Between clusters with the same score and room the one with the fewest pods is taken, so that a burst spreads.
  */
 import type { Moment } from "@lifeboat/base";
 import { compareText } from "../fields.ts";
 import { divideReplicas } from "./division/replicas.ts";
-import { type Candidate, type Fleet, PODS } from "./candidate.ts";
+import { type Candidate, type CandidateFleet, PODS } from "./candidate.ts";
 import { unfitMessage } from "./explain.ts";
 import type { Asked, Check, Filter, Rejection } from "./filters/filter.ts";
 import { filters } from "./filters/registry.ts";
@@ -154,7 +154,11 @@ function filter(view: PlacementView, workload: Workload, asked: Asked): Filtered
 
 const binding = filters.filter(({ binds }) => binds);
 
-export function checksOf(some: readonly Filter[], asked: Asked, fleet: Fleet): readonly Check[] {
+export function checksOf(
+  some: readonly Filter[],
+  asked: Asked,
+  fleet: CandidateFleet,
+): readonly Check[] {
   const checks: Check[] = [];
   for (const one of some) {
     const check = one.prepare(asked, fleet);

@@ -1,4 +1,4 @@
-/** What an eviction in mode Directly still has to remove before its replicas are placed anew (D10). */
+/** What an eviction in mode Directly still has to remove before its replicas are placed again (D10). */
 import type { ResourceBinding } from "@lifeboat/api";
 import { isDirect, tasksOf } from "../binding/index.ts";
 

@@ -13,11 +13,11 @@ export type PlacementReason = keyof typeof placementReasons;
 
 /** Why a binding is placed again. */
 export const scheduleReasons = defineReasons({
-  PlacementChanged: "The placement of the policy is not the one last carried out.",
-  ReplicasChanged: "The replicas in the result are not those that the workload asks for.",
-  RescheduleTriggered: "A WorkloadRebalancer asked for it.",
+  PlacementChanged: "The placement of the policy has not been carried out yet.",
+  ReplicasChanged: "The replicas in the result differ from the replicas of the workload.",
+  RescheduleTriggered: "A WorkloadRebalancer ordered it.",
   LastAttemptFailed: "The last attempt found no placement.",
-  GroupNotNamed: "It runs in another group of clusters than its status says.",
+  GroupNotNamed: "It runs in another group of clusters than its status names.",
   FollowsClusters: "It goes to every cluster that fits.",
   ClusterLeaving: "A cluster of the result is being deleted or is gone.",
 });

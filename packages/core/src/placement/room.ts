@@ -2,10 +2,10 @@
  * How many replicas a cluster has room for: by what is free in all, by its nodes where they are counted by grade, and
  * without what was given to it and does not show in its status yet.
  *
- * 1. A cluster that nobody has counted, or that lacks a resource that is asked for, has no room.
+ * 1. A cluster whose room was never reported, or that lacks a requested resource, has no room.
  * 2. A node has at least the amount at the lower end of its grade, which is what counts. The lowest grade starts at
  *    nothing: its nodes share what the others leave of the whole, each at most its upper end.
- * 3. A resource that grades do not speak of is judged by the whole alone.
+ * 3. A resource that the grades do not contain is judged by the whole alone.
  * 4. A node takes no more pods than the cluster's nodes do on average: grades do not count pods.
  */
 import { type Amounts, type ClusterRoom, type NodeGrade, PODS } from "./candidate.ts";

@@ -4,8 +4,8 @@
  * Groups get a score from the room and the scores of their clusters; combinations with enough groups and enough clusters
  * compete by the sum of scores, then by the number of clusters, then by the least load. A combination is not made larger than it must be.
  *
- * 1. While nothing is placed anew, the groups in use are kept when they satisfy the constraints, and as many of them as
- *    possible when they do not.
+ * 1. Unless a WorkloadRebalancer orders a fresh placement, the groups in use are kept when they satisfy the constraints,
+ *    and as many of them as possible when they do not.
  * 2. Combinations grow fast: beyond twelve groups the best are taken one after the other instead.
  */
 import { compareText } from "../fields.ts";

@@ -1,9 +1,9 @@
 /**
- * Which of the clusters that fit are taken: all, or as many as the spread constraints say.
+ * Which of the clusters that fit are taken: all, or as many as the spread constraints allow.
  *
- * 1. Division by fixed weights takes every cluster that fits, as the weights say who gets what.
+ * 1. Division by fixed weights takes every cluster that fits, because the weights decide the shares.
  * 2. Candidates are ordered by score, then room, then load, then name; a cluster that holds a copy has the higher score.
- * 3. While nothing is placed anew, a cluster or a group with a copy is not exchanged for one without.
+ * 3. Unless a WorkloadRebalancer orders a fresh placement, a cluster or a group with a copy is not exchanged for one without.
  * 4. A selection satisfies every constraint or is refused. One exception, which clients rely on: the minimum of regions
  *    beats the maximum of clusters.
  */

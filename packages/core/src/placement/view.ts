@@ -1,13 +1,13 @@
 /** What a placement looks at, and what it answers. */
 import type { ResourceBinding } from "@lifeboat/api";
-import type { Fleet } from "./candidate.ts";
+import type { CandidateFleet } from "./candidate.ts";
 import type { Rejection } from "./filters/filter.ts";
 import type { PlacementReason } from "./reasons.ts";
 import type { Reserved } from "./room.ts";
 
 export interface PlacementView {
   readonly binding: ResourceBinding;
-  readonly fleet: Fleet;
+  readonly fleet: CandidateFleet;
   /** By cluster: what was promised to workloads and does not show in the cluster's status yet. */
   readonly reserved: ReadonlyMap<string, Reserved>;
   /** By cluster: how many replicas of this workload those say it has room for who looked closer than its status. */

@@ -12,7 +12,14 @@ import type {
 import { parseTime } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import { type Committed, parseObject } from "../disk/ledger.ts";
-import { type Borne, Fleet, isDrain, type KnownCluster, type Lost, type Taint } from "./fleet.ts";
+import {
+  type Borne,
+  KnownFleet,
+  isDrain,
+  type KnownCluster,
+  type Lost,
+  type Taint,
+} from "./fleet.ts";
 import type { AlwaysOracle, Judge } from "./oracle.ts";
 import {
   BINDINGS,
@@ -115,7 +122,7 @@ const known = new WeakMap<Truth, Eligibility>();
 
 /** What bindings said over time, and what slices wrote down of it. */
 export class Eligibility {
-  readonly fleet: Fleet;
+  readonly fleet: KnownFleet;
   readonly #truth: Truth;
   /** By the uid of the binding. */
   readonly #said = new Map<string, Said[]>();
@@ -126,7 +133,7 @@ export class Eligibility {
 
   private constructor(truth: Truth) {
     this.#truth = truth;
-    this.fleet = Fleet.of(truth);
+    this.fleet = KnownFleet.of(truth);
     const { ledger } = truth;
     for (const table of BINDINGS)
       for (const { object } of ledger.objects("plane", table))
@@ -278,7 +285,7 @@ export function taintOf(
 export function noTarget(
   binding: ResourceBinding,
   cluster: string,
-  fleet: Fleet,
+  fleet: KnownFleet,
   when: { readonly possibleAt: number } | { readonly certainSince: number },
 ): string | undefined {
   const { placement, clusters: result = [], replicas = 0 } = binding.spec;
@@ -320,7 +327,7 @@ export function noTarget(
 type Tainted = ReadonlyMap<string, readonly Taint[]>;
 
 /** The clusters that somebody may still take for there who knows what was true then, with the taints that all know of. */
-function perhapsThere({ clusters, gone }: Fleet, possibleAt: number): Tainted {
+function perhapsThere({ clusters, gone }: KnownFleet, possibleAt: number): Tainted {
   const there = [...gone, ...clusters].filter(([, { leftAt }]) => leftAt > possibleAt);
   return new Map(
     there.map(([name, { borne }]) => [
@@ -331,7 +338,7 @@ function perhapsThere({ clusters, gone }: Fleet, possibleAt: number): Tainted {
 }
 
 /** The clusters that stay and were there then, with all taints that they bore since then. */
-function certainlyThere({ clusters }: Fleet, certainSince: number): Tainted {
+function certainlyThere({ clusters }: KnownFleet, certainSince: number): Tainted {
   const there = [...clusters].filter(
     ([, { joinedAt, leftAt }]) => joinedAt <= certainSince && leftAt === Infinity,
   );

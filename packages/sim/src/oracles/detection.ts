@@ -10,7 +10,7 @@ import { wellKnown } from "@lifeboat/core";
 import { type Committed, parseObject } from "../disk/ledger.ts";
 import {
   type Borne,
-  Fleet,
+  KnownFleet,
   idOf,
   type KnownCluster,
   type KnownPolicy,
@@ -36,7 +36,7 @@ interface Changed {
   readonly before: Cluster | undefined;
   readonly now: Cluster;
   readonly known: KnownCluster;
-  readonly fleet: Fleet;
+  readonly fleet: KnownFleet;
   readonly truth: Truth;
 }
 
@@ -47,7 +47,7 @@ function onClusters(
   judge: (changed: Changed) => readonly string[],
 ): AlwaysOracle {
   const start = (truth: Truth) => {
-    const fleet = Fleet.of(truth);
+    const fleet = KnownFleet.of(truth);
     return ({ row, at, previous }: Committed): readonly string[] => {
       if (row.type === "DELETED") return [];
       const now = parseObject(row.bytes) as KubeObject as Cluster;
@@ -192,7 +192,7 @@ export const convergedOracles: readonly ConvergedOracle[] = [
     name: "members-that-answer-are-ready",
     promise: "A1: once a member answers for the threshold, its Cluster is Ready",
     judge: (truth) =>
-      [...Fleet.of(truth).clusters.values()]
+      [...KnownFleet.of(truth).clusters.values()]
         .filter(({ cluster }) => !isGoing(cluster) && readyOf(cluster) !== "True")
         .map(({ cluster }) => `${cluster.metadata.name} is not Ready`),
   },
@@ -201,13 +201,13 @@ export const convergedOracles: readonly ConvergedOracle[] = [
     promise:
       "A9: once conditions rest, every cluster bears the taints that policies want for them and no other of theirs",
     judge: (truth) => {
-      const fleet = Fleet.of(truth);
+      const fleet = KnownFleet.of(truth);
       return [...fleet.clusters.values()].flatMap((known) => wrongTaints(fleet, known, truth));
     },
   },
 ];
 
-function wrongTaints(fleet: Fleet, known: KnownCluster, truth: Truth): readonly string[] {
+function wrongTaints(fleet: KnownFleet, known: KnownCluster, truth: Truth): readonly string[] {
   const { cluster, borne, wishes } = known;
   const { name } = cluster.metadata;
   if (isGoing(cluster)) return [];
@@ -291,7 +291,7 @@ function isUnknown({ madeAt }: KnownPolicy, at: number, truth: Truth): boolean {
 }
 
 /** Whether some policy may have asked for more, or for something else, when what is seen now was decided. */
-function someIsNews({ policies }: Fleet, at: number, truth: Truth): boolean {
+function someIsNews({ policies }: KnownFleet, at: number, truth: Truth): boolean {
   return [...policies.values()].some((policy) => isNews(policy, at, truth));
 }
 

@@ -88,9 +88,9 @@ function isJudged({ targetCluster, targetClusters, taints }: PolicySpec): boolea
   return targetCluster === undefined && targetClusters === undefined && taints === undefined;
 }
 
-const fleets = new WeakMap<Truth, Fleet>();
+const fleets = new WeakMap<Truth, KnownFleet>();
 
-export class Fleet {
+export class KnownFleet {
   readonly #clusters = new Map<string, KnownCluster>();
   /** The last of each name that is not there any more. */
   readonly #gone = new Map<string, KnownCluster>();
@@ -107,8 +107,8 @@ export class Fleet {
   }
 
   /** The fleet of a run: one for all oracles. */
-  static of(truth: Truth): Fleet {
-    const known = fleets.get(truth) ?? new Fleet(truth);
+  static of(truth: Truth): KnownFleet {
+    const known = fleets.get(truth) ?? new KnownFleet(truth);
     fleets.set(truth, known);
     return known;
   }
@@ -251,7 +251,7 @@ function recordOf(cluster: Cluster | undefined): string | undefined {
 }
 
 /** The policies that ask for a taint of this key and effect, deleted ones too. */
-export function policiesFor({ policies }: Fleet, { taint }: Borne): readonly KnownPolicy[] {
+export function policiesFor({ policies }: KnownFleet, { taint }: Borne): readonly KnownPolicy[] {
   return [...policies.values()].filter(({ policy }) =>
     (policy.spec.taintsToAdd ?? []).some((one) => idOf(one) === idOf(taint)),
   );

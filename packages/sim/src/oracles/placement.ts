@@ -14,7 +14,7 @@ import {
 import { wellKnown } from "@lifeboat/core";
 import type { Committed } from "../disk/ledger.ts";
 import { decisionsOf, isTolerated } from "./decisions.ts";
-import { type Borne, Fleet, isDrain } from "./fleet.ts";
+import { type Borne, KnownFleet, isDrain } from "./fleet.ts";
 import type { AlwaysOracle, Judge } from "./oracle.ts";
 import {
   BINDINGS,
@@ -48,7 +48,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     on: "plane",
     tables: BINDINGS,
     start: (truth) => {
-      const fleet = Fleet.of(truth);
+      const fleet = KnownFleet.of(truth);
       return onEdit((edit, { at }) => {
         const { before, now } = edit;
         if (isOfPerson(truth, now) || isAskedAnew(before, now)) return [];
@@ -167,7 +167,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     on: "plane",
     tables: [CLUSTERS, ...BINDINGS],
     start: (truth) => {
-      const fleet = Fleet.of(truth);
+      const fleet = KnownFleet.of(truth);
       let seen = new Map<string, Set<string>>();
       const takeCluster: Judge = (change) => {
         if (!isSameCluster(pairOf<Cluster>(change))) seen = new Map();
@@ -231,7 +231,7 @@ function isOfAnotherGroup({ before, now }: Edit, cluster: string): boolean {
  * was true then: too few clusters there are left for its spread constraint that are neither gone, going nor tainted, have no
  * copies of former times to remove (D11), and are not where it failed (D23). A result is always of one group.
  */
-function isInLaterGroup({ clusters }: Fleet, { before, now }: Edit, knownAt: number): boolean {
+function isInLaterGroup({ clusters }: KnownFleet, { before, now }: Edit, knownAt: number): boolean {
   const groups = groupsOf(now);
   const [former, latter] = [groupOf(before, groups), groupOf(now, groups)];
   const failed = failedIn(before);
@@ -255,7 +255,7 @@ function isInLaterGroup({ clusters }: Fleet, { before, now }: Edit, knownAt: num
  * Whether it is evicted for a taint that its policy tolerates by now: who is affected was fixed before that was asked for (D7),
  * and the cluster is a candidate like others (D23), so that it may return at once.
  */
-function isEvictedThoughTolerated({ clusters }: Fleet, change: Committed): boolean {
+function isEvictedThoughTolerated({ clusters }: KnownFleet, change: Committed): boolean {
   return decisionsOf(change).some(({ at, binding, cluster }) => {
     const { clusterTolerations = [] } = binding.spec.placement ?? {};
     const isTolerable = ({ taint, since }: Borne): boolean =>

@@ -13,7 +13,7 @@ import {
   taintOf,
   type Waiting,
 } from "./decisions.ts";
-import { type Fleet, isDrain, moves } from "./fleet.ts";
+import { type KnownFleet, isDrain, moves } from "./fleet.ts";
 import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
 import { evacuationsOf, Pauses } from "./pauses.ts";
 import { fleetRate } from "./rate.ts";
@@ -202,7 +202,12 @@ function hasSomebody(
 const RETRY_MS = 5000;
 
 /** Whether it has certainly had somewhere to go since then. */
-function hasTarget({ binding }: Waiting, cluster: string, fleet: Fleet, since: number): boolean {
+function hasTarget(
+  { binding }: Waiting,
+  cluster: string,
+  fleet: KnownFleet,
+  since: number,
+): boolean {
   return noTarget(binding, cluster, fleet, { certainSince: since }) === undefined;
 }
 

@@ -8,7 +8,7 @@
 import type { EvacuationBudget, KubeObject } from "@lifeboat/api";
 import { parseObject } from "../disk/ledger.ts";
 import { type Decision, Eligibility, isPassive, onDecisions } from "./decisions.ts";
-import type { Counts, Fleet } from "./fleet.ts";
+import type { Counts, KnownFleet } from "./fleet.ts";
 import type { AlwaysOracle } from "./oracle.ts";
 import { BUDGETS } from "./pauses.ts";
 import type { Truth } from "./truth.ts";
@@ -161,7 +161,7 @@ export function fleetRate({ failed, counted }: Counts, { witness }: Truth): numb
 }
 
 /** What a token takes at the slowest rate since then, in milliseconds; Infinity while it is 0. */
-export function slowestTokenMs(truth: Truth, fleet: Fleet, since: number): number {
+export function slowestTokenMs(truth: Truth, fleet: KnownFleet, since: number): number {
   const rates = fleet.countsSince(since).map((counts) => fleetRate(counts, truth));
   return SECOND_MS / Math.min(...rates);
 }

@@ -32,7 +32,7 @@ export function sharedConditions(description: string): Shape<readonly Condition[
     reason: withDefault(text("Why, as one word in CamelCase; may be empty."), ""),
     message: withDefault(text("Why, for people; may be empty."), ""),
     lastTransitionTime: withDefault(
-      time("When the status last changed; the beginning of time when nobody said."),
+      time("When the status last changed; 1970-01-01T00:00:00Z when unknown."),
       "1970-01-01T00:00:00Z",
     ),
   });

@@ -3,10 +3,10 @@
  *
  * 1. What is to be done is decided by `decideLifecycle` in core; here are only its view and its commands.
  * 2. Before the execution namespace is deleted the server is asked once more whether a binding needs the cluster; before it
- *    is made, whether the Cluster is to stay: who has not heard that it leaves would make it as often as others delete it.
+ *    is made, whether the Cluster is to stay: a process whose cache is behind would make it as often as others delete it.
  * 3. Changes of bindings and Works concern a Cluster only while it leaves; a Cluster that stays costs nothing.
  * 4. The condition Leaving is written when its reason changes; its counts follow at most every five seconds. A reason that
- *    somebody else contradicted a moment ago waits (../said-lately.ts).
+ *    another writer changed a moment ago waits (../../context/recent-writes.ts).
  * 5. An execution namespace that was made too late all the same belongs to no Cluster, and is taken away.
  */
 import {
@@ -55,7 +55,7 @@ import {
 } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
 import { bindingClusters } from "../../context/informers.ts";
-import { SaidLately } from "../../context/said-lately.ts";
+import { RecentWrites } from "../../context/recent-writes.ts";
 
 const NAMESPACES: Resource = {
   group: "",
@@ -114,14 +114,14 @@ function clustersOf(binding: Binding | undefined): readonly string[] {
   return binding === undefined ? [] : bindingClusters(binding);
 }
 
-const NOBODY: Pick<LifecycleView, "bindings" | "stuck"> = { bindings: 0, stuck: [] };
+const NO_NEEDS: Pick<LifecycleView, "bindings" | "stuck"> = { bindings: 0, stuck: [] };
 
 class ClusterLifecycle {
   readonly #context: PlaneContext;
   readonly #namespaces: Informer<AnyObject>;
   /** When the condition of a leaving cluster was last written; a restart may write it once sooner. */
   readonly #toldAt = new Map<string, Instant>();
-  readonly #said = new SaidLately();
+  readonly #recentWrites = new RecentWrites();
 
   constructor(context: PlaneContext, namespaces: Informer<AnyObject>) {
     this.#context = context;
@@ -161,7 +161,7 @@ class ClusterLifecycle {
         hasCondition(cluster.status?.conditions, "Ready") &&
         connections.of(name).kind !== "unusable",
       namespace: namespaceState(this.#namespaces.get(namespaceKey(name))),
-      ...(isLeaving ? this.#needs(name, all) : NOBODY),
+      ...(isLeaving ? this.#needs(name, all) : NO_NEEDS),
       works: all.length,
       heldWorks: all.filter(isHeld).length,
     };
@@ -207,8 +207,8 @@ class ClusterLifecycle {
     const isNews = this.#isNews(cluster, wanted);
     const due = dueTime(this.#toldAt.get(name) ?? now, COUNTS_EVERY_MS);
     if (!isNews && this.#toldAt.has(name) && now < due) return { cluster, again: due };
-    const said = [wanted.status, wanted.reason];
-    const held = isNews ? this.#said.heldUntil(uid, said, moment) : undefined;
+    const content = [wanted.status, wanted.reason];
+    const held = isNews ? this.#recentWrites.heldUntil(uid, content, moment) : undefined;
     if (held !== undefined) return { cluster, again: held };
     const status = { ...cluster.status, conditions };
     const updated = await plane.update(
@@ -217,7 +217,7 @@ class ClusterLifecycle {
       { subresource: "status", signal },
     );
     this.#toldAt.set(name, now);
-    if (isNews) this.#said.note(uid, said, now);
+    if (isNews) this.#recentWrites.note(uid, content, now);
     if (isNews) for (const event of plan.events) events.record(updated, event);
     return { cluster: updated };
   }
@@ -382,7 +382,7 @@ class ClusterLifecycle {
       await Promise.all(
         held.slice(start, start + RELEASES).map((work) => this.#release(work, signal)),
       );
-    const message = `Gave up ${held.length} Works: the member is out of reach and what they made may still be in it`;
+    const message = `Gave up ${held.length} Works: the member cannot be reached, and the objects that they created may still be in it`;
     events.record(cluster, { type: "Warning", reason: "CopiesLeftBehind", message });
   }
 

@@ -46,7 +46,7 @@ export function accessOf(
     return mayBind(cluster, secret)
       ? { kind: "unbound", secret, endpoint }
       : unusable(
-          `the Secret ${where} does not say for which endpoint its token is: annotate it with ${wellKnown.API_ENDPOINT}=${endpoint}`,
+          `the Secret ${where} does not name the endpoint that its token is for: annotate it with ${wellKnown.API_ENDPOINT}=${endpoint}`,
         );
   if (!bound.split(/\s+/).some((one) => one !== "" && normalEndpoint(one) === endpoint))
     return unusable(

@@ -98,7 +98,7 @@ export interface Track {
   readonly cluster: string;
   /** By the name of the binding: of several that had it one after the other, the one that is there. */
   readonly items: Map<string, Item>;
-  /** Everybody who was recorded, by the uid of the binding. */
+  /** All recorded entries, by the uid of the binding. */
   readonly recorded: Map<string, Item>;
   /** Bindings that may have reached the cluster after it was recorded. */
   readonly arrivals: Set<string>;
@@ -320,7 +320,7 @@ export class Board {
     }
   }
 
-  /** Reads the slices again: taints were recorded, came off, or people took somebody out. */
+  /** Reads the slices again: taints were recorded, came off, or a person took an entry out. */
   #rebuild(track: Track): void {
     const slices = [...(this.#slices.get(track.evacuation.metadata.name)?.values() ?? [])];
     for (const slice of slices.toSorted((a, b) => a.spec.ordinal - b.spec.ordinal))
@@ -373,7 +373,7 @@ export class Board {
     return track.items.get(id);
   }
 
-  /** Forgets what a slice said, which somebody deleted by hand. */
+  /** Forgets the content of a slice that was deleted by hand. */
   #removeSlice(track: Track, { taint, entries }: EvacuationSlice["spec"]): void {
     for (const { binding } of entries) {
       const item = track.recorded.get(binding.uid);
@@ -412,7 +412,7 @@ export class Board {
       // What a person did stays said while it is written down, whatever the scheduler makes of it.
       takenOut: track.takenOut.has(uid) || item.putBack,
     });
-    // Who left has another result, which all entries of the binding are told.
+    // A binding that left has another result: all its entries are updated.
     const stays = item.state === "Queued" && (state === "Abandoned" || state === "Exempt");
     const isNews = item.isKnown && stays && state === "Abandoned";
     item.isKnown = true;

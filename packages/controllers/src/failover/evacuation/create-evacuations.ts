@@ -1,8 +1,8 @@
 /**
  * Evacuations: what happens to workloads on a cluster that bears a taint which moves them away.
  *
- *   recorder   one look per cluster: who is affected, written down; how far it is         recorder.ts
- *   releaser   one look for the fleet: who goes next, under the one rate                  releaser.ts
+ *   recorder   one key per cluster: records the affected workloads, and progress          recorder.ts
+ *   releaser   one key for the fleet: releases the next, under one rate                   releaser.ts
  *   board      what both know, from the informers                                         board.ts
  *   state      all that both read, and how one is asked to look again                     state.ts
  *
@@ -151,7 +151,7 @@ class Evacuations implements Service {
         ...this.#everything(),
         watching(context.informers.clusters, () => [RELEASE]),
         watching(context.informers.evacuationBudgets, () => [RELEASE]),
-        // What a policy says about state may be what somebody is held for.
+        // An entry may be held for the rules of its policy about state.
         watching(context.informers.propagationPolicies, () => [RELEASE]),
         watching(context.informers.clusterPropagationPolicies, () => [RELEASE]),
       ],
@@ -160,7 +160,7 @@ class Evacuations implements Service {
     return { board, targets, releaser, controllers: [recording, releasing] };
   }
 
-  /** Nobody is judged or released before all is known that it depends on (D20). */
+  /** No entry is judged or released before every cache that it depends on is synced (D20). */
   #everything(): readonly ControllerWatch[] {
     const { informers, templates, interpretation } = this.#context;
     const sources = [

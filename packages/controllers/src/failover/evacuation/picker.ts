@@ -11,7 +11,7 @@ import { tellHeld } from "./tell.ts";
 /** How many entries are judged before the other controllers get their turn. */
 const MAX_CHECKS = 500;
 
-export interface Pick {
+export interface Picked {
   readonly item: Item;
   readonly term: Term;
   readonly binding: Binding;
@@ -35,9 +35,9 @@ export class Picker {
   }
 
   /** Takes up to `count` entries out of the queue that may leave; holds those that may not. */
-  pick(lane: Lane, count: number, moment: Moment): { picks: Pick[]; isMore: boolean } {
+  pick(lane: Lane, count: number, moment: Moment): { picks: Picked[]; isMore: boolean } {
     const { board, targets } = this.#state;
-    const picks: Pick[] = [];
+    const picks: Picked[] = [];
     for (let checks = 0; picks.length < count && checks < MAX_CHECKS; checks++) {
       const queued = board.queue.take(lane, moment.now);
       if (queued === undefined) return { picks, isMore: false };
@@ -56,7 +56,7 @@ export class Picker {
   }
 
   /** Whether an entry may go, and how; undefined: it may not, and waits otherwise now. */
-  #pickOf(item: Item, moment: Moment): Pick | undefined {
+  #pickOf(item: Item, moment: Moment): Picked | undefined {
     const { board, context } = this.#state;
     const binding = bindingOf(context.informers, item.key);
     const term = board.termDue(item, moment);
@@ -79,20 +79,20 @@ export class Picker {
   }
 
   /** The decision about a pick as it is now: made again when its binding or the fleet has changed since. */
-  confirm(pick: Pick, binding: Binding, moment: Moment): ReleaseDecision {
+  confirm(pick: Picked, binding: Binding, moment: Moment): ReleaseDecision {
     return this.#isCurrent(pick, binding)
       ? pick.decision
       : this.#decideAgain(pick, binding, moment);
   }
 
   /** Whether nothing has changed since the decision that it rests on. */
-  #isCurrent({ binding, knowledge }: Pick, now: Binding): boolean {
+  #isCurrent({ binding, knowledge }: Picked, now: Binding): boolean {
     const isSame = now.metadata.resourceVersion === binding.metadata.resourceVersion;
     return isSame && knowledge === this.#knowledge;
   }
 
   /** What was promised to the workload must not stand in its own way. */
-  #decideAgain({ item, term }: Pick, binding: Binding, moment: Moment): ReleaseDecision {
+  #decideAgain({ item, term }: Picked, binding: Binding, moment: Moment): ReleaseDecision {
     const { targets } = this.#state;
     targets.forget(item.id, binding);
     const decision = this.#decide(item, term, binding, moment);
@@ -101,7 +101,7 @@ export class Picker {
   }
 
   /** Entries that were picked and not released are in line again, and it is still the turn of the first one's cluster. */
-  putAllBack(lane: Lane, picks: readonly Pick[]): void {
+  putAllBack(lane: Lane, picks: readonly Picked[]): void {
     for (const pick of picks.toReversed()) {
       this.putBack(pick);
       this.#state.board.queue.giveTurnBack({ lane, cluster: pick.item.track.cluster });
@@ -109,7 +109,7 @@ export class Picker {
   }
 
   /** An item that was picked is in line again unless its state says otherwise. */
-  putBack({ item }: Pick): void {
+  putBack({ item }: Picked): void {
     const { board, context, targets } = this.#state;
     item.isBusy = false;
     if (item.state !== "Queued") return;

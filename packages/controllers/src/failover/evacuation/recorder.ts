@@ -1,11 +1,11 @@
 /**
- * Writes down who is affected when a cluster becomes faulty, and how far its evacuation is: one look per cluster.
+ * Records the affected workloads when a cluster becomes faulty, and the progress of its evacuation: one key per cluster.
  *
  *   taints, bindings ──▶ Evacuation ──▶ slices ──▶ taints marked as recorded        then: progress, at most once a second
  *
  * 1. The Evacuation comes first, then its slices, then the mark that lets entries go: a crash between any two of these is
- *    continued by the next look, and releases nobody too early.
- * 2. Who was judged is never judged again for the same taint; who arrives later is judged then.
+ *    continued by the next look, and releases no entry too early.
+ * 2. A binding is judged once for a taint; a binding that arrives later is judged on arrival.
  * 3. While the gate `Failover` is off only a person's drain is recorded. What was recorded before it was switched off is
  *    closed when it is switched on: eligibility is that of the new moment (D18).
  * 4. Before an evacuation begins or ends, or its taints change, the server is asked whether the cluster bears what the cache
@@ -157,7 +157,7 @@ export class Recorder {
     const existing = board.slicesOf(current, id);
     // A slice that the cache does not show yet would be written a second time.
     if (isBehind(this.#state, current, existing.length, known)) return undefined;
-    // Those who arrive are gathered for a while, so that they share a slice.
+    // Bindings that arrive are collected for a while, so that they share a slice.
     if (known !== undefined && this.#progress.isTooEarly(cluster)) return undefined;
     const bindings =
       known === undefined ? this.#onCluster(current, existing) : this.#arrived(current, id);
@@ -177,7 +177,7 @@ export class Recorder {
         });
     }
     const affected = entries.filter(({ exempt }) => exempt === undefined).length;
-    context.log.info("recorded who is affected by a taint", {
+    context.log.info("recorded the workloads that a taint affects", {
       evacuation: current.metadata.name,
       taint: describeTaint(taint),
       affected,

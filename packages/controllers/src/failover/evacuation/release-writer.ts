@@ -24,7 +24,7 @@ import {
   taintId,
 } from "@lifeboat/core/failover/evacuation";
 import { type Binding, bindingResource } from "../../context/bindings.ts";
-import type { Pick, Picker } from "./picker.ts";
+import type { Picked, Picker } from "./picker.ts";
 import type { Reservations } from "./reservations.ts";
 import type { EvacuationState } from "./state.ts";
 import { tellBinding } from "./tell.ts";
@@ -54,7 +54,7 @@ export class ReleaseWriter {
   /** Uses the tokens of one reservation, each at its own time. */
   async releaseAll(
     lane: Lane,
-    picks: readonly Pick[],
+    picks: readonly Picked[],
     tokenMs: number,
     signal: AbortSignal,
   ): Promise<void> {
@@ -94,7 +94,7 @@ export class ReleaseWriter {
   }
 
   /** Evicts one, unless the server shows that it must not be any more. */
-  async #release(pick: Pick, signal: AbortSignal): Promise<void> {
+  async #release(pick: Picked, signal: AbortSignal): Promise<void> {
     let outcome: Attempt = "changed";
     try {
       for (let attempt = 1; attempt <= WRITE_ATTEMPTS && outcome === "changed"; attempt++)
@@ -105,7 +105,7 @@ export class ReleaseWriter {
     }
   }
 
-  async #tryRelease(pick: Pick, signal: AbortSignal): Promise<Attempt> {
+  async #tryRelease(pick: Picked, signal: AbortSignal): Promise<Attempt> {
     const { board, context, statistics, metrics } = this.#state;
     const { item, term } = pick;
     const { cluster: name } = item.track;
@@ -175,7 +175,7 @@ export class ReleaseWriter {
   }
 }
 
-function fieldsOf({ item, term }: Pick): Readonly<Record<string, unknown>> {
+function fieldsOf({ item, term }: Picked): Readonly<Record<string, unknown>> {
   const { cluster, evacuation } = item.track;
   return {
     evacuation: evacuation.metadata.name,

@@ -74,7 +74,7 @@ async function look(context: PlaneContext, key: ObjectKey, signal: AbortSignal):
   events.record(cluster, {
     type: "Normal",
     reason: "FenceLifted",
-    message: "The cluster answers again, so the word that it is off no longer counts.",
+    message: "The cluster answers again, so it no longer counts as off.",
   });
   return done;
 }

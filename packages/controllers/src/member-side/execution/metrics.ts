@@ -11,7 +11,7 @@ export const syncDuration: MetricDefinition<"result"> = {
 };
 export const creations: MetricDefinition<WriteLabel | "recreate"> = {
   name: "create_resource_to_cluster",
-  help: "Objects created in members; recreate: true when somebody had deleted them there.",
+  help: "Objects created in members; recreate: true when they had been deleted there.",
   labels: ["result", "apiversion", "kind", "member_cluster", "recreate"],
 };
 export const updates: MetricDefinition<WriteLabel | "operationResult"> = {

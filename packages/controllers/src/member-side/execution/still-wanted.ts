@@ -21,7 +21,7 @@
  */
 import { findCondition, isRefused, type ObjectKey, Refused, type Work, works } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
-import { targetsOf } from "@lifeboat/core/propagation/works";
+import { workClustersOf } from "@lifeboat/core/propagation/works";
 import { type Client, NotSent, OutcomeUnknown } from "@lifeboat/kit";
 import { bindingResource } from "../../context/bindings.ts";
 
@@ -40,7 +40,9 @@ export async function askBinding(
   const key = bindingKeyOf(work.metadata.annotations);
   if (key === undefined) return "wanted";
   try {
-    const { wanted, leaving } = targetsOf(await plane.get(bindingResource(key), key, { signal }));
+    const { wanted, leaving } = workClustersOf(
+      await plane.get(bindingResource(key), key, { signal }),
+    );
     return wanted.has(cluster) || leaving.has(cluster) ? "wanted" : "unwanted";
   } catch (error) {
     if (isRefused(error, "NotFound")) return "nobodys";

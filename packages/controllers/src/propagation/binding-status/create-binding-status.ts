@@ -1,12 +1,12 @@
 /**
  * Status back: what the copies in members report becomes the status of their binding, and from there of the template, so
- * that whoever looks at the template sees what runs everywhere. One key is one binding of either scope.
+ * that the template shows what runs everywhere. One key is one binding of either scope.
  *
  * 1. Of the binding only `status.aggregatedStatus` and the conditions FullyApplied and StatusUpToDate are written, of the
- *    template only its status, and neither when it says so already.
+ *    template only its status, and neither when nothing changes.
  * 2. The template's status is made from what the binding reports, after it was written: the two never disagree for long,
  *    and counters of a rollout cost at most one write of each in a second.
- * 3. What was said a moment ago and somebody else contradicted waits (../said-lately.ts).
+ * 3. A status that was written a moment ago and that another writer changed waits (../../context/recent-writes.ts).
  * 4. A template that is gone, being deleted or another object of the same name is left alone, as are kinds that have no
  *    way to aggregate.
  */
@@ -57,7 +57,7 @@ import {
 import type { PlaneContext } from "../../context/context.ts";
 import { kindIndexValue } from "../../context/informers.ts";
 import { watchingTemplates } from "../../context/templates.ts";
-import { SaidLately } from "../../context/said-lately.ts";
+import { RecentWrites } from "../../context/recent-writes.ts";
 
 /** The controller that reports what copies do on their bindings and templates. */
 export function createBindingStatus(context: PlaneContext): readonly Service[] {
@@ -132,7 +132,7 @@ class StatusReports {
   readonly #context: PlaneContext;
   /** By key: since when something is held back. */
   readonly #heldSince = new Map<string, Instant>();
-  readonly #said = new SaidLately();
+  readonly #recentWrites = new RecentWrites();
 
   constructor(context: PlaneContext) {
     this.#context = context;
@@ -161,11 +161,11 @@ class StatusReports {
         findCondition(status.conditions, "FullyApplied")?.status,
         findCondition(status.conditions, STATUS_UP_TO_DATE)?.message,
       ];
-      const again = this.#said.heldUntil(uid, what, moment);
+      const again = this.#recentWrites.heldUntil(uid, what, moment);
       if (again !== undefined) return checkAgainAt(again);
       const changed = { ...binding, status };
       await plane.update(bindingResource(key), changed, { subresource: "status" });
-      this.#said.note(uid, what, moment.now);
+      this.#recentWrites.note(uid, what, moment.now);
     }
     this.#heldSince.delete(formatKey(key));
     if (plan.reason === "Changed")
@@ -214,10 +214,10 @@ class StatusReports {
     const { plane } = this.#context;
     const { uid } = template.metadata;
     if (equalJson(status, template["status"] ?? {})) return "upToDate";
-    const again = this.#said.heldUntil(uid, status, moment);
+    const again = this.#recentWrites.heldUntil(uid, status, moment);
     if (again !== undefined) return again;
     await plane.update(resource, { ...template, status }, { subresource: "status" });
-    this.#said.note(uid, status, moment.now);
+    this.#recentWrites.note(uid, status, moment.now);
     return "written";
   }
 }

@@ -7,7 +7,7 @@
  *    decided on. They carry the uid and the version of the Work.
  * 2. A cluster whose write fails holds up no other cluster; the look fails after all were tried.
  * 3. A binding is let go only when no Work of it is left, also none that was made a moment ago and is not in the cache.
- * 4. What of a Work, or a whole one, somebody else undid a moment ago waits before it is said again (../said-lately.ts).
+ * 4. A write of a Work that another writer undid a moment ago waits before it is repeated (../../context/recent-writes.ts).
  * 5. At rest nothing is written, and Events are recorded only for changes.
  */
 import {
@@ -43,7 +43,7 @@ import type { DeletionGate } from "../../context/deletion-gate.ts";
 import { createWorkEvents, type WorkEvents } from "./events.ts";
 import { syncWorkDuration } from "./metrics.ts";
 import { observeWorks } from "../../context/observe-works.ts";
-import { SaidLately } from "../../context/said-lately.ts";
+import { RecentWrites } from "../../context/recent-writes.ts";
 import { bindingWatches } from "./watches.ts";
 
 const CONCURRENCY = 8;
@@ -74,7 +74,7 @@ class BindingController {
   readonly #braked = new Set<string>();
   /** By binding: Works that were sent to be made and may not be in the cache yet. */
   readonly #making = new Map<string, Map<string, ObjectKey>>();
-  readonly #said = new SaidLately();
+  readonly #recentWrites = new RecentWrites();
 
   constructor(context: PlaneContext, gate: DeletionGate) {
     this.#context = context;
@@ -139,7 +139,7 @@ class BindingController {
     return again === undefined ? done : checkAgainAt(again);
   }
 
-  /** The commands without what was said a moment ago and undone since; and when that is due. */
+  /** The commands without the writes that were made a moment ago and undone since; and when those are due. */
   #undisputed(commands: readonly WorksCommand[]): {
     readonly commands: readonly WorksCommand[];
     readonly again?: Instant;
@@ -149,8 +149,8 @@ class BindingController {
     const left = commands.filter((command) => {
       // seed: makes-nothing
       if (command.kind !== "create" && command.kind !== "update") return true;
-      const [of, what] = sayingOf(command);
-      const again = this.#said.heldUntil(of, what, moment);
+      const [id, content] = contentOf(command);
+      const again = this.#recentWrites.heldUntil(id, content, moment);
       if (again !== undefined) times.push(again);
       return again === undefined;
     });
@@ -221,11 +221,11 @@ class BindingController {
     switch (command.kind) {
       case "create":
         await this.#create(id, command.work, signal);
-        this.#said.note(...sayingOf(command), clock.now());
+        this.#recentWrites.note(...contentOf(command), clock.now());
         return;
       case "update":
         await plane.update(works, command.work, { signal });
-        this.#said.note(...sayingOf(command), clock.now());
+        this.#recentWrites.note(...contentOf(command), clock.now());
         return;
       case "delete":
         return this.#delete(command.work, signal);
@@ -299,7 +299,7 @@ class BindingController {
 }
 
 /** Of what a command says what. That a Work is to be says its name alone: every one that is made has ids of its own. */
-function sayingOf(
+function contentOf(
   command: Extract<WorksCommand, { kind: "create" | "update" }>,
 ): readonly [of: string, what: unknown] {
   const { metadata, spec } = command.work;

@@ -5,7 +5,7 @@
  *    matters, and when its own binding changed.
  * 2. An object that does not exist, or whose kind is not served, is left alone: its binding goes with it.
  * 3. No binding is made for an object that the server does not have any more.
- * 4. A change of a binding that somebody else undid a moment ago waits (../said-lately.ts).
+ * 4. A change of a binding that another writer undid a moment ago waits (../../context/recent-writes.ts).
  */
 import {
   type AnyObject,
@@ -41,14 +41,14 @@ import {
   watching,
 } from "@lifeboat/kit";
 import type { PlaneContext } from "../../context/context.ts";
-import { SaidLately } from "../../context/said-lately.ts";
+import { RecentWrites } from "../../context/recent-writes.ts";
 import { isOnServer, watchingTemplates } from "../../context/templates.ts";
 import { isSameContent } from "./changes.ts";
 
 /** The controller that binds what workloads need to where they are. */
 export function createFollowers(context: PlaneContext): Controller {
   const { informers, templates } = context;
-  const said = new SaidLately();
+  const recentWrites = new RecentWrites();
   return createController(context, {
     name: "dependencies-followers",
     concurrency: 4,
@@ -61,7 +61,7 @@ export function createFollowers(context: PlaneContext): Controller {
         ...keysOfAttached(context, old, now),
       ]),
     ],
-    reconcile: (key) => look(context, said, identityOf(key)),
+    reconcile: (key) => look(context, recentWrites, identityOf(key)),
   });
 }
 
@@ -178,7 +178,7 @@ function boundObject({ spec }: ResourceBinding): ObjectKey {
 
 async function look(
   context: PlaneContext,
-  said: SaidLately,
+  recentWrites: RecentWrites,
   identity: ObjectIdentity,
 ): Promise<Outcome> {
   const { informers, plane, templates } = context;
@@ -195,28 +195,28 @@ async function look(
   const resource = templates.resourceOf(identity.apiVersion, identity.kind);
   const isMade = plan.commands.some(({ kind }) => kind === "create");
   if (isMade && resource !== undefined && !(await isOnServer(plane, resource, object))) return done;
-  const again = await carryOut(context, said, plan);
+  const again = await carryOut(context, recentWrites, plan);
   return again === undefined ? done : checkAgainAt(again);
 }
 
 /** Answers when to go on, where something has to wait. */
 async function carryOut(
   { plane, events, time }: PlaneContext,
-  said: SaidLately,
+  recentWrites: RecentWrites,
   plan: FollowerPlan,
 ): Promise<Instant | undefined> {
   for (const command of plan.commands) {
     const { metadata, spec } = command.binding;
-    const saying = [metadata.labels ?? {}, spec.requiredBy ?? []];
+    const content = [metadata.labels ?? {}, spec.requiredBy ?? []];
     const moment = time.moment();
     const again =
       command.kind === "create"
         ? undefined
-        : said.heldUntil(command.binding.metadata.uid, saying, moment);
+        : recentWrites.heldUntil(command.binding.metadata.uid, content, moment);
     if (again !== undefined) return again;
     try {
       const written = await write(plane, command);
-      said.note(written.metadata.uid, saying, moment.now);
+      recentWrites.note(written.metadata.uid, content, moment.now);
       for (const event of plan.events) events.record(written, event);
     } catch (error) {
       if (!isRefused(error, "Conflict") && !isRefused(error, "AlreadyExists"))

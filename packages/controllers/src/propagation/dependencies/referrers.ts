@@ -4,7 +4,7 @@
  * 1. A binding is looked at when its spec, its record or its template's content changed, when a script changed that
  *    says what its kind needs, and when what follows it changed.
  * 2. Nothing else of the binding is written than the record: an annotation and a finalizer.
- * 3. A record that somebody else undid a moment ago waits (../said-lately.ts).
+ * 3. A record that another writer undid a moment ago waits (../../context/recent-writes.ts).
  */
 import {
   type AnyObject,
@@ -35,14 +35,14 @@ import {
 import type { PlaneContext } from "../../context/context.ts";
 import { kindIndexValue } from "../../context/informers.ts";
 import { InterpretationFailed } from "../../context/interpretation.ts";
-import { SaidLately } from "../../context/said-lately.ts";
+import { RecentWrites } from "../../context/recent-writes.ts";
 import { watchingTemplates } from "../../context/templates.ts";
 import { isSameContent } from "./changes.ts";
 
 /** The controller that records what workloads need. */
 export function createReferrers(context: PlaneContext): Controller {
   const { informers, interpretation, templates } = context;
-  const said = new SaidLately();
+  const recentWrites = new RecentWrites();
   return createController(context, {
     name: "dependencies-referrers",
     concurrency: 4,
@@ -61,7 +61,7 @@ export function createReferrers(context: PlaneContext): Controller {
           }),
       },
     ],
-    reconcile: (key) => look(context, said, key),
+    reconcile: (key) => look(context, recentWrites, key),
   });
 }
 
@@ -105,7 +105,11 @@ function keysOfTemplate(
   return [key];
 }
 
-async function look(context: PlaneContext, said: SaidLately, key: ObjectKey): Promise<Outcome> {
+async function look(
+  context: PlaneContext,
+  recentWrites: RecentWrites,
+  key: ObjectKey,
+): Promise<Outcome> {
   const { informers, plane, events, templates, time } = context;
   const binding = informers.resourceBindings.get(key);
   if (binding === undefined) return done;
@@ -116,12 +120,12 @@ async function look(context: PlaneContext, said: SaidLately, key: ObjectKey): Pr
   });
   for (const command of plan.commands) {
     const { uid, finalizers = [], annotations } = command.binding.metadata;
-    const saying = [finalizers, annotations?.[wellKnown.DEPENDENCIES] ?? ""];
+    const content = [finalizers, annotations?.[wellKnown.DEPENDENCIES] ?? ""];
     const moment = time.moment();
-    const again = said.heldUntil(uid, saying, moment);
+    const again = recentWrites.heldUntil(uid, content, moment);
     if (again !== undefined) return checkAgainAt(again);
     await plane.update(resourceBindings, command.binding);
-    said.note(uid, saying, moment.now);
+    recentWrites.note(uid, content, moment.now);
   }
   const template = templates.get(binding.spec.resource);
   if (plan.reason === "Recorded" && plan.commands.length > 0 && template !== undefined)

@@ -10,7 +10,7 @@
  * 2. At rest nothing is written: what is right already is left alone.
  * 3. A template whose binding's name is taken waits for that binding to go; nothing polls.
  * 4. No binding is made for a template that the server does not have any more: it would be collected, and made again.
- * 5. A claim, or a change of a binding, that somebody else undid a moment ago waits (../said-lately.ts).
+ * 5. A claim, or a change of a binding, that another writer undid a moment ago waits (../../context/recent-writes.ts).
  */
 import {
   type AnyObject,
@@ -55,7 +55,7 @@ import {
   watchingBindings,
 } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
-import { SaidLately } from "../../context/said-lately.ts";
+import { RecentWrites } from "../../context/recent-writes.ts";
 import { isOnServer, watchingTemplates } from "../../context/templates.ts";
 import {
   claimedOfKind,
@@ -91,7 +91,7 @@ class TemplateLooks {
   readonly #metrics: DetectorMetrics;
   /** By binding: the templates that wait until it is gone. */
   readonly #blocked = new Map<string, Map<string, ObjectKey>>();
-  readonly #said = new SaidLately();
+  readonly #recentWrites = new RecentWrites();
 
   constructor(context: PlaneContext, ignores: Ignores) {
     this.#context = context;
@@ -179,7 +179,7 @@ class TemplateLooks {
     return done;
   }
 
-  /** When what was said a moment ago, and contradicted since, may be said again. */
+  /** When a write that was made a moment ago, and undone since, may be repeated. */
   #heldUntil(
     template: AnyObject,
     change: ClaimChange | undefined,
@@ -189,10 +189,10 @@ class TemplateLooks {
     const claim =
       change === undefined
         ? undefined
-        : this.#said.heldUntil(template.metadata.uid, patchOf(change), moment);
+        : this.#recentWrites.heldUntil(template.metadata.uid, patchOf(change), moment);
     if (claim !== undefined || command?.kind !== "updateBinding") return claim;
     const { binding } = command;
-    return this.#said.heldUntil(binding.metadata.uid, claimedParts(binding), moment);
+    return this.#recentWrites.heldUntil(binding.metadata.uid, claimedParts(binding), moment);
   }
 
   async #replicas(template: AnyObject): Promise<Replicas> {
@@ -245,7 +245,7 @@ class TemplateLooks {
         { type: "merge", body },
         { signal },
       );
-      this.#said.note(template.metadata.uid, patchOf(change), this.#context.clock.now());
+      this.#recentWrites.note(template.metadata.uid, patchOf(change), this.#context.clock.now());
       if (policy !== undefined && from !== undefined) this.#preempted(template, policy, from);
       return now;
     } catch (error) {
@@ -279,7 +279,7 @@ class TemplateLooks {
     } else {
       await plane.update(resource, { ...command.binding, spec: current }, { signal });
       const { uid } = command.binding.metadata;
-      this.#said.note(uid, claimedParts(command.binding), this.#context.clock.now());
+      this.#recentWrites.note(uid, claimedParts(command.binding), this.#context.clock.now());
     }
   }
 

@@ -1,18 +1,18 @@
 /**
- * When a workload leaves a cluster because it does not get well there (D23).
+ * When a workload leaves a cluster because it stays unhealthy there (D23).
  *
- *   unhealthy ──▶ remembered with the time ──▶ `tolerationSeconds` later: due ──▶ evicted, and not back in this episode
- *   healthy, or nothing known ──▶ forgotten
+ *   unhealthy ──▶ recorded with the time ──▶ `tolerationSeconds` later: due ──▶ evicted, and not back in this episode
+ *   healthy, or unknown ──▶ the record is removed
  *
- * 1. Only what a cluster that answers reports about the present version of a copy counts. A copy of which nothing is known
- *    is not unhealthy, and its time begins anew: a lost cluster is not a failing application, and a new version of a
- *    workload is given its own time.
- * 2. An episode lasts until every copy is healthy, as it should be now, and no such eviction is under way. Until then the
- *    workload does not return to a cluster that it left. An eviction that only keeps the old copy (mode Never) is not under
- *    way. A workload that is in no cluster and can go to no other one returns: it may get well there, and nowhere it cannot.
- * 3. A copy is tolerated for ten seconds at least: every copy is unhealthy for a moment when it starts, and one that left
- *    for that could run nowhere.
- * 4. It is not failover of clusters: no gate and no queue (D18, D6).
+ * 1. Only a report of a cluster that answers, about the present version of a copy, counts. A copy of unknown health is not
+ *    unhealthy, and its time starts again: a lost cluster is not a failing application, and a new version of a workload
+ *    gets its own time.
+ * 2. An episode lasts until every copy of the present version is healthy and no such eviction is under way; an eviction in
+ *    mode Never does not count as under way. Until then the workload does not return to a cluster that it left. Exception:
+ *    a workload that is in no cluster, and that no other cluster can take, may return, because it can only recover there.
+ * 3. A copy is tolerated for at least ten seconds: every copy is unhealthy for a moment when it starts, and a workload that
+ *    left for that could run in no cluster.
+ * 4. It is not cluster failover: no feature gate and no queue apply (D18, D6).
  */
 import type { Cluster, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
 import { addMs, formatTime, type Instant, type Moment, parseTime } from "@lifeboat/base";

@@ -1,8 +1,8 @@
 /**
- * What application failover remembers of a workload, on its binding, so that a restart neither shortens nor restarts a
- * wait (D23): since when each copy is unhealthy, and which clusters the workload left for that reason.
+ * The record of application failover on a binding, so that a restart neither shortens nor restarts a wait (D23): since
+ * when each copy is unhealthy, and which clusters the workload left for that reason.
  *
- * Text that cannot be read counts as nothing remembered: the wait begins anew, because the longer wait protects.
+ * A record that cannot be parsed counts as empty: the wait starts again, because the longer wait is the safe one.
  */
 import type { ResourceBinding } from "@lifeboat/api";
 import { formatTime, type Instant, parseTime } from "@lifeboat/base";

@@ -1,12 +1,12 @@
 /**
- * Who must leave a cluster because of a taint, and until when they may stay.
+ * Which bindings must leave a cluster because of a taint, and until when they may stay.
  *
  *   NoExecute           everything that does not tolerate it. A toleration with seconds counts from the taint's `timeAdded`;
  *                       of several that match, the shortest counts, as for nodes; one without seconds tolerates for ever.
  *   PreferNoExecute     only bindings whose policy sets `failover.cluster`, after its `tolerationSeconds` (D5). Tolerations
  *                       do not apply.
  *   lifeboat.dev/drain  a person's order: everything, at once; tolerations do not apply (D22).
- *   NoSchedule          nobody.
+ *   NoSchedule          none.
  *
  * Followers (bindings that are there because a workload needs them) move with their workload and are not affected
  * themselves; neither is a binding whose copy has already left.

@@ -1,14 +1,14 @@
 /**
- * Where one recorded binding stands, derived from the binding and nothing else, so that nothing can be forgotten (D7):
+ * The state of one recorded binding, derived from the binding alone, so that no process has to remember it (D7):
  *
  *   cluster in `spec.clusters`    Queued, or Abandoned when no reason to move is left
  *   task for the cluster          Evicted
  *   neither, in no cluster        Evicted: the workload is stranded until it is placed again
  *   neither, or no binding        Done
  *
- * An eviction leaves a mark on the binding that says for which evacuation and taint it was. A binding that bears the mark
- * and is on the cluster nevertheless was put back by a person or with their consent: it is not evicted for that taint again.
- * Neither is one whose result a person edited since it was recorded.
+ * An eviction leaves a mark on the binding: the name of its evacuation and its taint. A binding that has the mark and is on
+ * the cluster again was put back by a person or with their consent: it is not evicted for that taint again. Neither is a
+ * binding whose result a person edited since it was recorded.
  */
 import type { ResourceBinding } from "@lifeboat/api";
 import { isLeaving, isMoving, isOn, resultOf } from "../../binding/index.ts";

@@ -1,10 +1,10 @@
 /**
- * The eviction itself: one write on the binding, so that there is no moment in which the copy has left the result and
- * nobody knows of it, or in which its state is lost (D12).
+ * The eviction: one write of the binding. At no moment has the copy left the result without an eviction task, and at no
+ * moment is its state lost (D12).
  *
- * 1. The cluster leaves `spec.clusters` and a task for it appears in `spec.gracefulEvictionTasks`, with everything that
- *    later steps need: why, how, how many replicas, where the workload ran before, the state it carries.
- * 2. There is at most one task for a cluster; evicting twice changes nothing.
+ * 1. The cluster leaves `spec.clusters`, and a task for it appears in `spec.gracefulEvictionTasks` with everything that
+ *    later steps need: reason, purge mode, replicas, the clusters before the failover, the state that the workload carries.
+ * 2. There is at most one task for a cluster; a second eviction changes nothing.
  * 3. The state of this failover replaces that of an earlier one, also when there is none.
  */
 import type { EvictionTask, ResourceBinding } from "@lifeboat/api";

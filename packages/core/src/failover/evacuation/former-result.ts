@@ -1,9 +1,9 @@
 /**
- * Where a workload ran before it was last evicted, kept on its binding beyond the eviction's end, so that a person can
- * order it back.
+ * Where a workload ran before its last eviction. The binding keeps it after the eviction is over, so that a person can
+ * order the workload back.
  *
- * While another eviction of the workload stands, what is kept stays: clusters that fail one after the other are one
- * episode, and its beginning is where people want to go back to.
+ * While another eviction of the workload is under way, the kept value stays: clusters that fail one after the other are
+ * one episode, and people want to go back to the state before it.
  */
 import type { ResourceBinding } from "@lifeboat/api";
 import { isMoving, resultOf } from "../../binding/index.ts";

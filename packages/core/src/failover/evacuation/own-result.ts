@@ -1,11 +1,11 @@
 /**
- * Whether the result of a binding is one that the control plane wrote, or a person's (D7).
+ * Whether the control plane or a person wrote the result of a binding (D7).
  *
- * Every result that the scheduler, an eviction or its rolling back writes is signed: an annotation holds what tells it from
- * others. A person who edits `spec.clusters` does not know of the signature, so it no longer fits.
+ * Every result that the scheduler, an eviction or its roll-back writes is signed: an annotation identifies the result. A
+ * person edits `spec.clusters` without the annotation, so the two no longer match.
  *
- * 1. An edit counts since a binding was recorded: one of long ago is no word about this failure of the cluster.
- * 2. Without a signature nothing is known, and nobody is spared: somebody else may place the workload.
+ * 1. Only an edit after the binding was recorded counts: an older edit was not about this failure of the cluster.
+ * 2. A result without a signature proves nothing, so the binding is evicted: another scheduler may have written it.
  */
 import type { ResourceBinding } from "@lifeboat/api";
 import { anew } from "@lifeboat/base";

@@ -1,8 +1,8 @@
 /**
- * How far an evacuation is: phase, counts, rate and the time it will take, as its status says them (D7).
+ * How far an evacuation is: phase, counts, rate and the time it will take, for its status (D7).
  *
  *   nothing left       all that left is placed: Completed, or Abandoned when something stayed because the cluster recovered
- *   Recording          who is affected is not yet written down for every taint
+ *   Recording          the affected workloads are not yet recorded for every taint
  *   Paused             by a person (here or for the whole fleet), or because the gate is off
  *   Braked             something could go, and the fleet's rate is 0
  *   Held               only entries are left that cannot move for now
@@ -115,7 +115,7 @@ export function isStoppedByGate(failover: boolean, taints: readonly RecordedTain
   return !taints.some(({ taint, removedAt }) => removedAt === undefined && isDrainTaint(taint));
 }
 
-/** The status of an evacuation that the gate had stopped, once it is on again: another one begins, and nobody waits in this one. */
+/** The status of an evacuation that the gate had stopped, once it is on again: another one begins, and no entry waits in this one. */
 export function closedByGate(
   { held: _held, estimatedSecondsLeft: _left, ...old }: EvacuationStatus,
   now: Instant,
@@ -140,7 +140,7 @@ export function closedByGate(
   };
 }
 
-/** Whether the gate had stopped this evacuation; switched on, it freezes eligibility anew in another one (D18). */
+/** Whether the gate had stopped this evacuation; switched on, another evacuation freezes eligibility again (D18). */
 export function wasStoppedByGate({ status }: Evacuation): boolean {
   return status?.phase === "Paused" && status.reason === "GateOff";
 }

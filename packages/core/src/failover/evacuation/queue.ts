@@ -1,12 +1,12 @@
 /**
- * The queue of everything that waits to be released: one line per faulty cluster and lane, served in turn (D6).
+ * The queue of all entries that wait to be released: one line per faulty cluster and lane, served in turn (D6).
  *
- * 1. Clusters take turns: one whose line is long delays the others by one release per round.
- * 2. Within a line who may go earlier goes first; of those that may go at the same time, who was recorded first.
- * 3. The second lane is asked by the caller only when the first has nobody who may go.
- * 4. Putting somebody in again changes its place; taking or removing forgets it.
- * 5. Who was taken and not released costs its cluster no turn: otherwise a few who cannot move would keep back all others
- *    of their cluster for as long as another line lasts.
+ * 1. Clusters take turns: a cluster with a long line delays the others by one release per round.
+ * 2. Within a line, the entry that may leave earlier goes first; of entries with the same time, the one recorded first.
+ * 3. The caller serves the second lane only when no entry of the first may leave now.
+ * 4. Adding an entry again changes its place; taking or removing an entry forgets it.
+ * 5. An entry that was taken and not released costs its cluster no turn: otherwise a few entries that cannot move would
+ *    delay all others of their cluster for as long as another line lasts.
  */
 import { Heap, type Instant } from "@lifeboat/base";
 import { compareText } from "../../fields.ts";
@@ -68,12 +68,12 @@ export class EvictionQueue<T extends Queued> {
     return item;
   }
 
-  /** It is still the turn of the cluster of somebody who was taken and not released. Of several the first is the last to say so. */
+  /** An entry was taken and not released: it is still the turn of its cluster. Of several entries, call this for the first one last. */
   giveTurnBack({ lane, cluster }: Pick<T, "lane" | "cluster">): void {
     this.#turn[lane] = { cluster, isServed: false };
   }
 
-  /** When the next may go, whoever that is; undefined: nobody waits in this lane. */
+  /** When the next entry may go; undefined: no entry waits in this lane. */
   nextDueAt(lane: Lane): Instant | undefined {
     let earliest: Instant | undefined;
     for (const name of this.#lines[lane].keys()) {

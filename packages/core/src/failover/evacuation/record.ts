@@ -6,7 +6,7 @@
  * 1. Everything that was on the cluster is recorded, also what does not move (`exempt`): so a later edit of a policy
  *    changes nothing, and what is not recorded is known to have arrived later and is judged on arrival.
  * 2. A slice is written once. Its name follows from the evacuation, the taint and its ordinal, so that writing it a
- *    second time is refused instead of recording somebody twice.
+ *    second time is refused instead of recording an entry twice.
  * 3. Nothing is released for a taint before it is marked as recorded, which is after its last slice.
  * 4. A taint that is removed is remembered with the time; one that comes back is another one.
  */
@@ -33,7 +33,7 @@ const MAX_ENTRIES = 500;
 /** Finished evacuations that are kept of each cluster, the running one included. */
 const KEPT = 10;
 
-/** The number in an evacuation's name; 0 when somebody else named it. */
+/** The number in an evacuation's name; 0 when the name has another form. */
 export function numberOf({ metadata, spec }: Evacuation): number {
   const { name } = metadata;
   const digits = name.startsWith(`${spec.cluster}-`) ? name.slice(spec.cluster.length + 1) : "";
@@ -54,7 +54,7 @@ export function currentOf(evacuations: readonly Evacuation[]): Evacuation | unde
   return newest !== undefined && isOpen(newest) ? newest : undefined;
 }
 
-/** The next evacuation of a cluster. `isTaken`: whether somebody else has an evacuation of this name. */
+/** The next evacuation of a cluster. `isTaken`: whether another evacuation has this name. */
 export function nextEvacuation(
   cluster: string,
   evacuations: readonly Evacuation[],

@@ -1,8 +1,8 @@
 /**
  * Whether a binding whose turn has come is evicted now, and how: the last decision before the write.
  *
- * Whether it may leave is decided for every kind of failover in `../leaving/`; here the answer becomes the order that an
- * evacuation writes. Who is affected and the purge mode were fixed when the cluster became faulty (D7).
+ * `../leaving/` decides for every kind of failover whether the workload may leave; here that decision becomes the order
+ * which an evacuation writes. The affected workloads and their purge mode were fixed when the cluster became faulty (D7).
  */
 import type { Moment } from "@lifeboat/base";
 import { isDrainTaint, type PurgeMode } from "../../binding/index.ts";

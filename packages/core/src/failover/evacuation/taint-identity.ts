@@ -1,5 +1,5 @@
 /**
- * Which taint, for ever: a taint that was removed and added again is another one, because tolerations count from
+ * The identity of a taint. A taint that was removed and added again is another taint, because tolerations count from
  * `timeAdded` and eligibility is frozen per taint (D7).
  */
 import type { EvacuationStatus } from "@lifeboat/api";

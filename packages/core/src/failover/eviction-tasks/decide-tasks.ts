@@ -1,18 +1,18 @@
 /**
- * What becomes of the copies that are leaving clusters: which eviction tasks are over, and which are taken back.
+ * Which eviction tasks are over, and which are taken back.
  *
- *   recovered before it was placed anew ──▶ rolled back                                                           (D13)
- *   Directly     ──▶ over when the old copy is gone, or a person says that its cluster is off                     (D10)
- *   Gracefully   ──▶ over when a plugin says so, or a failing application's grace period is over; the floor holds  (D9)
- *   Never        ──▶ over when a person says so (`suppressDeletion: false`)
+ *   the cluster recovered before the workload was placed again ──▶ rolled back                                     (D13)
+ *   Directly     ──▶ over when the old copy is gone, or a person declared its cluster off                          (D10)
+ *   Gracefully   ──▶ over when a plugin agrees, or the grace period of a failing application is over; the floor holds (D9)
+ *   Never        ──▶ over when a person sets `suppressDeletion: false`
  *
- * 1. Time alone ends nothing, except the grace period of a failing application whose old copy is itself unhealthy: then
- *    the old copy goes although some of its replicas may still serve, and that is told when half of the time is left.
- * 2. An old copy that the floor protects goes only when another one is proven healthy. Directly is exempt by definition.
- *    The Works follow the same rule (`isProtected`).
+ * 1. Time alone ends no task, except the grace period of a failing application whose old copy is itself unhealthy. Then
+ *    the old copy goes although some of its replicas may still serve; an Event warns when half of the time is left.
+ * 2. An old copy that the floor protects goes only when another copy is proven healthy. Mode Directly is exempt by
+ *    definition. The decision about Works uses the same rule (`isProtected`).
  * 3. In mode Directly a copy without a Work is gone. A Work that was sent before the eviction and arrives later is never
- *    carried out: execution asks the binding before it applies anything for the first time.
- * 4. Everything that is decided is one write of the binding. A task without a time gets one, so that periods can count.
+ *    applied: execution reads the binding before it applies a Work for the first time.
+ * 4. All decisions are one write of the binding. A task without a creation time gets one, so that periods can be counted.
  */
 import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
 import { formatTime, type Instant, type Moment, parseTime } from "@lifeboat/base";

@@ -1,13 +1,12 @@
 /**
- * How it is known that a copy no longer runs although its cluster does not answer (D10).
+ * The proof that a copy no longer runs although its cluster does not answer (D10).
  *
- *   Observed   the member itself answered that the copy and its pods are gone: its Work is gone
- *   Operator   a person said that the cluster is off (`lifeboat fence`): an annotation of the Cluster
- *   Lease      the cluster promised to switch itself off when it cannot renew its lease for so long
+ *   Observed   the member itself reported that the copy and its pods are gone: its Work is gone
+ *   Operator   a person declared the cluster off (`lifeboat fence`): an annotation of the Cluster
+ *   Lease      the cluster switches itself off when it cannot renew its lease for a given time
  *
- * 1. A person's word counts while the cluster does not answer; when it does, the word is void and is taken off.
- * 2. It makes a new copy possible. It does not make the old one forgotten: its Work stays and is carried out when the
- *    cluster returns.
+ * 1. A person's declaration is valid while the cluster does not answer; once it answers, the annotation is removed.
+ * 2. A fence allows a new copy. The old copy is not forgotten: its Work stays, and is removed when the cluster returns.
  */
 import { type Cluster, hasCondition } from "@lifeboat/api";
 import { formatTime, type Instant } from "@lifeboat/base";
@@ -30,7 +29,7 @@ export function operatorFence(cluster: Cluster): FenceProof | undefined {
   const text = cluster.metadata.annotations?.[FENCED];
   // seed: no-proof
   if (text === undefined || isAnswering(cluster)) return undefined;
-  // Whatever its text: somebody who may write Clusters put it there.
+  // Whatever its text: a user with the right to write Clusters put it there.
   const word = parsed(text);
   return { kind: "Operator", at: textAt(word, "at"), by: textAt(word, "by") };
 }
@@ -40,7 +39,7 @@ export function isAnswering({ status }: Cluster): boolean {
   return hasCondition(status?.conditions, "Ready");
 }
 
-/** Whether the cluster is known not to answer, or not to be well. One that nobody has asked yet is not. */
+/** Whether the cluster is known not to answer, or not to be healthy. A cluster that was never probed is not. */
 export function isSilent({ status }: Cluster): boolean {
   return (["False", "Unknown"] as const).some((value) =>
     hasCondition(status?.conditions, "Ready", value),

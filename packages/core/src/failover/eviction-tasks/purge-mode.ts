@@ -1,4 +1,4 @@
-/** What eviction tasks say, in today's words. */
+/** Where an eviction task comes from. */
 import type { EvictionTask } from "@lifeboat/api";
 import { TAINT_MANAGER } from "../evacuation/release.ts";
 

@@ -1,10 +1,10 @@
 /**
  * Whether an eviction is taken back because its cluster recovered (D13).
  *
- * 1. Only evictions for a taint of the cluster end with the taint. A failing application, or a person's own task, has
- *    nothing to do with it.
- * 2. What was placed anew is finished: the system never turns round half-way. What was not, goes back.
- * 3. In mode Directly nothing is placed anew before the task is over, so a recovery before that always rolls back.
+ * 1. Only evictions for a taint of the cluster end with the taint. Evictions of a failing application, and tasks that a
+ *    person wrote, do not.
+ * 2. A workload that was placed again finishes its move. A workload that was not placed again goes back.
+ * 3. In mode Directly nothing is placed again before the task is over, so a recovery before that always rolls back.
  */
 import type { Cluster, EvictionTask, ResourceBinding } from "@lifeboat/api";
 import { clusterNamesOf, isDirect, isPlaced, resultOf } from "../../binding/index.ts";
@@ -23,15 +23,15 @@ import { isGoing, isInResult, type TasksView, workIn } from "./view.ts";
 export function isTakenBack(view: TasksView, task: EvictionTask): boolean {
   const cluster = view.clusters.get(task.fromCluster);
   if (cluster === undefined || !isRecovered(cluster)) return false;
-  return isForTaint(task) && !isInResult(view, task) && isUnplaced(view, task);
+  return isForTaint(task) && !isInResult(view, task) && hasNoReplacement(view, task);
 }
 
 function isRecovered(cluster: Cluster): boolean {
   return cluster.metadata.deletionTimestamp === undefined && evictingTaints(cluster).length === 0;
 }
 
-/** Whether nothing has been placed for what the task took out. */
-function isUnplaced(view: TasksView, task: EvictionTask): boolean {
+/** Whether the scheduler has placed nothing for what the task took out of the result. */
+function hasNoReplacement(view: TasksView, task: EvictionTask): boolean {
   const { spec } = view.binding;
   const clusters = resultOf(view.binding);
   if (clusters.length === 0 || isDirect(task)) return true;

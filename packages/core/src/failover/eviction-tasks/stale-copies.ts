@@ -1,12 +1,12 @@
 /**
  * A cluster that returns may still run copies that were removed while it did not answer. Until they are gone, its
- * condition StaleCopiesRemoved keeps new work away (D11).
+ * condition StaleCopiesRemoved keeps new workloads away (D11).
  *
- * 1. Stale is a copy whose Work is being deleted: it was decided that it goes, and the member has not said that it is gone.
- * 2. The condition turns False while the cluster does not answer, so that it is there before the cluster is ready again.
- *    Copies that go from a cluster that answers are everyday business.
+ * 1. A copy is stale when its Work is being deleted and the member has not confirmed yet that the copy is gone.
+ * 2. The condition turns False while the cluster does not answer, so that it is set before the cluster is Ready again.
+ *    Copies that are removed from a cluster that answers do not change it.
  * 3. It turns True when no stale copy is left, and is not written for clusters that never had one.
- * 4. A person's word that the cluster is off is void once it answers.
+ * 4. A person's declaration that the cluster is off ends once the cluster answers.
  */
 import type { Cluster, Condition } from "@lifeboat/api";
 import { findCondition } from "@lifeboat/api";

@@ -1,4 +1,4 @@
-/** What a decision about eviction tasks looks at, and what plugins may ask of it. */
+/** The input of a decision about eviction tasks, and the questions that plugins may ask about it. */
 import type { Cluster, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
 import {
   clusterNamesOf,

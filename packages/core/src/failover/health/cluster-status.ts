@@ -1,10 +1,10 @@
 /**
- * The status of a Cluster, from what is known now and what it says already.
+ * The new status of a Cluster, from the present status and from new observations.
  *
- * 1. Only known things are written: what was not observed stays as it is.
- * 2. Conditions of others and remedyActions are carried over untouched.
- * 3. Numbers that change all the time (pods start and end) are `routine` and can wait; what decisions hang on (a
- *    condition, something that was not known at all) is not.
+ * 1. Only observed fields are written: every other field stays.
+ * 2. Conditions of other writers, and remedyActions, are kept unchanged.
+ * 3. Counts that change all the time (pods start and end) are `routine`, and their write can wait. A change that decisions
+ *    depend on (a condition, a field that was unknown) is not.
  */
 import { type Cluster, type Condition, equalJson, setCondition } from "@lifeboat/api";
 import { deepFreeze, type Instant } from "@lifeboat/base";

@@ -1,11 +1,11 @@
 /**
- * What a Cluster's status says about the member's API, from what discovery gave.
+ * The APIs of a member in the status of its Cluster, from the results of discovery.
  *
- * 1. Both levels are sorted, so that the same API is the same list.
- * 2. A group that is served but could not be read keeps what was last known of it: not to know is not to be gone.
- * 3. Nothing known at all is `Empty`, and never in the place of something that was known.
- * 4. However much a member claims to serve, the list stays small enough to be written: the health of the cluster is
- *    written with it.
+ * 1. Both levels are sorted, so that the same API gives the same list.
+ * 2. A group that is served but could not be read keeps its last known content: unknown is not gone.
+ * 3. `Empty` is reported only when nothing was ever known.
+ * 4. The list stays small enough to be written, whatever a member claims to serve: the health of the cluster is in the same
+ *    object.
  */
 import type { Cluster } from "@lifeboat/api";
 import { compareText } from "../../fields.ts";

@@ -1,11 +1,11 @@
 /**
- * Whether a member keeps to the limits of what it may send, as the condition ResponsesWithinLimits of its Cluster.
+ * Whether a member keeps to the limits of its responses, as the condition ResponsesWithinLimits of its Cluster.
  *
- * 1. It says nothing about Ready, and nothing is moved because of it: a member whose lists are too large still runs what it
- *    runs. Who wants workloads kept away from it, or moved, names this condition in a ClusterTaintPolicy.
- * 2. A Cluster whose member never exceeded a limit does not bear it.
- * 3. It turns True only after the member has kept to its limits for ten minutes in the sight of one process, so it cannot
- *    flap, and its reason and message stay those of the first excess until then.
+ * 1. The condition does not change Ready, and moves no workload by itself: a member whose lists are too large still runs its
+ *    workloads. To keep workloads away, or to move them, name the condition in a ClusterTaintPolicy.
+ * 2. A Cluster whose member never exceeded a limit does not have the condition.
+ * 3. It turns True only after one process has observed the member within its limits for ten minutes, so it cannot flap.
+ *    Until then its reason and message stay those of the first excess.
  */
 import type { Condition } from "@lifeboat/api";
 import type { PlannedCondition } from "../../plan.ts";

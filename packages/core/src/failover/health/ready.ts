@@ -5,9 +5,9 @@
  *
  * 1. Crossing between ready and not ready takes a streak that was observed over the whole threshold, both ways. It is
  *    the probes that count, not the time since: a process that slept has observed nothing meanwhile.
- * 2. A process that has just started has no streak. What the Cluster says stands until this process has observed the
- *    opposite for the whole threshold: a restart in the middle of a blip turns nothing.
- * 3. Everything that crosses nothing counts at once: the first report of a cluster, Unknown to False, and another
+ * 2. A process that has just started has no streak. The condition of the Cluster stands until this process has observed the
+ *    opposite for the whole threshold: a restart in the middle of a short failure changes nothing.
+ * 3. An observation that does not cross counts at once: the first report of a cluster, Unknown to False, and another
  *    reason for the same status.
  * 4. Times are of a clock that never goes back, because a streak lives no longer than its process.
  */

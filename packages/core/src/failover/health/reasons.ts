@@ -1,12 +1,12 @@
-/** Why a cluster is, or is not, ready; and how much of its API is known. The words are those that clients know. */
+/** Why a cluster is Ready or not, and how much of its API is known. Clients know the reasons of these conditions. */
 import { defineReasons } from "../../plan.ts";
 
 export const readyReasons = defineReasons({
-  ClusterReady: "The member's API server answers that it is well.",
-  ClusterNotReady: "The member's API server answers, but not that it is well.",
+  ClusterReady: "The member's API server reports that it is healthy.",
+  ClusterNotReady: "The member's API server answers, but does not report that it is healthy.",
   ClusterNotReachable: "The member's API server does not answer.",
   StatusCollectionFailed:
-    "The member cannot be asked with the address and the credential that are written down.",
+    "The member cannot be reached with the endpoint and the credential of its Cluster object.",
 });
 
 export type ReadyReason = keyof typeof readyReasons;

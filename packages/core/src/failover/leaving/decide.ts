@@ -1,6 +1,6 @@
 /**
  * Whether a workload may leave a cluster now, with which state and to where (D8, D12, D22). Cluster failover, drain and
- * application failover all ask here, so that they cannot differ.
+ * application failover all use this decision, so that they cannot differ.
  *
  *   suspended or unclaimed  ──▶ held: nothing would place it again
  *   no target               ──▶ held; on a drain a copy may go without a substitute
@@ -10,7 +10,7 @@
  *
  * 1. Everything is read at decision time, so that what is held can be repaired.
  * 2. A target counts as not dispatched only where it would get more than it has: what stays as it is needs no dispatching.
- * 3. The answer does not depend on the purge mode. In mode Directly a wrong one costs the only copy; in mode Gracefully it
+ * 3. The decision does not depend on the purge mode. In mode Directly a wrong one costs the only copy; in mode Gracefully it
  *    leaves the workload between two clusters.
  */
 import type { ResourceBinding } from "@lifeboat/api";

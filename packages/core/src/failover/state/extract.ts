@@ -4,7 +4,7 @@
  *
  * 1. Either all is known before anything is removed, or the eviction is held with the rule named: several values, a value
  *    that is no label, an integer that may have been rounded on its way here, a label that is not free.
- * 2. A key that the status does not have skips its rule and warns, unless the policy says to hold
+ * 2. A key that the status does not have skips its rule and warns, unless the policy sets Hold
  *    (`lifeboat.dev/state-failure-policy: Hold`). What a former failover kept under that label is dropped, not reused: old
  *    state is worse than none.
  * 3. State is kept only when the cluster held all replicas: else the parts that stay disagree with it.

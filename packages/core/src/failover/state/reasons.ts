@@ -6,10 +6,10 @@ export const stateReasons = defineReasons({
   SwitchedOff:
     "The policy names state to keep, and the feature gate StatefulFailoverInjection is off; nothing is kept.",
   HandedOn:
-    "The old copy was never healthy in its cluster, so the state that it was given there goes on as it was.",
+    "The old copy was never healthy in its cluster, so the state that it was given there is passed on unchanged.",
   Preserved: "The state was read from the status that the old copy last reported.",
   NotAlone:
-    "The cluster did not hold all replicas, so the state of one part says nothing about the whole; nothing is kept.",
+    "The cluster did not hold all replicas, so its copy does not have the state of the whole workload; nothing is kept.",
   StatusMissing: "The old copy never reported a status, so there is nothing to keep.",
   KeyMissing: "The status has no value for a rule.",
   SeveralValues: "A rule finds more than one value.",

@@ -1,12 +1,13 @@
 /**
- * The state that a workload carries when it leaves a cluster, from the objects that say so: which rules apply, over which
- * status, and whether the new copy gets it (D12). Both kinds of failover ask here, so that they cannot differ.
+ * The state that a workload carries when it leaves a cluster: which rules apply, to which status, and whether the new copy
+ * gets the result (D12). Cluster failover and application failover both use this decision, so that they cannot differ.
  *
- * 1. While the gate StatefulFailoverInjection is off nothing is carried; a workload with rules is told so.
- * 2. A copy that was given state and was never healthy hands it on as it was: what it reports is worth no more. Its rules are not
- *    run then, so nothing of it is dropped and nothing holds. The state is that of the whole workload, also if the copy is a part.
+ * 1. While the gate StatefulFailoverInjection is off nothing is carried; a workload with rules gets a warning.
+ * 2. A copy that was given state and was never healthy hands that state on unchanged, because its own reports are worth no
+ *    more. The rules do not run then, so no key is dropped and no rule holds the eviction. The state is that of the whole
+ *    workload, also if the copy holds only some of its replicas.
  * 3. Otherwise the rules run over the status that the copy's Work reports; over the binding's summary only without a Work.
- * 4. The policy says what becomes of missing keys, and whether a graceful move carries state at all.
+ * 4. The policy decides what becomes of missing keys, and whether a graceful move carries state at all.
  */
 import type { KubeObject, ResourceBinding, Work } from "@lifeboat/api";
 import { resultOf, type TaskMode } from "../../binding/index.ts";

@@ -33,7 +33,7 @@ export function hasWindows(spec: Spec): boolean {
   return spec.taints === undefined;
 }
 
-/** The state of the conditions that a policy looks at: another text when one of them moved, there and back included. */
+/** The state of the conditions that a policy names: another text when one of them moved, there and back included. */
 export function fingerprint(spec: Spec, conditions: readonly ObservedCondition[]): string {
   const asked = [
     ...(spec.matchConditions ?? []),

@@ -3,12 +3,12 @@
  * uid, of since when its conditions match or do not, in which state they were last seen, and which taints it added.
  *
  * 1. It is written together with the taints, in one write, so that the two never disagree.
- * 2. What cannot be understood is forgotten: taints of a lost record count as set by somebody else and stay.
+ * 2. What cannot be understood is forgotten: taints of a lost record count as set by another writer, and stay.
  */
 import { type Instant, formatTime, parseTime } from "@lifeboat/base";
 import { type Fields, fieldsAt, integerAt, isFields, listAt, textAt } from "../../fields.ts";
 
-/** A taint that a policy added. Its identity is key and effect; the value tells whether somebody changed it since. */
+/** A taint that a policy added. Its identity is key and effect; the value shows whether it was changed since. */
 export interface HeldTaint {
   readonly key: string;
   readonly effect: string;
@@ -17,12 +17,12 @@ export interface HeldTaint {
 
 /** What is remembered of one policy. */
 export interface PolicyMemory {
-  /** The generation of the policy that this is about: an edit begins anew. */
+  /** The generation of the policy that this is about: an edit starts the windows again. */
   readonly generation: number;
   readonly matches: boolean;
   /** Since when `matches` is as it is, without a gap that we know of. */
   readonly since: Instant;
-  /** The conditions that the policy looks at, as last seen; see `fingerprint`. */
+  /** The conditions that the policy names, as last seen; see `fingerprint`. */
   readonly seen: string;
   readonly added: readonly HeldTaint[];
   /** Taints that a person took off; they stay off until the conditions stop matching once. */

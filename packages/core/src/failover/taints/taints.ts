@@ -5,13 +5,13 @@
  * A wish must last for the taint's window before it counts. What must survive a restart is in the record on the Cluster.
  *
  * 1. A policy removes only taints it added; a taint that two policies added leaves when neither wants it any more. A
- *    taint that anybody else set, or whose value anybody changed, is never touched.
+ *    taint that another writer set, or whose value was changed, is never touched.
  * 2. A window begins at the latest of: the first moment we know the wish holds, the policy's creation, its last edit. It
- *    is interrupted by any state in between that wishes otherwise, and begins anew when the conditions moved while nobody
- *    watched. So no restart, missed event, edit or step of the clock ever shortens it.
+ *    is interrupted by any state in between that does not match the wish, and starts again when the conditions changed while
+ *    no process watched. So no restart, missed event, edit or step of the clock ever shortens it.
  * 3. A policy that is deleted, or drops a taint, or (without windows) leaves the cluster out, gives its taints up at once;
- *    with windows, a cluster that is no longer meant counts as a mismatch.
- * 4. A taint of ours that a person took off stays off until the conditions stop matching once.
+ *    with windows, a cluster that is no longer selected counts as a mismatch.
+ * 4. A taint of a policy that a person removed stays off until the conditions stop matching once.
  * 5. A taint that stays keeps its `timeAdded`: tolerations count from it.
  * 6. While failover is off only NoSchedule is added (D18); nothing is removed for that reason.
  */
@@ -239,7 +239,7 @@ function isNew(
   return view.unwatched && old.seen !== current.seen;
 }
 
-/** What became of the taints that the policy had added: those still there, those that somebody took off or changed. */
+/** What became of the taints that the policy had added: those still there, those that were removed or changed. */
 function removalsByHand(
   old: PolicyMemory | undefined,
   { present, ours }: Standing,
@@ -268,7 +268,7 @@ function mayAdd(
   const id = taintId(taint);
   if (!view.failover && taint.effect !== "NoSchedule") return false;
   if (removed.some((one) => taintId(one) === id)) return false;
-  // Somebody else's taint of the same key and effect does what is wanted, and stays theirs.
+  // A taint of another writer with the same key and effect has the wanted effect, and stays theirs.
   return ours.has(id) || !present.some((one) => taintId(one) === id);
 }
 
@@ -287,7 +287,7 @@ function takenByUs(
   return ours;
 }
 
-/** Present taints in their order without those that nobody holds any more, then new ones; the oldest policy's value wins. */
+/** Present taints in their order without those that no policy wants any more, then new ones; the oldest policy's value wins. */
 function mergeTaints(
   present: readonly Taint[],
   ours: ReadonlySet<string>,

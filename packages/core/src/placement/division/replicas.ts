@@ -6,7 +6,7 @@
  *   aggregated  by room, into as few clusters as possible
  *
  * 1. The shares sum up to the total, or the answer is `short`.
- * 2. Where a division exists already only the difference moves, unless it is made anew (`anew`).
+ * 2. Where a division exists already only the difference moves, unless all replicas are divided again (`anew`).
  * 3. A cluster that must not grow never gets more than it has.
  */
 import { compareText } from "../../fields.ts";
@@ -37,7 +37,7 @@ export interface DivisionRequest {
   readonly style: "static" | "dynamic" | "aggregated";
   /** Divide everything again, not only the difference. */
   readonly anew: boolean;
-  /** Decides who gets the spare replicas: the workload's uid. */
+  /** Decides which clusters get the spare replicas: the uid of the workload. */
   readonly tieBreaker: string;
 }
 
@@ -53,7 +53,7 @@ export function divideReplicas(request: DivisionRequest): Division {
 
 const NOTHING: readonly Shareholder[] = Object.freeze([]);
 
-/** By fixed weights from nothing. Who must not grow and would is left with what it has, and the others divide the rest. */
+/** By fixed weights from nothing. A cluster that must not grow keeps what it has, and the others divide the rest. */
 function divideWhole({ total, holders, tieBreaker }: DivisionRequest): Division {
   const fixed = new Map<string, number>();
   for (;;) {

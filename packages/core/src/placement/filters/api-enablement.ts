@@ -1,4 +1,4 @@
-/** The cluster must serve the workload's kind. What runs there already is not moved by a gap in what was discovered. */
+/** The cluster must serve the kind of the workload. A copy that runs there is not moved when discovery missed the kind. */
 import type { Filter, Rejection } from "./filter.ts";
 
 const NAME = "APIEnablement";

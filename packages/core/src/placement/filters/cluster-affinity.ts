@@ -1,4 +1,4 @@
-/** The placement must mean the cluster. */
+/** The cluster affinity of the placement must select the cluster. */
 import { matchesAll } from "../../propagation/selectors/cluster-affinity.ts";
 import type { Filter, Rejection } from "./filter.ts";
 

@@ -1,6 +1,6 @@
 /**
- * A workload that left a cluster because it did not get well there does not go back before it is well elsewhere (D23).
- * Evictions for a cluster's fault are no reason: when the cluster is well again, it is a candidate again.
+ * A workload that left a cluster because it was unhealthy there does not go back before it is healthy elsewhere (D23).
+ * Evictions for a fault of the cluster do not count: once the cluster recovers, it is a candidate again.
  */
 import type { ResourceBinding } from "@lifeboat/api";
 import { EVICTED_FROM } from "../../well-known.ts";

@@ -1,10 +1,10 @@
 /**
  * A filter: one reason for which a cluster cannot take a workload. One file each, and one line in `registry.ts`.
  *
- * Filters answer, they never throw; a rejection is a shared value, so that asking a thousand clusters costs nothing.
+ * Filters never throw. A rejection is a shared value, so that filtering a thousand clusters allocates nothing.
  */
 import type { Moment } from "@lifeboat/base";
-import type { Candidate, Fleet } from "../candidate.ts";
+import type { Candidate, CandidateFleet } from "../candidate.ts";
 import type { AffinityTerm, PlacementRules } from "../rules.ts";
 
 export interface Filter {
@@ -12,7 +12,7 @@ export interface Filter {
   /** Whether a cluster that holds a copy must pass too. If not, it keeps what it has but gets no more. */
   readonly binds: boolean;
   /** The check for one placement; undefined: it rejects no cluster of this fleet, and costs nothing. */
-  prepare(asked: Asked, fleet: Fleet): Check | undefined;
+  prepare(asked: Asked, fleet: CandidateFleet): Check | undefined;
 }
 
 /** Why the cluster cannot take the workload; undefined: this filter has nothing against it. */

@@ -1,4 +1,4 @@
-/** All filters, in the order in which they are asked; the first that says no gives the reason. */
+/** All filters, in order; the first that rejects a cluster gives the reason. */
 import { apiEnablement } from "./api-enablement.ts";
 import { clusterAffinity } from "./cluster-affinity.ts";
 import { deletion } from "./deletion.ts";

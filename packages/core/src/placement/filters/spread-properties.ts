@@ -1,4 +1,4 @@
-/** Who is spread over regions, zones or providers can only run where there is one. */
+/** A workload that is spread over regions, zones or providers can only run in a cluster that has that property. */
 import type { Candidate } from "../candidate.ts";
 import type { Filter, Rejection } from "./filter.ts";
 

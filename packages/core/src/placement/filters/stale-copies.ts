@@ -1,4 +1,4 @@
-/** A cluster that came back gets new work only after its copies of former times are gone (D11). */
+/** A cluster that returned gets new workloads only after its stale copies are gone (D11). */
 import type { Filter, Rejection } from "./filter.ts";
 
 const NAME = "StaleCopies";

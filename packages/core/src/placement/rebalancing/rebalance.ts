@@ -1,8 +1,8 @@
 /**
- * Carrying out a WorkloadRebalancer: which of its workloads are still to be placed anew, and what it reports.
+ * Carrying out a WorkloadRebalancer: which of its workloads are still to be placed again, and what it reports.
  *
  * 1. A workload with a result is not touched again; one that was added later is.
- * 2. A workload that was taken off the list stays in the report only if it was placed anew.
+ * 2. A workload that was taken off the list stays in the report only if it was placed again.
  * 3. The order is finished once every workload on the list has a result; the time of that moves only when results came
  *    in after it.
  * 4. The report is sorted, and the same results give the same report.
@@ -16,7 +16,7 @@ import { defineReasons } from "../../plan.ts";
 import { ORDERED_BY } from "../../well-known.ts";
 
 export const rebalanceReasons = defineReasons({
-  ReferencedBindingNotFound: "The workload has no binding, so there is nothing to place anew.",
+  ReferencedBindingNotFound: "The workload has no binding, so it cannot be placed again.",
 });
 
 export type RebalancedWorkload = WorkloadRebalancer["spec"]["workloads"][number];
@@ -34,7 +34,7 @@ export function pendingWorkloads(rebalancer: WorkloadRebalancer): readonly Rebal
   return [...pending.values()];
 }
 
-/** The binding with the order to place it anew; undefined when it has been passed on. */
+/** The binding with the order to place it again; undefined when it has been passed on. */
 export function orderedAnew<B extends Pick<ResourceBinding, "metadata" | "spec" | "status">>(
   { metadata: { uid, creationTimestamp } }: WorkloadRebalancer,
   binding: B,

@@ -2,10 +2,10 @@
 import { defineReasons } from "../../plan.ts";
 
 export const aggregationReasons = defineReasons({
-  Changed: "Something that others act on has changed, so it is written at once.",
-  Progressed: "Copies have made progress, which was gathered for a while.",
-  Held: "Copies have made progress; it is reported together with what follows shortly.",
-  UpToDate: "The status says what the copies report.",
+  Changed: "A part of the status that controllers act on has changed, so it is written at once.",
+  Progressed: "Copies have made progress, and the time to collect it is over.",
+  Held: "Copies have made progress; it is collected for a moment and written together.",
+  UpToDate: "The status shows what the copies report.",
 });
 
 export type AggregationReason = keyof typeof aggregationReasons;

@@ -6,7 +6,7 @@
  */
 import type { BindingSpec, ResourceBinding } from "@lifeboat/api";
 import { resultOf } from "../../binding/index.ts";
-import { targetsOf } from "../works/targets.ts";
+import { workClustersOf } from "../works/work-clusters.ts";
 
 /** A cluster and, for workloads, the replicas it was given. */
 export type TargetCluster = NonNullable<BindingSpec["clusters"]>[number];
@@ -17,12 +17,12 @@ export function clustersInUse(binding: ResourceBinding): readonly TargetCluster[
   for (const cluster of resultOf(binding))
     if (!clusters.has(cluster.name)) clusters.set(cluster.name, cluster);
   const alone = { ...binding, spec: { ...binding.spec, requiredBy: [] } };
-  for (const name of targetsOf(alone).leaving.keys()) clusters.set(name, { name });
+  for (const name of workClustersOf(alone).leaving.keys()) clusters.set(name, { name });
   return [...clusters.values()];
 }
 
 /** Every cluster that holds a copy: by the resource's own schedule, or because a workload there needs it. */
 export function clustersWithCopy(binding: ResourceBinding): ReadonlySet<string> {
-  const { wanted, leaving } = targetsOf(binding);
+  const { wanted, leaving } = workClustersOf(binding);
   return new Set([...wanted, ...leaving.keys()]);
 }

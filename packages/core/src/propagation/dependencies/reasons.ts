@@ -2,19 +2,19 @@
 import { defineReasons } from "../../plan.ts";
 
 export const referrerReasons = defineReasons({
-  Recorded: "What the workload needs was written on its binding.",
-  UpToDate: "What the workload needs is on its binding already.",
-  Unknown: "What the workload needs cannot be known now, so what was recorded stays.",
-  NothingNeeded: "The workload needs nothing that follows it.",
-  AwaitingFollowers: "The binding stays until nothing follows it any more.",
-  Released: "Nothing follows the binding any more, so nothing keeps it.",
+  Recorded: "The dependencies of the workload were recorded on its binding.",
+  UpToDate: "The dependencies of the workload are already recorded on its binding.",
+  Unknown: "The dependencies of the workload cannot be determined now, so the record stays.",
+  NothingNeeded: "The workload has no dependencies.",
+  AwaitingFollowers: "The binding stays until no dependency follows it any more.",
+  Released: "No dependency follows the binding any more, so it may go.",
 });
 
 export type ReferrerReason = keyof typeof referrerReasons;
 
 export const followerReasons = defineReasons({
   Attached: "The object follows a workload, and was bound for it.",
-  Followed: "Where the object has to be has changed with its workloads.",
+  Followed: "The workloads that need the object moved, and the object moves with them.",
   Released: "No workload needs the object any more.",
   UpToDate: "The object is bound to where its workloads are.",
   NotNeeded: "No workload needs the object.",

@@ -15,10 +15,10 @@ export const bindingReasons = defineReasons({
   BindingCreated: "The template got a binding.",
   BindingChanged: "The binding follows a change of the template or of its policy.",
   BindingKept: "The binding is as the template and its policy want it.",
-  BindingReleased: "The policy that the binding names has no say over the template any more.",
+  BindingReleased: "The policy that the binding names no longer claims the template.",
   AwaitsTemplateChange: "The policy is lazy: it takes effect when the template itself changes.",
   AwaitsOverrides: "The policy takes effect when the override policies it depends on exist.",
-  AwaitsOldBinding: "The binding is on its way out; a new one follows when it is gone.",
+  AwaitsOldBinding: "The binding is being deleted; a new one is created once it is gone.",
   BindingNameTaken: "The binding's name belongs to a template of another kind.",
 });
 

@@ -2,12 +2,13 @@
 import { defineReasons } from "../../plan.ts";
 
 export const workStatusReasons = defineReasons({
-  StatusChanged: "What became of the objects, or their health, is another than was reported.",
+  StatusChanged:
+    "The result of applying the objects, or their health, differs from the last report.",
   CountersMoved: "Only numbers moved since the last report.",
   CountersHeldBack: "Only numbers moved, and the last report is less than a second old.",
   ContradictionHeldBack:
-    "Somebody else reported otherwise, and our own last report is less than a second old.",
-  AsReported: "Everything is as it was reported.",
+    "Another writer changed the status, and the last report is less than a second old.",
+  AsReported: "Nothing differs from the last report.",
 });
 
 export type WorkStatusReason = keyof typeof workStatusReasons;

@@ -12,7 +12,7 @@ export type RenderReason = keyof typeof renderReasons;
 
 /** Why a namespace reaches the members by itself, or does not. */
 export const namespaceReasons = defineReasons({
-  Synced: "The namespace is made in every member.",
+  Synced: "The namespace is created in every member.",
   Reserved: "The namespace is the control plane's own, or one that every cluster has.",
   SkippedByName: "The operator keeps namespaces of this name from the members.",
   SkippedByLabel: "The namespace bears the label that keeps it from the members.",

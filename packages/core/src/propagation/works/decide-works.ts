@@ -56,7 +56,7 @@ import {
 } from "../../well-known.ts";
 import { isProtected, isProvenHealthy } from "./copy-health.ts";
 import type { SyncFailureReason, WorksReason } from "./reasons.ts";
-import { type Targets, targetsOf } from "./targets.ts";
+import { type WorkClusters, workClustersOf } from "./work-clusters.ts";
 
 export interface WorksView {
   readonly binding: ResourceBinding;
@@ -113,10 +113,10 @@ export interface WorksPlan {
 export function decideWorks(view: WorksView): WorksPlan {
   if (view.binding.metadata.deletionTimestamp !== undefined) return removeAll(view);
   if (view.template === undefined) return plan({ reason: "TemplateMissing" });
-  const targets = targetsOf(view.binding);
-  const synced = sync(view, targets, view.template);
-  const removals = removalsOf(view, targets, isCovered(view, targets, synced));
-  const isBarred = isPurging(view.works, targets);
+  const clusters = workClustersOf(view.binding);
+  const synced = sync(view, clusters, view.template);
+  const removals = removalsOf(view, clusters, isCovered(view, clusters, synced));
+  const isBarred = isPurging(view.works, clusters);
   const creates = isBarred ? [] : synced.creates;
   return plan({
     commands: [
@@ -179,7 +179,7 @@ function isGoing(work: Work): boolean {
 }
 
 /** Whether a copy still exists that must be gone first. One that is wanted again counts while it is going. */
-function isPurging(works: readonly Work[], { wanted, purged }: Targets): boolean {
+function isPurging(works: readonly Work[], { wanted, purged }: WorkClusters): boolean {
   return works.some((work) => {
     const cluster = clusterOfWork(work);
     return purged.has(cluster) && (isGoing(work) || !wanted.has(cluster));
@@ -192,7 +192,7 @@ interface Removals {
 }
 
 /** Whether a copy that stays is healthy, and is what it should be now. */
-function isCovered({ works }: WorksView, { wanted }: Targets, { updates }: Synced): boolean {
+function isCovered({ works }: WorksView, { wanted }: WorkClusters, { updates }: Synced): boolean {
   const changing = new Set(updates.map((command) => ("cluster" in command ? command.cluster : "")));
   return works.some((work) => {
     const cluster = clusterOfWork(work);
@@ -200,21 +200,21 @@ function isCovered({ works }: WorksView, { wanted }: Targets, { updates }: Synce
   });
 }
 
-function removalsOf(view: WorksView, targets: Targets, hasCover: boolean): Removals {
+function removalsOf(view: WorksView, clusters: WorkClusters, hasCover: boolean): Removals {
   const commands: WorksCommand[] = [];
   const spared: string[] = [];
   for (const work of view.works) {
     const cluster = clusterOfWork(work);
     // seed: wanted-here
-    if (isGoing(work) || targets.wanted.has(cluster)) continue;
-    const task = targets.leaving.get(cluster);
+    if (isGoing(work) || clusters.wanted.has(cluster)) continue;
+    const task = clusters.leaving.get(cluster);
     if (task !== undefined) {
       commands.push(...markEvicted(cluster, work, task));
-    } else if (targets.purged.has(cluster)) {
+    } else if (clusters.purged.has(cluster)) {
       commands.push(remove(cluster, prepared(work, "Directly"), work, "Evicted"));
     } else if (view.neededIn.has(cluster)) {
       continue;
-    } else if (hasCover || mayGo(view, targets, work)) {
+    } else if (hasCover || mayGo(view, clusters, work)) {
       const ready = isReleased(view, cluster, work) ? work : prepared(work);
       commands.push(remove(cluster, ready, work, causeOf(view, work)));
     } else {
@@ -230,7 +230,7 @@ function isReleased({ clusters }: WorksView, cluster: string, work: Work): boole
 }
 
 /** Whether a Work may go although no other copy is proven healthy. */
-function mayGo({ binding, clusters }: WorksView, { wanted }: Targets, work: Work): boolean {
+function mayGo({ binding, clusters }: WorksView, { wanted }: WorkClusters, work: Work): boolean {
   const cluster = clusters.get(clusterOfWork(work));
   if (cluster === undefined || !isProtected(work)) return true;
   if (wanted.size > 0) return false;
@@ -320,13 +320,13 @@ interface Synced {
   readonly overridden: readonly string[];
 }
 
-function sync(view: WorksView, targets: Targets, template: Fields): Synced {
+function sync(view: WorksView, clusters: WorkClusters, template: Fields): Synced {
   const updates: WorksCommand[] = [];
   const creates: WorksCommand[] = [];
   const failures: SyncFailure[] = [];
   const overridden: string[] = [];
   const existing = worksByKey(view);
-  for (const name of [...targets.wanted].toSorted(compareText)) {
+  for (const name of [...clusters.wanted].toSorted(compareText)) {
     const { namespace, name: expected } = workKey(template, name);
     const work = existing.get(`${namespace}/${expected}`);
     const step = syncOne(view, template, name, work);

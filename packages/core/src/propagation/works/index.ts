@@ -11,4 +11,4 @@ export {
 } from "./decide-works.ts";
 export { type SyncFailureReason, syncFailures, type WorksReason, worksReasons } from "./reasons.ts";
 export { judgeStray, type StrayVerdict, type StrayView } from "./stray.ts";
-export { type Targets, targetsOf } from "./targets.ts";
+export { type WorkClusters, workClustersOf } from "./work-clusters.ts";

@@ -3,9 +3,9 @@ import { defineReasons } from "../../plan.ts";
 
 export const worksReasons = defineReasons({
   InStep: "Every Work is as it should be.",
-  Changing: "Some Works are being made, changed or removed.",
+  Changing: "Some Works are being created, changed or removed.",
   BindingDeleted: "The binding is being deleted, so all its Works go.",
-  TemplateMissing: "The template cannot be read, so nothing is made, changed or removed.",
+  TemplateMissing: "The template cannot be read, so no Work is created, changed or removed.",
   AwaitingPurge:
     "A copy must be gone from the cluster it leaves before another one appears elsewhere.",
   LastHealthyCopy: "A copy stays until another one is healthy, because no other copy is.",

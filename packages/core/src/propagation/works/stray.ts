@@ -12,7 +12,7 @@
 import type { ResourceBinding } from "@lifeboat/api";
 import { type Fields, textAt } from "../../fields.ts";
 import { BINDING_ID, CLUSTER_BINDING_ID } from "../../well-known.ts";
-import { targetsOf } from "./targets.ts";
+import { workClustersOf } from "./work-clusters.ts";
 
 /** `wait`: not yet; look again. */
 export type StrayVerdict = "remove" | "wait" | "leave";
@@ -38,7 +38,7 @@ export function judgeStray({ cluster, copy, binding, seenForMs }: StrayView): St
   if (!isTheirs) return "leave";
   if (metadata.deletionTimestamp !== undefined)
     return spec.preserveResourcesOnDeletion === true ? "leave" : "remove";
-  const { wanted, leaving, purged } = targetsOf(binding);
+  const { wanted, leaving, purged } = workClustersOf(binding);
   if (wanted.has(cluster) || leaving.has(cluster)) return "leave";
   if (spec.suspension?.dispatching === true) return "wait";
   if (purged.has(cluster)) return "remove";

@@ -1,6 +1,6 @@
 /**
- * One reason for which the old copy of a workload that moves gracefully may go. Of the enabled plugins any one suffices;
- * with none, nothing is let go. Whatever a plugin says, the floor holds (D9).
+ * An eviction plugin: a rule that lets the old copy of a gracefully evicted workload go. One enabled plugin that agrees
+ * suffices; with no plugin enabled, no old copy goes. The floor holds in any case (D9).
  */
 import type { EvictionTask } from "@lifeboat/api";
 import type { TaskReason } from "../reasons.ts";

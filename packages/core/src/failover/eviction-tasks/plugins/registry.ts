@@ -1,4 +1,4 @@
-/** All plugins of graceful eviction, in the order in which they are asked. */
+/** All plugins of graceful eviction, in the order in which they run. */
 import { inScheduleResult } from "./in-schedule-result.ts";
 import type { EvictionPlugin } from "./plugin.ts";
 import { resourceHealth } from "./resource-health.ts";
@@ -11,7 +11,7 @@ export const evictionPluginNames: readonly string[] = Object.freeze([
   "InScheduleResult",
 ]);
 
-/** The plugins of these names. Names that nobody knows are left out: `unknownEvictionPlugins` finds them. */
+/** The plugins of these names. Unknown names are left out: `unknownEvictionPlugins` finds them. */
 export function evictionPlugins(names: readonly string[]): readonly EvictionPlugin[] {
   return ALL.filter(({ name }) => names.includes(name));
 }

@@ -1,6 +1,6 @@
 /**
- * The old copy may go when the workload is where it is to be and every copy of the result is healthy, in a status that was
- * observed after this version of it was applied.
+ * The old copy may go when the workload is placed and every copy of the result is healthy, by a status that was observed
+ * after the present version of the copy was applied.
  */
 import { clusterNamesOf } from "../../../binding/index.ts";
 import { isDependable, isSettled } from "../view.ts";

@@ -10,7 +10,7 @@
 import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
 import { clusterNamesOf, isDirect, tasksOf } from "../../binding/index.ts";
 
-export interface Targets {
+export interface WorkClusters {
   readonly wanted: ReadonlySet<string>;
   /** With the task of each. */
   readonly leaving: ReadonlyMap<string, EvictionTask>;
@@ -18,7 +18,7 @@ export interface Targets {
 }
 
 /** The clusters of a binding, by what becomes of its Work there. */
-export function targetsOf(binding: ResourceBinding): Targets {
+export function workClustersOf(binding: ResourceBinding): WorkClusters {
   const wanted = new Set(clusterNamesOf(binding));
   for (const { clusters } of binding.spec.requiredBy ?? [])
     for (const { name } of clusters ?? []) wanted.add(name);

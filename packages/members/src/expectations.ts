@@ -1,9 +1,9 @@
 /**
- * Keeps a controller from deciding on a copy that does not show its own last writes yet: it would make the same pods
- * twice, or take away more than it should.
+ * Keeps a controller from deciding on a cache that does not show the controller's own last writes yet: it would create the
+ * same pods twice, or delete too many.
  *
- * A look that comes too early ends at once. The write's own event brings the next look; should that never come (made
- * and gone while the watch was broken), the controller looks again after a while.
+ * A reconcile that comes too early ends at once. The watch event of the write starts the next one. If that event never
+ * comes (the object was created and deleted while the watch was broken), the key is reconciled again after a while.
  */
 import type { KubeObject } from "@lifeboat/api";
 import { addMs } from "@lifeboat/base";
@@ -11,19 +11,19 @@ import { checkAgainAt, compareVersions, type KitPorts, type Outcome } from "@lif
 
 const PATIENCE_MS = 10_000;
 
-/** The copy that must have caught up: an informer. */
-interface Copy {
+/** The informer that must have caught up. */
+interface Cache {
   readonly resourceVersion: string | undefined;
 }
 
-export class Fence {
+export class Expectations {
   readonly #clock: KitPorts["clock"];
-  readonly #copy: Copy;
+  readonly #cache: Cache;
   readonly #written = new Map<string, string>();
 
-  constructor(clock: KitPorts["clock"], copy: Copy) {
+  constructor(clock: KitPorts["clock"], cache: Cache) {
     this.#clock = clock;
-    this.#copy = copy;
+    this.#cache = cache;
   }
 
   /** Remembers a write of this key. */
@@ -33,11 +33,11 @@ export class Fence {
     if (known === undefined || compareVersions(version, known) > 0) this.#written.set(key, version);
   }
 
-  /** Undefined when the copy shows the key's last write, else how the look shall end. */
+  /** Undefined when the cache shows the last write of the key, else how the reconcile ends. */
   tooEarly(key: string): Outcome | undefined {
     const version = this.#written.get(key);
     if (version === undefined) return undefined;
-    if (compareVersions(this.#copy.resourceVersion ?? "0", version) < 0)
+    if (compareVersions(this.#cache.resourceVersion ?? "0", version) < 0)
       return checkAgainAt(addMs(this.#clock.now(), PATIENCE_MS));
     this.#written.delete(key);
     return undefined;
