@@ -46,8 +46,8 @@ export const queueMutants: readonly SimMutant[] = [
     promise: "C3",
     breaks: "tokens accumulate during a stop",
     file: "packages/core/src/failover/evacuation/budget.ts",
-    symbol: "reserve.tokens",
-    replace: "Math.max(1, Math.min(wanted, MAX_TOKENS, Math.floor((now - reserved) / tokenMs)))",
+    symbol: "reserve.tokenMs",
+    replace: "now - (view.reservedUntil ?? now) > 10_000 ? 10 : original",
     caughtIn: ["stop-and-go"],
   },
   {
