@@ -1,4 +1,4 @@
-/** What a failed call on files means for the person who started us: one sentence that names the path and what to do. */
+/** What a failed call on files means for the operator: one sentence that names the path and what to do. */
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 

@@ -22,7 +22,7 @@ export interface CheckEnd {
 export type CheckVerdict =
   | { readonly verdict: "sound" }
   | { readonly verdict: "refused"; readonly why: string }
-  /** Nobody knows: the store is opened nevertheless, because a slow or short machine must not keep a sound one closed. */
+  /** The check did not finish: the store is opened nevertheless, because a slow machine must not keep a sound store closed. */
   | { readonly verdict: "unfinished"; readonly why: string };
 
 /** How a process ends that touches a page which is not there, or in which lmdb finds what cannot be. */

@@ -16,7 +16,7 @@ import type { Owner } from "./lmdb-owner.ts";
 
 export interface CheckOptions {
   readonly isAlive: (owner: Owner) => boolean;
-  /** Told when nobody knows whether the store is sound. */
+  /** Called when the check could not tell whether the store is sound. */
   readonly warn: (sentence: string) => void;
   /** Absent: the one beside this file. */
   readonly program?: string | undefined;

@@ -50,7 +50,7 @@ export function dataFileOf(directory: string): string {
 
 /**
  * `new`: call `finishDirectory` once the database exists. `clean`: it is as the last process has left it in order.
- * `unchecked`: nobody knows; it may crash whoever maps it.
+ * `unchecked`: not known yet; a damaged database crashes the process that maps it.
  */
 export type FoundDirectory = "new" | "clean" | "unchecked";
 
@@ -143,7 +143,7 @@ function readClean(directory: string): string | undefined {
   try {
     return readFileSync(join(directory, CLEAN_FILE), "utf8").trim();
   } catch {
-    // There is none, or nobody can read it: the database is checked.
+    // The marker is missing or cannot be read: the database is checked.
     return undefined;
   }
 }

@@ -20,7 +20,7 @@ export interface Tables {
 }
 
 const MIB = 1024 * 1024;
-/** Address space, not memory nor disk; lmdb maps anew when the file outgrows it. */
+/** Address space, not memory nor disk; lmdb maps the file again when it outgrows this. */
 const MAP_BYTES = 4096 * MIB;
 const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
 

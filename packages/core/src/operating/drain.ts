@@ -6,6 +6,7 @@
  */
 import type { Cluster, ResourceBinding } from "@lifeboat/api";
 import { formatTime, type Instant, plainMoment } from "@lifeboat/base";
+import { resultOf } from "../binding/index.ts";
 import { affectedBy, type EvictingTaint } from "../failover/evacuation/affected.ts";
 import { isFailed } from "../failover/evacuation/rate.ts";
 import { decideRelease } from "../failover/evacuation/release.ts";
@@ -63,7 +64,7 @@ export function decideDrain(view: DrainView, now: Instant): readonly DrainStep[]
     if (decision.outcome === "held")
       return { workload, targets: [], held: `${decision.reason}: ${decision.message}` };
     promise(seen.reserved, binding, decision.targets);
-    const stays = (binding.spec.clusters ?? []).filter(({ name }) => !faulty.has(name));
+    const stays = resultOf(binding).filter(({ name }) => !faulty.has(name));
     return { workload, targets: decision.targets.length === 0 ? stays : decision.targets };
   });
 }

@@ -13,7 +13,7 @@ import { type Cluster, findCondition, type ResourceBinding } from "@lifeboat/api
 import type { Moment } from "@lifeboat/base";
 import { evict } from "../failover/evacuation/evict.ts";
 import { formerResult } from "../failover/evacuation/former-result.ts";
-import { type PurgeMode, purgeModeOf } from "../binding/index.ts";
+import { type PurgeMode, purgeModeOf, resultOf, tasksOf } from "../binding/index.ts";
 import { isAnswering } from "../failover/eviction-tasks/fence.ts";
 import { objectionsOf } from "../placement/could-take.ts";
 import { ofOneCluster, roomByCluster } from "../placement/explain.ts";
@@ -50,7 +50,7 @@ export function decideRestore(view: RestoreView, moment: Moment): RestorePlan {
   const { binding } = view;
   const former = formerResult(binding);
   if (former === undefined || former.length === 0) return refused("NothingRecorded");
-  const present = binding.spec.clusters ?? [];
+  const present = resultOf(binding);
   if (sharesOf(former) === sharesOf(present))
     return refused(
       "AlreadyThere",
@@ -69,9 +69,7 @@ export function decideRestore(view: RestoreView, moment: Moment): RestorePlan {
     const order = { ...ORDER, cluster: name, purgeMode, state: state.labels, inject };
     left = evict(left, order, moment.now);
   }
-  const tasks = (left.spec.gracefulEvictionTasks ?? []).filter(
-    ({ fromCluster }) => !back.has(fromCluster),
-  );
+  const tasks = tasksOf(left).filter(({ fromCluster }) => !back.has(fromCluster));
   return {
     outcome: "restore",
     binding: {
@@ -107,9 +105,7 @@ function objectionTo(
       "ClusterGone",
       `The workload ran on ${gone.join(", ")}, which is no longer joined.`,
     );
-  const present = new Map(
-    (binding.spec.clusters ?? []).map(({ name, replicas = 0 }) => [name, replicas]),
-  );
+  const present = new Map(resultOf(binding).map(({ name, replicas = 0 }) => [name, replicas]));
   const returning = former.map(({ name }) => name).filter((name) => !present.has(name));
   const silent = returning
     .map((name) => byName.get(name))
@@ -152,7 +148,7 @@ function roomless(
   present: ReadonlyMap<string, number>,
 ): RestorePlan | undefined {
   const { binding, fleet } = view;
-  const tasks = binding.spec.gracefulEvictionTasks ?? [];
+  const tasks = tasksOf(binding);
   const room = roomByCluster(view);
   for (const { name, replicas = 0 } of former) {
     const more = replicas - (present.get(name) ?? 0);
