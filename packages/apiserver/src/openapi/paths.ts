@@ -35,13 +35,14 @@ export function pathsOf(
 }
 
 function subresourcesOf(resource: ServedResource): readonly string[] {
-  const { status, scale, finalize, binding, eviction } = resource.subresources;
+  const { status, scale, finalize, approval, binding, eviction } = resource.subresources;
   return [
     ...(binding === true ? ["binding"] : []),
     ...(eviction === true ? ["eviction"] : []),
     ...(status === true ? ["status"] : []),
     ...(scale !== undefined ? ["scale"] : []),
     ...(finalize === true ? ["finalize"] : []),
+    ...(approval === true ? ["approval"] : []),
   ];
 }
 
