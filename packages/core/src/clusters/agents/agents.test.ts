@@ -1,12 +1,6 @@
 import type { AnyObject } from "@lifeboat/api";
 import { expect, it } from "vitest";
-import { agentCluster, agentUser, knowsEndorsement } from "./agents.ts";
-
-it("a user names its cluster, and no other user does", () => {
-  expect(agentCluster(agentUser("eu-1"))).toBe("eu-1");
-  expect(agentCluster("system:karmada:agent:")).toBeUndefined();
-  expect(agentCluster("system:karmada:agents")).toBeUndefined();
-});
+import { knowsEndorsement } from "./agents.ts";
 
 it("an agent knows endorsement when its Lease announces this version of it", () => {
   const lease = (value: string): AnyObject =>

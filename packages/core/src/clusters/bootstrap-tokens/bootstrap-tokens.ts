@@ -14,13 +14,10 @@ import type { AnyObject } from "@lifeboat/api";
 import { type Instant, instantOf, parseTime } from "@lifeboat/base";
 import { defineReasons } from "../../plan.ts";
 import { textAt } from "../../fields.ts";
+import { BOOTSTRAP_USER_PREFIX } from "../rights/identity.ts";
 
 export const BOOTSTRAP_NAMESPACE = "kube-system";
 export const BOOTSTRAP_TYPE = "bootstrap.kubernetes.io/token";
-export const BOOTSTRAP_USER_PREFIX = "system:bootstrap:";
-export const BOOTSTRAP_GROUP = "system:bootstrappers";
-/** The group of tokens by which clusters register; existing clients put it on the tokens that they make. */
-export const CLUSTER_TOKEN_GROUP = "system:bootstrappers:karmada:default-cluster-token";
 export const MAX_TOKEN_LIFE_MS = 60 * 60 * 1000;
 
 /** Keys of the Secret's data. */

@@ -1,13 +1,10 @@
 export {
-  BOOTSTRAP_GROUP,
   BOOTSTRAP_NAMESPACE,
   BOOTSTRAP_TYPE,
-  BOOTSTRAP_USER_PREFIX,
   type BootstrapToken,
   bootstrapSecretName,
   bootstrapTokenId,
   bootstrapTokenOf,
-  CLUSTER_TOKEN_GROUP,
   decideUse,
   fieldOf,
   isExpired,
