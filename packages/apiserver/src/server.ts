@@ -13,6 +13,7 @@ import { createAdmissionChain } from "./admission/chain.ts";
 import { crdAdmission } from "./admission/crd-admission.ts";
 import { createNamespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { createServiceAllocation } from "./admission/service-allocation.ts";
+import { createStaticTokens, createTokenAuthentication } from "./authentication/tokens.ts";
 import type { Authorizer } from "./authorization/authorizer.ts";
 import { EVENTS_TABLE, servedBuiltins } from "./catalog/builtins.ts";
 import { createCatalog } from "./catalog/catalog.ts";
@@ -116,8 +117,9 @@ export async function createApiServer(
     crdAdmission,
     ...options.admissionPlugins,
   ]);
-  const { authorizer, tokens, gitVersion } = options;
-  const verbs = createVerbs(ports, { store, catalog, admission, authorizer }, { tokens });
+  const { authorizer, gitVersion } = options;
+  const authenticateToken = createTokenAuthentication([createStaticTokens(options.tokens)]);
+  const verbs = createVerbs(ports, { store, catalog, admission, authorizer, authenticateToken });
   let shuttingDown = false;
   const handle = createHandle({
     clock,
@@ -140,7 +142,7 @@ export async function createApiServer(
         },
       ],
     },
-    tokens,
+    authenticateToken,
     gitVersion,
     nextTurn: ports.nextTurn,
   });
@@ -151,7 +153,7 @@ export async function createApiServer(
   return {
     catalog,
     handle,
-    identify: createIdentify(tokens),
+    identify: createIdentify(authenticateToken),
     client,
     run: (signal) => housekeeping.run(signal),
     beginShutdown: () => {
