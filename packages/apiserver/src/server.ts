@@ -13,7 +13,13 @@ import { createAdmissionChain } from "./admission/chain.ts";
 import { crdAdmission } from "./admission/crd-admission.ts";
 import { createNamespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { createServiceAllocation } from "./admission/service-allocation.ts";
-import { createStaticTokens, createTokenAuthentication } from "./authentication/tokens.ts";
+import { createServiceAccountTokens } from "./authentication/service-accounts.ts";
+import type { TokenCrypto } from "./authentication/token-crypto.ts";
+import {
+  createStaticTokens,
+  createTokenAuthentication,
+  type TokenAuthenticator,
+} from "./authentication/tokens.ts";
 import type { Authorizer } from "./authorization/authorizer.ts";
 import { EVENTS_TABLE, servedBuiltins } from "./catalog/builtins.ts";
 import { createCatalog } from "./catalog/catalog.ts";
@@ -43,6 +49,8 @@ export interface ApiServerPorts {
   readonly storage: Storage;
   /** Lets others have their turn while a large body is decoded; absent in process, where no other client waits. */
   readonly nextTurn?: NextTurn;
+  /** Absent: the server issues and knows no tokens of ServiceAccounts. */
+  readonly tokenCrypto?: TokenCrypto;
 }
 
 export interface ApiServerOptions {
@@ -51,6 +59,8 @@ export interface ApiServerOptions {
   /** Static bearer tokens. */
   readonly tokens: ReadonlyMap<string, User>;
   readonly authorizer: Authorizer;
+  /** Of other kinds of tokens, tried after the server's own; they may look up what is stored, by table and key. */
+  readonly tokenAuthenticators?: (store: Pick<Store, "get">) => readonly TokenAuthenticator[];
   /** After the built-in plugins. */
   readonly admissionPlugins: readonly AdmissionPlugin[];
   /** At most this much history for watches to resume from. */
@@ -118,8 +128,20 @@ export async function createApiServer(
     ...options.admissionPlugins,
   ]);
   const { authorizer, gitVersion } = options;
-  const authenticateToken = createTokenAuthentication([createStaticTokens(options.tokens)]);
-  const verbs = createVerbs(ports, { store, catalog, admission, authorizer, authenticateToken });
+  const { tokenCrypto } = ports;
+  const authenticateToken = createTokenAuthentication([
+    createStaticTokens(options.tokens),
+    ...(tokenCrypto === undefined ? [] : [createServiceAccountTokens(clock, store, tokenCrypto)]),
+    ...(options.tokenAuthenticators?.(store) ?? []),
+  ]);
+  const verbs = createVerbs(ports, {
+    store,
+    catalog,
+    admission,
+    authorizer,
+    authenticateToken,
+    tokenCrypto,
+  });
   let shuttingDown = false;
   const handle = createHandle({
     clock,
@@ -143,6 +165,7 @@ export async function createApiServer(
       ],
     },
     authenticateToken,
+    publicKeys: tokenCrypto?.publicKeys,
     gitVersion,
     nextTurn: ports.nextTurn,
   });

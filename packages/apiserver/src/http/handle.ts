@@ -11,7 +11,7 @@
  * 3. A large body is decoded in pieces, and between two of them others are served (body-turns.ts).
  * 4. Answers are not compressed, and neither are bodies: one with a Content-Encoding is read as it is, and not understood.
  */
-import { badRequest, failure, internalError, Refused } from "@lifeboat/api";
+import { badRequest, failure, internalError, type JsonObject, Refused } from "@lifeboat/api";
 import { type Clock, type Ids, parseDuration } from "@lifeboat/base";
 import type { Log, Metrics } from "@lifeboat/kit";
 import type { AuthenticateToken } from "../authentication/tokens.ts";
@@ -53,6 +53,8 @@ export interface HandleDeps {
   readonly openApi: OpenApiDocuments;
   readonly health: Health;
   readonly authenticateToken: AuthenticateToken;
+  /** The keys of this server's own tokens, as a JSON Web Key Set; absent: it issues none. */
+  readonly publicKeys?: JsonObject | undefined;
   readonly gitVersion: string;
   readonly limits?: HandleLimits;
   /** See BodyTurns; absent: bodies are decoded at once. */

@@ -1,6 +1,7 @@
 /** The Verbs, put together. */
 import type { Clock, Ids, Random } from "@lifeboat/base";
 import type { AdmissionChain } from "../admission/chain.ts";
+import type { TokenCrypto } from "../authentication/token-crypto.ts";
 import type { AuthenticateToken } from "../authentication/tokens.ts";
 import type { Authorizer } from "../authorization/authorizer.ts";
 import type { Catalog } from "../catalog/served-resource.ts";
@@ -31,6 +32,7 @@ export function createVerbs(
     readonly admission: AdmissionChain;
     readonly authorizer: Authorizer;
     readonly authenticateToken: AuthenticateToken;
+    readonly tokenCrypto: TokenCrypto | undefined;
   },
 ): Verbs {
   const { clock, ids } = ports;

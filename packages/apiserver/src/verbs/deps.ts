@@ -1,6 +1,7 @@
 /** What the verbs work with. Built once by createVerbs; every verb is a function of this and of its request. */
 import type { Clock, Ids, Random } from "@lifeboat/base";
 import type { AdmissionChain } from "../admission/chain.ts";
+import type { TokenCrypto } from "../authentication/token-crypto.ts";
 import type { AuthenticateToken } from "../authentication/tokens.ts";
 import type { Authorizer } from "../authorization/authorizer.ts";
 import type { Catalog } from "../catalog/served-resource.ts";
@@ -18,6 +19,8 @@ export interface VerbDeps {
   readonly authorizer: Authorizer;
   /** For TokenReview. */
   readonly authenticateToken: AuthenticateToken;
+  /** For TokenRequest; undefined: this server issues no tokens. */
+  readonly tokenCrypto: TokenCrypto | undefined;
   readonly views: Views;
   readonly beats: BookmarkBeats;
 }
