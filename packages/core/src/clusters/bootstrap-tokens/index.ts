@@ -18,3 +18,12 @@ export {
   type UseReason,
   useReasons,
 } from "./bootstrap-tokens.ts";
+export {
+  CLUSTER_INFO,
+  decideTokenCare,
+  KUBECONFIG_FIELD,
+  kubeconfigOf,
+  signatureOf,
+  signKubeconfig,
+  type TokenCare,
+} from "./cluster-info.ts";
