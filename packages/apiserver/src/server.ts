@@ -9,6 +9,7 @@ import type { Clock, Ids, Random } from "@lifeboat/base";
 import { isRefused, type New, type Resource, type AnyObject } from "@lifeboat/api";
 import type { Client, Log, Metrics } from "@lifeboat/kit";
 import type { AdmissionPlugin } from "./admission/admission.ts";
+import { createCertificateRequests, type ReadRequest } from "./admission/certificate-requests.ts";
 import { createAdmissionChain } from "./admission/chain.ts";
 import { crdAdmission } from "./admission/crd-admission.ts";
 import { createNamespaceLifecycle } from "./admission/namespace-lifecycle.ts";
@@ -61,6 +62,8 @@ export interface ApiServerOptions {
   readonly authorizer: Authorizer;
   /** Of other kinds of tokens, tried after the server's own; they may look up what is stored, by table and key. */
   readonly tokenAuthenticators?: (store: Pick<Store, "get">) => readonly TokenAuthenticator[];
+  /** Reads a certificate request (PEM); answers what is wrong with it. Absent: it is stored unread. */
+  readonly readRequest?: ReadRequest;
   /** After the built-in plugins. */
   readonly admissionPlugins: readonly AdmissionPlugin[];
   /** At most this much history for watches to resume from. */
@@ -125,6 +128,7 @@ export async function createApiServer(
     createNamespaceLifecycle(store),
     createServiceAllocation(clock, store),
     crdAdmission,
+    createCertificateRequests(clock, options.authorizer, options.readRequest),
     ...options.admissionPlugins,
   ]);
   const { authorizer, gitVersion } = options;

@@ -1,3 +1,4 @@
+export { createSigner, readRequest } from "./certificate-signer.ts";
 export { fileProblem, makePrivateDirectory } from "./file-problem.ts";
 export { DirectoryRefused } from "./lmdb-directory.ts";
 export { isAlive, type Owner, thisProcess } from "./lmdb-owner.ts";

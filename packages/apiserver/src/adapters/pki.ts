@@ -30,6 +30,8 @@ export interface CertifiedKey {
 export interface Pki {
   /** The authority's certificate, PEM. */
   readonly ca: string;
+  /** The authority that signs now, with its key. */
+  authority(): CertifiedKey;
   /** The server's certificate for localhost, the loopback addresses and these hosts (names or addresses). */
   server(hosts: readonly string[]): Promise<CertifiedKey>;
   /** A certificate that names this user and these groups. */
@@ -43,6 +45,7 @@ export async function openPki(clock: Clock, directory: string): Promise<Pki> {
   const authority = await openAuthority(clock, directory);
   return {
     ca: authority.certificate,
+    authority: () => authority,
     server: (hosts) =>
       leaf(clock, directory, authority, {
         file: "server",
@@ -100,7 +103,7 @@ export function writeKubeconfig(path: string, entry: KubeconfigEntry): Promise<v
 }
 
 const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "::1"];
-const AUTHORITY_NAME: DistinguishedName = [["CN", "lifeboat-ca"]];
+export const AUTHORITY_NAME: DistinguishedName = [["CN", "lifeboat-ca"]];
 const DAY_MS = 24 * 60 * 60 * 1000;
 const AUTHORITY_DAYS = 3650;
 const LEAF_DAYS = 365;

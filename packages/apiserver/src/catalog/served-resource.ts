@@ -16,6 +16,8 @@ export interface Subresources {
   readonly scale?: ScaleSubresource;
   /** Namespaces only. */
   readonly finalize?: boolean;
+  /** CertificateSigningRequests only. */
+  readonly approval?: boolean;
   /** Pods only: to be created, never read. */
   readonly binding?: boolean;
   readonly eviction?: boolean;

@@ -30,6 +30,7 @@ const JSON_TYPE = "application/json";
 const AGGREGATED_GROUP = "apidiscovery.k8s.io";
 const AGGREGATED_KIND = "APIGroupDiscoveryList";
 const SUBRESOURCE_VERBS = {
+  approval: ["get", "patch", "update"],
   binding: ["create"],
   eviction: ["create"],
   finalize: ["update"],
@@ -186,8 +187,9 @@ function legacyResources(resource: ServedResource): readonly object[] {
 }
 
 function subresourcesOf(resource: ServedResource): readonly SubresourceName[] {
-  const { binding, eviction, finalize, scale, status, token } = resource.subresources;
+  const { approval, binding, eviction, finalize, scale, status, token } = resource.subresources;
   const names: SubresourceName[] = [];
+  if (approval === true) names.push("approval");
   if (binding === true) names.push("binding");
   if (eviction === true) names.push("eviction");
   if (finalize === true) names.push("finalize");

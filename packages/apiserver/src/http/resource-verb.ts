@@ -74,12 +74,13 @@ function pathFits(resource: ServedResource, path: ResourcePath): boolean {
 }
 
 function hasSubresource(resource: ServedResource, name: string): boolean {
-  const { status, scale, finalize, binding, eviction, token } = resource.subresources;
+  const { status, scale, finalize, approval, binding, eviction, token } = resource.subresources;
   if (name === "binding") return binding === true;
   if (name === "eviction") return eviction === true;
   if (name === "token") return token === true;
   if (name === "status") return status === true;
   if (name === "scale") return scale !== undefined;
+  if (name === "approval") return approval === true;
   return name === "finalize" && finalize === true;
 }
 

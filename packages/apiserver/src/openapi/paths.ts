@@ -35,7 +35,7 @@ export function pathsOf(
 }
 
 function subresourcesOf(resource: ServedResource): readonly string[] {
-  const { status, scale, finalize, binding, eviction, token } = resource.subresources;
+  const { status, scale, finalize, approval, binding, eviction, token } = resource.subresources;
   return [
     ...(binding === true ? ["binding"] : []),
     ...(eviction === true ? ["eviction"] : []),
@@ -43,6 +43,7 @@ function subresourcesOf(resource: ServedResource): readonly string[] {
     ...(scale !== undefined ? ["scale"] : []),
     ...(finalize === true ? ["finalize"] : []),
     ...(token === true ? ["token"] : []),
+    ...(approval === true ? ["approval"] : []),
   ];
 }
 

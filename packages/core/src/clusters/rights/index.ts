@@ -14,5 +14,7 @@ export {
   CLIENT_SIGNER,
   clusterOfAgent,
   isAgentUser,
+  REGISTRATION_GROUP_PREFIX,
+  registrationGroup,
   renewalRequestName,
 } from "./identity.ts";
