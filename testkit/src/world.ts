@@ -28,6 +28,7 @@ import {
   createApiServer,
   createMemoryStorage,
   type MemoryStorage,
+  type TokenCrypto,
   type User,
 } from "@lifeboat/apiserver";
 import { type Client, silentLog, silentMetrics } from "@lifeboat/kit";
@@ -52,6 +53,8 @@ export interface WorldOptions {
   readonly historyMaxEvents?: number;
   /** Lets others have their turn while a large body is decoded; absent: it is decoded at once. */
   readonly nextTurn?: () => Promise<void>;
+  /** Absent: the server issues no tokens. */
+  readonly tokenCrypto?: TokenCrypto;
 }
 
 export interface World {
@@ -132,6 +135,7 @@ class RunningWorld implements World {
         metrics: silentMetrics,
         storage: this.#storage,
         ...(this.#options.nextTurn === undefined ? {} : { nextTurn: this.#options.nextTurn }),
+        ...(this.#options.tokenCrypto && { tokenCrypto: this.#options.tokenCrypto }),
       },
       {
         gitVersion: "v1.36.4+lifeboat.0.1.0",

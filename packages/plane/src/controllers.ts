@@ -3,7 +3,11 @@
  *
  * The names are those that operators of such control planes know (`clusterStatus`), so that their flags go on working.
  */
-import { createClusterController, createClusterStatus } from "@lifeboat/controllers/clusters";
+import {
+  createBootstrapTokens,
+  createClusterController,
+  createClusterStatus,
+} from "@lifeboat/controllers/clusters";
 import type { PlaneContext } from "@lifeboat/controllers/context";
 import {
   createApplicationFailover,
@@ -80,6 +84,7 @@ type Build = (context: PlaneContext, options: ControllersOptions) => readonly Se
 const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
   ["settings", (context, options) => [createSettings(context, publishedSettings(options))]],
   ["cluster", createClusterController],
+  ["bootstrapTokens", createBootstrapTokens],
   [
     "clusterStatus",
     (context, options) =>

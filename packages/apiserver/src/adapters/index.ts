@@ -11,6 +11,7 @@ export {
   type Pki,
   writeKubeconfig,
 } from "./pki.ts";
+export { createTokenCrypto, openTokenCrypto } from "./token-crypto.ts";
 export {
   createTlsServer,
   type TlsMaterial,
