@@ -162,6 +162,25 @@ export const seededFaults: readonly SeededFault[] = [
     caughtBy: ["packages/controllers/src/failover/evacuation/delayed-create.test.ts"],
   },
   {
+    promise: "D26",
+    breaks: "an agent makes a first copy of a Work that the plane does not endorse any more",
+    file: "packages/controllers/src/member-side/execution/still-wanted.ts",
+    symbol: "readEndorsements",
+    replace: `(...all) => ({ ...original(...all), mayCreate: () => Promise.resolve(true) })`,
+    caughtBy: ["packages/controllers/src/member-side/execution/endorsed.test.ts"],
+  },
+  {
+    promise: "D26",
+    breaks: "a Work outside the result keeps its endorsement",
+    file: "packages/core/src/propagation/works/first-copy.ts",
+    symbol: "withdrawn",
+    replace: "(work) => work",
+    caughtBy: [
+      "packages/core/src/propagation/works/first-copy.test.ts",
+      "packages/controllers/src/propagation/binding/endorsement.test.ts",
+    ],
+  },
+  {
     promise: "D10",
     breaks: "a person's word counts although the cluster answers",
     file: "packages/core/src/failover/eviction-tasks/fence.ts",
