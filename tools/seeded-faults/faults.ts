@@ -181,6 +181,22 @@ export const seededFaults: readonly SeededFault[] = [
     ],
   },
   {
+    promise: "D6",
+    breaks: "workloads move although most Pull clusters fell silent together",
+    file: "packages/core/src/failover/evacuation/rate.ts",
+    condition: "may-be-isolated",
+    replace: "false",
+    caughtBy: ["packages/core/src/failover/evacuation/isolation.test.ts"],
+  },
+  {
+    promise: "D10",
+    breaks: "the condition Fenced counts although the cluster answers",
+    file: "packages/core/src/failover/eviction-tasks/fence.ts",
+    condition: "fenced-and-answering",
+    replace: 'condition?.status !== "True"',
+    caughtBy: ["packages/core/src/failover/eviction-tasks/decide-tasks.test.ts"],
+  },
+  {
     promise: "D10",
     breaks: "a person's word counts although the cluster answers",
     file: "packages/core/src/failover/eviction-tasks/fence.ts",

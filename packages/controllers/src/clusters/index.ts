@@ -1,4 +1,8 @@
 export {
+  type ClusterMonitorOptions,
+  createClusterMonitor,
+} from "./cluster-monitor/create-cluster-monitor.ts";
+export {
   type ClusterStatusOptions,
   createClusterStatus,
 } from "./cluster-status/create-cluster-status.ts";
