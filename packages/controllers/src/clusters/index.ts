@@ -1,5 +1,9 @@
 export { createBootstrapTokens } from "./bootstrap-tokens/create-bootstrap-tokens.ts";
 export {
+  type ClusterMonitorOptions,
+  createClusterMonitor,
+} from "./cluster-monitor/create-cluster-monitor.ts";
+export {
   type ClusterStatusOptions,
   createClusterStatus,
 } from "./cluster-status/create-cluster-status.ts";
