@@ -14,6 +14,7 @@ import { crdAdmission } from "./admission/crd-admission.ts";
 import { createNamespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { createServiceAllocation } from "./admission/service-allocation.ts";
 import type { Authorizer } from "./authorization/authorizer.ts";
+import { createRbacAuthorizer } from "./authorization/rbac/rbac-authorizer.ts";
 import { EVENTS_TABLE, servedBuiltins } from "./catalog/builtins.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import { followCrds } from "./catalog/follow-crds.ts";
@@ -49,7 +50,8 @@ export interface ApiServerOptions {
   readonly gitVersion: string;
   /** Static bearer tokens. */
   readonly tokens: ReadonlyMap<string, User>;
-  readonly authorizer: Authorizer;
+  /** `RBAC`: the stored roles and bindings decide, and the default ones are put there at start. */
+  readonly authorizer: Authorizer | "RBAC";
   /** After the built-in plugins. */
   readonly admissionPlugins: readonly AdmissionPlugin[];
   /** At most this much history for watches to resume from. */
@@ -110,13 +112,15 @@ export async function createApiServer(
   });
   const catalog = createCatalog(servedBuiltins());
   followCrds(log, store, catalog);
+  const authorizer =
+    options.authorizer === "RBAC" ? createRbacAuthorizer(store) : options.authorizer;
   const admission = createAdmissionChain([
     createNamespaceLifecycle(store),
     createServiceAllocation(clock, store),
     crdAdmission,
     ...options.admissionPlugins,
   ]);
-  const { authorizer, tokens, gitVersion } = options;
+  const { tokens, gitVersion } = options;
   const verbs = createVerbs(ports, { store, catalog, admission, authorizer }, { tokens });
   let shuttingDown = false;
   const handle = createHandle({

@@ -5,6 +5,7 @@ import type { Authorizer } from "../authorization/authorizer.ts";
 import type { Catalog } from "../catalog/served-resource.ts";
 import type { Store } from "../store/store.ts";
 import type { BookmarkBeats } from "./bookmark-beats.ts";
+import type { RightChecks } from "./right-checks.ts";
 import type { User } from "./verbs.ts";
 import type { Views } from "./views.ts";
 
@@ -20,4 +21,5 @@ export interface VerbDeps {
   readonly tokens: ReadonlyMap<string, User>;
   readonly views: Views;
   readonly beats: BookmarkBeats;
+  readonly rightChecks: RightChecks;
 }
