@@ -2,7 +2,7 @@
  * The API server as its users see it: composed from store, catalog, verbs, HTTP handling and housekeeping.
  *
  * 1. `createApiServer` resolves when everything stored is loaded, the catalog knows the stored CRDs and the first
- *    namespaces exist: from then on every request is answered.
+ *    namespaces and roles exist: from then on every request is answered.
  * 2. Nothing runs by itself but timers of open watches: housekeeping runs while `run` does.
  */
 import type { Clock, Ids, Random } from "@lifeboat/base";
@@ -12,8 +12,11 @@ import type { AdmissionPlugin } from "./admission/admission.ts";
 import { createAdmissionChain } from "./admission/chain.ts";
 import { crdAdmission } from "./admission/crd-admission.ts";
 import { createNamespaceLifecycle } from "./admission/namespace-lifecycle.ts";
+import { createRoleEscalation } from "./admission/role-escalation.ts";
 import { createServiceAllocation } from "./admission/service-allocation.ts";
 import type { Authorizer } from "./authorization/authorizer.ts";
+import { defaultRights } from "./authorization/rbac/default-roles.ts";
+import { installRights } from "./authorization/rbac/install-rights.ts";
 import { createRbacAuthorizer } from "./authorization/rbac/rbac-authorizer.ts";
 import { EVENTS_TABLE, servedBuiltins } from "./catalog/builtins.ts";
 import { createCatalog } from "./catalog/catalog.ts";
@@ -112,12 +115,12 @@ export async function createApiServer(
   });
   const catalog = createCatalog(servedBuiltins());
   followCrds(log, store, catalog);
-  const authorizer =
-    options.authorizer === "RBAC" ? createRbacAuthorizer(store) : options.authorizer;
+  const { authorizer, plugins } = accessOf(store, options);
   const admission = createAdmissionChain([
     createNamespaceLifecycle(store),
     createServiceAllocation(clock, store),
     crdAdmission,
+    ...plugins,
     ...options.admissionPlugins,
   ]);
   const { tokens, gitVersion } = options;
@@ -151,6 +154,7 @@ export async function createApiServer(
   const client = (user: User): Client =>
     createInProcessClient({ verbs, catalog, handle }, { user, watchQueueLimit: WATCH_QUEUE_LIMIT });
   await createFirstNamespaces(client(SERVER_USER));
+  if (options.authorizer === "RBAC") await installRights(client(SERVER_USER), defaultRights);
   const housekeeping = createHousekeeping(ports, client(SERVER_USER), catalog);
   return {
     catalog,
@@ -166,6 +170,16 @@ export async function createApiServer(
       return store.close();
     },
   };
+}
+
+/** What decides about requests, and what guards that which it decides by. */
+function accessOf(
+  store: Store,
+  options: ApiServerOptions,
+): { readonly authorizer: Authorizer; readonly plugins: readonly AdmissionPlugin[] } {
+  if (options.authorizer !== "RBAC") return { authorizer: options.authorizer, plugins: [] };
+  const authorizer = createRbacAuthorizer(store);
+  return { authorizer, plugins: [createRoleEscalation(authorizer)] };
 }
 
 /**

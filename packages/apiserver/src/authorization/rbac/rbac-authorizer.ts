@@ -11,9 +11,8 @@ import type { Change, Store } from "../../store/store.ts";
 import type { User } from "../../verbs/verbs.ts";
 import type { Attributes, Authorizer, PolicyRule, UserRules } from "../authorizer.ts";
 import { isMaster } from "../masters.ts";
+import { RBAC_GROUP } from "./resources.ts";
 import { type BindingView, type Grant, Rights, type RoleRef, type Subject } from "./rights.ts";
-
-export const RBAC_GROUP = "rbac.authorization.k8s.io";
 
 /** Also answers what admission has to know about roles. */
 export interface RbacAuthorizer extends Authorizer {

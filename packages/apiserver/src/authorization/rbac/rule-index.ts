@@ -21,7 +21,8 @@ export interface ResourceQuestion {
   readonly group: string;
   readonly resource: string;
   readonly subresource: string;
-  readonly name: string;
+  /** Undefined: whatever the name is, which no rule with names covers. */
+  readonly name: string | undefined;
 }
 
 /** One rule, ready to be asked. Shared by all indexes that hold it. */
@@ -77,7 +78,7 @@ export class RuleIndex {
       someAllows(this.#byResource.get(resource), question) ||
       someAllows(this.#byResource.get(ALL), question) ||
       (subresource !== "" && someAllows(this.#byResource.get(`*/${subresource}`), question)) ||
-      someNamedAllows(this.#byName.get(name), question)
+      (name !== undefined && someNamedAllows(this.#byName.get(name), question))
     );
   }
 
