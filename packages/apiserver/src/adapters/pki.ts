@@ -18,12 +18,8 @@ import { chmod, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import type { Clock } from "@lifeboat/base";
-import {
-  type DistinguishedName,
-  type Issuer,
-  makeCertificate,
-  PURPOSES,
-} from "./pki-certificate.ts";
+import type { DistinguishedName } from "@lifeboat/base/adapters";
+import { type Issuer, makeCertificate, PURPOSES } from "./pki-certificate.ts";
 
 export interface CertifiedKey {
   /** PEM. */

@@ -1,4 +1,9 @@
 export {
+  makeCertificateRequest,
+  type RequestAndKey,
+  type RequestedSubject,
+} from "./certificate-request.ts";
+export {
   createCredentialSource,
   type Credential,
   type CredentialPorts,
