@@ -43,7 +43,7 @@ export interface WorldOptions {
   /** Whether the server's housekeeping runs; true when absent. */
   readonly housekeeping?: boolean;
   /** Who may do what; absent: masters may everything. */
-  readonly authorizer?: Authorizer;
+  readonly authorizer?: Authorizer | "RBAC";
   readonly tokens?: ReadonlyMap<string, User>;
   /** Whether `/readyz` fails while the disk is full; false when absent, as for members. */
   readonly unreadyWhenFull?: boolean;
