@@ -27,6 +27,7 @@ import {
   type Authorizer,
   createApiServer,
   createMemoryStorage,
+  type MemberProxy,
   type MemoryStorage,
   type User,
 } from "@lifeboat/apiserver";
@@ -52,6 +53,8 @@ export interface WorldOptions {
   readonly historyMaxEvents?: number;
   /** Lets others have their turn while a large body is decoded; absent: it is decoded at once. */
   readonly nextTurn?: () => Promise<void>;
+  /** The way into members; absent: there are none. */
+  readonly members?: MemberProxy;
 }
 
 export interface World {
@@ -141,6 +144,7 @@ class RunningWorld implements World {
         historyMaxEvents: this.#options.historyMaxEvents ?? HISTORY_MAX_EVENTS,
         historyMaxBytes: HISTORY_MAX_BYTES,
         unreadyWhenFull: this.#options.unreadyWhenFull ?? false,
+        ...(this.#options.members === undefined ? {} : { members: this.#options.members }),
       },
     );
     this.#client = this.#server.client(MASTER);
