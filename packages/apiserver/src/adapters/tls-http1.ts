@@ -14,11 +14,9 @@ import {
   type IncomingMessage,
   type Server as HttpServer,
   ServerResponse,
-  STATUS_CODES,
-  validateHeaderName,
-  validateHeaderValue,
 } from "node:http";
 import type { TLSSocket } from "node:tls";
+import { answerHead } from "@lifeboat/kit/adapters";
 import type { HttpRequest, HttpResponse, Streams, TakenConnection } from "../http/exchange.ts";
 import { type Answers, lengthOf, type Reply, writable } from "./tls-answers.ts";
 import type { Bodies } from "./tls-bodies.ts";
@@ -206,7 +204,7 @@ class Http1Reply implements Reply {
   }
 
   giveAway(status: number, headers: HttpResponse["headers"]): TakenConnection | undefined {
-    const head = headText(status, headers);
+    const head = answerHead(status, headers);
     const socket = this.#take?.();
     socket?.write(head, "latin1");
     return socket;
@@ -217,17 +215,4 @@ class Http1Reply implements Reply {
     this.#response.setHeader("connection", "close");
     this.#response.once("finish", () => socket?.destroySoon());
   }
-}
-
-/** The head of an answer after which the connection speaks another protocol. Throws where a header cannot be sent. */
-function headText(status: number, headers: HttpResponse["headers"]): string {
-  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`];
-  for (const [name, values] of Object.entries(headers)) {
-    validateHeaderName(name);
-    for (const value of typeof values === "string" ? [values] : values) {
-      validateHeaderValue(name, value);
-      lines.push(`${name}: ${value}`);
-    }
-  }
-  return `${lines.join("\r\n")}\r\n\r\n`;
 }
