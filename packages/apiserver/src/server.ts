@@ -34,9 +34,11 @@ import { createInProcessClient } from "./client/in-process-client.ts";
 import { createHousekeeping } from "./housekeeping/housekeeping.ts";
 import { createIdentify } from "./http/authentication.ts";
 import type { NextTurn } from "./http/body-turns.ts";
-import type { Handle, Identify } from "./http/exchange.ts";
+import type { Handle, Identify, Streams } from "./http/exchange.ts";
 import { createHandle } from "./http/handle.ts";
 import type { HealthCheck } from "./http/health.ts";
+import type { MemberProxy } from "./http/member-proxy.ts";
+import { isMemberTarget } from "./http/path.ts";
 import { createOpenApi } from "./openapi/create-openapi.ts";
 import { createStore } from "./store/create-store.ts";
 import { countWrites } from "./store/metrics.ts";
@@ -79,6 +81,8 @@ export interface ApiServerOptions {
    * for members: a full disk alone is no reason to move what runs there.
    */
   readonly unreadyWhenFull?: boolean;
+  /** The way into members; absent: there are none. */
+  readonly members?: MemberProxy;
 }
 
 export interface ApiServer {
@@ -86,6 +90,8 @@ export interface ApiServer {
   readonly handle: Handle;
   /** Who asks, before there is a body to handle. */
   readonly identify: Identify;
+  /** Which requests a transport hands over while their bodies arrive. */
+  readonly streams: Streams;
   /** A client that skips bytes and authentication, and nothing else. */
   client(user: User): Client;
   /** Housekeeping (garbage collection, namespaces, CRDs, expiry) until the signal aborts. */
@@ -178,6 +184,7 @@ export async function createApiServer(
     authenticateToken,
     publicKeys: tokenCrypto?.publicKeys,
     gitVersion,
+    members: options.members,
     nextTurn: ports.nextTurn,
   });
   const client = (user: User): Client =>
@@ -189,6 +196,7 @@ export async function createApiServer(
     catalog,
     handle,
     identify: createIdentify(authenticateToken),
+    streams: (url) => options.members !== undefined && isMemberTarget(url),
     client,
     run: (signal) => housekeeping.run(signal),
     beginShutdown: () => {
