@@ -1,8 +1,8 @@
 /**
  * The shape of every decision.
  *
- * A decision is a pure function `decideX(view, now) → Plan`. The view is one frozen value that holds all the
- * decision looked at; the plan is data. Shells carry a plan out and have no judgment of their own.
+ * A decision is a pure function `decideX(view, now) → Plan`. The view is one frozen value that holds all the decision
+ * reads; the plan is data. Shells carry a plan out and have no judgment of their own.
  */
 import type { Instant } from "@lifeboat/base";
 
