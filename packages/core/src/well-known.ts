@@ -113,7 +113,7 @@ export const FEDERATED = "federation.kubernetes.io/federated";
 export const UNHEALTHY_SINCE = "lifeboat.dev/unhealthy-since";
 /** On a binding: JSON list of the clusters that it left because it was unhealthy there, until it is well again (D23). */
 export const EVICTED_FROM = "lifeboat.dev/evicted-from";
-/** On a Cluster: JSON of a person's statement that it is off (see eviction/fence.ts). Removed when it answers again. */
+/** On a Cluster: JSON of a person's declaration that it is off (see eviction/fence.ts). Removed when it answers again. */
 export const FENCED = "lifeboat.dev/fenced";
 /** On a binding: JSON of where it ran before it was last evicted (see evacuation/former-result.ts). */
 export const FORMER_RESULT = "lifeboat.dev/former-result";

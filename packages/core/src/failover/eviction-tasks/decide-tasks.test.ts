@@ -290,7 +290,7 @@ describe("a task of mode Directly", () => {
       "kept AwaitingFence",
     ],
     [
-      "takes a person's word about a cluster that does not answer",
+      "takes a person's declaration about a cluster that does not answer",
       {
         binding: bindingWith([], [direct()]),
         works: [going],

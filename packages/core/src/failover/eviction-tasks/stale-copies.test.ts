@@ -1,4 +1,4 @@
-/** When a Cluster reports that stale copies may run in it, and when a person's statement about it is void. */
+/** When a Cluster reports that stale copies may run in it, and when a person's declaration about it is void. */
 import type { Cluster, Condition } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { clusterIn, type ClusterState } from "./eviction.suite.ts";
@@ -47,7 +47,7 @@ describe("the condition", () => {
   });
 });
 
-describe("a person's word that a cluster is off", () => {
+describe("a person's declaration that a cluster is off", () => {
   it("counts until the cluster answers, whatever its text", () => {
     const silent = clusterIn("a", { ready: "Unknown", fenced: true });
     expect(operatorFence(silent)).toEqual({ kind: "Operator", at: "x", by: "ann" });
