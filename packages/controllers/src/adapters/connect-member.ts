@@ -31,7 +31,7 @@ export function connectMemberOverHttp(userAgent: string): ConnectMember {
 function problemOf({ endpoint, token, caBundle, proxyUrl }: MemberAccess): string | undefined {
   if (!/^https?:\/\/[^/]/.test(endpoint) || !URL.canParse(endpoint))
     return `the apiEndpoint "${endpoint}" is not an http or https URL`;
-  // Never go round a proxy that somebody asked for: the way past it may be closed on purpose.
+  // Never go round a proxy that the Cluster asks for: the way past it may be closed on purpose.
   if (proxyUrl !== undefined)
     return "the Cluster has a proxyURL, and members cannot be reached through a proxy: remove it and give an apiEndpoint that the control plane reaches itself";
   if (!/^[\u0021-\u007e]+$/.test(token)) return "the token holds characters that no token has";
@@ -40,7 +40,7 @@ function problemOf({ endpoint, token, caBundle, proxyUrl }: MemberAccess): strin
   return undefined;
 }
 
-/** Node takes an unreadable authority without a word and then trusts nobody, so it is read here once. */
+/** Node takes an unreadable authority without an error and then trusts no server, so it is read here once. */
 function isCertificate(pem: string): boolean {
   try {
     return new X509Certificate(pem).subject !== undefined;

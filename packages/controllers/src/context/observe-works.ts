@@ -51,8 +51,8 @@ export async function observeWorks(
 }
 
 /**
- * The clusters of the result whose Work is not what it should be now: what such a copy reports is about what it was. Who asks
- * follows overrides, templates and interpretation, so that these are known (`watchingRenderings`).
+ * The clusters of the result whose Work is not what it should be now: what such a copy reports is about what it was. A
+ * caller watches overrides, templates and interpretation, so that these are known (`watchingRenderings`).
  */
 export async function outdatedIn(
   context: PlaneContext,

@@ -35,7 +35,7 @@ export interface EvacuationsOptions {
   /** The gate `StatefulFailoverInjection`: while it is off, no state is read. */
   readonly statefulFailoverInjection: boolean;
   readonly rates: RateOptions;
-  /** For workloads whose policy says nothing about cluster failover. */
+  /** For workloads whose policy does not set `failover.cluster`. */
   readonly noExecutePurgeMode: PurgeMode;
   /** How often clusters count their room; 10 seconds when absent. */
   readonly clusterStatusUpdateFrequencyMs?: number;

@@ -142,7 +142,7 @@ export class Recorder {
     return true;
   }
 
-  /** Writes the slices of a taint that are missing; undefined when there is nothing to say about it. */
+  /** Writes the slices of a taint that are missing; undefined when there is nothing to report about it. */
   async #recordTaint(
     current: Evacuation,
     taint: EvictingTaint,

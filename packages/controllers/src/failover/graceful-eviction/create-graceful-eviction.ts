@@ -5,10 +5,10 @@
  *   observe (caches) ──▶ decideTasks ──▶ second look (only when something is over) ──▶ one write of the binding
  *
  * 1. Before a task of mode Directly is cleared the server itself is asked: a Work that the cache does not show may be
- *    there, and a person's word about a cluster may be void.
- * 2. Before a copy is let go because others are healthy, these are rendered anew: health counts only for copies that are
+ *    there, and a person's declaration about a cluster may be void.
+ * 2. Before a copy is let go because others are healthy, these are rendered again: health counts only for copies that are
  *    what they should be now (D9).
- * 3. Why an old copy waits is told once, on the binding and the template, when it needs a person.
+ * 3. Why an old copy waits is reported once, on the binding and the template, when it needs a person.
  */
 import {
   type Cluster,
@@ -128,7 +128,7 @@ function bindingsOfWork({ informers }: PlaneContext, work: Work | undefined): re
   return id === undefined ? [] : keysOf(bindingsBy(informers, "id", id).filter(hasTasks));
 }
 
-/** Whether a Work says the same about its copy: what it should be, whether it goes, whether it is healthy. */
+/** Whether a Work reports the same about its copy: what it should be, whether it goes, whether it is healthy. */
 function isSameCopy(old: Work | undefined, now: Work | undefined): boolean {
   if (old === undefined || now === undefined) return false;
   return (
@@ -145,7 +145,7 @@ function healthsOf({ status }: Work): readonly unknown[] {
   return (status?.manifestStatuses ?? []).map(({ health }) => health ?? null);
 }
 
-/** Whether a Cluster says the same about its taints, its health and a person's word. */
+/** Whether a Cluster has the same taints, health and declaration of a person. */
 function isSameCluster(old: Cluster | undefined, now: Cluster | undefined): boolean {
   if (old === undefined || now === undefined) return false;
   return equalJson(concernsOf(old), concernsOf(now));
@@ -164,7 +164,7 @@ function concernsOf({ metadata, spec, status }: Cluster): unknown {
 class Evictions {
   readonly #context: PlaneContext;
   readonly #plugins: TasksView["plugins"];
-  /** By binding: what was last told about copies that wait. */
+  /** By binding: what was last reported about copies that wait. */
   readonly #told = new Map<string, string>();
 
   constructor(context: PlaneContext, options: GracefulEvictionOptions) {
@@ -263,7 +263,7 @@ class Evictions {
     }
   }
 
-  /** Tells, once, why old copies wait for a person or for health. */
+  /** Reports, once, why old copies wait for a person or for health. */
   #tell(binding: Binding, plan: TasksPlan): void {
     const id = formatKey(keyOf(binding));
     const waiting = plan.verdicts.filter(({ fate, reason }) => fate === "kept" && TOLD.has(reason));

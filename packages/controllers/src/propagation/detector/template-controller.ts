@@ -1,5 +1,6 @@
 /**
- * One look at a template: whose it is, and what its binding must be (core/propagation/matching), carried out in at most two writes.
+ * Reconciles a template: which policy claims it, and what its binding must be (core/propagation/matching), carried out in
+ * at most two writes.
  *
  * With a policy the template's claim is written first and the binding then; without one the binding is released first.
  * A crash between the two leaves a state that the next look brings to the same end.

@@ -6,7 +6,7 @@
  *
  * 1. Works are made and kept up to date, never deleted here: they go with their Namespace by garbage collection, and
  *    stay when the Namespace is kept from members later.
- * 2. A Work of the same name that belongs to somebody else (a binding, an earlier Namespace) is left alone.
+ * 2. A Work of the same name that belongs to another object (a binding, an earlier Namespace) is left alone.
  * 3. Nothing is made for a cluster that leaves, nor before its execution namespace exists, nor for a Namespace that the
  *    server does not have any more.
  */
