@@ -24,7 +24,7 @@ export function formatFence(at: Instant, by: string): string {
   return JSON.stringify({ at: formatTime(at), by });
 }
 
-/** A person's word that the cluster is off; undefined: there is none, or the cluster answers. */
+/** A person's declaration that the cluster is off; undefined: there is none, or the cluster answers. */
 export function operatorFence(cluster: Cluster): FenceProof | undefined {
   const text = cluster.metadata.annotations?.[FENCED];
   // seed: no-proof
