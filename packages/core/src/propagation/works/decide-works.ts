@@ -1,19 +1,20 @@
 /**
  * From a binding to its Works: which to make, change and remove.
  *
- * 1. A Work goes only where the binding says so, and at most one of a binding per cluster is made.
+ * 1. A Work is made only in a cluster that the binding names, and at most one of a binding per cluster is made.
  * 2. A Work of a cluster that the binding names (wanted, or leaving and kept) is never removed.
  * 3. While a Work exists, going or not, in a cluster that is left in mode Directly, no new Work is made (D10); those that
  *    exist elsewhere are kept current.
  * 4. Clusters that are only left keep their Work as it is: nothing changes in a copy that may be the last one running.
  * 5. A template that cannot be read changes nothing (D20). A cluster that cannot be rendered fails alone.
  * 6. No removal takes the copies that serve from one or more to none (D9), except in mode Directly, after the grace period
- *    of a failing application whose old copy is unhealthy, with the binding, with the Cluster, when nothing is scheduled because the user's own placement excludes the cluster (D8), or when nobody
- *    needs a resource any more that is there for others alone. What a workload needs stays for as long as its Work does.
- * 7. `preserveResourcesOnDeletion` is for deleting a template and for unjoin, graceful or forced, also when a substitute was
- *    placed elsewhere (D21). Before any other removal it is taken off the Work, and mode Directly is written on it, in a write of
- *    its own. So whoever removes the copy needs to know nothing but the Work; the removal itself carries the version that was
- *    prepared.
+ *    of a failing application whose old copy is unhealthy, with the binding, with the Cluster, when nothing is scheduled
+ *    because the user's own placement excludes the cluster (D8), or when no workload needs a resource any more that is
+ *    there for workloads alone. What a workload needs stays for as long as its Work does.
+ * 7. `preserveResourcesOnDeletion` is for deleting a template and for unjoin, graceful or forced, also when a substitute
+ *    was placed elsewhere (D21). Before any other removal it is taken off the Work, and mode Directly is written on it, in
+ *    a write of its own. So the controller that removes the copy needs to read nothing but the Work; the removal itself
+ *    carries the version that was prepared.
  * 8. A Work that is going and should exist is waited for. A Work that is as it should be is not touched.
  *
  * Works that an eviction leaves behind are marked while the task stands, so that their removal is known for an eviction's
@@ -239,8 +240,8 @@ function mayGo({ binding, clusters }: WorksView, { wanted }: WorkClusters, work:
 }
 
 /**
- * Whether the scheduler says of this placement that no cluster fits. A result is empty also for the moment between an eviction
- * and its sequel, and what was said of a former placement says nothing about one that it has not looked at.
+ * Whether the scheduler reports of this placement that no cluster fits. A result is empty also for the moment between an
+ * eviction and its sequel, and a report about a former placement does not hold for one that the scheduler has not tried.
  */
 function isPlacedNowhere(binding: ResourceBinding): boolean {
   const { metadata, spec, status } = binding;
@@ -271,7 +272,7 @@ function isExcluded({ spec }: ResourceBinding, cluster: Cluster): boolean {
 function causeOf({ binding, clusters }: WorksView, work: Work): DeletionCause {
   if (!clusters.has(clusterOfWork(work))) return "ClusterDeleted";
   if (isEvicted(work)) return "Evicted";
-  // Its workloads are elsewhere, and their own removal from here has passed the brake. Without workloads nobody can tell
+  // Its workloads are elsewhere, and their own removal from here has passed the brake. Without workloads it is not known
   // whether they were deleted or a policy was edited, so that counts.
   const hasWorkloads = (binding.spec.requiredBy ?? []).length > 0;
   return isFollower(binding) && hasWorkloads ? "WorkloadMoved" : "Descheduled";
