@@ -1,5 +1,5 @@
 /**
- * Keeps the Works of every binding as the binding, its template, overrides and clusters say.
+ * Keeps the Works of every binding as the binding, its template, overrides and clusters ask for.
  *
  *   observe (caches) ──▶ decideWorks ──▶ gate and second look (removals only) ──▶ writes, clusters side by side
  *
@@ -298,7 +298,10 @@ class BindingController {
   }
 }
 
-/** Of what a command says what. That a Work is to be says its name alone: every one that is made has ids of its own. */
+/**
+ * Which object a command is about, and its content. A create is known by the Work's name alone: every Work that is made has
+ * ids of its own.
+ */
 function contentOf(
   command: Extract<WorksCommand, { kind: "create" | "update" }>,
 ): readonly [of: string, what: unknown] {
