@@ -5,7 +5,7 @@
  *
  *   when it is behind the member's answer to our own write (that answer is used instead, for five seconds),
  *   when the member refuses what was decided on it (Conflict, AlreadyExists, NotFound),
- *   when by it a new generation of the Work needs no write: what was cached before a link broke proves nothing;
+ *   when it shows that a new generation of the Work needs no write: what was cached before a link broke proves nothing;
  *
  * then the member is asked.
  *
