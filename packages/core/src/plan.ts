@@ -21,7 +21,7 @@ export interface PlannedEvent<Reason extends string = string> {
 }
 
 export interface Plan<Command, Reason extends string> {
-  /** What to do, in this order. A shell stops at the first command that fails and looks again. */
+  /** What to do, in this order. A shell stops at the first command that fails and decides again. */
   readonly commands: readonly Command[];
   readonly conditions: readonly PlannedCondition[];
   readonly events: readonly PlannedEvent[];

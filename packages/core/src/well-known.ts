@@ -54,7 +54,7 @@ export const GRACE_PERIOD = "lifeboat.dev/grace-period-seconds";
  * sent nowhere else, whatever address the Cluster has.
  */
 export const API_ENDPOINT = "lifeboat.dev/api-endpoint";
-/** On the Secret of a Cluster, value `true`: its token may travel over plain HTTP, where anybody on the way reads it. */
+/** On the Secret of a Cluster, value `true`: its token may travel over plain HTTP, where any host on the way reads it. */
 export const ALLOW_HTTP = "lifeboat.dev/allow-insecure-http";
 
 /** On a Cluster, value `true`: when it is deleted, it goes without waiting for what is on it. */

@@ -95,7 +95,7 @@ function setUp(reconcile: (name: string, attempt: number) => Promise<Outcome>, c
   return { clock, client, lines, metrics, looks, stop, controller, informer, second, start };
 }
 
-test("objects and what is mapped to them lead to looks", async () => {
+test("objects and what is mapped to them lead to reconciles", async () => {
   const { clock, client, looks, start } = setUp(async () => done);
   await client.create(things, thing("a"));
   await start();
@@ -232,7 +232,7 @@ test("an InvariantError stops the controller", async () => {
   expect(looks).toHaveLength(1);
 });
 
-test("stopping waits for the looks under way and aborts their signal", async () => {
+test("stopping waits for the reconciles under way and aborts their signal", async () => {
   let finish: (() => void) | undefined;
   const { clock, client, looks, start, stop } = setUp(
     () => new Promise((resolve) => (finish = () => resolve(done))),

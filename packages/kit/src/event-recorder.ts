@@ -1,5 +1,5 @@
 /**
- * Records Events (core/v1) about objects, for people: aggregated, bounded, and never in anybody's way.
+ * Records Events (core/v1) about objects, for people: aggregated, bounded, and never in the way of other writes.
  *
  *   record ──▶ rate (per object) ──▶ flood (per object and reason) ──▶ line, by series ──▶ a few writers ──▶ create, or
  *                                                                                                          count up

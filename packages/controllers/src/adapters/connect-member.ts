@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { createHttpClient, fixedCredential, MEMBER_LIMITS } from "@lifeboat/kit/adapters";
 import type { ConnectMember, MemberAccess } from "../context/member-connections.ts";
 
-/** A member that hangs must not hold a look for longer than this. */
+/** A member that hangs must not hold a reconcile for longer than this. */
 const CALL_TIMEOUT_MS = 32_000;
 
 /** Opens connections to members; `userAgent` names the control plane in their logs. */

@@ -159,7 +159,7 @@ function defineNumbers(world: World): void {
     });
 }
 
-/** The original takes all memory, or for an empty text all time, before anybody can stop it. */
+/** The original takes all memory, or for an empty text all time, before it can be stopped. */
 function defineRepetition(world: World): void {
   const { lua, auxiliary, charge } = world.machine;
   const original = originalOf(world, "string", "rep");

@@ -68,7 +68,7 @@ export async function outdatedIn(
   ]);
 }
 
-/** Copies that are being brought up to date bring the next look themselves; this is for when they need no change. */
+/** Copies that are being brought up to date bring the next reconcile themselves; this is for when they need no change. */
 export const OUTDATED_MS = 10_000;
 
 /** What copies should be depends on these; their changes reach a controller as changes of Works. */

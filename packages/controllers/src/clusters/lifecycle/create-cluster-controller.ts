@@ -307,7 +307,7 @@ class ClusterLifecycle {
     return undefined;
   }
 
-  /** Asks the server itself whether a Cluster is there and not leaving; if not, its next change brings the next look. */
+  /** Asks the server itself whether a Cluster is there and not leaving; if not, its next change brings the next reconcile. */
   async #isToStay({ metadata }: Cluster, signal: AbortSignal): Promise<boolean> {
     const key = { namespace: "", name: metadata.name };
     const { metadata: now } = await this.#context.plane.get(clusters, key, { signal });

@@ -193,7 +193,7 @@ class FollowedConnections implements MemberConnections {
     }
   }
 
-  /** Writes on the Secret for which endpoint it is. The Secret's change brings the next look. */
+  /** Writes on the Secret for which endpoint it is. The Secret's change brings the next reconcile. */
   #bind(cluster: string, { metadata }: AnyObject, endpoint: string): void {
     const { namespace = "", name, resourceVersion } = metadata;
     const id = formatKey({ namespace, name });

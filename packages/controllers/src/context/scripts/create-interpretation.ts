@@ -4,7 +4,7 @@
  * 1. A question about a kind with a script for it is answered by that script alone (dependencies: by all scripts for them
  *    together); when a script fails, so does the question. Built-in answers never stand in: they would be answers to another
  *    question.
- * 2. Scripts are asked with the object as it is and never change it; answers are checked before anybody sees them.
+ * 2. Scripts are asked with the object as it is and never change it; answers are checked before they are passed on.
  * 3. The same object is not asked about twice: objects are frozen, so the first answer holds until the script changes.
  */
 import type { AnyObject, Json, ResourceInterpreterCustomization } from "@lifeboat/api";

@@ -10,7 +10,7 @@
  *    are what they should be now.
  * 4. Nothing is evicted to nowhere (D8) or without its state (D12): such a workload is held with the reason, and tried
  *    again when clusters or the binding change, and every half minute.
- * 5. One cluster is left in one write; the next one at the next look.
+ * 5. One cluster is left in one write; the next one at the next reconcile.
  */
 import {
   type Cluster,

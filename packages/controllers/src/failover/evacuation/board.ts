@@ -248,7 +248,7 @@ export class Board {
     return true;
   }
 
-  /** Puts everybody in line again: the clock was set, so all are due at another time. */
+  /** Puts all items in line again: the clock was set, so all are due at another time. */
   settleAll(): void {
     for (const { items } of this.tracks)
       for (const item of items.values()) if (item.held === undefined) this.settle(item);

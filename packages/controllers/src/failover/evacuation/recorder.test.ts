@@ -89,7 +89,7 @@ it("begins no evacuation for a taint that is gone, of which it has not heard", a
 });
 
 describe("eligibility", () => {
-  it("is frozen per taint: later edits neither save nor condemn anybody", async () => {
+  it("is frozen per taint: later edits change no verdict", async () => {
     fleet = await bareFleet({ clusters: FOUR });
     await bind(fleet, "stays", ["m1"], tolerating());
     await bind(fleet, "goes", ["m1"], tolerating(60));

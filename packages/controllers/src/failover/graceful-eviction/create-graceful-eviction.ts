@@ -76,7 +76,7 @@ export const DEFAULT_GRACEFUL_EVICTION: GracefulEvictionOptions = Object.freeze(
 });
 
 const CONCURRENCY = 8;
-/** When the cache is behind the server, its next change brings the next look; this is for when none comes. */
+/** When the cache is behind the server, its next change brings the next reconcile; this is for when none comes. */
 const CACHE_BEHIND_MS = 1000;
 
 /** Builds the controller. */
@@ -323,7 +323,7 @@ function ignoreMissing(error: unknown): undefined {
   throw error;
 }
 
-/** Whether trying again by itself will not help: worth telling a person. */
+/** Whether trying again by itself will not help: worth an Event. */
 function isLasting(error: unknown): boolean {
   return error instanceof Refused && error.status.reason !== "Conflict";
 }

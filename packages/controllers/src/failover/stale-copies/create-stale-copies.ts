@@ -65,7 +65,7 @@ async function look(context: PlaneContext, key: ObjectKey, signal: AbortSignal):
     await plane.update(clusters, { ...cluster, status }, { subresource: "status", signal });
     const { status: value, reason, message } = condition;
     events.record(cluster, { type: value === "True" ? "Normal" : "Warning", reason, message });
-    // The next look follows from this write.
+    // The next reconcile follows from this write.
     return done;
   }
   if (!liftFence) return done;

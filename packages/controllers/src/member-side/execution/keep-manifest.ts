@@ -1,7 +1,7 @@
 /**
  * Bringing one object of a Work to its member, and reading what it reports.
  *
- * The cache is where a look begins. It is not believed
+ * A reconcile begins with the cache. It is not believed
  *
  *   when it is behind the member's answer to our own write (that answer is used instead, for five seconds),
  *   when the member refuses what was decided on it (Conflict, AlreadyExists, NotFound),
@@ -9,7 +9,7 @@
  *
  * then the member is asked.
  *
- * 1. `applied` is answered only for an object that the member showed, in this look or in the one that applied the same
+ * 1. `applied` is answered only for an object that the member showed, in this reconcile or in the one that applied the same
  *    generation of the Work.
  * 2. A read that fails is "unknown"; a write that fails, refused or unanswered, is "failed", because the object was seen to
  *    be another than the Work asks for. Nothing is thrown for either.
@@ -53,7 +53,7 @@ export interface ManifestLook {
   readonly undoFrom?: number | undefined;
   /**
    * Asks whether the Work is still what it was seen to be, before an object is made, or put back to what it was; false: not
-   * now, and the Work's next change asks for a look.
+   * now, and the Work's next change enqueues it.
    */
   readonly isStillMeant: (signal: AbortSignal) => Promise<boolean>;
 }
@@ -84,7 +84,7 @@ const ATTEMPTS = 3;
  * changes the object again and again.
  */
 export interface NotYet {
-  /** What is waited for asks for a look itself; this is for the case that it does not. */
+  /** What is waited for enqueues the Work itself; this is for the case that it does not. */
   readonly waitUntil: Instant;
 }
 
@@ -126,7 +126,7 @@ function beginningOf(
 ): Beginning | NotYet {
   const cached = objects.get(reference);
   const now = clock.monotonic();
-  // Whole milliseconds: a tiny rest of one would be lost in the wall clock's numbers, and the look come again at once, for ever.
+  // Whole milliseconds: a tiny rest of one would be lost in the wall clock's numbers, and the reconcile come again at once, for ever.
   if (cached.kind === "unsynced") {
     const leftMs = Math.ceil(cached.since + PATIENCE_MS - now);
     return leftMs > 0 ? { waitUntil: addMs(clock.now(), leftMs) } : {};
@@ -146,7 +146,7 @@ class Tries {
   readonly #look: ManifestLook;
   readonly #signal: AbortSignal;
   #observed: AnyObject | undefined;
-  /** Whether `#observed` is what the member answered in this look. */
+  /** Whether `#observed` is what the member answered in this reconcile. */
   #asked = false;
   #wrote = false;
   #placeMissing = false;

@@ -74,7 +74,7 @@ class ClockWatch implements Service {
       events.record(budget, { type: "Warning", reason: "ClockStepped", message });
   }
 
-  /** Never rejects: what could not be written is tried at the next look. */
+  /** Never rejects: what could not be written is tried at the next check. */
   async #save(signal?: AbortSignal): Promise<void> {
     if (!this.#isUnsaved || this.#isSaving) return;
     this.#isSaving = true;

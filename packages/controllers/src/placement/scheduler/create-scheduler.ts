@@ -91,7 +91,7 @@ class Scheduler {
   #cancelExpiry: Cancel | undefined;
   /** Bindings in line that are decided again although nothing of theirs changed. */
   #forced = new Set<string>();
-  /** Those of them whose last look failed; the queue brings them back. */
+  /** Those of them whose last reconcile failed; the queue brings them back. */
   #failed = new Set<string>();
   #add: (key: ObjectKey) => void = () => undefined;
 

@@ -58,7 +58,7 @@ function problemsOf(plan: WorksPlan, errors: readonly unknown[]): readonly Recor
   return problems;
 }
 
-/** Only what the server refuses for good is worth telling: the rest is over at the next look. */
+/** Only what the server refuses for good is reported: the rest is over at the next reconcile. */
 function isRefusal(error: unknown): error is Refused {
   const isOutdated = isRefused(error, "Conflict") || isRefused(error, "AlreadyExists");
   return error instanceof Refused && !isOutdated;

@@ -126,7 +126,7 @@ class PolicyLooks {
     return done;
   }
 
-  /** Whether something still bears the policy's id that another look will release. */
+  /** Whether something still bears the policy's id that another reconcile will release. */
   async #isNeeded(policy: Policy, signal: AbortSignal): Promise<boolean> {
     const id = policyIdOf(policy);
     if (id === "") return false;

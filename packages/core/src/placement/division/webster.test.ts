@@ -26,7 +26,7 @@ it.each([
   expect(shares(total, list, ODD)).toEqual(odd);
 });
 
-it("hashes bytes as everybody else does", () => {
+it("hashes bytes as other implementations do", () => {
   expect(hashBytes(ODD)).toBe(3192360657);
   expect(hashBytes(EVEN)).toBe(3524997746);
 });

@@ -282,7 +282,7 @@ function isEvicted({ metadata }: Work): boolean {
   return metadata.annotations?.[PURGE_MODE] !== undefined;
 }
 
-/** The Work is first written as it must be when it goes, then removed at a later look. */
+/** The Work is first written as it must be when it goes, then removed at a later reconcile. */
 function remove(cluster: string, ready: Work, work: Work, cause: DeletionCause): WorksCommand {
   if (ready !== work) return { kind: "update", cluster, work: ready };
   return { kind: "delete", cluster, work, cause };
