@@ -11,7 +11,7 @@ import { parseSync } from "oxc-parser";
 const WORDS: readonly (readonly [words: RegExp, instead: string])[] = [
   [/\b(?:who|whom|whoever)\b/gi, "name the object or the controller"],
   [
-    /\b(?:some|any|every)(?:body|one)\b/gi,
+    /\b(?:somebody|someone|anybody|everybody)\b/gi,
     "name it: `another writer`, `a client`, `every binding`",
   ],
   [/\bnobody\b/gi, "name what there is none of: `no controller`, `no workload`"],
