@@ -3,7 +3,12 @@
  *
  * The names are those that operators of such control planes know (`clusterStatus`), so that their flags go on working.
  */
-import { createClusterController, createClusterStatus } from "@lifeboat/controllers/clusters";
+import {
+  createAgents,
+  createCertificates,
+  createClusterController,
+  createClusterStatus,
+} from "@lifeboat/controllers/clusters";
 import type { PlaneContext } from "@lifeboat/controllers/context";
 import {
   createApplicationFailover,
@@ -80,6 +85,13 @@ type Build = (context: PlaneContext, options: ControllersOptions) => readonly Se
 const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
   ["settings", (context, options) => [createSettings(context, publishedSettings(options))]],
   ["cluster", createClusterController],
+  [
+    "agentcsrapproving",
+    (context) => [
+      ...createAgents(context),
+      ...(context.signer === undefined ? [] : createCertificates(context, context.signer)),
+    ],
+  ],
   [
     "clusterStatus",
     (context, options) =>

@@ -18,19 +18,21 @@ import type { HttpRequest, HttpResponse } from "../http/exchange.ts";
 import { type Answers, lengthOf, type Reply, writable } from "./tls-answers.ts";
 import type { Bodies } from "./tls-bodies.ts";
 import { Request } from "./tls-request.ts";
-import { type ClientIdentity, identityOf } from "./tls-server-identity.ts";
+import { type ClientIdentity, identityOf, type IsRevoked } from "./tls-server-identity.ts";
 import type { TlsServerLimits } from "./tls-server-limits.ts";
 
 export class Http1 {
   readonly #answers: Answers;
   readonly #bodies: Bodies;
+  readonly #isRevoked: IsRevoked;
   readonly #server: HttpServer;
   readonly #connections = new Map<TLSSocket, ConnectionState>();
   #isClosing = false;
 
-  constructor(answers: Answers, bodies: Bodies, limits: TlsServerLimits) {
+  constructor(answers: Answers, bodies: Bodies, limits: TlsServerLimits, isRevoked: IsRevoked) {
     this.#answers = answers;
     this.#bodies = bodies;
+    this.#isRevoked = isRevoked;
     this.#server = createServer({
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
@@ -67,7 +69,7 @@ export class Http1 {
       socket.destroy();
       return;
     }
-    state.identity ??= identityOf(socket);
+    state.identity ??= identityOf(socket, this.#isRevoked);
     state.requests += 1;
     const { method = "", url = "", headers } = message;
     const request = new Request(method, url, headers as HttpRequest["headers"], state.identity);

@@ -23,7 +23,7 @@ import type { HttpRequest, HttpResponse } from "../http/exchange.ts";
 import { type Answers, lengthOf, type Reply, writable } from "./tls-answers.ts";
 import type { Bodies } from "./tls-bodies.ts";
 import { Request } from "./tls-request.ts";
-import { type ClientIdentity, identityOf } from "./tls-server-identity.ts";
+import { type ClientIdentity, identityOf, type IsRevoked } from "./tls-server-identity.ts";
 import type { TlsServerLimits } from "./tls-server-limits.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -33,13 +33,21 @@ const SESSION_MEMORY_MB = 256;
 export class Http2 {
   readonly #answers: Answers;
   readonly #bodies: Bodies;
+  readonly #isRevoked: IsRevoked;
   readonly #limits: TlsServerLimits;
   readonly #log: Log;
   readonly #sessions = new Set<ServerHttp2Session>();
 
-  constructor(answers: Answers, bodies: Bodies, limits: TlsServerLimits, log: Log) {
+  constructor(
+    answers: Answers,
+    bodies: Bodies,
+    limits: TlsServerLimits,
+    log: Log,
+    isRevoked: IsRevoked,
+  ) {
     this.#answers = answers;
     this.#bodies = bodies;
+    this.#isRevoked = isRevoked;
     this.#limits = limits;
     this.#log = log;
   }
@@ -75,7 +83,7 @@ export class Http2 {
 
   #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, state: SessionState): void {
     stream.on("error", () => undefined);
-    state.identity ??= identityOf(state.socket);
+    state.identity ??= identityOf(state.socket, this.#isRevoked);
     state.streams += 1;
     const request = new Request(
       String(headers[":method"]),

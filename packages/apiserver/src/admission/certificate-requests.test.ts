@@ -65,12 +65,10 @@ describe("a new request", () => {
   test("names the user that made it, whatever the client writes, and has no status", async () => {
     const world = await createWorld({ authorizer: bobMay() });
     const forged = request({ username: "admin", uid: "x", groups: ["system:masters"], extra: {} });
-    const created = await world
-      .as(bob)
-      .create(requests, {
-        ...forged,
-        status: { certificate: CERTIFICATE, conditions: [approved] },
-      });
+    const created = await world.as(bob).create(requests, {
+      ...forged,
+      status: { certificate: CERTIFICATE, conditions: [approved] },
+    });
     expect(created).toMatchObject({
       spec: { username: "bob", uid: "b1", groups: ["team"], extra: { k: ["v"] } },
     });
