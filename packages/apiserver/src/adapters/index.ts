@@ -14,6 +14,7 @@ export {
   prepareAuthority,
   writeKubeconfig,
 } from "./pki.ts";
+export { createTokenCrypto, openTokenCrypto } from "./token-crypto.ts";
 export {
   createTlsServer,
   type TlsMaterial,

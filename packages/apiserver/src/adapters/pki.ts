@@ -360,7 +360,7 @@ async function readPair(directory: string, file: string): Promise<CertifiedKey |
   return { certificate, key };
 }
 
-async function readIfThere(path: string): Promise<string | undefined> {
+export async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
@@ -374,7 +374,7 @@ async function writePair(directory: string, file: string, pair: CertifiedKey): P
   await writePrivateFile(join(directory, `${file}.crt`), pair.certificate);
 }
 
-async function writePrivateFile(path: string, text: string): Promise<void> {
+export async function writePrivateFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   const file = await open(temporary, "wx", 0o600);
   try {

@@ -19,7 +19,7 @@ import {
 } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import type { Log } from "@lifeboat/kit";
-import type { HttpRequest, HttpResponse } from "../http/exchange.ts";
+import type { HttpRequest, HttpResponse, Streams } from "../http/exchange.ts";
 import { type Answers, lengthOf, type Reply, writable } from "./tls-answers.ts";
 import type { Bodies } from "./tls-bodies.ts";
 import { Request } from "./tls-request.ts";
@@ -36,6 +36,7 @@ export class Http2 {
   readonly #isRevoked: IsRevoked;
   readonly #limits: TlsServerLimits;
   readonly #log: Log;
+  readonly #streams: Streams;
   readonly #sessions = new Set<ServerHttp2Session>();
 
   constructor(
@@ -43,8 +44,10 @@ export class Http2 {
     bodies: Bodies,
     limits: TlsServerLimits,
     log: Log,
+    streams: Streams,
     isRevoked: IsRevoked,
   ) {
+    this.#streams = streams;
     this.#answers = answers;
     this.#bodies = bodies;
     this.#isRevoked = isRevoked;
@@ -99,7 +102,11 @@ export class Http2 {
     const reply = new Http2Reply(stream, state, request.method === "HEAD");
     const answer = (): void => void this.#answers.answer(request, reply);
     if (stream.endAfterHeaders) answer();
-    else
+    else if (this.#streams(request.url)) {
+      request.incoming = stream;
+      request.hasUnreadBody = () => !stream.readableEnded;
+      answer();
+    } else
       this.#bodies.read(stream, request, {
         announced: headers["content-length"],
         peer: state.socket.remoteAddress,
@@ -162,6 +169,11 @@ class Http2Reply implements Reply {
   abort(): void {
     // Not `close`: that would wait for what the client does not take.
     this.#stream.destroy(new Error("cut off"));
+  }
+
+  /** A stream is no connection: clients that want one speak HTTP/1.1. */
+  giveAway(): undefined {
+    return undefined;
   }
 
   refuseMore(): void {

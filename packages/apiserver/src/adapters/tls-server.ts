@@ -15,7 +15,7 @@ import { constants as cryptoConstants } from "node:crypto";
 import type { AddressInfo, Socket } from "node:net";
 import { createServer, type Server as NodeTlsServer, type TLSSocket } from "node:tls";
 import type { Log, Metrics } from "@lifeboat/kit";
-import type { Handle, Identify } from "../http/exchange.ts";
+import type { Handle, Identify, Streams } from "../http/exchange.ts";
 import { Answers } from "./tls-answers.ts";
 import { Bodies } from "./tls-bodies.ts";
 import { Http1 } from "./tls-http1.ts";
@@ -37,6 +37,8 @@ export interface TlsServerOptions extends TlsMaterial {
   readonly identify: Identify;
   /** Asked on each request with a certificate; absent: none is revoked. */
   readonly isRevoked?: IsRevoked;
+  /** Which requests are handed over while their bodies arrive; absent: none. */
+  readonly streams?: Streams;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly host: string;
@@ -83,8 +85,10 @@ class Server implements TlsServer {
     this.#isRevoked = options.isRevoked ?? (() => false);
     this.#answers = new Answers(handle, log, limits.stallTimeoutMs);
     const bodies = new Bodies(identify, limits, metrics);
-    this.#http1 = new Http1(this.#answers, bodies, limits, this.#isRevoked);
-    this.#http2 = new Http2(this.#answers, bodies, limits, log, this.#isRevoked);
+    const streams = options.streams ?? (() => false);
+    const isRevoked = this.#isRevoked;
+    this.#http1 = new Http1(this.#answers, bodies, limits, streams, isRevoked);
+    this.#http2 = new Http2(this.#answers, bodies, limits, log, streams, isRevoked);
     this.#server = createServer({
       ...secureContext(options),
       ALPNProtocols: ["h2", "http/1.1"],

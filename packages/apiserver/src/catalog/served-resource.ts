@@ -21,6 +21,8 @@ export interface Subresources {
   /** Pods only: to be created, never read. */
   readonly binding?: boolean;
   readonly eviction?: boolean;
+  /** ServiceAccounts only: the same. */
+  readonly token?: boolean;
 }
 
 export interface ServedResource extends Resource {

@@ -36,6 +36,7 @@ const SUBRESOURCE_VERBS = {
   finalize: ["update"],
   scale: ["get", "patch", "update"],
   status: ["get", "patch", "update"],
+  token: ["create"],
 } as const;
 
 type SubresourceName = keyof typeof SUBRESOURCE_VERBS;
@@ -47,6 +48,7 @@ const FOREIGN_KINDS: Readonly<
   binding: { kind: "Binding" },
   eviction: { group: "policy", version: "v1", kind: "Eviction" },
   scale: { group: "autoscaling", version: "v1", kind: "Scale" },
+  token: { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" },
 };
 
 export function createDiscovery(catalog: Catalog): Discovery {
@@ -185,7 +187,7 @@ function legacyResources(resource: ServedResource): readonly object[] {
 }
 
 function subresourcesOf(resource: ServedResource): readonly SubresourceName[] {
-  const { approval, binding, eviction, finalize, scale, status } = resource.subresources;
+  const { approval, binding, eviction, finalize, scale, status, token } = resource.subresources;
   const names: SubresourceName[] = [];
   if (approval === true) names.push("approval");
   if (binding === true) names.push("binding");
@@ -193,6 +195,7 @@ function subresourcesOf(resource: ServedResource): readonly SubresourceName[] {
   if (finalize === true) names.push("finalize");
   if (scale !== undefined) names.push("scale");
   if (status === true) names.push("status");
+  if (token === true) names.push("token");
   return names;
 }
 
