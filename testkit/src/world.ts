@@ -27,6 +27,7 @@ import {
   type Authorizer,
   createApiServer,
   createMemoryStorage,
+  type MemberProxy,
   type MemoryStorage,
   type TokenCrypto,
   type User,
@@ -43,7 +44,7 @@ export interface WorldOptions {
   /** Whether the server's housekeeping runs; true when absent. */
   readonly housekeeping?: boolean;
   /** Who may do what; absent: masters may everything. */
-  readonly authorizer?: Authorizer;
+  readonly authorizer?: Authorizer | "RBAC";
   readonly tokens?: ReadonlyMap<string, User>;
   /** Whether `/readyz` fails while the disk is full; false when absent, as for members. */
   readonly unreadyWhenFull?: boolean;
@@ -55,6 +56,8 @@ export interface WorldOptions {
   readonly nextTurn?: () => Promise<void>;
   /** Absent: the server issues no tokens. */
   readonly tokenCrypto?: TokenCrypto;
+  /** The way into members; absent: there are none. */
+  readonly members?: MemberProxy;
 }
 
 export interface World {
@@ -145,6 +148,7 @@ class RunningWorld implements World {
         historyMaxEvents: this.#options.historyMaxEvents ?? HISTORY_MAX_EVENTS,
         historyMaxBytes: HISTORY_MAX_BYTES,
         unreadyWhenFull: this.#options.unreadyWhenFull ?? false,
+        ...(this.#options.members === undefined ? {} : { members: this.#options.members }),
       },
     );
     this.#client = this.#server.client(MASTER);

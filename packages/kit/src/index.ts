@@ -62,6 +62,8 @@ export {
   createLeaderElection,
   LEADER_ELECTION_TIMES,
   type LeaderElectionOptions,
+  type Lease,
+  leases,
 } from "./leader-election.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { createManager, type ManagerOptions } from "./manager.ts";

@@ -4,8 +4,11 @@
  * The names are those that operators of such control planes know (`clusterStatus`), so that their flags go on working.
  */
 import {
+  createAgents,
   createBootstrapTokens,
+  createCertificates,
   createClusterController,
+  createClusterMonitor,
   createClusterStatus,
 } from "@lifeboat/controllers/clusters";
 import type { PlaneContext } from "@lifeboat/controllers/context";
@@ -39,6 +42,14 @@ export interface ControllersOptions {
   readonly clusterStatusUpdateFrequencyMs: number;
   readonly clusterFailureThresholdMs: number;
   readonly clusterSuccessThresholdMs: number;
+  /** How often silence of Pull clusters is looked for. */
+  readonly clusterMonitorPeriodMs: number;
+  /** How long a Pull cluster may be silent. */
+  readonly clusterMonitorGracePeriodMs: number;
+  /** The same for one that has never reported. */
+  readonly clusterStartupGracePeriodMs: number;
+  /** Whether the condition Fenced=True of a Cluster proves that it is off. */
+  readonly trustFencedCondition: boolean;
   /** Anchored regular expressions of namespaces that are never propagated. */
   readonly skippedPropagatingNamespaces: readonly string[];
   /** `group`, `group/version` or `group/version/Kind` that are never propagated. */
@@ -66,6 +77,10 @@ export const DEFAULT_CONTROLLERS: ControllersOptions = Object.freeze({
   clusterStatusUpdateFrequencyMs: 10_000,
   clusterFailureThresholdMs: 30_000,
   clusterSuccessThresholdMs: 30_000,
+  clusterMonitorPeriodMs: 5000,
+  clusterMonitorGracePeriodMs: 40_000,
+  clusterStartupGracePeriodMs: 60_000,
+  trustFencedCondition: false,
   skippedPropagatingNamespaces: Object.freeze(["kube-.*"]),
   skippedPropagatingApis: Object.freeze([]),
   failover: false,
@@ -86,12 +101,28 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
   ["cluster", createClusterController],
   ["bootstrapTokens", createBootstrapTokens],
   [
+    "agentcsrapproving",
+    (context) => [
+      ...createAgents(context),
+      ...(context.signer === undefined ? [] : createCertificates(context, context.signer)),
+    ],
+  ],
+  [
     "clusterStatus",
     (context, options) =>
       createClusterStatus(context, {
         updateFrequencyMs: options.clusterStatusUpdateFrequencyMs,
         failureThresholdMs: options.clusterFailureThresholdMs,
         successThresholdMs: options.clusterSuccessThresholdMs,
+      }),
+  ],
+  [
+    "clusterMonitor",
+    (context, options) =>
+      createClusterMonitor(context, {
+        periodMs: options.clusterMonitorPeriodMs,
+        graceMs: options.clusterMonitorGracePeriodMs,
+        startupGraceMs: options.clusterStartupGracePeriodMs,
       }),
   ],
   ["defaultTaintPolicies", (context) => [createDefaultPolicies(context)]],
@@ -146,7 +177,8 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
   ["workloadRebalancer", createWorkloadRebalancer],
   [
     "gracefulEviction",
-    (context, { evictPlugins }) => createGracefulEviction(context, { plugins: evictPlugins }),
+    (context, { evictPlugins, trustFencedCondition }) =>
+      createGracefulEviction(context, { plugins: evictPlugins, trustFencedCondition }),
   ],
   [
     "applicationFailover",

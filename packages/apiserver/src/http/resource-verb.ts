@@ -40,6 +40,25 @@ export function verbOf(
   }
 }
 
+/** The verb of a request for a member, by its method alone: what the member takes it for is the member's matter. */
+export function memberVerbOf(method: string): ResourceVerb | undefined {
+  switch (method) {
+    case "GET":
+    case "HEAD":
+      return "get";
+    case "POST":
+      return "create";
+    case "PUT":
+      return "update";
+    case "PATCH":
+      return "patch";
+    case "DELETE":
+      return "delete";
+    default:
+      return undefined;
+  }
+}
+
 /** Refuses with 404 when the path leads to nothing of this resource, with 405 when the verb is not offered there. */
 export function checkOffered(
   resource: ServedResource,

@@ -2,7 +2,10 @@ export {
   AGENT_OF,
   agentNamespaces,
   agentRoleObjects,
+  CLUSTER_UID,
   clusterInfoRoleObjects,
+  REGISTERED_BY,
+  REGISTERED_UNTIL,
 } from "./agent-roles.ts";
 export {
   AGENT_BOOTSTRAPPERS_GROUP,
