@@ -1,5 +1,5 @@
 export type { AdmissionPlugin, AdmissionRequest } from "./admission/admission.ts";
-export type { Attributes, Authorizer } from "./authorization/authorizer.ts";
+export type { Attributes, Authorizer, PolicyRule } from "./authorization/authorizer.ts";
 export type { Catalog, ServedResource } from "./catalog/served-resource.ts";
 export { Dropped, type Handle, type HttpRequest, type HttpResponse } from "./http/exchange.ts";
 export { createStore, StoreClosed, type StoreOptions } from "./store/create-store.ts";
@@ -14,6 +14,7 @@ export {
   StorageFull,
 } from "./store/storage.ts";
 export type { User } from "./verbs/verbs.ts";
+export { installRights } from "./authorization/rbac/install-rights.ts";
 export { allowMasters } from "./authorization/allow-masters.ts";
 export {
   type ApiServer,

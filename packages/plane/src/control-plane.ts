@@ -4,19 +4,21 @@
  */
 import type { KindSettings } from "@lifeboat/api";
 import {
-  allowMasters,
   type ApiServer,
   type ApiServerPorts,
   createApiServer,
   createKindsAdmission,
   deletionProtection,
+  installRights,
   type User,
 } from "@lifeboat/apiserver";
 import type { ConnectMember, ScriptEngine } from "@lifeboat/controllers/context";
 import { createManager, type Service } from "@lifeboat/kit";
+import { agentAdmission } from "./agent-admission.ts";
 import { type ControllersOptions, createControllers } from "./controllers.ts";
 import { createCustomizationAdmission } from "./customization-admission.ts";
 import { establishKinds, installKinds } from "./install-kinds.ts";
+import { planeRights } from "./plane-rights.ts";
 import { createPlaneContext, type PlaneContextPorts } from "./plane-context.ts";
 import { KUBERNETES_VERSION } from "./kubernetes-version.ts";
 
@@ -67,8 +69,9 @@ export async function createControlPlane(
   const server: ApiServer = await createApiServer(ports, {
     gitVersion: `${KUBERNETES_VERSION}+lifeboat.${options.version}`,
     tokens: options.tokens,
-    authorizer: allowMasters,
+    authorizer: "RBAC",
     admissionPlugins: [
+      agentAdmission,
       createKindsAdmission(ports, settingsOf(options)),
       deletionProtection,
       ...(scripts === undefined
@@ -81,6 +84,7 @@ export async function createControlPlane(
   });
   try {
     await serveKinds(ports, server);
+    await installRights(server.client(PLANE_USER), planeRights());
   } catch (error) {
     await server.close();
     throw error;
