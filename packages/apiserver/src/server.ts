@@ -193,7 +193,7 @@ export async function createApiServer(
   const client = (user: User): Client =>
     createInProcessClient({ verbs, catalog, handle }, { user, watchQueueLimit: WATCH_QUEUE_LIMIT });
   await createFirstNamespaces(client(SERVER_USER));
-  if (options.authorizer === "RBAC") await installRights(client(SERVER_USER), defaultRights);
+  if (options.authorizer === "RBAC") await installRights(client(SERVER_USER), defaultRights());
   const housekeeping = createHousekeeping(ports, client(SERVER_USER), catalog);
   return {
     catalog,

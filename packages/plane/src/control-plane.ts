@@ -4,23 +4,25 @@
  */
 import type { KindSettings } from "@lifeboat/api";
 import {
-  allowMasters,
   type ApiServer,
   type ApiServerOptions,
   type ApiServerPorts,
   createApiServer,
   createKindsAdmission,
   deletionProtection,
+  installRights,
   type TokenAuthenticator,
   type User,
 } from "@lifeboat/apiserver";
 import type { ConnectMember, ScriptEngine } from "@lifeboat/controllers/context";
 import { createManager, type Service, type Signer } from "@lifeboat/kit";
+import { agentAdmission } from "./agent-admission.ts";
 import { createBootstrapTokenAdmission } from "./bootstrap-tokens/admission.ts";
 import { createBootstrapTokenAuthenticator } from "./bootstrap-tokens/authenticator.ts";
 import { type ControllersOptions, createControllers } from "./controllers.ts";
 import { createCustomizationAdmission } from "./customization-admission.ts";
 import { establishKinds, installKinds } from "./install-kinds.ts";
+import { planeRights } from "./plane-rights.ts";
 import { createPlaneContext, type PlaneContextPorts } from "./plane-context.ts";
 import { createRequestNames } from "./request-names.ts";
 import { createRevocations, type Revocations } from "./revocations.ts";
@@ -86,8 +88,9 @@ export async function createControlPlane(
         : [createBootstrapTokenAuthenticator(ports.clock, store, tokenCrypto)]),
       ...(options.tokenAuthenticators ?? []),
     ],
-    authorizer: allowMasters,
+    authorizer: "RBAC",
     admissionPlugins: [
+      agentAdmission,
       createKindsAdmission(ports, settingsOf(options)),
       createRequestNames(),
       deletionProtection,
@@ -109,6 +112,7 @@ export async function createControlPlane(
   });
   try {
     await serveKinds(ports, server);
+    await installRights(server.client(PLANE_USER), planeRights());
   } catch (error) {
     await server.close();
     throw error;
