@@ -1,4 +1,9 @@
 export {
+  createCertificateKeeper,
+  type OwnCertificate,
+  type PlaneMaterial,
+} from "./certificate-keeper.ts";
+export {
   type ControlPlane,
   type ControlPlaneOptions,
   type ControlPlanePorts,

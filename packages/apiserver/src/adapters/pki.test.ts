@@ -72,8 +72,8 @@ test("a certificate is made anew near its end, for other hosts or groups, and wh
   const pki = await openPki(clock, directory);
   const server = await pki.server([]);
   const client = await pki.client("u", ["g"]);
-  expect(await (await openPki(later(270), directory)).server([])).toEqual(server);
-  const old = await openPki(later(300), directory);
+  expect(await (await openPki(later(240), directory)).server([])).toEqual(server);
+  const old = await openPki(later(250), directory);
   expect(old.ca).toBe(pki.ca);
   expect(await old.server([])).not.toEqual(server);
   expect(await pki.server(["more.example"])).not.toEqual(server);
@@ -94,11 +94,11 @@ test("a damaged authority is not replaced", async () => {
 
 test("an authority near its end gets a next one beside it; one that has ended is replaced", async () => {
   const pki = await openPki(clock, directory);
-  const near = await openPki(later(3600), directory);
+  const near = await openPki(later(3540), directory);
   expect(near.ca).toBe(pki.ca);
   expect(near.rotation).toBe("prepared");
   const next = near.bundle.slice(pki.ca.length);
-  expect((await openPki(later(3601), directory)).bundle).toBe(pki.ca + next);
+  expect((await openPki(later(3541), directory)).bundle).toBe(pki.ca + next);
   const ended = await openPki(later(3651), directory);
   expect([ended.ca, ended.bundle, ended.rotation]).toEqual([next, next, "none"]);
 });
