@@ -56,7 +56,7 @@ export const tokenCreateOptions: readonly OptionDefinition[] = [
     help: "How long the token counts",
   },
   {
-    name: "cluster-name",
+    name: "cluster",
     type: "text",
     value: "NAME",
     help: "The one cluster that it may register, also when a cluster of this name is registered already",
@@ -94,7 +94,7 @@ export function addToken(program: Command): void {
 const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
 
 async function createToken(plane: Client, settings: Settings): Promise<void> {
-  const cluster = settings.text("cluster-name");
+  const cluster = settings.text("cluster");
   if (cluster !== undefined) checkClusterName(cluster);
   const token = { id: randomText(6), secret: randomText(16) };
   const isCommand = settings.isOn("print-register-command");
