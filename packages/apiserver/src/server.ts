@@ -9,11 +9,19 @@ import type { Clock, Ids, Random } from "@lifeboat/base";
 import { isRefused, type New, type Resource, type AnyObject } from "@lifeboat/api";
 import type { Client, Log, Metrics } from "@lifeboat/kit";
 import type { AdmissionPlugin } from "./admission/admission.ts";
+import { createCertificateRequests, type ReadRequest } from "./admission/certificate-requests.ts";
 import { createAdmissionChain } from "./admission/chain.ts";
 import { crdAdmission } from "./admission/crd-admission.ts";
 import { createNamespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { createRoleEscalation } from "./admission/role-escalation.ts";
 import { createServiceAllocation } from "./admission/service-allocation.ts";
+import { createServiceAccountTokens } from "./authentication/service-accounts.ts";
+import type { TokenCrypto } from "./authentication/token-crypto.ts";
+import {
+  createStaticTokens,
+  createTokenAuthentication,
+  type TokenAuthenticator,
+} from "./authentication/tokens.ts";
 import type { Authorizer } from "./authorization/authorizer.ts";
 import { defaultRights } from "./authorization/rbac/default-roles.ts";
 import { installRights } from "./authorization/rbac/install-rights.ts";
@@ -26,9 +34,11 @@ import { createInProcessClient } from "./client/in-process-client.ts";
 import { createHousekeeping } from "./housekeeping/housekeeping.ts";
 import { createIdentify } from "./http/authentication.ts";
 import type { NextTurn } from "./http/body-turns.ts";
-import type { Handle, Identify } from "./http/exchange.ts";
+import type { Handle, Identify, Streams } from "./http/exchange.ts";
 import { createHandle } from "./http/handle.ts";
 import type { HealthCheck } from "./http/health.ts";
+import type { MemberProxy } from "./http/member-proxy.ts";
+import { isMemberTarget } from "./http/path.ts";
 import { createOpenApi } from "./openapi/create-openapi.ts";
 import { createStore } from "./store/create-store.ts";
 import { countWrites } from "./store/metrics.ts";
@@ -46,6 +56,8 @@ export interface ApiServerPorts {
   readonly storage: Storage;
   /** Lets others have their turn while a large body is decoded; absent in process, where no other client waits. */
   readonly nextTurn?: NextTurn;
+  /** Absent: the server issues and knows no tokens of ServiceAccounts. */
+  readonly tokenCrypto?: TokenCrypto;
 }
 
 export interface ApiServerOptions {
@@ -55,6 +67,10 @@ export interface ApiServerOptions {
   readonly tokens: ReadonlyMap<string, User>;
   /** `RBAC`: the stored roles and bindings decide, and the default ones are put there at start. */
   readonly authorizer: Authorizer | "RBAC";
+  /** Of other kinds of tokens, tried after the server's own; they may look up what is stored, by table and key. */
+  readonly tokenAuthenticators?: (store: Pick<Store, "get">) => readonly TokenAuthenticator[];
+  /** Reads a certificate request (PEM); answers what is wrong with it. Absent: it is stored unread. */
+  readonly readRequest?: ReadRequest;
   /** After the built-in plugins. */
   readonly admissionPlugins: readonly AdmissionPlugin[];
   /** At most this much history for watches to resume from. */
@@ -65,6 +81,8 @@ export interface ApiServerOptions {
    * for members: a full disk alone is no reason to move what runs there.
    */
   readonly unreadyWhenFull?: boolean;
+  /** The way into members; absent: there are none. */
+  readonly members?: MemberProxy;
 }
 
 export interface ApiServer {
@@ -72,6 +90,8 @@ export interface ApiServer {
   readonly handle: Handle;
   /** Who asks, before there is a body to handle. */
   readonly identify: Identify;
+  /** Which requests a transport hands over while their bodies arrive. */
+  readonly streams: Streams;
   /** A client that skips bytes and authentication, and nothing else. */
   client(user: User): Client;
   /** Housekeeping (garbage collection, namespaces, CRDs, expiry) until the signal aborts. */
@@ -120,11 +140,25 @@ export async function createApiServer(
     createNamespaceLifecycle(store),
     createServiceAllocation(clock, store),
     crdAdmission,
+    createCertificateRequests(clock, authorizer, options.readRequest),
     ...plugins,
     ...options.admissionPlugins,
   ]);
-  const { tokens, gitVersion } = options;
-  const verbs = createVerbs(ports, { store, catalog, admission, authorizer }, { tokens });
+  const { gitVersion } = options;
+  const { tokenCrypto } = ports;
+  const authenticateToken = createTokenAuthentication([
+    createStaticTokens(options.tokens),
+    ...(tokenCrypto === undefined ? [] : [createServiceAccountTokens(clock, store, tokenCrypto)]),
+    ...(options.tokenAuthenticators?.(store) ?? []),
+  ]);
+  const verbs = createVerbs(ports, {
+    store,
+    catalog,
+    admission,
+    authorizer,
+    authenticateToken,
+    tokenCrypto,
+  });
   let shuttingDown = false;
   const handle = createHandle({
     clock,
@@ -147,8 +181,10 @@ export async function createApiServer(
         },
       ],
     },
-    tokens,
+    authenticateToken,
+    publicKeys: tokenCrypto?.publicKeys,
     gitVersion,
+    members: options.members,
     nextTurn: ports.nextTurn,
   });
   const client = (user: User): Client =>
@@ -159,7 +195,8 @@ export async function createApiServer(
   return {
     catalog,
     handle,
-    identify: createIdentify(tokens),
+    identify: createIdentify(authenticateToken),
+    streams: (url) => options.members !== undefined && isMemberTarget(url),
     client,
     run: (signal) => housekeeping.run(signal),
     beginShutdown: () => {

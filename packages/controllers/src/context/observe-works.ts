@@ -51,8 +51,8 @@ export async function observeWorks(
 }
 
 /**
- * The clusters of the result whose Work is not what it should be now: what such a copy reports is about what it was. Who asks
- * follows overrides, templates and interpretation, so that these are known (`watchingRenderings`).
+ * The clusters of the result whose Work is not what it should be now: what such a copy reports is about what it was. A
+ * caller watches overrides, templates and interpretation, so that these are known (`watchingRenderings`).
  */
 export async function outdatedIn(
   context: PlaneContext,
@@ -68,7 +68,7 @@ export async function outdatedIn(
   ]);
 }
 
-/** Copies that are being brought up to date bring the next look themselves; this is for when they need no change. */
+/** Copies that are being brought up to date bring the next reconcile themselves; this is for when they need no change. */
 export const OUTDATED_MS = 10_000;
 
 /** What copies should be depends on these; their changes reach a controller as changes of Works. */
@@ -187,7 +187,7 @@ async function revisedOf(
   if (binding.metadata.deletionTimestamp !== undefined || !isWorkload(binding)) return revised;
   if (!interpretation.isCustomized(apiVersion, kind, "reviseReplicas")) return revised;
   const answers = new Map<number, Fields | Error>();
-  for (const { name } of binding.spec.clusters ?? []) {
+  for (const name of clusterNamesOf(binding)) {
     const replicas = replicasIn(binding, name) ?? 0;
     const answer =
       answers.get(replicas) ??

@@ -1,3 +1,4 @@
+export { answerHead } from "./answer-head.ts";
 export {
   makeCertificateRequest,
   type RequestAndKey,
@@ -10,6 +11,8 @@ export {
   type CredentialSource,
   fixedCredential,
 } from "./credentials.ts";
+export { AgentPool, type PoolConfig } from "./http-pool.ts";
+export { type HttpProxy, httpProxyOf } from "./http-proxy.ts";
 export { createHttpClient, type HttpClient, type HttpClientConfig } from "./http-client.ts";
 export {
   checkCertificates,

@@ -11,6 +11,8 @@ export const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client";
 export const BOOTSTRAPPERS_GROUP = "system:bootstrappers";
 export const AGENT_BOOTSTRAPPERS_GROUP = "system:bootstrappers:karmada:default-cluster-token";
 export const BOOTSTRAP_USER_PREFIX = "system:bootstrap:";
+/** Groups of a token that was given for one cluster (`auth-extra-groups` of its Secret). */
+export const REGISTRATION_GROUP_PREFIX = "system:bootstrappers:lifeboat:cluster:";
 
 const AGENT_USER_PREFIX = "system:karmada:agent:";
 /** What a Cluster may be called: DNS-1123 label, which also keeps the names made of it valid. */
@@ -31,6 +33,11 @@ export function clusterOfAgent(user: string): string | undefined {
 /** Whether a user claims to be an agent, rightly or not. */
 export function isAgentUser(user: string): boolean {
   return user.startsWith(AGENT_USER_PREFIX);
+}
+
+/** The group of a bootstrap token that may register this cluster alone, also when it is registered already. */
+export function registrationGroup(cluster: string): string {
+  return REGISTRATION_GROUP_PREFIX + cluster;
 }
 
 /** The ClusterRole, Roles and bindings of a cluster's agent. */

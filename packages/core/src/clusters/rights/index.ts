@@ -15,5 +15,7 @@ export {
   CLIENT_SIGNER,
   clusterOfAgent,
   isAgentUser,
+  REGISTRATION_GROUP_PREFIX,
+  registrationGroup,
   renewalRequestName,
 } from "./identity.ts";
