@@ -25,6 +25,7 @@ import {
   createDeletionGate,
   createDependencies,
   createDetector,
+  createEndorsement,
   createExecution,
   createNamespaceSync,
 } from "@lifeboat/controllers/propagation";
@@ -162,6 +163,7 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
     },
   ],
   ["execution", createExecution],
+  ["endorsement", createEndorsement],
   ["bindingStatus", createBindingStatus],
   ["workloadRebalancer", createWorkloadRebalancer],
   [
