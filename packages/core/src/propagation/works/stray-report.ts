@@ -95,7 +95,7 @@ export function removalWork(cluster: string, { work, copy }: StrayReport): New<W
       finalizers: [EXECUTION_FINALIZER],
     },
     spec: { suspendDispatching: true, workload: { manifests: [copy] } },
-  } as New<Work>;
+  };
 }
 
 /** Whether a Work is there only to remove a stray copy. */
