@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { citedIds, definedIds, PROMISES, RULES } from "./ids.ts";
 import { foldersOf, PACKAGES_WITH_FOLDERS } from "./lint/folders.js";
 import { listFiles, readText } from "./repository.ts";
+import { unclearWords } from "./words.ts";
 
 /** This file names what it forbids. */
 const self = "tools/tidy.test.ts";
@@ -165,6 +166,18 @@ describe("sources", () => {
       return text.split("\n").length > 60 && !opens && !file.endsWith("/index.ts");
     });
     expect(bare).toEqual([]);
+  });
+
+  it("use no words for objects and controllers that take two readings", () => {
+    const judged = sources.filter((file) => /^packages\/(core|controllers|kit)\/src\//.test(file));
+    expect(judged.length).toBeGreaterThan(300);
+    const unclear = judged.flatMap((file) =>
+      unclearWords(file, readText(file)).map(
+        ({ line, word, instead, sentence }) =>
+          `${file}:${line}: "${word}" (${instead}) in: ${sentence}`,
+      ),
+    );
+    expect(unclear).toEqual([]);
   });
 
   it("are all reached from an entry file or a test", () => {

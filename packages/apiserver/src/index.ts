@@ -1,7 +1,17 @@
 export type { AdmissionPlugin, AdmissionRequest } from "./admission/admission.ts";
+export type { TokenCrypto } from "./authentication/token-crypto.ts";
+export { isTimely, audiencesOf, unverifiedClaims } from "./authentication/jwt.ts";
+export { isSameText, type ProvenUser, type TokenAuthenticator } from "./authentication/tokens.ts";
 export type { Attributes, Authorizer } from "./authorization/authorizer.ts";
 export type { Catalog, ServedResource } from "./catalog/served-resource.ts";
-export { Dropped, type Handle, type HttpRequest, type HttpResponse } from "./http/exchange.ts";
+export {
+  Dropped,
+  type Handle,
+  type HttpRequest,
+  type HttpResponse,
+  type TakenConnection,
+} from "./http/exchange.ts";
+export type { MemberProxy, MemberRequest } from "./http/member-proxy.ts";
 export { createStore, StoreClosed, type StoreOptions } from "./store/create-store.ts";
 export { createMemoryStorage, type DiskImage, type MemoryStorage } from "./store/memory-storage.ts";
 export { restoredStorage } from "./store/restored-storage.ts";

@@ -78,4 +78,5 @@ export {
 export type { IndexFunction } from "./object-index.ts";
 export type { KitPorts, Service } from "./ports.ts";
 export { RecentMap } from "./recent-map.ts";
+export type { ClientCertificate, ReadCertificateRequest, Signer } from "./signer.ts";
 export { WorkQueue } from "./work-queue.ts";

@@ -4,6 +4,7 @@
  * The names are those that operators of such control planes know (`clusterStatus`), so that their flags go on working.
  */
 import {
+  createBootstrapTokens,
   createClusterController,
   createClusterMonitor,
   createClusterStatus,
@@ -97,6 +98,7 @@ type Build = (context: PlaneContext, options: ControllersOptions) => readonly Se
 const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
   ["settings", (context, options) => [createSettings(context, publishedSettings(options))]],
   ["cluster", createClusterController],
+  ["bootstrapTokens", createBootstrapTokens],
   [
     "clusterStatus",
     (context, options) =>

@@ -19,7 +19,7 @@ import {
 } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import type { Log } from "@lifeboat/kit";
-import type { HttpRequest, HttpResponse } from "../http/exchange.ts";
+import type { HttpRequest, HttpResponse, Streams } from "../http/exchange.ts";
 import { type Answers, lengthOf, type Reply, writable } from "./tls-answers.ts";
 import type { Bodies } from "./tls-bodies.ts";
 import { Request } from "./tls-request.ts";
@@ -35,9 +35,17 @@ export class Http2 {
   readonly #bodies: Bodies;
   readonly #limits: TlsServerLimits;
   readonly #log: Log;
+  readonly #streams: Streams;
   readonly #sessions = new Set<ServerHttp2Session>();
 
-  constructor(answers: Answers, bodies: Bodies, limits: TlsServerLimits, log: Log) {
+  constructor(
+    answers: Answers,
+    bodies: Bodies,
+    limits: TlsServerLimits,
+    log: Log,
+    streams: Streams,
+  ) {
+    this.#streams = streams;
     this.#answers = answers;
     this.#bodies = bodies;
     this.#limits = limits;
@@ -91,7 +99,11 @@ export class Http2 {
     const reply = new Http2Reply(stream, state, request.method === "HEAD");
     const answer = (): void => void this.#answers.answer(request, reply);
     if (stream.endAfterHeaders) answer();
-    else
+    else if (this.#streams(request.url)) {
+      request.incoming = stream;
+      request.hasUnreadBody = () => !stream.readableEnded;
+      answer();
+    } else
       this.#bodies.read(stream, request, {
         announced: headers["content-length"],
         peer: state.socket.remoteAddress,
@@ -154,6 +166,11 @@ class Http2Reply implements Reply {
   abort(): void {
     // Not `close`: that would wait for what the client does not take.
     this.#stream.destroy(new Error("cut off"));
+  }
+
+  /** A stream is no connection: clients that want one speak HTTP/1.1. */
+  giveAway(): undefined {
+    return undefined;
   }
 
   refuseMore(): void {

@@ -10,6 +10,10 @@ export class Request implements HttpRequest {
   readonly headers: HttpRequest["headers"];
   body: Uint8Array = NOTHING;
   bodyTooLarge = false;
+  incoming: HttpRequest["incoming"];
+  canBeTakenOver = false;
+  /** Whether part of the body has not been received: set where the transport does not read it first. */
+  hasUnreadBody: (() => boolean) | undefined;
   isAbandoned = false;
   /** The whole answer is on its way: the end of the connection is no news any more. */
   isAnswered = false;

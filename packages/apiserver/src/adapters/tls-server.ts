@@ -15,7 +15,7 @@ import { constants as cryptoConstants } from "node:crypto";
 import type { AddressInfo, Socket } from "node:net";
 import { createServer, type Server as NodeTlsServer, type TLSSocket } from "node:tls";
 import type { Log, Metrics } from "@lifeboat/kit";
-import type { Handle, Identify } from "../http/exchange.ts";
+import type { Handle, Identify, Streams } from "../http/exchange.ts";
 import { Answers } from "./tls-answers.ts";
 import { Bodies } from "./tls-bodies.ts";
 import { Http1 } from "./tls-http1.ts";
@@ -34,6 +34,8 @@ export interface TlsServerOptions extends TlsMaterial {
   readonly handle: Handle;
   /** Asked before a body is read. */
   readonly identify: Identify;
+  /** Which requests are handed over while their bodies arrive; absent: none. */
+  readonly streams?: Streams;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly host: string;
@@ -74,8 +76,9 @@ class Server implements TlsServer {
     this.#options = options;
     this.#answers = new Answers(handle, log, limits.stallTimeoutMs);
     const bodies = new Bodies(identify, limits, metrics);
-    this.#http1 = new Http1(this.#answers, bodies, limits);
-    this.#http2 = new Http2(this.#answers, bodies, limits, log);
+    const streams = options.streams ?? (() => false);
+    this.#http1 = new Http1(this.#answers, bodies, limits, streams);
+    this.#http2 = new Http2(this.#answers, bodies, limits, log, streams);
     this.#server = createServer({
       ...secureContext(options),
       ALPNProtocols: ["h2", "http/1.1"],

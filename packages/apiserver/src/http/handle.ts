@@ -7,15 +7,18 @@
  *    line in the log, and the server goes on.
  * 2. A request is authorized as soon as its user, verb and path are known: before its resource is looked for, its options are
  *    read and its body is decoded. So a user without rights costs what a request line costs, whatever the body holds. The
- *    verbs ask once more, because the in-process client passes there alone.
+ *    verb does not ask again (`RequestContext.authorizedVerb`).
  * 3. A large body is decoded in pieces, and between two of them others are served (body-turns.ts).
- * 4. Answers are not compressed, and neither are bodies: one with a Content-Encoding is read as it is, and not understood.
+ * 4. A request for a member is passed on while its body arrives (`MemberProxy`); it is authorized as `clusters/proxy`.
+ * 5. Answers are not compressed, and neither are bodies: one with a Content-Encoding is read as it is, and not understood.
  */
-import { badRequest, failure, internalError, Refused } from "@lifeboat/api";
+import { badRequest, failure, internalError, type JsonObject, Refused } from "@lifeboat/api";
 import { type Clock, type Ids, parseDuration } from "@lifeboat/base";
 import type { Log, Metrics } from "@lifeboat/kit";
+import type { AuthenticateToken } from "../authentication/tokens.ts";
 import { authorize } from "../authorization/authorize.ts";
-import type { Attributes, Authorizer } from "../authorization/authorizer.ts";
+import { resourceAttributes } from "../authorization/attributes.ts";
+import type { Authorizer } from "../authorization/authorizer.ts";
 import type { Catalog, ServedResource } from "../catalog/served-resource.ts";
 import type { RequestContext, User, Verbs } from "../verbs/verbs.ts";
 import { ANONYMOUS, createAuthenticator, impersonate } from "./authentication.ts";
@@ -27,10 +30,12 @@ import { InFlight, type InFlightLimits } from "./in-flight.ts";
 import { createNegotiator } from "./media-type.ts";
 import { createHttpMetrics } from "./metrics.ts";
 import { isWatch } from "./parameters.ts";
-import { parsePath, type ResourcePath } from "./path.ts";
+import type { MemberProxy } from "./member-proxy.ts";
+import { type MemberPath, parsePath, type ResourcePath } from "./path.ts";
 import { Query } from "./query.ts";
 import {
   checkOffered,
+  memberVerbOf,
   methodNotAllowed,
   resourceNotFound,
   type ResourceVerb,
@@ -51,9 +56,12 @@ export interface HandleDeps {
   readonly authorizer: Authorizer;
   readonly openApi: OpenApiDocuments;
   readonly health: Health;
-  /** Static bearer tokens. */
-  readonly tokens: ReadonlyMap<string, User>;
+  readonly authenticateToken: AuthenticateToken;
+  /** The keys of this server's own tokens, as a JSON Web Key Set; absent: it issues none. */
+  readonly publicKeys?: JsonObject | undefined;
   readonly gitVersion: string;
+  /** The way into members; absent: there are none. */
+  readonly members?: MemberProxy | undefined;
   readonly limits?: HandleLimits;
   /** See BodyTurns; absent: bodies are decoded at once. */
   readonly nextTurn?: NextTurn | undefined;
@@ -78,7 +86,7 @@ export function createHandle(deps: HandleDeps): Handle {
   const { clock, ids, log, catalog, authorizer } = deps;
   const metrics = createHttpMetrics(deps.metrics);
   const negotiator = createNegotiator();
-  const authenticate = createAuthenticator(deps.tokens);
+  const authenticate = createAuthenticator(deps.authenticateToken);
   const inFlight = new InFlight(limits, metrics);
   const watchStreams = createWatchStreams(log, limits);
   const turns = new BodyTurns(deps.nextTurn);
@@ -107,8 +115,12 @@ export function createHandle(deps: HandleDeps): Handle {
     if (path.kind === "malformed")
       throw badRequest(`the request path is malformed: ${path.reason}`);
     const query = new Query(mark < 0 ? "" : http.url.slice(mark + 1));
-    exchange.user = impersonate(authorizer, authenticate(http), http.headers);
+    const authenticated = authenticate(http);
+    const user = authenticated instanceof Promise ? await authenticated : authenticated;
+    exchange.user = impersonate(authorizer, user, http.headers);
     if (path.kind === "resource") return serveResourcePath(exchange, path, query);
+    if (path.kind === "member")
+      return serveMember(exchange, path, mark < 0 ? "" : http.url.slice(mark + 1));
     authorize(authorizer, {
       kind: "path",
       user: exchange.user,
@@ -126,7 +138,12 @@ export function createHandle(deps: HandleDeps): Handle {
   ): Promise<Draft> {
     const { http } = exchange;
     const verb = verbOf(http.method, path, isWatch(query));
-    authorize(authorizer, attributesOf(exchange.user, path, verb ?? http.method.toLowerCase()));
+    const asked = verb ?? http.method.toLowerCase();
+    authorize(
+      authorizer,
+      resourceAttributes(exchange.user, asked, path, query.text("fieldSelector")),
+    );
+    exchange.authorizedVerb = asked;
     const resource = catalog.find(path.group, path.version, path.plural);
     if (resource === undefined) return nothingServed(path);
     checkOffered(resource, path, verb);
@@ -138,6 +155,43 @@ export function createHandle(deps: HandleDeps): Handle {
     if (verb === "watch") return serveResource(request, verb);
     const kind = verb === "get" || verb === "list" ? "readOnly" : "mutating";
     return inFlight.run(kind, () => withDeadline(query, () => serveResource(request, verb)));
+  }
+
+  /** Nothing of the body has been read here, and no time limit holds: streams of members may be silent for long. */
+  async function serveMember(exchange: Exchange, path: MemberPath, query: string): Promise<Draft> {
+    const { http, user } = exchange;
+    const { group, version, cluster, subresource, below } = path;
+    const verb = memberVerbOf(http.method);
+    const target = {
+      group,
+      version,
+      plural: "clusters",
+      subresource,
+      namespace: "",
+      name: cluster,
+    };
+    authorize(authorizer, {
+      kind: "resource",
+      user,
+      verb: verb ?? http.method.toLowerCase(),
+      ...target,
+    });
+    const { members } = deps;
+    if (members === undefined) return nothingServed({ ...target, kind: "resource", watch: false });
+    if (verb === undefined || (subresource === "tunnel" && http.method !== "GET"))
+      throw methodNotAllowed();
+    if (!isPlainQuery(query))
+      throw badRequest("the query holds characters that are not percent-encoded");
+    exchange.label = { verb: "CONNECT", resource: "clusters" };
+    const { method, headers, signal, canBeTakenOver = false } = http;
+    const request = {
+      ...{ cluster, method, headers, signal, canBeTakenOver, user, query },
+      path: below,
+      body: bodyOf(http),
+    };
+    const answer =
+      subresource === "tunnel" ? await members.openTunnel(request) : await members.forward(request);
+    return { ...answer, headers: { ...answer.headers } };
   }
 
   /** A resource that does not exist: a Status when its group and version do, else a page. */
@@ -188,6 +242,7 @@ class Exchange implements RequestContext {
   readonly http: HttpRequest;
   readonly warnings: string[] = [];
   user: User = ANONYMOUS;
+  authorizedVerb: string | undefined = undefined;
   label: { readonly verb: string; readonly resource: string } = OTHER_LABEL;
 
   constructor(http: HttpRequest) {
@@ -208,12 +263,27 @@ class Exchange implements RequestContext {
   }
 }
 
-const OTHER_LABEL = { verb: "OTHER", resource: "" };
-
-function attributesOf(user: User, path: ResourcePath, verb: string): Attributes {
-  const { group, version, plural, subresource, namespace, name } = path;
-  return { kind: "resource", user, verb, group, version, plural, subresource, namespace, name };
+/** The body of a request for a member; reads have none. */
+function bodyOf({ method, incoming, body }: HttpRequest): AsyncIterable<Uint8Array> | undefined {
+  if (method === "GET" || method === "HEAD") return undefined;
+  return incoming ?? (body.length === 0 ? undefined : inOnePiece(body));
 }
+
+async function* inOnePiece(body: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield body;
+}
+
+function isPlainQuery(query: string): boolean {
+  for (let i = 0; i < query.length; i++) {
+    const code = query.charCodeAt(i);
+    if (code <= 32 || code >= 127 || code === NUMBER_SIGN) return false;
+  }
+  return true;
+}
+
+const NUMBER_SIGN = 35;
+
+const OTHER_LABEL = { verb: "OTHER", resource: "" };
 
 function warnOfDeprecation(exchange: Exchange, resource: ServedResource): void {
   if (resource.deprecationWarning !== undefined) exchange.warn(resource.deprecationWarning);

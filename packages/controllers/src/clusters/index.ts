@@ -1,3 +1,4 @@
+export { createBootstrapTokens } from "./bootstrap-tokens/create-bootstrap-tokens.ts";
 export {
   type ClusterMonitorOptions,
   createClusterMonitor,

@@ -1,3 +1,9 @@
+export { answerHead } from "./answer-head.ts";
+export {
+  makeCertificateRequest,
+  type RequestAndKey,
+  type RequestedSubject,
+} from "./certificate-request.ts";
 export {
   createCredentialSource,
   type Credential,
@@ -5,6 +11,8 @@ export {
   type CredentialSource,
   fixedCredential,
 } from "./credentials.ts";
+export { AgentPool, type PoolConfig } from "./http-pool.ts";
+export { type HttpProxy, httpProxyOf } from "./http-proxy.ts";
 export { createHttpClient, type HttpClient, type HttpClientConfig } from "./http-client.ts";
 export {
   checkCertificates,

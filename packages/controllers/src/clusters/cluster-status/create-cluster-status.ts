@@ -1,12 +1,12 @@
 /**
- * cluster-status: keeps `status` of every Push cluster what its member says; in an agent, that of its own Cluster (Pull).
+ * cluster-status: keeps `status` of every Push cluster what its member reports; in an agent, that of its own Cluster (Pull).
  *
- * A follower per cluster probes and collects by itself, so that a member that hangs delays nobody; a look at a cluster
- * only turns what its follower knows into a status, and writes it when it differs.
+ * A follower per cluster probes and collects by itself, so that a member that hangs delays no other; a reconcile of a
+ * cluster only turns what its follower knows into a status, and writes it when it differs.
  *
  * 1. Thresholds and what an observation means are decided by `core/failover/health`; what the room is, by `core/placement/capacity`.
  * 2. The status is written only on change, and at most once per probe unless another condition is known or something becomes
- *    known for the first time. There are no heartbeats: how fresh it is, says `cluster_last_observed_timestamp_seconds`.
+ *    known for the first time. There are no heartbeats: `cluster_last_observed_timestamp_seconds` shows how fresh it is.
  * 3. Conditions of others and remedyActions stay as they are.
  * 4. A cluster that joins gets its first status with a count of its room, unless that takes longer than until the next probe.
  * 5. A cluster is followed from when it bears the finalizer of the cluster controller until it is gone, its deletion
@@ -122,8 +122,8 @@ class ClusterStatus implements Service {
     this.#measure(key.name, follower, isReady(status));
     // seed: nothing-to-write
     if (plan.status === undefined) return done;
-    // What can wait is written after the next probe, which asks for a look of its own; and two who know different things
-    // must not answer each other without end.
+    // What can wait is written after the next probe, which enqueues the cluster again; and two processes that know
+    // different things must not overwrite each other without end.
     if (plan.routine ? follower.isWritten : follower.isContradicted(knowledge)) return done;
     await plane.update(clusters, { ...cluster, status: plan.status }, { subresource: "status" });
     follower.wrote(knowledge);

@@ -1,0 +1,1 @@
+export { createMemberProxy, type Proxy, type ProxyOptions } from "./create-proxy.ts";
