@@ -4,6 +4,7 @@
  */
 import { DirectoryRefused, fileProblem } from "@lifeboat/apiserver/adapters";
 import { Command, CommanderError } from "commander";
+import { addAgent } from "./commands/agent.ts";
 import { addBrake } from "./commands/brake.ts";
 import { addCordon, addUncordon } from "./commands/cordon.ts";
 import { addDemo } from "./commands/demo.ts";
@@ -54,6 +55,7 @@ export async function main(args: readonly string[]): Promise<void> {
   addBrake(program);
   addMember(program);
   addMembers(program);
+  addAgent(program);
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {
