@@ -29,6 +29,7 @@ import {
   createMemoryStorage,
   type MemberProxy,
   type MemoryStorage,
+  type TokenCrypto,
   type User,
 } from "@lifeboat/apiserver";
 import { type Client, silentLog, silentMetrics } from "@lifeboat/kit";
@@ -55,6 +56,8 @@ export interface WorldOptions {
   readonly nextTurn?: () => Promise<void>;
   /** The way into members; absent: there are none. */
   readonly members?: MemberProxy;
+  /** Absent: the server issues no tokens. */
+  readonly tokenCrypto?: TokenCrypto;
 }
 
 export interface World {
@@ -135,6 +138,7 @@ class RunningWorld implements World {
         metrics: silentMetrics,
         storage: this.#storage,
         ...(this.#options.nextTurn === undefined ? {} : { nextTurn: this.#options.nextTurn }),
+        ...(this.#options.tokenCrypto && { tokenCrypto: this.#options.tokenCrypto }),
       },
       {
         gitVersion: "v1.36.4+lifeboat.0.1.0",

@@ -1,4 +1,7 @@
 export type { AdmissionPlugin, AdmissionRequest } from "./admission/admission.ts";
+export type { TokenCrypto } from "./authentication/token-crypto.ts";
+export { isTimely, audiencesOf, unverifiedClaims } from "./authentication/jwt.ts";
+export { isSameText, type ProvenUser, type TokenAuthenticator } from "./authentication/tokens.ts";
 export type { Attributes, Authorizer } from "./authorization/authorizer.ts";
 export type { Catalog, ServedResource } from "./catalog/served-resource.ts";
 export {

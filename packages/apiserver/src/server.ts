@@ -9,10 +9,18 @@ import type { Clock, Ids, Random } from "@lifeboat/base";
 import { isRefused, type New, type Resource, type AnyObject } from "@lifeboat/api";
 import type { Client, Log, Metrics } from "@lifeboat/kit";
 import type { AdmissionPlugin } from "./admission/admission.ts";
+import { createCertificateRequests, type ReadRequest } from "./admission/certificate-requests.ts";
 import { createAdmissionChain } from "./admission/chain.ts";
 import { crdAdmission } from "./admission/crd-admission.ts";
 import { createNamespaceLifecycle } from "./admission/namespace-lifecycle.ts";
 import { createServiceAllocation } from "./admission/service-allocation.ts";
+import { createServiceAccountTokens } from "./authentication/service-accounts.ts";
+import type { TokenCrypto } from "./authentication/token-crypto.ts";
+import {
+  createStaticTokens,
+  createTokenAuthentication,
+  type TokenAuthenticator,
+} from "./authentication/tokens.ts";
 import type { Authorizer } from "./authorization/authorizer.ts";
 import { EVENTS_TABLE, servedBuiltins } from "./catalog/builtins.ts";
 import { createCatalog } from "./catalog/catalog.ts";
@@ -44,6 +52,8 @@ export interface ApiServerPorts {
   readonly storage: Storage;
   /** Lets others have their turn while a large body is decoded; absent in process, where no other client waits. */
   readonly nextTurn?: NextTurn;
+  /** Absent: the server issues and knows no tokens of ServiceAccounts. */
+  readonly tokenCrypto?: TokenCrypto;
 }
 
 export interface ApiServerOptions {
@@ -52,6 +62,10 @@ export interface ApiServerOptions {
   /** Static bearer tokens. */
   readonly tokens: ReadonlyMap<string, User>;
   readonly authorizer: Authorizer;
+  /** Of other kinds of tokens, tried after the server's own; they may look up what is stored, by table and key. */
+  readonly tokenAuthenticators?: (store: Pick<Store, "get">) => readonly TokenAuthenticator[];
+  /** Reads a certificate request (PEM); answers what is wrong with it. Absent: it is stored unread. */
+  readonly readRequest?: ReadRequest;
   /** After the built-in plugins. */
   readonly admissionPlugins: readonly AdmissionPlugin[];
   /** At most this much history for watches to resume from. */
@@ -120,10 +134,24 @@ export async function createApiServer(
     createNamespaceLifecycle(store),
     createServiceAllocation(clock, store),
     crdAdmission,
+    createCertificateRequests(clock, options.authorizer, options.readRequest),
     ...options.admissionPlugins,
   ]);
-  const { authorizer, tokens, gitVersion } = options;
-  const verbs = createVerbs(ports, { store, catalog, admission, authorizer }, { tokens });
+  const { authorizer, gitVersion } = options;
+  const { tokenCrypto } = ports;
+  const authenticateToken = createTokenAuthentication([
+    createStaticTokens(options.tokens),
+    ...(tokenCrypto === undefined ? [] : [createServiceAccountTokens(clock, store, tokenCrypto)]),
+    ...(options.tokenAuthenticators?.(store) ?? []),
+  ]);
+  const verbs = createVerbs(ports, {
+    store,
+    catalog,
+    admission,
+    authorizer,
+    authenticateToken,
+    tokenCrypto,
+  });
   let shuttingDown = false;
   const handle = createHandle({
     clock,
@@ -146,7 +174,8 @@ export async function createApiServer(
         },
       ],
     },
-    tokens,
+    authenticateToken,
+    publicKeys: tokenCrypto?.publicKeys,
     gitVersion,
     members: options.members,
     nextTurn: ports.nextTurn,
@@ -158,7 +187,7 @@ export async function createApiServer(
   return {
     catalog,
     handle,
-    identify: createIdentify(tokens),
+    identify: createIdentify(authenticateToken),
     streams: (url) => options.members !== undefined && isMemberTarget(url),
     client,
     run: (signal) => housekeeping.run(signal),

@@ -70,9 +70,9 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
 const MAX_NAMES = 5;
 
 /** The workloads that wait for a proof that a silent cluster is off (D10), by cluster. */
-function unproven({ clusters, bindings }: StatusView): readonly string[] {
+function unproven({ clusters, bindings, settings }: StatusView): readonly string[] {
   return clusters.flatMap((cluster) => {
-    const waiting = bindings.filter((binding) => awaitsFence(binding, cluster));
+    const waiting = bindings.filter((binding) => awaitsFence(binding, cluster, settings));
     if (waiting.length === 0) return [];
     const { name } = cluster.metadata;
     return [
@@ -133,6 +133,7 @@ function stateOfFleet({ settings, clusters, policies, evacuations, bindings, bud
       .flatMap(rulesOf)
       .some(({ effect }) => EVICTING_EFFECTS.includes(effect)),
     isPaused: budget?.spec.paused === true,
+    isolationAgreedAt: budget?.spec.isolationAgreedAt,
     rates: ratesOf(settings),
     clusters,
     evacuations,

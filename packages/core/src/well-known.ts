@@ -50,6 +50,14 @@ export const PURGE_MODE = "lifeboat.dev/purge-mode";
 export const GRACE_PERIOD = "lifeboat.dev/grace-period-seconds";
 
 /**
+ * On a Work of a Pull cluster: the uid of the Work, written by the control plane after it read the binding (D26). An agent makes
+ * no first copy without it. See propagation/works/first-copy.ts.
+ */
+export const ENDORSED = "lifeboat.dev/endorsed";
+/** On the Lease of a Pull cluster, value `v1`: its agent knows endorsements. */
+export const ENDORSEMENT = "lifeboat.dev/endorsement";
+
+/**
  * On the Secret of a Cluster: the apiEndpoint that its token was given for (several, separated by spaces). The token is sent
  * nowhere else, whatever the Cluster says.
  */

@@ -61,6 +61,8 @@ export {
   createLeaderElection,
   LEADER_ELECTION_TIMES,
   type LeaderElectionOptions,
+  type Lease,
+  leases,
 } from "./leader-election.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { createManager, type ManagerOptions } from "./manager.ts";
@@ -76,4 +78,5 @@ export {
 export type { IndexFunction } from "./object-index.ts";
 export type { KitPorts, Service } from "./ports.ts";
 export { RecentMap } from "./recent-map.ts";
+export type { ClientCertificate, ReadCertificateRequest, Signer } from "./signer.ts";
 export { WorkQueue } from "./work-queue.ts";

@@ -39,7 +39,7 @@ export const LEADER_ELECTION_TIMES = {
   retryPeriodMs: 2_000,
 } as const;
 
-interface LeaseSpec {
+export interface LeaseSpec {
   readonly holderIdentity?: string;
   readonly leaseDurationSeconds?: number;
   readonly acquireTime?: string;
@@ -47,11 +47,11 @@ interface LeaseSpec {
   readonly leaseTransitions?: number;
 }
 
-interface Lease extends KubeObject {
+export interface Lease extends KubeObject {
   readonly spec?: LeaseSpec;
 }
 
-const LEASES: Resource<Lease> = {
+export const leases: Resource<Lease> = {
   group: "coordination.k8s.io",
   version: "v1",
   plural: "leases",
@@ -181,7 +181,7 @@ class Election {
       const lease = this.#seen ?? (await this.#read(signal));
       const sentAt = this.#ports.clock.monotonic();
       if (lease === undefined) {
-        this.#saw(await this.#client.create(LEASES, this.#fresh(), { signal }));
+        this.#saw(await this.#client.create(leases, this.#fresh(), { signal }));
         return sentAt;
       }
       if (!this.#mayTake(lease)) {
@@ -190,7 +190,7 @@ class Election {
         return undefined;
       }
       const held = { ...lease, spec: this.#held(lease.spec ?? {}) };
-      this.#saw(await this.#client.update(LEASES, held, { signal }));
+      this.#saw(await this.#client.update(leases, held, { signal }));
       return sentAt;
     } catch (error) {
       this.#seen = undefined;
@@ -205,7 +205,7 @@ class Election {
 
   async #read(signal: AbortSignal): Promise<Lease | undefined> {
     try {
-      const lease = await this.#client.get(LEASES, this.#options.lease, { signal });
+      const lease = await this.#client.get(leases, this.#options.lease, { signal });
       this.#saw(lease);
       return lease;
     } catch (error) {
@@ -262,7 +262,7 @@ class Election {
     const renewTime = formatMicroTime(this.#ports.clock.now());
     const spec = { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime };
     try {
-      await this.#client.update(LEASES, { ...lease, spec });
+      await this.#client.update(leases, { ...lease, spec });
     } catch (error) {
       if (error instanceof InvariantError) throw error;
       this.#ports.log.debug("the lease was not released", { error });

@@ -10,10 +10,13 @@ import {
   createApiServer,
   createKindsAdmission,
   deletionProtection,
+  type TokenAuthenticator,
   type User,
 } from "@lifeboat/apiserver";
 import type { ConnectMember, ScriptEngine } from "@lifeboat/controllers/context";
 import { createManager, type Service } from "@lifeboat/kit";
+import { createBootstrapTokenAdmission } from "./bootstrap-tokens/admission.ts";
+import { createBootstrapTokenAuthenticator } from "./bootstrap-tokens/authenticator.ts";
 import { type ControllersOptions, createControllers } from "./controllers.ts";
 import { createCustomizationAdmission } from "./customization-admission.ts";
 import { establishKinds, installKinds } from "./install-kinds.ts";
@@ -26,6 +29,8 @@ export interface ControlPlaneOptions {
   /** Of Lifeboat itself, such as `0.1.0`. */
   readonly version: string;
   readonly tokens: ReadonlyMap<string, User>;
+  /** Of tokens that others issue. */
+  readonly tokenAuthenticators?: readonly TokenAuthenticator[];
   /** What checks users' scripts before they are stored; absent: they are stored unread. */
   readonly scripts?: Pick<ScriptEngine, "check">;
   /** What works on the control plane by itself; absent: it only serves its API. */
@@ -64,13 +69,27 @@ export async function createControlPlane(
   options: ControlPlaneOptions,
 ): Promise<ControlPlane> {
   const { scripts } = options;
+  const { tokenCrypto } = ports;
   const server: ApiServer = await createApiServer(ports, {
     gitVersion: `${KUBERNETES_VERSION}+lifeboat.${options.version}`,
     tokens: options.tokens,
+    tokenAuthenticators: (store) => [
+      ...(tokenCrypto === undefined
+        ? []
+        : [createBootstrapTokenAuthenticator(ports.clock, store, tokenCrypto)]),
+      ...(options.tokenAuthenticators ?? []),
+    ],
     authorizer: allowMasters,
     admissionPlugins: [
       createKindsAdmission(ports, settingsOf(options)),
       deletionProtection,
+      ...(tokenCrypto === undefined
+        ? []
+        : [
+            createBootstrapTokenAdmission(ports.clock, tokenCrypto, () =>
+              server.client(PLANE_USER),
+            ),
+          ]),
       ...(scripts === undefined
         ? []
         : [createCustomizationAdmission(scripts, () => server.client(PLANE_USER))]),

@@ -3,7 +3,12 @@
  *
  * The names are those that operators of such control planes know (`clusterStatus`), so that their flags go on working.
  */
-import { createClusterController, createClusterStatus } from "@lifeboat/controllers/clusters";
+import {
+  createBootstrapTokens,
+  createClusterController,
+  createClusterMonitor,
+  createClusterStatus,
+} from "@lifeboat/controllers/clusters";
 import type { PlaneContext } from "@lifeboat/controllers/context";
 import {
   createApplicationFailover,
@@ -35,6 +40,14 @@ export interface ControllersOptions {
   readonly clusterStatusUpdateFrequencyMs: number;
   readonly clusterFailureThresholdMs: number;
   readonly clusterSuccessThresholdMs: number;
+  /** How often silence of Pull clusters is looked for. */
+  readonly clusterMonitorPeriodMs: number;
+  /** How long a Pull cluster may be silent. */
+  readonly clusterMonitorGracePeriodMs: number;
+  /** The same for one that has never reported. */
+  readonly clusterStartupGracePeriodMs: number;
+  /** Whether the condition Fenced=True of a Cluster proves that it is off. */
+  readonly trustFencedCondition: boolean;
   /** Anchored regular expressions of namespaces that are never propagated. */
   readonly skippedPropagatingNamespaces: readonly string[];
   /** `group`, `group/version` or `group/version/Kind` that are never propagated. */
@@ -62,6 +75,10 @@ export const DEFAULT_CONTROLLERS: ControllersOptions = Object.freeze({
   clusterStatusUpdateFrequencyMs: 10_000,
   clusterFailureThresholdMs: 30_000,
   clusterSuccessThresholdMs: 30_000,
+  clusterMonitorPeriodMs: 5000,
+  clusterMonitorGracePeriodMs: 40_000,
+  clusterStartupGracePeriodMs: 60_000,
+  trustFencedCondition: false,
   skippedPropagatingNamespaces: Object.freeze(["kube-.*"]),
   skippedPropagatingApis: Object.freeze([]),
   failover: false,
@@ -80,6 +97,7 @@ type Build = (context: PlaneContext, options: ControllersOptions) => readonly Se
 const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
   ["settings", (context, options) => [createSettings(context, publishedSettings(options))]],
   ["cluster", createClusterController],
+  ["bootstrapTokens", createBootstrapTokens],
   [
     "clusterStatus",
     (context, options) =>
@@ -87,6 +105,15 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
         updateFrequencyMs: options.clusterStatusUpdateFrequencyMs,
         failureThresholdMs: options.clusterFailureThresholdMs,
         successThresholdMs: options.clusterSuccessThresholdMs,
+      }),
+  ],
+  [
+    "clusterMonitor",
+    (context, options) =>
+      createClusterMonitor(context, {
+        periodMs: options.clusterMonitorPeriodMs,
+        graceMs: options.clusterMonitorGracePeriodMs,
+        startupGraceMs: options.clusterStartupGracePeriodMs,
       }),
   ],
   ["defaultTaintPolicies", (context) => [createDefaultPolicies(context)]],
@@ -141,7 +168,8 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
   ["workloadRebalancer", createWorkloadRebalancer],
   [
     "gracefulEviction",
-    (context, { evictPlugins }) => createGracefulEviction(context, { plugins: evictPlugins }),
+    (context, { evictPlugins, trustFencedCondition }) =>
+      createGracefulEviction(context, { plugins: evictPlugins, trustFencedCondition }),
   ],
   [
     "applicationFailover",

@@ -220,6 +220,12 @@ export const evacuationBudgetKind = declareKind({
     brakeReleasedAt: optional(
       time("A person let deletions go on after the mass-deletion brake of before this time."),
     ),
+    isolationAgreedAt: optional(
+      time(
+        "A person agreed that the Pull clusters that were silent by this time have failed: releases go on although they fell " +
+          "silent together.",
+      ),
+    ),
   }),
   status: object("The rate of the fleet as it is, and the last reservation of releases.", {
     reservedUntil: optional(time("No release before this time: the token up to then is used.")),
@@ -240,7 +246,12 @@ export const evacuationBudgetKind = declareKind({
         { maxItems: 200 },
       ),
     ),
-    conditions: optional(conditions("MassDeletion is True while deletions are stopped.")),
+    conditions: optional(
+      conditions(
+        "MassDeletion is True while deletions are stopped; PlaneMayBeIsolated while releases are, because more than half of the " +
+          "Pull clusters fell silent within a minute.",
+      ),
+    ),
   }),
   rules: ({ metadata: { name } }) =>
     name === FLEET_BUDGET ? [] : [invalid("metadata.name", name, `must be ${FLEET_BUDGET}`)],

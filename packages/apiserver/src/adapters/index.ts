@@ -1,3 +1,4 @@
+export { createSigner, readRequest } from "./certificate-signer.ts";
 export { fileProblem, makePrivateDirectory } from "./file-problem.ts";
 export { DirectoryRefused } from "./lmdb-directory.ts";
 export { isAlive, type Owner, thisProcess } from "./lmdb-owner.ts";
@@ -10,6 +11,7 @@ export {
   type Pki,
   writeKubeconfig,
 } from "./pki.ts";
+export { createTokenCrypto, openTokenCrypto } from "./token-crypto.ts";
 export {
   createTlsServer,
   type TlsMaterial,

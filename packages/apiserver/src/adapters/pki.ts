@@ -18,12 +18,8 @@ import { chmod, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import type { Clock } from "@lifeboat/base";
-import {
-  type DistinguishedName,
-  type Issuer,
-  makeCertificate,
-  PURPOSES,
-} from "./pki-certificate.ts";
+import type { DistinguishedName } from "@lifeboat/base/adapters";
+import { type Issuer, makeCertificate, PURPOSES } from "./pki-certificate.ts";
 
 export interface CertifiedKey {
   /** PEM. */
@@ -34,6 +30,8 @@ export interface CertifiedKey {
 export interface Pki {
   /** The authority's certificate, PEM. */
   readonly ca: string;
+  /** The authority that signs now, with its key. */
+  authority(): CertifiedKey;
   /** The server's certificate for localhost, the loopback addresses and these hosts (names or addresses). */
   server(hosts: readonly string[]): Promise<CertifiedKey>;
   /** A certificate that names this user and these groups. */
@@ -47,6 +45,7 @@ export async function openPki(clock: Clock, directory: string): Promise<Pki> {
   const authority = await openAuthority(clock, directory);
   return {
     ca: authority.certificate,
+    authority: () => authority,
     server: (hosts) =>
       leaf(clock, directory, authority, {
         file: "server",
@@ -104,7 +103,7 @@ export function writeKubeconfig(path: string, entry: KubeconfigEntry): Promise<v
 }
 
 const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "::1"];
-const AUTHORITY_NAME: DistinguishedName = [["CN", "lifeboat-ca"]];
+export const AUTHORITY_NAME: DistinguishedName = [["CN", "lifeboat-ca"]];
 const DAY_MS = 24 * 60 * 60 * 1000;
 const AUTHORITY_DAYS = 3650;
 const LEAF_DAYS = 365;
@@ -264,7 +263,7 @@ async function readPair(directory: string, file: string): Promise<CertifiedKey |
   return { certificate, key };
 }
 
-async function readIfThere(path: string): Promise<string | undefined> {
+export async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
@@ -278,7 +277,7 @@ async function writePair(directory: string, file: string, pair: CertifiedKey): P
   await writePrivateFile(join(directory, `${file}.crt`), pair.certificate);
 }
 
-async function writePrivateFile(path: string, text: string): Promise<void> {
+export async function writePrivateFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   const file = await open(temporary, "wx", 0o600);
   try {

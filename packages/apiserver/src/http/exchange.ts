@@ -26,7 +26,9 @@ export interface HttpRequest {
 export type Credentials = Pick<HttpRequest, "headers" | "certificateUser" | "certificateRefused">;
 
 /** The name of the authenticated user; undefined for the anonymous user and for credentials that are wrong. */
-export type Identify = (credentials: Credentials) => string | undefined;
+export type Identify = (
+  credentials: Credentials,
+) => string | undefined | Promise<string | undefined>;
 
 /** A body that is sent piece by piece: watches, answers of members. The transport calls `start` once the head is written. */
 export interface HttpStream {

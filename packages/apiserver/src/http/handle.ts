@@ -12,9 +12,10 @@
  * 4. A request for a member is passed on while its body arrives (`MemberProxy`); it is authorized as `clusters/proxy`.
  * 5. Answers are not compressed, and neither are bodies: one with a Content-Encoding is read as it is, and not understood.
  */
-import { badRequest, failure, internalError, Refused } from "@lifeboat/api";
+import { badRequest, failure, internalError, type JsonObject, Refused } from "@lifeboat/api";
 import { type Clock, type Ids, parseDuration } from "@lifeboat/base";
 import type { Log, Metrics } from "@lifeboat/kit";
+import type { AuthenticateToken } from "../authentication/tokens.ts";
 import { authorize } from "../authorization/authorize.ts";
 import type { Attributes, Authorizer } from "../authorization/authorizer.ts";
 import type { Catalog, ServedResource } from "../catalog/served-resource.ts";
@@ -54,8 +55,9 @@ export interface HandleDeps {
   readonly authorizer: Authorizer;
   readonly openApi: OpenApiDocuments;
   readonly health: Health;
-  /** Static bearer tokens. */
-  readonly tokens: ReadonlyMap<string, User>;
+  readonly authenticateToken: AuthenticateToken;
+  /** The keys of this server's own tokens, as a JSON Web Key Set; absent: it issues none. */
+  readonly publicKeys?: JsonObject | undefined;
   readonly gitVersion: string;
   /** The way into members; absent: there are none. */
   readonly members?: MemberProxy | undefined;
@@ -83,7 +85,7 @@ export function createHandle(deps: HandleDeps): Handle {
   const { clock, ids, log, catalog, authorizer } = deps;
   const metrics = createHttpMetrics(deps.metrics);
   const negotiator = createNegotiator();
-  const authenticate = createAuthenticator(deps.tokens);
+  const authenticate = createAuthenticator(deps.authenticateToken);
   const inFlight = new InFlight(limits, metrics);
   const watchStreams = createWatchStreams(log, limits);
   const turns = new BodyTurns(deps.nextTurn);
@@ -112,7 +114,9 @@ export function createHandle(deps: HandleDeps): Handle {
     if (path.kind === "malformed")
       throw badRequest(`the request path is malformed: ${path.reason}`);
     const query = new Query(mark < 0 ? "" : http.url.slice(mark + 1));
-    exchange.user = impersonate(authorizer, authenticate(http), http.headers);
+    const authenticated = authenticate(http);
+    const user = authenticated instanceof Promise ? await authenticated : authenticated;
+    exchange.user = impersonate(authorizer, user, http.headers);
     if (path.kind === "resource") return serveResourcePath(exchange, path, query);
     if (path.kind === "member")
       return serveMember(exchange, path, mark < 0 ? "" : http.url.slice(mark + 1));

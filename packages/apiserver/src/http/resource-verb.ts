@@ -81,6 +81,7 @@ export function methodNotAllowed(): Refused {
 }
 
 const NAMED_VERBS: readonly string[] = ["get", "update", "patch", "delete"];
+const POSTED_SUBRESOURCES: readonly string[] = ["binding", "eviction", "token"];
 const SUBRESOURCE_VERBS: readonly string[] = ["get", "update", "patch"];
 
 function pathFits(resource: ServedResource, path: ResourcePath): boolean {
@@ -92,17 +93,19 @@ function pathFits(resource: ServedResource, path: ResourcePath): boolean {
 }
 
 function hasSubresource(resource: ServedResource, name: string): boolean {
-  const { status, scale, finalize, binding, eviction } = resource.subresources;
+  const { status, scale, finalize, approval, binding, eviction, token } = resource.subresources;
   if (name === "binding") return binding === true;
   if (name === "eviction") return eviction === true;
+  if (name === "token") return token === true;
   if (name === "status") return status === true;
   if (name === "scale") return scale !== undefined;
+  if (name === "approval") return approval === true;
   return name === "finalize" && finalize === true;
 }
 
 function offers(resource: ServedResource, path: ResourcePath, verb: ResourceVerb): boolean {
   if (path.subresource === "finalize") return verb === "update";
-  if (path.subresource === "binding" || path.subresource === "eviction") return verb === "create";
+  if (POSTED_SUBRESOURCES.includes(path.subresource)) return verb === "create";
   if (path.subresource !== "") return SUBRESOURCE_VERBS.includes(verb);
   const overAllNamespaces = resource.namespaced && path.namespace === "" && path.name === "";
   if (overAllNamespaces && verb !== "list" && verb !== "watch")

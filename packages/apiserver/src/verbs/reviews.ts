@@ -16,9 +16,11 @@ import { decodeBody } from "./decode-body.ts";
 import type { VerbDeps } from "./deps.ts";
 import type { Body, RequestContext, Target, User, WriteAnswer, WriteParameters } from "./verbs.ts";
 
-type Answerer = (deps: VerbDeps, context: RequestContext, review: JsonObject) => JsonObject;
-
-const AUDIENCE = "https://kubernetes.default.svc";
+type Answerer = (
+  deps: VerbDeps,
+  context: RequestContext,
+  review: JsonObject,
+) => JsonObject | Promise<JsonObject>;
 
 const answerers: ReadonlyMap<string, Answerer> = new Map<string, Answerer>([
   ["SelfSubjectAccessReview", (deps, { user }, review) => accessStatus(deps, user, specOf(review))],
@@ -41,7 +43,7 @@ export async function answerReview(
   if (answerer === undefined)
     throw new Refused(failure(404, "NotFound", "the server could not find the requested resource"));
   const review = decodeBody(context, resource, body, parameters.fieldValidation);
-  const status = answerer(deps, context, review);
+  const status = await answerer(deps, context, review);
   const metadata =
     resource.kind === "SelfSubjectReview"
       ? { creationTimestamp: formatTime(deps.clock.now()) }
@@ -122,10 +124,17 @@ function rulesStatus(deps: VerbDeps, { user }: RequestContext): JsonObject {
       };
 }
 
-function reviewToken(deps: VerbDeps, _context: RequestContext, review: JsonObject): JsonObject {
-  const user = deps.tokens.get(textOf(specOf(review)["token"]));
-  if (user === undefined) return { user: {}, error: "invalid bearer token" };
-  return { authenticated: true, user: userInfo(user), audiences: [AUDIENCE] };
+async function reviewToken(
+  deps: VerbDeps,
+  _context: RequestContext,
+  review: JsonObject,
+): Promise<JsonObject> {
+  const spec = specOf(review);
+  const audiences = (spec["audiences"] ?? []) as readonly string[];
+  const token = textOf(spec["token"]);
+  const proven = await deps.authenticateToken(token, audiences.length > 0 ? audiences : undefined);
+  if (proven === undefined) return { user: {}, error: "invalid bearer token" };
+  return { authenticated: true, user: userInfo(proven.user), audiences: proven.audiences };
 }
 
 function userInfo(user: User): JsonObject {

@@ -27,7 +27,7 @@ export interface Target {
   /** "" at cluster scope, and for lists over all namespaces. */
   readonly namespace: string;
   readonly name: string;
-  /** "", "status", "scale", "finalize". */
+  /** "", "status", "scale", "finalize", "approval". */
   readonly subresource: string;
 }
 

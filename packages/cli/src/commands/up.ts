@@ -17,6 +17,7 @@ import {
   createTlsServer,
   openLmdbStorage,
   openPki,
+  openTokenCrypto,
   type TlsServer,
   writeKubeconfig,
 } from "@lifeboat/apiserver/adapters";
@@ -126,6 +127,7 @@ async function up(settings: Settings): Promise<void> {
     metrics: createPromMetrics(),
     storage: await openStorage(join(dataDirectory, "store"), settings.isOn("restored"), log),
     nextTurn,
+    tokenCrypto: await openTokenCrypto(join(dataDirectory, "pki")),
   };
   const pki = await openPki(ports.clock, join(dataDirectory, "pki"));
   const scripts = createScriptWorkers();

@@ -1,3 +1,8 @@
+export { createBootstrapTokens } from "./bootstrap-tokens/create-bootstrap-tokens.ts";
+export {
+  type ClusterMonitorOptions,
+  createClusterMonitor,
+} from "./cluster-monitor/create-cluster-monitor.ts";
 export {
   type ClusterStatusOptions,
   createClusterStatus,

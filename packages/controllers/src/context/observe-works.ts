@@ -187,7 +187,7 @@ async function revisedOf(
   if (binding.metadata.deletionTimestamp !== undefined || !isWorkload(binding)) return revised;
   if (!interpretation.isCustomized(apiVersion, kind, "reviseReplicas")) return revised;
   const answers = new Map<number, Fields | Error>();
-  for (const { name } of binding.spec.clusters ?? []) {
+  for (const name of clusterNamesOf(binding)) {
     const replicas = replicasIn(binding, name) ?? 0;
     const answer =
       answers.get(replicas) ??

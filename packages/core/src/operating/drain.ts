@@ -6,7 +6,7 @@
  */
 import type { Cluster, ResourceBinding } from "@lifeboat/api";
 import { formatTime, type Instant, plainMoment } from "@lifeboat/base";
-import { resultOf } from "../binding/index.ts";
+import { clusterNamesOf, resultOf } from "../binding/index.ts";
 import { affectedBy, type EvictingTaint } from "../failover/evacuation/affected.ts";
 import { isFailed } from "../failover/evacuation/rate.ts";
 import { decideRelease } from "../failover/evacuation/release.ts";
@@ -77,11 +77,9 @@ function affected(
   return bindings.filter((one) => affectedBy(one, cluster, taint, "Gracefully").affected);
 }
 
-function healthyElsewhere({ spec, status }: ResourceBinding, faulty: ReadonlySet<string>): number {
-  const elsewhere = new Set(
-    (spec.clusters ?? []).map(({ name }) => name).filter((name) => !faulty.has(name)),
-  );
-  return (status?.aggregatedStatus ?? []).filter(
+function healthyElsewhere(binding: ResourceBinding, faulty: ReadonlySet<string>): number {
+  const elsewhere = new Set(clusterNamesOf(binding).filter((name) => !faulty.has(name)));
+  return (binding.status?.aggregatedStatus ?? []).filter(
     ({ clusterName, health }) => elsewhere.has(clusterName) && health === "Healthy",
   ).length;
 }

@@ -1,5 +1,10 @@
 export { answerHead } from "./answer-head.ts";
 export {
+  makeCertificateRequest,
+  type RequestAndKey,
+  type RequestedSubject,
+} from "./certificate-request.ts";
+export {
   createCredentialSource,
   type Credential,
   type CredentialPorts,

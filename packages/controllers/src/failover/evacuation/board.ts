@@ -427,7 +427,9 @@ export class Board {
 
   /** Tries those entries of a binding again that are held: it has to leave one cluster less. */
   #retryElsewhere({ id }: Item): void {
-    for (const { name } of this.#bindingOf(id)?.spec.clusters ?? [])
+    const binding = this.#bindingOf(id);
+    if (binding === undefined) return;
+    for (const name of clusterNamesOf(binding))
       for (const { items } of this.tracksOf(name)) {
         const other = items.get(id);
         if (other?.held !== undefined) this.settle(other);

@@ -1,6 +1,7 @@
 /** How fast the fleet may be evacuated now, and whether a person paused that: read from the caches. */
 import {
   fleetHealth,
+  isolationOf,
   type Lane,
   passiveRateOf,
   type Rate,
@@ -35,7 +36,13 @@ export class FleetRate {
   /** The rate at this moment, by the state of the fleet. */
   get now(): Rate {
     const { context, rates } = this.#parts;
-    return rateOf(fleetHealth(context.informers.clusters.list()), rates);
+    const { clusters, evacuationBudgets } = context.informers;
+    const all = clusters.list();
+    const { isIsolated } = isolationOf(
+      all,
+      evacuationBudgets.get(FLEET_RECORD)?.spec.isolationAgreedAt,
+    );
+    return rateOf({ ...fleetHealth(all), isIsolated }, rates);
   }
 
   /** Whether a person paused all evacuations. */

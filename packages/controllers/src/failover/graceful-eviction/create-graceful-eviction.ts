@@ -29,7 +29,9 @@ import {
   decideTasks,
   evictionPluginNames,
   evictionPlugins,
-  operatorFence,
+  FENCED_CONDITION,
+  fenceOf,
+  type FenceTrust,
   remedyOf,
   type TaskReason,
   taskReasons,
@@ -66,13 +68,14 @@ import {
   worksOf,
 } from "../../context/observe-works.ts";
 
-export interface GracefulEvictionOptions {
+export interface GracefulEvictionOptions extends FenceTrust {
   /** The plugins that let old copies go, by name; see `evictionPluginNames`. */
   readonly plugins: readonly string[];
 }
 
 export const DEFAULT_GRACEFUL_EVICTION: GracefulEvictionOptions = Object.freeze({
   plugins: evictionPluginNames,
+  trustFencedCondition: false,
 });
 
 const CONCURRENCY = 8;
@@ -157,19 +160,24 @@ function concernsOf({ metadata, spec, status }: Cluster): unknown {
     metadata.deletionTimestamp ?? "",
     metadata.annotations?.[wellKnown.FENCED] ?? "",
     spec.taints ?? [],
-    status?.conditions?.find(({ type }) => type === "Ready")?.status ?? "",
+    ...["Ready", FENCED_CONDITION].map(
+      (one) => status?.conditions?.find(({ type }) => type === one)?.status ?? "",
+    ),
   ];
 }
 
 class Evictions {
   readonly #context: PlaneContext;
   readonly #plugins: TasksView["plugins"];
+  readonly #trust: FenceTrust;
   /** By binding: what was last told about copies that wait. */
   readonly #told = new Map<string, string>();
 
   constructor(context: PlaneContext, options: GracefulEvictionOptions) {
     this.#context = context;
     this.#plugins = evictionPlugins(options.plugins);
+    const { trustFencedCondition } = options;
+    this.#trust = { trustFencedCondition };
   }
 
   async look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
@@ -206,6 +214,7 @@ class Evictions {
       clusters: new Map(found.map((cluster) => [cluster.metadata.name, cluster])),
       outdated: new Set(),
       plugins: this.#plugins,
+      ...this.#trust,
     };
   }
 
@@ -232,7 +241,7 @@ class Evictions {
   async #isFenced(name: string, signal: AbortSignal): Promise<boolean> {
     const key = { namespace: "", name };
     const cluster = await this.#context.plane.get(clusters, key, { signal }).catch(ignoreMissing);
-    return cluster !== undefined && operatorFence(cluster) !== undefined;
+    return cluster !== undefined && fenceOf(cluster, this.#trust) !== undefined;
   }
 
   async #write(binding: Binding, plan: TasksPlan, signal: AbortSignal): Promise<void> {

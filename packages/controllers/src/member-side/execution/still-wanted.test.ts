@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { createFleet, type Fleet } from "../../../../../testkit/src/fleet.ts";
 import { configMap, namespace, resources } from "../../../../../testkit/src/objects.ts";
 import { createClusterExecution } from "./cluster-execution.ts";
+import { askBindings } from "./still-wanted.ts";
 import { ES, marked, nameOf, workOf } from "./execution.suite.ts";
 
 const SETTINGS: New<AnyObject> = marked(configMap("settings"));
@@ -27,6 +28,7 @@ beforeEach(async () => {
     cluster: "m1",
     plane,
     member: fleet.member("m1").client,
+    word: askBindings(plane, "m1"),
     events,
     interpretation,
     works: {

@@ -1,14 +1,14 @@
 /**
  * Removes copies from a member that bear our marks and have no Work, see core/propagation/works/stray.ts.
  *
- * 1. The member, the Work and the binding are read from their servers: a cache that is behind removes nothing.
+ * 1. The member and the Work are read from their servers, and the judge reads the binding: a cache that is behind removes
+ *    nothing. An agent's judge is the plane, by the copy that the agent reports (`readEndorsements`).
  * 2. A copy is deleted by the uid that it was judged under.
  */
 import { type AnyObject, type ObjectKey, orNothing, Refused, works } from "@lifeboat/api";
 import { addMs, type Clock } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import { describeObject } from "@lifeboat/core/propagation/applying";
-import { judgeStray } from "@lifeboat/core/propagation/works";
 import {
   checkAgainAt,
   type Client,
@@ -18,15 +18,16 @@ import {
   type Outcome,
   OutcomeUnknown,
 } from "@lifeboat/kit";
-import { type Binding, bindingResource } from "../../context/bindings.ts";
+import type { Binding } from "../../context/bindings.ts";
 import type { ObjectReference, Stray } from "./member-objects.ts";
 import type { MemberWrites } from "./member-writes.ts";
-import { bindingKeyOf } from "./still-wanted.ts";
+import type { PlaneWord } from "./still-wanted.ts";
 
 export interface StrayPorts {
   readonly cluster: string;
   readonly clock: Clock;
   readonly plane: Client;
+  readonly word: PlaneWord;
   readonly writes: MemberWrites;
   readonly events: EventRecorder;
 }
@@ -40,17 +41,15 @@ export async function removeStray(
   { copy: reference, seenAt }: Stray,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { cluster, clock } = ports;
+  const { clock } = ports;
   const again = checkAgainAt(addMs(clock.now(), AGAIN_MS));
   try {
     const copy = await ports.writes.read(reference, signal);
     if (copy === undefined || !isMarkedFor(copy, work)) return done;
     if ((await orNothing(ports.plane.get(works, work, { signal }))) !== undefined) return done;
-    const binding = await bindingOf(ports.plane, copy, signal);
-    if (binding === undefined) return done;
     const seenForMs = clock.monotonic() - seenAt;
-    const verdict = judgeStray({ cluster, copy, binding, seenForMs });
-    if (verdict !== "remove") return verdict === "wait" ? again : done;
+    const { verdict, binding } = await ports.word.judgeStray({ work, copy, seenForMs }, signal);
+    if (verdict !== "remove" || binding === undefined) return verdict === "wait" ? again : done;
     signal.throwIfAborted();
     await remove(ports, reference, copy, binding, signal);
     return again;
@@ -70,16 +69,6 @@ function isMarkedFor({ metadata }: AnyObject, { namespace, name }: ObjectKey): b
     annotations[wellKnown.WORK_NAMESPACE] === namespace &&
     annotations[wellKnown.WORK_NAME] === name
   );
-}
-
-async function bindingOf(
-  plane: Client,
-  { metadata }: AnyObject,
-  signal: AbortSignal,
-): Promise<Binding | undefined> {
-  const key = bindingKeyOf(metadata.annotations);
-  if (key === undefined) return undefined;
-  return orNothing(plane.get(bindingResource(key), key, { signal }));
 }
 
 async function remove(

@@ -21,7 +21,7 @@ import {
   parseKey,
 } from "@lifeboat/api";
 import type { Cancel } from "@lifeboat/base";
-import { isScheduled } from "@lifeboat/core/binding";
+import { clusterNamesOf, isScheduled } from "@lifeboat/core/binding";
 import {
   type Candidate,
   isLetBack,
@@ -172,9 +172,9 @@ class Scheduler {
   }
 
   /** Whether a cluster of the result is gone or going. */
-  #isToLeave({ spec }: Binding): boolean {
+  #isToLeave(binding: Binding): boolean {
     const { byName } = this.#context.fleetView.fleet;
-    return spec.clusters?.some(({ name }) => byName.get(name)?.isDeleting !== false) === true;
+    return clusterNamesOf(binding).some((name) => byName.get(name)?.isDeleting !== false);
   }
 
   #clusterChanged({ name, now, fitsMore, hasMoreRoom, mayLose }: ClusterChange): void {

@@ -5,6 +5,7 @@
 import { equalJson, type ObjectKey, setCondition } from "@lifeboat/api";
 import { addMs, anew, formatTime, type Instant, parseTime } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
+import { resultOf } from "@lifeboat/core/binding";
 import { signResult } from "@lifeboat/core/failover/evacuation";
 import {
   formatPlacement,
@@ -58,7 +59,7 @@ async function writeResult(
   const isCarriedOut = reason === "Placed" || reason === "NoClusterFit";
   const applied = formatPlacement(binding.spec.placement);
   const { annotations = {} } = binding.metadata;
-  const hasResult = isSame(binding.spec.clusters ?? [], clusters);
+  const hasResult = isSame(resultOf(binding), clusters);
   if (hasResult && (!isCarriedOut || annotations[wellKnown.APPLIED_PLACEMENT] === applied))
     return binding;
   const { clusters: _former, ...spec } = binding.spec;

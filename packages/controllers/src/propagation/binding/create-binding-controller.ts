@@ -3,8 +3,8 @@
  *
  *   observe (caches) ──▶ decideWorks ──▶ gate and second look (removals only) ──▶ writes, clusters side by side
  *
- * 1. Removals pass the deletion gate (D19), and happen only while the server still holds the binding that they were
- *    decided on. They carry the uid and the version of the Work.
+ * 1. Removals pass the deletion gate (D19). Removals and endorsements (D26) happen only while the server still holds the
+ *    binding that they were decided on. Removals carry the uid and the version of the Work.
  * 2. A cluster whose write fails holds up no other cluster; the look fails after all were tried.
  * 3. A binding is let go only when no Work of it is left, also none that was made a moment ago and is not in the cache.
  * 4. A write of a Work that another writer undid a moment ago waits before it is repeated (../../context/recent-writes.ts).
@@ -167,11 +167,12 @@ class BindingController {
     signal: AbortSignal,
   ): Promise<readonly WorksCommand[] | "cacheBehind"> {
     const removals = commands.filter((command): command is Removal => command.kind === "delete");
+    const isChecked = removals.length > 0 || commands.some(isEndorsing);
+    if (isChecked && !(await this.#isCurrent(binding, signal))) return "cacheBehind";
     if (removals.length === 0) {
       this.#braked.delete(id);
       return commands;
     }
-    if (!(await this.#isCurrent(binding, signal))) return "cacheBehind";
     const asked = removals.map(({ work, cause }) => ({ uid: work.metadata.uid, cause }));
     // Before the gate answers: a release that comes with a refusal must bring another look.
     this.#braked.add(id);
@@ -296,6 +297,10 @@ class BindingController {
     const held = { ...binding, metadata: { ...binding.metadata, finalizers } };
     await this.#context.plane.update(bindingResource(keyOf(binding)), held, { signal });
   }
+}
+
+function isEndorsing(command: WorksCommand): boolean {
+  return command.kind === "update" && command.endorses === true;
 }
 
 /** Of what a command says what. That a Work is to be says its name alone: every one that is made has ids of its own. */

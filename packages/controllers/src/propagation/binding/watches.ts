@@ -149,7 +149,7 @@ function meantBy(context: PlaneContext, { metadata, spec }: OverridePolicy): rea
   );
 }
 
-/** Overrides look at a cluster's labels and location; its taints, conditions and capacity are not for rendering. */
+/** Overrides depend on a cluster's labels and location, endorsements on its mode; its taints, conditions and capacity are not for rendering. */
 function bindingsOfCluster(
   { informers }: PlaneContext,
   old: Cluster | undefined,
@@ -163,9 +163,9 @@ function bindingsOfCluster(
 
 function isSamePlace(old: Cluster, now: Cluster): boolean {
   const placeOf = ({ metadata, spec }: Cluster): Fields => {
-    const { provider, region, zone, zones } = spec;
+    const { provider, region, zone, zones, syncMode } = spec;
     const { uid, labels, deletionTimestamp } = metadata;
-    return { uid, labels, deletionTimestamp, provider, region, zone, zones };
+    return { uid, labels, deletionTimestamp, provider, region, zone, zones, syncMode };
   };
   return equalJson(placeOf(old), placeOf(now));
 }

@@ -16,6 +16,7 @@ import {
   type ClusterWorks,
   createClusterExecution,
 } from "../../member-side/execution/cluster-execution.ts";
+import { askBindings } from "../../member-side/execution/still-wanted.ts";
 import { unreachableMember } from "./unreachable-member.ts";
 
 /** Builds the execution of all Push clusters' Works. */
@@ -87,7 +88,16 @@ class Execution implements Service {
     const works = this.#works.of(cluster);
     const execution = createClusterExecution(
       { ...this.#context, random: this.#context.random.fork(`execution ${cluster}`) },
-      { cluster, plane, member, works, events, interpretation, ...(limits && { limits }) },
+      {
+        cluster,
+        plane,
+        member,
+        works,
+        word: askBindings(plane, cluster),
+        events,
+        interpretation,
+        ...(limits && { limits }),
+      },
     );
     const stop = new AbortController();
     this.#running.set(cluster, { execution, stop });

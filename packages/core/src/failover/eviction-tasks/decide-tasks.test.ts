@@ -299,6 +299,45 @@ describe("a task of mode Directly", () => {
       "cleared Fenced",
     ],
     [
+      "takes another controller's word where that is trusted",
+      {
+        binding: bindingWith([], [direct()]),
+        works: [going],
+        clusters: [clusterIn("a", { ready: "Unknown", tainted: true, isOff: "True" })],
+        trustFencedCondition: true,
+      },
+      "cleared Fenced",
+    ],
+    [
+      "does not take it where it is not trusted: a silent cluster proves nothing",
+      {
+        binding: bindingWith([], [direct()]),
+        works: [going],
+        clusters: [clusterIn("a", { ready: "Unknown", tainted: true, isOff: "True" })],
+      },
+      "kept AwaitingFence",
+    ],
+    [
+      "does not take its word that the cluster is not off, or not known to be",
+      {
+        binding: bindingWith([], [direct()]),
+        works: [going],
+        clusters: [clusterIn("a", { ready: "Unknown", tainted: true, isOff: "Unknown" })],
+        trustFencedCondition: true,
+      },
+      "kept AwaitingFence",
+    ],
+    [
+      "does not take its word about a cluster that answers",
+      {
+        binding: bindingWith([], [direct()]),
+        works: [going],
+        clusters: [clusterIn("a", { ready: "True", tainted: true, isOff: "True" })],
+        trustFencedCondition: true,
+      },
+      "kept AwaitingRemoval",
+    ],
+    [
       "takes it only once the old copy is on its way out for good",
       {
         binding: bindingWith([], [direct()]),

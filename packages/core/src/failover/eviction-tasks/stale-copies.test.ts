@@ -2,7 +2,7 @@
 import type { Cluster, Condition } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { clusterIn, type ClusterState } from "./eviction.suite.ts";
-import { formatFence, operatorFence } from "./fence.ts";
+import { fenceOf, formatFence } from "./fence.ts";
 import { awaitsStaleCopies, decideStaleCopies } from "./stale-copies.ts";
 import { NOW } from "./eviction.suite.ts";
 
@@ -47,21 +47,23 @@ describe("the condition", () => {
   });
 });
 
+const WARY = { trustFencedCondition: false };
+
 describe("a person's word that a cluster is off", () => {
   it("counts until the cluster answers, whatever its text", () => {
     const silent = clusterIn("a", { ready: "Unknown", fenced: true });
-    expect(operatorFence(silent)).toEqual({ kind: "Operator", at: "x", by: "ann" });
+    expect(fenceOf(silent, WARY)).toEqual({ kind: "Operator", at: "x", by: "ann" });
     for (const text of ["", "yes", "[]", "null", formatFence(NOW, "bob")]) {
       const annotations = { "lifeboat.dev/fenced": text };
       const said = { ...silent, metadata: { ...silent.metadata, annotations } };
-      expect(operatorFence(said)).toMatchObject({ kind: "Operator" });
+      expect(fenceOf(said, WARY)).toMatchObject({ kind: "Operator" });
       expect(decideStaleCopies(said, false).liftFence).toBe(false);
     }
   });
 
   it("is void, and taken off, once it answers", () => {
     const answering = clusterIn("a", { ready: "True", fenced: true });
-    expect(operatorFence(answering)).toBeUndefined();
+    expect(fenceOf(answering, WARY)).toBeUndefined();
     expect(decideStaleCopies(answering, false).liftFence).toBe(true);
     expect(decideStaleCopies(clusterIn("a", { ready: "True" }), false).liftFence).toBe(false);
   });
