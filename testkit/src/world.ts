@@ -44,7 +44,7 @@ export interface WorldOptions {
   /** Whether the server's housekeeping runs; true when absent. */
   readonly housekeeping?: boolean;
   /** Who may do what; absent: masters may everything. */
-  readonly authorizer?: Authorizer;
+  readonly authorizer?: Authorizer | "RBAC";
   readonly tokens?: ReadonlyMap<string, User>;
   /** Whether `/readyz` fails while the disk is full; false when absent, as for members. */
   readonly unreadyWhenFull?: boolean;
@@ -54,10 +54,10 @@ export interface WorldOptions {
   readonly historyMaxEvents?: number;
   /** Lets others have their turn while a large body is decoded; absent: it is decoded at once. */
   readonly nextTurn?: () => Promise<void>;
-  /** The way into members; absent: there are none. */
-  readonly members?: MemberProxy;
   /** Absent: the server issues no tokens. */
   readonly tokenCrypto?: TokenCrypto;
+  /** The way into members; absent: there are none. */
+  readonly members?: MemberProxy;
 }
 
 export interface World {

@@ -2,7 +2,7 @@
  * The API server as its users see it: composed from store, catalog, verbs, HTTP handling and housekeeping.
  *
  * 1. `createApiServer` resolves when everything stored is loaded, the catalog knows the stored CRDs and the first
- *    namespaces exist: from then on every request is answered.
+ *    namespaces and roles exist: from then on every request is answered.
  * 2. Nothing runs by itself but timers of open watches: housekeeping runs while `run` does.
  */
 import type { Clock, Ids, Random } from "@lifeboat/base";
@@ -13,6 +13,7 @@ import { createCertificateRequests, type ReadRequest } from "./admission/certifi
 import { createAdmissionChain } from "./admission/chain.ts";
 import { crdAdmission } from "./admission/crd-admission.ts";
 import { createNamespaceLifecycle } from "./admission/namespace-lifecycle.ts";
+import { createRoleEscalation } from "./admission/role-escalation.ts";
 import { createServiceAllocation } from "./admission/service-allocation.ts";
 import { createServiceAccountTokens } from "./authentication/service-accounts.ts";
 import type { TokenCrypto } from "./authentication/token-crypto.ts";
@@ -22,6 +23,9 @@ import {
   type TokenAuthenticator,
 } from "./authentication/tokens.ts";
 import type { Authorizer } from "./authorization/authorizer.ts";
+import { defaultRights } from "./authorization/rbac/default-roles.ts";
+import { installRights } from "./authorization/rbac/install-rights.ts";
+import { createRbacAuthorizer } from "./authorization/rbac/rbac-authorizer.ts";
 import { EVENTS_TABLE, servedBuiltins } from "./catalog/builtins.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import { followCrds } from "./catalog/follow-crds.ts";
@@ -61,7 +65,8 @@ export interface ApiServerOptions {
   readonly gitVersion: string;
   /** Static bearer tokens. */
   readonly tokens: ReadonlyMap<string, User>;
-  readonly authorizer: Authorizer;
+  /** `RBAC`: the stored roles and bindings decide, and the default ones are put there at start. */
+  readonly authorizer: Authorizer | "RBAC";
   /** Of other kinds of tokens, tried after the server's own; they may look up what is stored, by table and key. */
   readonly tokenAuthenticators?: (store: Pick<Store, "get">) => readonly TokenAuthenticator[];
   /** Reads a certificate request (PEM); answers what is wrong with it. Absent: it is stored unread. */
@@ -130,14 +135,16 @@ export async function createApiServer(
   });
   const catalog = createCatalog(servedBuiltins());
   followCrds(log, store, catalog);
+  const { authorizer, plugins } = accessOf(store, options);
   const admission = createAdmissionChain([
     createNamespaceLifecycle(store),
     createServiceAllocation(clock, store),
     crdAdmission,
-    createCertificateRequests(clock, options.authorizer, options.readRequest),
+    createCertificateRequests(clock, authorizer, options.readRequest),
+    ...plugins,
     ...options.admissionPlugins,
   ]);
-  const { authorizer, gitVersion } = options;
+  const { gitVersion } = options;
   const { tokenCrypto } = ports;
   const authenticateToken = createTokenAuthentication([
     createStaticTokens(options.tokens),
@@ -183,6 +190,7 @@ export async function createApiServer(
   const client = (user: User): Client =>
     createInProcessClient({ verbs, catalog, handle }, { user, watchQueueLimit: WATCH_QUEUE_LIMIT });
   await createFirstNamespaces(client(SERVER_USER));
+  if (options.authorizer === "RBAC") await installRights(client(SERVER_USER), defaultRights);
   const housekeeping = createHousekeeping(ports, client(SERVER_USER), catalog);
   return {
     catalog,
@@ -199,6 +207,16 @@ export async function createApiServer(
       return store.close();
     },
   };
+}
+
+/** What decides about requests, and what guards that which it decides by. */
+function accessOf(
+  store: Store,
+  options: ApiServerOptions,
+): { readonly authorizer: Authorizer; readonly plugins: readonly AdmissionPlugin[] } {
+  if (options.authorizer !== "RBAC") return { authorizer: options.authorizer, plugins: [] };
+  const authorizer = createRbacAuthorizer(store);
+  return { authorizer, plugins: [createRoleEscalation(authorizer)] };
 }
 
 /**

@@ -11,15 +11,18 @@ import {
   createKindsAdmission,
   deletionProtection,
   type TokenAuthenticator,
+  type MemberProxy,
   type User,
 } from "@lifeboat/apiserver";
-import type { ConnectMember, ScriptEngine } from "@lifeboat/controllers/context";
+import type { ConnectMember, PlaneContext, ScriptEngine } from "@lifeboat/controllers/context";
 import { createManager, type Service } from "@lifeboat/kit";
+import type { MemberRoutes } from "@lifeboat/proxy";
 import { createBootstrapTokenAdmission } from "./bootstrap-tokens/admission.ts";
 import { createBootstrapTokenAuthenticator } from "./bootstrap-tokens/authenticator.ts";
 import { type ControllersOptions, createControllers } from "./controllers.ts";
 import { createCustomizationAdmission } from "./customization-admission.ts";
 import { establishKinds, installKinds } from "./install-kinds.ts";
+import { memberRoutes } from "./member-routes.ts";
 import { createPlaneContext, type PlaneContextPorts } from "./plane-context.ts";
 import { KUBERNETES_VERSION } from "./kubernetes-version.ts";
 
@@ -39,6 +42,8 @@ export interface ControlPlaneOptions {
 
 export interface PlaneWork extends Pick<PlaneContextPorts, "interpretation" | "instance"> {
   readonly connect: ConnectMember;
+  /** Builds the way into members; absent: the control plane passes no request on. */
+  readonly proxy?: (routes: MemberRoutes) => MemberProxy;
   readonly controllers: ControllersOptions;
 }
 
@@ -68,8 +73,10 @@ export async function createControlPlane(
   ports: ControlPlanePorts,
   options: ControlPlaneOptions,
 ): Promise<ControlPlane> {
-  const { scripts } = options;
+  const { scripts, work } = options;
   const { tokenCrypto } = ports;
+  let context: PlaneContext | undefined;
+  const members = work?.proxy?.(memberRoutes(() => context?.connections));
   const server: ApiServer = await createApiServer(ports, {
     gitVersion: `${KUBERNETES_VERSION}+lifeboat.${options.version}`,
     tokens: options.tokens,
@@ -97,6 +104,7 @@ export async function createControlPlane(
     historyMaxEvents: HISTORY_MAX_EVENTS,
     historyMaxBytes: HISTORY_MAX_BYTES,
     unreadyWhenFull: true,
+    ...(members === undefined ? {} : { members }),
   });
   try {
     await serveKinds(ports, server);
@@ -105,7 +113,9 @@ export async function createControlPlane(
     throw error;
   }
   const services = [{ name: "api-server", run: (signal: AbortSignal) => server.run(signal) }];
-  const manager = createManager(ports, [...services, ...workServices(ports, server, options.work)]);
+  const working = work === undefined ? undefined : createWork(ports, server, work);
+  context = working?.context;
+  const manager = createManager(ports, [...services, ...(working?.services ?? [])]);
   return { server, run: (signal) => manager.run(signal), close: () => server.close() };
 }
 
@@ -116,18 +126,18 @@ function settingsOf({ work }: ControlPlaneOptions): KindSettings {
   return { statefulFailoverInjection };
 }
 
-function workServices(
+function createWork(
   ports: ControlPlanePorts,
   server: ApiServer,
-  work: PlaneWork | undefined,
-): readonly Service[] {
-  if (work === undefined) return [];
-  const { controllers, ...shared } = work;
+  work: PlaneWork,
+): { readonly context: PlaneContext; readonly services: readonly Service[] } {
+  const { controllers, proxy: _, ...shared } = work;
   const running = createPlaneContext(
     { ...ports, ...shared, skippedApis: controllers.skippedPropagatingApis },
     server.client(PLANE_USER),
   );
-  return [...running.services, ...createControllers(running.context, controllers)];
+  const { context } = running;
+  return { context, services: [...running.services, ...createControllers(context, controllers)] };
 }
 
 async function serveKinds({ clock }: ControlPlanePorts, server: ApiServer): Promise<void> {

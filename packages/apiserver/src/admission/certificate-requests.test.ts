@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type AnyObject, type JsonObject, type New, type Resource } from "@lifeboat/api";
 import type { Client } from "@lifeboat/kit";
 import { createWorld, type World } from "@lifeboat/testkit";
+import { allowMasters } from "../authorization/allow-masters.ts";
 import type { Attributes, Authorizer } from "../authorization/authorizer.ts";
 
 const requests: Resource = {
@@ -34,6 +35,7 @@ function request(spec: JsonObject = {}, name = "r"): New<AnyObject> {
 /** Bob may write requests, and has these rights on signers: `approve kubernetes.io/*`. */
 function bobMay(...rights: readonly string[]): Authorizer {
   return {
+    ...allowMasters,
     allows: (attributes: Attributes) => {
       if (attributes.user.groups.includes("system:masters")) return true;
       if (attributes.kind !== "resource") return false;

@@ -7,7 +7,7 @@
  *    line in the log, and the server goes on.
  * 2. A request is authorized as soon as its user, verb and path are known: before its resource is looked for, its options are
  *    read and its body is decoded. So a user without rights costs what a request line costs, whatever the body holds. The
- *    verbs ask once more, because the in-process client passes there alone.
+ *    verb does not ask again (`RequestContext.authorizedVerb`).
  * 3. A large body is decoded in pieces, and between two of them others are served (body-turns.ts).
  * 4. A request for a member is passed on while its body arrives (`MemberProxy`); it is authorized as `clusters/proxy`.
  * 5. Answers are not compressed, and neither are bodies: one with a Content-Encoding is read as it is, and not understood.
@@ -17,7 +17,8 @@ import { type Clock, type Ids, parseDuration } from "@lifeboat/base";
 import type { Log, Metrics } from "@lifeboat/kit";
 import type { AuthenticateToken } from "../authentication/tokens.ts";
 import { authorize } from "../authorization/authorize.ts";
-import type { Attributes, Authorizer } from "../authorization/authorizer.ts";
+import { resourceAttributes } from "../authorization/attributes.ts";
+import type { Authorizer } from "../authorization/authorizer.ts";
 import type { Catalog, ServedResource } from "../catalog/served-resource.ts";
 import type { RequestContext, User, Verbs } from "../verbs/verbs.ts";
 import { ANONYMOUS, createAuthenticator, impersonate } from "./authentication.ts";
@@ -137,7 +138,12 @@ export function createHandle(deps: HandleDeps): Handle {
   ): Promise<Draft> {
     const { http } = exchange;
     const verb = verbOf(http.method, path, isWatch(query));
-    authorize(authorizer, attributesOf(exchange.user, path, verb ?? http.method.toLowerCase()));
+    const asked = verb ?? http.method.toLowerCase();
+    authorize(
+      authorizer,
+      resourceAttributes(exchange.user, asked, path, query.text("fieldSelector")),
+    );
+    exchange.authorizedVerb = asked;
     const resource = catalog.find(path.group, path.version, path.plural);
     if (resource === undefined) return nothingServed(path);
     checkOffered(resource, path, verb);
@@ -236,6 +242,7 @@ class Exchange implements RequestContext {
   readonly http: HttpRequest;
   readonly warnings: string[] = [];
   user: User = ANONYMOUS;
+  authorizedVerb: string | undefined = undefined;
   label: { readonly verb: string; readonly resource: string } = OTHER_LABEL;
 
   constructor(http: HttpRequest) {
@@ -277,11 +284,6 @@ function isPlainQuery(query: string): boolean {
 const NUMBER_SIGN = 35;
 
 const OTHER_LABEL = { verb: "OTHER", resource: "" };
-
-function attributesOf(user: User, path: ResourcePath, verb: string): Attributes {
-  const { group, version, plural, subresource, namespace, name } = path;
-  return { kind: "resource", user, verb, group, version, plural, subresource, namespace, name };
-}
 
 function warnOfDeprecation(exchange: Exchange, resource: ServedResource): void {
   if (resource.deprecationWarning !== undefined) exchange.warn(resource.deprecationWarning);

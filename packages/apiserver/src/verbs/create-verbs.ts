@@ -13,6 +13,7 @@ import type { VerbDeps } from "./deps.ts";
 import { get } from "./get.ts";
 import { list } from "./list.ts";
 import { patch } from "./patch.ts";
+import { RightChecks } from "./right-checks.ts";
 import { update } from "./update.ts";
 import type { Verbs } from "./verbs.ts";
 import { Views } from "./views.ts";
@@ -37,7 +38,11 @@ export function createVerbs(
 ): Verbs {
   const { clock, ids } = ports;
   const random = ports.random.fork("verbs");
-  const own = { views: new Views(), beats: new BookmarkBeats(clock) };
+  const own = {
+    views: new Views(),
+    beats: new BookmarkBeats(clock),
+    rightChecks: new RightChecks(clock, parts.authorizer),
+  };
   const deps: VerbDeps = { clock, ids, random, ...parts, ...own };
   return {
     get: (...request) => get(deps, ...request),

@@ -7,6 +7,7 @@ import type { Authorizer } from "../authorization/authorizer.ts";
 import type { Catalog } from "../catalog/served-resource.ts";
 import type { Store } from "../store/store.ts";
 import type { BookmarkBeats } from "./bookmark-beats.ts";
+import type { RightChecks } from "./right-checks.ts";
 import type { Views } from "./views.ts";
 
 export interface VerbDeps {
@@ -23,4 +24,5 @@ export interface VerbDeps {
   readonly tokenCrypto: TokenCrypto | undefined;
   readonly views: Views;
   readonly beats: BookmarkBeats;
+  readonly rightChecks: RightChecks;
 }

@@ -10,8 +10,8 @@ import {
   isJsonObject,
   type JsonObject,
 } from "@lifeboat/api";
-import { failure, Refused } from "@lifeboat/api";
-import type { Attributes } from "../authorization/authorizer.ts";
+import { badRequest, failure, Refused } from "@lifeboat/api";
+import type { Attributes, PolicyRule } from "../authorization/authorizer.ts";
 import { decodeBody } from "./decode-body.ts";
 import type { VerbDeps } from "./deps.ts";
 import type { Body, RequestContext, Target, User, WriteAnswer, WriteParameters } from "./verbs.ts";
@@ -20,12 +20,13 @@ type Answerer = (
   deps: VerbDeps,
   context: RequestContext,
   review: JsonObject,
+  target: Target,
 ) => JsonObject | Promise<JsonObject>;
 
 const answerers: ReadonlyMap<string, Answerer> = new Map<string, Answerer>([
   ["SelfSubjectAccessReview", (deps, { user }, review) => accessStatus(deps, user, specOf(review))],
   ["SubjectAccessReview", reviewSubject],
-  ["LocalSubjectAccessReview", reviewSubject],
+  ["LocalSubjectAccessReview", reviewLocalSubject],
   ["SelfSubjectRulesReview", rulesStatus],
   ["SelfSubjectReview", (_deps, { user }) => ({ userInfo: userInfo(user) })],
   ["TokenReview", reviewToken],
@@ -43,7 +44,7 @@ export async function answerReview(
   if (answerer === undefined)
     throw new Refused(failure(404, "NotFound", "the server could not find the requested resource"));
   const review = decodeBody(context, resource, body, parameters.fieldValidation);
-  const status = await answerer(deps, context, review);
+  const status = await answerer(deps, context, review, target);
   const metadata =
     resource.kind === "SelfSubjectReview"
       ? { creationTimestamp: formatTime(deps.clock.now()) }
@@ -67,8 +68,35 @@ function invalidReview(field: string, value: unknown, detail: string): Error {
   return invalidObject(of, "", [invalid(field, value, detail)]);
 }
 
+/** About one namespace: the one that the request is in. */
+function reviewLocalSubject(
+  deps: VerbDeps,
+  context: RequestContext,
+  review: JsonObject,
+  target: Target,
+): JsonObject {
+  const { resourceAttributes, nonResourceAttributes } = specOf(review);
+  if (isJsonObject(nonResourceAttributes)) {
+    const { path, verb } = nonResourceAttributes;
+    const shown = { Path: textOf(path), Verb: textOf(verb) };
+    const detail = "disallowed on this kind of request";
+    throw invalidReview("spec.nonResourceAttributes", shown, detail);
+  }
+  const namespace = isJsonObject(resourceAttributes) ? textOf(resourceAttributes["namespace"]) : "";
+  if (namespace !== target.namespace)
+    throw invalidReview(
+      "spec.resourceAttributes.namespace",
+      namespace,
+      "must match metadata.namespace",
+    );
+  return reviewSubject(deps, context, review);
+}
+
 function accessStatus(deps: VerbDeps, user: User, spec: JsonObject): JsonObject {
-  return { allowed: deps.authorizer.allows(attributesOf(user, spec)) };
+  const attributes = attributesOf(user, spec);
+  const allowed = deps.authorizer.allows(attributes);
+  const reason = deps.authorizer.reason(attributes);
+  return reason === "" ? { allowed } : { allowed, reason };
 }
 
 function attributesOf(user: User, spec: JsonObject): Attributes {
@@ -96,32 +124,36 @@ function attributesOf(user: User, spec: JsonObject): Attributes {
   };
 }
 
-/** All or nothing, as the present authorizer has it: whoever may do everything sees one rule for everything. */
-function rulesStatus(deps: VerbDeps, { user }: RequestContext): JsonObject {
-  const everything = deps.authorizer.allows({
-    kind: "resource",
-    user,
-    verb: "*",
-    group: "*",
-    version: "*",
-    plural: "*",
-    subresource: "",
-    namespace: "",
-    name: "",
-  });
-  return everything
-    ? {
-        resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
-        nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
-        incomplete: false,
-      }
-    : {
-        resourceRules: [],
-        nonResourceRules: [
-          { verbs: ["get"], nonResourceURLs: ["/api", "/api/*", "/apis", "/apis/*", "/version"] },
-        ],
-        incomplete: false,
-      };
+/** Rules as they are bound, those about resources and those about paths apart. */
+function rulesStatus(deps: VerbDeps, { user }: RequestContext, review: JsonObject): JsonObject {
+  const namespace = textOf(specOf(review)["namespace"]);
+  if (namespace === "") throw badRequest("no namespace on request");
+  const { rules, problems } = deps.authorizer.rulesOf(user, namespace);
+  const resourceRules = rules.filter((rule) => (rule.resources?.length ?? 0) > 0);
+  const nonResourceRules = rules.filter((rule) => (rule.nonResourceURLs?.length ?? 0) > 0);
+  return {
+    resourceRules: resourceRules.map(resourceRule),
+    nonResourceRules: nonResourceRules.map(pathRule),
+    incomplete: false,
+    ...(problems.length > 0 && { evaluationError: joined(problems) }),
+  };
+}
+
+function resourceRule({ verbs, apiGroups, resources, resourceNames }: PolicyRule): JsonObject {
+  return {
+    verbs: verbs ?? [],
+    ...(apiGroups !== undefined && { apiGroups }),
+    ...(resources !== undefined && { resources }),
+    ...(resourceNames !== undefined && { resourceNames }),
+  };
+}
+
+function pathRule({ verbs, nonResourceURLs }: PolicyRule): JsonObject {
+  return { verbs: verbs ?? [], ...(nonResourceURLs !== undefined && { nonResourceURLs }) };
+}
+
+function joined(problems: readonly string[]): string {
+  return problems.length === 1 ? (problems[0] ?? "") : `[${problems.join(", ")}]`;
 }
 
 async function reviewToken(

@@ -26,6 +26,7 @@ import { createInterpretation } from "@lifeboat/controllers/context";
 import { connectMemberOverHttp, createScriptWorkers } from "@lifeboat/controllers/adapters";
 import { createPinoLog, createPromMetrics } from "@lifeboat/kit/adapters";
 import { type ControlPlane, createControlPlane } from "@lifeboat/plane";
+import { createMemberProxy, type Proxy } from "@lifeboat/proxy/adapters";
 import type { Command } from "commander";
 import {
   defaultDataDirectory,
@@ -131,12 +132,14 @@ async function up(settings: Settings): Promise<void> {
   };
   const pki = await openPki(ports.clock, join(dataDirectory, "pki"));
   const scripts = createScriptWorkers();
+  let proxy: Proxy | undefined;
   const plane = await createControlPlane(ports, {
     version,
     tokens,
     scripts,
     work: {
       controllers,
+      proxy: (routes) => (proxy = createMemberProxy(ports, routes)),
       connect: connectMemberOverHttp(`lifeboat/${version}`),
       interpretation: (shared, { customizations }) =>
         createInterpretation(shared, customizations, scripts),
@@ -146,6 +149,7 @@ async function up(settings: Settings): Promise<void> {
   const tls = createTlsServer({
     handle: plane.server.handle,
     identify: plane.server.identify,
+    streams: plane.server.streams,
     metrics: ports.metrics,
     ...(await pki.server([listen.host])),
     clientCa: pki.ca,
@@ -169,7 +173,7 @@ async function up(settings: Settings): Promise<void> {
   };
   const members = (signal: AbortSignal): Promise<void> =>
     runMembers(ports, plane, resolve(dataDirectory), settled, signal);
-  await untilStopped(stopping, plane, tls, members);
+  await untilStopped(stopping, plane, tls, () => proxy?.close(), members);
   await scripts.close();
 }
 
@@ -238,6 +242,7 @@ async function untilStopped(
   stopping: Stopping,
   plane: ControlPlane,
   tls: TlsServer,
+  closeProxy: () => void,
   members: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const { signal } = stopping;
@@ -245,6 +250,7 @@ async function untilStopped(
   await Promise.race([running, aborted(signal)]);
   plane.server.beginShutdown();
   stopping.waitFor("connections to close");
+  closeProxy();
   await tls.close(SHUTDOWN_MS);
   stopping.waitFor("controllers and simulated members to stop");
   await running;

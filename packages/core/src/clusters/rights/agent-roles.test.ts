@@ -12,7 +12,7 @@ interface Rule {
 /** Every right of the agent of eu-1: `namespace verb group/resource name`. */
 function rightsOf(cluster: string): readonly string[] {
   return agentRoleObjects(cluster)
-    .filter(({ kind }) => kind.endsWith("Role"))
+    .filter(({ kind }) => String(kind).endsWith("Role"))
     .flatMap(({ metadata, ...role }) =>
       (role["rules"] as readonly Rule[]).flatMap(({ apiGroups, resources, resourceNames, verbs }) =>
         apiGroups.flatMap((group) =>
@@ -87,7 +87,7 @@ describe("the rights of an agent (D25)", () => {
   });
 
   it("are bound to its user alone, in namespaces that are named", () => {
-    const bindings = agentRoleObjects("eu-1").filter(({ kind }) => kind.endsWith("Binding"));
+    const bindings = agentRoleObjects("eu-1").filter(({ kind }) => String(kind).endsWith("Binding"));
     expect(bindings.map((binding) => binding["subjects"])).toEqual(
       Array.from({ length: 4 }, () => [
         { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "system:karmada:agent:eu-1" },
