@@ -20,12 +20,14 @@ import { authorize } from "../authorization/authorize.ts";
 import { resourceAttributes } from "../authorization/attributes.ts";
 import type { Authorizer } from "../authorization/authorizer.ts";
 import type { Catalog, ServedResource } from "../catalog/served-resource.ts";
+import { RightChecks } from "../verbs/right-checks.ts";
 import type { RequestContext, User, Verbs } from "../verbs/verbs.ts";
 import { ANONYMOUS, createAuthenticator, impersonate } from "./authentication.ts";
 import { checkBodySize } from "./body.ts";
 import { BodyTurns, type NextTurn } from "./body-turns.ts";
 import { createDiscovery } from "./discovery.ts";
 import type { Handle, HttpRequest } from "./exchange.ts";
+import { guarded } from "./guarded-answer.ts";
 import { InFlight, type InFlightLimits } from "./in-flight.ts";
 import { createNegotiator } from "./media-type.ts";
 import { createHttpMetrics } from "./metrics.ts";
@@ -89,6 +91,7 @@ export function createHandle(deps: HandleDeps): Handle {
   const authenticate = createAuthenticator(deps.authenticateToken);
   const inFlight = new InFlight(limits, metrics);
   const watchStreams = createWatchStreams(log, limits);
+  const rightChecks = new RightChecks(clock, authorizer);
   const turns = new BodyTurns(deps.nextTurn);
   const serveResource = createResourceServer({ ...deps, negotiator, watchStreams, metrics, turns });
   const servePath = createPathServer({ ...deps, discovery: createDiscovery(catalog) });
@@ -145,7 +148,7 @@ export function createHandle(deps: HandleDeps): Handle {
     );
     exchange.authorizedVerb = asked;
     const resource = catalog.find(path.group, path.version, path.plural);
-    if (resource === undefined) return nothingServed(path);
+    if (resource === undefined) return nothingServed(path.group, path.version);
     checkOffered(resource, path, verb);
     if (verb === undefined) throw methodNotAllowed();
     checkBodySize(http);
@@ -162,22 +165,20 @@ export function createHandle(deps: HandleDeps): Handle {
     const { http, user } = exchange;
     const { group, version, cluster, subresource, below } = path;
     const verb = memberVerbOf(http.method);
-    const target = {
+    const attributes = {
+      kind: "resource",
+      user,
+      verb: verb ?? http.method.toLowerCase(),
       group,
       version,
       plural: "clusters",
       subresource,
       namespace: "",
       name: cluster,
-    };
-    authorize(authorizer, {
-      kind: "resource",
-      user,
-      verb: verb ?? http.method.toLowerCase(),
-      ...target,
-    });
+    } as const;
+    authorize(authorizer, attributes);
     const { members } = deps;
-    if (members === undefined) return nothingServed({ ...target, kind: "resource", watch: false });
+    if (members === undefined) return nothingServed(group, version);
     if (verb === undefined || (subresource === "tunnel" && http.method !== "GET"))
       throw methodNotAllowed();
     if (!isPlainQuery(query))
@@ -191,12 +192,13 @@ export function createHandle(deps: HandleDeps): Handle {
     };
     const answer =
       subresource === "tunnel" ? await members.openTunnel(request) : await members.forward(request);
-    return { ...answer, headers: { ...answer.headers } };
+    const lasting = guarded(answer, (refused) => rightChecks.join(attributes, refused));
+    return { ...lasting, headers: { ...lasting.headers } };
   }
 
   /** A resource that does not exist: a Status when its group and version do, else a page. */
-  function nothingServed(path: ResourcePath): Draft {
-    if (catalog.resources(path.group, path.version).length === 0) return pageNotFound();
+  function nothingServed(group: string, version: string): Draft {
+    if (catalog.resources(group, version).length === 0) return pageNotFound();
     throw resourceNotFound();
   }
 

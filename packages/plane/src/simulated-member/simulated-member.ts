@@ -7,7 +7,6 @@
  * 3. A change of size or delays starts the model anew, which loses nothing: what it knows is in the cluster.
  */
 import {
-  allowMasters,
   type ApiServer,
   type ApiServerPorts,
   createApiServer,
@@ -63,7 +62,7 @@ export async function createSimulatedMember(
   const server = await createApiServer(ports, {
     gitVersion: `${KUBERNETES_VERSION}+lifeboat.${version}`,
     tokens,
-    authorizer: allowMasters,
+    authorizer: "RBAC",
     admissionPlugins: [],
     historyMaxEvents: HISTORY_MAX_EVENTS,
     historyMaxBytes: HISTORY_MAX_BYTES,
