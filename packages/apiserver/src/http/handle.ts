@@ -34,6 +34,7 @@ import { createHttpMetrics } from "./metrics.ts";
 import { isWatch } from "./parameters.ts";
 import type { MemberProxy } from "./member-proxy.ts";
 import { type MemberPath, parsePath, type ResourcePath } from "./path.ts";
+import type { AskedLog, PodLogs } from "./pod-logs.ts";
 import { Query } from "./query.ts";
 import {
   checkOffered,
@@ -64,6 +65,8 @@ export interface HandleDeps {
   readonly gitVersion: string;
   /** The way into members; absent: there are none. */
   readonly members?: MemberProxy | undefined;
+  /** Logs of pods; absent: there are none. */
+  readonly podLogs?: PodLogs | undefined;
   readonly limits?: HandleLimits;
   /** See BodyTurns; absent: bodies are decoded at once. */
   readonly nextTurn?: NextTurn | undefined;
@@ -147,6 +150,14 @@ export function createHandle(deps: HandleDeps): Handle {
       resourceAttributes(exchange.user, asked, path, query.text("fieldSelector")),
     );
     exchange.authorizedVerb = asked;
+    if (deps.podLogs !== undefined && isLogPath(path)) {
+      if (verb !== "get") throw methodNotAllowed();
+      exchange.label = { verb: "CONNECT", resource: "pods" };
+      const answer = await deps.podLogs.read(askedLog(path, query));
+      const attributes = resourceAttributes(exchange.user, asked, path, "");
+      const lasting = guarded(answer, (refused) => rightChecks.join(attributes, refused));
+      return { ...lasting, headers: { ...lasting.headers } };
+    }
     const resource = catalog.find(path.group, path.version, path.plural);
     if (resource === undefined) return nothingServed(path.group, path.version);
     checkOffered(resource, path, verb);
@@ -263,6 +274,24 @@ class Exchange implements RequestContext {
   warn(text: string): void {
     if (!this.warnings.includes(text)) this.warnings.push(text);
   }
+}
+
+function isLogPath({ group, plural, namespace, subresource }: ResourcePath): boolean {
+  return group === "" && plural === "pods" && namespace !== "" && subresource === "log";
+}
+
+function askedLog({ namespace, name }: ResourcePath, query: Query): AskedLog {
+  const tail = query.get("tailLines");
+  if (tail !== undefined && !/^\d{1,9}$/.test(tail))
+    throw badRequest(`tailLines: ${JSON.stringify(tail)} is not a number of lines`);
+  return {
+    namespace,
+    pod: name,
+    container: query.text("container"),
+    follow: query.text("follow") === "true",
+    tailLines: tail === undefined ? undefined : Number(tail),
+    timestamps: query.text("timestamps") === "true",
+  };
 }
 
 /** The body of a request for a member; reads have none. */

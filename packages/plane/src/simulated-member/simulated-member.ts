@@ -18,6 +18,7 @@ import { createManager } from "@lifeboat/kit";
 import type { MemberOptions } from "@lifeboat/members";
 import { KUBERNETES_VERSION } from "../kubernetes-version.ts";
 import { createFaultGate } from "./fault-gate.ts";
+import { createPodLogs } from "./pod-logs.ts";
 import { ReplaceableModel } from "./replaceable-model.ts";
 
 export interface SimulatedMemberOptions {
@@ -59,11 +60,12 @@ export async function createSimulatedMember(
   options: SimulatedMemberOptions,
 ): Promise<SimulatedMember> {
   const { name, version, tokens } = options;
-  const server = await createApiServer(ports, {
+  const server: ApiServer = await createApiServer(ports, {
     gitVersion: `${KUBERNETES_VERSION}+lifeboat.${version}`,
     tokens,
     authorizer: "RBAC",
     admissionPlugins: [],
+    podLogs: createPodLogs(ports.clock, () => server.client(MODEL_USER)),
     historyMaxEvents: HISTORY_MAX_EVENTS,
     historyMaxBytes: HISTORY_MAX_BYTES,
   });
