@@ -14,6 +14,7 @@ import { addExplain } from "./commands/explain.ts";
 import { addFence } from "./commands/fence.ts";
 import { addGet } from "./commands/get.ts";
 import { addJoin } from "./commands/join.ts";
+import { addLogs } from "./commands/logs.ts";
 import { addMember } from "./commands/member.ts";
 import { addMembers } from "./commands/members.ts";
 import { addRegister } from "./commands/register.ts";
@@ -44,6 +45,7 @@ export async function main(args: readonly string[]): Promise<void> {
   addRegister(program);
   addUnregister(program);
   addGet(program);
+  addLogs(program);
   addStatus(program);
   addExplain(program);
   addTaint(program);
