@@ -14,13 +14,8 @@ import {
 import { formatTime, type Ids, type Instant, sleep } from "@lifeboat/base";
 import { type ExpiryStage, expiryStage, type Life } from "@lifeboat/core/clusters/certificates";
 import { clusterInfoRoleObjects } from "@lifeboat/core/clusters/rights";
-import {
-  type Client,
-  createEventRecorder,
-  type KitPorts,
-  type MetricDefinition,
-  type Service,
-} from "@lifeboat/kit";
+import { type Client, createEventRecorder, type KitPorts, type Service } from "@lifeboat/kit";
+import { certificateExpiration } from "./metrics.ts";
 import { ensure } from "./registration/ensure.ts";
 
 /** One of the control plane's own certificates. */
@@ -56,12 +51,6 @@ const CONFIG_MAPS: Resource = {
 const CLUSTER_INFO = { namespace: "kube-public", name: "cluster-info" };
 /** Revoked trust and repaired files count within this time. */
 const EVERY_MS = 5000;
-
-export const certificateExpiration: MetricDefinition<"certificate"> = {
-  name: "lifeboat_certificate_expiration_timestamp_seconds",
-  help: "When a certificate of the control plane itself ends, in seconds since 1970.",
-  labels: ["certificate"],
-};
 
 /** The services that have to run. */
 export function createCertificateKeeper(
