@@ -186,9 +186,13 @@ async function listCertificates(settings: Settings): Promise<void> {
 
 function leftText(ms: number): string {
   if (ms <= 0) return "ended";
-  const minute = 60_000;
-  return formatDuration(Math.max(minute, Math.floor(ms / minute) * minute));
+  const days = Math.floor(ms / DAY_MS);
+  if (days >= 3) return `${days} days`;
+  return formatDuration(Math.max(MINUTE_MS, Math.floor(ms / MINUTE_MS) * MINUTE_MS));
 }
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const RENEWERS: readonly (readonly [RegExp, string])[] = [
   [/^ca$/, "lifeboat up, 30 days before its end; sooner: lifeboat certs rotate-ca"],
@@ -340,7 +344,7 @@ async function revokeUser(plane: Client, user: string, serial: string | undefine
 }
 
 /** No certificate lives longer, so the entry is of no use afterwards. */
-const LONGEST_LIFE_MS = 366 * 24 * 3_600_000;
+const LONGEST_LIFE_MS = 366 * DAY_MS;
 
 function hexOf(text: string): string {
   const hex = text.replaceAll(":", "").toLowerCase();
