@@ -3,6 +3,7 @@ import {
   type AnyObject,
   type Cluster,
   clusters,
+  isRefused,
   type JsonObject,
   type New,
   orNothing,
@@ -98,10 +99,30 @@ async function ask(
   user = "system:bootstrap:abcdef",
   groups: readonly string[] = TOKEN_GROUPS,
 ): Promise<void> {
+  await ensureToken(fleet, user);
   // The user counts, not its rights: those are the matter of the server's authorizer.
   const client = fleet.server.client({ name: user, groups: [...groups, "system:masters"] });
   await client.create(CERTIFICATE_REQUESTS, request(name, pem));
 }
+
+/** The Secret of the token that a user of this name presents. */
+async function ensureToken(fleet: Fleet, user: string): Promise<void> {
+  const id = /^system:bootstrap:([a-z0-9]{6})$/.exec(user)?.[1];
+  if (id === undefined) return;
+  const secrets = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
+  const secret: New<AnyObject> = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: `bootstrap-token-${id}`, namespace: "kube-system" },
+    type: "bootstrap.kubernetes.io/token",
+    stringData: { "token-id": id },
+  };
+  await fleet.plane.create(secrets, secret).catch((error: unknown) => {
+    if (!isRefused(error, "AlreadyExists")) throw error;
+  });
+}
+
+const tokenUser = (i: number): string => `system:bootstrap:${String(i).padStart(6, "t")}`;
 
 interface Answer {
   readonly conditions: readonly string[];
@@ -237,7 +258,7 @@ describe("a name", () => {
     const fleet = await start();
     await fleet.plane.create(clusters, pullCluster("eu-1"));
     await ask(fleet, "r1", asAgent("eu-1"));
-    await ask(fleet, "r2", asAgent("eu-1"), "system:bootstrap:bound", [registrationGroup("eu-1")]);
+    await ask(fleet, "r2", asAgent("eu-1"), "system:bootstrap:bound1", [registrationGroup("eu-1")]);
     await fleet.settle();
     expect((await answerOf(fleet, "r1")).conditions).toEqual(["Denied: NameTaken"]);
     expect((await answerOf(fleet, "r2")).conditions).toEqual(["Approved: AgentReturns"]);
@@ -287,10 +308,48 @@ test("a person's request waits for a person, and is signed then", async () => {
   expect((await answerOf(fleet, "r")).certificate).toMatchObject({ user: "bob", groups: ["team"] });
 });
 
+test("one token registers one cluster, however many ask with it at once, under two leaders", async () => {
+  const fleet = await start({ leaders: 2 });
+  const names = Array.from({ length: 10 }, (_, i) => `c${i}`);
+  await Promise.all(names.map((name) => ask(fleet, `r-${name}`, asAgent(name))));
+  await fleet.advance("5s");
+  const answers = await Promise.all(names.map((name) => answerOf(fleet, `r-${name}`)));
+  const issued = answers.filter(({ certificate }) => certificate !== undefined);
+  expect(issued).toHaveLength(1);
+  const others = answers.filter((answer) => answer !== issued[0]);
+  for (const { conditions } of others) expect(conditions).toEqual(["Denied: TokenRefused"]);
+});
+
+test("the response got lost: the same key asks again with its token, another key does not", async () => {
+  const fleet = await start();
+  const pem = asAgent("eu-1");
+  await ask(fleet, "r1", pem);
+  await fleet.settle();
+  await ask(fleet, "r2", pem);
+  await ask(fleet, "r3", paperRequest(agentUser("eu-1"), [AGENTS_GROUP], "another"));
+  await fleet.advance("2s");
+  expect((await answerOf(fleet, "r2")).certificate?.user).toBe(agentUser("eu-1"));
+  expect((await answerOf(fleet, "r3")).certificate).toBeUndefined();
+});
+
+test("a token that was deleted meanwhile registers no cluster", async () => {
+  const fleet = await start();
+  const client = fleet.server.client({
+    name: "system:bootstrap:nosuch",
+    groups: [...TOKEN_GROUPS, "system:masters"],
+  });
+  await client.create(CERTIFICATE_REQUESTS, request("r", asAgent("eu-1")));
+  await fleet.advance("2s");
+  expect(await answerOf(fleet, "r")).toEqual({
+    conditions: ["Denied: TokenRefused"],
+    certificate: undefined,
+  });
+});
+
 test("a hundred register in the same second", async () => {
   const fleet = await start();
   const names = Array.from({ length: 100 }, (_, i) => `c${i}`);
-  await Promise.all(names.map((name) => ask(fleet, `r-${name}`, asAgent(name))));
+  await Promise.all(names.map((name, i) => ask(fleet, `r-${name}`, asAgent(name), tokenUser(i))));
   await fleet.advance("1s");
   const answers = await Promise.all(names.map((name) => answerOf(fleet, `r-${name}`)));
   expect(answers.map(({ certificate }) => certificate?.user)).toEqual(names.map(agentUser));
@@ -300,7 +359,7 @@ test("a hundred register in the same second", async () => {
 test("two leaders give one certificate", async () => {
   const fleet = await start({ leaders: 2 });
   const names = Array.from({ length: 20 }, (_, i) => `c${i}`);
-  await Promise.all(names.map((name) => ask(fleet, `r-${name}`, asAgent(name))));
+  await Promise.all(names.map((name, i) => ask(fleet, `r-${name}`, asAgent(name), tokenUser(i))));
   await fleet.advance("5s");
   for (const name of names) {
     const { conditions, certificate } = await answerOf(fleet, `r-${name}`);

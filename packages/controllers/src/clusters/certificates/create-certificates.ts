@@ -3,7 +3,7 @@
  *
  * 1. What becomes of a request is decided by `decideRequest` in core, on what the server has of the cluster's name, not on a
  *    cache: of two registrations of one name at the same time one gets it.
- * 2. The order is: the name is taken, the rights exist, the request is approved, the certificate is written. Each step leaves
+ * 2. The order is: the bootstrap token is taken, the name is taken, the rights exist, the request is approved, the certificate is written. Each step leaves
  *    a state from which another process goes on; a certificate that could not be written is forgotten.
  * 3. Every answer carries the version that it was decided on.
  */
@@ -25,6 +25,13 @@ import {
   type RequestPlan,
   type RequestView,
 } from "@lifeboat/core/clusters/certificates";
+import {
+  BOOTSTRAP_NAMESPACE,
+  bootstrapSecretName,
+  bootstrapTokenId,
+  decideUse,
+  useReasons,
+} from "@lifeboat/core/clusters/bootstrap-tokens";
 import { CLUSTER_UID, REGISTERED_BY, REGISTERED_UNTIL } from "@lifeboat/core/clusters/rights";
 import {
   checkAgainAt,
@@ -52,6 +59,14 @@ export const CERTIFICATE_REQUESTS: Resource = {
   plural: "certificatesigningrequests",
   kind: "CertificateSigningRequest",
   namespaced: false,
+};
+
+const SECRETS: Resource = {
+  group: "",
+  version: "v1",
+  plural: "secrets",
+  kind: "Secret",
+  namespaced: true,
 };
 
 /** How many requests are answered at the same time: a whole fleet may register at once. */
@@ -176,6 +191,11 @@ class Answering {
         return;
       case "approve":
         if (cluster !== undefined && plan.reason !== "AgentRenews") {
+          const detail = await this.#takeToken(request, user, cluster);
+          if (detail !== undefined) {
+            const refusal = condition("Denied", { kind: "deny", reason: "TokenRefused", detail });
+            return this.#answer(request, "approval", refusal, signal);
+          }
           const until = addMs(clock.now(), AGENT_CERTIFICATE_MS);
           await claimRegistration(plane, cluster, role, user, until);
         }
@@ -206,6 +226,23 @@ class Answering {
         );
       }
     }
+  }
+
+  /**
+   * Takes the bootstrap token of a request for its key; answers why it cannot be taken. When another request takes it at the same
+   * time, the write is refused with Conflict, and the next look sees who has it.
+   */
+  async #takeToken(request: AnyObject, user: string, cluster: string): Promise<string | undefined> {
+    const { plane, clock } = this.#context;
+    const read = this.#signer.read(pemOf(request));
+    const id = bootstrapTokenId(user);
+    if ("refusal" in read || id === undefined) return useReasons.NoToken;
+    const key = { namespace: BOOTSTRAP_NAMESPACE, name: bootstrapSecretName(id) };
+    const secret = await orNothing(plane.get(SECRETS, key));
+    const use = decideUse(secret, { cluster, key: read.publicKey }, clock.now());
+    if (!use.allowed) return useReasons[use.reason];
+    if (use.write !== undefined) await plane.update(SECRETS, use.write);
+    return undefined;
   }
 
   async #answer(

@@ -1,3 +1,4 @@
+export { agentRefusal, type AgentWrite, isAgentsWrite } from "./agent-admission.ts";
 export {
   AGENT_OF,
   agentNamespaces,
