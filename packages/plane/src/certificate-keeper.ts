@@ -3,20 +3,11 @@
  * `refresh`, which knows the files), `kube-public/cluster-info` shows the address and the CA bundle, a metric shows every end,
  * and an Event tells of a certificate that nears its end although it should have been renewed.
  */
-import {
-  type AnyObject,
-  type Json,
-  keyOf,
-  type New,
-  orNothing,
-  type Resource,
-} from "@lifeboat/api";
+import { type AnyObject, type Json, keyOf, orNothing, type Resource } from "@lifeboat/api";
 import { formatTime, type Ids, type Instant, sleep } from "@lifeboat/base";
 import { type ExpiryStage, expiryStage, type Life } from "@lifeboat/core/clusters/certificates";
-import { clusterInfoRoleObjects } from "@lifeboat/core/clusters/rights";
 import { type Client, createEventRecorder, type KitPorts, type Service } from "@lifeboat/kit";
 import { certificateExpiration } from "./metrics.ts";
-import { ensure } from "./registration/ensure.ts";
 
 /** One of the control plane's own certificates. */
 export interface OwnCertificate extends Life {
@@ -105,7 +96,6 @@ async function keepClusterInfo(
   const data = { kubeconfig: clusterInfoText(server, bundle) };
   const found = await orNothing(plane.get(CONFIG_MAPS, CLUSTER_INFO));
   if (found !== undefined && isSame(found, data.kubeconfig)) return found;
-  for (const object of clusterInfoRoleObjects()) await ensure(plane, resourceOf(object), object);
   if (found === undefined)
     return plane.create(CONFIG_MAPS, {
       apiVersion: "v1",
@@ -121,17 +111,6 @@ async function keepClusterInfo(
 
 function isSame(found: AnyObject, kubeconfig: string): boolean {
   return (found["data"] as { readonly kubeconfig?: string } | undefined)?.kubeconfig === kubeconfig;
-}
-
-function resourceOf({ kind }: New<AnyObject>): Resource {
-  const isRole = kind === "Role";
-  return {
-    group: "rbac.authorization.k8s.io",
-    version: "v1",
-    plural: isRole ? "roles" : "rolebindings",
-    kind: isRole ? "Role" : "RoleBinding",
-    namespaced: true,
-  };
 }
 
 /** A kubeconfig without a user, in the form that clients of cluster-info know. */

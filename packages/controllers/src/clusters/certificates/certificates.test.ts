@@ -184,7 +184,9 @@ describe("an agent", () => {
     await ask(fleet, other, asAgent("eu-1"), agentUser("eu-2"), [AGENTS_GROUP]);
     await expect(
       ask(fleet, other, asAgent("eu-1"), agentUser("eu-1"), [AGENTS_GROUP]),
-    ).rejects.toThrow("an agent makes its requests under the name agent-eu-1");
+    ).rejects.toThrow(
+      "the agent of cluster eu-1 writes the certificate request agent-eu-1 and no other",
+    );
     await fleet.settle();
     expect(await answerOf(fleet, own)).toMatchObject({
       conditions: ["Approved: AgentRenews"],
