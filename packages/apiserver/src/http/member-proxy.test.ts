@@ -1,6 +1,7 @@
 /** What a request for a member passes before it is handed on: path, user, rights, and nothing of its body. */
 import { createWorld } from "@lifeboat/testkit";
 import { describe, expect, test } from "vitest";
+import { allowMasters } from "../authorization/allow-masters.ts";
 import type { Attributes } from "../authorization/authorizer.ts";
 import type { HttpResponse } from "./exchange.ts";
 import { send, type SendOptions, type Sent } from "./exchange.suite.ts";
@@ -34,6 +35,7 @@ async function createGround(allows = true): Promise<Ground> {
   const world = await createWorld({
     members,
     authorizer: {
+      ...allowMasters,
       allows: (attributes) => {
         if (attributes.kind === "resource" && attributes.plural !== "clusters") return true;
         asked.push(attributes);
