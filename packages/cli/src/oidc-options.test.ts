@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
 import { oidcFrom } from "./oidc-options.ts";
 
-const settings = (values: Readonly<Record<string, string>>): { text(name: string): string | undefined } => ({
+const settings = (
+  values: Readonly<Record<string, string>>,
+): { text(name: string): string | undefined } => ({
   text: (name) => values[name],
 });
 const BOTH = { "oidc-issuer-url": "https://id.example", "oidc-client-id": "c" };
