@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { oidcFrom } from "./oidc-options.ts";
+import { resolveOptions } from "./options.ts";
+import { oidcFrom, oidcOptions } from "./oidc-options.ts";
 
 const settings = (
   values: Readonly<Record<string, string>>,
@@ -7,6 +8,11 @@ const settings = (
   text: (name) => values[name],
 });
 const BOTH = { "oidc-issuer-url": "https://id.example", "oidc-client-id": "c" };
+
+it("has no default that its own table refuses", () => {
+  const resolved = resolveOptions(oidcOptions, { flags: {}, environment: {}, file: {} });
+  expect([...resolved.keys()]).toEqual(["oidc-username-claim", "oidc-signing-algs"]);
+});
 
 it("is off without its flags, and has kube-apiserver's defaults with the two that are needed", () => {
   expect(oidcFrom(settings({}))).toBeUndefined();

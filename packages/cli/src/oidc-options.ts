@@ -41,8 +41,7 @@ export const oidcOptions: readonly OptionDefinition[] = [
     name: "oidc-groups-prefix",
     type: "text",
     value: "PREFIX",
-    default: "",
-    help: "Before the names of groups",
+    help: "Before the names of groups; default none",
   },
   {
     name: "oidc-ca-file",
