@@ -30,3 +30,4 @@ export {
   paperRequest,
   readPaperCertificate,
 } from "./paper-signer.ts";
+export { type FleetAgent, type FleetAgentOptions, startAgent } from "./agents.ts";

@@ -39,6 +39,7 @@ import { createHandle } from "./http/handle.ts";
 import type { HealthCheck } from "./http/health.ts";
 import type { MemberProxy } from "./http/member-proxy.ts";
 import { isMemberTarget } from "./http/path.ts";
+import type { PodLogs } from "./http/pod-logs.ts";
 import { createOpenApi } from "./openapi/create-openapi.ts";
 import { createStore } from "./store/create-store.ts";
 import { countWrites } from "./store/metrics.ts";
@@ -84,6 +85,8 @@ export interface ApiServerOptions {
   readonly unreadyWhenFull?: boolean;
   /** The way into members; absent: there are none. */
   readonly members?: MemberProxy;
+  /** Logs of pods; absent: there are none. */
+  readonly podLogs?: PodLogs;
 }
 
 export interface ApiServer {
@@ -188,6 +191,7 @@ export async function createApiServer(
     publicKeys: tokenCrypto?.publicKeys,
     gitVersion,
     members: options.members,
+    podLogs: options.podLogs,
     nextTurn: ports.nextTurn,
   });
   const client = (user: User): Client =>

@@ -4,6 +4,7 @@
  */
 import { DirectoryRefused, fileProblem } from "@lifeboat/apiserver/adapters";
 import { Command, CommanderError } from "commander";
+import { addAgent } from "./commands/agent.ts";
 import { addBrake } from "./commands/brake.ts";
 import { addCordon, addUncordon } from "./commands/cordon.ts";
 import { addDemo } from "./commands/demo.ts";
@@ -13,6 +14,7 @@ import { addExplain } from "./commands/explain.ts";
 import { addFence } from "./commands/fence.ts";
 import { addGet } from "./commands/get.ts";
 import { addJoin } from "./commands/join.ts";
+import { addLogs } from "./commands/logs.ts";
 import { addMember } from "./commands/member.ts";
 import { addMembers } from "./commands/members.ts";
 import { addRegister } from "./commands/register.ts";
@@ -45,6 +47,7 @@ export async function main(args: readonly string[]): Promise<void> {
   addUnregister(program);
   addUsers(program);
   addGet(program);
+  addLogs(program);
   addStatus(program);
   addExplain(program);
   addTaint(program);
@@ -56,6 +59,7 @@ export async function main(args: readonly string[]): Promise<void> {
   addBrake(program);
   addMember(program);
   addMembers(program);
+  addAgent(program);
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {

@@ -12,16 +12,19 @@ import {
   deletionProtection,
   installRights,
   type TokenAuthenticator,
+  type MemberProxy,
   type User,
 } from "@lifeboat/apiserver";
-import type { ConnectMember, ScriptEngine } from "@lifeboat/controllers/context";
+import type { ConnectMember, PlaneContext, ScriptEngine } from "@lifeboat/controllers/context";
 import { createManager, type Service, type Signer } from "@lifeboat/kit";
+import type { MemberRoutes } from "@lifeboat/proxy";
 import { agentAdmission } from "./agent-admission.ts";
 import { createBootstrapTokenAdmission } from "./bootstrap-tokens/admission.ts";
 import { createBootstrapTokenAuthenticator } from "./bootstrap-tokens/authenticator.ts";
 import { type ControllersOptions, createControllers } from "./controllers.ts";
 import { createCustomizationAdmission } from "./customization-admission.ts";
 import { establishKinds, installKinds } from "./install-kinds.ts";
+import { memberRoutes } from "./member-routes.ts";
 import { planeRights } from "./plane-rights.ts";
 import { createPlaneContext, type PlaneContextPorts } from "./plane-context.ts";
 import { createRequestNames } from "./request-names.ts";
@@ -46,6 +49,8 @@ export interface ControlPlaneOptions {
 
 export interface PlaneWork extends Pick<PlaneContextPorts, "interpretation" | "instance"> {
   readonly connect: ConnectMember;
+  /** Builds the way into members; absent: the control plane passes no request on. */
+  readonly proxy?: (routes: MemberRoutes) => MemberProxy;
   readonly controllers: ControllersOptions;
 }
 
@@ -77,8 +82,10 @@ export async function createControlPlane(
   ports: ControlPlanePorts,
   options: ControlPlaneOptions,
 ): Promise<ControlPlane> {
-  const { scripts, signer } = options;
+  const { scripts, signer, work } = options;
   const { tokenCrypto } = ports;
+  let context: PlaneContext | undefined;
+  const members = work?.proxy?.(memberRoutes(() => context?.connections));
   const server: ApiServer = await createApiServer(ports, {
     gitVersion: `${KUBERNETES_VERSION}+lifeboat.${options.version}`,
     tokens: options.tokens,
@@ -109,6 +116,7 @@ export async function createControlPlane(
     historyMaxEvents: HISTORY_MAX_EVENTS,
     historyMaxBytes: HISTORY_MAX_BYTES,
     unreadyWhenFull: true,
+    ...(members === undefined ? {} : { members }),
   });
   try {
     await serveKinds(ports, server);
@@ -119,10 +127,12 @@ export async function createControlPlane(
   }
   const services = [{ name: "api-server", run: (signal: AbortSignal) => server.run(signal) }];
   const revocations = createRevocations(ports, server, server.client(PLANE_USER));
+  const working = work === undefined ? undefined : createWork(ports, server, work, signer);
+  context = working?.context;
   const manager = createManager(ports, [
     ...services,
     ...revocations.services,
-    ...workServices(ports, server, options),
+    ...(working?.services ?? []),
   ]);
   return { server, revocations, run: (signal) => manager.run(signal), close: () => server.close() };
 }
@@ -134,13 +144,13 @@ function settingsOf({ work }: ControlPlaneOptions): KindSettings {
   return { statefulFailoverInjection };
 }
 
-function workServices(
+function createWork(
   ports: ControlPlanePorts,
   server: ApiServer,
-  { work, signer }: ControlPlaneOptions,
-): readonly Service[] {
-  if (work === undefined) return [];
-  const { controllers, ...shared } = work;
+  work: PlaneWork,
+  signer: Signer | undefined,
+): { readonly context: PlaneContext; readonly services: readonly Service[] } {
+  const { controllers, proxy: _, ...shared } = work;
   const running = createPlaneContext(
     {
       ...ports,
@@ -150,7 +160,8 @@ function workServices(
     },
     server.client(PLANE_USER),
   );
-  return [...running.services, ...createControllers(running.context, controllers)];
+  const { context } = running;
+  return { context, services: [...running.services, ...createControllers(context, controllers)] };
 }
 
 /** What the server has to know of a request when it is made. */

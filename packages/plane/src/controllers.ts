@@ -28,6 +28,7 @@ import {
   createDeletionGate,
   createDependencies,
   createDetector,
+  createEndorsement,
   createExecution,
   createNamespaceSync,
 } from "@lifeboat/controllers/propagation";
@@ -173,6 +174,7 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
     },
   ],
   ["execution", createExecution],
+  ["endorsement", createEndorsement],
   ["bindingStatus", createBindingStatus],
   ["workloadRebalancer", createWorkloadRebalancer],
   [

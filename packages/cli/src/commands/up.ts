@@ -27,6 +27,7 @@ import { createInterpretation } from "@lifeboat/controllers/context";
 import { connectMemberOverHttp, createScriptWorkers } from "@lifeboat/controllers/adapters";
 import { createPinoLog, createPromMetrics } from "@lifeboat/kit/adapters";
 import { type ControlPlane, createCertificateKeeper, createControlPlane } from "@lifeboat/plane";
+import { createMemberProxy, type Proxy } from "@lifeboat/proxy/adapters";
 import type { Command } from "commander";
 import {
   defaultDataDirectory,
@@ -137,6 +138,7 @@ async function up(settings: Settings): Promise<void> {
   const pki = await openPki(ports.clock, join(dataDirectory, "pki"));
   const oidc = provider === undefined ? [] : [createOidc(ports, provider)];
   const scripts = createScriptWorkers();
+  let proxy: Proxy | undefined;
   const plane = await createControlPlane(ports, {
     version,
     tokens,
@@ -145,6 +147,7 @@ async function up(settings: Settings): Promise<void> {
     signer: createSigner(() => pki.authority()),
     work: {
       controllers,
+      proxy: (routes) => (proxy = createMemberProxy(ports, routes)),
       connect: connectMemberOverHttp(`lifeboat/${version}`),
       interpretation: (shared, { customizations }) =>
         createInterpretation(shared, customizations, scripts),
@@ -154,6 +157,7 @@ async function up(settings: Settings): Promise<void> {
   const tls = createTlsServer({
     handle: plane.server.handle,
     identify: plane.server.identify,
+    streams: plane.server.streams,
     metrics: ports.metrics,
     ...(await pki.server([listen.host])),
     clientCa: pki.bundle,
@@ -187,6 +191,7 @@ async function up(settings: Settings): Promise<void> {
   await untilStopped(stopping, plane, tls, {
     members,
     services: createManager(ports, [...keeper, ...oidc]),
+    closeProxy: () => proxy?.close(),
   });
   await scripts.close();
 }
@@ -259,6 +264,7 @@ async function untilStopped(
   beside: {
     readonly members: (signal: AbortSignal) => Promise<void>;
     readonly services: Pick<Service, "run">;
+    readonly closeProxy: () => void;
   },
 ): Promise<void> {
   const { signal } = stopping;
@@ -270,6 +276,7 @@ async function untilStopped(
   await Promise.race([running, aborted(signal)]);
   plane.server.beginShutdown();
   stopping.waitFor("connections to close");
+  beside.closeProxy();
   await tls.close(SHUTDOWN_MS);
   stopping.waitFor("controllers and simulated members to stop");
   await running;
