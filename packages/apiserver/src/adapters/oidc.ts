@@ -148,7 +148,9 @@ class Provider implements Oidc {
       const about = await fetchJson(well, authority);
       if (about["issuer"] !== issuer)
         throw new Error(`${well} names another issuer: ${JSON.stringify(about["issuer"])}`);
-      const keys = await fetchJson(String(about["jwks_uri"]), authority);
+      const where = about["jwks_uri"];
+      if (typeof where !== "string") throw new Error(`${well} names no keys`);
+      const keys = await fetchJson(where, authority);
       this.#keys = createLocalJWKSet(keys as unknown as JSONWebKeySet);
       this.#known = new RecentMap(REMEMBERED);
       return true;

@@ -70,7 +70,7 @@ export function agentManifest(agent: AgentManifest): readonly New<AnyObject>[] {
       },
     },
   ];
-  return objects as unknown as readonly New<AnyObject>[];
+  return objects;
 }
 
 const HEALTH_PORT = 8081;

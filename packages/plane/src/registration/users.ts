@@ -89,7 +89,7 @@ export async function listUsers(plane: Client): Promise<readonly RecordedUser[]>
   if (!isJsonObject(data)) return [];
   return Object.values(data).flatMap((text) => {
     try {
-      return [JSON.parse(String(text)) as RecordedUser];
+      return [JSON.parse(typeof text === "string" ? text : "") as RecordedUser];
     } catch {
       // Edited by hand, and no longer readable: the record rules nothing.
       return [];
@@ -119,7 +119,7 @@ async function issue(clock: Clock, plane: Client, user: NewUser): Promise<string
       expirationSeconds: Math.floor(user.lifeMs / 1000),
       usages: ["digital signature", "key encipherment", "client auth"],
     },
-  } as unknown as New<AnyObject>);
+  });
   const now = formatTime(clock.now());
   const approved = {
     type: "Approved",
@@ -130,9 +130,13 @@ async function issue(clock: Clock, plane: Client, user: NewUser): Promise<string
     lastTransitionTime: now,
   };
   const status = { conditions: [approved] };
-  await plane.update(REQUESTS, { ...made, status } as unknown as AnyObject, {
-    subresource: "approval",
-  });
+  await plane.update(
+    REQUESTS,
+    { ...made, status },
+    {
+      subresource: "approval",
+    },
+  );
   const deadline = clock.monotonic() + user.timeoutMs;
   for (;;) {
     const found = await plane.get(REQUESTS, { namespace: "", name });
@@ -182,7 +186,7 @@ async function record(clock: Clock, plane: Client, user: NewUser): Promise<void>
     kind: CONFIG_MAPS.kind,
     metadata: RECORD,
     data,
-  } as unknown as New<AnyObject>);
+  });
 }
 
 /** Keys of a ConfigMap have few letters. */

@@ -217,7 +217,7 @@ class Answering {
           {
             ...request,
             status: { ...statusOf(request), certificate: btoa(certificate) },
-          } as unknown as AnyObject,
+          },
           { subresource: "status", signal },
         );
       }
