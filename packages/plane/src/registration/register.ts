@@ -249,7 +249,10 @@ function checkSignature(ports: RegisterPorts, token: TokenParts, info: AnyObject
       "token",
       `the control plane knows no live token ${token.id}: it has expired, was deleted, or is of another control plane; create one with lifeboat token create`,
     );
-  if (signature !== signKubeconfig(kubeconfigOf(info), token, ports.hmacSha256))
+  if (
+    signature !==
+    signKubeconfig(kubeconfigOf(info), token, (...given) => ports.hmacSha256(...given))
+  )
     throw new RegistrationStepFailed(
       "token",
       `cluster-info is not signed by this token: the token is mistyped, or the authority of the control plane changed after the token was made, or the server is not the control plane; create another token with lifeboat token create`,

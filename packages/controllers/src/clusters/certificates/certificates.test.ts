@@ -145,7 +145,7 @@ async function missingRights(fleet: Fleet, cluster: string): Promise<readonly st
   const missing: string[] = [];
   for (const { kind, metadata } of agentRoleObjects(cluster)) {
     const { namespace = "", name = "" } = metadata;
-    const resource = BY_KIND[String(kind)] as Resource;
+    const resource = BY_KIND[String(kind)];
     if ((await orNothing(fleet.plane.get(resource, { namespace, name }))) === undefined)
       missing.push(`${String(kind)} ${namespace}`);
   }
@@ -385,10 +385,10 @@ describe("a process that dies at any write", () => {
         return never;
       };
     return wrapped(plane, {
-      create: guard(plane.create.bind(plane)) as Client["create"],
-      update: guard(plane.update.bind(plane)) as Client["update"],
-      patch: guard(plane.patch.bind(plane)) as Client["patch"],
-      delete: guard(plane.delete.bind(plane)) as Client["delete"],
+      create: guard(plane.create.bind(plane)),
+      update: guard(plane.update.bind(plane)),
+      patch: guard(plane.patch.bind(plane)),
+      delete: guard(plane.delete.bind(plane)),
     });
   }
 

@@ -221,7 +221,7 @@ class Answering {
           {
             ...request,
             status: { ...statusOf(request), certificate: btoa(certificate) },
-          } as unknown as AnyObject,
+          },
           { subresource: "status", signal },
         );
       }
