@@ -45,7 +45,7 @@ export const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
 /**
  * The text of a request's body. An integer beyond ±(2^53 - 1), which a member may report, is written with an exponent: its last
  * digits were lost when it was read, and a server that keeps integers exactly refuses it in another form, so that an agent could
- * never report the object. Whoever reads it can still tell that it is not exact.
+ * never report the object. A reader still recognizes that it is not exact.
  */
 export function encodeBody(body: unknown): string {
   const text = JSON.stringify(body);
