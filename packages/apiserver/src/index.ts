@@ -2,7 +2,7 @@ export type { AdmissionPlugin, AdmissionRequest } from "./admission/admission.ts
 export type { TokenCrypto } from "./authentication/token-crypto.ts";
 export { isTimely, audiencesOf, unverifiedClaims } from "./authentication/jwt.ts";
 export { isSameText, type ProvenUser, type TokenAuthenticator } from "./authentication/tokens.ts";
-export type { Attributes, Authorizer } from "./authorization/authorizer.ts";
+export type { Attributes, Authorizer, PolicyRule } from "./authorization/authorizer.ts";
 export type { Catalog, ServedResource } from "./catalog/served-resource.ts";
 export {
   Dropped,
@@ -12,6 +12,7 @@ export {
   type TakenConnection,
 } from "./http/exchange.ts";
 export type { MemberProxy, MemberRequest } from "./http/member-proxy.ts";
+export type { AskedLog, PodLogs } from "./http/pod-logs.ts";
 export { createStore, StoreClosed, type StoreOptions } from "./store/create-store.ts";
 export { createMemoryStorage, type DiskImage, type MemoryStorage } from "./store/memory-storage.ts";
 export { restoredStorage } from "./store/restored-storage.ts";
@@ -24,6 +25,7 @@ export {
   StorageFull,
 } from "./store/storage.ts";
 export type { User } from "./verbs/verbs.ts";
+export { installRights } from "./authorization/rbac/install-rights.ts";
 export { allowMasters } from "./authorization/allow-masters.ts";
 export {
   type ApiServer,

@@ -4,7 +4,9 @@
  * The names are those that operators of such control planes know (`clusterStatus`), so that their flags go on working.
  */
 import {
+  createAgents,
   createBootstrapTokens,
+  createCertificates,
   createClusterController,
   createClusterMonitor,
   createClusterStatus,
@@ -99,6 +101,13 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
   ["settings", (context, options) => [createSettings(context, publishedSettings(options))]],
   ["cluster", createClusterController],
   ["bootstrapTokens", createBootstrapTokens],
+  [
+    "agentcsrapproving",
+    (context) => [
+      ...createAgents(context),
+      ...(context.signer === undefined ? [] : createCertificates(context, context.signer)),
+    ],
+  ],
   [
     "clusterStatus",
     (context, options) =>

@@ -5,11 +5,11 @@ export { isAlive, type Owner, thisProcess } from "./lmdb-owner.ts";
 export { type LmdbStorageOptions, openLmdbStorage } from "./lmdb-storage.ts";
 export {
   type CertifiedKey,
-  kubeconfigText,
-  type KubeconfigEntry,
+  commitAuthority,
+  finishAuthority,
   openPki,
   type Pki,
-  writeKubeconfig,
+  prepareAuthority,
 } from "./pki.ts";
 export { createTokenCrypto, openTokenCrypto } from "./token-crypto.ts";
 export {

@@ -440,7 +440,7 @@ describe("a caller", () => {
       "push",
       (_request, response) => void response.writeHead(403).end("the member refuses"),
       undefined,
-      { authorizer: { allows: ({ user }) => user.name !== "eve" } },
+      { authorizer: { ...allowAll, allows: ({ user }) => user.name !== "eve" } },
     );
     const eve = await ground.pki.client("eve", []);
     const ann = await ground.pki.client("ann", []);

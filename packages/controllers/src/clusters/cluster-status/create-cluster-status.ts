@@ -46,7 +46,7 @@ import { type ClusterMetrics, declareClusterMetrics } from "./metrics.ts";
 export interface ClusterStatusContext extends KitPorts {
   readonly plane: Client;
   readonly informers: Pick<PlaneInformers, "clusters">;
-  readonly connections: Omit<MemberConnections, "name" | "run">;
+  readonly connections: Omit<MemberConnections, "name" | "run" | "impersonatorOf">;
 }
 
 export interface ClusterStatusOptions extends ReadyThresholds {

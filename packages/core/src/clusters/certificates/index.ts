@@ -1,3 +1,4 @@
+export { bundleMark, CA_BUNDLE } from "./bundle.ts";
 export { type RequestReason, requestReasons } from "./reasons.ts";
 export {
   decideRenewal,
@@ -9,6 +10,7 @@ export {
 } from "./renewal.ts";
 export {
   AGENT_CERTIFICATE_MS,
+  CERTIFICATE_SKEW_MS,
   CLIENT_CERTIFICATE_MS,
   clusterAskedFor,
   decideRequest,
