@@ -2,7 +2,7 @@ export type { AdmissionPlugin, AdmissionRequest } from "./admission/admission.ts
 export type { TokenCrypto } from "./authentication/token-crypto.ts";
 export { isTimely, audiencesOf, unverifiedClaims } from "./authentication/jwt.ts";
 export { isSameText, type ProvenUser, type TokenAuthenticator } from "./authentication/tokens.ts";
-export type { Attributes, Authorizer } from "./authorization/authorizer.ts";
+export type { Attributes, Authorizer, PolicyRule } from "./authorization/authorizer.ts";
 export type { Catalog, ServedResource } from "./catalog/served-resource.ts";
 export {
   Dropped,
@@ -25,6 +25,7 @@ export {
   StorageFull,
 } from "./store/storage.ts";
 export type { User } from "./verbs/verbs.ts";
+export { installRights } from "./authorization/rbac/install-rights.ts";
 export { allowMasters } from "./authorization/allow-masters.ts";
 export {
   type ApiServer,

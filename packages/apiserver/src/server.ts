@@ -6,7 +6,7 @@
  * 2. Nothing runs by itself but timers of open watches: housekeeping runs while `run` does.
  */
 import type { Clock, Ids, Random } from "@lifeboat/base";
-import { isRefused, type New, type Resource, type AnyObject } from "@lifeboat/api";
+import { isRefused, type New, type ObjectKey, type Resource, type AnyObject } from "@lifeboat/api";
 import type { Client, Log, Metrics } from "@lifeboat/kit";
 import type { AdmissionPlugin } from "./admission/admission.ts";
 import { createCertificateRequests, type ReadRequest } from "./admission/certificate-requests.ts";
@@ -46,6 +46,7 @@ import { countWrites } from "./store/metrics.ts";
 import type { Storage } from "./store/storage.ts";
 import type { Store } from "./store/store.ts";
 import { createVerbs } from "./verbs/create-verbs.ts";
+import { storeKey } from "./verbs/write-object.ts";
 import type { User } from "./verbs/verbs.ts";
 
 export interface ApiServerPorts {
@@ -95,6 +96,8 @@ export interface ApiServer {
   readonly identify: Identify;
   /** Which requests a transport hands over while their bodies arrive. */
   readonly streams: Streams;
+  /** An object as it is stored now, for decisions that cannot wait; undefined when there is none. */
+  stored(resource: Resource, key: ObjectKey): AnyObject | undefined;
   /** A client that skips bytes and authentication, and nothing else. */
   client(user: User): Client;
   /** Housekeeping (garbage collection, namespaces, CRDs, expiry) until the signal aborts. */
@@ -194,13 +197,17 @@ export async function createApiServer(
   const client = (user: User): Client =>
     createInProcessClient({ verbs, catalog, handle }, { user, watchQueueLimit: WATCH_QUEUE_LIMIT });
   await createFirstNamespaces(client(SERVER_USER));
-  if (options.authorizer === "RBAC") await installRights(client(SERVER_USER), defaultRights);
+  if (options.authorizer === "RBAC") await installRights(client(SERVER_USER), defaultRights());
   const housekeeping = createHousekeeping(ports, client(SERVER_USER), catalog);
   return {
     catalog,
     handle,
     identify: createIdentify(authenticateToken),
     streams: (url) => options.members !== undefined && isMemberTarget(url),
+    stored: ({ group, version, plural }, key) => {
+      const served = catalog.find(group, version, plural);
+      return served === undefined ? undefined : store.get(served.table, storeKey(key))?.object;
+    },
     client,
     run: (signal) => housekeeping.run(signal),
     beginShutdown: () => {

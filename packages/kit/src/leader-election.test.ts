@@ -42,7 +42,7 @@ function setUp() {
   return { clock, server, leading, candidate, read };
 }
 
-test("one of two leads, and the lease says who, in micro time", async () => {
+test("one of two leads, and the lease names it, in micro time", async () => {
   const { clock, leading, candidate, read } = setUp();
   candidate("a");
   await clock.settle();

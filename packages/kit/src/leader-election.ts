@@ -3,13 +3,13 @@
  *
  *   waiting ──(lease free, or not renewed for its duration as seen from here)──▶ leading
  *   leading ──(renewDeadline passed since the last renewal was *sent*)──▶ stopping ──(work ended)──▶ waiting
- *   leading ──(told to stop)──▶ stopping ──▶ released
+ *   leading ──(signal aborts)──▶ stopping ──▶ released
  *
  * 1. Every write carries the resourceVersion it was decided on; of two takers one is refused.
  * 2. Time is measured by the local monotonic clock only. A holder counts from before it sent its renewal; others count
  *    from when they saw it. As renewDeadline < leaseDuration, the work's signal has aborted before another may begin.
  * 3. A write whose outcome is unknown is not taken for a renewal; the lease is read again.
- * 4. Nobody competes again, or releases, before the work has ended.
+ * 4. A process neither competes again nor releases before its work has ended.
  * 5. The identity is new with each run, so a process is never taken for its own predecessor.
  */
 import { isRefused, type KubeObject, type ObjectKey, Refused, type Resource } from "@lifeboat/api";
@@ -20,7 +20,7 @@ import type { KitPorts, Service } from "./ports.ts";
 
 export interface LeaderElectionOptions {
   readonly lease: ObjectKey;
-  /** Who this is, for people: the host's or pod's name. */
+  /** The name of this process, for people: the host's or pod's. */
   readonly identity: string;
   /** How long others wait after the last renewal they saw. */
   readonly leaseDurationMs: number;
@@ -124,7 +124,7 @@ class Election {
     }
   }
 
-  /** Tries until the lease is ours; answers when the write that got it was sent. Undefined when told to stop. */
+  /** Tries until the lease is ours; answers when the write that got it was sent. Undefined when the signal aborts. */
   async #acquire(signal: AbortSignal): Promise<number | undefined> {
     const { clock } = this.#ports;
     const { renewDeadlineMs } = this.#options;
@@ -152,7 +152,7 @@ class Election {
     }
   }
 
-  /** Renews until told to stop, or aborts `stop` when the last renewal is too long ago. */
+  /** Renews until the signal aborts, or aborts `stop` when the last renewal is too long ago. */
   async #renew(heldSince: number, stop: AbortController): Promise<void> {
     const { clock } = this.#ports;
     // The alarm is set apart from the loop, because a renewal may hang for longer than the deadline.
@@ -225,7 +225,7 @@ class Election {
     const { holderIdentity = "", leaseDurationSeconds = 0 } = lease.spec ?? {};
     if (holderIdentity === "" || holderIdentity === this.#identity) return true;
     const waited = this.#ports.clock.monotonic() - this.#seenAt;
-    // The holder may have been started with a longer duration than we were: it says so in the lease.
+    // The holder may have been started with a longer duration than we were: the lease holds its duration.
     return waited > Math.max(this.#options.leaseDurationMs, leaseDurationSeconds * 1000);
   }
 
@@ -254,7 +254,7 @@ class Election {
     };
   }
 
-  /** Says that the lease is free, if it is still ours. Others would find out anyway: a failure is nobody's loss. */
+  /** Marks the lease as free, if it is still ours. Others would find out anyway: a failure only delays them. */
   async #release(): Promise<void> {
     const lease = this.#seen;
     this.#seen = undefined;

@@ -8,7 +8,7 @@ import {
 } from "@lifeboat/kit/adapters";
 import type { ConnectMember, MemberAccess } from "../context/member-connections.ts";
 
-/** A member that hangs must not hold a look for longer than this. */
+/** A member that hangs must not hold a reconcile for longer than this. */
 const CALL_TIMEOUT_MS = 32_000;
 
 /** Opens connections to members; `userAgent` names the control plane in their logs. */
@@ -53,7 +53,7 @@ function problemOf(access: MemberAccess): string | undefined {
   return undefined;
 }
 
-/** Node takes an unreadable authority without a word and then trusts nobody, so it is read here once. */
+/** Node takes an unreadable authority without an error and then trusts no server, so it is read here once. */
 function isCertificate(pem: string): boolean {
   try {
     return new X509Certificate(pem).subject !== undefined;

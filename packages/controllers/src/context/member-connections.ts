@@ -1,5 +1,5 @@
 /**
- * How members are reached: what a Cluster and its Secret say, turned into a Client.
+ * How members are reached: a Cluster and its Secret, turned into a Client.
  *
  * 1. A connection is replaced when, and only when, the endpoint or the credentials changed; nothing needs a restart.
  * 2. A credential is sent only to the endpoint that it was given for (connections/access.ts).
@@ -8,7 +8,7 @@
 import type { Excess } from "@lifeboat/core/failover/health";
 import type { Client, CollectionLimits, ExcessiveResponse, Service } from "@lifeboat/kit";
 
-/** What a Cluster and its Secret say about reaching it. */
+/** How a Cluster and its Secret describe the way to a member. */
 export interface MemberAccess {
   readonly cluster: string;
   /** `https://host:port`, without a slash at the end. */

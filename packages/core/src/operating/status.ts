@@ -1,9 +1,10 @@
 /**
  * What failover does at this moment, as a person has to know it: one sentence that is true, and what is known only as of a time.
  *
- * 1. What stops everything comes before what is going on: a rate says nothing while the gate is off or every cluster is down.
+ * 1. What stops everything comes before what is going on: a rate means nothing while the gate is off or every cluster is
+ *    down.
  * 2. A cluster that is not Ready counts as down here whether or not a policy has tainted it yet: "0 failed" is no good news then.
- * 3. What a cluster that does not answer last reported is told with its age.
+ * 3. What a cluster that does not answer last reported is shown with its age.
  */
 import { type Cluster, type Evacuation, findCondition, type ResourceBinding } from "@lifeboat/api";
 import { type Instant, parseTime } from "@lifeboat/base";

@@ -2,7 +2,7 @@
  * Credentials that change while we run: files that are re-read, plugins that are run again.
  *
  * 1. `current` answers quickly: files are re-read at most once a minute, a plugin runs only when its answer has expired.
- * 2. `refresh` is called after a 401: it re-reads and runs everything anew, once, however many callers ask at that time.
+ * 2. `refresh` is called after a 401: it re-reads and runs everything again, once, however many callers ask at that time.
  * 3. A file or plugin that fails leaves the last good credential in place, if there is one.
  */
 import { spawn } from "node:child_process";
@@ -19,7 +19,7 @@ import {
   type UserEntry,
 } from "../kubeconfig.ts";
 
-/** What a request carries to prove who sends it. */
+/** What a request carries to authenticate its sender. */
 export interface Credential {
   /** Authorization and Impersonate-* headers. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -29,7 +29,7 @@ export interface Credential {
 
 export interface CredentialSource {
   current(): Promise<Credential>;
-  /** Gets the credential anew; answers whether it differs from the one before. */
+  /** Gets the credential again; answers whether it differs from the one before. */
   refresh(): Promise<boolean>;
 }
 
@@ -45,7 +45,7 @@ const EARLY_MS = 10_000;
 const PLUGIN_TIMEOUT_MS = 60_000;
 const PLUGIN_MAX_BYTES = 1024 * 1024;
 
-/** The credential of a user who never changes. */
+/** A credential that never changes. */
 export function fixedCredential(credential: Credential): CredentialSource {
   return { current: () => Promise.resolve(credential), refresh: () => Promise.resolve(false) };
 }

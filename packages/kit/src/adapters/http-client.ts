@@ -262,7 +262,7 @@ class JsonHttpClient implements HttpClient {
     return this.#answered(request, (answer) => decodeList(resource, answer));
   }
 
-  /** Makes a call and reads its answer; tells of one that exceeds a limit. */
+  /** Makes a call and reads its answer; reports one that exceeds a limit. */
   async #answered<R>(
     request: Request,
     read: (answer: ReadAnswer, raw: HttpAnswer) => Promise<R>,
@@ -301,7 +301,7 @@ class JsonHttpClient implements HttpClient {
     try {
       return await this.#config.credentials.refresh();
     } catch {
-      // The server's 401 tells the caller more than the plugin that failed.
+      // The server's 401 is of more use to the caller than the plugin's failure.
       return false;
     }
   }

@@ -5,7 +5,7 @@
  * managedFields, which nothing here reads and which are half of many an object.
  *
  * Answers are not trusted: they are read within limits (response-limits.ts), a large one in slices, and what is wrong with
- * one is told without its words.
+ * one is reported without quoting it.
  */
 import type * as http from "node:http";
 import {
@@ -75,7 +75,7 @@ export function deleteBody(options: DeleteOptions): JsonObject {
   };
 }
 
-/** What an answer says, and whether a write was asked for: what cannot be read of it is an unknown outcome. */
+/** The body of an answer, and whether a write was asked for: what cannot be read of it is an unknown outcome. */
 export interface ReadAnswer {
   readonly method: string;
   readonly body: Buffer;

@@ -2,10 +2,12 @@
  * The roles and bindings that clients expect of every Kubernetes API server, as data. What gives them their rules is a real
  * server (compared in default-roles.test.ts); roles for parts that do not run here (nodes, kube-scheduler …) are left out.
  */
+import type { AnyObject, New } from "@lifeboat/api";
 import type { PolicyRule } from "../authorizer.ts";
+import { RBAC_GROUP } from "./resources.ts";
 import type { Subject } from "./rights.ts";
 
-export interface DefaultRole {
+interface DefaultRole {
   readonly name: string;
   /** Absent: a ClusterRole. */
   readonly namespace?: string;
@@ -15,7 +17,7 @@ export interface DefaultRole {
   readonly gathers?: Readonly<Record<string, string>>;
 }
 
-export interface DefaultBinding {
+interface DefaultBinding {
   readonly name: string;
   /** Absent: a ClusterRoleBinding. */
   readonly namespace?: string;
@@ -23,13 +25,8 @@ export interface DefaultBinding {
   readonly subjects: readonly Subject[];
 }
 
-export interface DefaultRights {
-  readonly roles: readonly DefaultRole[];
-  readonly bindings: readonly DefaultBinding[];
-}
-
 /** A ClusterRole with this label and the value `true` is part of the role `admin`, `edit` or `view`. */
-export const AGGREGATE_TO = "rbac.authorization.k8s.io/aggregate-to-";
+const AGGREGATE_TO = "rbac.authorization.k8s.io/aggregate-to-";
 
 const READ = ["get", "list", "watch"];
 const WRITE = ["create", "delete", "deletecollection", "patch", "update"];
@@ -295,4 +292,38 @@ const bindings: readonly DefaultBinding[] = [
   }),
 ];
 
-export const defaultRights: DefaultRights = Object.freeze({ roles, bindings });
+function roleObject({ name, namespace, labels, rules, gathers }: DefaultRole): New<AnyObject> {
+  const content =
+    gathers === undefined
+      ? { rules }
+      : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: gathers }] } };
+  const kind = namespace === undefined ? "ClusterRole" : "Role";
+  return { ...head(kind, name, namespace, labels), ...content };
+}
+
+function bindingObject({ name, namespace, role, subjects }: DefaultBinding): New<AnyObject> {
+  return {
+    ...head(namespace === undefined ? "ClusterRoleBinding" : "RoleBinding", name, namespace),
+    roleRef: { apiGroup: RBAC_GROUP, ...role },
+    subjects: subjects.map((subject) => ({ apiGroup: RBAC_GROUP, ...subject })),
+  };
+}
+
+function head(
+  kind: string,
+  name: string,
+  namespace: string | undefined,
+  labels?: Readonly<Record<string, string>>,
+): New<AnyObject> {
+  const metadata = {
+    name,
+    ...(namespace !== undefined && { namespace }),
+    ...(labels !== undefined && { labels }),
+  };
+  return { apiVersion: `${RBAC_GROUP}/v1`, kind, metadata };
+}
+
+/** Everything, as objects. */
+export function defaultRights(): readonly New<AnyObject>[] {
+  return [...roles.map(roleObject), ...bindings.map(bindingObject)];
+}

@@ -6,25 +6,23 @@
  * 3. Gathered rules (`aggregationRule`) are computed here too, so that they are right before housekeeping runs.
  */
 import { anew } from "@lifeboat/base";
-import { type AnyObject, equalJson, isRefused, type Resource } from "@lifeboat/api";
+import { type AnyObject, equalJson, isRefused, type New, type Resource } from "@lifeboat/api";
 import type { Client } from "@lifeboat/kit";
-import type { PolicyRule } from "../authorizer.ts";
 import { aggregatedRules } from "./aggregation.ts";
-import type { DefaultBinding, DefaultRights, DefaultRole } from "./default-roles.ts";
 import { rulesIn } from "./rbac-authorizer.ts";
-import { RBAC_GROUP, rbacResource } from "./resources.ts";
+import { rbacResource } from "./resources.ts";
 import type { Subject } from "./rights.ts";
 
 const AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate";
 const BOOTSTRAPPING = { "kubernetes.io/bootstrapping": "rbac-defaults" };
 const MOST_ROUNDS = 10;
 
-/** Installs them; the client must be allowed everything. */
-export async function installRights(client: Client, rights: DefaultRights): Promise<void> {
-  await Promise.all([
-    ...rights.roles.map((role) => install(client, roleObject(role), withRules)),
-    ...rights.bindings.map((binding) => install(client, bindingObject(binding), withSubjects)),
-  ]);
+/** Installs roles and bindings; the client must be allowed everything. */
+export async function installRights(
+  client: Client,
+  objects: readonly New<AnyObject>[],
+): Promise<void> {
+  await Promise.all(objects.map((object) => install(client, marked(object))));
   await aggregate(client);
 }
 
@@ -43,11 +41,18 @@ async function aggregate(client: Client): Promise<void> {
 
 const CLUSTER_ROLES = rbacResource("ClusterRole");
 
-type Reconcile = (found: AnyObject, wanted: AnyObject) => AnyObject;
+function marked(object: New<AnyObject>): New<AnyObject> {
+  const { metadata } = object;
+  const annotations = { [AUTO_UPDATE]: "true", ...metadata.annotations };
+  const labels = { ...BOOTSTRAPPING, ...metadata.labels };
+  return { ...anew, ...object, metadata: { ...anew, ...metadata, labels, annotations } };
+}
 
-async function install(client: Client, wanted: AnyObject, reconcile: Reconcile): Promise<void> {
-  const resource = rbacResource(wanted.kind);
-  const { name, namespace = "" } = wanted.metadata;
+async function install(client: Client, wanted: New<AnyObject>): Promise<void> {
+  const kind = String(wanted["kind"]);
+  const reconcile = kind.endsWith("Binding") ? withSubjects : withRules;
+  const resource = rbacResource(kind);
+  const { name = "", namespace = "" } = wanted.metadata;
   for (;;) {
     try {
       const found = await client.get(resource, { namespace, name });
@@ -100,22 +105,24 @@ async function updateIfFresh(
 }
 
 /** Labels and annotations that the default has and the object lacks; an annotation that is there stays. */
-function withMarks(object: AnyObject, wanted: AnyObject): AnyObject {
+function withMarks(object: AnyObject, wanted: New<AnyObject>): AnyObject {
   const labels = { ...object.metadata.labels, ...wanted.metadata.labels };
   const annotations = { ...wanted.metadata.annotations, ...object.metadata.annotations };
   return { ...anew, ...object, metadata: { ...anew, ...object.metadata, labels, annotations } };
 }
 
 /** A role that gathers has no rules of its own; others get those that no rule of theirs is equal to. */
-function withRules(found: AnyObject, wanted: AnyObject): AnyObject {
+function withRules(found: AnyObject, wanted: New<AnyObject>): AnyObject {
   if (wanted["aggregationRule"] !== undefined)
     return { ...found, aggregationRule: wanted["aggregationRule"] };
   const rules = rulesIn(found);
-  const missing = rulesIn(wanted).filter((rule) => !rules.some((one) => equalJson(one, rule)));
+  const missing = rulesIn(wanted as AnyObject).filter(
+    (rule) => !rules.some((one) => equalJson(one, rule)),
+  );
   return missing.length === 0 ? found : { ...found, rules: [...rules, ...missing] };
 }
 
-function withSubjects(found: AnyObject, wanted: AnyObject): AnyObject {
+function withSubjects(found: AnyObject, wanted: New<AnyObject>): AnyObject {
   const subjects = (found["subjects"] ?? []) as readonly Subject[];
   const missing = (wanted["subjects"] as readonly Subject[]).filter(
     ({ kind, name, namespace }) =>
@@ -125,41 +132,4 @@ function withSubjects(found: AnyObject, wanted: AnyObject): AnyObject {
   );
   const roleRef = wanted["roleRef"];
   return { ...found, roleRef, ...(missing.length > 0 && { subjects: [...subjects, ...missing] }) };
-}
-
-function roleObject({ name, namespace, labels, rules, gathers }: DefaultRole): AnyObject {
-  return {
-    ...head(namespace === undefined ? "ClusterRole" : "Role", name, namespace, labels),
-    ...(gathers === undefined
-      ? { rules: rules satisfies readonly PolicyRule[] }
-      : { aggregationRule: { clusterRoleSelectors: [{ matchLabels: gathers }] } }),
-  } as unknown as AnyObject;
-}
-
-function bindingObject({ name, namespace, role, subjects }: DefaultBinding): AnyObject {
-  return {
-    ...head(namespace === undefined ? "ClusterRoleBinding" : "RoleBinding", name, namespace, {}),
-    roleRef: { apiGroup: RBAC_GROUP, ...role },
-    subjects: subjects.map((subject) =>
-      subject.kind === "ServiceAccount" ? subject : { apiGroup: RBAC_GROUP, ...subject },
-    ),
-  } as unknown as AnyObject;
-}
-
-function head(
-  kind: string,
-  name: string,
-  namespace: string | undefined,
-  labels: Readonly<Record<string, string>> | undefined,
-): object {
-  return {
-    apiVersion: `${RBAC_GROUP}/v1`,
-    kind,
-    metadata: {
-      name,
-      ...(namespace !== undefined && { namespace }),
-      labels: { ...BOOTSTRAPPING, ...labels },
-      annotations: { [AUTO_UPDATE]: "true" },
-    },
-  };
 }

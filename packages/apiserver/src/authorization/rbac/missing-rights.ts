@@ -37,7 +37,7 @@ export function missingRights(
 
 /** Whether the user may do everything that a rule of this kind could give. */
 function isHeldWhole(rights: Rights, user: User, namespace: string, rule: PolicyRule): boolean {
-  if ((rule.nonResourceURLs ?? []).length > 0) return rights.allowsPath(user, "*", "*");
+  if ((rule.nonResourceURLs ?? []).length > 0) return rights.holdsPath(user, namespace, "*", "*");
   return allows(rights, user, namespace, "*", "*", "*", undefined);
 }
 
@@ -69,9 +69,8 @@ function collectMissing(
           `{APIGroups:${quoted([group])}, Resources:${quoted([resource])}${named}, Verbs:${quoted(missing)}}`,
         );
       }
-  // In a namespace a rule about paths gives nothing.
-  for (const url of namespace === "" ? (rule.nonResourceURLs ?? []) : []) {
-    const missing = verbs.filter((verb) => !rights.allowsPath(user, verb, url));
+  for (const url of rule.nonResourceURLs ?? []) {
+    const missing = verbs.filter((verb) => !rights.holdsPath(user, namespace, verb, url));
     if (missing.length > 0)
       texts.add(`{NonResourceURLs:${quoted([url])}, Verbs:${quoted(missing)}}`);
   }
@@ -89,7 +88,7 @@ function allows(
 ): boolean {
   const slash = resource.indexOf("/");
   const subresource = slash < 0 ? "" : resource.slice(slash + 1);
-  return rights.allowsIn(user, namespace, { verb, group, resource, subresource, name });
+  return rights.holds(user, namespace, { verb, group, resource, subresource, name });
 }
 
 function quoted(words: readonly string[]): string {

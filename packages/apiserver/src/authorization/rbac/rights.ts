@@ -114,17 +114,18 @@ export class Rights {
 
   allows(attributes: Attributes): boolean {
     const { user, verb } = attributes;
-    if (attributes.kind === "path") return this.allowsPath(user, verb, attributes.path);
-    return this.allowsIn(user, attributes.namespace, questionOf(attributes));
+    if (attributes.kind === "path") return this.holdsPath(user, "", verb, attributes.path);
+    return this.holds(user, attributes.namespace, questionOf(attributes));
   }
 
   /** Whether the user has this right at cluster scope or in the namespace. */
-  allowsIn(user: User, namespace: string, question: ResourceQuestion): boolean {
+  holds(user: User, namespace: string, question: ResourceQuestion): boolean {
     return this.#some(user, namespace, (index) => index.allowsResource(question));
   }
 
-  allowsPath(user: User, verb: string, path: string): boolean {
-    return this.#some(user, "", (index) => index.allowsPath(verb, path));
+  /** The same for a path. What is bound in a namespace opens no path; it counts only for what the user may bind there. */
+  holdsPath(user: User, namespace: string, verb: string, path: string): boolean {
+    return this.#some(user, namespace, (index) => index.allowsPath(verb, path));
   }
 
   /** A binding that allows it; undefined when none does. Walks the bindings of the user and its groups. */

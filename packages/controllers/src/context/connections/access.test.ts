@@ -1,4 +1,4 @@
-/** What a Cluster and its Secret say about reaching it, and what is said when they do not. */
+/** How a Cluster and its Secret describe the way to a member, and what is reported when they do not. */
 import type { AnyObject, Cluster } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { accessOf, impersonatorAccess } from "./access.ts";
@@ -59,7 +59,7 @@ describe("accessOf", () => {
       secretOf({ token: btoa("a"), caBundle: "%%" }),
       /caBundle .* is not base64/,
     ],
-  ])("tells what is wrong with %s", (_name, given, secret, message) => {
+  ])("reports what is wrong with %s", (_name, given, secret, message) => {
     expect(accessOf({ ...cluster, spec: given }, () => secret)).toMatchObject({
       kind: "unusable",
       message: expect.stringMatching(message) as string,
@@ -96,7 +96,7 @@ describe("a credential", () => {
     ["for no endpoint, in the namespace for it", "https://m1", kube, "unbound"],
     ["for no endpoint, owned by the Cluster", "https://m1", owned, "unbound"],
     ["for no endpoint, owned by another Cluster", "https://m1", foreign, "unusable"],
-    ["for no endpoint, owned by nobody", "https://m1", { namespace: "elsewhere" }, "unusable"],
+    ["for no endpoint, without an owner", "https://m1", { namespace: "elsewhere" }, "unusable"],
     ["over plain http", "http://m1", http, "unusable"],
     ["over plain http, in capitals", "HTTP://m1", http, "unusable"],
     ["over plain http, for no endpoint", "http://m1", kube, "unusable"],

@@ -1,9 +1,9 @@
 /**
- * What a Cluster and its Secret say about reaching it. Nothing throws: what is wrong is a sentence.
+ * How a Cluster and its Secret describe the way to a member. Nothing throws: what is wrong is a sentence.
  *
  * A credential is bound to the endpoint that it was given for: the Secret names it (annotation
- * `lifeboat.dev/api-endpoint`), because those who may edit Clusters need not be those who may read Secrets. A Cluster that
- * names another endpoint, or another Cluster's Secret, does not get the token sent there.
+ * `lifeboat.dev/api-endpoint`), because the right to edit Clusters need not include the right to read Secrets. A Cluster
+ * that names another endpoint, or another Cluster's Secret, does not get the token sent there.
  *
  * A Secret without that annotation was made by hand, or before there was one. It is bound to the endpoint of its first use,
  * before that: when it belongs to the Cluster, or lies in the namespace for such Secrets. Any other Secret may be anything,

@@ -1,10 +1,10 @@
 /**
- * Keeps a connection to each Push cluster as its Cluster object and its Secret say; see member-connections.ts.
+ * Keeps a connection to each Push cluster by its Cluster object and its Secret; see member-connections.ts.
  *
  * 1. What is compared is the access, not the objects: a label or a heartbeat on the Cluster changes no connection.
  * 2. A new connection is in place before the old one is closed, and calls under way on the old one may finish: a rotated
  *    credential is no failure of the member.
- * 3. `whenSynced` answers only once every connection is built: nobody takes "not looked at yet" for "none".
+ * 3. `whenSynced` answers only once every connection is built: no caller takes "not read yet" for "none".
  * 4. What goes wrong with one cluster's access makes that cluster unusable, and nothing else.
  * 5. A Secret that is bound to no endpoint is bound to that of its first use, in a write before that (access.ts).
  */
@@ -205,7 +205,7 @@ class FollowedConnections implements MemberConnections {
     }
   }
 
-  /** Writes on the Secret for which endpoint it is. The Secret's change brings the next look. */
+  /** Writes on the Secret for which endpoint it is. The Secret's change brings the next reconcile. */
   #bind(cluster: string, { metadata }: AnyObject, endpoint: string): void {
     const { namespace = "", name, resourceVersion } = metadata;
     const id = formatKey({ namespace, name });

@@ -66,7 +66,7 @@ export class FleetRate {
       : passiveRateOf(this.#rate, this.#parts.rates);
   }
 
-  /** Reads the state of the fleet and of the budget; every recorder looks again when they changed. */
+  /** Reads the state of the fleet and of the budget; every recorder reconciles again when they changed. */
   read(): void {
     const { board, context, metrics, wakes } = this.#parts;
     const { now: rate, isPausedNow: paused } = this;

@@ -1,5 +1,5 @@
 /**
- * Brings the objects of a Work that is not being deleted to its member, and reports what they tell.
+ * Brings the objects of a Work that is not being deleted to its member, and reports their status.
  *
  * 1. Nothing is applied for the first time before the plane's word was asked whether the Work is still wanted, and nothing is
  *    created again, or put back to what it was, before the plane was asked whether the Work is still there
@@ -158,7 +158,7 @@ function isProven(work: Work, memory: WorkMemory): boolean {
   });
 }
 
-/** What the status tells of the last write, when this process does not remember it. */
+/** What the status holds of the last write, when this process does not remember it. */
 function recordedIn(work: Work, manifest: Fields, ordinal: number): AnsweredRecord | undefined {
   const version = appliedVersions(generationOf(work), statusOf(work))?.[ordinal];
   return version === undefined ? undefined : { desired: manifest, version, answeredAt: 0 };

@@ -13,17 +13,16 @@
  * 2. In the control plane one question suffices for the life of a Work. What was applied before needs none.
  * 3. A Work that names no binding is made by hand, and is carried out.
  * 4. An object that was there and is gone may have been removed by another set of controllers, because the Work is going,
- *    before that was told here. It was marked as going before its object was removed; so who reads the Work after the
- *    object was missed sees the mark.
- *    Whether it was tried is not said by the Work's status alone: a report of a Work that goes is refused.
+ *    before that was seen here. It was marked as going before its object was removed; so a read of the Work after the
+ *    object was missed shows the mark. The Work's status alone does not show whether it was tried: a report of a Work that
+ *    goes is refused.
  * 5. So may an object that was applied and is another now have been changed: by another set of controllers that has seen a
- *    newer Work. Who put it back without asking would have it changed again, without end.
+ *    newer Work. A controller that put it back without asking would have it changed again, without end.
  * 6. And the object of a Work that goes may belong to another Work of the same name by now, which others made after this one
  *    was gone: nothing is removed before the Work was asked for by its uid.
  */
 import {
   type AnyObject,
-  isRefused,
   type ObjectKey,
   orNothing,
   Refused,
@@ -113,7 +112,7 @@ async function bindingOf(
   return key && orNothing(plane.get(bindingResource(key), key, { signal }));
 }
 
-/** Whether the server has the Work as it was seen, and it is not going. False also when the server does not say. */
+/** Whether the server has the Work as it was seen, and it is not going. False also when the server does not answer. */
 export async function isStillThere(
   plane: Client,
   work: Work,
@@ -131,12 +130,12 @@ function isSame(
   return generation === metadata.generation && deletionTimestamp === undefined;
 }
 
-/** Whether the server has this very Work, going or not. False also when the server does not say. */
+/** Whether the server has this very Work, going or not. False also when the server does not answer. */
 export async function isSameWork(plane: Client, work: Work, signal: AbortSignal): Promise<boolean> {
   return (await onServer(plane, work, signal)) !== undefined;
 }
 
-/** This very Work as the server has it; undefined also when the server does not say. */
+/** This very Work as the server has it; undefined also when the server does not answer. */
 async function onServer(
   plane: Client,
   { metadata: { namespace = "", name, uid } }: Work,

@@ -83,7 +83,7 @@ it("one whose binding is elsewhere and well goes, and nothing else does", async 
   await expect(fleet.member("m1").client.get(resources.configMaps, key)).resolves.toBeDefined();
 });
 
-it("one that came while nobody watched goes at the next start", async () => {
+it("one that came while no process watched goes at the next start", async () => {
   await start();
   await createBinding();
   fleet.member("m1").link.setFault({ kind: "down" });
@@ -118,7 +118,7 @@ it.each([
   expect(await isThere()).toBe(true);
 });
 
-it("one whose binding is gone stays: nobody can tell whose it is", async () => {
+it("one whose binding is gone stays: its owner is not known", async () => {
   await start();
   await appears(stray());
   await fleet.advance("5m");

@@ -34,7 +34,7 @@ export interface StrayPorts {
 
 const AGAIN_MS = 30_000;
 
-/** Looks at a copy that names a Work which is not in the cache. */
+/** Reconciles a copy that names a Work which is not in the cache. */
 export async function removeStray(
   ports: StrayPorts,
   work: ObjectKey,
@@ -60,7 +60,7 @@ export async function removeStray(
   }
 }
 
-/** What is on its way out is not looked at. */
+/** A copy that is being deleted does not count. */
 function isMarkedFor({ metadata }: AnyObject, { namespace, name }: ObjectKey): boolean {
   const { labels = {}, annotations = {}, deletionTimestamp } = metadata;
   return (

@@ -1,5 +1,5 @@
 /**
- * Keeps the Works of every binding as the binding, its template, overrides and clusters say.
+ * Keeps the Works of every binding as the binding, its template, overrides and clusters ask for.
  *
  *   observe (caches) ──▶ decideWorks ──▶ gate and second look (removals only) ──▶ writes, clusters side by side
  *
@@ -49,7 +49,7 @@ import { bindingWatches } from "./watches.ts";
 const CONCURRENCY = 8;
 /** How many Works of one binding are written side by side. */
 const WRITES_AT_A_TIME = 16;
-/** When the cache is behind the server, its next change brings the next look; this is for when none comes. */
+/** When the cache is behind the server, its next change brings the next reconcile; this is for when none comes. */
 const CACHE_BEHIND_MS = 1000;
 
 /** Builds the controller. */
@@ -101,7 +101,7 @@ class BindingController {
       return done;
     }
     this.#forgetMade(id);
-    // Before the caches are read: a copy that becomes healthy meanwhile must bring another look.
+    // Before the caches are read: a copy that becomes healthy meanwhile must bring another reconcile.
     this.#spared.add(id);
     const view = await observeWorks(this.#context, binding, signal);
     const plan = decideWorks(view);
@@ -174,7 +174,7 @@ class BindingController {
       return commands;
     }
     const asked = removals.map(({ work, cause }) => ({ uid: work.metadata.uid, cause }));
-    // Before the gate answers: a release that comes with a refusal must bring another look.
+    // Before the gate answers: a release that comes with a refusal must bring another reconcile.
     this.#braked.add(id);
     const admitted = await this.#gate.admit(asked);
     const isAllowed = (command: WorksCommand): boolean =>
@@ -277,7 +277,7 @@ class BindingController {
     await this.#context.plane.update(bindingResource(keyOf(binding)), released, { signal });
   }
 
-  /** A Work that the server has and the cache does not: its arrival there brings the next look. */
+  /** A Work that the server has and the cache does not: its arrival there brings the next reconcile. */
   async #hasUnseenWork(id: string, signal: AbortSignal): Promise<boolean> {
     const made = this.#making.get(id) ?? new Map<string, ObjectKey>();
     for (const [text, key] of made) {

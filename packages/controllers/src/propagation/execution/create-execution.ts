@@ -5,7 +5,7 @@
  * 2. A cluster whose connection cannot be used is reported on its Works; one that is gone, or comes by itself (Pull), is
  *    left alone.
  * 3. Works, Clusters and scripts are watched once for all clusters.
- * 4. Nothing is looked at before Works, Clusters, connections and scripts are synced (D20).
+ * 4. No Work is reconciled before Works, Clusters, connections and scripts are synced (D20).
  */
 import { type Cluster, hasCondition, keyOf, type ObjectKey, type Work } from "@lifeboat/api";
 import { executionNamespace } from "@lifeboat/core/propagation/rendering";

@@ -87,7 +87,9 @@ describe("the rights of an agent (D25)", () => {
   });
 
   it("are bound to its user alone, in namespaces that are named", () => {
-    const bindings = agentRoleObjects("eu-1").filter(({ kind }) => String(kind).endsWith("Binding"));
+    const bindings = agentRoleObjects("eu-1").filter(({ kind }) =>
+      String(kind).endsWith("Binding"),
+    );
     expect(bindings.map((binding) => binding["subjects"])).toEqual(
       Array.from({ length: 4 }, () => [
         { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "system:karmada:agent:eu-1" },

@@ -1,8 +1,12 @@
+export { agentRefusal, type AgentWrite, isAgentsWrite } from "./agent-admission.ts";
 export {
   AGENT_OF,
   agentNamespaces,
   agentRoleObjects,
+  CLUSTER_UID,
   clusterInfoRoleObjects,
+  REGISTERED_BY,
+  REGISTERED_UNTIL,
 } from "./agent-roles.ts";
 export {
   AGENT_BOOTSTRAPPERS_GROUP,

@@ -107,7 +107,7 @@ function decideGraceful(view: TasksView, task: EvictionTask, moment: Moment): Ve
   if (reason === "BackInResult") return cleared(reason);
   if (task.suppressDeletion === true) return kept("KeptByOrder");
   if (reason === undefined) return whyKept(view, task, moment);
-  // The copy of one that is in the result again stays, whoever says that the eviction is over.
+  // A copy in a cluster that is in the result again stays, whichever rule ends the task.
   const isSafe = isInResult(view, task) || holdsFloor(view, task);
   return isSafe ? cleared(reason) : kept("LastHealthyCopy");
 }

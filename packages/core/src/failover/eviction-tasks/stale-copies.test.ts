@@ -1,4 +1,4 @@
-/** When a cluster says that stale copies may run in it, and when a person's word about it is void. */
+/** When a Cluster reports that stale copies may run in it, and when a person's declaration about it is void. */
 import type { Cluster, Condition } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { clusterIn, type ClusterState } from "./eviction.suite.ts";
@@ -25,7 +25,7 @@ describe("the condition", () => {
     ["a silent cluster with stale copies", cluster({ ready: "False" }), true, "False"],
     ["an unknown cluster with stale copies", cluster({ ready: "Unknown" }, "True"), true, "False"],
     ["a cluster that answers while copies go", cluster({ ready: "True" }), true, undefined],
-    ["a cluster that nobody asked yet", cluster({}), true, undefined],
+    ["a cluster that was not probed yet", cluster({}), true, undefined],
     ["a silent cluster without", cluster({ ready: "False" }), false, undefined],
     [
       "a returning cluster that still has them",

@@ -1,7 +1,7 @@
 /**
  * From a binding to its Works: which to make, change and remove.
  *
- * 1. A Work goes only where the binding says so, and at most one of a binding per cluster is made.
+ * 1. A Work is made only in a cluster that the binding names, and at most one of a binding per cluster is made.
  * 2. A Work of a cluster that the binding names (wanted, or leaving and kept) is never removed.
  * 3. While a Work exists, going or not, in a cluster that is left in mode Directly, no new Work is made (D10); those that
  *    exist elsewhere are kept current.
@@ -253,8 +253,8 @@ function mayGo({ binding, clusters }: WorksView, { wanted }: WorkClusters, work:
 }
 
 /**
- * Whether the scheduler says of this placement that no cluster fits. A result is empty also for the moment between an eviction
- * and its sequel, and what was said of a former placement says nothing about one that it has not looked at.
+ * Whether the scheduler reports of this placement that no cluster fits. A result is empty also for the moment between an
+ * eviction and its sequel, and a report about a former placement does not hold for one that the scheduler has not tried.
  */
 function isPlacedNowhere(binding: ResourceBinding): boolean {
   const { metadata, spec, status } = binding;
@@ -285,7 +285,7 @@ function isExcluded({ spec }: ResourceBinding, cluster: Cluster): boolean {
 function causeOf({ binding, clusters }: WorksView, work: Work): DeletionCause {
   if (!clusters.has(clusterOfWork(work))) return "ClusterDeleted";
   if (isEvicted(work)) return "Evicted";
-  // Its workloads are elsewhere, and their own removal from here has passed the brake. Without workloads nobody can tell
+  // Its workloads are elsewhere, and their own removal from here has passed the brake. Without workloads it is not known
   // whether they were deleted or a policy was edited, so that counts.
   const hasWorkloads = (binding.spec.requiredBy ?? []).length > 0;
   return isFollower(binding) && hasWorkloads ? "WorkloadMoved" : "Descheduled";
@@ -295,7 +295,7 @@ function isEvicted({ metadata }: Work): boolean {
   return metadata.annotations?.[PURGE_MODE] !== undefined;
 }
 
-/** The Work is first written as it must be when it goes, then removed at a later look. */
+/** The Work is first written as it must be when it goes, then removed at a later reconcile. */
 function remove(cluster: string, ready: Work, work: Work, cause: DeletionCause): WorksCommand {
   if (ready !== work) return { kind: "update", cluster, work: ready };
   return { kind: "delete", cluster, work, cause };
