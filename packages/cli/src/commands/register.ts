@@ -11,7 +11,12 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { AGENTS_GROUP, agentUser } from "@lifeboat/core/clusters/rights";
-import { createHttpClient, fixedCredential, makeCertificateRequest } from "@lifeboat/kit/adapters";
+import {
+  createHttpClient,
+  fixedCredential,
+  type HttpClientConfig,
+  makeCertificateRequest,
+} from "@lifeboat/kit/adapters";
 import { kubeconfigText } from "@lifeboat/apiserver/adapters";
 import {
   AGENT_NAMESPACE,
@@ -242,7 +247,7 @@ const hashes = {
 
 async function connectPlane(access: PlaneAccess): Promise<Awaited<ReturnType<typeof connect>>> {
   const { token, client: identity } = access;
-  const http = {
+  const http: HttpClientConfig = {
     server: access.server,
     ...(access.authority === undefined
       ? { insecureSkipTlsVerify: true }

@@ -258,8 +258,7 @@ async function untilStopped(
   beside: {
     readonly members: (signal: AbortSignal) => Promise<void>;
     readonly services: Pick<Service, "run">;
-    /** Ends connections to members. */
-    closeProxy(): void;
+    readonly closeProxy: () => void;
   },
 ): Promise<void> {
   const { signal } = stopping;
