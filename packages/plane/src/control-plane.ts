@@ -21,7 +21,7 @@ import { createBootstrapTokenAuthenticator } from "./bootstrap-tokens/authentica
 import { type ControllersOptions, createControllers } from "./controllers.ts";
 import { createCustomizationAdmission } from "./customization-admission.ts";
 import { establishKinds, installKinds } from "./install-kinds.ts";
-import { planeRights } from "./plane-rights.ts";
+import { CONTROLLERS_USER, planeRights } from "./plane-rights.ts";
 import { createPlaneContext, type PlaneContextPorts } from "./plane-context.ts";
 import { KUBERNETES_VERSION } from "./kubernetes-version.ts";
 
@@ -59,8 +59,8 @@ const HISTORY_MAX_EVENTS = 50_000;
  */
 const HISTORY_MAX_BYTES = 32 * 1024 * 1024;
 
-/** Who installs the kinds, and as whom controllers act. */
-const PLANE_USER: User = { name: "system:lifeboat", groups: ["system:masters"] };
+/** As whom kinds and roles are installed and admission reads. */
+const PLANE_USER: User = { name: "system:lifeboat:setup", groups: ["system:masters"] };
 
 /**
  * Opens the storage and builds the plane; rejects with a sentence when the storage cannot be used. From then on the kinds
@@ -129,7 +129,7 @@ function workServices(
   const { controllers, ...shared } = work;
   const running = createPlaneContext(
     { ...ports, ...shared, skippedApis: controllers.skippedPropagatingApis },
-    server.client(PLANE_USER),
+    server.client(CONTROLLERS_USER),
   );
   return [...running.services, ...createControllers(running.context, controllers)];
 }
