@@ -187,6 +187,10 @@ describe("sources", () => {
         imported.add(new URL(match[1] ?? "", `file:///${file}`).pathname.slice(1));
       }
     }
+    // What a package exports by a path of its own is imported by that path.
+    for (const file of files.filter((name) => /^packages\/[^/]+\/package\.json$/.test(name)))
+      for (const match of readText(file).matchAll(/"@lifeboat\/source": "\.([^"*]+)"/g))
+        imported.add(`${file.replace(/\/package\.json$/, "")}${match[1] ?? ""}`);
     const entry = /\/src\/(.*\/)?(index|main)\.ts$/;
     expect(production.filter((file) => !imported.has(file) && !entry.test(file))).toEqual([]);
   });

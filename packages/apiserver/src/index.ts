@@ -12,6 +12,7 @@ export {
   type TakenConnection,
 } from "./http/exchange.ts";
 export type { MemberProxy, MemberRequest } from "./http/member-proxy.ts";
+export type { AskedLog, PodLogs } from "./http/pod-logs.ts";
 export { createStore, StoreClosed, type StoreOptions } from "./store/create-store.ts";
 export { createMemoryStorage, type DiskImage, type MemoryStorage } from "./store/memory-storage.ts";
 export { restoredStorage } from "./store/restored-storage.ts";

@@ -6,7 +6,7 @@
  * 2. Nothing runs by itself but timers of open watches: housekeeping runs while `run` does.
  */
 import type { Clock, Ids, Random } from "@lifeboat/base";
-import { isRefused, type New, type Resource, type AnyObject } from "@lifeboat/api";
+import { isRefused, type New, type ObjectKey, type Resource, type AnyObject } from "@lifeboat/api";
 import type { Client, Log, Metrics } from "@lifeboat/kit";
 import type { AdmissionPlugin } from "./admission/admission.ts";
 import { createCertificateRequests, type ReadRequest } from "./admission/certificate-requests.ts";
@@ -39,12 +39,14 @@ import { createHandle } from "./http/handle.ts";
 import type { HealthCheck } from "./http/health.ts";
 import type { MemberProxy } from "./http/member-proxy.ts";
 import { isMemberTarget } from "./http/path.ts";
+import type { PodLogs } from "./http/pod-logs.ts";
 import { createOpenApi } from "./openapi/create-openapi.ts";
 import { createStore } from "./store/create-store.ts";
 import { countWrites } from "./store/metrics.ts";
 import type { Storage } from "./store/storage.ts";
 import type { Store } from "./store/store.ts";
 import { createVerbs } from "./verbs/create-verbs.ts";
+import { storeKey } from "./verbs/write-object.ts";
 import type { User } from "./verbs/verbs.ts";
 
 export interface ApiServerPorts {
@@ -83,6 +85,8 @@ export interface ApiServerOptions {
   readonly unreadyWhenFull?: boolean;
   /** The way into members; absent: there are none. */
   readonly members?: MemberProxy;
+  /** Logs of pods; absent: there are none. */
+  readonly podLogs?: PodLogs;
 }
 
 export interface ApiServer {
@@ -92,6 +96,8 @@ export interface ApiServer {
   readonly identify: Identify;
   /** Which requests a transport hands over while their bodies arrive. */
   readonly streams: Streams;
+  /** An object as it is stored now, for decisions that cannot wait; undefined when there is none. */
+  stored(resource: Resource, key: ObjectKey): AnyObject | undefined;
   /** A client that skips bytes and authentication, and nothing else. */
   client(user: User): Client;
   /** Housekeeping (garbage collection, namespaces, CRDs, expiry) until the signal aborts. */
@@ -185,6 +191,7 @@ export async function createApiServer(
     publicKeys: tokenCrypto?.publicKeys,
     gitVersion,
     members: options.members,
+    podLogs: options.podLogs,
     nextTurn: ports.nextTurn,
   });
   const client = (user: User): Client =>
@@ -197,6 +204,10 @@ export async function createApiServer(
     handle,
     identify: createIdentify(authenticateToken),
     streams: (url) => options.members !== undefined && isMemberTarget(url),
+    stored: ({ group, version, plural }, key) => {
+      const served = catalog.find(group, version, plural);
+      return served === undefined ? undefined : store.get(served.table, storeKey(key))?.object;
+    },
     client,
     run: (signal) => housekeeping.run(signal),
     beginShutdown: () => {

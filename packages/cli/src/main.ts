@@ -4,6 +4,7 @@
  */
 import { DirectoryRefused, fileProblem } from "@lifeboat/apiserver/adapters";
 import { Command, CommanderError } from "commander";
+import { addAgent } from "./commands/agent.ts";
 import { addBrake } from "./commands/brake.ts";
 import { addCordon, addUncordon } from "./commands/cordon.ts";
 import { addDemo } from "./commands/demo.ts";
@@ -13,11 +14,15 @@ import { addExplain } from "./commands/explain.ts";
 import { addFence } from "./commands/fence.ts";
 import { addGet } from "./commands/get.ts";
 import { addJoin } from "./commands/join.ts";
+import { addLogs } from "./commands/logs.ts";
 import { addMember } from "./commands/member.ts";
 import { addMembers } from "./commands/members.ts";
+import { addRegister } from "./commands/register.ts";
 import { addStatus } from "./commands/status.ts";
 import { addTaint } from "./commands/taint.ts";
+import { addToken } from "./commands/token.ts";
 import { addUnjoin } from "./commands/unjoin.ts";
+import { addUnregister } from "./commands/unregister.ts";
 import { addUp } from "./commands/up.ts";
 import { CommandFailed, UsageError } from "./failure.ts";
 import { helpFormat } from "./help.ts";
@@ -36,7 +41,11 @@ export async function main(args: readonly string[]): Promise<void> {
   addDemo(program);
   addJoin(program);
   addUnjoin(program);
+  addToken(program);
+  addRegister(program);
+  addUnregister(program);
   addGet(program);
+  addLogs(program);
   addStatus(program);
   addExplain(program);
   addTaint(program);
@@ -48,6 +57,7 @@ export async function main(args: readonly string[]): Promise<void> {
   addBrake(program);
   addMember(program);
   addMembers(program);
+  addAgent(program);
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {

@@ -56,6 +56,10 @@ export const GRACE_PERIOD = "lifeboat.dev/grace-period-seconds";
 export const ENDORSED = "lifeboat.dev/endorsed";
 /** On the Lease of a Pull cluster, value `v1`: its agent knows endorsements. */
 export const ENDORSEMENT = "lifeboat.dev/endorsement";
+/** On the same Lease: JSON of the copies without a Work that the agent found (see propagation/works/stray-report.ts). */
+export const STRAY_COPIES = "lifeboat.dev/stray-copies";
+/** On a Work, value `true`: it is there to be deleted, so that the agent removes a stray copy. */
+export const REMOVES_STRAY = "lifeboat.dev/removes-stray";
 
 /**
  * On the Secret of a Cluster: the apiEndpoint that its token was given for (several, separated by spaces). The token is sent

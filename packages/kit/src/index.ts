@@ -53,6 +53,7 @@ export {
   type Kubeconfig,
   KubeconfigError,
   mergeKubeconfigs,
+  parseClusterInfo,
   parseKubeconfig,
   resolveAccess,
   type UserEntry,

@@ -91,6 +91,22 @@ export function parseKubeconfig(text: string, directory: string, where: string):
   };
 }
 
+/**
+ * The cluster that the text of a cluster-info names: a kubeconfig without users, whose one cluster may be without a name, too.
+ */
+export function parseClusterInfo(text: string): ClusterEntry {
+  const where = "the kubeconfig of cluster-info";
+  let document: unknown;
+  try {
+    document = parseYaml(text, { maxAliasCount: 100 });
+  } catch (error) {
+    throw new KubeconfigError(`${where} is not YAML: ${(error as Error).message}`);
+  }
+  const [first] = new Section(document ?? {}, where).sections("clusters");
+  if (first === undefined) throw new KubeconfigError(`${where} names no cluster`);
+  return clusterOf(first.section("cluster"), (path) => path);
+}
+
 /** One configuration out of several files; what an earlier one names, a later one does not change. */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   const merged = <T>(

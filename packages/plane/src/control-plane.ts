@@ -5,24 +5,30 @@
 import type { KindSettings } from "@lifeboat/api";
 import {
   type ApiServer,
+  type ApiServerOptions,
   type ApiServerPorts,
   createApiServer,
   createKindsAdmission,
   deletionProtection,
   installRights,
   type TokenAuthenticator,
+  type MemberProxy,
   type User,
 } from "@lifeboat/apiserver";
-import type { ConnectMember, ScriptEngine } from "@lifeboat/controllers/context";
-import { createManager, type Service } from "@lifeboat/kit";
+import type { ConnectMember, PlaneContext, ScriptEngine } from "@lifeboat/controllers/context";
+import { createManager, type Service, type Signer } from "@lifeboat/kit";
+import type { MemberRoutes } from "@lifeboat/proxy";
 import { agentAdmission } from "./agent-admission.ts";
 import { createBootstrapTokenAdmission } from "./bootstrap-tokens/admission.ts";
 import { createBootstrapTokenAuthenticator } from "./bootstrap-tokens/authenticator.ts";
 import { type ControllersOptions, createControllers } from "./controllers.ts";
 import { createCustomizationAdmission } from "./customization-admission.ts";
 import { establishKinds, installKinds } from "./install-kinds.ts";
+import { memberRoutes } from "./member-routes.ts";
 import { CONTROLLERS_USER, planeRights } from "./plane-rights.ts";
 import { createPlaneContext, type PlaneContextPorts } from "./plane-context.ts";
+import { createRequestNames } from "./request-names.ts";
+import { createRevocations, type Revocations } from "./revocations.ts";
 import { KUBERNETES_VERSION } from "./kubernetes-version.ts";
 
 export type ControlPlanePorts = ApiServerPorts;
@@ -35,17 +41,23 @@ export interface ControlPlaneOptions {
   readonly tokenAuthenticators?: readonly TokenAuthenticator[];
   /** What checks users' scripts before they are stored; absent: they are stored unread. */
   readonly scripts?: Pick<ScriptEngine, "check">;
+  /** Reads and signs certificate requests; absent: requests are stored unread and stay without an answer. */
+  readonly signer?: Signer;
   /** What works on the control plane by itself; absent: it only serves its API. */
   readonly work?: PlaneWork;
 }
 
 export interface PlaneWork extends Pick<PlaneContextPorts, "interpretation" | "instance"> {
   readonly connect: ConnectMember;
+  /** Builds the way into members; absent: the control plane passes no request on. */
+  readonly proxy?: (routes: MemberRoutes) => MemberProxy;
   readonly controllers: ControllersOptions;
 }
 
 export interface ControlPlane {
   readonly server: ApiServer;
+  /** Which certificates of clients are void. */
+  readonly revocations: Revocations;
   /** Everything that works by itself, until the signal aborts. Serving requests needs no run. */
   run(signal: AbortSignal): Promise<void>;
   /** Ends watches in order, waits for writes under way, closes the storage. */
@@ -70,8 +82,10 @@ export async function createControlPlane(
   ports: ControlPlanePorts,
   options: ControlPlaneOptions,
 ): Promise<ControlPlane> {
-  const { scripts } = options;
+  const { scripts, signer, work } = options;
   const { tokenCrypto } = ports;
+  let context: PlaneContext | undefined;
+  const members = work?.proxy?.(memberRoutes(() => context?.connections));
   const server: ApiServer = await createApiServer(ports, {
     gitVersion: `${KUBERNETES_VERSION}+lifeboat.${options.version}`,
     tokens: options.tokens,
@@ -85,6 +99,7 @@ export async function createControlPlane(
     admissionPlugins: [
       agentAdmission,
       createKindsAdmission(ports, settingsOf(options)),
+      createRequestNames(),
       deletionProtection,
       ...(tokenCrypto === undefined
         ? []
@@ -97,9 +112,11 @@ export async function createControlPlane(
         ? []
         : [createCustomizationAdmission(scripts, () => server.client(PLANE_USER))]),
     ],
+    ...(signer === undefined ? {} : { readRequest: readerOf(signer) }),
     historyMaxEvents: HISTORY_MAX_EVENTS,
     historyMaxBytes: HISTORY_MAX_BYTES,
     unreadyWhenFull: true,
+    ...(members === undefined ? {} : { members }),
   });
   try {
     await serveKinds(ports, server);
@@ -109,8 +126,15 @@ export async function createControlPlane(
     throw error;
   }
   const services = [{ name: "api-server", run: (signal: AbortSignal) => server.run(signal) }];
-  const manager = createManager(ports, [...services, ...workServices(ports, server, options.work)]);
-  return { server, run: (signal) => manager.run(signal), close: () => server.close() };
+  const revocations = createRevocations(ports, server, server.client(PLANE_USER));
+  const working = work === undefined ? undefined : createWork(ports, server, work, signer);
+  context = working?.context;
+  const manager = createManager(ports, [
+    ...services,
+    ...revocations.services,
+    ...(working?.services ?? []),
+  ]);
+  return { server, revocations, run: (signal) => manager.run(signal), close: () => server.close() };
 }
 
 /** What this process alone knows: without controllers of its own it cannot tell the gates of those that work on it. */
@@ -120,19 +144,39 @@ function settingsOf({ work }: ControlPlaneOptions): KindSettings {
   return { statefulFailoverInjection };
 }
 
-function workServices(
+function createWork(
   ports: ControlPlanePorts,
   server: ApiServer,
-  work: PlaneWork | undefined,
-): readonly Service[] {
-  if (work === undefined) return [];
-  const { controllers, ...shared } = work;
+  work: PlaneWork,
+  signer: Signer | undefined,
+): { readonly context: PlaneContext; readonly services: readonly Service[] } {
+  const { controllers, proxy: _, ...shared } = work;
   const running = createPlaneContext(
-    { ...ports, ...shared, skippedApis: controllers.skippedPropagatingApis },
+    {
+      ...ports,
+      ...shared,
+      ...(signer === undefined ? {} : { signer }),
+      skippedApis: controllers.skippedPropagatingApis,
+    },
     server.client(CONTROLLERS_USER),
   );
-  return [...running.services, ...createControllers(running.context, controllers)];
+  const { context } = running;
+  return { context, services: [...running.services, ...createControllers(context, controllers)] };
 }
+
+/** What the server has to know of a request when it is made. */
+function readerOf(signer: Signer): NonNullable<ApiServerOptions["readRequest"]> {
+  return (pem) => {
+    const read = signer.read(pem);
+    if ("refusal" in read) return read;
+    const organizations = read.subject
+      .flat()
+      .flatMap(({ type, value }) => (type === ORGANIZATION ? [value] : []));
+    return { organizations };
+  };
+}
+
+const ORGANIZATION = "2.5.4.10";
 
 async function serveKinds({ clock }: ControlPlanePorts, server: ApiServer): Promise<void> {
   const client = server.client(PLANE_USER);

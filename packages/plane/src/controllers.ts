@@ -4,7 +4,9 @@
  * The names are those that operators of such control planes know (`clusterStatus`), so that their flags go on working.
  */
 import {
+  createAgents,
   createBootstrapTokens,
+  createCertificates,
   createClusterController,
   createClusterMonitor,
   createClusterStatus,
@@ -26,6 +28,7 @@ import {
   createDeletionGate,
   createDependencies,
   createDetector,
+  createEndorsement,
   createExecution,
   createNamespaceSync,
 } from "@lifeboat/controllers/propagation";
@@ -99,6 +102,13 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
   ["cluster", createClusterController],
   ["bootstrapTokens", createBootstrapTokens],
   [
+    "agentcsrapproving",
+    (context) => [
+      ...createAgents(context),
+      ...(context.signer === undefined ? [] : createCertificates(context, context.signer)),
+    ],
+  ],
+  [
     "clusterStatus",
     (context, options) =>
       createClusterStatus(context, {
@@ -164,6 +174,7 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
     },
   ],
   ["execution", createExecution],
+  ["endorsement", createEndorsement],
   ["bindingStatus", createBindingStatus],
   ["workloadRebalancer", createWorkloadRebalancer],
   [

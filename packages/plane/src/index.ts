@@ -1,4 +1,9 @@
 export {
+  createCertificateKeeper,
+  type OwnCertificate,
+  type PlaneMaterial,
+} from "./certificate-keeper.ts";
+export {
   type ControlPlane,
   type ControlPlaneOptions,
   type ControlPlanePorts,
@@ -17,6 +22,18 @@ export {
 } from "./simulated-member/simulated-member.ts";
 export { type JoinOutcome, type JoinRequest, joinCluster } from "./registration/join.ts";
 export type { GivenAccess } from "./registration/member-side.ts";
+export { installAgent, installedKubeconfig, removeAgent } from "./registration/agent-in-member.ts";
+export { AGENT_NAMESPACE, agentManifest } from "./registration/agent-manifest.ts";
+export {
+  awaitLease,
+  type PlaneAccess,
+  registerByToken,
+  type Registered,
+  type RegisterPorts,
+  type RegisterRequest,
+  RegistrationStepFailed,
+} from "./registration/register.ts";
+export { unregisterFromMember } from "./registration/unregister.ts";
 export { RegistrationRefused } from "./registration/refusal.ts";
 export {
   type ClusterLoad,

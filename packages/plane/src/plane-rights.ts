@@ -53,7 +53,6 @@ export function planeRights(): readonly New<AnyObject>[] {
   ];
 }
 
-const CHANGE = ["create", "delete", "update"];
 const CERTIFICATES = "certificates.k8s.io";
 
 /** Exported for its test, which holds it against what controllers ask for. */
@@ -61,45 +60,38 @@ export const CONTROLLER_RULES: readonly PolicyRule[] = [
   // Templates are of any kind: they are read, get the labels of their policy, and show the status of their copies.
   { verbs: [...READ, "patch"], apiGroups: ["*"], resources: ["*"] },
   { verbs: ["update"], apiGroups: ["*"], resources: ["*/status"] },
-  { verbs: CHANGE, apiGroups: ["cluster.karmada.io"], resources: ["clusters"] },
-  {
-    verbs: CHANGE,
-    apiGroups: ["work.karmada.io"],
-    resources: ["clusterresourcebindings", "resourcebindings", "works"],
-  },
-  {
-    verbs: CHANGE,
-    apiGroups: ["policy.karmada.io"],
-    resources: ["clusterpropagationpolicies", "clustertaintpolicies", "propagationpolicies"],
-  },
-  { verbs: CHANGE, apiGroups: ["apps.karmada.io"], resources: ["workloadrebalancers"] },
-  {
-    verbs: CHANGE,
-    apiGroups: ["lifeboat.dev"],
-    resources: ["evacuationbudgets", "evacuations", "evacuationslices"],
-  },
-  { verbs: CHANGE, apiGroups: [""], resources: ["configmaps", "namespaces", "secrets"] },
-  { verbs: CHANGE, apiGroups: ["coordination.k8s.io"], resources: ["leases"] },
-  { verbs: CHANGE, apiGroups: ["", "events.k8s.io"], resources: ["events"] },
+  allow("cluster.karmada.io", ["create", "delete", "update"], "clusters"),
+  allow("work.karmada.io", ["create", "update"], "clusterresourcebindings", "resourcebindings"),
+  allow("work.karmada.io", ["create", "delete", "update"], "works"),
+  allow("policy.karmada.io", ["update"], "clusterpropagationpolicies", "propagationpolicies"),
+  allow("policy.karmada.io", ["create"], "clustertaintpolicies"),
+  allow("apps.karmada.io", ["delete", "update"], "workloadrebalancers"),
+  allow("lifeboat.dev", ["create", "delete"], "evacuations"),
+  allow("lifeboat.dev", ["create"], "evacuationslices"),
+  allow("lifeboat.dev", ["create", "update"], "evacuationbudgets"),
+  allow("", ["create", "update"], "configmaps"),
+  allow("", ["create", "delete"], "namespaces"),
+  allow("", ["create", "delete", "update"], "secrets"),
+  allow("", ["create"], "events"),
+  allow("events.k8s.io", ["create"], "events"),
+  allow("coordination.k8s.io", ["create", "update"], "leases"),
   // The rights of agents: escalation keeps them within these rules.
+  allow(RBAC, ["create", "delete"], "clusterrolebindings", "clusterroles", "rolebindings", "roles"),
+  allow(CERTIFICATES, ["create", "delete"], "certificatesigningrequests"),
+  allow(CERTIFICATES, ["update"], "certificatesigningrequests/approval"),
   {
-    verbs: CHANGE,
-    apiGroups: [RBAC],
-    resources: ["clusterrolebindings", "clusterroles", "rolebindings", "roles"],
-  },
-  { verbs: CHANGE, apiGroups: [CERTIFICATES], resources: ["certificatesigningrequests"] },
-  {
-    verbs: ["update"],
-    apiGroups: [CERTIFICATES],
-    resources: ["certificatesigningrequests/approval"],
-  },
-  {
-    verbs: ["approve", "sign"],
-    apiGroups: [CERTIFICATES],
-    resources: ["signers"],
+    ...allow(CERTIFICATES, ["approve", "sign"], "signers"),
     resourceNames: [CLIENT_SIGNER],
   },
 ];
+
+function allow(
+  group: string,
+  verbs: readonly string[],
+  ...resources: readonly string[]
+): PolicyRule {
+  return { verbs, apiGroups: [group], resources };
+}
 
 function controllerRights(): readonly New<AnyObject>[] {
   const apiVersion = `${RBAC}/v1`;

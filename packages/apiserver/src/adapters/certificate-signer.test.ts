@@ -80,6 +80,7 @@ function view(pem: string, more: Partial<RequestView> = {}): RequestView {
     read: readRequest(pem),
     cluster: "absent",
     registration: undefined,
+    isLeaving: false,
     tombstone: undefined,
     ...more,
   };

@@ -5,10 +5,13 @@ export { isAlive, type Owner, thisProcess } from "./lmdb-owner.ts";
 export { type LmdbStorageOptions, openLmdbStorage } from "./lmdb-storage.ts";
 export {
   type CertifiedKey,
+  commitAuthority,
+  finishAuthority,
   kubeconfigText,
   type KubeconfigEntry,
   openPki,
   type Pki,
+  prepareAuthority,
   writeKubeconfig,
 } from "./pki.ts";
 export { createTokenCrypto, openTokenCrypto } from "./token-crypto.ts";

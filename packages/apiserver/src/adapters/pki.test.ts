@@ -5,7 +5,14 @@ import { join } from "node:path";
 import { decodeYaml } from "@lifeboat/api";
 import { instantOf, VirtualClock } from "@lifeboat/base";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { kubeconfigText, openPki, writeKubeconfig } from "./pki.ts";
+import {
+  commitAuthority,
+  finishAuthority,
+  kubeconfigText,
+  openPki,
+  prepareAuthority,
+  writeKubeconfig,
+} from "./pki.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 const START = instantOf(Date.parse("2026-01-01T00:00:00Z"));
@@ -65,8 +72,8 @@ test("a certificate is made anew near its end, for other hosts or groups, and wh
   const pki = await openPki(clock, directory);
   const server = await pki.server([]);
   const client = await pki.client("u", ["g"]);
-  expect(await (await openPki(later(270), directory)).server([])).toEqual(server);
-  const old = await openPki(later(300), directory);
+  expect(await (await openPki(later(240), directory)).server([])).toEqual(server);
+  const old = await openPki(later(250), directory);
   expect(old.ca).toBe(pki.ca);
   expect(await old.server([])).not.toEqual(server);
   expect(await pki.server(["more.example"])).not.toEqual(server);
@@ -76,14 +83,65 @@ test("a certificate is made anew near its end, for other hosts or groups, and wh
   expect(new X509Certificate(again.certificate).checkHost("localhost")).toBe("localhost");
 });
 
-test("a damaged authority is not replaced, one near its end is", async () => {
-  const pki = await openPki(clock, directory);
-  expect((await openPki(later(3600), directory)).ca).not.toBe(pki.ca);
+test("a damaged authority is not replaced", async () => {
+  await openPki(clock, directory);
   const key = await readFile(join(directory, "ca.key"), "utf8");
   await writeFile(join(directory, "ca.key"), key.slice(0, 60));
   await expect(openPki(clock, directory)).rejects.toThrow(
     /certificate authority .* cannot be used/,
   );
+});
+
+test("an authority near its end gets a next one beside it; one that has ended is replaced", async () => {
+  const pki = await openPki(clock, directory);
+  const near = await openPki(later(3540), directory);
+  expect(near.ca).toBe(pki.ca);
+  expect(near.rotation).toBe("prepared");
+  const next = near.bundle.slice(pki.ca.length);
+  expect((await openPki(later(3541), directory)).bundle).toBe(pki.ca + next);
+  const ended = await openPki(later(3651), directory);
+  expect([ended.ca, ended.bundle, ended.rotation]).toEqual([next, next, "none"]);
+});
+
+test("an authority is replaced in steps, and both are trusted between", async () => {
+  const pki = await openPki(clock, directory);
+  const first = pki.ca;
+  const client = await pki.client("u", []);
+  await prepareAuthority(clock, directory);
+  await prepareAuthority(clock, directory);
+  expect(await pki.reload()).toBe(true);
+  expect(await pki.reload()).toBe(false);
+  expect([pki.ca, pki.rotation]).toEqual([first, "prepared"]);
+  expect(await pki.client("u", [])).toEqual(client);
+  const second = pki.bundle.slice(first.length);
+  expect(await commitAuthority(clock, directory)).toBe(true);
+  expect(await commitAuthority(clock, directory)).toBe(false);
+  await pki.reload();
+  expect([pki.ca, pki.bundle, pki.rotation]).toEqual([second, second + first, "committed"]);
+  const renewed = new X509Certificate((await pki.client("u", [])).certificate);
+  expect(renewed.verify(new X509Certificate(second).publicKey)).toBe(true);
+  expect(await finishAuthority(clock, directory)).toBe(true);
+  await pki.reload();
+  expect([pki.bundle, pki.rotation]).toEqual([second, "none"]);
+});
+
+test("a commit that was cut off at any write is finished by the next one that opens", async () => {
+  const pki = await openPki(clock, directory);
+  const first = pki.ca;
+  await prepareAuthority(clock, directory);
+  await pki.reload();
+  const second = pki.bundle.slice(first.length);
+  const read = (file: string): Promise<string> => readFile(join(directory, file), "utf8");
+  const write = (file: string, text: string): Promise<void> =>
+    writeFile(join(directory, file), text, { mode: 0o600 });
+  // As commitAuthority writes: the old pair, then the key and the certificate of the new one.
+  await write("ca-old.key", await read("ca.key"));
+  expect((await openPki(clock, directory)).ca).toBe(first);
+  await write("ca-old.crt", first);
+  expect((await openPki(clock, directory)).ca).toBe(first);
+  await write("ca.key", await read("ca-next.key"));
+  const opened = await openPki(clock, directory);
+  expect([opened.ca, opened.bundle]).toEqual([second, second + first]);
 });
 
 test("a kubeconfig embeds everything and is for its owner alone", async () => {

@@ -5,6 +5,9 @@
  *
  * 1. Files are readable by their owner only (0600, directory 0700) and replaced whole, never in part.
  * 2. A broken authority is never replaced silently: all clients trust it. Leaf certificates are, because they can be.
+ * 3. An authority is replaced in steps, so that no client is left behind: the next one is made and trusted beside the current
+ *    one (`prepareAuthority`), signs from then on while the old one is still trusted (`commitAuthority`), and the old one goes
+ *    (`finishAuthority`). At most two are trusted at a time. A step that was cut off is finished by the next one that opens.
  */
 import {
   createPrivateKey,
@@ -28,10 +31,16 @@ export interface CertifiedKey {
 }
 
 export interface Pki {
-  /** The authority's certificate, PEM. */
+  /** The certificate of the authority that signs now, PEM. */
   readonly ca: string;
+  /** The certificates of all authorities that are trusted now, PEM: the one that signs first. */
+  readonly bundle: string;
+  /** How far the authority's replacement is. */
+  readonly rotation: "none" | "prepared" | "committed";
   /** The authority that signs now, with its key. */
   authority(): CertifiedKey;
+  /** Reads what another process may have written; answers whether the authorities changed. */
+  reload(): Promise<boolean>;
   /** The server's certificate for localhost, the loopback addresses and these hosts (names or addresses). */
   server(hosts: readonly string[]): Promise<CertifiedKey>;
   /** A certificate that names this user and these groups. */
@@ -42,25 +51,64 @@ export interface Pki {
 export async function openPki(clock: Clock, directory: string): Promise<Pki> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await chmod(directory, 0o700);
-  const authority = await openAuthority(clock, directory);
+  let trusted = await openAuthorities(clock, directory);
   return {
-    ca: authority.certificate,
-    authority: () => authority,
+    get ca() {
+      return trusted.current.certificate;
+    },
+    get bundle() {
+      return bundleOf(trusted);
+    },
+    get rotation() {
+      if (trusted.next !== undefined) return "prepared";
+      return trusted.old === undefined ? "none" : "committed";
+    },
+    authority: () => trusted.current,
+    reload: async () => {
+      const before = bundleOf(trusted);
+      trusted = await openAuthorities(clock, directory);
+      return bundleOf(trusted) !== before;
+    },
     server: (hosts) =>
-      leaf(clock, directory, authority, {
+      leaf(clock, directory, trusted.current, {
         file: "server",
         use: "server",
         subject: [["CN", "lifeboat"]],
         hosts: [...new Set([...LOOPBACK_HOSTS, ...hosts])],
       }),
     client: (user, groups) =>
-      leaf(clock, directory, authority, {
+      leaf(clock, directory, trusted.current, {
         file: `client-${encodeURIComponent(user)}`,
         use: "client",
         subject: [...groups.map((group) => ["O", group] as const), ["CN", user]],
         hosts: [],
       }),
   };
+}
+
+/** Makes the next authority, which is trusted from now on and signs nothing yet. One that is there stays. */
+export async function prepareAuthority(clock: Clock, directory: string): Promise<void> {
+  const { next } = await openAuthorities(clock, directory);
+  if (next !== undefined) return;
+  await removePair(directory, OLD);
+  await writeAuthority(clock, directory, NEXT);
+}
+
+/** Lets the next authority sign; the old one stays trusted. Answers false when none was prepared. */
+export async function commitAuthority(clock: Clock, directory: string): Promise<boolean> {
+  const { current, next } = await openAuthorities(clock, directory);
+  if (next === undefined) return false;
+  await writePair(directory, OLD, current);
+  await writePair(directory, CURRENT, next);
+  await removePair(directory, NEXT);
+  return true;
+}
+
+/** Ends the trust in the old authority, and in all certificates that it signed. Answers false when there is none. */
+export async function finishAuthority(clock: Clock, directory: string): Promise<boolean> {
+  const { old } = await openAuthorities(clock, directory);
+  await removePair(directory, OLD);
+  return old !== undefined;
 }
 
 export interface KubeconfigEntry {
@@ -107,8 +155,8 @@ export const AUTHORITY_NAME: DistinguishedName = [["CN", "lifeboat-ca"]];
 const DAY_MS = 24 * 60 * 60 * 1000;
 const AUTHORITY_DAYS = 3650;
 const LEAF_DAYS = 365;
-/** Made anew when less than this is left. */
-const RENEW_DAYS = 90;
+/** Made anew when less than this is left: a third of a leaf's life, so that no Event tells of an end that is looked after. */
+const RENEW_DAYS = 122;
 /** Clocks of clients may be behind ours. */
 const SKEW_MS = 5 * 60 * 1000;
 
@@ -123,9 +171,54 @@ interface LeafRequest {
   readonly hosts: readonly string[];
 }
 
-async function openAuthority(clock: Clock, directory: string): Promise<Authority> {
-  const found = await readPair(directory, "ca");
-  if (found === undefined) return writeAuthority(clock, directory);
+const CURRENT = "ca";
+const NEXT = "ca-next";
+const OLD = "ca-old";
+
+interface Authorities {
+  readonly current: Authority;
+  /** Trusted, and signs nothing yet. */
+  readonly next: Authority | undefined;
+  /** Trusted, and signs nothing any more. */
+  readonly old: Authority | undefined;
+}
+
+function bundleOf({ current, next, old }: Authorities): string {
+  return [current, next, old].map((authority) => authority?.certificate ?? "").join("");
+}
+
+/** Reads the authorities; makes the first one, and the next one when the current one nears its end. */
+async function openAuthorities(clock: Clock, directory: string): Promise<Authorities> {
+  await finishCommit(directory);
+  const [current, next, old] = await Promise.all([
+    openAuthority(directory, CURRENT),
+    openAuthority(directory, NEXT),
+    openAuthority(directory, OLD),
+  ]);
+  if (current === undefined)
+    return { current: await writeAuthority(clock, directory, CURRENT), next, old };
+  if (!isNearItsEnd(clock, current.parsed)) return { current, next, old: next ? undefined : old };
+  const prepared = next ?? (await writeAuthority(clock, directory, NEXT));
+  if (Date.parse(current.parsed.validTo) > clock.now())
+    return { current, next: prepared, old: undefined };
+  // Nobody can trust the current one any more: there is nothing to wait for.
+  await writePair(directory, CURRENT, prepared);
+  await removePair(directory, NEXT);
+  return { current: prepared, next: undefined, old: undefined };
+}
+
+/** A commit that was cut off has written the next authority's key, and perhaps not its certificate. */
+async function finishCommit(directory: string): Promise<void> {
+  const next = await readPair(directory, NEXT);
+  const key = await readIfThere(join(directory, `${CURRENT}.key`));
+  if (next === undefined || key !== next.key) return;
+  await writePair(directory, CURRENT, next);
+  await removePair(directory, NEXT);
+}
+
+async function openAuthority(directory: string, file: string): Promise<Authority | undefined> {
+  const found = await readPair(directory, file);
+  if (found === undefined) return undefined;
   const parsed = parseCertificate(found.certificate);
   if (
     parsed === undefined ||
@@ -134,13 +227,12 @@ async function openAuthority(clock: Clock, directory: string): Promise<Authority
     !isNamed(parsed, AUTHORITY_NAME)
   )
     throw new Error(
-      `the certificate authority in ${directory} cannot be used: ca.crt and ca.key are damaged or do not belong together; restore them, or remove both to begin with a new authority that clients do not know yet`,
+      `the certificate authority in ${directory} cannot be used: ${file}.crt and ${file}.key are damaged or do not belong together; restore them, or remove both to begin with a new authority that clients do not know yet`,
     );
-  if (isNearItsEnd(clock, parsed)) return writeAuthority(clock, directory);
   return { ...found, parsed };
 }
 
-async function writeAuthority(clock: Clock, directory: string): Promise<Authority> {
+async function writeAuthority(clock: Clock, directory: string, file: string): Promise<Authority> {
   const { publicKey, privateKey } = generateKeys();
   const certificate = makeCertificate(
     {
@@ -153,8 +245,13 @@ async function writeAuthority(clock: Clock, directory: string): Promise<Authorit
     { name: AUTHORITY_NAME, publicKey, privateKey },
   );
   const pair = { certificate, key: keyToPem(privateKey) };
-  await writePair(directory, "ca", pair);
+  await writePair(directory, file, pair);
   return { ...pair, parsed: new X509Certificate(certificate) };
+}
+
+async function removePair(directory: string, file: string): Promise<void> {
+  await rm(join(directory, `${file}.crt`), { force: true });
+  await rm(join(directory, `${file}.key`), { force: true });
 }
 
 async function leaf(

@@ -21,21 +21,29 @@ import type { HttpRequest, HttpResponse, Streams, TakenConnection } from "../htt
 import { type Answers, lengthOf, type Reply, writable } from "./tls-answers.ts";
 import type { Bodies } from "./tls-bodies.ts";
 import { Request } from "./tls-request.ts";
-import { type ClientIdentity, identityOf } from "./tls-server-identity.ts";
+import { type ClientIdentity, identityOf, type IsRevoked } from "./tls-server-identity.ts";
 import type { TlsServerLimits } from "./tls-server-limits.ts";
 
 export class Http1 {
   readonly #answers: Answers;
   readonly #bodies: Bodies;
+  readonly #isRevoked: IsRevoked;
   readonly #server: HttpServer;
   readonly #connections = new Map<TLSSocket, ConnectionState>();
   readonly #streams: Streams;
   #isClosing = false;
 
-  constructor(answers: Answers, bodies: Bodies, limits: TlsServerLimits, streams: Streams) {
+  constructor(
+    answers: Answers,
+    bodies: Bodies,
+    limits: TlsServerLimits,
+    streams: Streams,
+    isRevoked: IsRevoked,
+  ) {
     this.#streams = streams;
     this.#answers = answers;
     this.#bodies = bodies;
+    this.#isRevoked = isRevoked;
     this.#server = createServer({
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
@@ -77,7 +85,7 @@ export class Http1 {
       socket.destroy();
       return;
     }
-    const request = begin(message, socket, state);
+    const request = begin(message, socket, state, this.#isRevoked);
     const { method, url, headers } = request;
     message.on("error", () => undefined);
     response.on("error", () => undefined);
@@ -121,7 +129,7 @@ export class Http1 {
       refuseMalformed(socket);
       return;
     }
-    const request = begin(message, socket, state);
+    const request = begin(message, socket, state, this.#isRevoked);
     request.canBeTakenOver = true;
     const response = new ServerResponse(message);
     response.shouldKeepAlive = false;
@@ -149,8 +157,13 @@ interface ConnectionState {
   isGivenAway: boolean;
 }
 
-function begin(message: IncomingMessage, socket: TLSSocket, state: ConnectionState): Request {
-  state.identity ??= identityOf(socket);
+function begin(
+  message: IncomingMessage,
+  socket: TLSSocket,
+  state: ConnectionState,
+  isRevoked: IsRevoked,
+): Request {
+  state.identity ??= identityOf(socket, isRevoked);
   state.requests += 1;
   const { method = "", url = "", headers } = message;
   return new Request(method, url, headers as HttpRequest["headers"], state.identity);

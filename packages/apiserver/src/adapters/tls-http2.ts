@@ -23,7 +23,7 @@ import type { HttpRequest, HttpResponse, Streams } from "../http/exchange.ts";
 import { type Answers, lengthOf, type Reply, writable } from "./tls-answers.ts";
 import type { Bodies } from "./tls-bodies.ts";
 import { Request } from "./tls-request.ts";
-import { type ClientIdentity, identityOf } from "./tls-server-identity.ts";
+import { type ClientIdentity, identityOf, type IsRevoked } from "./tls-server-identity.ts";
 import type { TlsServerLimits } from "./tls-server-limits.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -33,6 +33,7 @@ const SESSION_MEMORY_MB = 256;
 export class Http2 {
   readonly #answers: Answers;
   readonly #bodies: Bodies;
+  readonly #isRevoked: IsRevoked;
   readonly #limits: TlsServerLimits;
   readonly #log: Log;
   readonly #streams: Streams;
@@ -44,10 +45,12 @@ export class Http2 {
     limits: TlsServerLimits,
     log: Log,
     streams: Streams,
+    isRevoked: IsRevoked,
   ) {
     this.#streams = streams;
     this.#answers = answers;
     this.#bodies = bodies;
+    this.#isRevoked = isRevoked;
     this.#limits = limits;
     this.#log = log;
   }
@@ -83,7 +86,7 @@ export class Http2 {
 
   #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, state: SessionState): void {
     stream.on("error", () => undefined);
-    state.identity ??= identityOf(state.socket);
+    state.identity ??= identityOf(state.socket, this.#isRevoked);
     state.streams += 1;
     const request = new Request(
       String(headers[":method"]),

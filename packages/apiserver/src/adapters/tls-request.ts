@@ -63,7 +63,9 @@ export class Request implements HttpRequest {
 
   #current(): ClientIdentity {
     const identity = this.#identity;
-    if (identity === NO_IDENTITY || Date.now() <= identity.validUntil) return identity;
+    if (identity === NO_IDENTITY) return identity;
+    // seed: revoked-request
+    if (Date.now() <= identity.validUntil && !identity.isRevoked()) return identity;
     return { ...identity, user: undefined, isRefused: true };
   }
 }

@@ -50,6 +50,7 @@ export interface HttpStreamSink {
 /** A connection that left HTTP. Behind a transport it is a `Duplex` of Node. */
 export interface TakenConnection extends AsyncIterable<Uint8Array> {
   destroy(): unknown;
+  once(event: "close", listener: () => void): unknown;
 }
 
 /** In the place of a body, after 101: the connection is the handler's from then on. */

@@ -20,18 +20,21 @@ import { authorize } from "../authorization/authorize.ts";
 import { resourceAttributes } from "../authorization/attributes.ts";
 import type { Authorizer } from "../authorization/authorizer.ts";
 import type { Catalog, ServedResource } from "../catalog/served-resource.ts";
+import { RightChecks } from "../verbs/right-checks.ts";
 import type { RequestContext, User, Verbs } from "../verbs/verbs.ts";
 import { ANONYMOUS, createAuthenticator, impersonate } from "./authentication.ts";
 import { checkBodySize } from "./body.ts";
 import { BodyTurns, type NextTurn } from "./body-turns.ts";
 import { createDiscovery } from "./discovery.ts";
 import type { Handle, HttpRequest } from "./exchange.ts";
+import { guarded } from "./guarded-answer.ts";
 import { InFlight, type InFlightLimits } from "./in-flight.ts";
 import { createNegotiator } from "./media-type.ts";
 import { createHttpMetrics } from "./metrics.ts";
 import { isWatch } from "./parameters.ts";
 import type { MemberProxy } from "./member-proxy.ts";
 import { type MemberPath, parsePath, type ResourcePath } from "./path.ts";
+import type { AskedLog, PodLogs } from "./pod-logs.ts";
 import { Query } from "./query.ts";
 import {
   checkOffered,
@@ -62,6 +65,8 @@ export interface HandleDeps {
   readonly gitVersion: string;
   /** The way into members; absent: there are none. */
   readonly members?: MemberProxy | undefined;
+  /** Logs of pods; absent: there are none. */
+  readonly podLogs?: PodLogs | undefined;
   readonly limits?: HandleLimits;
   /** See BodyTurns; absent: bodies are decoded at once. */
   readonly nextTurn?: NextTurn | undefined;
@@ -89,6 +94,7 @@ export function createHandle(deps: HandleDeps): Handle {
   const authenticate = createAuthenticator(deps.authenticateToken);
   const inFlight = new InFlight(limits, metrics);
   const watchStreams = createWatchStreams(log, limits);
+  const rightChecks = new RightChecks(clock, authorizer);
   const turns = new BodyTurns(deps.nextTurn);
   const serveResource = createResourceServer({ ...deps, negotiator, watchStreams, metrics, turns });
   const servePath = createPathServer({ ...deps, discovery: createDiscovery(catalog) });
@@ -144,8 +150,16 @@ export function createHandle(deps: HandleDeps): Handle {
       resourceAttributes(exchange.user, asked, path, query.text("fieldSelector")),
     );
     exchange.authorizedVerb = asked;
+    if (deps.podLogs !== undefined && isLogPath(path)) {
+      if (verb !== "get") throw methodNotAllowed();
+      exchange.label = { verb: "CONNECT", resource: "pods" };
+      const answer = await deps.podLogs.read(askedLog(path, query));
+      const attributes = resourceAttributes(exchange.user, asked, path, "");
+      const lasting = guarded(answer, (refused) => rightChecks.join(attributes, refused));
+      return { ...lasting, headers: { ...lasting.headers } };
+    }
     const resource = catalog.find(path.group, path.version, path.plural);
-    if (resource === undefined) return nothingServed(path);
+    if (resource === undefined) return nothingServed(path.group, path.version);
     checkOffered(resource, path, verb);
     if (verb === undefined) throw methodNotAllowed();
     checkBodySize(http);
@@ -162,22 +176,20 @@ export function createHandle(deps: HandleDeps): Handle {
     const { http, user } = exchange;
     const { group, version, cluster, subresource, below } = path;
     const verb = memberVerbOf(http.method);
-    const target = {
+    const attributes = {
+      kind: "resource",
+      user,
+      verb: verb ?? http.method.toLowerCase(),
       group,
       version,
       plural: "clusters",
       subresource,
       namespace: "",
       name: cluster,
-    };
-    authorize(authorizer, {
-      kind: "resource",
-      user,
-      verb: verb ?? http.method.toLowerCase(),
-      ...target,
-    });
+    } as const;
+    authorize(authorizer, attributes);
     const { members } = deps;
-    if (members === undefined) return nothingServed({ ...target, kind: "resource", watch: false });
+    if (members === undefined) return nothingServed(group, version);
     if (verb === undefined || (subresource === "tunnel" && http.method !== "GET"))
       throw methodNotAllowed();
     if (!isPlainQuery(query))
@@ -191,12 +203,13 @@ export function createHandle(deps: HandleDeps): Handle {
     };
     const answer =
       subresource === "tunnel" ? await members.openTunnel(request) : await members.forward(request);
-    return { ...answer, headers: { ...answer.headers } };
+    const lasting = guarded(answer, (refused) => rightChecks.join(attributes, refused));
+    return { ...lasting, headers: { ...lasting.headers } };
   }
 
   /** A resource that does not exist: a Status when its group and version do, else a page. */
-  function nothingServed(path: ResourcePath): Draft {
-    if (catalog.resources(path.group, path.version).length === 0) return pageNotFound();
+  function nothingServed(group: string, version: string): Draft {
+    if (catalog.resources(group, version).length === 0) return pageNotFound();
     throw resourceNotFound();
   }
 
@@ -261,6 +274,24 @@ class Exchange implements RequestContext {
   warn(text: string): void {
     if (!this.warnings.includes(text)) this.warnings.push(text);
   }
+}
+
+function isLogPath({ group, plural, namespace, subresource }: ResourcePath): boolean {
+  return group === "" && plural === "pods" && namespace !== "" && subresource === "log";
+}
+
+function askedLog({ namespace, name }: ResourcePath, query: Query): AskedLog {
+  const tail = query.get("tailLines");
+  if (tail !== undefined && !/^\d{1,9}$/.test(tail))
+    throw badRequest(`tailLines: ${JSON.stringify(tail)} is not a number of lines`);
+  return {
+    namespace,
+    pod: name,
+    container: query.text("container"),
+    follow: query.text("follow") === "true",
+    tailLines: tail === undefined ? undefined : Number(tail),
+    timestamps: query.text("timestamps") === "true",
+  };
 }
 
 /** The body of a request for a member; reads have none. */

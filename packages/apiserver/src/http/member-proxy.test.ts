@@ -1,10 +1,11 @@
 /** What a request for a member passes before it is handed on: path, user, rights, and nothing of its body. */
+import { Readable } from "node:stream";
 import { createWorld } from "@lifeboat/testkit";
 import { describe, expect, test } from "vitest";
 import { allowMasters } from "../authorization/allow-masters.ts";
 import type { Attributes } from "../authorization/authorizer.ts";
 import type { HttpResponse } from "./exchange.ts";
-import { send, type SendOptions, type Sent } from "./exchange.suite.ts";
+import { makeRequest, openStream, send, type SendOptions, type Sent } from "./exchange.suite.ts";
 import type { MemberProxy, MemberRequest } from "./member-proxy.ts";
 
 const KARMADA = "/apis/cluster.karmada.io/v1alpha1/clusters/m1/proxy";
@@ -151,4 +152,47 @@ test("a tunnel is authorized as get clusters/tunnel with the name", async () => 
   await ask("GET", `${OWN}/tunnel?session=a`);
   expect(asked).toMatchObject([{ verb: "get", subresource: "tunnel", name: "m1" }]);
   expect(tunnels).toMatchObject([{ cluster: "m1", path: "/", query: "session=a" }]);
+});
+
+test("a stream and a connection end when the right to them is taken away", async () => {
+  let allows = true;
+  const listeners: (() => void)[] = [];
+  const ended: string[] = [];
+  const world = await createWorld({
+    authorizer: {
+      ...allowMasters,
+      allows: () => allows,
+      onChange: (listener) => {
+        listeners.push(listener);
+        return () => undefined;
+      },
+    },
+    members: {
+      forward: () =>
+        Promise.resolve({
+          ...ANSWER,
+          body: { start: () => undefined, stop: () => void ended.push("stream") },
+        }),
+      openTunnel: () =>
+        Promise.resolve({
+          ...ANSWER,
+          status: 101,
+          body: { take: () => undefined, drop: () => undefined },
+        }),
+    },
+  });
+  const { reader } = await openStream(world.server.handle, `${KARMADA}/log`);
+  const answer = await world.server.handle(makeRequest("GET", `${OWN}/tunnel`));
+  if (!("take" in answer.body)) throw new Error("not taken over");
+  const connection = Object.assign(Readable.from([]), {
+    destroy: () => ended.push("connection"),
+  });
+  answer.body.take(connection);
+  for (const listener of listeners) listener();
+  await world.advance("5s");
+  expect([ended, reader.aborted]).toEqual([[], 0]);
+  allows = false;
+  for (const listener of listeners) listener();
+  await world.advance("5s");
+  expect([ended.sort(), reader.aborted]).toEqual([["connection", "stream"], 1]);
 });

@@ -14,18 +14,19 @@ import { createRandom } from "@lifeboat/base";
 import { createRealClock, createRealIds, nextTurn } from "@lifeboat/base/adapters";
 import { restoredStorage, type Storage } from "@lifeboat/apiserver";
 import {
+  createSigner,
   createTlsServer,
   openLmdbStorage,
   openPki,
   openTokenCrypto,
   type TlsServer,
-  writeKubeconfig,
 } from "@lifeboat/apiserver/adapters";
-import type { KitPorts, Log } from "@lifeboat/kit";
+import { createManager, type KitPorts, type Log, type Service } from "@lifeboat/kit";
 import { createInterpretation } from "@lifeboat/controllers/context";
 import { connectMemberOverHttp, createScriptWorkers } from "@lifeboat/controllers/adapters";
 import { createPinoLog, createPromMetrics } from "@lifeboat/kit/adapters";
-import { type ControlPlane, createControlPlane } from "@lifeboat/plane";
+import { type ControlPlane, createCertificateKeeper, createControlPlane } from "@lifeboat/plane";
+import { createMemberProxy, type Proxy } from "@lifeboat/proxy/adapters";
 import type { Command } from "commander";
 import {
   defaultDataDirectory,
@@ -43,6 +44,7 @@ import {
 } from "../members/member-directory.ts";
 import { stopMembers, superviseMembers, untilJoined } from "../members/supervise-members.ts";
 import type { OptionDefinition } from "../options.ts";
+import { refreshing } from "../plane-certificates.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { isStartedByAnother, STOP_LIMIT_MS, stopOnSignal, type Stopping } from "../stopping.ts";
 import { readTokenFile } from "../token-file.ts";
@@ -131,12 +133,15 @@ async function up(settings: Settings): Promise<void> {
   };
   const pki = await openPki(ports.clock, join(dataDirectory, "pki"));
   const scripts = createScriptWorkers();
+  let proxy: Proxy | undefined;
   const plane = await createControlPlane(ports, {
     version,
     tokens,
     scripts,
+    signer: createSigner(() => pki.authority()),
     work: {
       controllers,
+      proxy: (routes) => (proxy = createMemberProxy(ports, routes)),
       connect: connectMemberOverHttp(`lifeboat/${version}`),
       interpretation: (shared, { customizations }) =>
         createInterpretation(shared, customizations, scripts),
@@ -146,17 +151,25 @@ async function up(settings: Settings): Promise<void> {
   const tls = createTlsServer({
     handle: plane.server.handle,
     identify: plane.server.identify,
+    streams: plane.server.streams,
     metrics: ports.metrics,
     ...(await pki.server([listen.host])),
-    clientCa: pki.ca,
+    clientCa: pki.bundle,
+    isRevoked: (certificate) => plane.revocations.isRevoked(certificate),
     ...listen,
     log: ports.log,
   });
   const { port } = await listenOn(tls, listen, plane);
   const server = `https://${urlHost(listen.host)}:${port}`;
   const kubeconfig = join(kubeconfigDirectory, "lifeboat.kubeconfig");
-  const client = await pki.client("admin", ["system:masters"]);
-  await writeKubeconfig(kubeconfig, { name: "lifeboat", server, ca: pki.ca, client });
+  plane.revocations.onChange(() => tls.dropRevoked());
+  const refresh = refreshing({ pki, tls, hosts: [listen.host], server, kubeconfig });
+  await refresh();
+  const keeper = createCertificateKeeper(
+    { ...ports, refresh },
+    plane.server.client(UP_USER),
+    hostname(),
+  );
   // Before anybody is told that it runs, and may tell it to stop.
   const stopping = stopOnSignal({ followsParent: isStartedByAnother(process.env, process.ppid) });
   announce(server, kubeconfig);
@@ -169,7 +182,11 @@ async function up(settings: Settings): Promise<void> {
   };
   const members = (signal: AbortSignal): Promise<void> =>
     runMembers(ports, plane, resolve(dataDirectory), settled, signal);
-  await untilStopped(stopping, plane, tls, members);
+  await untilStopped(stopping, plane, tls, {
+    members,
+    services: createManager(ports, keeper),
+    closeProxy: () => proxy?.close(),
+  });
   await scripts.close();
 }
 
@@ -238,13 +255,22 @@ async function untilStopped(
   stopping: Stopping,
   plane: ControlPlane,
   tls: TlsServer,
-  members: (signal: AbortSignal) => Promise<void>,
+  beside: {
+    readonly members: (signal: AbortSignal) => Promise<void>;
+    readonly services: Pick<Service, "run">;
+    readonly closeProxy: () => void;
+  },
 ): Promise<void> {
   const { signal } = stopping;
-  const running = Promise.all([plane.run(signal), members(signal)]);
+  const running = Promise.all([
+    plane.run(signal),
+    beside.members(signal),
+    beside.services.run(signal),
+  ]);
   await Promise.race([running, aborted(signal)]);
   plane.server.beginShutdown();
   stopping.waitFor("connections to close");
+  beside.closeProxy();
   await tls.close(SHUTDOWN_MS);
   stopping.waitFor("controllers and simulated members to stop");
   await running;

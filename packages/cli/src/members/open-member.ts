@@ -51,6 +51,11 @@ export interface OpenedMember {
 }
 
 const HOST = "127.0.0.1";
+/** What joining gives the right to impersonate. */
+const IMPERSONATOR_USER = {
+  name: "system:serviceaccount:karmada-cluster:karmada-impersonator",
+  groups: ["system:serviceaccounts", "system:serviceaccounts:karmada-cluster"],
+};
 const SHUTDOWN_MS = 2000;
 const LISTEN_PAUSE_MS = 500;
 /** Opens the member and serves its API; what runs in it starts with `hosted.member.run`. */
@@ -60,7 +65,8 @@ export async function openMember(
 ): Promise<OpenedMember> {
   const { name, directory, spec } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const token = remembered(join(directory, "token"), () => randomBytes(32).toString("hex"));
+  const token = remembered(join(directory, "token"), newToken);
+  const impersonatorToken = remembered(join(directory, "impersonator-token"), newToken);
   const storage = await openLmdbStorage(join(directory, "store"), {
     warn: (sentence) => ports.log.warn(sentence),
   });
@@ -71,6 +77,7 @@ export async function openMember(
       version,
       tokens: new Map([
         [token, { name: "lifeboat", groups: ["system:masters", "system:authenticated"] }],
+        [impersonatorToken, IMPERSONATOR_USER],
       ]),
       model: modelOptions(spec),
     },
@@ -90,7 +97,13 @@ export async function openMember(
     ca: pki.ca,
     client: await pki.client("admin", ["system:masters"]),
   });
-  const access = { server: endpoint, insecureSkipTlsVerify: false, token, caBundle: pki.ca };
+  const access = {
+    server: endpoint,
+    insecureSkipTlsVerify: false,
+    token,
+    impersonatorToken,
+    caBundle: pki.ca,
+  };
   return {
     hosted: { member: rememberingFaults(member, faultsFile), access, spec },
     close: async () => {
@@ -194,6 +207,10 @@ class Listener {
     this.#tls = tls;
     return address.port;
   }
+}
+
+function newToken(): string {
+  return randomBytes(32).toString("hex");
 }
 
 function remembered(file: string, make: () => string): string {

@@ -48,10 +48,21 @@ export type MemberConnection =
   /** No Cluster of this name, or one that comes to us by itself (Pull). */
   | { readonly kind: "none" };
 
+export type ImpersonatorAccess =
+  | { readonly kind: "usable"; readonly access: MemberAccess }
+  /** Push, but there is no way for the proxy. */
+  | { readonly kind: "unusable"; readonly message: string }
+  /** It comes to us by itself. */
+  | { readonly kind: "pull" }
+  /** No Cluster of this name. */
+  | { readonly kind: "none" };
+
 export interface MemberConnections extends Service {
   whenSynced(signal: AbortSignal): Promise<boolean>;
   /** The same object until the connection changes, so that it can be compared by identity. */
   of(cluster: string): MemberConnection;
+  /** How the proxy reaches it: with the token of its impersonator. Asked for each request. */
+  impersonatorOf(cluster: string): ImpersonatorAccess;
   /** Called with the cluster's name after its connection changed. The answer ends it. */
   onChange(handler: (cluster: string) => void): () => void;
   /** What the member sent beyond its limits; undefined: nothing that this process saw. */

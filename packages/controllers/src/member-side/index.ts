@@ -10,3 +10,16 @@ export {
   readEndorsements,
   type StrayCopy,
 } from "./execution/still-wanted.ts";
+export {
+  type ClusterLeaseOptions,
+  type ClusterLeaseParts,
+  createClusterLease,
+} from "./registration/cluster-lease.ts";
+export {
+  ensureNamespace,
+  memoryKey,
+  type OwnClusterParts,
+  registerCluster,
+  type Registered,
+} from "./registration/own-cluster.ts";
+export { StrayReports } from "./execution/stray-reports.ts";

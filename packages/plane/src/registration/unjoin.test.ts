@@ -176,6 +176,8 @@ describe("unjoinCluster", () => {
     const { leftInMember } = await unjoin(ground, { member: ground.member });
     expect(leftInMember).toEqual([expect.stringContaining("karmada-other-plane")]);
     expect(await memberTraces(ground)).toEqual([
+      "ClusterRole /karmada-impersonator",
+      "ClusterRoleBinding /karmada-impersonator",
       "Namespace /karmada-cluster",
       "Secret karmada-cluster/karmada-impersonator",
       "ServiceAccount karmada-cluster/karmada-impersonator",

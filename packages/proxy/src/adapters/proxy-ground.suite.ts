@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as tls from "node:tls";
-import { allowMasters, type Authorizer, type User } from "@lifeboat/apiserver";
+import { allowMasters, type Authorizer } from "@lifeboat/apiserver";
 import {
   type CertifiedKey,
   createTlsServer,
@@ -247,7 +247,6 @@ export async function createGround(options: GroundOptions = {}): Promise<Ground>
 }
 
 export const allowAll: Authorizer = { ...allowMasters, allows: () => true };
-export type { User };
 
 async function readAnswer(response: http.IncomingMessage): Promise<Answer> {
   const chunks: Buffer[] = [];

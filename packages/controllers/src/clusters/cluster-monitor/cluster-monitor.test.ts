@@ -160,18 +160,26 @@ describe("a Pull cluster", () => {
   });
 
   it("is not silent because a watch of the control plane broke", async () => {
-    await monitored((plane) =>
-      wrapped(plane, {
-        watch: (resource, options, sink) =>
-          // A watch that tells nothing, as behind a broken proxy.
-          resource.plural === "leases"
-            ? { stop: () => sink.end({ kind: "closed" }) }
-            : plane.watch(resource, options, sink),
-      }),
-    );
+    fleet = await createFleet({
+      services: (context) => {
+        // A cache that hears nothing more, as behind a broken proxy.
+        const { clusters: known, ...informers } = context.informers;
+        const deaf = {
+          get: () => undefined,
+          whenSynced: known.whenSynced.bind(known),
+          onChange: () => () => {},
+        };
+        const leasesInformer = deaf as unknown as typeof informers.leases;
+        return createClusterMonitor(
+          { ...context, informers: { ...informers, clusters: known, leases: leasesInformer } },
+          OPTIONS,
+        );
+      },
+    });
     await join("p1");
     await report("p1");
-    await renewFor(70, ["p1"]);
+    await fleet.advance("10s");
+    await renewFor(200, ["p1"]);
     expect(await stateOf("p1")).toBe("True ClusterReady");
     await fleet.advance("90s");
     expect(await stateOf("p1")).toBe("Unknown ClusterStatusUnknown");

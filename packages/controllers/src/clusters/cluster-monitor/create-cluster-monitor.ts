@@ -17,6 +17,7 @@ import {
   type ObjectKey,
   orNothing,
   Refused,
+  type Resource,
   setCondition,
 } from "@lifeboat/api";
 import { sleep } from "@lifeboat/base";
@@ -34,7 +35,7 @@ import {
   READY,
   watchedMs,
 } from "@lifeboat/core/failover/health";
-import { Informer, type Lease, leases, NotSent, OutcomeUnknown, type Service } from "@lifeboat/kit";
+import { leases, NotSent, OutcomeUnknown, type Service } from "@lifeboat/kit";
 import type { PlaneContext } from "../../context/context.ts";
 import { FLEET_RECORD, isOutrun, swapRecordStatus } from "../../context/fleet-record.ts";
 
@@ -52,45 +53,48 @@ interface Heard {
   since: number;
 }
 
+const NAMESPACES: Resource = {
+  group: "",
+  version: "v1",
+  plural: "namespaces",
+  kind: "Namespace",
+  namespaced: false,
+};
+
 /** How many clusters are marked at the same time. */
 const WRITES_AT_A_TIME = 16;
 
-/** Builds the monitor and the informer of Leases that it needs. */
+/** Builds the monitor. */
 export function createClusterMonitor(
   context: PlaneContext,
   options: ClusterMonitorOptions,
 ): readonly Service[] {
-  const found = new Informer<Lease>(context, context.plane, leases, {
-    namespace: wellKnown.CLUSTER_NAMESPACE,
-  });
-  return [found, new ClusterMonitor(context, options, found)];
+  return [new ClusterMonitor(context, options)];
 }
 
 class ClusterMonitor implements Service {
   readonly name = "cluster-monitor";
   readonly #context: PlaneContext;
   readonly #options: ClusterMonitorOptions;
-  readonly #leases: Informer<Lease>;
   readonly #heard = new Map<string, Heard>();
+  #hasNamespace = false;
 
-  constructor(context: PlaneContext, options: ClusterMonitorOptions, found: Informer<Lease>) {
+  constructor(context: PlaneContext, options: ClusterMonitorOptions) {
     this.#context = context;
     this.#options = options;
-    this.#leases = found;
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const { informers, clock } = this.#context;
-    for (const source of [informers.clusters, informers.evacuationBudgets, this.#leases])
+    for (const source of [informers.clusters, informers.evacuationBudgets, informers.leases])
       if (!(await source.whenSynced(signal))) return;
     this.#heard.clear();
     const hear = (name: string | undefined): void => this.#hear(name ?? "");
     const subscriptions = [
       informers.clusters.onChange((old, now) => hear((now ?? old)?.metadata.name)),
-      this.#leases.onChange((old, now) => hear((now ?? old)?.metadata.name)),
+      informers.leases.onChange((old, now) => hear((now ?? old)?.metadata.name)),
     ];
     try {
-      for (const { metadata } of informers.clusters.list()) this.#hear(metadata.name);
       for (let last = clock.monotonic(); ;) {
         if (!(await sleep(clock, this.#options.periodMs, signal))) return;
         const now = clock.monotonic();
@@ -109,6 +113,7 @@ class ClusterMonitor implements Service {
   }
 
   async #look(signal: AbortSignal): Promise<void> {
+    if (this.#heard.size > 0) await this.#attempt(() => this.#ensureNamespace(signal), signal);
     const silent = [...this.#heard.values()].filter(
       (one) => this.#decide(one).condition !== undefined,
     );
@@ -134,6 +139,18 @@ class ClusterMonitor implements Service {
     }
   }
 
+  /** Agents may write Leases there, and make no namespaces. */
+  async #ensureNamespace(signal: AbortSignal): Promise<void> {
+    if (this.#hasNamespace) return;
+    const metadata = { name: wellKnown.CLUSTER_NAMESPACE };
+    const key = { namespace: "", name: wellKnown.CLUSTER_NAMESPACE };
+    const { plane } = this.#context;
+    const found = await orNothing(plane.get(NAMESPACES, key, { signal }));
+    if (found === undefined)
+      await plane.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata }, { signal });
+    this.#hasNamespace = true;
+  }
+
   /** A Cluster or its Lease changed: takes in whether that is a message. */
   #hear(name: string): void {
     const { informers, clock } = this.#context;
@@ -143,7 +160,7 @@ class ClusterMonitor implements Service {
       return;
     }
     const { uid } = cluster.metadata;
-    const renewTime = this.#leases.get(leaseKey(name))?.spec?.renewTime;
+    const renewTime = informers.leases.get(leaseKey(name))?.spec?.renewTime;
     const known = this.#heard.get(name);
     const isMessage =
       known?.uid !== uid ||

@@ -22,12 +22,13 @@ import {
 } from "@lifeboat/kit";
 import type {
   ConnectMember,
+  ImpersonatorAccess,
   MemberAccess,
   MemberClient,
   MemberConnection,
   MemberConnections,
 } from "../member-connections.ts";
-import { accessOf } from "./access.ts";
+import { accessOf, impersonatorAccess } from "./access.ts";
 
 const SECRETS: Resource = {
   group: "",
@@ -37,7 +38,7 @@ const SECRETS: Resource = {
   namespaced: true,
 };
 
-const NONE: MemberConnection = Object.freeze({ kind: "none" });
+const NONE = Object.freeze({ kind: "none" } as const);
 
 /** How long calls on a replaced connection may go on: as long as a call can take, and a little. */
 const RETIREMENT_MS = 35_000;
@@ -111,6 +112,17 @@ class FollowedConnections implements MemberConnections {
 
   of(cluster: string): MemberConnection {
     return this.#kept.get(cluster)?.connection ?? NONE;
+  }
+
+  impersonatorOf(name: string): ImpersonatorAccess {
+    const cluster = this.#clusters.get({ namespace: "", name });
+    if (cluster === undefined) return NONE;
+    if (cluster.spec.syncMode !== "Push") return { kind: "pull" };
+    const connection = this.of(name);
+    if (connection.kind === "unusable") return connection;
+    if (connection.kind === "none")
+      return { kind: "unusable", message: "the control plane has not connected to it yet" };
+    return impersonatorAccess(cluster, connection.access, (key) => this.#secrets.get(key));
   }
 
   onChange(handler: (cluster: string) => void): () => void {

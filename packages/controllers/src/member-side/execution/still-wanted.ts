@@ -23,7 +23,6 @@
  */
 import {
   type AnyObject,
-  isRefused,
   type ObjectKey,
   orNothing,
   Refused,

@@ -36,7 +36,7 @@ export const tokenFields = {
   cluster: "cluster",
   /** The signature of the ConfigMap `cluster-info` by this token. */
   signature: "jws-kubeconfig",
-  /** Hexadecimal SHA-256 of the public key that it was taken for. */
+  /** The public key that it was taken for, as PEM. */
   usedBy: "used-by-key",
   usedFor: "used-for-cluster",
 } as const;
@@ -122,7 +122,7 @@ export type UseReason = keyof typeof useReasons;
 
 export interface Use {
   readonly cluster: string;
-  /** Hexadecimal SHA-256 of the public key (DER, SubjectPublicKeyInfo) of the certificate request. */
+  /** The public key of the certificate request, PEM. */
   readonly key: string;
 }
 

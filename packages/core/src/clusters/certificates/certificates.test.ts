@@ -48,6 +48,7 @@ const view: RequestView = {
   read: asking(AGENT, "system:karmada:agents"),
   cluster: "absent",
   registration: undefined,
+  isLeaving: false,
   tombstone: undefined,
 };
 const renewal: Partial<RequestView> = {
@@ -109,6 +110,7 @@ const rows: readonly (readonly [string, Partial<RequestView>, string, string])[]
   ],
   ["a name after its cluster left", { tombstone: at(-1000) }, "approve", "AgentRegisters"],
   ["a name whose cluster leaves this second", { tombstone: NOW }, "wait", "JustLeft"],
+  ["a name whose leaving is not finished", { isLeaving: true }, "wait", "JustLeft"],
   ["a renewal of before the leaving", { ...renewal, tombstone: at(HOUR) }, "deny", "Left"],
   [
     "a name that is another's Secret",

@@ -9,6 +9,7 @@ export {
 } from "./renewal.ts";
 export {
   AGENT_CERTIFICATE_MS,
+  CERTIFICATE_SKEW_MS,
   CLIENT_CERTIFICATE_MS,
   clusterAskedFor,
   decideRequest,

@@ -16,6 +16,7 @@ export const requestReasons = defineReasons({
   WrongUsages: "The certificate of an agent is for client authentication and nothing else.",
   WrongExtensions: "The certificate of an agent has no other names and no extensions of its own.",
   WrongKey: "The key is of a kind or size that is not accepted.",
+  TokenRefused: "The bootstrap token does not count for this registration.",
   ReservedName: "A cluster of this name would share a Secret with another one.",
   NameTaken: "A cluster of this name is registered already.",
   Left: "The cluster has left since the request was made.",

@@ -63,6 +63,8 @@ export interface RequestView {
   /** Of the cluster whose agent's identity is asked for; see `clusterAskedFor`. */
   readonly cluster: "absent" | "push" | "pull";
   readonly registration: Registration | undefined;
+  /** The Cluster of the last registration is gone, and its tombstone is not written yet. */
+  readonly isLeaving: boolean;
   /** Certificates and requests of this agent of before this time are void; see tombstones in `revocation.ts`. */
   readonly tombstone: Instant | undefined;
 }
@@ -95,6 +97,8 @@ export const AGENT_CERTIFICATE_MS = 24 * HOUR_MS;
 /** The longest life of any other client's certificate. */
 export const CLIENT_CERTIFICATE_MS = 365 * 24 * HOUR_MS;
 const SECOND_MS = 1000;
+/** Certificates begin so much before they are made, because clocks of others may be behind. */
+export const CERTIFICATE_SKEW_MS = 5 * 60 * SECOND_MS;
 const MAX_SIZE = 16 * 1024;
 const CLIENT_AUTH = "client auth";
 const ALLOWED_USAGES: readonly string[] = [CLIENT_AUTH, "digital signature", "key encipherment"];
@@ -124,6 +128,7 @@ export function clusterAskedFor(read: RequestView["read"]): string | undefined {
 
 /** The second at which a request was granted again after a cluster of this name left, so that its certificate is newer. */
 function waitsForTombstone(view: RequestView, now: Instant): Instant | undefined {
+  if (view.isLeaving) return addMs(now, SECOND_MS);
   if (view.tombstone === undefined) return undefined;
   const free = addMs(view.tombstone, SECOND_MS);
   return now < free ? free : undefined;

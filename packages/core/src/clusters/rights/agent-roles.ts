@@ -25,6 +25,12 @@ const CHANGE = ["update", "patch"] as const;
 /** Label of the RBAC objects of an agent: the name of its cluster. */
 export const AGENT_OF = "lifeboat.dev/agent-of";
 
+/** On the ClusterRole of an agent: the user that registered its cluster, and when the certificate of that registration ends. */
+export const REGISTERED_BY = "lifeboat.dev/registered-by";
+export const REGISTERED_UNTIL = "lifeboat.dev/registered-until";
+/** On the ClusterRole of an agent: the uid of its Cluster, once that exists. When it is gone, so is the registration. */
+export const CLUSTER_UID = "lifeboat.dev/cluster-uid";
+
 /** The RBAC objects of a cluster's agent; the namespaces that they stand in are `agentNamespaces`. */
 export function agentRoleObjects(cluster: string): readonly New<AnyObject>[] {
   return [

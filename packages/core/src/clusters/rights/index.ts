@@ -3,7 +3,10 @@ export {
   AGENT_OF,
   agentNamespaces,
   agentRoleObjects,
+  CLUSTER_UID,
   clusterInfoRoleObjects,
+  REGISTERED_BY,
+  REGISTERED_UNTIL,
 } from "./agent-roles.ts";
 export {
   AGENT_BOOTSTRAPPERS_GROUP,
