@@ -10,6 +10,7 @@ export {
   createControlPlane,
   type PlaneWork,
 } from "./control-plane.ts";
+export { CONTROLLERS_USER } from "./plane-rights.ts";
 export { establishKinds, installKinds } from "./install-kinds.ts";
 export { createMemberHost, type HostedMember } from "./simulated-member/member-host.ts";
 export { modelOptions, type SimulatedMemberSpec } from "./simulated-member/member-spec.ts";
