@@ -6,6 +6,7 @@ import { DirectoryRefused, fileProblem } from "@lifeboat/apiserver/adapters";
 import { Command, CommanderError } from "commander";
 import { addAgent } from "./commands/agent.ts";
 import { addBrake } from "./commands/brake.ts";
+import { addCerts } from "./commands/certs.ts";
 import { addCordon, addUncordon } from "./commands/cordon.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDrain } from "./commands/drain.ts";
@@ -57,6 +58,7 @@ export async function main(args: readonly string[]): Promise<void> {
   addFence(program);
   addEvacuations(program);
   addBrake(program);
+  addCerts(program);
   addMember(program);
   addMembers(program);
   addAgent(program);

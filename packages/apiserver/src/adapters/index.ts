@@ -7,12 +7,9 @@ export {
   type CertifiedKey,
   commitAuthority,
   finishAuthority,
-  kubeconfigText,
-  type KubeconfigEntry,
   openPki,
   type Pki,
   prepareAuthority,
-  writeKubeconfig,
 } from "./pki.ts";
 export { createTokenCrypto, openTokenCrypto } from "./token-crypto.ts";
 export {
