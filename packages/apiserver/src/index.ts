@@ -1,4 +1,5 @@
 export type { AdmissionPlugin, AdmissionRequest } from "./admission/admission.ts";
+export { type AdmissionChain, createAdmissionChain } from "./admission/chain.ts";
 export type { Attributes, Authorizer } from "./authorization/authorizer.ts";
 export type { Catalog, ServedResource } from "./catalog/served-resource.ts";
 export { Dropped, type Handle, type HttpRequest, type HttpResponse } from "./http/exchange.ts";

@@ -12,7 +12,9 @@ import { addEvacuations } from "./commands/evacuations.ts";
 import { addExplain } from "./commands/explain.ts";
 import { addFence } from "./commands/fence.ts";
 import { addGet } from "./commands/get.ts";
+import { addInstall, addUninstall } from "./commands/install.ts";
 import { addJoin } from "./commands/join.ts";
+import { addManager } from "./commands/manager.ts";
 import { addMember } from "./commands/member.ts";
 import { addMembers } from "./commands/members.ts";
 import { addStatus } from "./commands/status.ts";
@@ -33,6 +35,9 @@ export async function main(args: readonly string[]): Promise<void> {
     .showHelpAfterError("(try --help)")
     .exitOverride();
   addUp(program);
+  addInstall(program);
+  addManager(program);
+  addUninstall(program);
   addDemo(program);
   addJoin(program);
   addUnjoin(program);

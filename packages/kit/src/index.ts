@@ -57,10 +57,13 @@ export {
   resolveAccess,
   type UserEntry,
 } from "./kubeconfig.ts";
+export { fencedClient } from "./fenced-client.ts";
 export {
   createLeaderElection,
   LEADER_ELECTION_TIMES,
   type LeaderElectionOptions,
+  LEASES,
+  type Term,
 } from "./leader-election.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { createManager, type ManagerOptions } from "./manager.ts";

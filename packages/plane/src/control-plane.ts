@@ -2,23 +2,19 @@
  * A control plane, composed on ports: the embedded API server and the controllers that run on it. No
  * process and no socket here; the command adds those, and the simulation adds its own.
  */
-import type { KindSettings } from "@lifeboat/api";
 import {
   allowMasters,
   type ApiServer,
   type ApiServerPorts,
   createApiServer,
-  createKindsAdmission,
-  deletionProtection,
   type User,
 } from "@lifeboat/apiserver";
-import type { ConnectMember, ScriptEngine } from "@lifeboat/controllers/context";
-import { createManager, type Service } from "@lifeboat/kit";
-import { type ControllersOptions, createControllers } from "./controllers.ts";
-import { createCustomizationAdmission } from "./customization-admission.ts";
+import type { ScriptEngine } from "@lifeboat/controllers/context";
+import { createManager } from "@lifeboat/kit";
 import { establishKinds, installKinds } from "./install-kinds.ts";
-import { createPlaneContext, type PlaneContextPorts } from "./plane-context.ts";
 import { KUBERNETES_VERSION } from "./kubernetes-version.ts";
+import { planeAdmission } from "./plane-admission.ts";
+import { createPlaneWork, type PlaneWork } from "./plane-work.ts";
 
 export type ControlPlanePorts = ApiServerPorts;
 
@@ -30,11 +26,6 @@ export interface ControlPlaneOptions {
   readonly scripts?: Pick<ScriptEngine, "check">;
   /** What works on the control plane by itself; absent: it only serves its API. */
   readonly work?: PlaneWork;
-}
-
-export interface PlaneWork extends Pick<PlaneContextPorts, "interpretation" | "instance"> {
-  readonly connect: ConnectMember;
-  readonly controllers: ControllersOptions;
 }
 
 export interface ControlPlane {
@@ -63,18 +54,19 @@ export async function createControlPlane(
   ports: ControlPlanePorts,
   options: ControlPlaneOptions,
 ): Promise<ControlPlane> {
-  const { scripts } = options;
+  const { scripts, work } = options;
   const server: ApiServer = await createApiServer(ports, {
     gitVersion: `${KUBERNETES_VERSION}+lifeboat.${options.version}`,
     tokens: options.tokens,
     authorizer: allowMasters,
-    admissionPlugins: [
-      createKindsAdmission(ports, settingsOf(options)),
-      deletionProtection,
-      ...(scripts === undefined
-        ? []
-        : [createCustomizationAdmission(scripts, () => server.client(PLANE_USER))]),
-    ],
+    admissionPlugins: planeAdmission(
+      ports,
+      {
+        ...(scripts === undefined ? {} : { scripts }),
+        ...(work === undefined ? {} : { controllers: work.controllers }),
+      },
+      () => server.client(PLANE_USER),
+    ),
     historyMaxEvents: HISTORY_MAX_EVENTS,
     historyMaxBytes: HISTORY_MAX_BYTES,
     unreadyWhenFull: true,
@@ -86,29 +78,9 @@ export async function createControlPlane(
     throw error;
   }
   const services = [{ name: "api-server", run: (signal: AbortSignal) => server.run(signal) }];
-  const manager = createManager(ports, [...services, ...workServices(ports, server, options.work)]);
+  const working = work === undefined ? [] : createPlaneWork(ports, server.client(PLANE_USER), work);
+  const manager = createManager(ports, [...services, ...working]);
   return { server, run: (signal) => manager.run(signal), close: () => server.close() };
-}
-
-/** What this process alone knows: without controllers of its own it cannot tell the gates of those that work on it. */
-function settingsOf({ work }: ControlPlaneOptions): KindSettings {
-  if (work === undefined) return {};
-  const { statefulFailoverInjection } = work.controllers;
-  return { statefulFailoverInjection };
-}
-
-function workServices(
-  ports: ControlPlanePorts,
-  server: ApiServer,
-  work: PlaneWork | undefined,
-): readonly Service[] {
-  if (work === undefined) return [];
-  const { controllers, ...shared } = work;
-  const running = createPlaneContext(
-    { ...ports, ...shared, skippedApis: controllers.skippedPropagatingApis },
-    server.client(PLANE_USER),
-  );
-  return [...running.services, ...createControllers(running.context, controllers)];
 }
 
 async function serveKinds({ clock }: ControlPlanePorts, server: ApiServer): Promise<void> {

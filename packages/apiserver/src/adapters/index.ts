@@ -10,6 +10,7 @@ export {
   type Pki,
   writeKubeconfig,
 } from "./pki.ts";
+export { makeCertificate } from "./pki-certificate.ts";
 export {
   createTlsServer,
   type TlsMaterial,

@@ -25,6 +25,8 @@ export interface Credential {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly certificate?: string;
   readonly key?: string;
+  /** The authority of the server, PEM, where it changes while we run; absent: that of the client's configuration. */
+  readonly authority?: string;
 }
 
 export interface CredentialSource {
@@ -39,7 +41,8 @@ export interface CredentialPorts {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-const REREAD_MS = 60_000;
+/** How often files are read again. */
+export const REREAD_MS = 60_000;
 /** A credential is renewed this long before it expires. */
 const EARLY_MS = 10_000;
 const PLUGIN_TIMEOUT_MS = 60_000;

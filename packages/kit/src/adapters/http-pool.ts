@@ -44,7 +44,8 @@ export class AgentPool {
   }
 
   lease(credential: Credential): { readonly agent: http.Agent; readonly release: () => void } {
-    const certificate = `${credential.certificate ?? ""}\n${credential.key ?? ""}`;
+    const { authority = "" } = credential;
+    const certificate = `${credential.certificate ?? ""}\n${credential.key ?? ""}\n${authority}`;
     if (this.#current?.certificate !== certificate) {
       if (this.#current?.users === 0) this.#current.agent.destroy();
       this.#current = { certificate, agent: this.#makeAgent(credential), users: 0 };
@@ -74,7 +75,8 @@ export class AgentPool {
       scheduling: "lifo" as const,
     };
     if (new URL(this.#config.server).protocol === "http:") return new http.Agent(pooling);
-    const { certificateAuthority: ca, insecureSkipTlsVerify, tlsServerName } = this.#config;
+    const { insecureSkipTlsVerify, tlsServerName } = this.#config;
+    const ca = credential.authority ?? this.#config.certificateAuthority;
     return new OneServerAgent({
       ...pooling,
       minVersion: "TLSv1.2",

@@ -5,6 +5,7 @@ export {
   type CredentialSource,
   fixedCredential,
 } from "./credentials.ts";
+export { followAccess } from "./follow-kubeconfig.ts";
 export { createHttpClient, type HttpClient, type HttpClientConfig } from "./http-client.ts";
 export {
   checkCertificates,
