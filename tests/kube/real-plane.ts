@@ -59,8 +59,13 @@ export function startFleetOnRealPlane(): Promise<BreakableFleet> {
 }
 
 /** The API server of the control plane, and beside it only what keeps house: templates must not make pods. */
-export async function startRealPlane(started: Started, etcd: RunningEtcd): Promise<RealApiServer> {
-  const server = started.keep(await startRealApiServer({ sharing: { etcd, prefix: "plane" } }));
+export async function startRealPlane(
+  started: Started,
+  etcd: RunningEtcd,
+  flags: readonly string[] = [],
+): Promise<RealApiServer> {
+  const sharing = { etcd, prefix: "plane" };
+  const server = started.keep(await startRealApiServer({ sharing, flags }));
   started.keep(killed(await startControllerManager(server)));
   return server;
 }
@@ -71,15 +76,15 @@ export function install(server: RealApiServer, webhookPort: number): Promise<voi
   return runLifeboat("install", "--kubeconfig", server.kubeconfig, "--webhook-url", url);
 }
 
-/** A kubeconfig for the account of the manager, by a token that the API server gives out. */
-export async function managerKubeconfig(server: RealApiServer): Promise<string> {
+/** A kubeconfig for the account of the manager, by a token that the API server gives out for it. */
+export async function managerKubeconfig(server: RealApiServer, name = "manager"): Promise<string> {
   const account = "/api/v1/namespaces/lifeboat-system/serviceaccounts/lifeboat-manager";
   const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
   const { code, body } = await server.call("POST", `${account}/token`, request);
   const token = (body as { readonly status?: { readonly token?: string } }).status?.token;
   if (code !== 201 || token === undefined) throw new Error(`no token: ${JSON.stringify(body)}`);
   const directory = dirname(server.kubeconfig);
-  const path = join(directory, "manager.kubeconfig");
+  const path = join(directory, `${name}.kubeconfig`);
   const cluster = { server: server.url, "certificate-authority": join(directory, "ca.crt") };
   const config = {
     clusters: [{ name: "plane", cluster }],
