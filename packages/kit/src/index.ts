@@ -62,6 +62,7 @@ export {
   createLeaderElection,
   LEADER_ELECTION_TIMES,
   type LeaderElectionOptions,
+  type Lease,
   LEASES,
   type Term,
 } from "./leader-election.ts";

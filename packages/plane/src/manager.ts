@@ -6,7 +6,7 @@
  *    When the lease is lost everything of the term stops, and the replica competes again.
  * 3. Nothing runs that `createPlaneWork` does not also run in `lifeboat up`, but for the webhook's certificate.
  */
-import type { ObjectKey } from "@lifeboat/api";
+import { formatKey, type ObjectKey } from "@lifeboat/api";
 import { type AdmissionChain, createAdmissionChain } from "@lifeboat/apiserver";
 import type { Ids } from "@lifeboat/base";
 import type { ConnectMember } from "@lifeboat/controllers/context";
@@ -20,6 +20,7 @@ import {
   type Service,
   type Term,
 } from "@lifeboat/kit";
+import type { ControllersOptions } from "./controllers.ts";
 import { planeAdmission, type PlaneAdmission } from "./plane-admission.ts";
 import { createPlaneWork, type PlaneWork } from "./plane-work.ts";
 import { preparedClient } from "./prepared-client.ts";
@@ -91,7 +92,11 @@ export function createPlaneManager(
     const plane = preparedClient(ports, fencedClient(client, term));
     const services = [
       createWebhookCertificates(ports, plane, objects, certificates),
-      ...createPlaneWork(ports, plane, { ...work, connect: fencedConnect(work.connect, term) }),
+      ...createPlaneWork(ports, plane, {
+        ...work,
+        controllers: published(work.controllers, election),
+        connect: fencedConnect(work.connect, term),
+      }),
     ];
     leads = true;
     onLeading?.(true);
@@ -132,6 +137,16 @@ function leaderService(
   if (election === undefined)
     return { name: "controllers", run: (signal) => lead(signal, { isHeld: () => true }) };
   return createLeaderElection(ports, client, { ...election, identity, lead });
+}
+
+/** The controllers publish how they were elected, so that a person can find the leader. */
+function published(
+  controllers: ControllersOptions,
+  election: ElectionOptions | undefined,
+): ControllersOptions {
+  return election === undefined
+    ? controllers
+    : { ...controllers, leaderLease: formatKey(election.lease) };
 }
 
 /** Members are written to only while the term is held, too. */

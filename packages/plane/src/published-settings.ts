@@ -19,5 +19,6 @@ export function publishedSettings(options: ControllersOptions): PublishedSetting
     "cluster-failure-threshold": formatDuration(options.clusterFailureThresholdMs),
     "cluster-success-threshold": formatDuration(options.clusterSuccessThresholdMs),
     controllers: options.controllers.join(","),
+    ...(options.leaderLease === undefined ? {} : { "leader-elect-resource": options.leaderLease }),
   };
 }
