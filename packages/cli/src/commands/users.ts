@@ -6,9 +6,8 @@
  */
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
-import { kubeconfigText } from "@lifeboat/apiserver/adapters";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { loadKubeconfig, makeCertificateRequest } from "@lifeboat/kit/adapters";
+import { kubeconfigText, loadKubeconfig, makeCertificateRequest } from "@lifeboat/kit/adapters";
 import { addUser, listUsers } from "@lifeboat/plane";
 import type { Command } from "commander";
 import { CommandFailed, UsageError } from "../failure.ts";
