@@ -145,7 +145,7 @@ async function missingRights(fleet: Fleet, cluster: string): Promise<readonly st
   const missing: string[] = [];
   for (const { kind, metadata } of agentRoleObjects(cluster)) {
     const { namespace = "", name = "" } = metadata;
-    const resource = BY_KIND[String(kind)];
+    const resource = BY_KIND[String(kind)] as Resource;
     if ((await orNothing(fleet.plane.get(resource, { namespace, name }))) === undefined)
       missing.push(`${String(kind)} ${namespace}`);
   }
