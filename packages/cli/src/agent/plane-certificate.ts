@@ -12,6 +12,7 @@ import {
   connectByKubeconfig,
   createHttpClient,
   type HttpClient,
+  type HttpClientConfig,
   httpConfigOf,
   kubeconfigText,
   loadKubeconfig,
@@ -35,6 +36,8 @@ export type KubeconfigKeeper = (text: string) => Promise<void>;
 
 export interface PlaneConnection {
   readonly client: HttpClient;
+  /** Where the client connects, and with which credential; it follows renewals. */
+  readonly end: HttpClientConfig;
   /** The service that renews the certificate; undefined where there is none of ours to renew. */
   renewal(ports: KitPorts, options: RenewalOptions): Service | undefined;
 }
@@ -55,13 +58,15 @@ export async function connectPlane(path: string): Promise<PlaneConnection> {
   const { certificate, key } = first;
   const bundle = config.certificateAuthority;
   if (certificate === undefined || key === undefined || bundle === undefined)
-    return { client: createHttpClient(config), renewal: () => undefined };
+    return { client: createHttpClient(config), end: config, renewal: () => undefined };
   const credentials = replaceableCredential({ ...first, certificateAuthority: bundle });
   const pair: AgentPair = { certificate, key, bundle };
   const { server } = config;
-  const client = createHttpClient({ ...config, credentials });
+  const end = { ...config, credentials };
+  const client = createHttpClient(end);
   return {
     client,
+    end,
     renewal: (kit, { cluster, keep, bootstrap }) =>
       createCertificateRenewal(
         {

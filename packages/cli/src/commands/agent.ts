@@ -17,11 +17,13 @@ import {
   createPinoLog,
   createPromMetrics,
   type HttpClient,
+  type HttpClientConfig,
   httpConfigOf,
   loadInCluster,
   loadKubeconfig,
 } from "@lifeboat/kit/adapters";
 import { AGENT_SECRET, type AgentOptions, AgentStopped, createAgent } from "@lifeboat/plane/agent";
+import { createTunnel } from "@lifeboat/proxy/agent";
 import type { Command } from "commander";
 import { type HealthServer, serveHealth } from "../agent/health-server.ts";
 import {
@@ -169,7 +171,8 @@ async function agent(settings: Settings): Promise<void> {
   const planePath = planeKubeconfig(settings);
   const connection = await inSentences("the control plane", () => connectPlane(planePath));
   const plane = connection.client;
-  const member = await connect(settings.text("cluster-kubeconfig"), "the member");
+  const memberEnd = await memberConfig(settings.text("cluster-kubeconfig"));
+  const member = createHttpClient(memberEnd);
   const scripts = createScriptWorkers();
   const running = createAgent(
     {
@@ -192,8 +195,10 @@ async function agent(settings: Settings): Promise<void> {
       isReady = ready;
       if (ready) process.stdout.write("ready\n");
     });
-    const beside = await renewalOf(ports, settings, connection, member);
-    await runBoth(running, createManager(ports, beside), stopping.signal);
+    const renewal = await renewalOf(ports, settings, connection, member);
+    const { cluster } = options;
+    const tunnel = createTunnel(ports, { cluster, plane: connection.end, member: memberEnd });
+    await runBoth(running, createManager(ports, [...renewal, tunnel]), stopping.signal);
   } catch (error) {
     if (error instanceof AgentStopped) throw new CommandFailed(error.message);
     throw error;
@@ -247,7 +252,7 @@ function planeKubeconfig(settings: Settings): string {
   return path;
 }
 
-/** Runs the agent until it ends, and what renews its certificate as long. */
+/** Runs the agent until it ends, and as long what renews its certificate and carries callers into the member. */
 async function runBoth(
   agentService: Pick<Service, "run">,
   beside: Pick<Service, "run">,
@@ -287,12 +292,12 @@ async function renewalOf(
 }
 
 /** Certificates and tokens that the kubeconfig names by file are followed as they rotate. */
-function connect(path: string | undefined, what: string): Promise<HttpClient> {
-  return inSentences(what, async () => {
+function memberConfig(path: string | undefined): Promise<HttpClientConfig> {
+  return inSentences("the member", async () => {
     const access =
       path === undefined ? loadInCluster(process.env) : await loadKubeconfig({ paths: [path] });
     const ports = { clock: createRealClock(), environment: process.env };
-    return createHttpClient(await httpConfigOf(ports, access, "lifeboat-agent"));
+    return httpConfigOf(ports, access, "lifeboat-agent");
   });
 }
 
