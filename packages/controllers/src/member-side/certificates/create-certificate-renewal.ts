@@ -120,6 +120,8 @@ class Renewal {
   #chance: number;
   #reported = "";
   #failures = 0;
+  /** Until it is answered the same key asks again: a bootstrap token is good for one key. */
+  #asked: { readonly request: string; readonly key: string } | undefined;
 
   constructor(ports: CertificateRenewalPorts, options: CertificateRenewalOptions) {
     this.#ports = ports;
@@ -192,10 +194,11 @@ class Renewal {
 
   async #renewBy(client: Client, name: string | undefined, signal: AbortSignal): Promise<void> {
     const { clock } = this.#ports;
-    const { request, key } = this.#ports.makeRequest({
+    this.#asked ??= this.#ports.makeRequest({
       commonName: agentUser(this.#cluster),
       organizations: [AGENTS_GROUP],
     });
+    const { request, key } = this.#asked;
     if (name !== undefined)
       await orNothing(client.delete(REQUESTS, { namespace: "", name }, { signal }));
     const made = await client.create(REQUESTS, this.#newRequest(name, request), { signal });
@@ -212,6 +215,7 @@ class Renewal {
           throw new Error("the control plane issued a certificate that cannot be read");
         await this.#take({ certificate, key, bundle: this.#pair.bundle });
         this.#chance = this.#ports.random.next();
+        this.#asked = undefined;
         return;
       }
       if (clock.now() >= until)

@@ -126,6 +126,14 @@ export async function startRenewalWorld(): Promise<RenewalWorld> {
       metadata: { namespace: "karmada-cluster", name: cluster },
       spec: {},
     });
+    if (options.withToken === true)
+      await world.client.create(resources.secrets, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "bootstrap-token-abcdef", namespace: "kube-system" },
+        type: "bootstrap.kubernetes.io/token",
+        stringData: { "token-id": "abcdef" },
+      } as New<AnyObject>);
     let requests = 0;
     const service = createCertificateRenewal(
       {
