@@ -25,6 +25,7 @@ import { addToken } from "./commands/token.ts";
 import { addUnjoin } from "./commands/unjoin.ts";
 import { addUnregister } from "./commands/unregister.ts";
 import { addUp } from "./commands/up.ts";
+import { addUsers } from "./commands/users.ts";
 import { CommandFailed, UsageError } from "./failure.ts";
 import { helpFormat } from "./help.ts";
 import { version } from "./version.ts";
@@ -45,6 +46,7 @@ export async function main(args: readonly string[]): Promise<void> {
   addToken(program);
   addRegister(program);
   addUnregister(program);
+  addUsers(program);
   addGet(program);
   addLogs(program);
   addStatus(program);
