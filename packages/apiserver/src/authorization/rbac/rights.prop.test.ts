@@ -182,7 +182,7 @@ describe("indexed rights", () => {
             expect({ seed, i, question, grant: !want }).toEqual({ seed, i, question, grant: want });
         }
       }
-      for (const { namespace, name } of [...oracle.bindings.values()])
+      for (const { namespace, name } of oracle.bindings.values())
         rights.removeBinding(namespace, name);
       for (const key of oracle.roles.keys()) {
         const [namespace = "", name = ""] = key.split("/");
