@@ -27,7 +27,6 @@ import { establishKinds, installKinds } from "./install-kinds.ts";
 import { memberRoutes } from "./member-routes.ts";
 import { CONTROLLERS_USER, planeRights } from "./plane-rights.ts";
 import { createPlaneContext, type PlaneContextPorts } from "./plane-context.ts";
-import { createRequestNames } from "./request-names.ts";
 import { createRevocations, type Revocations } from "./revocations.ts";
 import { KUBERNETES_VERSION } from "./kubernetes-version.ts";
 
@@ -99,7 +98,6 @@ export async function createControlPlane(
     admissionPlugins: [
       agentAdmission,
       createKindsAdmission(ports, settingsOf(options)),
-      createRequestNames(),
       deletionProtection,
       ...(tokenCrypto === undefined
         ? []

@@ -33,6 +33,7 @@ export {
   type RegisterRequest,
   RegistrationStepFailed,
 } from "./registration/register.ts";
+export { addUser, listUsers } from "./registration/users.ts";
 export { unregisterFromMember } from "./registration/unregister.ts";
 export { RegistrationRefused } from "./registration/refusal.ts";
 export {

@@ -11,7 +11,7 @@ import { createRandom } from "@lifeboat/base";
 import { createRealClock, createRealIds } from "@lifeboat/base/adapters";
 import { createScriptWorkers } from "@lifeboat/controllers/adapters";
 import { createInterpretation } from "@lifeboat/controllers/context";
-import { KubeconfigError } from "@lifeboat/kit";
+import { createManager, KubeconfigError, type KitPorts, type Service } from "@lifeboat/kit";
 import {
   createHttpClient,
   createPinoLog,
@@ -21,9 +21,16 @@ import {
   loadInCluster,
   loadKubeconfig,
 } from "@lifeboat/kit/adapters";
-import { type AgentOptions, AgentStopped, createAgent } from "@lifeboat/plane/agent";
+import { AGENT_SECRET, type AgentOptions, AgentStopped, createAgent } from "@lifeboat/plane/agent";
 import type { Command } from "commander";
 import { type HealthServer, serveHealth } from "../agent/health-server.ts";
+import {
+  connectByToken,
+  connectPlane,
+  keptInFile,
+  keptInSecret,
+  type PlaneConnection,
+} from "../agent/plane-certificate.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import type { OptionDefinition } from "../options.ts";
 import { parseLogLevel, seedFromProcess } from "../process-settings.ts";
@@ -42,6 +49,12 @@ export const agentOptions: readonly OptionDefinition[] = [
     type: "text",
     value: "FILE",
     help: "The same as --karmada-kubeconfig",
+  },
+  {
+    name: "bootstrap-kubeconfig",
+    type: "text",
+    value: "FILE",
+    help: "With a bootstrap token, for a certificate that ended while the agent was away",
   },
   {
     name: "cluster-name",
@@ -153,7 +166,9 @@ async function agent(settings: Settings): Promise<void> {
     metrics: createPromMetrics(),
   };
   const stopping = stopOnSignal();
-  const plane = await connect(planeKubeconfig(settings), "the control plane");
+  const planePath = planeKubeconfig(settings);
+  const connection = await inSentences("the control plane", () => connectPlane(planePath));
+  const plane = connection.client;
   const member = await connect(settings.text("cluster-kubeconfig"), "the member");
   const scripts = createScriptWorkers();
   const running = createAgent(
@@ -177,7 +192,8 @@ async function agent(settings: Settings): Promise<void> {
       isReady = ready;
       if (ready) process.stdout.write("ready\n");
     });
-    await running.run(stopping.signal);
+    const beside = await renewalOf(ports, settings, connection, member);
+    await runBoth(running, createManager(ports, beside), stopping.signal);
   } catch (error) {
     if (error instanceof AgentStopped) throw new CommandFailed(error.message);
     throw error;
@@ -231,13 +247,58 @@ function planeKubeconfig(settings: Settings): string {
   return path;
 }
 
-/** Certificates and tokens that the kubeconfig names by file are followed as they rotate. */
-async function connect(path: string | undefined, what: string): Promise<HttpClient> {
+/** Runs the agent until it ends, and what renews its certificate as long. */
+async function runBoth(
+  agentService: Pick<Service, "run">,
+  beside: Pick<Service, "run">,
+  signal: AbortSignal,
+): Promise<void> {
+  const stop = new AbortController();
+  const running = beside.run(AbortSignal.any([signal, stop.signal]));
   try {
+    await agentService.run(signal);
+  } finally {
+    stop.abort();
+    await running;
+  }
+}
+
+/** What renews the agent's certificate. In a pod the new one is kept in the Secret that the kubeconfig is mounted from. */
+async function renewalOf(
+  ports: KitPorts,
+  settings: Settings,
+  connection: PlaneConnection,
+  member: HttpClient,
+): Promise<readonly Service[]> {
+  const isPod = settings.text("cluster-kubeconfig") === undefined;
+  const tokenPath = settings.text("bootstrap-kubeconfig");
+  const bootstrap =
+    tokenPath === undefined
+      ? undefined
+      : await inSentences("the control plane", () => connectByToken(tokenPath));
+  const renewal = connection.renewal(ports, {
+    cluster: settings.requiredText("cluster-name"),
+    keep: isPod
+      ? keptInSecret(member, settings.requiredText("agent-namespace"), AGENT_SECRET)
+      : keptInFile(planeKubeconfig(settings)),
+    ...(bootstrap === undefined ? {} : { bootstrap }),
+  });
+  return renewal === undefined ? [] : [renewal];
+}
+
+/** Certificates and tokens that the kubeconfig names by file are followed as they rotate. */
+function connect(path: string | undefined, what: string): Promise<HttpClient> {
+  return inSentences(what, async () => {
     const access =
       path === undefined ? loadInCluster(process.env) : await loadKubeconfig({ paths: [path] });
     const ports = { clock: createRealClock(), environment: process.env };
     return createHttpClient(await httpConfigOf(ports, access, "lifeboat-agent"));
+  });
+}
+
+async function inSentences<T>(what: string, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
   } catch (error) {
     if (!(error instanceof KubeconfigError)) throw error;
     throw new CommandFailed(`${what} cannot be reached: ${error.message}`);

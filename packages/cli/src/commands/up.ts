@@ -15,6 +15,7 @@ import { createRealClock, createRealIds, nextTurn } from "@lifeboat/base/adapter
 import { restoredStorage, type Storage } from "@lifeboat/apiserver";
 import {
   createSigner,
+  createOidc,
   createTlsServer,
   openLmdbStorage,
   openPki,
@@ -43,6 +44,7 @@ import {
   type MembersSettings,
 } from "../members/member-directory.ts";
 import { stopMembers, superviseMembers, untilJoined } from "../members/supervise-members.ts";
+import { oidcFrom, oidcOptions } from "../oidc-options.ts";
 import type { OptionDefinition } from "../options.ts";
 import { refreshing } from "../plane-certificates.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
@@ -92,6 +94,7 @@ export const upOptions: readonly OptionDefinition[] = [
     help: "Start so many simulated member clusters in a process of their own and join them",
   },
   ...memberSizeOptions,
+  ...oidcOptions,
   ...controllerOptions,
   {
     name: "log-level",
@@ -117,6 +120,7 @@ async function up(settings: Settings): Promise<void> {
   const tokens = tokenFile === undefined ? new Map() : readTokenFile(tokenFile);
   const level = parseLogLevel(settings.requiredText("log-level"));
   const controllers = controllersFrom(settings);
+  const provider = oidcFrom(settings);
   for (const warning of retiredWarnings(settings)) process.stderr.write(`lifeboat: ${warning}\n`);
   makeDirectory(dataDirectory);
   makeDirectory(kubeconfigDirectory);
@@ -132,11 +136,13 @@ async function up(settings: Settings): Promise<void> {
     tokenCrypto: await openTokenCrypto(join(dataDirectory, "pki")),
   };
   const pki = await openPki(ports.clock, join(dataDirectory, "pki"));
+  const oidc = provider === undefined ? [] : [createOidc(ports, provider)];
   const scripts = createScriptWorkers();
   let proxy: Proxy | undefined;
   const plane = await createControlPlane(ports, {
     version,
     tokens,
+    tokenAuthenticators: oidc,
     scripts,
     signer: createSigner(() => pki.authority()),
     work: {
@@ -184,7 +190,7 @@ async function up(settings: Settings): Promise<void> {
     runMembers(ports, plane, resolve(dataDirectory), settled, signal);
   await untilStopped(stopping, plane, tls, {
     members,
-    services: createManager(ports, keeper),
+    services: createManager(ports, [...keeper, ...oidc]),
     closeProxy: () => proxy?.close(),
   });
   await scripts.close();
