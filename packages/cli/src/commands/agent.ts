@@ -17,11 +17,13 @@ import {
   createPinoLog,
   createPromMetrics,
   type HttpClient,
+  type HttpClientConfig,
   httpConfigOf,
   loadInCluster,
   loadKubeconfig,
 } from "@lifeboat/kit/adapters";
 import { type AgentOptions, AgentStopped, createAgent } from "@lifeboat/plane/agent";
+import { createTunnel } from "@lifeboat/proxy/agent";
 import type { Command } from "commander";
 import { type HealthServer, serveHealth } from "../agent/health-server.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
@@ -162,7 +164,14 @@ async function agent(settings: Settings): Promise<void> {
       interpretation: (shared, customizations) =>
         createInterpretation(shared, customizations, scripts),
     },
-    { ...options, plane, member },
+    {
+      ...options,
+      plane: plane.client,
+      member: member.client,
+      leading: [
+        createTunnel(ports, { cluster: options.cluster, plane: plane.http, member: member.http }),
+      ],
+    },
   );
   let isReady = false;
   let health: HealthServer | undefined;
@@ -185,14 +194,16 @@ async function agent(settings: Settings): Promise<void> {
     stopping.waitFor("connections to be closed");
     await health?.close();
     await scripts.close();
-    plane.close();
-    member.close();
+    plane.client.close();
+    member.client.close();
     stopping.release();
   }
 }
 
 /** What the flags say, without the connections; throws UsageError on a value that is not valid. */
-export function optionsFrom(settings: Settings): Omit<AgentOptions, "plane" | "member"> {
+export function optionsFrom(
+  settings: Settings,
+): Omit<AgentOptions, "plane" | "member" | "leading"> {
   const cluster = settings.text("cluster-name");
   if (cluster === undefined) throw new UsageError("--cluster-name is needed");
   const optional = (field: string, name: string) => {
@@ -232,12 +243,16 @@ function planeKubeconfig(settings: Settings): string {
 }
 
 /** Certificates and tokens that the kubeconfig names by file are followed as they rotate. */
-async function connect(path: string | undefined, what: string): Promise<HttpClient> {
+async function connect(
+  path: string | undefined,
+  what: string,
+): Promise<{ readonly client: HttpClient; readonly http: HttpClientConfig }> {
   try {
     const access =
       path === undefined ? loadInCluster(process.env) : await loadKubeconfig({ paths: [path] });
     const ports = { clock: createRealClock(), environment: process.env };
-    return createHttpClient(await httpConfigOf(ports, access, "lifeboat-agent"));
+    const http = await httpConfigOf(ports, access, "lifeboat-agent");
+    return { client: createHttpClient(http), http };
   } catch (error) {
     if (!(error instanceof KubeconfigError)) throw error;
     throw new CommandFailed(`${what} cannot be reached: ${error.message}`);
