@@ -26,6 +26,7 @@ async function startProxy(
       if (!answer.startsWith("HTTP/1.1 200")) return;
       const upstream = net.connect(port, "127.0.0.1");
       upstream.on("error", () => undefined);
+      client.once("close", () => upstream.destroy());
       upstream.pipe(client).pipe(upstream);
     });
   });
