@@ -11,7 +11,7 @@ export {
   type PlaneWork,
 } from "./control-plane.ts";
 export { establishKinds, installKinds } from "./install-kinds.ts";
-export { createMemberHost, type HostedMember } from "./simulated-member/member-host.ts";
+export { createMemberHost, type HostedAgent, type HostedMember } from "./simulated-member/member-host.ts";
 export { modelOptions, type SimulatedMemberSpec } from "./simulated-member/member-spec.ts";
 export {
   createSimulatedMember,

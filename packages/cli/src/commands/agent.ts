@@ -11,24 +11,26 @@ import { createRandom } from "@lifeboat/base";
 import { createRealClock, createRealIds } from "@lifeboat/base/adapters";
 import { createScriptWorkers } from "@lifeboat/controllers/adapters";
 import { createInterpretation } from "@lifeboat/controllers/context";
-import { KubeconfigError } from "@lifeboat/kit";
+import { KubeconfigError, type Service } from "@lifeboat/kit";
 import {
   createHttpClient,
   createPinoLog,
   createPromMetrics,
   type HttpClient,
+  type HttpClientConfig,
   httpConfigOf,
   loadInCluster,
   loadKubeconfig,
 } from "@lifeboat/kit/adapters";
 import { type AgentOptions, AgentStopped, createAgent } from "@lifeboat/plane/agent";
+import { createTunnel } from "@lifeboat/proxy/agent";
 import type { Command } from "commander";
 import { type HealthServer, serveHealth } from "../agent/health-server.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import type { OptionDefinition } from "../options.ts";
 import { parseLogLevel, seedFromProcess } from "../process-settings.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
-import { stopOnSignal } from "../stopping.ts";
+import { isStartedByAnother, stopOnSignal } from "../stopping.ts";
 
 export const agentOptions: readonly OptionDefinition[] = [
   {
@@ -152,7 +154,7 @@ async function agent(settings: Settings): Promise<void> {
     log: createPinoLog({ level: parseLogLevel(settings.requiredText("log-level")) }),
     metrics: createPromMetrics(),
   };
-  const stopping = stopOnSignal();
+  const stopping = stopOnSignal({ followsParent: isStartedByAnother(process.env, process.ppid) });
   const plane = await connect(planeKubeconfig(settings), "the control plane");
   const member = await connect(settings.text("cluster-kubeconfig"), "the member");
   const scripts = createScriptWorkers();
@@ -162,8 +164,13 @@ async function agent(settings: Settings): Promise<void> {
       interpretation: (shared, customizations) =>
         createInterpretation(shared, customizations, scripts),
     },
-    { ...options, plane, member },
+    { ...options, plane: plane.client, member: member.client },
   );
+  const tunnel = createTunnel(ports, {
+    cluster: options.cluster,
+    plane: plane.http,
+    member: member.http,
+  });
   let isReady = false;
   let health: HealthServer | undefined;
   try {
@@ -177,7 +184,7 @@ async function agent(settings: Settings): Promise<void> {
       isReady = ready;
       if (ready) process.stdout.write("ready\n");
     });
-    await running.run(stopping.signal);
+    await runWithTunnel(running, tunnel, stopping.signal);
   } catch (error) {
     if (error instanceof AgentStopped) throw new CommandFailed(error.message);
     throw error;
@@ -185,9 +192,21 @@ async function agent(settings: Settings): Promise<void> {
     stopping.waitFor("connections to be closed");
     await health?.close();
     await scripts.close();
-    plane.close();
-    member.close();
+    plane.client.close();
+    member.client.close();
     stopping.release();
+  }
+}
+
+/** The way into the member is open while the agent runs; it ends with the agent. */
+async function runWithTunnel(running: Service, tunnel: Service, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const open = tunnel.run(AbortSignal.any([signal, over.signal]));
+  try {
+    await running.run(signal);
+  } finally {
+    over.abort();
+    await open;
   }
 }
 
@@ -231,13 +250,20 @@ function planeKubeconfig(settings: Settings): string {
   return path;
 }
 
+interface Connected {
+  readonly client: HttpClient;
+  /** For the tunnel, which a Client is not made for. */
+  readonly http: HttpClientConfig;
+}
+
 /** Certificates and tokens that the kubeconfig names by file are followed as they rotate. */
-async function connect(path: string | undefined, what: string): Promise<HttpClient> {
+async function connect(path: string | undefined, what: string): Promise<Connected> {
   try {
     const access =
       path === undefined ? loadInCluster(process.env) : await loadKubeconfig({ paths: [path] });
     const ports = { clock: createRealClock(), environment: process.env };
-    return createHttpClient(await httpConfigOf(ports, access, "lifeboat-agent"));
+    const http = await httpConfigOf(ports, access, "lifeboat-agent");
+    return { client: createHttpClient(http), http };
   } catch (error) {
     if (!(error instanceof KubeconfigError)) throw error;
     throw new CommandFailed(`${what} cannot be reached: ${error.message}`);

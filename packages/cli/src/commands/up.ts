@@ -49,7 +49,7 @@ import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { isStartedByAnother, STOP_LIMIT_MS, stopOnSignal, type Stopping } from "../stopping.ts";
 import { readTokenFile } from "../token-file.ts";
 import { version } from "../version.ts";
-import { memberSizeOptions } from "./members.ts";
+import { agentTimesFrom, memberModeOptions, memberSizeOptions } from "./members.ts";
 
 export const upOptions: readonly OptionDefinition[] = [
   {
@@ -92,6 +92,7 @@ export const upOptions: readonly OptionDefinition[] = [
     help: "Start so many simulated member clusters in a process of their own and join them",
   },
   ...memberSizeOptions,
+  ...memberModeOptions,
   ...controllerOptions,
   {
     name: "log-level",
@@ -117,6 +118,7 @@ async function up(settings: Settings): Promise<void> {
   const tokens = tokenFile === undefined ? new Map() : readTokenFile(tokenFile);
   const level = parseLogLevel(settings.requiredText("log-level"));
   const controllers = controllersFrom(settings);
+  const agentTimes = agentTimesFrom(settings);
   for (const warning of retiredWarnings(settings)) process.stderr.write(`lifeboat: ${warning}\n`);
   makeDirectory(dataDirectory);
   makeDirectory(kubeconfigDirectory);
@@ -179,6 +181,7 @@ async function up(settings: Settings): Promise<void> {
     startDelaySeconds: Math.ceil(settings.number("member-start-delay") / 1000),
     kubeconfigDirectory: resolve(kubeconfigDirectory),
     planeKubeconfig: resolve(kubeconfig),
+    ...agentTimes,
   };
   const members = (signal: AbortSignal): Promise<void> =>
     runMembers(ports, plane, resolve(dataDirectory), settled, signal);
