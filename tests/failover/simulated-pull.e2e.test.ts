@@ -1,0 +1,7 @@
+/** Failover on simulated pull members: each has an agent that connects to the control plane, and dies by a line that is cut. */
+import { PULL_FLAGS, startSimulatedFleet } from "../propagation/propagation-fleet.ts";
+import { FAILOVER_FLAGS, failoverSuite } from "./failover.suite.ts";
+
+failoverSuite("simulated pull members", () =>
+  startSimulatedFleet([...FAILOVER_FLAGS, ...PULL_FLAGS]),
+);
