@@ -108,7 +108,7 @@ function formatted(found: readonly Found[], { format, namespace }: AskedObjects)
     metadata: { resourceVersion: "" },
     items: objects,
   };
-  return format === "json" ? `${JSON.stringify(list, null, 4)}\n` : encodeYaml(list as Json);
+  return format === "json" ? `${JSON.stringify(list, null, 4)}\n` : encodeYaml(list);
 }
 
 /** Says of which cluster an object is, where nothing else does. */
@@ -130,8 +130,8 @@ function objectsOf(document: Json, cluster: string, kind: MemberKind): readonly 
 function nameLine(object: JsonObject): string {
   const metadata = isJsonObject(object["metadata"]) ? object["metadata"] : {};
   const annotations = isJsonObject(metadata["annotations"]) ? metadata["annotations"] : {};
-  const kind = String(object["kind"]).toLowerCase();
-  return shown(`${String(annotations[CLUSTER_ANNOTATION])}: ${kind}/${String(metadata["name"])}`);
+  const kind = textOf(object["kind"]).toLowerCase();
+  return shown(`${textOf(annotations[CLUSTER_ANNOTATION])}: ${kind}/${textOf(metadata["name"])}`);
 }
 
 function isEmpty(documents: readonly Json[]): boolean {
@@ -140,4 +140,8 @@ function isEmpty(documents: readonly Json[]): boolean {
     const list = document["rows"] ?? document["items"];
     return Array.isArray(list) && list.length === 0;
   });
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
 }

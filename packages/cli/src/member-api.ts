@@ -27,7 +27,7 @@ export function createMemberApi(config: HttpClientConfig): MemberApi {
     const credential = await config.credentials.current();
     const { agent, release } = pool.lease(credential);
     const credentials = Object.entries(credential.headers).flatMap(([name, values]) =>
-      [values].flat().map((value): [string, string] => [name.toLowerCase(), String(value)]),
+      [values].flat().map((value): [string, string] => [name.toLowerCase(), value]),
     );
     const outgoing = {
       method: "GET",

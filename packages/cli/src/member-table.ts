@@ -52,7 +52,7 @@ function columnsOf(table: Json, isWide: boolean): readonly Column[] {
   return listOf(table, "columnDefinitions").map((column) => {
     const { name, priority } = isJsonObject(column) ? column : {};
     const isShown = isWide || typeof priority !== "number" || priority === 0;
-    return { name: shown(String(name ?? "")).toUpperCase(), isShown };
+    return { name: shown(name ?? "").toUpperCase(), isShown };
   });
 }
 

@@ -3,8 +3,9 @@
  * process (`lifeboat certs`) may write the files at any time.
  */
 import { X509Certificate } from "node:crypto";
-import { type Pki, type TlsServer, writeKubeconfig } from "@lifeboat/apiserver/adapters";
+import type { Pki, TlsServer } from "@lifeboat/apiserver/adapters";
 import { type Instant, instantOf } from "@lifeboat/base";
+import { writeKubeconfig } from "@lifeboat/kit/adapters";
 import type { OwnCertificate, PlaneMaterial } from "@lifeboat/plane";
 
 export interface ServedCertificates {

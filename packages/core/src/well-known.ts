@@ -63,7 +63,7 @@ export const REMOVES_STRAY = "lifeboat.dev/removes-stray";
 
 /**
  * On the Secret of a Cluster: the apiEndpoint that its token was given for (several, separated by spaces). The token is sent
- * nowhere else, whatever the Cluster says.
+ * nowhere else, whatever the Cluster names.
  */
 export const API_ENDPOINT = "lifeboat.dev/api-endpoint";
 /** On the Secret of a Cluster, value `true`: its token may travel over plain HTTP, where any host on the way reads it. */

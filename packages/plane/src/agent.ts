@@ -55,6 +55,8 @@ import {
   type Service,
 } from "@lifeboat/kit";
 
+export { AGENT_SECRET } from "./registration/agent-manifest.ts";
+
 export interface AgentPorts extends KitPorts {
   readonly ids: Ids;
   /** Answers by users' scripts; absent: built-in answers alone. */

@@ -3,25 +3,11 @@
  * `refresh`, which knows the files), `kube-public/cluster-info` shows the address and the CA bundle, a metric shows every end,
  * and an Event tells of a certificate that nears its end although it should have been renewed.
  */
-import {
-  type AnyObject,
-  type Json,
-  keyOf,
-  type New,
-  orNothing,
-  type Resource,
-} from "@lifeboat/api";
+import { type AnyObject, type Json, keyOf, orNothing, type Resource } from "@lifeboat/api";
 import { formatTime, type Ids, type Instant, sleep } from "@lifeboat/base";
 import { type ExpiryStage, expiryStage, type Life } from "@lifeboat/core/clusters/certificates";
-import { clusterInfoRoleObjects } from "@lifeboat/core/clusters/rights";
-import {
-  type Client,
-  createEventRecorder,
-  type KitPorts,
-  type MetricDefinition,
-  type Service,
-} from "@lifeboat/kit";
-import { ensure } from "./registration/ensure.ts";
+import { type Client, createEventRecorder, type KitPorts, type Service } from "@lifeboat/kit";
+import { certificateExpiration } from "./metrics.ts";
 
 /** One of the control plane's own certificates. */
 export interface OwnCertificate extends Life {
@@ -56,12 +42,6 @@ const CONFIG_MAPS: Resource = {
 const CLUSTER_INFO = { namespace: "kube-public", name: "cluster-info" };
 /** Revoked trust and repaired files count within this time. */
 const EVERY_MS = 5000;
-
-export const certificateExpiration: MetricDefinition<"certificate"> = {
-  name: "lifeboat_certificate_expiration_timestamp_seconds",
-  help: "When a certificate of the control plane itself ends, in seconds since 1970.",
-  labels: ["certificate"],
-};
 
 /** The services that have to run. */
 export function createCertificateKeeper(
@@ -116,7 +96,6 @@ async function keepClusterInfo(
   const data = { kubeconfig: clusterInfoText(server, bundle) };
   const found = await orNothing(plane.get(CONFIG_MAPS, CLUSTER_INFO));
   if (found !== undefined && isSame(found, data.kubeconfig)) return found;
-  for (const object of clusterInfoRoleObjects()) await ensure(plane, resourceOf(object), object);
   if (found === undefined)
     return plane.create(CONFIG_MAPS, {
       apiVersion: "v1",
@@ -132,17 +111,6 @@ async function keepClusterInfo(
 
 function isSame(found: AnyObject, kubeconfig: string): boolean {
   return (found["data"] as { readonly kubeconfig?: string } | undefined)?.kubeconfig === kubeconfig;
-}
-
-function resourceOf({ kind }: New<AnyObject>): Resource {
-  const isRole = kind === "Role";
-  return {
-    group: "rbac.authorization.k8s.io",
-    version: "v1",
-    plural: isRole ? "roles" : "rolebindings",
-    kind: isRole ? "Role" : "RoleBinding",
-    namespaced: true,
-  };
 }
 
 /** A kubeconfig without a user, in the form that clients of cluster-info know. */

@@ -25,9 +25,8 @@ import { type ControllersOptions, createControllers } from "./controllers.ts";
 import { createCustomizationAdmission } from "./customization-admission.ts";
 import { establishKinds, installKinds } from "./install-kinds.ts";
 import { memberRoutes } from "./member-routes.ts";
-import { planeRights } from "./plane-rights.ts";
+import { CONTROLLERS_USER, planeRights } from "./plane-rights.ts";
 import { createPlaneContext, type PlaneContextPorts } from "./plane-context.ts";
-import { createRequestNames } from "./request-names.ts";
 import { createRevocations, type Revocations } from "./revocations.ts";
 import { KUBERNETES_VERSION } from "./kubernetes-version.ts";
 
@@ -71,8 +70,8 @@ const HISTORY_MAX_EVENTS = 50_000;
  */
 const HISTORY_MAX_BYTES = 32 * 1024 * 1024;
 
-/** Who installs the kinds, and as whom controllers act. */
-const PLANE_USER: User = { name: "system:lifeboat", groups: ["system:masters"] };
+/** As whom kinds and roles are installed and admission reads. */
+const PLANE_USER: User = { name: "system:lifeboat:setup", groups: ["system:masters"] };
 
 /**
  * Opens the storage and builds the plane; rejects with a sentence when the storage cannot be used. From then on the kinds
@@ -99,7 +98,6 @@ export async function createControlPlane(
     admissionPlugins: [
       agentAdmission,
       createKindsAdmission(ports, settingsOf(options)),
-      createRequestNames(),
       deletionProtection,
       ...(tokenCrypto === undefined
         ? []
@@ -158,7 +156,7 @@ function createWork(
       ...(signer === undefined ? {} : { signer }),
       skippedApis: controllers.skippedPropagatingApis,
     },
-    server.client(PLANE_USER),
+    server.client(CONTROLLERS_USER),
   );
   const { context } = running;
   return { context, services: [...running.services, ...createControllers(context, controllers)] };

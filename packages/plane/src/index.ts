@@ -10,6 +10,7 @@ export {
   createControlPlane,
   type PlaneWork,
 } from "./control-plane.ts";
+export { CONTROLLERS_USER } from "./plane-rights.ts";
 export { establishKinds, installKinds } from "./install-kinds.ts";
 export { createMemberHost, type HostedAgent, type HostedMember } from "./simulated-member/member-host.ts";
 export { modelOptions, type SimulatedMemberSpec } from "./simulated-member/member-spec.ts";
@@ -32,6 +33,7 @@ export {
   type RegisterRequest,
   RegistrationStepFailed,
 } from "./registration/register.ts";
+export { addUser, listUsers } from "./registration/users.ts";
 export { unregisterFromMember } from "./registration/unregister.ts";
 export { RegistrationRefused } from "./registration/refusal.ts";
 export {

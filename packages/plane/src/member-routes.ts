@@ -1,6 +1,6 @@
 /** How the proxy reaches members, by what the connections of the control plane know. */
-import type { MemberAccess, PlaneContext } from "@lifeboat/controllers/context";
-import type { MemberRoutes, PushAccess, Route } from "@lifeboat/proxy";
+import type { PlaneContext } from "@lifeboat/controllers/context";
+import type { MemberRoutes, Route } from "@lifeboat/proxy";
 
 /** Routes that follow `connections`, once there are any. */
 export function memberRoutes(
@@ -15,7 +15,7 @@ function routeOf(connections: PlaneContext["connections"] | undefined, cluster: 
   const found = connections.impersonatorOf(cluster);
   switch (found.kind) {
     case "usable":
-      return { kind: "push", access: pushAccess(found.access) };
+      return { kind: "push", access: found.access };
     case "unusable":
       return { kind: "closed", message: found.message };
     case "pull":
@@ -23,8 +23,4 @@ function routeOf(connections: PlaneContext["connections"] | undefined, cluster: 
     case "none":
       return { kind: "absent" };
   }
-}
-
-function pushAccess({ cluster: _, ...access }: MemberAccess): PushAccess {
-  return access;
 }

@@ -119,7 +119,7 @@ function clientOf(
     server,
     certificateAuthority: pki.bundle,
     userAgent: "test",
-    credentials: fixedCredential({ certificate, key }),
+    credentials: fixedCredential({ headers: {}, certificate, key }),
   });
   clients.push(client);
   return Object.assign(client, { serial: new X509Certificate(certificate).serialNumber });

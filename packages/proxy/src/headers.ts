@@ -182,7 +182,7 @@ function tokensOf(value: string | undefined): readonly string[] {
 
 /** Visible ASCII with single blanks inside: what no server trims, folds or splits. */
 function isHeaderValue(text: string): boolean {
-  return /^[\u0021-\u007e]*(?: [\u0021-\u007e]+)*$/.test(text);
+  return text === "" || /^[\u0021-\u007e]+(?: [\u0021-\u007e]+)*$/.test(text);
 }
 
 /** A key as servers decode it: percent-encoded where a header's name cannot hold it. */

@@ -7,12 +7,9 @@ export {
   type CertifiedKey,
   commitAuthority,
   finishAuthority,
-  kubeconfigText,
-  type KubeconfigEntry,
   openPki,
   type Pki,
   prepareAuthority,
-  writeKubeconfig,
 } from "./pki.ts";
 export { createTokenCrypto, openTokenCrypto } from "./token-crypto.ts";
 export {
@@ -22,3 +19,4 @@ export {
   type TlsServerOptions,
 } from "./tls-server.ts";
 export { DEFAULT_TLS_SERVER_LIMITS, type TlsServerLimits } from "./tls-server-limits.ts";
+export { createOidc, type Oidc, OIDC_ALGORITHMS, type OidcOptions } from "./oidc.ts";

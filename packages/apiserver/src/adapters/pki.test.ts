@@ -4,15 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeYaml } from "@lifeboat/api";
 import { instantOf, VirtualClock } from "@lifeboat/base";
+import { kubeconfigText, writeKubeconfig } from "@lifeboat/kit/adapters";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import {
-  commitAuthority,
-  finishAuthority,
-  kubeconfigText,
-  openPki,
-  prepareAuthority,
-  writeKubeconfig,
-} from "./pki.ts";
+import { commitAuthority, finishAuthority, openPki, prepareAuthority } from "./pki.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 const START = instantOf(Date.parse("2026-01-01T00:00:00Z"));
@@ -92,15 +86,53 @@ test("a damaged authority is not replaced", async () => {
   );
 });
 
-test("an authority near its end gets a next one beside it; one that has ended is replaced", async () => {
+test("an authority near its end gets a next one beside it, which takes over while both are trusted", async () => {
   const pki = await openPki(clock, directory);
   const near = await openPki(later(3540), directory);
   expect(near.ca).toBe(pki.ca);
   expect(near.rotation).toBe("prepared");
   const next = near.bundle.slice(pki.ca.length);
   expect((await openPki(later(3541), directory)).bundle).toBe(pki.ca + next);
+  const committed = await openPki(later(3621), directory);
+  expect([committed.ca, committed.bundle]).toEqual([next, next + pki.ca]);
   const ended = await openPki(later(3651), directory);
   expect([ended.ca, ended.bundle, ended.rotation]).toEqual([next, next, "none"]);
+});
+
+test("an authority that ended while nothing ran is replaced at once", async () => {
+  const pki = await openPki(clock, directory);
+  const ended = await openPki(later(4000), directory);
+  expect(ended.ca).not.toBe(pki.ca);
+  expect(ended.bundle).toBe(ended.ca);
+});
+
+test("over ten years of a plane that runs, no certificate of its own comes near its end", async () => {
+  const moving = new VirtualClock(START, () => Promise.resolve());
+  const pki = await openPki(moving, directory);
+  const seen = { authorities: new Set<string>(), servers: new Set<string>() };
+  let trusted = pki.bundle;
+  for (let fortnight = 0; fortnight < 280; fortnight++) {
+    await moving.advance(14 * DAY);
+    await pki.reload();
+    const [server, client] = [await pki.server([]), await pki.client("admin", ["system:masters"])];
+    for (const { certificate } of [server, client]) {
+      const { validTo } = new X509Certificate(certificate);
+      expect(Date.parse(validTo) - moving.now()).toBeGreaterThan(0.3 * 365 * DAY - 14 * DAY);
+      // Signed by what clients have known for two weeks at least.
+      const isKnown = (trusted.match(/-----BEGIN[^]*?-----END CERTIFICATE-----\n/g) ?? []).some(
+        (ca) => new X509Certificate(certificate).verify(new X509Certificate(ca).publicKey),
+      );
+      expect(isKnown).toBe(true);
+    }
+    expect(new X509Certificate(pki.ca).validTo).toSatisfy(
+      (end: string) => Date.parse(end) - moving.now() > 15 * DAY,
+    );
+    trusted = pki.bundle;
+    seen.authorities.add(pki.ca);
+    seen.servers.add(server.certificate);
+  }
+  expect(seen.authorities.size).toBe(2);
+  expect(seen.servers.size).toBeGreaterThan(14);
 });
 
 test("an authority is replaced in steps, and both are trusted between", async () => {

@@ -14,14 +14,14 @@ import {
   createPublicKey,
   generateKeyPairSync,
   type KeyObject,
-  randomBytes,
   X509Certificate,
 } from "node:crypto";
-import { chmod, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import type { Clock } from "@lifeboat/base";
 import type { DistinguishedName } from "@lifeboat/base/adapters";
+import { writePrivateFile } from "@lifeboat/kit/adapters";
 import { type Issuer, makeCertificate, PURPOSES } from "./pki-certificate.ts";
 
 export interface CertifiedKey {
@@ -98,9 +98,7 @@ export async function prepareAuthority(clock: Clock, directory: string): Promise
 export async function commitAuthority(clock: Clock, directory: string): Promise<boolean> {
   const { current, next } = await openAuthorities(clock, directory);
   if (next === undefined) return false;
-  await writePair(directory, OLD, current);
-  await writePair(directory, CURRENT, next);
-  await removePair(directory, NEXT);
+  await commit(directory, current, next);
   return true;
 }
 
@@ -111,45 +109,6 @@ export async function finishAuthority(clock: Clock, directory: string): Promise<
   return old !== undefined;
 }
 
-export interface KubeconfigEntry {
-  /** The name of the cluster, the user and the context. */
-  readonly name: string;
-  /** `https://127.0.0.1:6443`. */
-  readonly server: string;
-  readonly ca: string;
-  readonly client: CertifiedKey;
-}
-
-/** The text of a kubeconfig with one context, everything embedded. */
-export function kubeconfigText(entry: KubeconfigEntry): string {
-  const name = JSON.stringify(entry.name);
-  return `apiVersion: v1
-kind: Config
-clusters:
-- name: ${name}
-  cluster:
-    server: ${JSON.stringify(entry.server)}
-    certificate-authority-data: ${base64(entry.ca)}
-users:
-- name: ${name}
-  user:
-    client-certificate-data: ${base64(entry.client.certificate)}
-    client-key-data: ${base64(entry.client.key)}
-contexts:
-- name: ${name}
-  context:
-    cluster: ${name}
-    user: ${name}
-current-context: ${name}
-preferences: {}
-`;
-}
-
-/** Writes a kubeconfig that only its owner can read. */
-export function writeKubeconfig(path: string, entry: KubeconfigEntry): Promise<void> {
-  return writePrivateFile(path, kubeconfigText(entry));
-}
-
 const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "::1"];
 export const AUTHORITY_NAME: DistinguishedName = [["CN", "lifeboat-ca"]];
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -157,6 +116,8 @@ const AUTHORITY_DAYS = 3650;
 const LEAF_DAYS = 365;
 /** Made anew when less than this is left: a third of a leaf's life, so that no Event tells of an end that is looked after. */
 const RENEW_DAYS = 122;
+/** An authority signs no more when less than this is left: certificates by it end with it. */
+const COMMIT_DAYS = 30;
 /** Clocks of clients may be behind ours. */
 const SKEW_MS = 5 * 60 * 1000;
 
@@ -197,14 +158,23 @@ async function openAuthorities(clock: Clock, directory: string): Promise<Authori
   ]);
   if (current === undefined)
     return { current: await writeAuthority(clock, directory, CURRENT), next, old };
-  if (!isNearItsEnd(clock, current.parsed)) return { current, next, old: next ? undefined : old };
+  if (!isNearItsEnd(clock, current.parsed)) {
+    const isTrusted = old !== undefined && next === undefined && leftMs(clock, old.parsed) > 0;
+    return { current, next, old: isTrusted ? old : undefined };
+  }
   const prepared = next ?? (await writeAuthority(clock, directory, NEXT));
-  if (Date.parse(current.parsed.validTo) > clock.now())
+  if (leftMs(clock, current.parsed) > COMMIT_DAYS * DAY_MS)
     return { current, next: prepared, old: undefined };
-  // Nobody can trust the current one any more: there is nothing to wait for.
-  await writePair(directory, CURRENT, prepared);
+  // Clients had three months to learn of the next one, and need time to get certificates by it before this one ends.
+  await commit(directory, current, prepared);
+  const hasEnded = leftMs(clock, current.parsed) <= 0;
+  return { current: prepared, next: undefined, old: hasEnded ? undefined : current };
+}
+
+async function commit(directory: string, current: Authority, next: Authority): Promise<void> {
+  await writePair(directory, OLD, current);
+  await writePair(directory, CURRENT, next);
   await removePair(directory, NEXT);
-  return { current: prepared, next: undefined, old: undefined };
 }
 
 /** A commit that was cut off has written the next authority's key, and perhaps not its certificate. */
@@ -312,8 +282,11 @@ function validity(clock: Clock, days: number): { notBefore: Date; notAfter: Date
 }
 
 function isNearItsEnd(clock: Clock, certificate: X509Certificate): boolean {
-  const left = Date.parse(certificate.validTo) - clock.now();
-  return Number.isNaN(left) || left < RENEW_DAYS * DAY_MS;
+  return !(leftMs(clock, certificate) >= RENEW_DAYS * DAY_MS);
+}
+
+function leftMs(clock: Clock, certificate: X509Certificate): number {
+  return Date.parse(certificate.validTo) - clock.now();
 }
 
 function parseCertificate(pem: string): X509Certificate | undefined {
@@ -346,10 +319,6 @@ function isNamed(certificate: X509Certificate, wanted: DistinguishedName): boole
   });
 }
 
-function base64(text: string): string {
-  return Buffer.from(text).toString("base64");
-}
-
 /** Both files, or undefined when one is missing. */
 async function readPair(directory: string, file: string): Promise<CertifiedKey | undefined> {
   const [certificate, key] = await Promise.all([
@@ -372,19 +341,4 @@ export async function readIfThere(path: string): Promise<string | undefined> {
 async function writePair(directory: string, file: string, pair: CertifiedKey): Promise<void> {
   await writePrivateFile(join(directory, `${file}.key`), pair.key);
   await writePrivateFile(join(directory, `${file}.crt`), pair.certificate);
-}
-
-export async function writePrivateFile(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
-  const file = await open(temporary, "wx", 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  } finally {
-    await file.close();
-  }
-  await rename(temporary, path);
 }

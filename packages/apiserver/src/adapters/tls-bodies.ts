@@ -66,8 +66,10 @@ export class Bodies {
     }
     // Nothing is read meanwhile: the client waits at the bounds of its connection.
     void user
-      // What is wrong in the server does not make a client known; its request is answered by `handle`.
-      .catch(() => undefined)
+      .catch(() => {
+        // What is wrong in the server does not make a client known; its request is answered by `handle`.
+        return undefined;
+      })
       .then((name) => {
         if (!request.isAbandoned) this.#receive(name, source, request, reading);
       });

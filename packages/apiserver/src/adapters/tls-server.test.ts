@@ -252,7 +252,7 @@ describe.each(PROTOCOLS)("$name", ({ ask }) => {
       new Promise((resolve, reject) => {
         setTimeout(() => {
           if (headers["x-user"] === "broken") reject(new Error("a bug"));
-          else resolve(headers["x-user"] as string | undefined);
+          else resolve(headers["x-user"]);
         }, 20);
       });
     const { port } = await start(echo, limits, later);

@@ -16,9 +16,10 @@ import {
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isJsonObject, type JsonObject } from "@lifeboat/api";
+import { writePrivateFile } from "@lifeboat/kit/adapters";
 import { calculateJwkThumbprint, CompactSign, compactVerify, errors, exportJWK } from "jose";
 import type { TokenCrypto } from "../authentication/token-crypto.ts";
-import { readIfThere, writePrivateFile } from "./pki.ts";
+import { readIfThere } from "./pki.ts";
 
 const ALGORITHM = "ES256";
 const KEY_FILE = "sa.key";

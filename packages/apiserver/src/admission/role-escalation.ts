@@ -3,22 +3,19 @@
  * `escalate` on it), and bound only by a user that has all its rights (or the verb `bind` on it). Texts are those of a real
  * server, because clients show them.
  *
- * 1. Labels count as well: they decide what an aggregated role gathers. Only what garbage collection writes
- *    (finalizers, owners) passes unasked.
+ * 1. A change that grants nothing passes unasked: neither rules nor subjects differ, and every aggregated role gathers
+ *    the role as before. A real server lets only finalizers and owners pass; here a controller that labels what it
+ *    propagates needs no right to grant.
  * 2. An aggregated role can gather anything: its selectors are for users that may do everything.
  * 3. The rights that count are those at cluster scope, and of a namespaced role or binding those of its namespace.
  */
 import { type AnyObject, equalJson, forbiddenBecause, notFound, type Refused } from "@lifeboat/api";
 import type { PolicyRule } from "../authorization/authorizer.ts";
 import { isMaster } from "../authorization/masters.ts";
-import { isAggregated } from "../authorization/rbac/aggregation.ts";
+import { gathers, isAggregated } from "../authorization/rbac/aggregation.ts";
 import { missingRights } from "../authorization/rbac/missing-rights.ts";
-import {
-  bindingView,
-  type RbacAuthorizer,
-  rulesIn,
-} from "../authorization/rbac/rbac-authorizer.ts";
-import { RBAC_GROUP } from "../authorization/rbac/resources.ts";
+import { bindingView, type RbacAuthorizer } from "../authorization/rbac/rbac-authorizer.ts";
+import { RBAC_GROUP, rulesIn } from "../authorization/rbac/resources.ts";
 import type { RoleRef } from "../authorization/rbac/rights.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "./admission.ts";
 
@@ -33,7 +30,7 @@ export function createRoleEscalation(authorizer: RbacAuthorizer): AdmissionPlugi
     handles: ({ resource, operation, subresource }) =>
       resource.group === RBAC_GROUP && operation !== "DELETE" && subresource === "",
     validate: (request) => {
-      if (isMaster(request.user) || changesOnlyGarbageFields(request)) return;
+      if (isMaster(request.user) || grantsNothingNew(authorizer, request)) return;
       if (request.resource.kind.endsWith("Binding")) checkBinding(authorizer, request);
       else checkRole(authorizer, request);
     },
@@ -103,20 +100,20 @@ function refusal({ resource, name }: AdmissionRequest, detail: string): Refused 
   return forbiddenBecause(resource, name, detail);
 }
 
-/** Whether nothing but finalizers and owners changed. */
-function changesOnlyGarbageFields({ object, old }: AdmissionRequest): boolean {
+/** Whether what the object grants, and where it is gathered, stays as it is. */
+function grantsNothingNew(
+  { aggregated }: RbacAuthorizer,
+  { object, old }: AdmissionRequest,
+): boolean {
   if (object === undefined || old === undefined) return false;
-  return equalJson(withoutGarbageFields(object), withoutGarbageFields(old));
+  if (!equalJson(withoutMetadata(object), withoutMetadata(old))) return false;
+  if (equalJson(object.metadata.labels, old.metadata.labels)) return true;
+  if (object.kind !== "ClusterRole") return true;
+  for (const role of aggregated.values())
+    if (gathers(role, object) !== gathers(role, old)) return false;
+  return true;
 }
 
-function withoutGarbageFields({ metadata, ...rest }: AnyObject): object {
-  const {
-    finalizers: _,
-    ownerReferences: __,
-    managedFields: ___,
-    ...others
-  } = metadata as typeof metadata & {
-    readonly managedFields?: unknown;
-  };
-  return { ...rest, metadata: others };
+function withoutMetadata({ metadata: _, ...rest }: AnyObject): object {
+  return rest;
 }

@@ -151,7 +151,7 @@ describe("issuing", () => {
 
   it("is found by discovery, and tells others how to check its tokens", async () => {
     const { body } = await ask("GET", "/api/v1");
-    const resources = body["resources"] as unknown as { name: string }[];
+    const resources = body["resources"] as { name: string }[];
     expect(resources.find(({ name }) => name === "serviceaccounts/token")).toMatchObject({
       group: "authentication.k8s.io",
       kind: "TokenRequest",

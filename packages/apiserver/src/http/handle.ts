@@ -197,7 +197,13 @@ export function createHandle(deps: HandleDeps): Handle {
     exchange.label = { verb: "CONNECT", resource: "clusters" };
     const { method, headers, signal, canBeTakenOver = false } = http;
     const request = {
-      ...{ cluster, method, headers, signal, canBeTakenOver, user, query },
+      cluster,
+      method,
+      headers,
+      signal,
+      canBeTakenOver,
+      user,
+      query,
       path: below,
       body: bodyOf(http),
     };

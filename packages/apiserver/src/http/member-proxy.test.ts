@@ -16,7 +16,7 @@ interface Ground {
   readonly asked: Attributes[];
   readonly forwarded: MemberRequest[];
   readonly tunnels: MemberRequest[];
-  ask(method: string, url: string, options?: SendOptions): Promise<Sent>;
+  readonly ask: (method: string, url: string, options?: SendOptions) => Promise<Sent>;
 }
 
 async function createGround(allows = true): Promise<Ground> {

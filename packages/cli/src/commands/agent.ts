@@ -11,7 +11,7 @@ import { createRandom } from "@lifeboat/base";
 import { createRealClock, createRealIds } from "@lifeboat/base/adapters";
 import { createScriptWorkers } from "@lifeboat/controllers/adapters";
 import { createInterpretation } from "@lifeboat/controllers/context";
-import { KubeconfigError, type Service } from "@lifeboat/kit";
+import { createManager, KubeconfigError, type KitPorts, type Service } from "@lifeboat/kit";
 import {
   createHttpClient,
   createPinoLog,
@@ -22,10 +22,17 @@ import {
   loadInCluster,
   loadKubeconfig,
 } from "@lifeboat/kit/adapters";
-import { type AgentOptions, AgentStopped, createAgent } from "@lifeboat/plane/agent";
+import { AGENT_SECRET, type AgentOptions, AgentStopped, createAgent } from "@lifeboat/plane/agent";
 import { createTunnel } from "@lifeboat/proxy/agent";
 import type { Command } from "commander";
 import { type HealthServer, serveHealth } from "../agent/health-server.ts";
+import {
+  connectByToken,
+  connectPlane,
+  keptInFile,
+  keptInSecret,
+  type PlaneConnection,
+} from "../agent/plane-certificate.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import type { OptionDefinition } from "../options.ts";
 import { parseLogLevel, seedFromProcess } from "../process-settings.ts";
@@ -44,6 +51,12 @@ export const agentOptions: readonly OptionDefinition[] = [
     type: "text",
     value: "FILE",
     help: "The same as --karmada-kubeconfig",
+  },
+  {
+    name: "bootstrap-kubeconfig",
+    type: "text",
+    value: "FILE",
+    help: "With a bootstrap token, for a certificate that ended while the agent was away",
   },
   {
     name: "cluster-name",
@@ -155,8 +168,11 @@ async function agent(settings: Settings): Promise<void> {
     metrics: createPromMetrics(),
   };
   const stopping = stopOnSignal({ followsParent: isStartedByAnother(process.env, process.ppid) });
-  const plane = await connect(planeKubeconfig(settings), "the control plane");
-  const member = await connect(settings.text("cluster-kubeconfig"), "the member");
+  const planePath = planeKubeconfig(settings);
+  const connection = await inSentences("the control plane", () => connectPlane(planePath));
+  const plane = connection.client;
+  const memberEnd = await memberConfig(settings.text("cluster-kubeconfig"));
+  const member = createHttpClient(memberEnd);
   const scripts = createScriptWorkers();
   const running = createAgent(
     {
@@ -164,13 +180,8 @@ async function agent(settings: Settings): Promise<void> {
       interpretation: (shared, customizations) =>
         createInterpretation(shared, customizations, scripts),
     },
-    { ...options, plane: plane.client, member: member.client },
+    { ...options, plane, member },
   );
-  const tunnel = createTunnel(ports, {
-    cluster: options.cluster,
-    plane: plane.http,
-    member: member.http,
-  });
   let isReady = false;
   let health: HealthServer | undefined;
   try {
@@ -184,7 +195,10 @@ async function agent(settings: Settings): Promise<void> {
       isReady = ready;
       if (ready) process.stdout.write("ready\n");
     });
-    await runWithTunnel(running, tunnel, stopping.signal);
+    const renewal = await renewalOf(ports, settings, connection, member);
+    const { cluster } = options;
+    const tunnel = createTunnel(ports, { cluster, plane: connection.end, member: memberEnd });
+    await runBoth(running, createManager(ports, [...renewal, tunnel]), stopping.signal);
   } catch (error) {
     if (error instanceof AgentStopped) throw new CommandFailed(error.message);
     throw error;
@@ -192,21 +206,9 @@ async function agent(settings: Settings): Promise<void> {
     stopping.waitFor("connections to be closed");
     await health?.close();
     await scripts.close();
-    plane.client.close();
-    member.client.close();
+    plane.close();
+    member.close();
     stopping.release();
-  }
-}
-
-/** The way into the member is open while the agent runs; it ends with the agent. */
-async function runWithTunnel(running: Service, tunnel: Service, signal: AbortSignal): Promise<void> {
-  const over = new AbortController();
-  const open = tunnel.run(AbortSignal.any([signal, over.signal]));
-  try {
-    await running.run(signal);
-  } finally {
-    over.abort();
-    await open;
   }
 }
 
@@ -250,20 +252,58 @@ function planeKubeconfig(settings: Settings): string {
   return path;
 }
 
-interface Connected {
-  readonly client: HttpClient;
-  /** For the tunnel, which a Client is not made for. */
-  readonly http: HttpClientConfig;
+/** Runs the agent until it ends, and as long what renews its certificate and carries callers into the member. */
+async function runBoth(
+  agentService: Pick<Service, "run">,
+  beside: Pick<Service, "run">,
+  signal: AbortSignal,
+): Promise<void> {
+  const stop = new AbortController();
+  const running = beside.run(AbortSignal.any([signal, stop.signal]));
+  try {
+    await agentService.run(signal);
+  } finally {
+    stop.abort();
+    await running;
+  }
+}
+
+/** What renews the agent's certificate. In a pod the new one is kept in the Secret that the kubeconfig is mounted from. */
+async function renewalOf(
+  ports: KitPorts,
+  settings: Settings,
+  connection: PlaneConnection,
+  member: HttpClient,
+): Promise<readonly Service[]> {
+  const isPod = settings.text("cluster-kubeconfig") === undefined;
+  const tokenPath = settings.text("bootstrap-kubeconfig");
+  const bootstrap =
+    tokenPath === undefined
+      ? undefined
+      : await inSentences("the control plane", () => connectByToken(tokenPath));
+  const renewal = connection.renewal(ports, {
+    cluster: settings.requiredText("cluster-name"),
+    keep: isPod
+      ? keptInSecret(member, settings.requiredText("agent-namespace"), AGENT_SECRET)
+      : keptInFile(planeKubeconfig(settings)),
+    ...(bootstrap === undefined ? {} : { bootstrap }),
+  });
+  return renewal === undefined ? [] : [renewal];
 }
 
 /** Certificates and tokens that the kubeconfig names by file are followed as they rotate. */
-async function connect(path: string | undefined, what: string): Promise<Connected> {
-  try {
+function memberConfig(path: string | undefined): Promise<HttpClientConfig> {
+  return inSentences("the member", async () => {
     const access =
       path === undefined ? loadInCluster(process.env) : await loadKubeconfig({ paths: [path] });
     const ports = { clock: createRealClock(), environment: process.env };
-    const http = await httpConfigOf(ports, access, "lifeboat-agent");
-    return { client: createHttpClient(http), http };
+    return httpConfigOf(ports, access, "lifeboat-agent");
+  });
+}
+
+async function inSentences<T>(what: string, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
   } catch (error) {
     if (!(error instanceof KubeconfigError)) throw error;
     throw new CommandFailed(`${what} cannot be reached: ${error.message}`);

@@ -94,5 +94,5 @@ export function logTarget(
     if (settings.isOn(name)) query.set(name, "true");
   if (settings.number("tail") >= 0) query.set("tailLines", String(settings.number("tail")));
   const path = resourcePath(PODS, namespace, pod, "log");
-  return query.size === 0 ? path : `${path}?${query}`;
+  return query.size === 0 ? path : `${path}?${query.toString()}`;
 }

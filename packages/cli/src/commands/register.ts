@@ -15,9 +15,9 @@ import {
   createHttpClient,
   fixedCredential,
   type HttpClientConfig,
+  kubeconfigText,
   makeCertificateRequest,
 } from "@lifeboat/kit/adapters";
-import { kubeconfigText } from "@lifeboat/apiserver/adapters";
 import {
   AGENT_NAMESPACE,
   agentManifest,

@@ -15,6 +15,7 @@ import { createRealClock, createRealIds, nextTurn } from "@lifeboat/base/adapter
 import { restoredStorage, type Storage } from "@lifeboat/apiserver";
 import {
   createSigner,
+  createOidc,
   createTlsServer,
   openLmdbStorage,
   openPki,
@@ -43,6 +44,7 @@ import {
   type MembersSettings,
 } from "../members/member-directory.ts";
 import { stopMembers, superviseMembers, untilJoined } from "../members/supervise-members.ts";
+import { oidcFrom, oidcOptions } from "../oidc-options.ts";
 import type { OptionDefinition } from "../options.ts";
 import { refreshing } from "../plane-certificates.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
@@ -93,6 +95,7 @@ export const upOptions: readonly OptionDefinition[] = [
   },
   ...memberSizeOptions,
   ...memberModeOptions,
+  ...oidcOptions,
   ...controllerOptions,
   {
     name: "log-level",
@@ -119,6 +122,7 @@ async function up(settings: Settings): Promise<void> {
   const level = parseLogLevel(settings.requiredText("log-level"));
   const controllers = controllersFrom(settings);
   const agentTimes = agentTimesFrom(settings);
+  const provider = oidcFrom(settings);
   for (const warning of retiredWarnings(settings)) process.stderr.write(`lifeboat: ${warning}\n`);
   makeDirectory(dataDirectory);
   makeDirectory(kubeconfigDirectory);
@@ -134,11 +138,13 @@ async function up(settings: Settings): Promise<void> {
     tokenCrypto: await openTokenCrypto(join(dataDirectory, "pki")),
   };
   const pki = await openPki(ports.clock, join(dataDirectory, "pki"));
+  const oidc = provider === undefined ? [] : [createOidc(ports, provider)];
   const scripts = createScriptWorkers();
   let proxy: Proxy | undefined;
   const plane = await createControlPlane(ports, {
     version,
     tokens,
+    tokenAuthenticators: oidc,
     scripts,
     signer: createSigner(() => pki.authority()),
     work: {
@@ -187,7 +193,7 @@ async function up(settings: Settings): Promise<void> {
     runMembers(ports, plane, resolve(dataDirectory), settled, signal);
   await untilStopped(stopping, plane, tls, {
     members,
-    services: createManager(ports, keeper),
+    services: createManager(ports, [...keeper, ...oidc]),
     closeProxy: () => proxy?.close(),
   });
   await scripts.close();

@@ -18,12 +18,11 @@ import {
   openLmdbStorage,
   openPki,
   type TlsServer,
-  writeKubeconfig,
 } from "@lifeboat/apiserver/adapters";
 import { type Clock, type Ids, type Random, sleep } from "@lifeboat/base";
 import { nextTurn } from "@lifeboat/base/adapters";
 import { type KitPorts, silentMetrics } from "@lifeboat/kit";
-import { createPromMetrics } from "@lifeboat/kit/adapters";
+import { createPromMetrics, writeKubeconfig } from "@lifeboat/kit/adapters";
 import {
   createSimulatedMember,
   type HostedAgent,

@@ -42,7 +42,7 @@ function problemOf(access: MemberAccess): string | undefined {
   if (!/^https?:\/\/[^/]/.test(endpoint) || !URL.canParse(endpoint))
     return `the apiEndpoint "${endpoint}" is not an http or https URL`;
   if (!/^[\u0021-\u007e]+$/.test(token)) return "the token holds characters that no token has";
-  // Whoever may edit Clusters may name a proxy, and need not be allowed to read the token.
+  // A user with the right to edit Clusters can name a proxy, without the right to read the token.
   if (
     access.proxyUrl !== undefined &&
     (!/^https:/i.test(endpoint) || access.insecureSkipTlsVerification)

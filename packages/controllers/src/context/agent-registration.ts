@@ -100,6 +100,25 @@ export async function claimRegistration(
   }
 }
 
+/** Notes when the certificate ends that an agent gets now. One that was registered by a person's word gets its first mark. */
+export async function noteCertificate(
+  plane: Client,
+  cluster: string,
+  by: string,
+  until: Instant,
+): Promise<void> {
+  const role = await agentClusterRole(plane, cluster);
+  if (role === undefined) return;
+  const { resourceVersion, annotations = {} } = role.metadata;
+  const marks = {
+    [REGISTERED_BY]: annotations[REGISTERED_BY] ?? by,
+    [REGISTERED_UNTIL]: formatTime(until),
+  };
+  if (Object.entries(marks).every(([key, value]) => annotations[key] === value)) return;
+  const body = { metadata: { resourceVersion, annotations: marks } };
+  await plane.patch(CLUSTER_ROLES, keyOf(role), { type: "merge", body });
+}
+
 /** Makes the rights of an agent as they should be. Those in the execution namespace follow when it exists. */
 export async function ensureAgentRights(plane: Client, cluster: string): Promise<void> {
   await createUnlessThere(plane, NAMESPACES, {

@@ -1,4 +1,10 @@
 export {
+  type AgentPair,
+  type CertificateRenewalOptions,
+  type CertificateRenewalPorts,
+  createCertificateRenewal,
+} from "./certificates/create-certificate-renewal.ts";
+export {
   type ClusterExecution,
   type ClusterExecutionParts,
   type ClusterWorks,

@@ -25,6 +25,8 @@ export interface Credential {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly certificate?: string;
   readonly key?: string;
+  /** The authorities that the server's certificate may be by, PEM; absent: those of the client's configuration. */
+  readonly certificateAuthority?: string;
 }
 
 export interface CredentialSource {
@@ -48,6 +50,23 @@ const PLUGIN_MAX_BYTES = 1024 * 1024;
 /** A credential that never changes. */
 export function fixedCredential(credential: Credential): CredentialSource {
   return { current: () => Promise.resolve(credential), refresh: () => Promise.resolve(false) };
+}
+
+/** A credential that its owner replaces: new connections take the new one, old ones end with their last call. */
+export interface ReplaceableCredential extends CredentialSource {
+  replace(credential: Credential): void;
+}
+
+export function replaceableCredential(first: Credential): ReplaceableCredential {
+  let now = first;
+  return {
+    current: () => Promise.resolve(now),
+    // What was refused is not tried again; a replacement counts from the next call on.
+    refresh: () => Promise.resolve(false),
+    replace: (credential) => {
+      now = credential;
+    },
+  };
 }
 
 /** The credential of a kubeconfig's user. */

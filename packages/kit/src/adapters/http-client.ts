@@ -46,6 +46,7 @@ import {
   decodeList,
   decodeObject,
   deleteBody,
+  encodeBody,
   isJsonType,
   isStatus,
   PATCH_TYPES,
@@ -328,7 +329,7 @@ class JsonHttpClient implements HttpClient {
     const timeoutMs = this.#config.callTimeoutMs ?? CALL_TIMEOUT_MS;
     url.search = query?.toString() ?? "";
     if (method !== "GET") url.searchParams.set("timeout", `${Math.ceil(timeoutMs / 1000)}s`);
-    const text = body === undefined ? undefined : JSON.stringify(body);
+    const text = body === undefined ? undefined : encodeBody(body);
     const headers: http.OutgoingHttpHeaders = {
       accept: "application/json",
       "user-agent": this.#config.userAgent,

@@ -72,7 +72,8 @@ export class AgentPool {
   }
 
   lease(credential: Credential): { readonly agent: http.Agent; readonly release: () => void } {
-    const certificate = `${credential.certificate ?? ""}\n${credential.key ?? ""}`;
+    const { certificateAuthority = "" } = credential;
+    const certificate = `${credential.certificate ?? ""}\n${credential.key ?? ""}\n${certificateAuthority}`;
     if (this.#current?.certificate !== certificate) {
       if (this.#current?.users === 0) this.#current.agent.destroy();
       this.#current = { certificate, agent: this.#makeAgent(credential), users: 0 };
@@ -101,7 +102,8 @@ export class AgentPool {
       maxSockets: this.#maxSockets,
       scheduling: "lifo" as const,
     };
-    const { certificateAuthority: ca, insecureSkipTlsVerify, tlsServerName, proxy } = this.#config;
+    const { insecureSkipTlsVerify, tlsServerName, proxy } = this.#config;
+    const ca = credential.certificateAuthority ?? this.#config.certificateAuthority;
     if (new URL(this.#config.server).protocol === "http:") return new http.Agent(pooling);
     const options: https.AgentOptions = {
       ...pooling,

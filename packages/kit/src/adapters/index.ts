@@ -1,4 +1,11 @@
 export { answerHead } from "./answer-head.ts";
+export { readCertificate, type ReadCertificate } from "./certificate.ts";
+export {
+  type KubeconfigEntry,
+  kubeconfigText,
+  writeKubeconfig,
+  writePrivateFile,
+} from "./write-kubeconfig.ts";
 export {
   makeCertificateRequest,
   type RequestAndKey,
@@ -10,6 +17,8 @@ export {
   type CredentialPorts,
   type CredentialSource,
   fixedCredential,
+  type ReplaceableCredential,
+  replaceableCredential,
 } from "./credentials.ts";
 export { AgentPool, type PoolConfig } from "./http-pool.ts";
 export { type HttpProxy, httpProxyOf } from "./http-proxy.ts";

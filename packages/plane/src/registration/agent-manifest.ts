@@ -70,10 +70,12 @@ export function agentManifest(agent: AgentManifest): readonly New<AnyObject>[] {
       },
     },
   ];
-  return objects as unknown as readonly New<AnyObject>[];
+  return objects;
 }
 
-function podOf({ cluster, image }: AgentManifest): object {
+const HEALTH_PORT = 8081;
+
+function podOf({ cluster, image, namespace }: AgentManifest): object {
   return {
     serviceAccountName: AGENT_NAME,
     priorityClassName: "system-cluster-critical",
@@ -82,7 +84,14 @@ function podOf({ cluster, image }: AgentManifest): object {
       {
         name: "agent",
         image,
-        args: ["agent", `--cluster-name=${cluster}`, "--plane-kubeconfig=/etc/lifeboat/kubeconfig"],
+        args: [
+          "agent",
+          `--cluster-name=${cluster}`,
+          "--plane-kubeconfig=/etc/lifeboat/kubeconfig",
+          `--agent-namespace=${namespace}`,
+          `--health-listen=0.0.0.0:${HEALTH_PORT}`,
+        ],
+        livenessProbe: { httpGet: { path: "/healthz", port: HEALTH_PORT }, periodSeconds: 10 },
         resources: { requests: { cpu: "20m", memory: "128Mi" } },
         securityContext: {
           allowPrivilegeEscalation: false,

@@ -148,8 +148,7 @@ export async function registerByToken(
   try {
     await checkToken(plane.client, request);
     if (request.check) return undefined;
-    const name = await makeRequest(ports, plane.client, request);
-    const certificate = await awaitCertificate(ports, plane.client, request, name);
+    const certificate = await getCertificate(ports, plane.client, request);
     request.onStep("approval", `the control plane issued a certificate for cluster ${cluster}`);
     return { server, authority, certificate, key: request.certificate.key };
   } finally {
@@ -249,7 +248,10 @@ function checkSignature(ports: RegisterPorts, token: TokenParts, info: AnyObject
       "token",
       `the control plane knows no live token ${token.id}: it has expired, was deleted, or is of another control plane; create one with lifeboat token create`,
     );
-  if (signature !== signKubeconfig(kubeconfigOf(info), token, ports.hmacSha256))
+  if (
+    signature !==
+    signKubeconfig(kubeconfigOf(info), token, (...given) => ports.hmacSha256(...given))
+  )
     throw new RegistrationStepFailed(
       "token",
       `cluster-info is not signed by this token: the token is mistyped, or the authority of the control plane changed after the token was made, or the server is not the control plane; create another token with lifeboat token create`,
@@ -289,14 +291,41 @@ async function checkToken(plane: Client, request: RegisterRequest): Promise<void
   request.onStep("token", "the token counts");
 }
 
-async function makeRequest(
+/** A cluster of this name that leaves meanwhile makes the request void: it is made again, with the same key. */
+async function getCertificate(
   ports: RegisterPorts,
   plane: Client,
   request: RegisterRequest,
 ): Promise<string> {
+  for (let attempt = 1; ; attempt += 1) {
+    const name = await makeRequest(ports, plane, request, attempt);
+    try {
+      return await awaitCertificate(ports, plane, request, name);
+    } catch (error) {
+      if (!(error instanceof MadeTooEarly) || attempt === MOST_ATTEMPTS) throw error;
+    }
+    await sleep(ports.clock, SECOND_MS, request.signal);
+  }
+}
+
+const MOST_ATTEMPTS = 5;
+const SECOND_MS = 1000;
+
+/** The approver's reason for a request of the same second in which the last cluster of this name left. */
+const LEFT = "Left";
+
+class MadeTooEarly extends RegistrationStepFailed {}
+
+async function makeRequest(
+  ports: RegisterPorts,
+  plane: Client,
+  request: RegisterRequest,
+  attempt: number,
+): Promise<string> {
   const { cluster, certificate } = request;
   const pem = btoa(certificate.request);
-  const name = `agent-${cluster}-${ports.sha256(certificate.request).slice(0, 10)}`;
+  const again = attempt === 1 ? "" : `-${attempt}`;
+  const name = `agent-${cluster}-${ports.sha256(certificate.request).slice(0, 10)}${again}`;
   const wanted = {
     apiVersion: "certificates.k8s.io/v1",
     kind: REQUESTS.kind,
@@ -346,6 +375,7 @@ async function awaitCertificate(
     const refusal =
       findCondition(status.conditions as never, "Denied") ??
       findCondition(status.conditions as never, "Failed");
+    if (refusal?.reason === LEFT) throw new MadeTooEarly("approval", refusal.message ?? "");
     if (found === undefined || refusal !== undefined)
       throw new RegistrationStepFailed(
         "approval",

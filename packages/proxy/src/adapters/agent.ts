@@ -157,7 +157,7 @@ class AgentTunnel {
         request.on("error", fail);
         request.once("response", (response) => {
           response.resume();
-          if (response.statusCode === 401) void plane.credentials.refresh().catch(() => false);
+          if (response.statusCode === 401) this.#refresh(plane);
           fail(new Error(`the control plane answered ${response.statusCode} to the tunnel`));
         });
         request.once("upgrade", (response, socket: Duplex, head: Buffer) => {
@@ -294,6 +294,13 @@ class AgentTunnel {
     }
   }
 
+  /** After a 401; the next request takes what there is then. */
+  #refresh({ credentials, server }: TunnelEnd): void {
+    credentials.refresh().catch((error: unknown) => {
+      this.#ports.log.warn("reading the credential of the agent", { server, error });
+    });
+  }
+
   async #toMember(
     request: Omit<Outgoing, "isUpgrade"> & { readonly protocol: string },
   ): Promise<Sent> {
@@ -318,8 +325,7 @@ class AgentTunnel {
         { url: new URL(member.server), agent },
         { method, target, headers, body, isUpgrade, signal },
       );
-      if (sent.kind === "answered" && sent.status === 401)
-        void member.credentials.refresh().catch(() => false);
+      if (sent.kind === "answered" && sent.status === 401) this.#refresh(member);
       return sent;
     } finally {
       release();

@@ -51,7 +51,7 @@ const echoHead: http.RequestListener = (request, response) => {
 
 function valuesOf(raw: readonly string[], name: string): readonly string[] {
   return raw.flatMap((text, i) =>
-    i % 2 === 0 && text.toLowerCase() === name ? [raw[i + 1] as string] : [],
+    i % 2 === 0 && text.toLowerCase() === name ? [raw[i + 1] ?? ""] : [],
   );
 }
 

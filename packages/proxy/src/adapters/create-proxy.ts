@@ -64,6 +64,8 @@ export interface Proxy {
   openTunnel(request: ProxiedRequest): Promise<ProxiedAnswer>;
   /** Whether the agent of this cluster has a tunnel open. */
   hasTunnel(cluster: string): boolean;
+  /** Cuts the tunnels that are open; their agents open them again. */
+  cutTunnels(): void;
   /** Ends all connections to members. */
   close(): void;
 }
@@ -105,6 +107,10 @@ class MemberProxy implements Proxy {
 
   hasTunnel(cluster: string): boolean {
     return this.#tunnels.has(cluster);
+  }
+
+  cutTunnels(): void {
+    this.#tunnels.close();
   }
 
   close(): void {

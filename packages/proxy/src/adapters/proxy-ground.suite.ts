@@ -1,5 +1,5 @@
 /** A control plane's transport and API server with the proxy, and members that are scripted servers: all over loopback. */
-import * as http from "node:http";
+import type * as http from "node:http";
 import * as https from "node:https";
 import { mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo, Socket } from "node:net";

@@ -112,13 +112,17 @@ export class Tunnels {
 
   #keep(cluster: string, connection: Duplex): void {
     const former = this.#byCluster.get(cluster);
-    const tunnel = new Tunnel(cluster, connection, () => {
-      this.#all.delete(tunnel);
+    const leave = (): void => {
       if (this.#byCluster.get(cluster) !== tunnel) return;
       this.#byCluster.delete(cluster);
       this.#onCount(this.#byCluster.size);
       this.#log.info("the tunnel of a cluster has ended", { cluster });
-    });
+    };
+    const over = (): void => {
+      this.#all.delete(tunnel);
+      leave();
+    };
+    const tunnel = new Tunnel(cluster, connection, { leave, over });
     this.#all.add(tunnel);
     this.#byCluster.set(cluster, tunnel);
     this.#onCount(this.#byCluster.size);
@@ -174,7 +178,12 @@ class Tunnel {
   readonly #session: ClientHttp2Session;
   #retirement: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(cluster: string, connection: Duplex, over: () => void) {
+  /** `leave` is called when it takes no new requests, `over` when it is gone. */
+  constructor(
+    cluster: string,
+    connection: Duplex,
+    { leave, over }: { readonly leave: () => void; readonly over: () => void },
+  ) {
     this.#cluster = cluster;
     this.#connection = connection;
     this.#session = connect(MEMBER_URL, {
@@ -197,13 +206,17 @@ class Tunnel {
     };
     this.#session.once("close", end);
     connection.once("close", end);
+    this.#session.once("goaway", () => {
+      leave();
+      this.retire();
+    });
   }
 
   /** No new requests; those under way may finish, for a time. */
   retire(): void {
     if (this.#session.destroyed) return;
-    this.#session.close();
-    this.#retirement = setTimeout(() => this.destroy(), RETIREMENT_MS);
+    if (!this.#session.closed) this.#session.close();
+    this.#retirement ??= setTimeout(() => this.destroy(), RETIREMENT_MS);
   }
 
   destroy(): void {
@@ -267,7 +280,7 @@ class Tunnel {
           return;
         }
         const isWhole = (): boolean => stream.rstCode === 0 && !stream.aborted;
-        const status = Number(headers[":status"] ?? 0);
+        const status = headers[":status"] ?? 0;
         resolve({ kind: "answered", status, rawHeaders, body: stream, isWhole });
       });
       if (signal.aborted) {

@@ -7,7 +7,7 @@ import {
   matchesLabels,
 } from "@lifeboat/api";
 import type { PolicyRule } from "../authorizer.ts";
-import { rulesIn } from "./rbac-authorizer.ts";
+import { rulesIn } from "./resources.ts";
 
 /** The rules that an aggregated role should have, each once, in order of the names of its parts; undefined when it has them. */
 export function aggregatedRules(

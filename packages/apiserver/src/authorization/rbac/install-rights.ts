@@ -9,8 +9,7 @@ import { anew } from "@lifeboat/base";
 import { type AnyObject, equalJson, isRefused, type New, type Resource } from "@lifeboat/api";
 import type { Client } from "@lifeboat/kit";
 import { aggregatedRules } from "./aggregation.ts";
-import { rulesIn } from "./rbac-authorizer.ts";
-import { rbacResource } from "./resources.ts";
+import { rbacResource, rulesIn } from "./resources.ts";
 import type { Subject } from "./rights.ts";
 
 const AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate";

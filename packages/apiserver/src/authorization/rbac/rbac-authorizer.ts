@@ -9,14 +9,17 @@ import type { Cancel } from "@lifeboat/base";
 import type { AnyObject } from "@lifeboat/api";
 import type { Change, Store } from "../../store/store.ts";
 import type { User } from "../../verbs/verbs.ts";
-import type { Attributes, Authorizer, PolicyRule, UserRules } from "../authorizer.ts";
+import type { Attributes, Authorizer, UserRules } from "../authorizer.ts";
 import { isMaster } from "../masters.ts";
-import { RBAC_GROUP } from "./resources.ts";
+import { isAggregated } from "./aggregation.ts";
+import { RBAC_GROUP, rulesIn } from "./resources.ts";
 import { type BindingView, type Grant, Rights, type RoleRef, type Subject } from "./rights.ts";
 
 /** Also answers what admission has to know about roles. */
 export interface RbacAuthorizer extends Authorizer {
   readonly rights: Rights;
+  /** The ClusterRoles that gather the rules of others, by name. */
+  readonly aggregated: ReadonlyMap<string, AnyObject>;
 }
 
 /** Loads the stored roles and bindings and follows them until the store closes. */
@@ -26,9 +29,11 @@ export function createRbacAuthorizer(store: Store): RbacAuthorizer {
   const tell = (): void => {
     for (const listener of listeners) listener();
   };
-  followRoles(store, rights, tell);
+  const aggregated = new Map<string, AnyObject>();
+  followRoles(store, { rights, aggregated }, tell);
   return {
     rights,
+    aggregated,
     allows: (attributes) => isMaster(attributes.user) || rights.allows(attributes),
     reason: (attributes) => reasonOf(rights, attributes),
     rulesOf: (user, namespace) => userRules(rights, user, namespace),
@@ -68,22 +73,35 @@ function grantText({ binding, subject }: Grant): string {
   return `${bound} of ${roleRef.kind} ${JSON.stringify(roleRef.name)} to ${subject.kind} ${named}`;
 }
 
+interface Known {
+  readonly rights: Rights;
+  readonly aggregated: Map<string, AnyObject>;
+}
+
 interface Followed {
   readonly table: string;
-  set(rights: Rights, object: AnyObject): void;
-  remove(rights: Rights, object: AnyObject): void;
+  set(known: Known, object: AnyObject): void;
+  remove(known: Known, object: AnyObject): void;
 }
 
 const ROLES: Omit<Followed, "table"> = {
-  set: (rights, object) => {
+  set: ({ rights, aggregated }, object) => {
     const { namespace = "", name } = object.metadata;
     rights.setRole(namespace, name, rulesIn(object));
+    if (namespace !== "") return;
+    if (isAggregated(object)) aggregated.set(name, object);
+    else aggregated.delete(name);
   },
-  remove: (rights, { metadata }) => rights.removeRole(metadata.namespace ?? "", metadata.name),
+  remove: ({ rights, aggregated }, { metadata }) => {
+    const { namespace = "", name } = metadata;
+    rights.removeRole(namespace, name);
+    if (namespace === "") aggregated.delete(name);
+  },
 };
 const BINDINGS: Omit<Followed, "table"> = {
-  set: (rights, object) => rights.setBinding(bindingView(object)),
-  remove: (rights, { metadata }) => rights.removeBinding(metadata.namespace ?? "", metadata.name),
+  set: ({ rights }, object) => rights.setBinding(bindingView(object)),
+  remove: ({ rights }, { metadata }) =>
+    rights.removeBinding(metadata.namespace ?? "", metadata.name),
 };
 const FOLLOWED: readonly Followed[] = [
   { table: `${RBAC_GROUP}/clusterroles`, ...ROLES },
@@ -92,24 +110,18 @@ const FOLLOWED: readonly Followed[] = [
   { table: `${RBAC_GROUP}/rolebindings`, ...BINDINGS },
 ];
 
-function followRoles(store: Store, rights: Rights, tell: () => void): void {
+function followRoles(store: Store, known: Known, tell: () => void): void {
   for (const { table, set, remove } of FOLLOWED) {
-    for (const { object } of store.range(table, {})) set(rights, object);
+    for (const { object } of store.range(table, {})) set(known, object);
     const change = ({ type, entry }: Change): boolean => {
-      if (type === "DELETED") remove(rights, entry.object);
-      else set(rights, entry.object);
+      if (type === "DELETED") remove(known, entry.object);
+      else set(known, entry.object);
       tell();
       return true;
     };
     const range = { from: store.revision, needsPrevious: false };
     store.watch(table, range, { change, end: () => undefined });
   }
-}
-
-/** The rules of a stored role; the schema has seen to their types. */
-export function rulesIn(role: AnyObject): readonly PolicyRule[] {
-  const { rules } = role as unknown as { readonly rules?: readonly PolicyRule[] | null };
-  return rules ?? [];
 }
 
 export function bindingView(object: AnyObject): BindingView {

@@ -348,6 +348,7 @@ describe("granting", () => {
     const labels = { "rbac.authorization.k8s.io/aggregate-to-view": "true" };
     expect((await patch("strong", { metadata: { labels } })).status).toBe(403);
     expect((await patch("strong", { metadata: { finalizers: ["x.io/y"] } })).status).toBe(200);
+    expect((await patch("strong", { metadata: { labels: { team: "a" } } })).status).toBe(200);
     const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { a: "b" } }] };
     const gathering = { ...role("ClusterRole", "agg", []), aggregationRule };
     const answer = await as(bob, "POST", roles, { body: gathering });

@@ -1,5 +1,6 @@
 /** The four kinds of role-based access control, as resources of an API server. */
 import type { AnyObject, Resource } from "@lifeboat/api";
+import type { PolicyRule } from "../authorizer.ts";
 
 export const RBAC_GROUP = "rbac.authorization.k8s.io";
 
@@ -12,4 +13,10 @@ export function rbacResource(kind: string): Resource<AnyObject> {
     kind,
     namespaced: !kind.startsWith("Cluster"),
   };
+}
+
+/** The rules of a stored role; the schema has seen to their types. */
+export function rulesIn(role: AnyObject): readonly PolicyRule[] {
+  const { rules } = role as unknown as { readonly rules?: readonly PolicyRule[] | null };
+  return rules ?? [];
 }

@@ -145,7 +145,7 @@ async function missingRights(fleet: Fleet, cluster: string): Promise<readonly st
   const missing: string[] = [];
   for (const { kind, metadata } of agentRoleObjects(cluster)) {
     const { namespace = "", name = "" } = metadata;
-    const resource = BY_KIND[String(kind)] as Resource;
+    const resource = BY_KIND[String(kind)];
     if ((await orNothing(fleet.plane.get(resource, { namespace, name }))) === undefined)
       missing.push(`${String(kind)} ${namespace}`);
   }
@@ -180,13 +180,19 @@ describe("an agent", () => {
     await fleet.advance("20h");
     const own = renewalRequestName("eu-1");
     await ask(fleet, own, asAgent("eu-1"), agentUser("eu-1"), [AGENTS_GROUP]);
-    await ask(fleet, "other", asAgent("eu-2"), agentUser("eu-1"), [AGENTS_GROUP]);
+    const other = renewalRequestName("eu-2");
+    await ask(fleet, other, asAgent("eu-1"), agentUser("eu-2"), [AGENTS_GROUP]);
+    await expect(
+      ask(fleet, other, asAgent("eu-1"), agentUser("eu-1"), [AGENTS_GROUP]),
+    ).rejects.toThrow(
+      "the agent of cluster eu-1 writes the certificate request agent-eu-1 and no other",
+    );
     await fleet.settle();
     expect(await answerOf(fleet, own)).toMatchObject({
       conditions: ["Approved: AgentRenews"],
       certificate: { notAfter: fleet.clock.now() + 24 * HOUR },
     });
-    expect(await answerOf(fleet, "other")).toEqual({
+    expect(await answerOf(fleet, other)).toEqual({
       conditions: ["Denied: WrongCluster"],
       certificate: undefined,
     });
@@ -232,6 +238,21 @@ describe("an agent", () => {
     const tombstone = { namespace: "karmada-cluster", name: "tombstone-eu-1" };
     expect(await orNothing(fleet.plane.get(resources.configMaps, tombstone))).toBeDefined();
   });
+});
+
+test("an agent that does not renew is told of when a tenth of its life is left", async () => {
+  const fleet = await start();
+  await ask(fleet, "r", asAgent("eu-1"));
+  await fleet.settle();
+  await fleet.plane.create(clusters, pullCluster("eu-1"));
+  const reasons = async (): Promise<readonly unknown[]> =>
+    (await fleet.plane.list(resources.events)).items.map((event) => event["reason"]);
+  await fleet.advance("21h");
+  expect(await reasons()).not.toContain("AgentCertificateEnding");
+  await fleet.advance("1h");
+  expect(await reasons()).toContain("AgentCertificateEnding");
+  await fleet.advance("2h");
+  expect(await reasons()).toContain("AgentCertificateEnded");
 });
 
 describe("a name", () => {
@@ -364,10 +385,10 @@ describe("a process that dies at any write", () => {
         return never;
       };
     return wrapped(plane, {
-      create: guard(plane.create.bind(plane)) as Client["create"],
-      update: guard(plane.update.bind(plane)) as Client["update"],
-      patch: guard(plane.patch.bind(plane)) as Client["patch"],
-      delete: guard(plane.delete.bind(plane)) as Client["delete"],
+      create: guard(plane.create.bind(plane)),
+      update: guard(plane.update.bind(plane)),
+      patch: guard(plane.patch.bind(plane)),
+      delete: guard(plane.delete.bind(plane)),
     });
   }
 

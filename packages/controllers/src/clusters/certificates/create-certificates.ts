@@ -48,6 +48,7 @@ import {
   agentClusterRole,
   claimRegistration,
   ensureAgentRights,
+  noteCertificate,
   tombstoneTime,
 } from "../../context/agent-registration.ts";
 import type { PlaneContext } from "../../context/context.ts";
@@ -204,7 +205,10 @@ class Answering {
       case "fail":
         return this.#answer(request, "status", condition("Failed", plan), signal);
       case "sign": {
-        if (cluster !== undefined) await ensureAgentRights(plane, cluster);
+        if (cluster !== undefined) {
+          await ensureAgentRights(plane, cluster);
+          await noteCertificate(plane, cluster, user, plan.certificate.notAfter);
+        }
         const read = this.#signer.read(pemOf(request));
         if ("refusal" in read) return;
         const certificate = this.#signer.sign({
@@ -217,7 +221,7 @@ class Answering {
           {
             ...request,
             status: { ...statusOf(request), certificate: btoa(certificate) },
-          } as unknown as AnyObject,
+          },
           { subresource: "status", signal },
         );
       }

@@ -170,7 +170,7 @@ class Evictions {
   readonly #context: PlaneContext;
   readonly #plugins: TasksView["plugins"];
   readonly #trust: FenceTrust;
-  /** By binding: what was last told about copies that wait. */
+  /** By binding: what was last reported about copies that wait. */
   readonly #told = new Map<string, string>();
 
   constructor(context: PlaneContext, options: GracefulEvictionOptions) {

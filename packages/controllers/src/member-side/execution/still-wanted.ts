@@ -57,7 +57,7 @@ export interface JudgedStray {
 
 /** How execution learns what the plane decided about a Work's binding. */
 export interface PlaneWord {
-  /** Whether a Work that was never tried may be tried; `awaited`: not yet, and a change of the Work will tell. */
+  /** Whether a Work that was never tried may be tried; `awaited`: not yet; a change of the Work brings the answer. */
   mayBegin(work: Work, signal: AbortSignal): Promise<FirstCopyVerdict | "awaited">;
   /** Asked immediately before the first create for a Work that was never tried. */
   mayCreate(work: Work, signal: AbortSignal): Promise<boolean>;
@@ -77,7 +77,7 @@ export function askBindings(plane: Client, cluster: string): PlaneWord {
   };
 }
 
-/** For an agent: Works tell, and stray copies are reported for the plane to judge. */
+/** For an agent: Works bear the answer, and stray copies are reported for the plane to judge. */
 export function readEndorsements(plane: Client, report: (stray: StrayCopy) => void): PlaneWord {
   return {
     mayBegin: (work) => Promise.resolve(isEndorsed(work) ? "wanted" : "awaited"),

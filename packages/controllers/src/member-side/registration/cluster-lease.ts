@@ -3,7 +3,7 @@
  *
  * 1. It is made after the first status of the Cluster, belongs to the Cluster, and is renewed from then on whatever becomes of
  *    the member: only a request to the plane is made here, and each ends in time.
- * 2. It tells that this agent knows endorsements (`lifeboat.dev/endorsement`), and carries the stray copies that the plane is to
+ * 2. It shows that this agent knows endorsements (`lifeboat.dev/endorsement`), and carries the stray copies that the plane is to
  *    judge, so that neither costs a write of its own.
  * 3. A renewal that fails is tried again at the next beat. Two agents of one cluster renew the same Lease; neither minds.
  */
@@ -32,7 +32,7 @@ export interface ClusterLeaseParts {
   readonly plane: Client;
   /** The own Cluster as the plane has it; undefined: not known yet. */
   own(): Cluster | undefined;
-  /** What the Lease is to tell beside that the agent lives. */
+  /** What the Lease reports beside the sign of life. */
   annotations(): Readonly<Record<string, string>>;
 }
 

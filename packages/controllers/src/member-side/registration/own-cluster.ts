@@ -27,7 +27,7 @@ const BACKOFF = { baseMs: 500, capMs: 10_000 };
 export interface OwnClusterParts {
   readonly plane: Client;
   readonly member: Client;
-  /** Without the id, which the member tells. */
+  /** Without the id, which is read from the member. */
   readonly identity: Omit<MemberIdentity, "id">;
   /** Where the member remembers its Cluster. */
   readonly namespace: string;
@@ -42,7 +42,7 @@ export function memoryKey(cluster: string, namespace: string): ObjectKey {
   return { namespace, name: `karmada-agent-${cluster}` };
 }
 
-/** Makes the Cluster, or takes it over; tries until that is decided. undefined: told to stop. */
+/** Makes the Cluster, or takes it over; tries until that is decided. undefined: the signal aborted. */
 export async function registerCluster(
   ports: KitPorts,
   parts: OwnClusterParts,

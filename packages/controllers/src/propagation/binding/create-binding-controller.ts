@@ -303,7 +303,7 @@ function isEndorsing(command: WorksCommand): boolean {
   return command.kind === "update" && command.endorses === true;
 }
 
-/** Of what a command says what. That a Work is to be says its name alone: every one that is made has ids of its own. */
+/** The object of a command, and what the command writes. A create is known by its name alone: every new Work has ids of its own. */
 function contentOf(
   command: Extract<WorksCommand, { kind: "create" | "update" }>,
 ): readonly [of: string, what: unknown] {

@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import type { AnyObject } from "@lifeboat/api";
 import { addMs, formatTime, instantOf } from "@lifeboat/base";
 import { expect, it } from "vitest";
@@ -6,11 +5,15 @@ import { toBase64 } from "./bootstrap-tokens.ts";
 import { decideTokenCare, signKubeconfig } from "./cluster-info.ts";
 
 const NOW = instantOf(Date.UTC(2026, 0, 1));
-const hmac = (key: string, text: string): string =>
-  createHmac("sha256", key).update(text).digest("base64url");
 
 it("signs as existing clients do", () => {
   const text = "Hello from the other side. I must have called a thousand times.";
+  // The key is the secret part; what is signed is the header and the text. Real hashes: plane/src/bootstrap-tokens.
+  const signed = `eyJhbGciOiJIUzI1NiIsImtpZCI6Impvc2h1YSJ9.${btoa(text).replaceAll("=", "")}`;
+  const hmac = (key: string, given: string): string =>
+    key === "my voice is my passcode" && given === signed
+      ? "VShe2taLd-YTrmWuRkcL_8QTNDHYxQIEBsAYYiIj1_8"
+      : "wrong";
   expect(signKubeconfig(text, { id: "joshua", secret: "my voice is my passcode" }, hmac)).toBe(
     "eyJhbGciOiJIUzI1NiIsImtpZCI6Impvc2h1YSJ9..VShe2taLd-YTrmWuRkcL_8QTNDHYxQIEBsAYYiIj1_8",
   );

@@ -1,3 +1,4 @@
+export { bundleMark, CA_BUNDLE } from "./bundle.ts";
 export { type RequestReason, requestReasons } from "./reasons.ts";
 export {
   decideRenewal,

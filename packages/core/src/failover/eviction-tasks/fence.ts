@@ -3,7 +3,7 @@
  *
  *   Operator    a person declared the cluster off (`lifeboat fence`): an annotation of the Cluster
  *   Condition   another controller switched it off (a cloud, its machines): the condition Fenced=True of the Cluster, where
- *               `--trust-fenced-condition` says that it is to be believed
+ *               `--trust-fenced-condition` is set
  *
  * A lapsed lease is no proof: an agent may die, or be cut off, while its pods run.
  *
@@ -25,7 +25,7 @@ export interface FenceTrust {
   readonly trustFencedCondition: boolean;
 }
 
-/** The condition by which another controller tells that a cluster is off. */
+/** The condition by which another controller declares a cluster off. */
 export const FENCED_CONDITION = "Fenced";
 
 /** The proof that the cluster is off; undefined: there is none. */

@@ -5,7 +5,7 @@
  *
  * 1. Silence is measured by the clock of the control plane that never goes back, from when the control plane saw the message.
  *    What an agent wrote as the time does not count: its clock may be wrong.
- * 2. A control plane that starts has heard of nobody yet: the grace period begins with it. The longer wait protects.
+ * 2. A control plane that starts has seen no message yet: the grace period begins with it. The longer wait protects.
  * 3. Time in which the control plane itself did not run, or could not read, is no silence (`watchedMs`).
  * 4. A Push cluster never becomes Unknown: probes decide about it. An agent's next report ends Unknown, not a rule here.
  */

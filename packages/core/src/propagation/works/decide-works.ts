@@ -8,11 +8,11 @@
  * 4. Clusters that are only left keep their Work as it is: nothing changes in a copy that may be the last one running.
  * 5. A template that cannot be read changes nothing (D20). A cluster that cannot be rendered fails alone.
  * 6. No removal takes the copies that serve from one or more to none (D9), except in mode Directly, after the grace period
- *    of a failing application whose old copy is unhealthy, with the binding, with the Cluster, when nothing is scheduled because the user's own placement excludes the cluster (D8), or when nobody
+ *    of a failing application whose old copy is unhealthy, with the binding, with the Cluster, when nothing is scheduled because the user's own placement excludes the cluster (D8), or when no workload
  *    needs a resource any more that is there for others alone. What a workload needs stays for as long as its Work does.
  * 7. `preserveResourcesOnDeletion` is for deleting a template and for unjoin, graceful or forced, also when a substitute was
  *    placed elsewhere (D21). Before any other removal it is taken off the Work, and mode Directly is written on it, in a write of
- *    its own. So whoever removes the copy needs to know nothing but the Work; the removal itself carries the version that was
+ *    its own. So the removal of the copy needs nothing but the Work; the removal itself carries the version that was
  *    prepared.
  * 8. Works of Pull clusters bear an endorsement while their cluster is in the result and they were not tried (first-copy.ts).
  *    It is withdrawn in the pass that finds the cluster out of the result, by the write that pass makes anyway.

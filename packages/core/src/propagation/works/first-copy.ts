@@ -6,7 +6,7 @@
  *          uid of the Work. An agent reads no binding; it reads the Work and asks `isEndorsed`
  *
  * 1. A Work that names no binding (made by hand, or of a Namespace) is applied as it is, and needs no endorsement.
- * 2. Only the result of the binding counts, and the results of those who need the resource. A cluster that a workload leaves
+ * 2. Only the result of the binding counts, and the results of workloads that need the resource. A cluster that a workload leaves
  *    gets no first copy.
  * 3. The uid makes an endorsement valid for one Work: a Work that was deleted and made again needs a new one.
  * 4. A Work is endorsed only while it is on the server: so every later eviction finds it there and waits for it. A request
