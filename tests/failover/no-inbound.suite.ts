@@ -193,9 +193,9 @@ export function noInboundSuite(name: string, startMember: StartMember): void {
       expect(await placed()).toBe("member1 True");
     });
     // What it ran goes on, out of reach.
-    expect(await inMember("get", "deployment", "web", "-o", "jsonpath={.status.readyReplicas}")).toBe(
-      "2",
-    );
+    expect(
+      await inMember("get", "deployment", "web", "-o", "jsonpath={.status.readyReplicas}"),
+    ).toBe("2");
     await expect(podsThroughPlane()).rejects.toThrow(/edge/);
     expect(await condition("StaleCopiesRemoved")).toBe("False");
 

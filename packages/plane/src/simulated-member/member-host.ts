@@ -186,7 +186,11 @@ async function register(
     await agent.stop();
     if (cluster === undefined) return undefined;
     const way = `unjoin it first: lifeboat unjoin ${name}`;
-    return say("False", "Refused", `the Cluster ${name} is in mode ${cluster.spec.syncMode}; ${way}`);
+    return say(
+      "False",
+      "Refused",
+      `the Cluster ${name} is in mode ${cluster.spec.syncMode}; ${way}`,
+    );
   }
   // A member that registers again: its agent is not to take the Cluster of before for one that was taken away.
   if (cluster === undefined && !agent.isStarted()) await forgetCluster(member);
