@@ -174,13 +174,19 @@ it("the process that runs them is killed: its agents end, and new ones go on wit
   for (const member of MEMBERS) expect(await requests(member)).toBe(1);
 });
 
-it("an identity that is lost is replaced by another registration", async () => {
+it("an identity that is lost, or revoked, is replaced by another registration", async () => {
+  const registeredAgain = (times: number): Promise<void> =>
+    eventually(async () => {
+      expect(await requests("member2")).toBe(times);
+      expect(agentOf("member2")).toBeDefined();
+    });
   writeFileSync(join(fleet.directory, "members", "member2", "agent.kubeconfig"), "{");
-  await eventually(async () => {
-    expect(await requests("member2")).toBe(2);
-    expect(agentOf("member2")).toBeDefined();
-  });
-  await runsOn("member2", "registered-again");
+  await registeredAgain(2);
+  await runsOn("member2", "after-the-loss");
+  const user = "system:karmada:agent:member2";
+  await runLifeboat("certs", "revoke", user, "--data-dir", fleet.directory);
+  await registeredAgain(3);
+  await runsOn("member2", "after-the-revocation");
 });
 
 it("one that is unregistered stays away, also after a restart", async () => {
