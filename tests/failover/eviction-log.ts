@@ -61,8 +61,9 @@ export class EvictionLog {
       },
       end: (why) => {
         if (this.#stopped) return;
-        if (why.kind === "refused")
-          this.#problems.push(`a watch was refused: ${why.status.message}`);
+        // A server that has just started, or ends, is asked again.
+        const isRefused = why.kind === "refused" && (why.status.code ?? 0) < 500;
+        if (isRefused) this.#problems.push(`a watch was refused: ${why.status.message}`);
         else setTimeout(() => this.#follow(), TRY_AGAIN_MS);
       },
     });

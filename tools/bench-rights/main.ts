@@ -65,24 +65,26 @@ function question(i: number, allowed: boolean): Attributes {
   };
 }
 
-for (const { name, bind } of fleets) {
+for (const fleet of fleets) {
+  const { name } = fleet;
   const rights = new Rights();
   const loading = performance.now();
-  for (let i = 0; i < BINDINGS; i++) bind(rights, i);
+  for (let i = 0; i < BINDINGS; i++) fleet.bind(rights, i);
   const loaded = performance.now() - loading;
   const questions = Array.from({ length: 1000 }, (_, i) => question(i * 7, i % 2 === 0));
-  rights.allows(questions[0] as Attributes);
+  const [some = question(0, true)] = questions;
+  rights.allows(some);
   let yes = 0;
   const began = performance.now();
   for (let i = 0; i < DECISIONS; i++)
-    if (rights.allows(questions[i % questions.length] as Attributes)) yes++;
+    if (rights.allows(questions[i % questions.length] ?? some)) yes++;
   const each = ((performance.now() - began) * 1000) / DECISIONS;
   const changing = performance.now();
-  for (let i = 0; i < CHANGES; i++) bind(rights, i);
+  for (let i = 0; i < CHANGES; i++) fleet.bind(rights, i);
   const change = ((performance.now() - changing) * 1000) / CHANGES;
   const asking = performance.now();
-  bind(rights, 0);
-  rights.allows(questions[0] as Attributes);
+  fleet.bind(rights, 0);
+  rights.allows(some);
   const first = (performance.now() - asking) * 1000;
   const share = Math.round((yes * 100) / DECISIONS);
   process.stdout.write(

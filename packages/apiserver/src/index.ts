@@ -1,4 +1,5 @@
 export type { AdmissionPlugin, AdmissionRequest } from "./admission/admission.ts";
+export { type AdmissionChain, createAdmissionChain } from "./admission/chain.ts";
 export type { TokenCrypto } from "./authentication/token-crypto.ts";
 export { isTimely, audiencesOf, unverifiedClaims } from "./authentication/jwt.ts";
 export { isSameText, type ProvenUser, type TokenAuthenticator } from "./authentication/tokens.ts";

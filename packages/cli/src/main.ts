@@ -14,8 +14,10 @@ import { addEvacuations } from "./commands/evacuations.ts";
 import { addExplain } from "./commands/explain.ts";
 import { addFence } from "./commands/fence.ts";
 import { addGet } from "./commands/get.ts";
+import { addInstall, addUninstall } from "./commands/install.ts";
 import { addJoin } from "./commands/join.ts";
 import { addLogs } from "./commands/logs.ts";
+import { addManager } from "./commands/manager.ts";
 import { addMember } from "./commands/member.ts";
 import { addMembers } from "./commands/members.ts";
 import { addRegister } from "./commands/register.ts";
@@ -40,6 +42,9 @@ export async function main(args: readonly string[]): Promise<void> {
     .showHelpAfterError("(try --help)")
     .exitOverride();
   addUp(program);
+  addInstall(program);
+  addManager(program);
+  addUninstall(program);
   addDemo(program);
   addJoin(program);
   addUnjoin(program);

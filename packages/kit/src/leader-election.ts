@@ -11,9 +11,18 @@
  * 3. A write whose outcome is unknown is not taken for a renewal; the lease is read again.
  * 4. A process neither competes again nor releases before its work has ended.
  * 5. The identity is new with each run, so a process is never taken for its own predecessor.
+ * 6. A term that has lapsed stays over, also when its alarm rings late: a process that was paused runs what its sockets
+ *    received before its timers. `Term.isHeld` compares the clock itself; writes ask it (fenced-client.ts).
  */
 import { isRefused, type KubeObject, type ObjectKey, Refused, type Resource } from "@lifeboat/api";
-import { assert, formatMicroTime, type Ids, InvariantError, sleep } from "@lifeboat/base";
+import {
+  assert,
+  type Clock,
+  formatMicroTime,
+  type Ids,
+  InvariantError,
+  sleep,
+} from "@lifeboat/base";
 import { type Client, NotSent, OutcomeUnknown } from "./client.ts";
 import { leading } from "./kit-metrics.ts";
 import type { KitPorts, Service } from "./ports.ts";
@@ -29,7 +38,13 @@ export interface LeaderElectionOptions {
   /** How often is tried to take or renew, with up to a fifth of jitter. */
   readonly retryPeriodMs: number;
   /** The work. It must end soon after its signal aborts; when it ends before, the lease is released. */
-  lead(signal: AbortSignal): Promise<void>;
+  lead(signal: AbortSignal, term: Term): Promise<void>;
+}
+
+/** One stretch of leading, from taking the lease until it is given up or could not be renewed. */
+export interface Term {
+  /** Whether no other process may lead at this moment. Once false it stays false. */
+  isHeld(): boolean;
 }
 
 /** What Kubernetes' own components use. */
@@ -142,10 +157,12 @@ class Election {
     const stop = new AbortController();
     const onAbort = (): void => stop.abort();
     signal.addEventListener("abort", onAbort, { once: true });
-    const renewing = this.#renew(heldSince, stop);
+    const term = new HeldTerm(this.#ports.clock, heldSince, this.#options.renewDeadlineMs);
+    const renewing = this.#renew(term, stop);
     try {
-      if (!signal.aborted) await this.#options.lead(stop.signal);
+      if (!signal.aborted) await this.#options.lead(stop.signal, term);
     } finally {
+      term.end();
       signal.removeEventListener("abort", onAbort);
       stop.abort();
       await renewing;
@@ -153,23 +170,24 @@ class Election {
   }
 
   /** Renews until the signal aborts, or aborts `stop` when the last renewal is too long ago. */
-  async #renew(heldSince: number, stop: AbortController): Promise<void> {
+  async #renew(term: HeldTerm, stop: AbortController): Promise<void> {
     const { clock } = this.#ports;
     // The alarm is set apart from the loop, because a renewal may hang for longer than the deadline.
-    let alarm = this.#setAlarm(heldSince, stop);
+    let alarm = this.#setAlarm(term, stop);
     while (await sleep(clock, this.#pause(), stop.signal)) {
       const sentAt = await this.#try(stop.signal);
-      if (sentAt === undefined) continue;
+      if (sentAt === undefined || !term.renewed(sentAt)) continue;
       alarm();
-      alarm = this.#setAlarm(sentAt, stop);
+      alarm = this.#setAlarm(term, stop);
     }
     alarm();
   }
 
-  #setAlarm(renewedAt: number, stop: AbortController): () => void {
+  #setAlarm(term: HeldTerm, stop: AbortController): () => void {
     const { clock, log } = this.#ports;
-    const left = renewedAt + this.#options.renewDeadlineMs - clock.monotonic();
+    const left = term.heldUntil - clock.monotonic();
     return clock.after(Math.max(0, left), () => {
+      term.end();
       log.warn("the lease could not be renewed in time", { lease: this.#options.lease.name });
       stop.abort();
     });
@@ -271,5 +289,39 @@ class Election {
 
   #pause(): number {
     return this.#options.retryPeriodMs * (1 + this.#ports.random.next() / 5);
+  }
+}
+
+/** A term by the monotonic clock: held until the deadline after the last renewal, counted from when that was sent. */
+class HeldTerm implements Term {
+  readonly #clock: Clock;
+  readonly #deadlineMs: number;
+  #heldUntil: number;
+  #isOver = false;
+
+  constructor(clock: Clock, heldSince: number, deadlineMs: number) {
+    this.#clock = clock;
+    this.#deadlineMs = deadlineMs;
+    this.#heldUntil = heldSince + deadlineMs;
+  }
+
+  get heldUntil(): number {
+    return this.#heldUntil;
+  }
+
+  isHeld(): boolean {
+    if (this.#clock.monotonic() >= this.#heldUntil) this.#isOver = true;
+    return !this.#isOver;
+  }
+
+  /** Takes in a renewal; answers false when it comes too late, so that the alarm that is set still rings. */
+  renewed(sentAt: number): boolean {
+    if (!this.isHeld()) return false;
+    this.#heldUntil = sentAt + this.#deadlineMs;
+    return true;
+  }
+
+  end(): void {
+    this.#isOver = true;
   }
 }

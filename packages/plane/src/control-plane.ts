@@ -2,33 +2,26 @@
  * A control plane, composed on ports: the embedded API server and the controllers that run on it. No
  * process and no socket here; the command adds those, and the simulation adds its own.
  */
-import type { KindSettings } from "@lifeboat/api";
 import {
   type ApiServer,
   type ApiServerOptions,
   type ApiServerPorts,
   createApiServer,
-  createKindsAdmission,
-  deletionProtection,
   installRights,
   type TokenAuthenticator,
-  type MemberProxy,
   type User,
 } from "@lifeboat/apiserver";
-import type { ConnectMember, PlaneContext, ScriptEngine } from "@lifeboat/controllers/context";
-import { createManager, type Service, type Signer } from "@lifeboat/kit";
-import type { MemberRoutes } from "@lifeboat/proxy";
-import { agentAdmission } from "./agent-admission.ts";
+import type { PlaneContext, ScriptEngine } from "@lifeboat/controllers/context";
+import { createManager, type Signer } from "@lifeboat/kit";
 import { createBootstrapTokenAdmission } from "./bootstrap-tokens/admission.ts";
 import { createBootstrapTokenAuthenticator } from "./bootstrap-tokens/authenticator.ts";
-import { type ControllersOptions, createControllers } from "./controllers.ts";
-import { createCustomizationAdmission } from "./customization-admission.ts";
 import { establishKinds, installKinds } from "./install-kinds.ts";
 import { memberRoutes } from "./member-routes.ts";
 import { CONTROLLERS_USER, planeRights } from "./plane-rights.ts";
-import { createPlaneContext, type PlaneContextPorts } from "./plane-context.ts";
 import { createRevocations, type Revocations } from "./revocations.ts";
 import { KUBERNETES_VERSION } from "./kubernetes-version.ts";
+import { planeAdmission } from "./plane-admission.ts";
+import { createPlaneWork, type PlaneWork } from "./plane-work.ts";
 
 export type ControlPlanePorts = ApiServerPorts;
 
@@ -44,13 +37,6 @@ export interface ControlPlaneOptions {
   readonly signer?: Signer;
   /** What works on the control plane by itself; absent: it only serves its API. */
   readonly work?: PlaneWork;
-}
-
-export interface PlaneWork extends Pick<PlaneContextPorts, "interpretation" | "instance"> {
-  readonly connect: ConnectMember;
-  /** Builds the way into members; absent: the control plane passes no request on. */
-  readonly proxy?: (routes: MemberRoutes) => MemberProxy;
-  readonly controllers: ControllersOptions;
 }
 
 export interface ControlPlane {
@@ -96,9 +82,14 @@ export async function createControlPlane(
     ],
     authorizer: "RBAC",
     admissionPlugins: [
-      agentAdmission,
-      createKindsAdmission(ports, settingsOf(options)),
-      deletionProtection,
+      ...planeAdmission(
+        ports,
+        {
+          ...(scripts === undefined ? {} : { scripts }),
+          ...(work === undefined ? {} : { controllers: work.controllers }),
+        },
+        () => server.client(PLANE_USER),
+      ),
       ...(tokenCrypto === undefined
         ? []
         : [
@@ -106,9 +97,6 @@ export async function createControlPlane(
               server.client(PLANE_USER),
             ),
           ]),
-      ...(scripts === undefined
-        ? []
-        : [createCustomizationAdmission(scripts, () => server.client(PLANE_USER))]),
     ],
     ...(signer === undefined ? {} : { readRequest: readerOf(signer) }),
     historyMaxEvents: HISTORY_MAX_EVENTS,
@@ -125,7 +113,14 @@ export async function createControlPlane(
   }
   const services = [{ name: "api-server", run: (signal: AbortSignal) => server.run(signal) }];
   const revocations = createRevocations(ports, server, server.client(PLANE_USER));
-  const working = work === undefined ? undefined : createWork(ports, server, work, signer);
+  const working =
+    work === undefined
+      ? undefined
+      : createPlaneWork(
+          { ...ports, ...(signer === undefined ? {} : { signer }) },
+          server.client(CONTROLLERS_USER),
+          work,
+        );
   context = working?.context;
   const manager = createManager(ports, [
     ...services,
@@ -133,33 +128,6 @@ export async function createControlPlane(
     ...(working?.services ?? []),
   ]);
   return { server, revocations, run: (signal) => manager.run(signal), close: () => server.close() };
-}
-
-/** What this process alone knows: without controllers of its own it cannot tell the gates of those that work on it. */
-function settingsOf({ work }: ControlPlaneOptions): KindSettings {
-  if (work === undefined) return {};
-  const { statefulFailoverInjection } = work.controllers;
-  return { statefulFailoverInjection };
-}
-
-function createWork(
-  ports: ControlPlanePorts,
-  server: ApiServer,
-  work: PlaneWork,
-  signer: Signer | undefined,
-): { readonly context: PlaneContext; readonly services: readonly Service[] } {
-  const { controllers, proxy: _, ...shared } = work;
-  const running = createPlaneContext(
-    {
-      ...ports,
-      ...shared,
-      ...(signer === undefined ? {} : { signer }),
-      skippedApis: controllers.skippedPropagatingApis,
-    },
-    server.client(CONTROLLERS_USER),
-  );
-  const { context } = running;
-  return { context, services: [...running.services, ...createControllers(context, controllers)] };
 }
 
 /** What the server has to know of a request when it is made. */

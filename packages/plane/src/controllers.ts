@@ -71,6 +71,8 @@ export interface ControllersOptions {
   readonly noExecutePurgeMode: PurgeMode;
   /** The plugins any of which may end a graceful eviction. */
   readonly evictPlugins: readonly string[];
+  /** The Lease by which these controllers were elected, as `namespace/name`; absent: there is one process only. */
+  readonly leaderLease?: string;
 }
 
 export const DEFAULT_CONTROLLERS: ControllersOptions = Object.freeze({

@@ -8,9 +8,9 @@ export {
   type ControlPlaneOptions,
   type ControlPlanePorts,
   createControlPlane,
-  type PlaneWork,
 } from "./control-plane.ts";
 export { CONTROLLERS_USER } from "./plane-rights.ts";
+export type { PlaneWork } from "./plane-work.ts";
 export { establishKinds, installKinds } from "./install-kinds.ts";
 export { createMemberHost, type HostedAgent, type HostedMember } from "./simulated-member/member-host.ts";
 export { modelOptions, type SimulatedMemberSpec } from "./simulated-member/member-spec.ts";
@@ -55,3 +55,20 @@ export {
   type PlaneContextPorts,
   type RunningContext,
 } from "./plane-context.ts";
+export {
+  createPlaneManager,
+  type ElectionOptions,
+  MANAGER_LEASE,
+  type PlaneManager,
+  type PlaneManagerOptions,
+  type PlaneManagerPorts,
+} from "./manager.ts";
+export type { CertificateMaker, CertifiedPair } from "./webhook/certificates.ts";
+export {
+  installPlane,
+  type InstallRequest,
+  type InstallStep,
+  subjectOf,
+} from "./install/install.ts";
+export { InstallRefused } from "./install/refusal.ts";
+export { planUninstall, uninstallPlane, type UninstallPlan } from "./install/uninstall.ts";

@@ -89,8 +89,16 @@ function agentRights(): ReadonlySet<string> {
   return rights;
 }
 
-/** Asked for by controllers whose suites run on API servers of their own. */
-const ASKED_ELSEWHERE: readonly string[] = [];
+/** Asked for where no suite records it. */
+const ASKED_ELSEWHERE: readonly string[] = [
+  // By the controller of policies, as it asks for those of a namespace.
+  "update policy.karmada.io/clusterpropagationpolicies",
+  // By the care of bootstrap tokens.
+  "delete /secrets",
+  // By the admission of certificate requests, about the user that approves and signs.
+  "approve certificates.k8s.io/signers",
+  "sign certificates.k8s.io/signers",
+];
 
 describe("controllers", () => {
   it("are no masters, and cannot act as anybody else or grant what they do not hold", async () => {
@@ -148,7 +156,7 @@ describe("controllers", () => {
         false,
       );
       const review = await admin.create(reviews, body);
-      if ((review["status"] as { allowed: boolean }).allowed !== true) missing.push(right);
+      if (!(review["status"] as { allowed: boolean }).allowed) missing.push(right);
     }
     expect(missing).toEqual([]);
     expect(asked.length).toBeGreaterThan(30);

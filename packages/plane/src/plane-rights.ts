@@ -65,7 +65,7 @@ export const CONTROLLER_RULES: readonly PolicyRule[] = [
   allow("work.karmada.io", ["create", "delete", "update"], "works"),
   allow("policy.karmada.io", ["update"], "clusterpropagationpolicies", "propagationpolicies"),
   allow("policy.karmada.io", ["create"], "clustertaintpolicies"),
-  allow("apps.karmada.io", ["delete", "update"], "workloadrebalancers"),
+  allow("apps.karmada.io", ["delete"], "workloadrebalancers"),
   allow("lifeboat.dev", ["create", "delete"], "evacuations"),
   allow("lifeboat.dev", ["create"], "evacuationslices"),
   allow("lifeboat.dev", ["create", "update"], "evacuationbudgets"),

@@ -21,5 +21,6 @@ export function publishedSettings(options: ControllersOptions): PublishedSetting
     "cluster-monitor-grace-period": formatDuration(options.clusterMonitorGracePeriodMs),
     "trust-fenced-condition": String(options.trustFencedCondition),
     controllers: options.controllers.join(","),
+    ...(options.leaderLease === undefined ? {} : { "leader-elect-resource": options.leaderLease }),
   };
 }

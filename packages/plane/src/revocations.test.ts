@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type AnyObject, type Json, Refused, type Resource } from "@lifeboat/api";
+import { type AnyObject, Refused, type Resource } from "@lifeboat/api";
 import { createMemoryStorage } from "@lifeboat/apiserver";
 import {
   commitAuthority,
@@ -160,8 +160,8 @@ async function revoke(data: Readonly<Record<string, string>>): Promise<void> {
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { name: "revoked-certificates", namespace: name },
-    data: data as unknown as Json,
-  } as never);
+    data,
+  });
 }
 
 async function buried(cluster: string): Promise<void> {

@@ -12,6 +12,7 @@ export {
   prepareAuthority,
 } from "./pki.ts";
 export { createTokenCrypto, openTokenCrypto } from "./token-crypto.ts";
+export { makeCertificate } from "./pki-certificate.ts";
 export {
   createTlsServer,
   type TlsMaterial,

@@ -58,7 +58,7 @@ async function change(client: Client, subresource: string, status: JsonObject): 
   const current = await client.get(requests, key);
   return client.update(
     requests,
-    { ...current, status: { ...(current["status"] as object), ...status } } as AnyObject,
+    { ...current, status: { ...(current["status"] as object), ...status } },
     subresource === "" ? {} : { subresource },
   );
 }

@@ -67,7 +67,7 @@ function stamped({ object, user }: AdmissionRequest): AnyObject {
     extra: _extra,
     ...asked
   } = (rest["spec"] ?? {}) as JsonObject;
-  return { ...anew, ...rest, spec: { ...asked, ...userFields(user) } } as unknown as AnyObject;
+  return { ...anew, ...rest, spec: { ...asked, ...userFields(user) } };
 }
 
 function userFields({ name, uid, groups, extra }: User): JsonObject {
@@ -113,7 +113,7 @@ function timed(clock: Clock, request: AdmissionRequest): AnyObject {
     };
   });
   const status = { ...(object["status"] as JsonObject), conditions: filled };
-  return { ...anew, ...object, status } as unknown as AnyObject;
+  return { ...anew, ...object, status };
 }
 
 function validateChange(authorizer: Authorizer, request: AdmissionRequest): void {
@@ -127,7 +127,7 @@ function validateChange(authorizer: Authorizer, request: AdmissionRequest): void
     ...certificateErrors(object, old),
   ];
   if (errors.length > 0) throw invalidObject(resource, name, errors);
-  const signer = String(((old["spec"] ?? {}) as JsonObject)["signerName"] ?? "");
+  const signer = signerOf(old);
   if (subresource === "approval") mustHave(authorizer, request, "approve", signer);
   else if (
     !equalJson(statusOf(object)["certificate"], statusOf(old)["certificate"]) ||
@@ -219,6 +219,11 @@ function mustHave(
       name,
       `user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`,
     );
+}
+
+function signerOf(request: AnyObject): string {
+  const { signerName } = (request["spec"] ?? {}) as JsonObject;
+  return typeof signerName === "string" ? signerName : "";
 }
 
 function statusOf(object: AnyObject): JsonObject {

@@ -114,6 +114,6 @@ function grantsNothingNew(
   return true;
 }
 
-function withoutMetadata({ metadata: _, ...rest }: AnyObject): object {
-  return rest;
+function withoutMetadata(object: AnyObject): object {
+  return { ...object, metadata: undefined };
 }

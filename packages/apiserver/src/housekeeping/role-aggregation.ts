@@ -48,8 +48,7 @@ export function createRoleAggregation(
       const role = roles?.get(key);
       if (roles === undefined || role === undefined) return done;
       const rules = aggregatedRules(role, roles.list());
-      if (rules !== undefined)
-        await client.update(CLUSTER_ROLES, { ...role, rules } as unknown as AnyObject);
+      if (rules !== undefined) await client.update(CLUSTER_ROLES, { ...role, rules });
       return done;
     },
   });

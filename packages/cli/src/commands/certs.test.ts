@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AnyObject, Resource } from "@lifeboat/api";
+import type { Resource } from "@lifeboat/api";
 import { openPki } from "@lifeboat/apiserver/adapters";
 import { instantOf, VirtualClock } from "@lifeboat/base";
 import { createRealClock, drainPromises } from "@lifeboat/base/adapters";
@@ -132,7 +132,9 @@ test("an agent is left behind until its Lease tells that it trusts the bundle", 
     namespaced: true,
   };
   for (const name of ["a", "b", "c"]) {
-    await client.create(roles, agentRoleObjects(name)[0] as AnyObject);
+    const [role] = agentRoleObjects(name);
+    if (role === undefined) throw new Error("an agent has a ClusterRole");
+    await client.create(roles, role);
     const annotations = { "lifeboat.dev/ca-bundle": bundleMark(name === "a" ? "new" : "old") };
     const metadata = { namespace: "karmada-cluster", name, annotations };
     if (name !== "c")

@@ -37,7 +37,8 @@ import {
 } from "../environment.ts";
 import { controllerOptions, controllersFrom } from "../controller-options.ts";
 import { retiredWarnings } from "../failover-options.ts";
-import { CommandFailed, UsageError } from "../failure.ts";
+import { CommandFailed } from "../failure.ts";
+import { type Listen, parseListen, urlHost } from "../listen.ts";
 import {
   MAX_MEMBERS,
   membersDirectory,
@@ -297,25 +298,3 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 /** How long requests under way may take when the plane is told to stop: half of what all of it may take. */
 const SHUTDOWN_MS = STOP_LIMIT_MS / 2;
-
-interface Listen {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** `127.0.0.1:7443`, `[::1]:7443`, `:7443` (every interface). */
-export function parseListen(text: string): Listen {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(text);
-  const port = Number(match?.[3]);
-  if (match === null || port > 65_535) {
-    throw new UsageError(
-      `--listen: "${text}" is not valid: HOST:PORT is needed, such as 127.0.0.1:7443`,
-    );
-  }
-  return { host: match[1] ?? (match[2] || "0.0.0.0"), port };
-}
-
-function urlHost(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
-  return host.includes(":") ? `[${host}]` : host;
-}

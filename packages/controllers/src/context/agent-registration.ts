@@ -152,7 +152,7 @@ async function ensureRole(plane: Client, wanted: New<AnyObject>): Promise<void> 
     ...Object.fromEntries(
       fields.filter((field) => wanted[field] !== undefined).map((field) => [field, wanted[field]]),
     ),
-  } as unknown as Json;
+  };
   await plane.patch(resource, keyOf(wanted), { type: "merge", body });
 }
 
@@ -168,8 +168,8 @@ export async function adoptRegistration(
 }
 
 /**
- * Ends a registration whose Cluster is gone: the tombstone first, then the rights, the ClusterRole last, because it is what
- * tells that something is left to do. A registration that came meanwhile is not touched.
+ * Ends a registration whose Cluster is gone: the tombstone first, then the rights, the ClusterRole last: while it
+ * exists, something is left to do. A registration that came meanwhile is not touched.
  */
 export async function endRegistration(
   plane: Client,

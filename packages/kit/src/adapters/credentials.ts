@@ -41,7 +41,8 @@ export interface CredentialPorts {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-const REREAD_MS = 60_000;
+/** How often files are read again. */
+export const REREAD_MS = 60_000;
 /** A credential is renewed this long before it expires. */
 const EARLY_MS = 10_000;
 const PLUGIN_TIMEOUT_MS = 60_000;

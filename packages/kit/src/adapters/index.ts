@@ -22,6 +22,7 @@ export {
 } from "./credentials.ts";
 export { AgentPool, type PoolConfig } from "./http-pool.ts";
 export { type HttpProxy, httpProxyOf } from "./http-proxy.ts";
+export { followAccess } from "./follow-kubeconfig.ts";
 export { createHttpClient, type HttpClient, type HttpClientConfig } from "./http-client.ts";
 export {
   checkCertificates,

@@ -165,12 +165,12 @@ function portsOf(): RegisterPorts {
 
 /** Runs to its end while time goes on. */
 async function inTime<T>(work: Promise<T>): Promise<T> {
-  let isOver = false;
+  const state = { isOver: false };
   const over = (): void => {
-    isOver = true;
+    state.isOver = true;
   };
   work.then(over, over);
-  for (let i = 0; i < 400 && !isOver; i += 1) await clock.advance(500);
+  for (let i = 0; i < 400 && !state.isOver; i += 1) await clock.advance(500);
   return work;
 }
 
@@ -277,7 +277,7 @@ describe("registering", () => {
     const token = await makeToken();
     const info = await client.get(CONFIG_MAPS, INFO);
     const data = { ...(info["data"] as object), kubeconfig: `${KUBECONFIG}\n` };
-    await client.update(CONFIG_MAPS, { ...info, data } as unknown as AnyObject);
+    await client.update(CONFIG_MAPS, { ...info, data });
     await clock.settle();
     await expect(register("eu-1", token, "k1")).rejects.toThrow(/authority .* changed after/);
   });

@@ -31,7 +31,7 @@ async function aggregate(client: Client): Promise<void> {
     const { items } = await client.list(CLUSTER_ROLES);
     const stale = items.flatMap((role) => {
       const rules = aggregatedRules(role, items);
-      return rules === undefined ? [] : [{ ...role, rules } as AnyObject];
+      return rules === undefined ? [] : [{ ...role, rules }];
     });
     if (stale.length === 0) return;
     await Promise.all(stale.map((role) => updateIfFresh(client, CLUSTER_ROLES, role)));
@@ -76,7 +76,7 @@ async function install(client: Client, wanted: New<AnyObject>): Promise<void> {
 /** A binding to another role cannot be changed to this one: it gives way. */
 async function replaceOrUpdate(
   client: Client,
-  resource: Resource<AnyObject>,
+  resource: Resource,
   found: AnyObject,
   next: AnyObject,
 ): Promise<void> {
@@ -90,11 +90,7 @@ async function replaceOrUpdate(
   await client.create(resource, { ...next, metadata });
 }
 
-async function updateIfFresh(
-  client: Client,
-  resource: Resource<AnyObject>,
-  object: AnyObject,
-): Promise<void> {
+async function updateIfFresh(client: Client, resource: Resource, object: AnyObject): Promise<void> {
   try {
     await client.update(resource, object);
   } catch (error) {

@@ -111,11 +111,12 @@ const FOLLOWED: readonly Followed[] = [
 ];
 
 function followRoles(store: Store, known: Known, tell: () => void): void {
-  for (const { table, set, remove } of FOLLOWED) {
-    for (const { object } of store.range(table, {})) set(known, object);
+  for (const followed of FOLLOWED) {
+    const { table } = followed;
+    for (const { object } of store.range(table, {})) followed.set(known, object);
     const change = ({ type, entry }: Change): boolean => {
-      if (type === "DELETED") remove(known, entry.object);
-      else set(known, entry.object);
+      if (type === "DELETED") followed.remove(known, entry.object);
+      else followed.set(known, entry.object);
       tell();
       return true;
     };

@@ -5,7 +5,7 @@ import type { PolicyRule } from "../authorizer.ts";
 export const RBAC_GROUP = "rbac.authorization.k8s.io";
 
 /** The resource of a kind of this group, such as ClusterRoleBinding. */
-export function rbacResource(kind: string): Resource<AnyObject> {
+export function rbacResource(kind: string): Resource {
   return {
     group: RBAC_GROUP,
     version: "v1",

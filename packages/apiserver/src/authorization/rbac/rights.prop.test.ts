@@ -1,5 +1,5 @@
 /** The indexed rights against a walk over all bindings and rules, after any sequence of changes. */
-import { createRandom, type Random } from "@lifeboat/base";
+import { assert, createRandom, type Random } from "@lifeboat/base";
 import { describe, expect, test } from "vitest";
 import type { Attributes, PolicyRule } from "../authorizer.ts";
 import { type BindingView, Rights, type Subject } from "./rights.ts";
@@ -83,11 +83,17 @@ function ruleAllows(rule: PolicyRule, attributes: Attributes): boolean {
   return covered && (names.length === 0 || names.includes(name));
 }
 
-function pick<T>(random: Random, from: readonly T[]): T {
-  return from[random.below(from.length)] as T;
+function pick<T extends string | object>(random: Random, from: readonly T[]): T {
+  const picked = from[random.below(from.length)];
+  assert(picked !== undefined, "there is something to pick from");
+  return picked;
 }
 
-function some<T>(random: Random, from: readonly T[], most: number): readonly T[] {
+function some<T extends string | object>(
+  random: Random,
+  from: readonly T[],
+  most: number,
+): readonly T[] {
   return Array.from({ length: 1 + random.below(most) }, () => pick(random, from));
 }
 
@@ -182,7 +188,7 @@ describe("indexed rights", () => {
             expect({ seed, i, question, grant: !want }).toEqual({ seed, i, question, grant: want });
         }
       }
-      for (const { namespace, name } of [...oracle.bindings.values()])
+      for (const { namespace, name } of oracle.bindings.values())
         rights.removeBinding(namespace, name);
       for (const key of oracle.roles.keys()) {
         const [namespace = "", name = ""] = key.split("/");

@@ -4,7 +4,7 @@
  *   the Cluster appears                  the registration notes its uid; rights in the execution namespace are made
  *   the Cluster is gone                  a tombstone refuses the agent's identity of before, and its rights go
  *
- * An agent renews its certificate when a fifth of its life is left; when a tenth is left, an Event on its Cluster tells it.
+ * An agent renews its certificate when a fifth of its life is left; when a tenth is left, an Event on its Cluster reports it.
  * A registration without a Cluster is left alone: its agent has not made the Cluster yet. Before a tombstone is written the
  * server is asked once more.
  */
@@ -106,11 +106,11 @@ async function look(
     await endRegistration(plane, name, role, clock.now());
 }
 
-/** Shows when agents' certificates end, and tells of those that are not renewed in time. */
+/** Shows when agents' certificates end, and reports those that are not renewed in time. */
 class CertificateEnds {
   readonly #context: PlaneContext;
   readonly #expiration: Gauge<"member_cluster">;
-  /** By cluster: the end that was told of. */
+  /** By cluster: the end that was reported. */
   readonly #told = new Map<string, string>();
 
   constructor(context: PlaneContext) {

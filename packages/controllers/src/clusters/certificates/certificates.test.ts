@@ -4,7 +4,6 @@ import {
   type Cluster,
   clusters,
   isRefused,
-  type JsonObject,
   type New,
   orNothing,
   type Resource,
@@ -132,11 +131,11 @@ interface Answer {
 async function answerOf(fleet: Fleet, name: string): Promise<Answer> {
   const found = await fleet.plane.get(CERTIFICATE_REQUESTS, { namespace: "", name });
   const { conditions = [], certificate = "" } = (found["status"] ?? {}) as {
-    readonly conditions?: readonly JsonObject[];
+    readonly conditions?: readonly { readonly type: string; readonly reason: string }[];
     readonly certificate?: string;
   };
   return {
-    conditions: conditions.map(({ type, reason }) => `${String(type)}: ${String(reason)}`),
+    conditions: conditions.map(({ type, reason }) => `${type}: ${reason}`),
     certificate: certificate === "" ? undefined : readPaperCertificate(atob(certificate)),
   };
 }
@@ -146,6 +145,7 @@ async function missingRights(fleet: Fleet, cluster: string): Promise<readonly st
   for (const { kind, metadata } of agentRoleObjects(cluster)) {
     const { namespace = "", name = "" } = metadata;
     const resource = BY_KIND[String(kind)];
+    if (resource === undefined) throw new Error(`${String(kind)} is no kind of rights`);
     if ((await orNothing(fleet.plane.get(resource, { namespace, name }))) === undefined)
       missing.push(`${String(kind)} ${namespace}`);
   }
@@ -204,7 +204,6 @@ describe("an agent", () => {
     await fleet.settle();
     await fleet.plane.create(clusters, pullCluster("eu-1"));
     await fleet.advance("1m");
-    // Made before the leaving, looked at after it.
     const key = { namespace: "", name: "eu-1" };
     await fleet.plane.delete(clusters, key);
     await fleet.advance("10s");

@@ -230,7 +230,7 @@ class Answering {
 
   /**
    * Takes the bootstrap token of a request for its key; answers why it cannot be taken. When another request takes it at the same
-   * time, the write is refused with Conflict, and the next look sees who has it.
+   * time, the write is refused with Conflict, and the next reconcile finds which request has it.
    */
   async #takeToken(request: AnyObject, user: string, cluster: string): Promise<string | undefined> {
     const { plane, clock } = this.#context;

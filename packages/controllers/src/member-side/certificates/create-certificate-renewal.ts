@@ -3,11 +3,11 @@
  *
  *   after 70 to 80 % of its life          a new key, a request under the agent's own name, the new certificate
  *   every minute                          the CA bundle of `kube-public/cluster-info`, which may hold the next authority
- *   when the certificate is refused       the bootstrap token, where one is configured; else a line that tells what to do
+ *   when the certificate is refused       the bootstrap token, where one is configured; else a line in the log with what to do
  *
  * 1. A new pair is kept before it is used: an agent that dies between the two starts with a pair that is good.
  * 2. A bundle that is fetched replaces the one of before only through a connection that the latter has verified.
- * 3. On its Lease the agent tells which bundle it trusts, so that the old authority is not taken away too early.
+ * 3. On its Lease the agent reports which bundle it trusts, so that the old authority is not taken away too early.
  * 4. Nothing here ends the process: what fails is tried again after a pause, and what runs keeps running.
  */
 import {
@@ -118,8 +118,10 @@ class Renewal {
   #pair: AgentPair;
   /** Drawn once per certificate. */
   #chance: number;
-  #told = "";
+  #reported = "";
   #failures = 0;
+  /** Until it is answered the same key asks again: a bootstrap token is good for one key. */
+  #asked: { readonly request: string; readonly key: string } | undefined;
 
   constructor(ports: CertificateRenewalPorts, options: CertificateRenewalOptions) {
     this.#ports = ports;
@@ -174,7 +176,7 @@ class Renewal {
     }
   }
 
-  /** Takes over the bundle that the control plane publishes, and tells on the Lease that it is trusted. */
+  /** Takes over the bundle that the control plane publishes, and reports it on the Lease. */
   async #followBundle(signal: AbortSignal): Promise<void> {
     const { plane } = this.#ports;
     const info = await orNothing(plane.get(CONFIG_MAPS, CLUSTER_INFO, { signal }));
@@ -182,20 +184,21 @@ class Renewal {
     if (bundle !== undefined && bundle !== this.#pair.bundle)
       await this.#take({ ...this.#pair, bundle });
     const mark = bundleMark(this.#pair.bundle);
-    if (mark === this.#told) return;
+    if (mark === this.#reported) return;
     const key = { namespace: wellKnown.CLUSTER_NAMESPACE, name: this.#cluster };
     const body = { metadata: { annotations: { [CA_BUNDLE]: mark } } };
     const lease = await orNothing(plane.patch(LEASES, key, { type: "merge", body }, { signal }));
-    // Without a Lease nothing is told yet: the agent makes it after its first status.
-    if (lease !== undefined) this.#told = mark;
+    // Without a Lease nothing is reported yet: the agent makes it after its first status.
+    if (lease !== undefined) this.#reported = mark;
   }
 
   async #renewBy(client: Client, name: string | undefined, signal: AbortSignal): Promise<void> {
-    const { clock, makeRequest, readLife } = this.#ports;
-    const { request, key } = makeRequest({
+    const { clock } = this.#ports;
+    this.#asked ??= this.#ports.makeRequest({
       commonName: agentUser(this.#cluster),
       organizations: [AGENTS_GROUP],
     });
+    const { request, key } = this.#asked;
     if (name !== undefined)
       await orNothing(client.delete(REQUESTS, { namespace: "", name }, { signal }));
     const made = await client.create(REQUESTS, this.#newRequest(name, request), { signal });
@@ -208,10 +211,11 @@ class Renewal {
       );
       const certificate = certificateOf(answered);
       if (certificate !== undefined) {
-        if (readLife(certificate) === undefined)
+        if (this.#ports.readLife(certificate) === undefined)
           throw new Error("the control plane issued a certificate that cannot be read");
         await this.#take({ certificate, key, bundle: this.#pair.bundle });
         this.#chance = this.#ports.random.next();
+        this.#asked = undefined;
         return;
       }
       if (clock.now() >= until)
@@ -274,16 +278,22 @@ function bundleOf(info: AnyObject | undefined): string | undefined {
   return typeof authority === "string" && authority !== "" ? atob(authority) : undefined;
 }
 
-/** The certificate of an answered request; throws what the answer says when it was refused. */
+interface RequestCondition {
+  readonly type: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** The certificate of an answered request; throws with reason and message when it was refused. */
 function certificateOf(request: AnyObject): string | undefined {
   const { conditions = [], certificate } = (request["status"] ?? {}) as {
-    readonly conditions?: readonly JsonObject[];
+    readonly conditions?: readonly RequestCondition[];
     readonly certificate?: unknown;
   };
   const refused = conditions.find(({ type }) => type === "Denied" || type === "Failed");
   if (refused !== undefined) {
-    const { reason, message } = refused;
-    throw new Error(`the certificate request was refused: ${String(reason)}: ${String(message)}`);
+    const { reason = "", message = "" } = refused;
+    throw new Error(`the certificate request was refused: ${reason}: ${message}`);
   }
   return typeof certificate === "string" && certificate !== "" ? atob(certificate) : undefined;
 }

@@ -44,8 +44,8 @@ export interface RenewalWorld {
   readonly world: World;
   readonly authorities: Authorities;
   /** Shows the authorities in cluster-info. */
-  publish(): Promise<void>;
-  startAgent(options: AgentOptions): Promise<RunningAgent>;
+  readonly publish: () => Promise<void>;
+  readonly startAgent: (options: AgentOptions) => Promise<RunningAgent>;
 }
 
 export interface AgentOptions {
@@ -84,7 +84,7 @@ export async function startRenewalWorld(): Promise<RenewalWorld> {
     kind: "ConfigMap",
     metadata: CLUSTER_INFO,
     data: {},
-  } as New<AnyObject>);
+  });
   await publish();
 
   const startAgent = async (options: AgentOptions): Promise<RunningAgent> => {
@@ -126,6 +126,14 @@ export async function startRenewalWorld(): Promise<RenewalWorld> {
       metadata: { namespace: "karmada-cluster", name: cluster },
       spec: {},
     });
+    if (options.withToken === true)
+      await world.client.create(resources.secrets, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "bootstrap-token-abcdef", namespace: "kube-system" },
+        type: "bootstrap.kubernetes.io/token",
+        stringData: { "token-id": "abcdef" },
+      } as New<AnyObject>);
     let requests = 0;
     const service = createCertificateRenewal(
       {
@@ -194,11 +202,11 @@ function checked(client: Client, check: () => void): Client {
       return call(...given);
     };
   return wrapped(client, {
-    get: guarded(client.get.bind(client)) as Client["get"],
-    list: guarded(client.list.bind(client)) as Client["list"],
-    create: guarded(client.create.bind(client)) as Client["create"],
-    update: guarded(client.update.bind(client)) as Client["update"],
-    patch: guarded(client.patch.bind(client)) as Client["patch"],
-    delete: guarded(client.delete.bind(client)) as Client["delete"],
+    get: guarded(client.get.bind(client)),
+    list: guarded(client.list.bind(client)),
+    create: guarded(client.create.bind(client)),
+    update: guarded(client.update.bind(client)),
+    patch: guarded(client.patch.bind(client)),
+    delete: guarded(client.delete.bind(client)),
   });
 }

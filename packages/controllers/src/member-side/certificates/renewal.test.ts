@@ -40,7 +40,7 @@ describe("an agent's certificate", () => {
     const { world, startAgent } = await startRenewalWorld();
     const agent = await startAgent({ cluster: "eu-1", withToken: true, lifeMs: -1 });
     await world.advance("1m");
-    expect(certificateOf(agent).publicKey).toBe("eu-1-2");
+    expect(certificateOf(agent).publicKey).toBe("eu-1-1");
     expect(agent.logged.join()).toContain("asking by the bootstrap token");
     const before = agent.refusals();
     await world.advance("30h");

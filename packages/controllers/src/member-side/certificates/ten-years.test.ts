@@ -2,14 +2,7 @@
  * Ten years of rotation on the virtual clock: agents renew their certificates, the authority is replaced every two years, and no
  * call is ever refused. Rotation alone: what answers is the decision and the signer, without an API server around them.
  */
-import {
-  type AnyObject,
-  failure,
-  type JsonObject,
-  notFound,
-  Refused,
-  type Resource,
-} from "@lifeboat/api";
+import { type AnyObject, failure, notFound, Refused, type Resource } from "@lifeboat/api";
 import { addMs, createRandom, type Instant, instantOf, sleep, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
 import {
@@ -69,7 +62,9 @@ test("no certificate lapses in ten years", async () => {
       throw new Refused(failure(401, "Unauthorized", "Unauthorized"));
     };
     let request: AnyObject | undefined;
-    const plane = wrapped({} as Client, {
+    // Nothing else of a client is asked for here.
+    const nothing = {} as Client;
+    const plane = wrapped(nothing, {
       get: (async (resource: Resource, key: { readonly name: string }) => {
         check();
         if (resource.plural === "configmaps")
@@ -96,15 +91,20 @@ test("no certificate lapses in ten years", async () => {
       }) as unknown as Client["patch"],
       create: (async (_resource: Resource, asked: AnyObject) => {
         check();
-        const spec = asked["spec"] as JsonObject;
-        const read = signer.read(atob(String(spec["request"])));
+        const spec = asked["spec"] as {
+          readonly request: string;
+          readonly signerName: string;
+          readonly usages: readonly string[];
+          readonly expirationSeconds: number;
+        };
+        const read = signer.read(atob(spec.request));
         const view = {
-          signer: String(spec["signerName"]),
+          signer: spec.signerName,
           made: clock.now(),
           user,
           groups: [AGENTS_GROUP],
-          usages: spec["usages"] as readonly string[],
-          expirationSeconds: Number(spec["expirationSeconds"]),
+          usages: spec.usages,
+          expirationSeconds: spec.expirationSeconds,
           isApproved: false,
           isAnswered: false,
           read,
@@ -117,7 +117,10 @@ test("no certificate lapses in ten years", async () => {
         const plan = decideRequest({ ...view, isApproved: true }, clock.now());
         if (plan.kind !== "sign" || "refusal" in read) throw new Error(plan.reason);
         const certificate = sign(read.publicKey, plan.certificate.notAfter);
-        request = { ...asked, status: { certificate: btoa(certificate) } } as unknown as AnyObject;
+        request = {
+          ...asked,
+          status: { certificate: btoa(certificate) },
+        } as unknown as AnyObject;
         return request;
       }) as unknown as Client["create"],
     });

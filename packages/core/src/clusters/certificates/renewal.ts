@@ -34,7 +34,7 @@ export type ExpiryStage = "fine" | "ending" | "last" | "ended";
 const ENDING = 0.3;
 const LAST = 0.1;
 
-/** How near its end a certificate is: an Event tells of each stage once. */
+/** How near its end a certificate is: an Event reports each stage once. */
 export function expiryStage(life: Life, now: Instant): ExpiryStage {
   const left = shareLeft(life, now);
   if (left <= 0) return "ended";

@@ -78,7 +78,7 @@ export interface GrantedCertificate {
 
 export type RequestPlan = {
   readonly reason: RequestReason;
-  /** For people, where the sentence of the reason does not say it all. */
+  /** For people, what the sentence of the reason does not contain. */
   readonly detail?: string;
   /** The cluster whose agent the certificate is for. */
   readonly cluster?: string;

@@ -23,7 +23,7 @@ export const TOMBSTONE = "lifeboat.dev/tombstone";
 export const REVOKED_NAMESPACE = "lifeboat-system";
 export const REVOKED_NAME = "revoked-certificates";
 
-/** A client's certificate, as far as revocation looks at it. */
+/** A client's certificate, as far as revocation depends on it. */
 export interface PresentedCertificate {
   /** Hexadecimal, as `X509Certificate.serialNumber` shows it. */
   readonly serial: string;

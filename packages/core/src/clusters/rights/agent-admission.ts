@@ -1,5 +1,5 @@
 /**
- * What an agent may write beyond what RBAC can tell (D25): RBAC binds no `create` to a name and sees no field.
+ * What an agent may write, where RBAC cannot decide it (D25): RBAC binds no `create` to a name and sees no field.
  *
  * 1. An agent creates a Cluster, Lease, Secret and certificate request only under the names that belong to its cluster.
  * 2. Of its Cluster it writes where and how it is found (id, provider, region, zones, endpoint, references to its own
@@ -38,7 +38,7 @@ export interface AgentWrite {
   readonly old?: unknown;
 }
 
-/** Whether a write is an agent's, so that `agentRefusal` has a say in it. */
+/** Whether a write is an agent's, which `agentRefusal` then judges. */
 export function isAgentsWrite({ user }: Pick<AgentWrite, "user">): boolean {
   return isAgentUser(user.name) || user.groups.includes(AGENTS_GROUP);
 }
