@@ -37,7 +37,7 @@ import { CommandFailed, UsageError } from "../failure.ts";
 import type { OptionDefinition } from "../options.ts";
 import { parseLogLevel, seedFromProcess } from "../process-settings.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
-import { stopOnSignal } from "../stopping.ts";
+import { isStartedByAnother, stopOnSignal } from "../stopping.ts";
 
 export const agentOptions: readonly OptionDefinition[] = [
   {
@@ -167,7 +167,7 @@ async function agent(settings: Settings): Promise<void> {
     log: createPinoLog({ level: parseLogLevel(settings.requiredText("log-level")) }),
     metrics: createPromMetrics(),
   };
-  const stopping = stopOnSignal();
+  const stopping = stopOnSignal({ followsParent: isStartedByAnother(process.env, process.ppid) });
   const planePath = planeKubeconfig(settings);
   const connection = await inSentences("the control plane", () => connectPlane(planePath));
   const plane = connection.client;

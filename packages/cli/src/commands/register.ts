@@ -26,6 +26,7 @@ import {
   type PlaneAccess,
   registerByToken,
   type Registered,
+  type RegisterRequest,
   RegistrationStepFailed,
 } from "@lifeboat/plane";
 import type { Command } from "commander";
@@ -130,36 +131,56 @@ async function register(endpoint: string, settings: Settings): Promise<void> {
   if (settings.isOn("install") && settings.text("cluster-kubeconfig") === undefined)
     throw new UsageError("--install needs --cluster-kubeconfig");
   const file = resolve(settings.text("agent-kubeconfig") ?? `${cluster}-agent.kubeconfig`);
-  const isCheck = settings.isOn("check");
-  const ports = { clock: createRealClock(), connect: connectPlane, ...hashes, pinsOf };
   tellProxies();
-  const kept = await pendingKey(file, cluster, isCheck);
   try {
-    const registered = await registerByToken(ports, {
+    const identity = await obtainIdentity({
       server,
       token,
       pins,
-      skipPin: pins.length === 0,
       cluster,
-      certificate: kept.certificate,
+      file,
       timeoutMs: settings.number("wait"),
-      check: isCheck,
+      check: settings.isOn("check"),
       onStep: tellStep,
     });
-    if (registered === undefined) {
+    if (identity === undefined) {
       tell(`cluster(${cluster}) can be registered (nothing was changed)`);
       return;
     }
-    const kubeconfig = agentKubeconfig(registered);
-    await writeFile(file, kubeconfig, { mode: 0o600 });
-    await kept.remove();
     tell(`the agent's kubeconfig is ${file}`);
-    await startAgent(settings, registered, kubeconfig, cluster);
+    await startAgent(settings, identity.registered, identity.kubeconfig, cluster);
   } catch (error) {
     if (!(error instanceof RegistrationStepFailed)) throw error;
     tell(`${error.step.padEnd(STEP_WIDTH)}FAILED`);
     throw new CommandFailed(error.message);
   }
+}
+
+interface IdentityRequest extends Omit<RegisterRequest, "skipPin" | "certificate"> {
+  /** Where the agent's kubeconfig is written; the key is kept beside it until then. */
+  readonly file: string;
+}
+
+interface Identity {
+  readonly registered: Registered;
+  readonly kubeconfig: string;
+}
+
+/** Registers and writes the kubeconfig of the agent; without pins the signature by the token suffices. undefined: a check. */
+export async function obtainIdentity(asked: IdentityRequest): Promise<Identity | undefined> {
+  const { file, cluster, check, pins } = asked;
+  const ports = { clock: createRealClock(), connect: connectPlane, ...hashes, pinsOf };
+  const kept = await pendingKey(file, cluster, check);
+  const registered = await registerByToken(ports, {
+    ...asked,
+    skipPin: pins.length === 0,
+    certificate: kept.certificate,
+  });
+  if (registered === undefined) return undefined;
+  const kubeconfig = agentKubeconfig(registered);
+  await writeFile(file, kubeconfig, { mode: 0o600 });
+  await kept.remove();
+  return { registered, kubeconfig };
 }
 
 /** The manifest, or the agent itself. */

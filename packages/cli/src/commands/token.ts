@@ -96,19 +96,29 @@ const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
 async function createToken(plane: Client, settings: Settings): Promise<void> {
   const cluster = settings.text("cluster");
   if (cluster !== undefined) checkClusterName(cluster);
-  const token = { id: randomText(6), secret: randomText(16) };
   const isCommand = settings.isOn("print-register-command");
   // Before the token is made: a command that cannot be printed leaves nothing behind.
   const way = isCommand ? await wayIn(plane) : undefined;
   const ends = addMs(createRealClock().now(), settings.number("ttl"));
-  await plane.create(SECRETS, secretOf(token, ends, cluster, settings.text("description")));
-  const text = `${token.id}.${token.secret}`;
+  const text = await makeToken(plane, ends, cluster, settings.text("description"));
   const named = cluster ?? "NAME";
   print([
     way === undefined
       ? text
       : `lifeboat register ${way.endpoint} --token ${text} --discovery-token-ca-cert-hash ${way.pin} --cluster-name ${named}`,
   ]);
+}
+
+/** Makes a token that counts until then, for one cluster or for any; answers it whole. */
+export async function makeToken(
+  plane: Client,
+  ends: Instant,
+  cluster: string | undefined,
+  description: string | undefined,
+): Promise<string> {
+  const token = { id: randomText(6), secret: randomText(16) };
+  await plane.create(SECRETS, secretOf(token, ends, cluster, description));
+  return `${token.id}.${token.secret}`;
 }
 
 function secretOf(
@@ -139,8 +149,13 @@ function secretOf(
   };
 }
 
+export interface WayIn {
+  readonly endpoint: string;
+  readonly pin: string;
+}
+
 /** Where a cluster registers, and what its authority is recognized by. */
-async function wayIn(plane: Client): Promise<{ readonly endpoint: string; readonly pin: string }> {
+export async function wayIn(plane: Client): Promise<WayIn> {
   const kubeconfig = kubeconfigOf(await orNothing(plane.get(CONFIG_MAPS, CLUSTER_INFO)));
   if (kubeconfig === "")
     throw new CommandFailed(

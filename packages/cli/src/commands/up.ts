@@ -52,7 +52,7 @@ import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { isStartedByAnother, STOP_LIMIT_MS, stopOnSignal, type Stopping } from "../stopping.ts";
 import { readTokenFile } from "../token-file.ts";
 import { version } from "../version.ts";
-import { memberSizeOptions } from "./members.ts";
+import { agentTimesFrom, memberModeOptions, memberSizeOptions } from "./members.ts";
 
 export const upOptions: readonly OptionDefinition[] = [
   {
@@ -95,6 +95,7 @@ export const upOptions: readonly OptionDefinition[] = [
     help: "Start so many simulated member clusters in a process of their own and join them",
   },
   ...memberSizeOptions,
+  ...memberModeOptions,
   ...oidcOptions,
   ...controllerOptions,
   {
@@ -121,6 +122,7 @@ async function up(settings: Settings): Promise<void> {
   const tokens = tokenFile === undefined ? new Map() : readTokenFile(tokenFile);
   const level = parseLogLevel(settings.requiredText("log-level"));
   const controllers = controllersFrom(settings);
+  const agentTimes = agentTimesFrom(settings);
   const provider = oidcFrom(settings);
   for (const warning of retiredWarnings(settings)) process.stderr.write(`lifeboat: ${warning}\n`);
   makeDirectory(dataDirectory);
@@ -186,6 +188,7 @@ async function up(settings: Settings): Promise<void> {
     startDelaySeconds: Math.ceil(settings.number("member-start-delay") / 1000),
     kubeconfigDirectory: resolve(kubeconfigDirectory),
     planeKubeconfig: resolve(kubeconfig),
+    ...agentTimes,
   };
   const members = (signal: AbortSignal): Promise<void> =>
     runMembers(ports, plane, resolve(dataDirectory), settled, signal);
