@@ -274,6 +274,7 @@ async function readIdentity(file: string): Promise<KeptIdentity | undefined> {
       pins: pinsOf(pemOf(cluster.certificateAuthority)),
     };
   } catch {
+    // Whatever is wrong with it, another registration is the remedy.
     return undefined;
   }
 }
@@ -286,6 +287,7 @@ function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {
+    // None yet.
     return "";
   }
 }
