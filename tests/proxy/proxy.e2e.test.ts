@@ -135,9 +135,8 @@ describe("lifeboat", () => {
     await until("the pod runs", async () =>
       (await into("member1", "get", "pod", "short")).stdout.includes("Running"),
     );
-    const child = startProcess(lifeboatCommand, [
-      ...["logs", "short", "-f", "-C", "member1", "--data-dir", directory],
-    ]);
+    const args = ["logs", "short", "-f", "-C", "member1", "--data-dir", directory];
+    const child = startProcess(lifeboatCommand, args);
     await child.printed(/ready/);
     await into("member1", "delete", "pod", "short", "--now");
     expect(await child.ended).toBe(0);

@@ -25,7 +25,8 @@ export function formatMemberTables(tables: readonly MemberTable[], form: TableFo
       const cells = listOf(row, "cells");
       const cellOf = (name: string): string => {
         const at = columns.findIndex((column) => column.name === name);
-        return at < 0 ? "" : shown(cells[at] ?? "");
+        const cell = at < 0 ? undefined : cells[at];
+        return cell === undefined ? "" : shown(cell);
       };
       const namespace = form.hasNamespace ? [shown(namespaceOf(row))] : [];
       return [cluster, ...namespace, ...names.map(cellOf)];

@@ -201,25 +201,26 @@ test("a process that was paused for longer than its lease writes nothing when it
   void run.run(new AbortController().signal);
   await clock.advance(5000);
   const [first] = terms;
+  if (first === undefined) throw new Error("it does not lead");
   const write = (name: string): Promise<AnyObject> => {
     const metadata = { namespace: "kube-system", name };
-    return first!.client.create(leases, {
+    return first.client.create(leases, {
       apiVersion: "coordination.k8s.io/v1",
       kind: "Lease",
       metadata,
     });
   };
   await write("before");
-  expect(first?.term.isHeld()).toBe(true);
+  expect(first.term.isHeld()).toBe(true);
   paused = 20_000;
-  expect(first?.term.isHeld()).toBe(false);
+  expect(first.term.isHeld()).toBe(false);
   await expect(write("after")).rejects.toThrow("does not lead any more");
-  expect(await first?.client.get(leases, lease)).toBeDefined();
+  expect(await first.client.get(leases, lease)).toBeDefined();
   // It leads again later, by a term of its own; the old one stays over.
   await clock.advance(60_000);
   expect(terms).toHaveLength(2);
   expect(terms[1]?.term.isHeld()).toBe(true);
-  expect(first?.term.isHeld()).toBe(false);
+  expect(first.term.isHeld()).toBe(false);
   await expect(write("after")).rejects.toThrow("does not lead any more");
 });
 

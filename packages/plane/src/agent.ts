@@ -81,6 +81,8 @@ export interface AgentOptions extends Omit<MemberIdentity, "id" | "cluster">, Re
   readonly namespace: string;
   /** Which of several replicas: the pod's name. */
   readonly instance: string;
+  /** What else runs in the replica that leads, such as the tunnel: a cluster has one. */
+  readonly leading?: readonly Service[];
 }
 
 export const DEFAULT_AGENT = Object.freeze({
@@ -245,7 +247,7 @@ class RunningAgent implements Agent {
         { leaseDurationMs, renewMs: leaseDurationMs * leaseRenewFraction },
       ),
       ...this.#status(),
-      this.#elected(this.#execution()),
+      this.#elected(this.#leading()),
     ];
   }
 
@@ -303,6 +305,12 @@ class RunningAgent implements Agent {
         }
       },
     };
+  }
+
+  #leading(): Service {
+    const { leading = [] } = this.#options;
+    const execution = this.#execution();
+    return leading.length === 0 ? execution : createManager(this.#ports, [execution, ...leading]);
   }
 
   /** Runs a service in the replica that leads. */

@@ -2,8 +2,7 @@
 import {
   type AnyObject,
   clusterTaintPolicies,
-  type New,
-  type Resource,
+  propagationPolicies,
   resourceBindings,
 } from "@lifeboat/api";
 import { createRandom, createSeededIds, instantOf } from "@lifeboat/base";
@@ -60,14 +59,14 @@ let replicas: Replica[];
 beforeEach(async () => {
   world = await createWorld();
   replicas = [];
-  let ended = false;
+  const state = { hasEnded: false };
   void installPlane(
     world.clock,
     world.client,
     { version: "1.0.0", webhook: { url: "https://127.0.0.1:9" }, dryRun: false, force: false },
     () => undefined,
-  ).finally(() => (ended = true));
-  while (!ended) await world.advance("100ms");
+  ).finally(() => (state.hasEnded = true));
+  while (!state.hasEnded) await world.advance("100ms");
 });
 afterEach(async () => {
   for (const { stop } of replicas) stop.abort();
@@ -181,29 +180,18 @@ it("a leader that is cut off stops before another begins, and may lead again lat
 it("fills in itself what the webhook would, for the time that the webhook does not answer", async () => {
   start("a");
   await world.advance("10s");
-  await world.client.create(
-    {
-      group: "policy.karmada.io",
-      version: "v1alpha1",
-      plural: "propagationpolicies",
-      kind: "PropagationPolicy",
-      namespaced: true,
-    } as Resource,
-    {
-      apiVersion: "policy.karmada.io/v1alpha1",
-      kind: "PropagationPolicy",
-      metadata: {
-        name: "p",
-        namespace: "default",
-        labels: { "propagationpolicy.karmada.io/permanent-id": "p-id" },
-      },
-      spec: {
-        resourceSelectors: [
-          { apiVersion: "v1", kind: "ConfigMap", namespace: "default", name: "c" },
-        ],
-      },
-    } as New<AnyObject>,
-  );
+  await world.client.create(propagationPolicies, {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "PropagationPolicy",
+    metadata: {
+      name: "p",
+      namespace: "default",
+      labels: { "propagationpolicy.karmada.io/permanent-id": "p-id" },
+    },
+    spec: {
+      resourceSelectors: [{ apiVersion: "v1", kind: "ConfigMap", namespace: "default", name: "c" }],
+    },
+  });
   await world.client.create(resources.configMaps, configMap("c", {}));
   await world.advance("10s");
   const [binding] = (await world.client.list(resourceBindings)).items;

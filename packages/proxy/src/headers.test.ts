@@ -113,10 +113,34 @@ describe("to a member", () => {
 describe("to a caller", () => {
   it("nothing passes that would act on the control plane's address or its connection", () => {
     const raw = [
-      ...["Content-Type", "t", "Warning", "a", "Warning", "b", "Set-Cookie", "c", "Location", "l"],
-      ...["Connection", "X-Hop", "X-Hop", "h", "Transfer-Encoding", "chunked", "Alt-Svc", "h3"],
-      ...["Access-Control-Allow-Origin", "*", "WWW-Authenticate", "Basic", "__proto__", "p"],
-      ...["Lifeboat-Problem", "x", ":status", "200"],
+      "Content-Type",
+      "t",
+      "Warning",
+      "a",
+      "Warning",
+      "b",
+      "Set-Cookie",
+      "c",
+      "Location",
+      "l",
+      "Connection",
+      "X-Hop",
+      "X-Hop",
+      "h",
+      "Transfer-Encoding",
+      "chunked",
+      "Alt-Svc",
+      "h3",
+      "Access-Control-Allow-Origin",
+      "*",
+      "WWW-Authenticate",
+      "Basic",
+      "__proto__",
+      "p",
+      "Lifeboat-Problem",
+      "x",
+      ":status",
+      "200",
     ];
     const passed = passedToCaller(raw);
     expect(Object.entries(passed)).toEqual([

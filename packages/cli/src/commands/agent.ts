@@ -174,13 +174,16 @@ async function agent(settings: Settings): Promise<void> {
   const memberEnd = await memberConfig(settings.text("cluster-kubeconfig"));
   const member = createHttpClient(memberEnd);
   const scripts = createScriptWorkers();
+  const { cluster } = options;
+  // In the replica that leads: the newest tunnel of a cluster ends the one before it.
+  const tunnel = createTunnel(ports, { cluster, plane: connection.end, member: memberEnd });
   const running = createAgent(
     {
       ...ports,
       interpretation: (shared, customizations) =>
         createInterpretation(shared, customizations, scripts),
     },
-    { ...options, plane, member },
+    { ...options, plane, member, leading: [tunnel] },
   );
   let isReady = false;
   let health: HealthServer | undefined;
@@ -196,9 +199,7 @@ async function agent(settings: Settings): Promise<void> {
       if (ready) process.stdout.write("ready\n");
     });
     const renewal = await renewalOf(ports, settings, connection, member);
-    const { cluster } = options;
-    const tunnel = createTunnel(ports, { cluster, plane: connection.end, member: memberEnd });
-    await runBoth(running, createManager(ports, [...renewal, tunnel]), stopping.signal);
+    await runBoth(running, createManager(ports, renewal), stopping.signal);
   } catch (error) {
     if (error instanceof AgentStopped) throw new CommandFailed(error.message);
     throw error;
@@ -252,7 +253,7 @@ function planeKubeconfig(settings: Settings): string {
   return path;
 }
 
-/** Runs the agent until it ends, and as long what renews its certificate and carries callers into the member. */
+/** Runs the agent until it ends, and as long what renews its certificate. */
 async function runBoth(
   agentService: Pick<Service, "run">,
   beside: Pick<Service, "run">,

@@ -1,5 +1,5 @@
 /** The flags of `lifeboat manager` beyond those of the controllers. */
-import { LEADER_ELECTION_TIMES } from "@lifeboat/kit";
+import type { LEADER_ELECTION_TIMES } from "@lifeboat/kit";
 import { type ElectionOptions, MANAGER_LEASE } from "@lifeboat/plane";
 import { controllerOptions } from "../controller-options.ts";
 import { UsageError } from "../failure.ts";

@@ -5,7 +5,7 @@
  * 1. What cannot be read leaves the last good credential in place.
  * 2. A kubeconfig that names another server is not followed: a credential is for the server that it was given for.
  */
-import { equalJson, type Json } from "@lifeboat/api";
+import { equalJson } from "@lifeboat/api";
 import type { Access } from "../kubeconfig.ts";
 import {
   createCredentialSource,
@@ -79,7 +79,7 @@ class FollowedCredential implements CredentialSource {
       return false;
     }
     if (access.cluster.server !== this.#access.cluster.server) return false;
-    const isOther = !equalJson(access as unknown as Json, this.#access as unknown as Json);
+    const isOther = !equalJson(access, this.#access);
     const isOtherAuthority = authority !== this.#authority && this.#authority !== undefined;
     this.#authority = authority;
     if (isOther) {

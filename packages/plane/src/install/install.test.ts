@@ -32,10 +32,10 @@ async function install(change: Partial<InstallRequest> = {}): Promise<readonly I
   const installing = installPlane(world.clock, world.client, { ...REQUEST, ...change }, (step) =>
     steps.push(step),
   );
-  let ended = false;
-  const noted = installing.finally(() => (ended = true));
+  const state = { hasEnded: false };
+  const noted = installing.finally(() => (state.hasEnded = true));
   noted.catch(() => undefined);
-  while (!ended) await world.advance("100ms");
+  while (!state.hasEnded) await world.advance("100ms");
   await noted;
   return steps;
 }
@@ -97,13 +97,13 @@ describe("installing", () => {
     };
     const key = { namespace: "", name: "lifeboat" };
     const found = await world.client.get(resource, key);
-    const webhooks = (found["webhooks"] as unknown as readonly AnyObject[]).map((one) => ({
+    const webhooks = (found["webhooks"] as readonly AnyObject[]).map((one) => ({
       ...one,
       failurePolicy: "Ignore",
       clientConfig: { ...(one["clientConfig"] as object), caBundle: "Q0E=" },
     }));
     const metadata = { ...found.metadata, labels: { ...found.metadata.labels, theirs: "1" } };
-    await world.client.update(resource, { ...found, metadata, webhooks } as unknown as AnyObject);
+    await world.client.update(resource, { ...found, metadata, webhooks });
     const steps = await install();
     expect(steps.filter(({ outcome }) => outcome !== "unchanged")).toMatchObject([
       { subject: "validatingwebhookconfiguration/lifeboat", outcome: "configured" },

@@ -4,14 +4,14 @@
  * 1. Labels and annotations of others stay. Every other field that is installed is replaced whole.
  * 2. The bundle of a webhook stays: the manager writes it.
  */
-import { type AnyObject, equalJson, isJsonObject, type Json, type New } from "@lifeboat/api";
+import { type AnyObject, equalJson, isJsonObject, type New } from "@lifeboat/api";
 import type { Webhook } from "../webhook/resources.ts";
 
 export function mergedObject(found: AnyObject, wanted: New<AnyObject>): AnyObject {
   const { metadata, apiVersion: _apiVersion, kind: _kind, ...fields } = wanted;
   const merged: Record<string, unknown> = { ...found, ...fields };
   if (Array.isArray(fields["webhooks"]))
-    merged["webhooks"] = keepBundles(fields["webhooks"] as unknown as readonly Webhook[], found);
+    merged["webhooks"] = keepBundles(fields["webhooks"] as readonly Webhook[], found);
   merged["metadata"] = {
     ...found.metadata,
     labels: { ...found.metadata.labels, ...metadata.labels },
@@ -57,7 +57,7 @@ function compare(before: unknown, after: unknown, path: string): readonly string
     const length = Math.max(before.length, after.length);
     return Array.from({ length }, (_, i) => compare(before[i], after[i], `${path}[${i}]`)).flat();
   }
-  if (equalJson(before as Json, after as Json)) return [];
+  if (equalJson(before, after)) return [];
   return [
     ...(before === undefined ? [] : [`-${path}: ${JSON.stringify(before)}`]),
     ...(after === undefined ? [] : [`+${path}: ${JSON.stringify(after)}`]),

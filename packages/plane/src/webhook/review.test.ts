@@ -54,7 +54,7 @@ async function ask(
 }
 
 const patchIn = (response: JsonObject): unknown =>
-  JSON.parse(Buffer.from(String(response["patch"]), "base64").toString());
+  JSON.parse(Buffer.from(response["patch"] as string, "base64").toString());
 
 it("fills in what the kind fills in, as a patch", async () => {
   const taints = [{ key: "down", effect: "NoExecute" }];
@@ -115,7 +115,7 @@ it("passes on warnings", async () => {
     },
   });
   expect(response["status"]).toBeUndefined();
-  expect(String(response["warnings"])).toContain("StatefulFailoverInjection");
+  expect(JSON.stringify(response["warnings"])).toContain("StatefulFailoverInjection");
 });
 
 it("keeps what is protected from deletion", async () => {
