@@ -12,7 +12,11 @@ export {
 export { CONTROLLERS_USER } from "./plane-rights.ts";
 export type { PlaneWork } from "./plane-work.ts";
 export { establishKinds, installKinds } from "./install-kinds.ts";
-export { createMemberHost, type HostedAgent, type HostedMember } from "./simulated-member/member-host.ts";
+export {
+  createMemberHost,
+  type HostedAgent,
+  type HostedMember,
+} from "./simulated-member/member-host.ts";
 export { modelOptions, type SimulatedMemberSpec } from "./simulated-member/member-spec.ts";
 export {
   createSimulatedMember,

@@ -207,7 +207,9 @@ async function openAll(
 ): Promise<readonly OpenedMember[]> {
   const { nodes, startDelaySeconds, kubeconfigDirectory, agents } = settings;
   const pull =
-    agents === undefined ? undefined : { times: agents, target: targetOf(settings.planeKubeconfig) };
+    agents === undefined
+      ? undefined
+      : { times: agents, target: targetOf(settings.planeKubeconfig) };
   const spec = { nodes, podStartSeconds: startDelaySeconds, podStopSeconds: 1 };
   const names = Array.from({ length: settings.members }, (_, i) => memberName(i + 1));
   return Promise.all(

@@ -287,6 +287,7 @@ function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {
+    // None yet.
     return "";
   }
 }
