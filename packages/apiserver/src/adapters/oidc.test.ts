@@ -154,7 +154,9 @@ describe("a provider", () => {
     expect(fetches).toBe(2);
     // The key that is no longer published counts no more, also for tokens that were remembered.
     expect(await oidc.authenticate(old)).toBeUndefined();
-    for (let i = 0; i < 20; i += 1) await oidc.authenticate(await tokenBy(makeKey("nobody")));
+    const stranger = makeKey("nobody");
+    for (let i = 0; i < 20; i += 1)
+      await oidc.authenticate(await tokenBy({ ...stranger, kid: `nobody-${i}` }));
     expect(fetches).toBe(2);
   });
 
