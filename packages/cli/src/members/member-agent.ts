@@ -278,7 +278,7 @@ async function readIdentity(file: string): Promise<KeptIdentity | undefined> {
       pins: pinsOf(pemOf(cluster.certificateAuthority)),
     };
   } catch {
-    // Whatever is wrong with it, another registration is the remedy.
+    // Whatever is wrong with the file: the member registers again.
     return undefined;
   }
 }
