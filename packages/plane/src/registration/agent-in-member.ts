@@ -3,6 +3,7 @@
  * installing gave it, is touched.
  */
 import { type AnyObject, isJsonObject, type New, type Resource } from "@lifeboat/api";
+import { memoryKey } from "@lifeboat/controllers/member-side";
 import { wellKnown } from "@lifeboat/core";
 import type { Client } from "@lifeboat/kit";
 import {
@@ -44,6 +45,8 @@ export async function installAgent(member: Client, agent: AgentManifest): Promis
       `the member runs the agent of cluster ${other} already, in namespace ${agent.namespace}: unregister that one first`,
     );
   const space = await findObject(member, namespaces, { namespace: "", name: agent.namespace });
+  // The Cluster of an earlier registration: an agent that remembers it would make no other.
+  await ensureGone(member, configMaps, memoryKey(agent.cluster, agent.namespace));
   for (const object of agentManifest(agent))
     // A namespace that is there already does not become ours to delete.
     if (object.kind !== namespaces.kind || space === undefined)
@@ -85,6 +88,7 @@ export async function removeAgent(
   await ensureGone(member, clusterRoleBindings, { namespace: "", name: AGENT_NAME });
   await ensureGone(member, clusterRoles, { namespace: "", name: AGENT_NAME });
   await ensureGone(member, serviceAccounts, { namespace, name: AGENT_NAME });
+  await ensureGone(member, configMaps, memoryKey(cluster, namespace));
   const space = await findObject(member, namespaces, { namespace: "", name: namespace });
   if (space === undefined) return [];
   if (space.metadata.labels?.[wellKnown.SYSTEM] !== "true")
