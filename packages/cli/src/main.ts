@@ -2,8 +2,9 @@
  * The `lifeboat` command. One file per verb in commands/; this one knows which there are and how they end: exit code 0
  * for done, 2 for a call that was wrong, 1 for one that could not be carried out.
  */
-import { DirectoryRefused, fileProblem } from "@lifeboat/apiserver/adapters";
+import { BackupRefused, DirectoryRefused, fileProblem } from "@lifeboat/apiserver/adapters";
 import { Command, CommanderError } from "commander";
+import { addBackup } from "./commands/backup.ts";
 import { addBrake } from "./commands/brake.ts";
 import { addCordon, addUncordon } from "./commands/cordon.ts";
 import { addDemo } from "./commands/demo.ts";
@@ -15,6 +16,7 @@ import { addGet } from "./commands/get.ts";
 import { addJoin } from "./commands/join.ts";
 import { addMember } from "./commands/member.ts";
 import { addMembers } from "./commands/members.ts";
+import { addRestore } from "./commands/restore.ts";
 import { addStatus } from "./commands/status.ts";
 import { addTaint } from "./commands/taint.ts";
 import { addUnjoin } from "./commands/unjoin.ts";
@@ -46,6 +48,8 @@ export async function main(args: readonly string[]): Promise<void> {
   addFence(program);
   addEvacuations(program);
   addBrake(program);
+  addBackup(program);
+  addRestore(program);
   addMember(program);
   addMembers(program);
   try {
@@ -66,7 +70,8 @@ function report(error: unknown): number {
     process.stderr.write(`lifeboat: ${error.message}\n`);
     return 1;
   }
-  const problem = error instanceof DirectoryRefused ? error.message : fileProblem(error);
+  const isSentence = error instanceof DirectoryRefused || error instanceof BackupRefused;
+  const problem = isSentence ? error.message : fileProblem(error);
   if (problem !== undefined) {
     process.stderr.write(`lifeboat: ${problem}\n`);
     return 1;

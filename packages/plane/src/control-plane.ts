@@ -13,6 +13,7 @@ import {
   type User,
 } from "@lifeboat/apiserver";
 import type { ConnectMember, ScriptEngine } from "@lifeboat/controllers/context";
+import { holdDeletions } from "@lifeboat/controllers/operating";
 import { createManager, type Service } from "@lifeboat/kit";
 import { type ControllersOptions, createControllers } from "./controllers.ts";
 import { createCustomizationAdmission } from "./customization-admission.ts";
@@ -28,6 +29,8 @@ export interface ControlPlaneOptions {
   readonly tokens: ReadonlyMap<string, User>;
   /** What checks users' scripts before they are stored; absent: they are stored unread. */
   readonly scripts?: Pick<ScriptEngine, "check">;
+  /** The storage holds a backup of this time ("": not known): nothing is deleted in members until a person agrees. */
+  readonly restoredFrom?: string | undefined;
   /** What works on the control plane by itself; absent: it only serves its API. */
   readonly work?: PlaneWork;
 }
@@ -81,6 +84,8 @@ export async function createControlPlane(
   });
   try {
     await serveKinds(ports, server);
+    if (options.restoredFrom !== undefined)
+      await holdDeletions(ports, server.client(PLANE_USER), options.restoredFrom);
   } catch (error) {
     await server.close();
     throw error;

@@ -220,6 +220,9 @@ export const evacuationBudgetKind = declareKind({
     brakeReleasedAt: optional(
       time("A person let deletions go on after the mass-deletion brake of before this time."),
     ),
+    restoreAgreedAt: optional(
+      time("A person let a restored control plane delete in members after a restore before this time."),
+    ),
   }),
   status: object("The rate of the fleet as it is, and the last reservation of releases.", {
     reservedUntil: optional(time("No release before this time: the token up to then is used.")),
@@ -240,7 +243,12 @@ export const evacuationBudgetKind = declareKind({
         { maxItems: 200 },
       ),
     ),
-    conditions: optional(conditions("MassDeletion is True while deletions are stopped.")),
+    conditions: optional(
+      conditions(
+        "MassDeletion is True while deletions are stopped. RestoredFromBackup is True while nothing is deleted in members " +
+          "after a restore.",
+      ),
+    ),
   }),
   rules: ({ metadata: { name } }) =>
     name === FLEET_BUDGET ? [] : [invalid("metadata.name", name, `must be ${FLEET_BUDGET}`)],

@@ -1,5 +1,14 @@
+export {
+  type BackedUpFile,
+  type BackupCounts,
+  BackupRefused,
+  openBackup,
+  writeBackup,
+} from "./backup-file.ts";
+export { syncFolder, writeWhole } from "./durable-files.ts";
 export { fileProblem, makePrivateDirectory } from "./file-problem.ts";
 export { DirectoryRefused } from "./lmdb-directory.ts";
+export { makeStore, ownerOfStore, readStore } from "./lmdb-backup.ts";
 export { isAlive, type Owner, thisProcess } from "./lmdb-owner.ts";
 export { type LmdbStorageOptions, openLmdbStorage } from "./lmdb-storage.ts";
 export {

@@ -33,6 +33,13 @@ import {
   seedFromProcess,
 } from "../environment.ts";
 import { controllerOptions, controllersFrom } from "../controller-options.ts";
+import {
+  pkiDirectory,
+  readRestoredMark,
+  refuseHalfRestored,
+  removeRestoredMark,
+  storeDirectory,
+} from "../data-directory.ts";
 import { retiredWarnings } from "../failover-options.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import {
@@ -77,7 +84,7 @@ export const upOptions: readonly OptionDefinition[] = [
   {
     name: "restored",
     type: "switch",
-    help: "The data directory was restored from a backup: clients with watches list again",
+    help: "The data directory was put back without `lifeboat restore`: clients list again, nothing is deleted in members",
   },
   {
     name: "members",
@@ -117,6 +124,9 @@ async function up(settings: Settings): Promise<void> {
   for (const warning of retiredWarnings(settings)) process.stderr.write(`lifeboat: ${warning}\n`);
   makeDirectory(dataDirectory);
   makeDirectory(kubeconfigDirectory);
+  refuseHalfRestored(dataDirectory);
+  const mark = readRestoredMark(dataDirectory);
+  const restoredFrom = mark?.takenAt ?? (settings.isOn("restored") ? "" : undefined);
   const log = createPinoLog({ level });
   const ports = {
     clock: createRealClock(),
@@ -124,15 +134,16 @@ async function up(settings: Settings): Promise<void> {
     ids: createRealIds(),
     log,
     metrics: createPromMetrics(),
-    storage: await openStorage(join(dataDirectory, "store"), settings.isOn("restored"), log),
+    storage: await openStorage(storeDirectory(dataDirectory), restoredFrom !== undefined, log),
     nextTurn,
   };
-  const pki = await openPki(ports.clock, join(dataDirectory, "pki"));
+  const pki = await openPki(ports.clock, pkiDirectory(dataDirectory));
   const scripts = createScriptWorkers();
   const plane = await createControlPlane(ports, {
     version,
     tokens,
     scripts,
+    restoredFrom,
     work: {
       controllers,
       connect: connectMemberOverHttp(`lifeboat/${version}`),
@@ -141,6 +152,8 @@ async function up(settings: Settings): Promise<void> {
       instance: hostname(),
     },
   });
+  // The hold is on the fleet's record now.
+  if (mark !== undefined) removeRestoredMark(dataDirectory);
   const tls = createTlsServer({
     handle: plane.server.handle,
     identify: plane.server.identify,

@@ -2,7 +2,8 @@
  * Removes copies from a member that bear our marks and have no Work, see core/propagation/works/stray.ts.
  *
  * 1. The member, the Work and the binding are read from their servers: a cache that is behind removes nothing.
- * 2. A copy is deleted by the uid that it was judged under.
+ * 2. After a restore of the control plane nothing is removed until a person agrees (restore-hold.ts).
+ * 3. A copy is deleted by the uid that it was judged under.
  */
 import { type AnyObject, type ObjectKey, orNothing, Refused, works } from "@lifeboat/api";
 import { addMs, type Clock } from "@lifeboat/base";
@@ -21,6 +22,7 @@ import {
 import { type Binding, bindingResource } from "../../context/bindings.ts";
 import type { ObjectReference, Stray } from "./member-objects.ts";
 import type { MemberWrites } from "./member-writes.ts";
+import { isHeld } from "./restore-hold.ts";
 import { bindingKeyOf } from "./still-wanted.ts";
 
 export interface StrayPorts {
@@ -51,6 +53,8 @@ export async function removeStray(
     const seenForMs = clock.monotonic() - seenAt;
     const verdict = judgeStray({ cluster, copy, binding, seenForMs });
     if (verdict !== "remove") return verdict === "wait" ? again : done;
+    // seed: stray-held-after-restore
+    if (await isHeld(ports, signal)) return again;
     signal.throwIfAborted();
     await remove(ports, reference, copy, binding, signal);
     return again;
