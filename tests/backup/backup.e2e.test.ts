@@ -154,7 +154,7 @@ describe("a fleet whose control plane is restored", () => {
     for (const [name, uid] of before) expect(after.get(name), name).toBe(uid);
 
     const shown = await lifeboat("brake", "--kubeconfig", second.kubeconfig);
-    expect(shown.output).toContain("restored from a backup");
+    expect(shown.output).toMatch(/restored\s+from\s+a\s+backup/);
     const released = await lifeboat("brake", "release", "--kubeconfig", second.kubeconfig);
     expect(released).toMatchObject({ code: 0 });
     await until(all.filter((name) => name !== "member2/mover"));

@@ -227,6 +227,10 @@ class LmdbStorage implements Storage {
       else void objects.put(key, row);
       void history.put(historyKey(change.revision), row);
     }
+    for (const row of batch.rewrites?.objects ?? [])
+      void objects.put(Buffer.from(row.key), encodeRow({ ...row, type: "MODIFIED" }));
+    for (const row of batch.rewrites?.history ?? [])
+      void history.put(historyKey(row.revision), encodeRow(row));
     if (batch.trimHistoryBefore !== undefined) this.#trim(batch.trimHistoryBefore);
     if (batch.revisionCeiling !== undefined) writeNumber(meta, CEILING, batch.revisionCeiling);
   }
@@ -327,6 +331,8 @@ function writeNumber(meta: Table, key: Buffer, value: number): void {
 function bytesWanted(batch: StorageBatch): number {
   let wanted = 0;
   for (const change of batch.changes) wanted += 2 * change.bytes.length + BYTES_PER_CHANGE;
+  for (const row of batch.rewrites?.objects ?? []) wanted += row.bytes.length + BYTES_PER_CHANGE;
+  for (const row of batch.rewrites?.history ?? []) wanted += row.bytes.length + BYTES_PER_CHANGE;
   return wanted;
 }
 
