@@ -1,6 +1,19 @@
 export type { AdmissionPlugin, AdmissionRequest } from "./admission/admission.ts";
 export type { Attributes, Authorizer } from "./authorization/authorizer.ts";
 export type { Catalog, ServedResource } from "./catalog/served-resource.ts";
+export {
+  AUDIT_MODES,
+  type AuditLog,
+  type AuditMode,
+  type Auditor,
+  createAuditor,
+} from "./http/audit/auditor.ts";
+export {
+  type AuditPolicy,
+  DEFAULT_POLICY,
+  parsePolicy,
+  PolicyRefused,
+} from "./http/audit/policy.ts";
 export { Dropped, type Handle, type HttpRequest, type HttpResponse } from "./http/exchange.ts";
 export { createStore, StoreClosed, type StoreOptions } from "./store/create-store.ts";
 export { createMemoryStorage, type DiskImage, type MemoryStorage } from "./store/memory-storage.ts";

@@ -7,6 +7,7 @@ import {
   allowMasters,
   type ApiServer,
   type ApiServerPorts,
+  type Auditor,
   createApiServer,
   createKindsAdmission,
   deletionProtection,
@@ -29,6 +30,8 @@ export interface ControlPlaneOptions {
   readonly tokens: ReadonlyMap<string, User>;
   /** What checks users' scripts before they are stored; absent: they are stored unread. */
   readonly scripts?: Pick<ScriptEngine, "check">;
+  /** Records requests that come over HTTP. */
+  readonly auditor?: Auditor | undefined;
   /** The storage holds a backup of this time ("": not known): nothing is deleted in members until a person agrees. */
   readonly restoredFrom?: string | undefined;
   /** What works on the control plane by itself; absent: it only serves its API. */
@@ -81,6 +84,7 @@ export async function createControlPlane(
     historyMaxEvents: HISTORY_MAX_EVENTS,
     historyMaxBytes: HISTORY_MAX_BYTES,
     unreadyWhenFull: true,
+    auditor: options.auditor,
   });
   try {
     await serveKinds(ports, server);

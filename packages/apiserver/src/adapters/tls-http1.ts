@@ -70,7 +70,13 @@ export class Http1 {
     state.identity ??= identityOf(socket);
     state.requests += 1;
     const { method = "", url = "", headers } = message;
-    const request = new Request(method, url, headers as HttpRequest["headers"], state.identity);
+    const request = new Request(
+      method,
+      url,
+      headers as HttpRequest["headers"],
+      state.identity,
+      socket.remoteAddress,
+    );
     message.on("error", () => undefined);
     response.on("error", () => undefined);
     response.once("close", () => {

@@ -14,6 +14,8 @@ export interface HttpRequest {
   readonly certificateUser?: User | undefined;
   /** There was a client certificate, and it is not valid here: expired, of another authority, not for clients. */
   readonly certificateRefused?: boolean;
+  /** Where the client is, as far as the transport can tell. */
+  readonly remoteAddress?: string | undefined;
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
 }

@@ -19,6 +19,7 @@ import type { Attributes, Authorizer } from "../authorization/authorizer.ts";
 import type { Catalog, ServedResource } from "../catalog/served-resource.ts";
 import type { RequestContext, User, Verbs } from "../verbs/verbs.ts";
 import { ANONYMOUS, createAuthenticator, impersonate } from "./authentication.ts";
+import type { Auditor, AuditRecord } from "./audit/auditor.ts";
 import { checkBodySize } from "./body.ts";
 import { BodyTurns, type NextTurn } from "./body-turns.ts";
 import { createDiscovery } from "./discovery.ts";
@@ -27,7 +28,7 @@ import { InFlight, type InFlightLimits } from "./in-flight.ts";
 import { createNegotiator } from "./media-type.ts";
 import { createHttpMetrics } from "./metrics.ts";
 import { isWatch } from "./parameters.ts";
-import { parsePath, type ResourcePath } from "./path.ts";
+import { type ParsedPath, parsePath, type ResourcePath } from "./path.ts";
 import { Query } from "./query.ts";
 import {
   checkOffered,
@@ -55,6 +56,8 @@ export interface HandleDeps {
   readonly tokens: ReadonlyMap<string, User>;
   readonly gitVersion: string;
   readonly limits?: HandleLimits;
+  /** Absent: nothing is recorded. */
+  readonly auditor?: Auditor | undefined;
   /** See BodyTurns; absent: bodies are decoded at once. */
   readonly nextTurn?: NextTurn | undefined;
 }
@@ -97,8 +100,22 @@ export function createHandle(deps: HandleDeps): Handle {
     const { verb, resource } = exchange.label;
     metrics.requests.add(1, { verb, resource, code: String(draft.status) });
     metrics.durations.observe((clock.monotonic() - began) / 1000, { verb });
-    return finish(draft, auditIdOf(http, ids), exchange.warnings);
+    exchange.auditId ||= auditIdOf(http, ids);
+    const response = finish(draft, exchange.auditId, exchange.warnings);
+    return exchange.record === undefined ? response : exchange.record.answered(response);
   };
+
+  async function beginAudit(
+    auditor: Auditor,
+    exchange: Exchange,
+    path: ParsedPath,
+    query: Query,
+  ): Promise<void> {
+    const { http } = exchange;
+    const verb = path.kind === "resource" ? verbOf(http.method, path, isWatch(query)) : undefined;
+    exchange.auditId = auditIdOf(http, ids);
+    exchange.record = await auditor.received(exchange, path, verb ?? http.method.toLowerCase());
+  }
 
   async function serve(exchange: Exchange): Promise<Draft> {
     const { http } = exchange;
@@ -107,7 +124,9 @@ export function createHandle(deps: HandleDeps): Handle {
     if (path.kind === "malformed")
       throw badRequest(`the request path is malformed: ${path.reason}`);
     const query = new Query(mark < 0 ? "" : http.url.slice(mark + 1));
-    exchange.user = impersonate(authorizer, authenticate(http), http.headers);
+    exchange.authenticated = authenticate(http);
+    exchange.user = impersonate(authorizer, exchange.authenticated, http.headers);
+    if (deps.auditor !== undefined) await beginAudit(deps.auditor, exchange, path, query);
     if (path.kind === "resource") return serveResourcePath(exchange, path, query);
     authorize(authorizer, {
       kind: "path",
@@ -188,6 +207,10 @@ class Exchange implements RequestContext {
   readonly http: HttpRequest;
   readonly warnings: string[] = [];
   user: User = ANONYMOUS;
+  /** Before impersonation. */
+  authenticated: User = ANONYMOUS;
+  auditId = "";
+  record: AuditRecord | undefined;
   label: { readonly verb: string; readonly resource: string } = OTHER_LABEL;
 
   constructor(http: HttpRequest) {

@@ -15,6 +15,8 @@ import { createRealClock, createRealIds, nextTurn } from "@lifeboat/base/adapter
 import { restoredStorage, type Storage } from "@lifeboat/apiserver";
 import {
   createTlsServer,
+  encryptedStorage,
+  type EncryptionOptions,
   openLmdbStorage,
   openPki,
   type TlsServer,
@@ -32,6 +34,7 @@ import {
   parseLogLevel,
   seedFromProcess,
 } from "../environment.ts";
+import { auditFrom, auditOptions } from "../audit.ts";
 import { controllerOptions, controllersFrom } from "../controller-options.ts";
 import {
   pkiDirectory,
@@ -40,6 +43,7 @@ import {
   removeRestoredMark,
   storeDirectory,
 } from "../data-directory.ts";
+import { encryptionFrom, encryptionOptions } from "../encryption.ts";
 import { retiredWarnings } from "../failover-options.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import {
@@ -95,6 +99,8 @@ export const upOptions: readonly OptionDefinition[] = [
     max: MAX_MEMBERS,
     help: "Start so many simulated member clusters in a process of their own and join them",
   },
+  ...encryptionOptions,
+  ...auditOptions,
   ...memberSizeOptions,
   ...controllerOptions,
   {
@@ -122,6 +128,8 @@ async function up(settings: Settings): Promise<void> {
   const level = parseLogLevel(settings.requiredText("log-level"));
   const controllers = controllersFrom(settings);
   for (const warning of retiredWarnings(settings)) process.stderr.write(`lifeboat: ${warning}\n`);
+  const openAudit = auditFrom(settings);
+  const encryption = encryptionFrom(settings, dataDirectory);
   makeDirectory(dataDirectory);
   makeDirectory(kubeconfigDirectory);
   refuseHalfRestored(dataDirectory);
@@ -134,9 +142,15 @@ async function up(settings: Settings): Promise<void> {
     ids: createRealIds(),
     log,
     metrics: createPromMetrics(),
-    storage: await openStorage(storeDirectory(dataDirectory), restoredFrom !== undefined, log),
+    storage: await openStorage(
+      storeDirectory(dataDirectory),
+      restoredFrom !== undefined,
+      encryption,
+      log,
+    ),
     nextTurn,
   };
+  const audit = await openAudit(ports);
   const pki = await openPki(ports.clock, pkiDirectory(dataDirectory));
   const scripts = createScriptWorkers();
   const plane = await createControlPlane(ports, {
@@ -144,6 +158,7 @@ async function up(settings: Settings): Promise<void> {
     tokens,
     scripts,
     restoredFrom,
+    auditor: audit.auditor,
     work: {
       controllers,
       connect: connectMemberOverHttp(`lifeboat/${version}`),
@@ -181,6 +196,7 @@ async function up(settings: Settings): Promise<void> {
   const members = (signal: AbortSignal): Promise<void> =>
     runMembers(ports, plane, resolve(dataDirectory), settled, signal);
   await untilStopped(stopping, plane, tls, members);
+  await audit.close();
   await scripts.close();
 }
 
@@ -225,8 +241,15 @@ function announce(url: string, kubeconfig: string): void {
   );
 }
 
-async function openStorage(directory: string, isRestored: boolean, log: Log): Promise<Storage> {
-  const storage = await openLmdbStorage(directory, { warn: (sentence) => log.warn(sentence) });
+async function openStorage(
+  directory: string,
+  isRestored: boolean,
+  encryption: Pick<EncryptionOptions, "keyring" | "tables">,
+  log: Log,
+): Promise<Storage> {
+  const tell = (sentence: string): void => log.warn(sentence);
+  const onDisk = await openLmdbStorage(directory, { warn: tell });
+  const storage = encryptedStorage(onDisk, { ...encryption, tell });
   return isRestored ? restoredStorage(storage) : storage;
 }
 
