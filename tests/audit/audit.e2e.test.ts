@@ -5,7 +5,12 @@ import { type AnyObject, type New } from "@lifeboat/api";
 import { connectByKubeconfig } from "@lifeboat/kit/adapters";
 import { newObject, resources } from "@lifeboat/testkit";
 import { afterEach, expect, it } from "vitest";
-import { lifeboatCommand, ONLY_API, type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
+import {
+  lifeboatCommand,
+  ONLY_API,
+  type RunningLifeboat,
+  startLifeboat,
+} from "../support/lifeboat.ts";
 import { removeDirectory, startProcess, temporaryDirectory } from "../support/processes.ts";
 
 const directories: string[] = [];
@@ -23,7 +28,10 @@ afterEach(async () => {
 });
 
 async function start(...args: string[]): Promise<RunningLifeboat> {
-  const lifeboat = await startLifeboat({ dataDirectory: ownDirectory(), args: [...ONLY_API, ...args] });
+  const lifeboat = await startLifeboat({
+    dataDirectory: ownDirectory(),
+    args: [...ONLY_API, ...args],
+  });
   running.push(lifeboat);
   return lifeboat;
 }
@@ -89,7 +97,12 @@ it("goes on where the disk of the log is full, unless it must not", async () => 
   const lenient = await start("--audit-log-path", "/dev/full");
   expect(await create(lenient, 2)).toBeUndefined();
   expect(lenient.process.output()).toContain("lines of the audit log /dev/full are lost: ENOSPC");
-  const strict = await start("--audit-log-path", "/dev/full", "--audit-log-mode", "blocking-strict");
+  const strict = await start(
+    "--audit-log-path",
+    "/dev/full",
+    "--audit-log-mode",
+    "blocking-strict",
+  );
   expect(String(await create(strict, 1))).toContain("cannot be recorded in the audit log");
 });
 

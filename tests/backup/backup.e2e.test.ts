@@ -15,7 +15,12 @@ import { connectByKubeconfig, type HttpClient } from "@lifeboat/kit/adapters";
 import { deployment, resources } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { lifeboatCommand, ONLY_API, type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
+import {
+  lifeboatCommand,
+  ONLY_API,
+  type RunningLifeboat,
+  startLifeboat,
+} from "../support/lifeboat.ts";
 import { removeDirectory, startProcess, temporaryDirectory } from "../support/processes.ts";
 
 const directories: string[] = [];
@@ -33,7 +38,11 @@ async function start(
   args: readonly string[],
   port?: number,
 ): Promise<RunningLifeboat> {
-  const lifeboat = await startLifeboat({ dataDirectory, args, ...(port !== undefined && { port }) });
+  const lifeboat = await startLifeboat({
+    dataDirectory,
+    args,
+    ...(port !== undefined && { port }),
+  });
   running.push(lifeboat);
   return lifeboat;
 }

@@ -6,7 +6,12 @@ import { type AnyObject, type New, works } from "@lifeboat/api";
 import { connectByKubeconfig, type HttpClient } from "@lifeboat/kit/adapters";
 import { resources } from "@lifeboat/testkit";
 import { afterEach, expect, it } from "vitest";
-import { lifeboatCommand, ONLY_API, type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
+import {
+  lifeboatCommand,
+  ONLY_API,
+  type RunningLifeboat,
+  startLifeboat,
+} from "../support/lifeboat.ts";
 import { removeDirectory, startProcess, temporaryDirectory } from "../support/processes.ts";
 
 const CANARY = "canary-6fd1c2a97b";
@@ -55,7 +60,11 @@ const secret = (name: string): New<AnyObject> =>
 /** Secrets that are made, changed and deleted, and one in a Work, as execution gets it. */
 async function useSecrets(plane: HttpClient): Promise<void> {
   const made = await plane.create(resources.secrets, secret("db"));
-  await plane.update(resources.secrets, { ...made, type: "Opaque", metadata: { ...made.metadata, labels: { a: "b" } } });
+  await plane.update(resources.secrets, {
+    ...made,
+    type: "Opaque",
+    metadata: { ...made.metadata, labels: { a: "b" } },
+  });
   await plane.create(resources.secrets, secret("gone"));
   await plane.delete(resources.secrets, { namespace: "default", name: "gone" });
   const data = { password: CANARY_64 };
@@ -132,7 +141,15 @@ it("finds the value where nothing is encrypted: the search itself works", async 
 it("refuses key files that others can read, that lie beside the data, or that hold no keys", async () => {
   const directory = ownDirectory();
   const up = (file: string) =>
-    lifeboat("up", "--data-dir", directory, "--listen", "127.0.0.1:0", "--encryption-key-file", file);
+    lifeboat(
+      "up",
+      "--data-dir",
+      directory,
+      "--listen",
+      "127.0.0.1:0",
+      "--encryption-key-file",
+      file,
+    );
   const open = keyFile(randomBytes(32));
   chmodSync(open, 0o640);
   expect(await up(open)).toMatchObject({ code: 2, output: expect.stringContaining("chmod 600") });

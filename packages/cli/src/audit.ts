@@ -74,7 +74,11 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Reads the settings; throws UsageError before anything is opened. */
 export function auditFrom(
   settings: Settings,
-): (ports: { readonly clock: Clock; readonly metrics: Metrics; readonly log: Log }) => Promise<Audit> {
+): (ports: {
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly log: Log;
+}) => Promise<Audit> {
   const path = settings.text("audit-log-path");
   const policy = readPolicy(settings.text("audit-policy-file"));
   const mode = parseMode(settings.requiredText("audit-log-mode"));

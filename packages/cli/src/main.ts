@@ -6,6 +6,7 @@ import { BackupRefused, DirectoryRefused, fileProblem } from "@lifeboat/apiserve
 import { Command, CommanderError } from "commander";
 import { addBackup } from "./commands/backup.ts";
 import { addBrake } from "./commands/brake.ts";
+import { addCompletion } from "./commands/completion.ts";
 import { addCordon, addUncordon } from "./commands/cordon.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDrain } from "./commands/drain.ts";
@@ -21,11 +22,13 @@ import { addStatus } from "./commands/status.ts";
 import { addTaint } from "./commands/taint.ts";
 import { addUnjoin } from "./commands/unjoin.ts";
 import { addUp } from "./commands/up.ts";
+import { addVersion } from "./commands/version.ts";
 import { CommandFailed, UsageError } from "./failure.ts";
 import { helpFormat } from "./help.ts";
 import { version } from "./version.ts";
 
-export async function main(args: readonly string[]): Promise<void> {
+/** The whole command with its verbs. */
+export function createProgram(): Command {
   const program = new Command("lifeboat")
     .description("Keeps workloads alive when whole Kubernetes clusters fail.")
     .version(version, "-V, --version", "Print the version")
@@ -52,6 +55,13 @@ export async function main(args: readonly string[]): Promise<void> {
   addRestore(program);
   addMember(program);
   addMembers(program);
+  addVersion(program);
+  addCompletion(program);
+  return program;
+}
+
+export async function main(args: readonly string[]): Promise<void> {
+  const program = createProgram();
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {

@@ -221,7 +221,9 @@ export const evacuationBudgetKind = declareKind({
       time("A person let deletions go on after the mass-deletion brake of before this time."),
     ),
     restoreAgreedAt: optional(
-      time("A person let a restored control plane delete in members after a restore before this time."),
+      time(
+        "A person let a restored control plane delete in members after a restore before this time.",
+      ),
     ),
   }),
   status: object("The rate of the fleet as it is, and the last reservation of releases.", {

@@ -1,4 +1,12 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -26,15 +34,18 @@ const open = (over: object = {}) =>
 
 const lines = (): readonly string[] => readFileSync(path, "utf8").split("\n").slice(0, -1);
 
-it.each(["batch", "blocking", "blocking-strict"])("writes lines in order, mode %s", async (mode) => {
-  const log = await open({ mode });
-  const texts = Array.from({ length: 500 }, (_, i) => `line ${i}`);
-  await Promise.all(texts.map((text) => log.append(text)));
-  if (mode !== "batch") expect(lines()).toEqual(texts);
-  await log.close();
-  expect(lines()).toEqual(texts);
-  expect(statSync(path).mode & 0o777).toBe(0o600);
-});
+it.each(["batch", "blocking", "blocking-strict"])(
+  "writes lines in order, mode %s",
+  async (mode) => {
+    const log = await open({ mode });
+    const texts = Array.from({ length: 500 }, (_, i) => `line ${i}`);
+    await Promise.all(texts.map((text) => log.append(text)));
+    if (mode !== "batch") expect(lines()).toEqual(texts);
+    await log.close();
+    expect(lines()).toEqual(texts);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  },
+);
 
 it("goes on with a file that is there, on a new line where the last one was cut", async () => {
   let log = await open();

@@ -143,7 +143,7 @@ class Output {
     const bytes = Buffer.concat(this.#waiting);
     this.#waiting = [];
     this.#waitingBytes = 0;
-    for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at);
+    for (let at = 0; at < bytes.length;) at += writeSync(this.#file, bytes, at);
     this.#written += bytes.length;
   }
 }
@@ -203,7 +203,7 @@ function checkDigest(path: string, file: number): number {
   const end = fstatSync(file).size - DIGEST_BYTES;
   const hash = createHash("sha256");
   const chunk = Buffer.alloc(CHUNK);
-  for (let at = 0; at < end; ) {
+  for (let at = 0; at < end;) {
     const length = readSync(file, chunk, 0, Math.min(CHUNK, end - at), at);
     if (length === 0) throw damagedBackup(path, "it is cut short");
     hash.update(chunk.subarray(0, length));
@@ -259,7 +259,7 @@ class Input {
   /** With `only`, the content of other frames is not read. */
   *#frames(only?: number): Iterable<Frame> {
     const head = Buffer.alloc(FRAME_HEAD);
-    for (let at = this.#begin; at < this.#end; ) {
+    for (let at = this.#begin; at < this.#end;) {
       if (at + FRAME_HEAD > this.#end) throw damagedBackup(this.#path, "a frame is cut short");
       readSync(this.#file, head, 0, FRAME_HEAD, at);
       const type = head[0] ?? 0;

@@ -13,7 +13,7 @@ export function writeWhole(
   const file = openSync(draft, "w", 0o600);
   try {
     const bytes = Buffer.from(content);
-    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+    for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at);
     fsyncSync(file);
   } finally {
     closeSync(file);

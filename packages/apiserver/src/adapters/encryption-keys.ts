@@ -113,7 +113,11 @@ function hasId(bytes: Uint8Array, id: Buffer): boolean {
 
 /** What names a key without telling anything of it. */
 function idOf(key: Buffer): Buffer {
-  return createHash("sha256").update("lifeboat key id\n").update(key).digest().subarray(0, ID_BYTES);
+  return createHash("sha256")
+    .update("lifeboat key id\n")
+    .update(key)
+    .digest()
+    .subarray(0, ID_BYTES);
 }
 
 function identityOf({ key, revision }: RowIdentity): Buffer {

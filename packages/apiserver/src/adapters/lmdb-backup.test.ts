@@ -31,7 +31,11 @@ const at = (name: string): string => join(folder, name);
 async function backUp(from: string, to: string): Promise<void> {
   const header = { version: "0", takenAt: "2026-01-01T00:00:00Z" };
   await readStore(at(from), ({ revisionCeiling, rows }) =>
-    writeBackup(at(to), { header: { ...header, revisionCeiling }, rows, files: [] }, { force: true }),
+    writeBackup(
+      at(to),
+      { header: { ...header, revisionCeiling }, rows, files: [] },
+      { force: true },
+    ),
   );
 }
 

@@ -54,11 +54,7 @@ async function backup(file: string, settings: Settings): Promise<void> {
   const takenAt = formatTime(createRealClock().now());
   const force = settings.isOn("force");
   const written = await readStore(storeDirectory(dataDirectory), ({ revisionCeiling, rows }) =>
-    writeBackup(
-      file,
-      { header: { version, takenAt, revisionCeiling }, rows, files },
-      { force },
-    ),
+    writeBackup(file, { header: { version, takenAt, revisionCeiling }, rows, files }, { force }),
   );
   const mib = (written.bytes / 1024 / 1024).toFixed(1);
   print([

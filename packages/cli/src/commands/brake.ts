@@ -4,7 +4,12 @@
  */
 import { type Condition, type EvacuationBudget, findCondition } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { MASS_DELETION, releaseTime, RESTORED, UNKNOWN_COPIES } from "@lifeboat/core/propagation/brake";
+import {
+  MASS_DELETION,
+  releaseTime,
+  RESTORED,
+  UNKNOWN_COPIES,
+} from "@lifeboat/core/propagation/brake";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { changeRecord, readRecord } from "@lifeboat/controllers/context";
@@ -35,7 +40,8 @@ async function showBrake(plane: Client): Promise<void> {
   const record = await readRecord(plane);
   print(hanging("", `the brake is ${describeBrake(record)}`));
   const unknown = findCondition(record?.status?.conditions, UNKNOWN_COPIES);
-  if (restoredBy(record) !== undefined && unknown !== undefined) print(hanging("", unknown.message));
+  if (restoredBy(record) !== undefined && unknown !== undefined)
+    print(hanging("", unknown.message));
 }
 
 async function releaseBrake(plane: Client): Promise<void> {

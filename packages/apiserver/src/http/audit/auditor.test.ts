@@ -128,11 +128,16 @@ it("records refusals, who acts as another, and streams when they start", async (
   expect(lines.slice(before)).toMatchObject([{ verb: "watch", stage: "ResponseComplete" }]);
 });
 
-it.each<AuditMode>(["batch", "blocking"])("a log that fails stops nothing in mode %s", async (mode) => {
-  const one = await audited(EVERYTHING, mode);
-  one.works = false;
-  expect(await one.ask("POST", CONFIG_MAPS, { body: configMap("a") })).toMatchObject({ status: 201 });
-});
+it.each<AuditMode>(["batch", "blocking"])(
+  "a log that fails stops nothing in mode %s",
+  async (mode) => {
+    const one = await audited(EVERYTHING, mode);
+    one.works = false;
+    expect(await one.ask("POST", CONFIG_MAPS, { body: configMap("a") })).toMatchObject({
+      status: 201,
+    });
+  },
+);
 
 it("what cannot be recorded is refused in mode blocking-strict, and not carried out", async () => {
   const one = await audited(DEFAULT_POLICY, "blocking-strict");
@@ -142,5 +147,7 @@ it("what cannot be recorded is refused in mode blocking-strict, and not carried 
   expect(refused.json).toMatchObject({ kind: "Status" });
   one.works = true;
   expect(await one.ask("GET", `${CONFIG_MAPS}/a`)).toMatchObject({ status: 404 });
-  expect(await one.ask("POST", CONFIG_MAPS, { body: configMap("a") })).toMatchObject({ status: 201 });
+  expect(await one.ask("POST", CONFIG_MAPS, { body: configMap("a") })).toMatchObject({
+    status: 201,
+  });
 });

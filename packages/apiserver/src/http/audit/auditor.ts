@@ -40,7 +40,11 @@ export interface AuditRecord {
 
 export interface Auditor {
   /** Called when the user is known, before anything is done. Rejects with a refusal where the request must not go on. */
-  received(exchange: AuditedExchange, path: ParsedPath, verb: string): Promise<AuditRecord | undefined>;
+  received(
+    exchange: AuditedExchange,
+    path: ParsedPath,
+    verb: string,
+  ): Promise<AuditRecord | undefined>;
 }
 
 export interface AuditorPorts {

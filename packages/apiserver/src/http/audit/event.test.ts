@@ -99,7 +99,12 @@ describe("secrets", () => {
   });
 
   it("no body of other paths is recorded", () => {
-    const attributes = { user: "", groups: [], verb: "get", target: { kind: "path" as const, path: "/x" } };
+    const attributes = {
+      user: "",
+      groups: [],
+      verb: "get",
+      target: { kind: "path" as const, path: "/x" },
+    };
     expect(isSensitive(attributes)).toBe(true);
   });
 

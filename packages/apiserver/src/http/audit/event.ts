@@ -51,7 +51,8 @@ const SENSITIVE_SUBRESOURCES: ReadonlySet<string> = new Set(["proxy", "token", "
 export function auditLine(view: AuditView): string {
   const { decision, attributes, response } = view;
   const { level } = decision;
-  const mayHaveBodies = (level === "Request" || level === "RequestResponse") && !isSensitive(attributes);
+  const mayHaveBodies =
+    (level === "Request" || level === "RequestResponse") && !isSensitive(attributes);
   const request = mayHaveBodies ? bodyOf(view.requestBody, decision) : undefined;
   const answer =
     mayHaveBodies && level === "RequestResponse" && response?.body !== undefined

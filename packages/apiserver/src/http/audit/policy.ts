@@ -11,7 +11,12 @@ import { isJsonObject, type Json, type JsonObject } from "@lifeboat/api";
 export const AUDIT_LEVELS = ["None", "Metadata", "Request", "RequestResponse"] as const;
 export type AuditLevel = (typeof AUDIT_LEVELS)[number];
 
-export const AUDIT_STAGES = ["RequestReceived", "ResponseStarted", "ResponseComplete", "Panic"] as const;
+export const AUDIT_STAGES = [
+  "RequestReceived",
+  "ResponseStarted",
+  "ResponseComplete",
+  "Panic",
+] as const;
 export type AuditStage = (typeof AUDIT_STAGES)[number];
 
 /** What a policy is asked about. */
@@ -159,7 +164,9 @@ function parseRule(
     throw new PolicyRefused(`${at}: nonResourceURLs cannot stand beside resources or namespaces`);
   for (const url of nonResourceURLs)
     if (!/^(\*|\/[^*]*\*?)$/.test(url))
-      throw new PolicyRefused(`${at}.nonResourceURLs: "${url}" is not a path, with * at its end alone`);
+      throw new PolicyRefused(
+        `${at}.nonResourceURLs: "${url}" is not a path, with * at its end alone`,
+      );
   return {
     level,
     users: textsAt(rule, "users", at),
@@ -213,7 +220,9 @@ function stagesAt(value: JsonObject, field: string, at = ""): readonly AuditStag
   return textsAt(value, field, at).map((one) => {
     const stage = AUDIT_STAGES.find((name) => name === one);
     if (stage === undefined)
-      throw new PolicyRefused(`${pathOf(at, field)}: "${one}" is not one of ${AUDIT_STAGES.join(", ")}`);
+      throw new PolicyRefused(
+        `${pathOf(at, field)}: "${one}" is not one of ${AUDIT_STAGES.join(", ")}`,
+      );
     return stage;
   });
 }
