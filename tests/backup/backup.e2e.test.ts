@@ -75,7 +75,7 @@ function policy(name: string, ...clusters: readonly string[]): New<PropagationPo
       resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", name }],
       placement: { clusterAffinity: { clusterNames: clusters } },
     },
-  } as unknown as New<PropagationPolicy>;
+  };
 }
 
 async function propagate(plane: HttpClient, name: string, ...clusters: string[]): Promise<void> {

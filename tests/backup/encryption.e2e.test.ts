@@ -49,13 +49,12 @@ async function connected<T>(
   }
 }
 
-const secret = (name: string): New<AnyObject> =>
-  ({
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { namespace: "default", name },
-    stringData: { password: CANARY },
-  }) as New<AnyObject>;
+const secret = (name: string): New<AnyObject> => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { namespace: "default", name },
+  stringData: { password: CANARY },
+});
 
 /** Secrets that are made, changed and deleted, and one in a Work, as execution gets it. */
 async function useSecrets(plane: HttpClient): Promise<void> {

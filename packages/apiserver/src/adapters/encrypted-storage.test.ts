@@ -1,6 +1,7 @@
 /** What reaches the disk behind encryption, and what comes back. */
 import { randomBytes } from "node:crypto";
-import { createRandom, VirtualClock } from "@lifeboat/base";
+import { createRandom, instantOf, VirtualClock } from "@lifeboat/base";
+import { drainPromises } from "@lifeboat/base/adapters";
 import { expect, it } from "vitest";
 import { createMemoryStorage, type MemoryStorage } from "../store/memory-storage.ts";
 import type { ChangeRow } from "../store/storage.ts";
@@ -9,6 +10,7 @@ import { encryptedStorage } from "./encrypted-storage.ts";
 import { createKeyring } from "./encryption-keys.ts";
 
 const [old, next] = [randomBytes(32), randomBytes(32)];
+const virtualClock = (): VirtualClock => new VirtualClock(instantOf(0), drainPromises);
 const TABLES = new Set(["/secrets"]);
 
 function over(storage: MemoryStorage, keys: readonly Buffer[], tables = TABLES, told = [""]) {
@@ -32,7 +34,7 @@ function readable(storage: MemoryStorage): readonly string[] {
 }
 
 function disk(): MemoryStorage {
-  return createMemoryStorage(new VirtualClock(), { syncDelayMs: 0 });
+  return createMemoryStorage(virtualClock(), { syncDelayMs: 0 });
 }
 
 async function contentOf(storage: ReturnType<typeof over>): Promise<readonly string[]> {
@@ -125,7 +127,7 @@ it("starts with the old key on a full disk, and tells to keep it", async () => {
 });
 
 storageSuite(() => {
-  const clock = new VirtualClock();
+  const clock = virtualClock();
   let memory: MemoryStorage | undefined;
   return Promise.resolve({
     open: () => {

@@ -1,5 +1,5 @@
 /** `lifeboat version`: the version of this command and of the control plane that it finds. */
-import type { Json } from "@lifeboat/api";
+import { isJsonObject } from "@lifeboat/api";
 import type { Command } from "commander";
 import { UsageError } from "../failure.ts";
 import { findPlane, inWords, planeOptions } from "../find-plane.ts";
@@ -47,8 +47,9 @@ async function printVersion(settings: Settings): Promise<void> {
 async function serverVersion(settings: Settings): Promise<ServerVersion> {
   const plane = await findPlane(settings);
   try {
-    const answer = (await plane.client.read("/version")) as { readonly gitVersion?: Json };
-    return versionsIn(String(answer.gitVersion ?? ""));
+    const answer = await plane.client.read("/version");
+    const gitVersion = isJsonObject(answer) ? answer["gitVersion"] : undefined;
+    return versionsIn(typeof gitVersion === "string" ? gitVersion : "");
   } finally {
     plane.close();
   }

@@ -27,7 +27,7 @@ interface Audited {
   readonly lines: Line[];
   /** Whether lines can be written. */
   works: boolean;
-  ask(method: string, url: string, options?: SendOptions): ReturnType<typeof send>;
+  readonly ask: (method: string, url: string, options?: SendOptions) => ReturnType<typeof send>;
 }
 
 async function audited(policy = EVERYTHING, mode: AuditMode = "blocking"): Promise<Audited> {

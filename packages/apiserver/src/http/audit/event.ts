@@ -85,7 +85,7 @@ function userOf({ name, uid, groups, extra }: User): JsonObject {
     username: name,
     ...(uid !== undefined && { uid }),
     groups: [...groups],
-    ...(extra !== undefined && { extra: extra as unknown as JsonObject }),
+    ...(extra !== undefined && { extra }),
   };
 }
 

@@ -53,7 +53,6 @@ export async function removeManifest(
   if (plan.commands.length > 0 && !(await removal.isStillGoing(signal)))
     return { kind: "leaving", checkAgainAt: addMs(clock.now(), OBJECT_AGAIN_MS) };
   const deletes = plan.commands.some(({ kind }) => kind === "delete");
-  // seed: held-after-restore
   if (deletes && (await removal.isHeld(signal)))
     return { kind: "held", checkAgainAt: addMs(clock.now(), HELD_AGAIN_MS) };
   for (const command of plan.commands) await writes.remove(reference, command, signal);

@@ -102,9 +102,9 @@ it("the copy of a Work that goes stays after a restore until a person agrees", a
   await start();
   const key = { namespace: "default", name: "other" };
   const [work] = (await fleet.plane.list(works)).items;
-  const { namespace: es = "", name = "" } = work?.metadata ?? {};
+  const name = work?.metadata.name ?? "";
   await holdDeletions(fleet, fleet.plane, "2026-01-01T00:00:00Z");
-  await fleet.plane.delete(works, { namespace: es, name });
+  await fleet.plane.delete(works, { namespace: ES, name });
   await fleet.advance("30m");
   await expect(fleet.member("m1").client.get(resources.configMaps, key)).resolves.toBeDefined();
   const events = (await fleet.plane.list(resources.events)).items as unknown as {

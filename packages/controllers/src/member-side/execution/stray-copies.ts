@@ -53,7 +53,6 @@ export async function removeStray(
     const seenForMs = clock.monotonic() - seenAt;
     const verdict = judgeStray({ cluster, copy, binding, seenForMs });
     if (verdict !== "remove") return verdict === "wait" ? again : done;
-    // seed: stray-held-after-restore
     if (await isHeld(ports, signal)) return again;
     signal.throwIfAborted();
     await remove(ports, reference, copy, binding, signal);
