@@ -218,6 +218,30 @@ describe("the commands", () => {
     await first.process.stop();
   });
 
+  it.each(["zeroed in its second half", "cut in half"])(
+    "say of a store that is %s that it is damaged, and put a backup in its place",
+    async (how) => {
+      const directory = ownDirectory();
+      const file = join(ownDirectory(), "plane.backup");
+      const first = await start(directory, ONLY_API);
+      await lifeboat("backup", file, "--data-dir", directory);
+      await first.process.stop("SIGKILL");
+      const data = join(directory, "store", "data.mdb");
+      const bytes = readFileSync(data);
+      const half = Math.floor(bytes.length / 2);
+      writeFileSync(data, how === "cut in half" ? bytes.subarray(0, half) : bytes.fill(0, half));
+      const refused = await lifeboat("backup", `${file}.2`, "--data-dir", directory);
+      expect(refused).toMatchObject({ code: 1 });
+      expect(refused.output).toMatch(/^lifeboat: .*data\.mdb is (damaged|cut short)/m);
+      expect(existsSync(`${file}.2`)).toBe(false);
+      expect(await lifeboat("restore", file, "--data-dir", directory, "--force")).toMatchObject({
+        code: 0,
+      });
+      const second = await start(directory, ONLY_API);
+      expect(await second.process.stop()).toBe(0);
+    },
+  );
+
   it("refuse a damaged backup before anything is written, and start nothing on a half restored directory", async () => {
     const directory = ownDirectory();
     const file = join(ownDirectory(), "plane.backup");

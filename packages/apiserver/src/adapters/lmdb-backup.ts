@@ -11,16 +11,18 @@ import type { RootDatabase } from "lmdb";
 import {
   DirectoryRefused,
   finishDirectory,
+  isClean,
   markClean,
   prepareDirectory,
   requireStore,
 } from "./lmdb-directory.ts";
 import { isAlive, type Owner } from "./lmdb-owner.ts";
 import { decodeRow } from "./lmdb-row.ts";
-import { ownerInChild } from "./lmdb-check.ts";
+import { checkInChild, ownerInChild } from "./lmdb-check.ts";
 import {
   CEILING,
   damaged,
+  decode,
   HISTORY_START,
   numberRow,
   openEnvironment,
@@ -41,6 +43,8 @@ export async function readStore<T>(
   use: (snapshot: StoreSnapshot) => T,
 ): Promise<T> {
   requireStore(directory);
+  // A store that no process has open and that was not closed in order may be damaged, which ends the process that maps it.
+  if (!isClean(directory)) await checkInChild(directory, { isAlive, warn: () => undefined });
   const environment = openEnvironment(directory, true);
   try {
     return use(snapshotOf(directory, environment));
@@ -56,7 +60,7 @@ function snapshotOf(directory: string, environment: RootDatabase): StoreSnapshot
   function* rows(): Iterable<Buffer> {
     try {
       for (const { key, value } of objects.getRange({ transaction })) {
-        if (decodeRow(value).key !== key.toString())
+        if (decode(directory, value).key !== key.toString())
           throw damaged(directory, "a row lies under the key of another");
         yield value;
       }

@@ -81,7 +81,7 @@ function prepare(directory: string): FoundDirectory {
   chmodSync(directory, 0o700);
   if (readFormat(directory) === "ready") {
     checkDataFile(directory);
-    return readClean(directory) === stateOf(directory) ? "clean" : "unchecked";
+    return isClean(directory) ? "clean" : "unchecked";
   }
   rmSync(join(directory, CLEAN_FILE), { force: true });
   rmSync(join(directory, DATA_FILE), { force: true });
@@ -96,6 +96,11 @@ export function requireStore(directory: string): void {
       throw new DirectoryRefused(`there is no store of lifeboat in ${directory}`);
     checkDataFile(directory);
   });
+}
+
+/** Whether the database is as the last process has left it in order. */
+export function isClean(directory: string): boolean {
+  return readClean(directory) === stateOf(directory);
 }
 
 /** Records that the database was created and is durable. */

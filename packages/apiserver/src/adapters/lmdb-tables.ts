@@ -118,7 +118,8 @@ function* rowsOf(
   if (count !== entryCount) throw damaged(directory, `${count} rows were found of ${entryCount}`);
 }
 
-function decode(directory: string, value: Buffer): ChangeRow {
+/** A stored row; throws DirectoryRefused, with a sentence, when it is damaged. */
+export function decode(directory: string, value: Buffer): ChangeRow {
   try {
     return decodeRow(value);
   } catch (error) {
