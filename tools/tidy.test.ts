@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { citedIds, definedIds, PROMISES, RULES } from "./ids.ts";
 import { foldersOf, PACKAGES_WITH_FOLDERS } from "./lint/folders.js";
 import { listFiles, readText } from "./repository.ts";
+import { unclearWords } from "./words.ts";
 
 /** This file names what it forbids. */
 const self = "tools/tidy.test.ts";
@@ -167,6 +168,18 @@ describe("sources", () => {
     expect(bare).toEqual([]);
   });
 
+  it("use no words for objects and controllers that take two readings", () => {
+    const judged = sources.filter((file) => /^packages\/(core|controllers|kit)\/src\//.test(file));
+    expect(judged.length).toBeGreaterThan(300);
+    const unclear = judged.flatMap((file) =>
+      unclearWords(file, readText(file)).map(
+        ({ line, word, instead, sentence }) =>
+          `${file}:${line}: "${word}" (${instead}) in: ${sentence}`,
+      ),
+    );
+    expect(unclear).toEqual([]);
+  });
+
   it("are all reached from an entry file or a test", () => {
     const imported = new Set<string>();
     for (const file of files.filter((name) => /\.(ts|js)$/.test(name))) {
@@ -174,6 +187,10 @@ describe("sources", () => {
         imported.add(new URL(match[1] ?? "", `file:///${file}`).pathname.slice(1));
       }
     }
+    // What a package exports by a path of its own is imported by that path.
+    for (const file of files.filter((name) => /^packages\/[^/]+\/package\.json$/.test(name)))
+      for (const match of readText(file).matchAll(/"@lifeboat\/source": "\.([^"*]+)"/g))
+        imported.add(`${file.replace(/\/package\.json$/, "")}${match[1] ?? ""}`);
     const entry = /\/src\/(.*\/)?(index|main)\.ts$/;
     expect(production.filter((file) => !imported.has(file) && !entry.test(file))).toEqual([]);
   });

@@ -37,6 +37,7 @@ import {
 } from "@lifeboat/members";
 import {
   type ControlPlane,
+  CONTROLLERS_USER,
   createControlPlane,
   createPlaneContext,
   type PlaneContextPorts,
@@ -45,6 +46,7 @@ import {
 import { type Link, linked, openLink } from "./link.ts";
 import { newCluster, newClusterSecret, newNamespace } from "./fleet-objects.ts";
 import { resources } from "./objects.ts";
+import { recordedRights } from "./recorded-rights.ts";
 import { advanceBy, createWorld, START_TIME, type World } from "./world.ts";
 
 export interface FleetOptions {
@@ -93,7 +95,6 @@ export interface Fleet {
 }
 
 const ADMIN: User = { name: "admin", groups: ["system:masters", "system:authenticated"] };
-const CONTROLLERS: User = { name: "system:lifeboat", groups: ["system:masters"] };
 
 /** Builds a fleet; its control plane runs and its members are joined when the promise resolves. */
 export async function createFleet(options: FleetOptions = {}): Promise<Fleet> {
@@ -162,7 +163,7 @@ class RunningFleet implements Fleet {
       { ...ports, storage: this.#storage },
       { version: "0.1.0", tokens: new Map() },
     );
-    const plane = controlPlane.server.client(CONTROLLERS);
+    const plane = recordedRights(controlPlane.server.client(CONTROLLERS_USER));
     const { context, services } = this.#contextOf(ports, plane);
     const own = this.#options.services?.(context) ?? [];
     const stop = new AbortController();

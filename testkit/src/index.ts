@@ -24,3 +24,10 @@ export { conditionOf, oneOf, placementText, reasonsAbout } from "./failover-read
 export { bundleProgram } from "./bundle-program.ts";
 export { storedConfigMap } from "./stored-object.ts";
 export { wrapped } from "./wrapped-client.ts";
+export {
+  createPaperSigner,
+  type PaperCertificate,
+  paperRequest,
+  readPaperCertificate,
+} from "./paper-signer.ts";
+export { type FleetAgent, type FleetAgentOptions, startAgent } from "./agents.ts";

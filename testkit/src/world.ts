@@ -28,7 +28,9 @@ import {
   type Auditor,
   createApiServer,
   createMemoryStorage,
+  type MemberProxy,
   type MemoryStorage,
+  type TokenCrypto,
   type User,
 } from "@lifeboat/apiserver";
 import { type Client, silentLog, silentMetrics } from "@lifeboat/kit";
@@ -43,7 +45,7 @@ export interface WorldOptions {
   /** Whether the server's housekeeping runs; true when absent. */
   readonly housekeeping?: boolean;
   /** Who may do what; absent: masters may everything. */
-  readonly authorizer?: Authorizer;
+  readonly authorizer?: Authorizer | "RBAC";
   readonly tokens?: ReadonlyMap<string, User>;
   /** Whether `/readyz` fails while the disk is full; false when absent, as for members. */
   readonly unreadyWhenFull?: boolean;
@@ -55,6 +57,10 @@ export interface WorldOptions {
   readonly auditor?: Auditor;
   /** Lets others have their turn while a large body is decoded; absent: it is decoded at once. */
   readonly nextTurn?: () => Promise<void>;
+  /** Absent: the server issues no tokens. */
+  readonly tokenCrypto?: TokenCrypto;
+  /** The way into members; absent: there are none. */
+  readonly members?: MemberProxy;
 }
 
 export interface World {
@@ -135,6 +141,7 @@ class RunningWorld implements World {
         metrics: silentMetrics,
         storage: this.#storage,
         ...(this.#options.nextTurn === undefined ? {} : { nextTurn: this.#options.nextTurn }),
+        ...(this.#options.tokenCrypto && { tokenCrypto: this.#options.tokenCrypto }),
       },
       {
         gitVersion: "v1.36.4+lifeboat.0.1.0",
@@ -145,6 +152,7 @@ class RunningWorld implements World {
         historyMaxBytes: HISTORY_MAX_BYTES,
         unreadyWhenFull: this.#options.unreadyWhenFull ?? false,
         auditor: this.#options.auditor,
+        ...(this.#options.members === undefined ? {} : { members: this.#options.members }),
       },
     );
     this.#client = this.#server.client(MASTER);

@@ -61,8 +61,10 @@ export class EvictionLog {
       },
       end: (why) => {
         if (this.#stopped) return;
-        if (why.kind === "refused")
-          this.#problems.push(`a watch was refused: ${why.status.message}`);
+        // A server that has just started, or ends, is asked again.
+        const { code = 0 } = why.kind === "refused" ? why.status : {};
+        const isRefused = why.kind === "refused" && code !== 429 && code < 500;
+        if (isRefused) this.#problems.push(`a watch was refused: ${why.status.message}`);
         else setTimeout(() => this.#follow(), TRY_AGAIN_MS);
       },
     });

@@ -122,7 +122,15 @@ const FLINK_EVERYWHERE = {
   },
 } as const;
 
-export function failoverSuite(name: string, start: () => Promise<BreakableFleet>): void {
+/** Every story, or only those in which it matters how the control plane and its members connect. */
+export type Stories = "all" | "of connections";
+
+export function failoverSuite(
+  name: string,
+  start: () => Promise<BreakableFleet>,
+  stories: Stories = "all",
+): void {
+  const whereAll = describe.skipIf(stories !== "all");
   describe(`failover on ${name}`, () => {
     let fleet: BreakableFleet;
     let operator: Operator;
@@ -350,7 +358,7 @@ export function failoverSuite(name: string, start: () => Promise<BreakableFleet>
       });
     });
 
-    describe("a cluster that is tainted PreferNoExecute", () => {
+    whereAll("a cluster that is tainted PreferNoExecute", () => {
       it("moves who asks for it, after their own time, and nobody else", async () => {
         const asks = deploymentOf("asks");
         const stays = deploymentOf("stays");
@@ -374,7 +382,7 @@ export function failoverSuite(name: string, start: () => Promise<BreakableFleet>
       });
     });
 
-    describe("an application that does not get well", () => {
+    whereAll("an application that does not get well", () => {
       const movers = {
         elsewhere: deploymentOf("app-elsewhere", 2),
         nowhere: deploymentOf("app-nowhere", 2),
@@ -482,7 +490,7 @@ export function failoverSuite(name: string, start: () => Promise<BreakableFleet>
       });
     });
 
-    describe("a taint that is tolerated", () => {
+    whereAll("a taint that is tolerated", () => {
       it("keeps others away, and lets in who tolerates it", async () => {
         for (const member of MEMBERS)
           await operator.taint(member, { key: "owner", value: member, effect: "NoSchedule" });
@@ -495,7 +503,7 @@ export function failoverSuite(name: string, start: () => Promise<BreakableFleet>
       });
     });
 
-    describe("a taint policy", () => {
+    whereAll("a taint policy", () => {
       const NETWORK = "NetworkReady";
       const STORAGE = "StorageReady";
       const isFalse = (conditionType: string) => ({

@@ -7,13 +7,7 @@
  * Every second kill is soon after an eviction, the others soon after a start. LIFEBOAT_SEED sets the randomness.
  */
 import { setTimeout as wait } from "node:timers/promises";
-import {
-  type AnyObject,
-  evacuations,
-  propagationPolicies,
-  resourceBindings,
-  works,
-} from "@lifeboat/api";
+import { evacuations, propagationPolicies, resourceBindings, works } from "@lifeboat/api";
 import { createRandom } from "@lifeboat/base";
 import { deployment, oneOf, resources } from "@lifeboat/testkit";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -25,6 +19,7 @@ import {
 } from "../propagation/propagation-fleet.ts";
 import { eventually } from "../support/eventually.ts";
 import { EvictionLog, tooFast } from "./eviction-log.ts";
+import { copiesIn, keepLooking } from "./looking.ts";
 import { Operator } from "./operator.ts";
 
 const KILLS = 20;
@@ -87,26 +82,14 @@ async function startOnMember1(): Promise<void> {
   for (const member of ["member2", "member3"]) await operator.taint(member);
 }
 
-/** The copies in a member, and whether each is ready. */
-async function copiesIn(member: string): Promise<ReadonlyMap<string, boolean>> {
-  const { items } = await operator.member(member).list(resources.deployments, {
-    namespace: "default",
-  });
-  return new Map(items.map((copy) => [copy.metadata.name, isReady(copy)]));
-}
-
-function isReady(copy: AnyObject): boolean {
-  return ((copy["status"] as { readonly readyReplicas?: number }).readyReplicas ?? 0) > 0;
-}
-
 /**
  * One look at the members for what must never be seen. A copy leaves member1 after its successor is ready, or before it
  * exists: so member1 is read first for the one, and last for the other.
  */
 async function look(): Promise<readonly string[]> {
-  const before = await copiesIn("member1");
-  const others = [await copiesIn("member2"), await copiesIn("member3")];
-  const after = await copiesIn("member1");
+  const before = await copiesIn(operator, "member1");
+  const others = [await copiesIn(operator, "member2"), await copiesIn(operator, "member3")];
+  const after = await copiesIn(operator, "member1");
   const unwell = WORKLOADS.Gracefully.filter(
     (name) => ![before, ...others].some((copies) => copies.get(name) === true),
   );
@@ -117,27 +100,6 @@ async function look(): Promise<readonly string[]> {
     ...unwell.map((name) => `${name} has no healthy copy`),
     ...doubled.map((name) => `${name} is in two clusters`),
   ];
-}
-
-/** Looks again and again until it is stopped; answers how often, and what was wrong. */
-function keepLooking(): { stop(): Promise<{ looks: number; problems: readonly string[] }> } {
-  const eyes = { areClosed: false };
-  let looks = 0;
-  const problems = new Set<string>();
-  const looking = (async () => {
-    while (!eyes.areClosed) {
-      for (const problem of await look()) problems.add(problem);
-      looks++;
-      await wait(200);
-    }
-  })();
-  return {
-    stop: async () => {
-      eyes.areClosed = true;
-      await looking;
-      return { looks, problems: [...problems] };
-    },
-  };
 }
 
 /** The next eviction that is seen, and a moment: when schedules, Works and copies follow from it. */
@@ -154,7 +116,7 @@ it(`ends as it should after ${KILLS} kills`, { timeout: 900_000 }, async () => {
   const random = createRandom(SEED);
   await startOnMember1();
   const log = await EvictionLog.start(fleet.plane, "member1");
-  const eyes = keepLooking();
+  const eyes = keepLooking(look);
   await operator.taint("member1", { key: "down", effect: "NoExecute" });
   for (let kill = 0; kill < KILLS; kill++) {
     if (kill % 2 === 0) await wait(random.next() * LONGEST_LIFE_MS);
@@ -193,7 +155,7 @@ it(`ends as it should after ${KILLS} kills`, { timeout: 900_000 }, async () => {
   expect(tooFast(log.evictions, RATE)).toEqual([]);
   // The test means nothing when it hardly gets to look.
   expect(looks).toBeGreaterThan(KILLS);
-  const copies = await Promise.all(MEMBERS.map(copiesIn));
+  const copies = await Promise.all(MEMBERS.map((member) => copiesIn(operator, member)));
   expect(copies[0]).toEqual(new Map());
   for (const name of ALL)
     expect(copies.flatMap((inMember) => inMember.get(name) ?? [])).toEqual([true]);

@@ -1,12 +1,10 @@
 /**
- * A control plane on a real kube-apiserver and etcd: our kinds as CRDs, our controllers as a process beside it, with the
- * settings of FAILOVER_FLAGS (manager-child.ts).
+ * A control plane on a real kube-apiserver and etcd, as an operator sets it up: `lifeboat install`, then replicas of
+ * `lifeboat manager` as the account that installing made, with its rights and no others.
  */
-import { readFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { connectByKubeconfig } from "@lifeboat/kit/adapters";
-import { installKinds } from "@lifeboat/plane";
+import { FAILOVER_FLAGS } from "../failover/failover.suite.ts";
 import {
   type BreakableFleet,
   fleetOf,
@@ -14,7 +12,7 @@ import {
   runLifeboat,
 } from "../propagation/propagation-fleet.ts";
 import { startControllerManager } from "../support/controller-manager.ts";
-import { eventually } from "../support/eventually.ts";
+import { lifeboatCommand } from "../support/lifeboat.ts";
 import { freePort, type RunningProcess, startProcess } from "../support/processes.ts";
 import {
   type RealApiServer,
@@ -23,12 +21,17 @@ import {
   startRealApiServer,
 } from "../support/real-api-server.ts";
 import { startAll, type Started, together } from "../support/started.ts";
-import { registerAdmission } from "./admission-webhook.ts";
 import { deaths, killed, startRealCluster } from "./real-fleet.ts";
 
-const child = fileURLToPath(new URL("manager-child.ts", import.meta.url));
+/** Short, so that no test waits long for the next leader; long enough for a machine that is busy. */
+export const LEASE_SECONDS = 6;
+const ELECTION_FLAGS = [
+  `--leader-elect-lease-duration=${LEASE_SECONDS}s`,
+  "--leader-elect-renew-deadline=4s",
+  "--leader-elect-retry-period=1s",
+];
 
-/** Real clusters, joined to a control plane whose API server is real too; only its controllers are killed. */
+/** Real clusters, joined to a control plane whose API server is real too; only its manager is killed. */
 export function startFleetOnRealPlane(): Promise<BreakableFleet> {
   return startAll(async (started) => {
     const etcd = started.keep(await startEtcd());
@@ -38,23 +41,16 @@ export function startFleetOnRealPlane(): Promise<BreakableFleet> {
     ]);
     if (server === undefined) throw new Error("the control plane was not started");
     const port = await freePort();
-    await prepare(server, port);
-    let manager = await startManager(server, port);
+    await install(server, port);
+    const kubeconfig = await managerKubeconfig(server);
+    let manager = await startManager(kubeconfig, port);
     started.keep({ stop: () => manager.stop("SIGKILL") });
-    for (const [i, name] of MEMBERS.entries())
-      await runLifeboat(
-        "join",
-        name,
-        "--cluster-kubeconfig",
-        members[i]?.kubeconfig ?? "",
-        "--kubeconfig",
-        server.kubeconfig,
-      );
+    await joinAll(server, members);
     const kill = async (): Promise<void> => {
       await manager.stop("SIGKILL");
-      manager = await startManager(server, port);
+      manager = await startManager(kubeconfig, port);
     };
-    const kubeconfigs = members.map(({ kubeconfig }) => kubeconfig);
+    const kubeconfigs = members.map((member) => member.kubeconfig);
     return {
       ...(await fleetOf({ kill, stop: () => started.stop() }, server, kubeconfigs)),
       ...deaths(members),
@@ -63,32 +59,74 @@ export function startFleetOnRealPlane(): Promise<BreakableFleet> {
 }
 
 /** The API server of the control plane, and beside it only what keeps house: templates must not make pods. */
-async function startRealPlane(started: Started, etcd: RunningEtcd): Promise<RealApiServer> {
-  const server = started.keep(await startRealApiServer({ sharing: { etcd, prefix: "plane" } }));
+export async function startRealPlane(
+  started: Started,
+  etcd: RunningEtcd,
+  flags: readonly string[] = [],
+): Promise<RealApiServer> {
+  const sharing = { etcd, prefix: "plane" };
+  const server = started.keep(await startRealApiServer({ sharing, flags }));
   started.keep(killed(await startControllerManager(server)));
   return server;
 }
 
-/** Installs our kinds and has the API server ask about them. */
-async function prepare(server: RealApiServer, port: number): Promise<void> {
-  const client = await connectByKubeconfig({ paths: [server.kubeconfig] });
-  await installKinds(client);
-  await registerAdmission(client, port, readFileSync(join(dirname(server.kubeconfig), "ca.crt")));
-  await eventually(async () => {
-    await client.read("/apis/policy.karmada.io/v1alpha1");
-    await client.read("/apis/lifeboat.dev/v1alpha1");
-  });
-  client.close();
+/** `lifeboat install`, with a webhook on a port of this machine. */
+export function install(server: RealApiServer, webhookPort: number): Promise<void> {
+  const url = `https://127.0.0.1:${webhookPort}`;
+  return runLifeboat("install", "--kubeconfig", server.kubeconfig, "--webhook-url", url);
 }
 
-async function startManager(server: RealApiServer, port: number): Promise<RunningProcess> {
-  const flags = ["--conditions=@lifeboat/source", "--import", "tsx"];
-  const manager = startProcess(process.execPath, [
+/** A kubeconfig for the account of the manager, by a token that the API server gives out for it. */
+export async function managerKubeconfig(server: RealApiServer, name = "manager"): Promise<string> {
+  const account = "/api/v1/namespaces/lifeboat-system/serviceaccounts/lifeboat-manager";
+  const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+  const { code, body } = await server.call("POST", `${account}/token`, request);
+  const token = (body as { readonly status?: { readonly token?: string } }).status?.token;
+  if (code !== 201 || token === undefined) throw new Error(`no token: ${JSON.stringify(body)}`);
+  const directory = dirname(server.kubeconfig);
+  const path = join(directory, `${name}.kubeconfig`);
+  const cluster = { server: server.url, "certificate-authority": join(directory, "ca.crt") };
+  const config = {
+    clusters: [{ name: "plane", cluster }],
+    users: [{ name: "manager", user: { token } }],
+    contexts: [{ name: "manager", context: { cluster: "plane", user: "manager" } }],
+    "current-context": "manager",
+  };
+  writeFileSync(path, JSON.stringify(config), { mode: 0o600 });
+  return path;
+}
+
+/** Starts one replica; resolves when it serves. */
+export async function startManager(
+  kubeconfig: string,
+  webhookPort: number,
+  flags: readonly string[] = FAILOVER_FLAGS,
+): Promise<RunningProcess> {
+  const manager = startProcess(lifeboatCommand, [
+    "manager",
+    "--kubeconfig",
+    kubeconfig,
+    `--webhook-listen=127.0.0.1:${webhookPort}`,
+    "--health-listen=127.0.0.1:0",
+    "--cluster-status-update-frequency=2s",
+    ...ELECTION_FLAGS,
     ...flags,
-    child,
-    server.kubeconfig,
-    String(port),
   ]);
   await manager.printed(/^ready$/m);
   return manager;
+}
+
+export async function joinAll(
+  server: RealApiServer,
+  members: readonly RealApiServer[],
+): Promise<void> {
+  for (const [i, name] of MEMBERS.entries())
+    await runLifeboat(
+      "join",
+      name,
+      "--cluster-kubeconfig",
+      members[i]?.kubeconfig ?? "",
+      "--kubeconfig",
+      server.kubeconfig,
+    );
 }

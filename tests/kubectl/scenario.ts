@@ -471,6 +471,71 @@ const discovery: Scenario = {
   ],
 };
 
+const rights: Scenario = {
+  name: "rights",
+  steps: [
+    run("create", "namespace", "ward"),
+    run("create", "role", "reader", "-n", "ward", "--verb=get,list", "--resource=pods,pods/log"),
+    run("create", "rolebinding", "reader", "-n", "ward", "--role=reader", "--user=tess"),
+    run("auth", "can-i", "list", "pods", "-n", "ward", "--as=tess"),
+    run("auth", "can-i", "get", "pods/log", "-n", "ward", "--as=tess"),
+    run("auth", "can-i", "list", "pods", "--as=tess"),
+    run("auth", "can-i", "delete", "pods", "-n", "ward", "--as=tess"),
+    run("auth", "can-i", "get", "/apis", "--as=tess"),
+    {
+      ...run("auth", "can-i", "--list", "-n", "ward", "--as=tess"),
+      only: { part: "words", because: "the order of rules is that of no list" },
+    },
+    run("get", "pods", "-n", "ward", "--as=tess"),
+    run("get", "secrets", "-n", "ward", "--as=tess"),
+    run("get", "pods", "-A", "--as=tess"),
+    run("get", "namespace", "ward", "--as=tess"),
+    run("delete", "namespace", "ward", "--as=tess"),
+    run("get", "pods", "-n", "ward", "--as=system:anonymous"),
+    run("get", "pods", "-n", "ward", "--as=tess", "--as-group=system:masters"),
+    run(
+      "create",
+      "clusterrole",
+      "role-writer",
+      "--verb=create,update,patch,get",
+      "--resource=roles.rbac.authorization.k8s.io,rolebindings.rbac.authorization.k8s.io",
+    ),
+    run("create", "clusterrolebinding", "rob", "--clusterrole=role-writer", "--user=rob"),
+    run("create", "role", "more", "-n", "ward", "--verb=get", "--resource=secrets", "--as=rob"),
+    run("create", "rolebinding", "grab", "-n", "ward", "--role=reader", "--user=rob", "--as=rob"),
+    run(
+      "create",
+      "rolebinding",
+      "grab",
+      "-n",
+      "ward",
+      "--clusterrole=cluster-admin",
+      "--user=rob",
+      "--as=rob",
+    ),
+    run("create", "rolebinding", "grab", "-n", "ward", "--role=nowhere", "--user=rob", "--as=rob"),
+    run(
+      "create",
+      "rolebinding",
+      "same",
+      "-n",
+      "ward",
+      "--clusterrole=role-writer",
+      "--user=al",
+      "--as=rob",
+    ),
+    run("get", "pods", "--as=eve", "--as-group=devs"),
+    run("get", "configmaps", "-n", "ward", "--as=rob"),
+    run("patch", "clusterrolebinding", "rob", "-p", '{"roleRef":{"name":"view"}}'),
+    run("describe", "role", "reader", "-n", "ward"),
+    run("describe", "rolebinding", "reader", "-n", "ward"),
+    run("get", "clusterrolebinding", "cluster-admin", "system:discovery", "-o", "wide"),
+    run("describe", "clusterrole", "system:basic-user"),
+    run("delete", "rolebinding", "reader", "-n", "ward"),
+    run("auth", "can-i", "list", "pods", "-n", "ward", "--as=tess"),
+  ],
+};
+
 export const scenarios: readonly Scenario[] = [
   namespaces,
   configMaps,
@@ -478,6 +543,7 @@ export const scenarios: readonly Scenario[] = [
   services,
   customResources,
   discovery,
+  rights,
 ];
 
 const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [

@@ -77,13 +77,24 @@ export async function runLifeboat(...args: readonly string[]): Promise<void> {
 }
 
 export interface SimulatedFleet extends BreakableFleet {
+  /** The data directory of the control plane. */
+  readonly directory: string;
   /** Lets something go wrong with a member from now on. */
   fail(name: string, mode: string): Promise<void>;
   heal(name: string): Promise<void>;
 }
 
-/** `lifeboat up --members 3`, with more flags. */
+/** Pull members, whose silence is noticed soon. */
+export const PULL_FLAGS: readonly string[] = [
+  "--member-mode=pull",
+  "--cluster-lease-duration=4s",
+  "--cluster-monitor-period=500ms",
+  "--cluster-monitor-grace-period=4s",
+];
+
+/** `lifeboat up --members 3`, with more flags. Push members die by a dead API, pull members by a cut line. */
 export async function startSimulatedFleet(flags: readonly string[] = []): Promise<SimulatedFleet> {
+  const death = flags.includes("--member-mode=pull") ? "partition" : "api-down";
   const plane = new KillablePlane(["--members", String(MEMBERS.length), ...flags]);
   const running = await plane.start();
   await running.process.printed(/^members ready$/m);
@@ -94,7 +105,8 @@ export async function startSimulatedFleet(flags: readonly string[] = []): Promis
     ...(await fleetOf(plane, running, kubeconfigs)),
     fail: (name, mode) => member("fail", name, "--mode", mode),
     heal: (name) => member("heal", name),
-    die: (name) => member("fail", name, "--mode", "api-down"),
+    die: (name) => member("fail", name, "--mode", death),
+    directory: plane.directory,
     revive: (name) => member("heal", name),
   };
 }

@@ -10,6 +10,7 @@ const LAYERS = {
   apiserver: 4,
   controllers: 4,
   members: 4,
+  proxy: 4,
   dns: 4,
   plane: 5,
   sim: 6,

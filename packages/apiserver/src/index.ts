@@ -1,5 +1,9 @@
 export type { AdmissionPlugin, AdmissionRequest } from "./admission/admission.ts";
-export type { Attributes, Authorizer } from "./authorization/authorizer.ts";
+export { type AdmissionChain, createAdmissionChain } from "./admission/chain.ts";
+export type { TokenCrypto } from "./authentication/token-crypto.ts";
+export { isTimely, audiencesOf, unverifiedClaims } from "./authentication/jwt.ts";
+export { isSameText, type ProvenUser, type TokenAuthenticator } from "./authentication/tokens.ts";
+export type { Attributes, Authorizer, PolicyRule } from "./authorization/authorizer.ts";
 export type { Catalog, ServedResource } from "./catalog/served-resource.ts";
 export {
   AUDIT_MODES,
@@ -14,7 +18,15 @@ export {
   parsePolicy,
   PolicyRefused,
 } from "./http/audit/policy.ts";
-export { Dropped, type Handle, type HttpRequest, type HttpResponse } from "./http/exchange.ts";
+export {
+  Dropped,
+  type Handle,
+  type HttpRequest,
+  type HttpResponse,
+  type TakenConnection,
+} from "./http/exchange.ts";
+export type { MemberProxy, MemberRequest } from "./http/member-proxy.ts";
+export type { AskedLog, PodLogs } from "./http/pod-logs.ts";
 export { createStore, StoreClosed, type StoreOptions } from "./store/create-store.ts";
 export { createMemoryStorage, type DiskImage, type MemoryStorage } from "./store/memory-storage.ts";
 export { restoredStorage } from "./store/restored-storage.ts";
@@ -27,6 +39,7 @@ export {
   StorageFull,
 } from "./store/storage.ts";
 export type { User } from "./verbs/verbs.ts";
+export { installRights } from "./authorization/rbac/install-rights.ts";
 export { allowMasters } from "./authorization/allow-masters.ts";
 export {
   type ApiServer,

@@ -31,7 +31,7 @@ async function ask(
 }
 
 function parse(body: HttpResponse["body"]): unknown {
-  if ("start" in body) throw new Error("the answer is a stream");
+  if ("start" in body || "take" in body) throw new Error("the answer is a stream");
   const parts = body instanceof Uint8Array ? [body] : body;
   const text = parts.map((part) => new TextDecoder().decode(part)).join("");
   try {

@@ -2,18 +2,30 @@
  * The API server as its users see it: composed from store, catalog, verbs, HTTP handling and housekeeping.
  *
  * 1. `createApiServer` resolves when everything stored is loaded, the catalog knows the stored CRDs and the first
- *    namespaces exist: from then on every request is answered.
+ *    namespaces and roles exist: from then on every request is answered.
  * 2. Nothing runs by itself but timers of open watches: housekeeping runs while `run` does.
  */
 import type { Clock, Ids, Random } from "@lifeboat/base";
-import { isRefused, type New, type Resource, type AnyObject } from "@lifeboat/api";
+import { isRefused, type New, type ObjectKey, type Resource, type AnyObject } from "@lifeboat/api";
 import type { Client, Log, Metrics } from "@lifeboat/kit";
 import type { AdmissionPlugin } from "./admission/admission.ts";
+import { createCertificateRequests, type ReadRequest } from "./admission/certificate-requests.ts";
 import { createAdmissionChain } from "./admission/chain.ts";
 import { crdAdmission } from "./admission/crd-admission.ts";
 import { createNamespaceLifecycle } from "./admission/namespace-lifecycle.ts";
+import { createRoleEscalation } from "./admission/role-escalation.ts";
 import { createServiceAllocation } from "./admission/service-allocation.ts";
+import { createServiceAccountTokens } from "./authentication/service-accounts.ts";
+import type { TokenCrypto } from "./authentication/token-crypto.ts";
+import {
+  createStaticTokens,
+  createTokenAuthentication,
+  type TokenAuthenticator,
+} from "./authentication/tokens.ts";
 import type { Authorizer } from "./authorization/authorizer.ts";
+import { defaultRights } from "./authorization/rbac/default-roles.ts";
+import { installRights } from "./authorization/rbac/install-rights.ts";
+import { createRbacAuthorizer } from "./authorization/rbac/rbac-authorizer.ts";
 import { EVENTS_TABLE, servedBuiltins } from "./catalog/builtins.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import { followCrds } from "./catalog/follow-crds.ts";
@@ -23,15 +35,19 @@ import { createHousekeeping } from "./housekeeping/housekeeping.ts";
 import type { Auditor } from "./http/audit/auditor.ts";
 import { createIdentify } from "./http/authentication.ts";
 import type { NextTurn } from "./http/body-turns.ts";
-import type { Handle, Identify } from "./http/exchange.ts";
+import type { Handle, Identify, Streams } from "./http/exchange.ts";
 import { createHandle } from "./http/handle.ts";
 import type { HealthCheck } from "./http/health.ts";
+import type { MemberProxy } from "./http/member-proxy.ts";
+import { isMemberTarget } from "./http/path.ts";
+import type { PodLogs } from "./http/pod-logs.ts";
 import { createOpenApi } from "./openapi/create-openapi.ts";
 import { createStore } from "./store/create-store.ts";
 import { countWrites } from "./store/metrics.ts";
 import type { Storage } from "./store/storage.ts";
 import type { Store } from "./store/store.ts";
 import { createVerbs } from "./verbs/create-verbs.ts";
+import { storeKey } from "./verbs/write-object.ts";
 import type { User } from "./verbs/verbs.ts";
 
 export interface ApiServerPorts {
@@ -43,6 +59,8 @@ export interface ApiServerPorts {
   readonly storage: Storage;
   /** Lets others have their turn while a large body is decoded; absent in process, where no other client waits. */
   readonly nextTurn?: NextTurn;
+  /** Absent: the server issues and knows no tokens of ServiceAccounts. */
+  readonly tokenCrypto?: TokenCrypto;
 }
 
 export interface ApiServerOptions {
@@ -50,7 +68,12 @@ export interface ApiServerOptions {
   readonly gitVersion: string;
   /** Static bearer tokens. */
   readonly tokens: ReadonlyMap<string, User>;
-  readonly authorizer: Authorizer;
+  /** `RBAC`: the stored roles and bindings decide, and the default ones are put there at start. */
+  readonly authorizer: Authorizer | "RBAC";
+  /** Of other kinds of tokens, tried after the server's own; they may look up what is stored, by table and key. */
+  readonly tokenAuthenticators?: (store: Pick<Store, "get">) => readonly TokenAuthenticator[];
+  /** Reads a certificate request (PEM); answers what is wrong with it. Absent: it is stored unread. */
+  readonly readRequest?: ReadRequest;
   /** After the built-in plugins. */
   readonly admissionPlugins: readonly AdmissionPlugin[];
   /** At most this much history for watches to resume from. */
@@ -63,6 +86,10 @@ export interface ApiServerOptions {
   readonly unreadyWhenFull?: boolean;
   /** Records requests that come over HTTP; absent: nothing is recorded. */
   readonly auditor?: Auditor | undefined;
+  /** The way into members; absent: there are none. */
+  readonly members?: MemberProxy;
+  /** Logs of pods; absent: there are none. */
+  readonly podLogs?: PodLogs;
 }
 
 export interface ApiServer {
@@ -70,6 +97,10 @@ export interface ApiServer {
   readonly handle: Handle;
   /** Who asks, before there is a body to handle. */
   readonly identify: Identify;
+  /** Which requests a transport hands over while their bodies arrive. */
+  readonly streams: Streams;
+  /** An object as it is stored now, for decisions that cannot wait; undefined when there is none. */
+  stored(resource: Resource, key: ObjectKey): AnyObject | undefined;
   /** A client that skips bytes and authentication, and nothing else. */
   client(user: User): Client;
   /** Housekeeping (garbage collection, namespaces, CRDs, expiry) until the signal aborts. */
@@ -113,14 +144,30 @@ export async function createApiServer(
   });
   const catalog = createCatalog(servedBuiltins());
   followCrds(log, store, catalog);
+  const { authorizer, plugins } = accessOf(store, options);
   const admission = createAdmissionChain([
     createNamespaceLifecycle(store),
     createServiceAllocation(clock, store),
     crdAdmission,
+    createCertificateRequests(clock, authorizer, options.readRequest),
+    ...plugins,
     ...options.admissionPlugins,
   ]);
-  const { authorizer, tokens, gitVersion } = options;
-  const verbs = createVerbs(ports, { store, catalog, admission, authorizer }, { tokens });
+  const { gitVersion } = options;
+  const { tokenCrypto } = ports;
+  const authenticateToken = createTokenAuthentication([
+    createStaticTokens(options.tokens),
+    ...(tokenCrypto === undefined ? [] : [createServiceAccountTokens(clock, store, tokenCrypto)]),
+    ...(options.tokenAuthenticators?.(store) ?? []),
+  ]);
+  const verbs = createVerbs(ports, {
+    store,
+    catalog,
+    admission,
+    authorizer,
+    authenticateToken,
+    tokenCrypto,
+  });
   let shuttingDown = false;
   const handle = createHandle({
     clock,
@@ -143,19 +190,28 @@ export async function createApiServer(
         },
       ],
     },
-    tokens,
+    authenticateToken,
+    publicKeys: tokenCrypto?.publicKeys,
     gitVersion,
+    members: options.members,
+    podLogs: options.podLogs,
     nextTurn: ports.nextTurn,
     auditor: options.auditor,
   });
   const client = (user: User): Client =>
     createInProcessClient({ verbs, catalog, handle }, { user, watchQueueLimit: WATCH_QUEUE_LIMIT });
   await createFirstNamespaces(client(SERVER_USER));
+  if (options.authorizer === "RBAC") await installRights(client(SERVER_USER), defaultRights());
   const housekeeping = createHousekeeping(ports, client(SERVER_USER), catalog);
   return {
     catalog,
     handle,
-    identify: createIdentify(tokens),
+    identify: createIdentify(authenticateToken),
+    streams: (url) => options.members !== undefined && isMemberTarget(url),
+    stored: ({ group, version, plural }, key) => {
+      const served = catalog.find(group, version, plural);
+      return served === undefined ? undefined : store.get(served.table, storeKey(key))?.object;
+    },
     client,
     run: (signal) => housekeeping.run(signal),
     beginShutdown: () => {
@@ -166,6 +222,16 @@ export async function createApiServer(
       return store.close();
     },
   };
+}
+
+/** What decides about requests, and what guards that which it decides by. */
+function accessOf(
+  store: Store,
+  options: ApiServerOptions,
+): { readonly authorizer: Authorizer; readonly plugins: readonly AdmissionPlugin[] } {
+  if (options.authorizer !== "RBAC") return { authorizer: options.authorizer, plugins: [] };
+  const authorizer = createRbacAuthorizer(store);
+  return { authorizer, plugins: [createRoleEscalation(authorizer)] };
 }
 
 /**

@@ -2,19 +2,9 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileProblem, makePrivateDirectory } from "@lifeboat/apiserver/adapters";
-import { CommandFailed, UsageError } from "./failure.ts";
+import { CommandFailed } from "./failure.ts";
 
-const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
-
-export function parseLogLevel(text: string): (typeof LOG_LEVELS)[number] {
-  const level = LOG_LEVELS.find((name) => name === text);
-  if (level === undefined) {
-    throw new UsageError(
-      `--log-level: "${text}" is not valid: one of ${LOG_LEVELS.join(", ")} is needed`,
-    );
-  }
-  return level;
-}
+export { parseLogLevel, seedFromProcess } from "./process-settings.ts";
 
 /** `$XDG_DATA_HOME/lifeboat`. */
 export function defaultDataDirectory(): string {
@@ -30,9 +20,4 @@ export function makeDirectory(directory: string): void {
     const why = fileProblem(error) ?? (error instanceof Error ? error.message : String(error));
     throw new CommandFailed(`cannot make the directory ${directory}: ${why}`);
   }
-}
-
-/** Jitter must differ from process to process; nothing secret comes from it. */
-export function seedFromProcess(): number {
-  return (process.pid * 2_654_435_761 + Math.floor(performance.timeOrigin)) >>> 0;
 }

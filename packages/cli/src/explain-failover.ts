@@ -23,6 +23,7 @@ import {
 import { clusterOfWork, workClustersOf } from "@lifeboat/core/propagation/works";
 import type { PublishedSettings } from "@lifeboat/controllers/operating";
 import { readGates } from "./failover-options.ts";
+import { fenceTrust } from "./awaits-fence.ts";
 
 export interface FailoverView {
   readonly binding: ResourceBinding;
@@ -59,6 +60,7 @@ function leavingLines(view: FailoverView, now: Instant): readonly Line[] {
       clusters: new Map(view.clusters.map((one) => [one.metadata.name, one])),
       outdated: new Set(),
       plugins: evictionPlugins(names),
+      ...fenceTrust(settings),
     },
     plainMoment(now),
   );

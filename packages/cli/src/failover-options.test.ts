@@ -18,6 +18,7 @@ describe("failoverFrom", () => {
       largeClusterNumThreshold: 10,
       noExecutePurgeMode: "Gracefully",
       evictPlugins: ["ResourceHealth", "InScheduleResult"],
+      trustFencedCondition: false,
     });
   });
 

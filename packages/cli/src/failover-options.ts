@@ -21,6 +21,7 @@ export type FailoverOptions = Pick<
   | "largeClusterNumThreshold"
   | "noExecutePurgeMode"
   | "evictPlugins"
+  | "trustFencedCondition"
 >;
 
 /** The gates, by the names that operators know, and what each of them switches. */
@@ -102,6 +103,11 @@ export const failoverOptions: readonly OptionDefinition[] = [
     default: PLUGINS.join(","),
     help: `Any of these ends a graceful eviction; known are ${PLUGINS.join(", ")}; none: nothing does`,
   },
+  {
+    name: "trust-fenced-condition",
+    type: "switch",
+    help: "Take the condition Fenced=True of a silent cluster for the proof that it is off (D10)",
+  },
   ...Object.entries(RETIRED_FLAGS).map(([name, why]): OptionDefinition => {
     return { name, type: "text", value: "VALUE", help: why, retired: true };
   }),
@@ -121,6 +127,7 @@ export function failoverFrom(settings: Settings): FailoverOptions {
       settings.requiredText("no-execute-taint-eviction-purge-mode"),
     ),
     evictPlugins: pluginsFrom(settings.requiredText("evict-plugins")),
+    trustFencedCondition: settings.isOn("trust-fenced-condition"),
   };
 }
 

@@ -9,6 +9,7 @@ import { type Access, type Client, KubeconfigError, NotSent, OutcomeUnknown } fr
 import {
   checkCertificates,
   createHttpClient,
+  type HttpClientConfig,
   httpConfigOf,
   loadKubeconfig,
 } from "@lifeboat/kit/adapters";
@@ -44,6 +45,8 @@ export const planeOptions: readonly OptionDefinition[] = [
 /** A connection that a command made and has to close. */
 export interface FoundPlane {
   readonly client: Client;
+  /** For what a Client does not do: streams. */
+  readonly http: HttpClientConfig;
   close(): void;
 }
 
@@ -112,7 +115,7 @@ export async function connect(access: Access): Promise<FoundPlane> {
   const config = await httpConfigOf(ports, access, `lifeboat/${version}`);
   await checkCertificates(config);
   const client = createHttpClient(config);
-  return { client, close: () => client.close() };
+  return { client, http: config, close: () => client.close() };
 }
 
 /** Runs what speaks to API servers; what they or the network refuse becomes a sentence for the person. */

@@ -24,8 +24,10 @@ export function declareOptions(command: Command, table: readonly OptionDefinitio
   );
 }
 
-function valueOf({ type, value = "VALUE", retired }: OptionDefinition): string {
+function valueOf({ type, value = "VALUE", retired, ...given }: OptionDefinition): string {
   if (retired) return ` [${value}]`;
+  // A switch that is on by default needs a word to turn it off: `--leader-elect=false`.
+  if (type === "switch" && given.default === "true") return " [BOOL]";
   return type === "switch" ? "" : ` <${value}>`;
 }
 

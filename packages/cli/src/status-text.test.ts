@@ -1,5 +1,6 @@
 import type { Cluster, ClusterTaintPolicy, Evacuation, ResourceBinding } from "@lifeboat/api";
-import { instantOf } from "@lifeboat/base";
+import { formatMicroTime, type Instant, instantOf } from "@lifeboat/base";
+import type { Lease } from "@lifeboat/kit";
 import { describe, expect, it } from "vitest";
 import { statusLines, type StatusView } from "./status-text.ts";
 
@@ -42,6 +43,7 @@ const other = policy("other", {
 });
 
 const view = (changes: Partial<StatusView> = {}): StatusView => ({
+  leader: undefined,
   settings: { "feature-gates": "Failover=true,StatefulFailoverInjection=false" },
   clusters: [
     cluster("eu-1", [{ key: "lost", effect: "NoExecute" }]),
@@ -252,5 +254,45 @@ describe("statusLines", () => {
     const taints = [{ key: `${"k".repeat(60)}/${"k".repeat(60)}`, effect: "NoExecute" as const }];
     const changes = { clusters: [cluster(long, taints)], policies: [policy(long, evicting.spec)] };
     for (const line of text(changes).split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  });
+});
+
+describe("which replica leads", () => {
+  const lease = (spec: Lease["spec"]): Lease =>
+    ({ apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata: {}, spec }) as Lease;
+  const at = (ago: number): string => formatMicroTime((now - ago) as Instant);
+  const held = {
+    holderIdentity: "host-a_00000000-0000-4000-8000-000000000000",
+    leaseDurationSeconds: 15,
+    acquireTime: at(180_000),
+  };
+
+  it.each<[string, Lease["spec"], string]>([
+    ["one", { ...held, renewTime: at(2000) }, "host-a, for 3m"],
+    [
+      "none any more",
+      { ...held, renewTime: at(60_000) },
+      "none: host-a renewed the Lease 60s ago and has not since",
+    ],
+    [
+      "none, after a stop in order",
+      { ...held, holderIdentity: "", renewTime: at(0) },
+      "none: no replica of `lifeboat manager` holds the Lease",
+    ],
+    [
+      "none, by a Lease without a spec",
+      undefined,
+      "none: no replica of `lifeboat manager` holds the Lease",
+    ],
+  ])("%s", (_name, spec, text) => {
+    expect(
+      statusLines(view({ leader: lease(spec) }), now)
+        .join(" ")
+        .replace(/\s+/g, " "),
+    ).toContain(`Leader ${text}`);
+  });
+
+  it("is not shown where one process runs the controllers", () => {
+    expect(statusLines(view(), now).join("\n")).not.toContain("Leader");
   });
 });

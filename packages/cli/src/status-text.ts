@@ -9,7 +9,7 @@ import {
   humanDuration,
   type ResourceBinding,
 } from "@lifeboat/api";
-import { formatDuration, type Instant } from "@lifeboat/base";
+import { formatDuration, type Instant, parseTime } from "@lifeboat/base";
 import { isDrained, isMoving, resultOf } from "@lifeboat/core/binding";
 import { LEAVING, workloadOf } from "@lifeboat/core/clusters";
 import {
@@ -20,6 +20,7 @@ import {
 } from "@lifeboat/core/failover/evacuation";
 import { failoverState, type FailoverState } from "@lifeboat/core/operating";
 import type { PublishedSettings } from "@lifeboat/controllers/operating";
+import type { Lease } from "@lifeboat/kit";
 import { awaitsFence } from "./awaits-fence.ts";
 import { listEvacuations } from "./evacuation-text.ts";
 import { GATES } from "./failover-options.ts";
@@ -29,6 +30,8 @@ import { columns, hanging } from "./wrap.ts";
 export interface StatusView {
   /** What the control plane was started with; undefined: no controllers have ever run. */
   readonly settings: PublishedSettings | undefined;
+  /** The Lease of the replicas that run the controllers; undefined: they were not elected. */
+  readonly leader: Lease | undefined;
   readonly clusters: readonly Cluster[];
   readonly policies: readonly ClusterTaintPolicy[];
   readonly evacuations: readonly Evacuation[];
@@ -49,6 +52,7 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
   const state = stateOfFleet(view);
   return [
     ...line("State", `${state.reason}: ${state.message}`),
+    ...(view.leader === undefined ? [] : line("Leader", leaderText(view.leader, now))),
     ...line("Gates", gatesText(view.settings)),
     ...line("Fleet", fleetText(view.clusters, state)),
     ...line("Rate", rateText(state)),
@@ -70,9 +74,9 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
 const MAX_NAMES = 5;
 
 /** The workloads that wait for a proof that a silent cluster is off (D10), by cluster. */
-function unproven({ clusters, bindings }: StatusView): readonly string[] {
+function unproven({ clusters, bindings, settings }: StatusView): readonly string[] {
   return clusters.flatMap((cluster) => {
-    const waiting = bindings.filter((binding) => awaitsFence(binding, cluster));
+    const waiting = bindings.filter((binding) => awaitsFence(binding, cluster, settings));
     if (waiting.length === 0) return [];
     const { name } = cluster.metadata;
     return [
@@ -113,6 +117,19 @@ function namesOf(bindings: readonly ResourceBinding[]): string {
   return names.slice(0, MAX_NAMES).join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
+/** Which replica leads, as far as its Lease shows. */
+export function leaderText({ spec = {} }: Lease, now: Instant): string {
+  const { holderIdentity = "", leaseDurationSeconds = 0 } = spec;
+  const renewed = parseTime(spec.renewTime ?? "");
+  const acquired = parseTime(spec.acquireTime ?? "");
+  if (holderIdentity === "" || renewed === undefined)
+    return "none: no replica of `lifeboat manager` holds the Lease";
+  const name = holderIdentity.replace(/_[0-9a-f-]{36}$/, "");
+  if (now - renewed > leaseDurationSeconds * 1000)
+    return `none: ${name} renewed the Lease ${humanDuration(now - renewed)} ago and has not since`;
+  return acquired === undefined ? name : `${name}, for ${humanDuration(now - acquired)}`;
+}
+
 function gatesText(settings: PublishedSettings | undefined): string {
   if (settings === undefined) return "unknown: no controllers have run on this control plane";
   const entries = (settings["feature-gates"] ?? "").split(",");
@@ -133,6 +150,7 @@ function stateOfFleet({ settings, clusters, policies, evacuations, bindings, bud
       .flatMap(rulesOf)
       .some(({ effect }) => EVICTING_EFFECTS.includes(effect)),
     isPaused: budget?.spec.paused === true,
+    isolationAgreedAt: budget?.spec.isolationAgreedAt,
     rates: ratesOf(settings),
     clusters,
     evacuations,

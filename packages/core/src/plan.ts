@@ -1,8 +1,8 @@
 /**
  * The shape of every decision.
  *
- * A decision is a pure function `decideX(view, now) → Plan`. The view is one frozen value that holds all the
- * decision looked at; the plan is data. Shells carry a plan out and have no judgment of their own.
+ * A decision is a pure function `decideX(view, now) → Plan`. The view is one frozen value that holds all the decision
+ * reads; the plan is data. Shells carry a plan out and have no judgment of their own.
  */
 import type { Instant } from "@lifeboat/base";
 
@@ -21,7 +21,7 @@ export interface PlannedEvent<Reason extends string = string> {
 }
 
 export interface Plan<Command, Reason extends string> {
-  /** What to do, in this order. A shell stops at the first command that fails and looks again. */
+  /** What to do, in this order. A shell stops at the first command that fails and decides again. */
   readonly commands: readonly Command[];
   readonly conditions: readonly PlannedCondition[];
   readonly events: readonly PlannedEvent[];

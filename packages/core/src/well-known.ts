@@ -1,5 +1,5 @@
 /**
- * The keys under which the control plane leaves word on templates, bindings, Works and objects in members. Clients and
+ * The keys that the control plane writes on templates, bindings, Works and objects in members. Clients and
  * existing manifests use them as they are, so they are kept byte for byte.
  */
 export const BINDING_ID = "resourcebinding.karmada.io/permanent-id";
@@ -49,12 +49,26 @@ export const PURGE_MODE = "lifeboat.dev/purge-mode";
  */
 export const GRACE_PERIOD = "lifeboat.dev/grace-period-seconds";
 
+/** Annotation of a Pull Cluster: its agent deletes nothing, because the control plane was restored from a backup (D20). */
+export const DELETIONS_HELD = "lifeboat.dev/deletions-held";
+/**
+ * On a Work of a Pull cluster: the uid of the Work, written by the control plane after it read the binding (D26). An agent makes
+ * no first copy without it. See propagation/works/first-copy.ts.
+ */
+export const ENDORSED = "lifeboat.dev/endorsed";
+/** On the Lease of a Pull cluster, value `v1`: its agent knows endorsements. */
+export const ENDORSEMENT = "lifeboat.dev/endorsement";
+/** On the same Lease: JSON of the copies without a Work that the agent found (see propagation/works/stray-report.ts). */
+export const STRAY_COPIES = "lifeboat.dev/stray-copies";
+/** On a Work, value `true`: it is there to be deleted, so that the agent removes a stray copy. */
+export const REMOVES_STRAY = "lifeboat.dev/removes-stray";
+
 /**
  * On the Secret of a Cluster: the apiEndpoint that its token was given for (several, separated by spaces). The token is sent
- * nowhere else, whatever the Cluster says.
+ * nowhere else, whatever the Cluster names.
  */
 export const API_ENDPOINT = "lifeboat.dev/api-endpoint";
-/** On the Secret of a Cluster, value `true`: its token may travel over plain HTTP, where anybody on the way reads it. */
+/** On the Secret of a Cluster, value `true`: its token may travel over plain HTTP, where any host on the way reads it. */
 export const ALLOW_HTTP = "lifeboat.dev/allow-insecure-http";
 
 /** On a Cluster, value `true`: when it is deleted, it goes without waiting for what is on it. */
@@ -100,7 +114,7 @@ export const CLOCK_STEPS = "lifeboat.dev/clock-steps";
 export const DRAIN_TAINT = "lifeboat.dev/drain";
 /** On a binding: JSON, by cluster, of the evacuation and taint it was last evicted for (see evacuation/entry.ts). */
 export const EVICTED_FOR = "lifeboat.dev/evicted-for";
-/** On a binding: what tells the result that the control plane wrote last from others (see evacuation/own-result.ts). */
+/** On a binding: the digest of the result that the control plane wrote last (see evacuation/own-result.ts). */
 export const RESULT_DIGEST = "lifeboat.dev/result-digest";
 /** On a policy, value `Hold`: a workload whose state lacks a key is not moved. */
 export const STATE_FAILURE_POLICY = "lifeboat.dev/state-failure-policy";
@@ -113,9 +127,9 @@ export const FEDERATED = "federation.kubernetes.io/federated";
 export const UNHEALTHY_SINCE = "lifeboat.dev/unhealthy-since";
 /** On a binding: JSON list of the clusters that it left because it was unhealthy there, until it is well again (D23). */
 export const EVICTED_FROM = "lifeboat.dev/evicted-from";
-/** On a Cluster: JSON of a person's word that it is off (see eviction/fence.ts). Gone when the cluster answers again. */
+/** On a Cluster: JSON of a person's declaration that it is off (see eviction/fence.ts). Removed when it answers again. */
 export const FENCED = "lifeboat.dev/fenced";
 /** On a binding: JSON of where it ran before it was last evicted (see evacuation/former-result.ts). */
 export const FORMER_RESULT = "lifeboat.dev/former-result";
-/** On a binding: the uid of the order to place it anew that was last passed on (see rebalancing/rebalance.ts). */
+/** On a binding: the uid of the last order to place it again that was passed on (see rebalancing/rebalance.ts). */
 export const ORDERED_BY = "lifeboat.dev/ordered-by";

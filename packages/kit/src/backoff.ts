@@ -1,6 +1,6 @@
 /**
  * Growing pauses between attempts at one thing: `base · 2ⁿ`, at most the cap, and of that a random part between a half
- * and the whole, so that many who lost the same server do not come back at the same moment.
+ * and the whole, so that many clients that lost the same server do not come back at the same moment.
  */
 import type { Random } from "@lifeboat/base";
 

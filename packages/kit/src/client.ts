@@ -4,7 +4,7 @@
  * One contract for both adapters (in process, HTTP), held by one suite (testkit/src/client-suite.ts):
  *
  * 1. Objects that come out are frozen.
- * 2. A call ends in exactly one of four ways: an answer, `Refused` (the server said no, nothing changed), `NotSent`
+ * 2. A call ends in exactly one of four ways: an answer, `Refused` (the server refused, nothing changed), `NotSent`
  *    (the request never left, nothing changed) or `OutcomeUnknown` (it may have taken effect).
  * 3. Reads never answer `OutcomeUnknown`: a lost read is `NotSent`, because repeating it is always safe.
  * 4. A watch ends exactly once, by `end`, and no event comes after it.

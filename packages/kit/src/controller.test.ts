@@ -95,7 +95,7 @@ function setUp(reconcile: (name: string, attempt: number) => Promise<Outcome>, c
   return { clock, client, lines, metrics, looks, stop, controller, informer, second, start };
 }
 
-test("objects and what is mapped to them lead to looks", async () => {
+test("objects and what is mapped to them lead to reconciles", async () => {
   const { clock, client, looks, start } = setUp(async () => done);
   await client.create(things, thing("a"));
   await start();
@@ -104,7 +104,7 @@ test("objects and what is mapped to them lead to looks", async () => {
   expect(looks).toEqual(["0 ns/a", "0 ns/b"]);
 });
 
-test("nothing is looked at before every informer is synced", async () => {
+test("no key is reconciled before every informer is synced", async () => {
   const { clock, client, controller, informer, second, looks, stop } = setUp(async () => done);
   await client.create(things, thing("a"));
   void informer.run(stop.signal);
@@ -117,7 +117,7 @@ test("nothing is looked at before every informer is synced", async () => {
   expect(looks).toEqual(["5000 ns/a"]);
 });
 
-test("checkAgainAt leads to a look at that time, and a look in between makes it void", async () => {
+test("checkAgainAt leads to a reconcile at that time, and a reconcile in between makes it void", async () => {
   const at = instantOf(1_060_000);
   const { clock, client, controller, looks, start } = setUp(async (_, attempt) =>
     attempt < 3 ? checkAgainAt(addMs(at, attempt * 1000)) : done,
@@ -143,7 +143,7 @@ test("a time that was found while the clock jumped is not relied on", async () =
   expect(looks).toHaveLength(3);
 });
 
-test("a time that has passed already leads to a look at once", async () => {
+test("a time that has passed already leads to a reconcile at once", async () => {
   const { client, looks, start } = setUp(async (_, attempt) =>
     attempt === 1 ? checkAgainAt(instantOf(5)) : done,
   );
@@ -178,7 +178,7 @@ test.each([
     outcome: "unavailable",
   },
   { name: "a bug", error: () => new TypeError("x"), line: "error", outcome: "error" },
-])("$name is looked at again after 5 ms with one $line line", async ({ error, line, outcome }) => {
+])("$name is reconciled again after 5 ms with one $line line", async ({ error, line, outcome }) => {
   const { clock, client, lines, looks, metrics, start } = setUp(async (_, attempt) => {
     if (attempt === 1) throw error();
     return done;
@@ -232,7 +232,7 @@ test("an InvariantError stops the controller", async () => {
   expect(looks).toHaveLength(1);
 });
 
-test("stopping waits for the looks under way and aborts their signal", async () => {
+test("stopping waits for the reconciles under way and aborts their signal", async () => {
   let finish: (() => void) | undefined;
   const { clock, client, looks, start, stop } = setUp(
     () => new Promise((resolve) => (finish = () => resolve(done))),
@@ -251,7 +251,7 @@ test("stopping waits for the looks under way and aborts their signal", async () 
   expect(looks).toEqual(["0 ns/a"]);
 });
 
-test("several keys are looked at at once, one key never", async () => {
+test("several keys are reconciled at once, one key never", async () => {
   let now = 0;
   let most = 0;
   const { clock, client, controller, start } = setUp(async () => {

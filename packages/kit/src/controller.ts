@@ -1,17 +1,17 @@
 /**
- * A controller: keys from informers, a queue, a few workers, one function that looks at a key and does what is due.
+ * A controller: keys from informers, a queue, a few workers, one function that reconciles a key.
  *
- * 1. Nothing is looked at before every informer it watches is synced, whatever was reported until then.
- * 2. A key is looked at by one worker at a time, and once more after the last change that concerns it.
- * 3. A look ends in `done`, in `checkAgainAt(t)`, or throws. What is thrown decides what follows:
+ * 1. No key is reconciled before every informer it watches is synced, whatever was reported until then.
+ * 2. A key is reconciled by one worker at a time, and once more after the last change that concerns it.
+ * 3. A reconcile ends in `done`, in `checkAgainAt(t)`, or throws. What is thrown decides what follows:
  *
- *      Refused Conflict, AlreadyExists   the cache was behind: look again soon, no error
- *      NotSent, OutcomeUnknown           the server is away: look again after a growing pause, a warning
+ *      Refused Conflict, AlreadyExists   the cache was behind: again soon, no error
+ *      NotSent, OutcomeUnknown           the server is away: again after a growing pause, a warning
  *      InvariantError                    the program is wrong: the controller stops, and its run rejects
- *      anything else                     look again after a growing pause, one error line
+ *      anything else                     again after a growing pause, one error line
  *
- * 4. A step of the wall clock during a look makes its `checkAgainAt` meaningless: the key is looked at again at once.
- * 5. A look makes an older `checkAgainAt` of its key void: each look says anew when time alone matters.
+ * 4. A step of the wall clock during a reconcile makes its `checkAgainAt` meaningless: the key is reconciled again at once.
+ * 5. A reconcile makes an older `checkAgainAt` of its key void: each one returns when time alone matters next.
  *
  * The pauses are the queue's: 5 ms doubling to 30 s per key, and at least a server's Retry-After.
  */
@@ -74,15 +74,15 @@ export function ownKey<T extends KubeObject>(
 export interface ControllerOptions {
   /** In logs and metrics: kebab-case, the folder's name. */
   readonly name: string;
-  /** How many keys are looked at at the same time. */
+  /** How many keys are reconciled at the same time. */
   readonly concurrency: number;
   readonly watches: readonly ControllerWatch[];
-  /** Looks at a key and does what is due. The signal aborts when the controller stops. */
+  /** Reconciles a key. The signal aborts when the controller stops. */
   reconcile(key: ObjectKey, signal: AbortSignal): Promise<Outcome>;
 }
 
 export interface Controller extends Service {
-  /** Asks for a look at a key for a reason that no informer reports. */
+  /** Enqueues a key for a reason that no informer reports. */
   enqueue(key: ObjectKey): void;
 }
 

@@ -47,7 +47,7 @@ const numbered = (i: number): Involved => ({
 });
 const moved = { type: "Normal", reason: "Moved", message: "moved to eu-2" } as const;
 
-test("an Event tells what, about what, by whom and when", async () => {
+test("an Event names what happened, to which object, the reporter and the time", async () => {
   const { recorder, list } = setUp();
   recorder.record(web, moved);
   const [event] = await list();
@@ -133,7 +133,7 @@ test("what cannot be written is dropped, and recording goes on", async () => {
   expect(await metrics.expose()).toContain('kit_events_total{outcome="dropped"} 2');
 });
 
-test("while the server does not answer, a bounded number waits, and the log says so once", async () => {
+test("while the server does not answer, a bounded number waits, and the log reports it once", async () => {
   const { clock, client, metrics, warnings, recorder } = setUp();
   client.create = () => new Promise(() => undefined);
   for (let i = 0; i < 12_000; i++) recorder.record(numbered(i), moved);
@@ -191,7 +191,7 @@ test("long messages and names are cut, between characters", async () => {
   expect(event?.["message"]).toBe(`${"x".repeat(1022)}…`);
 });
 
-test("it ends when told", async () => {
+test("it ends when its signal aborts", async () => {
   const { clock, recorder, stop, ended } = setUp();
   recorder.record(web, moved);
   await clock.settle();

@@ -1,5 +1,5 @@
 /**
- * Records Events (core/v1) about objects, for people: aggregated, bounded, and never in anybody's way.
+ * Records Events (core/v1) about objects, for people: aggregated, bounded, and never in the way of other writes.
  *
  *   record ──▶ rate (per object) ──▶ flood (per object and reason) ──▶ line, by series ──▶ a few writers ──▶ create, or
  *                                                                                                          count up
@@ -8,10 +8,10 @@
  * 2. The same Event again is one object whose `count` goes up; while it waits for a writer it costs no further write. More
  *    than ten different messages of one reason about one object within ten minutes become one object with the latest one.
  * 3. About one object at most 25 Events come in a burst, then one in five minutes.
- * 4. Few writes are under way at a time, so that the failure of a cluster with thousands of workloads tells its story
- *    without pushing what saves them aside; one series is never written by two.
+ * 4. Few writes are under way at a time, so that the Events of a failing cluster with thousands of workloads do not
+ *    displace the writes that save them; one series is never written by two.
  * 5. A write that fails drops the Event: Events are hints, and retrying them would harm what matters. When the line is full
- *    newer ones are dropped; the log says so once, until the line has emptied.
+ *    newer ones are dropped; one log line reports it, until the line has emptied.
  */
 import {
   formatKey,
@@ -52,7 +52,7 @@ export interface EventRecorder extends Service {
 }
 
 export interface EventRecorderOptions {
-  /** Who reports: the controller's name. */
+  /** The reporting controller's name. */
   readonly component: string;
   /** Which of several: the host's or pod's name. */
   readonly instance: string;

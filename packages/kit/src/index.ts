@@ -53,14 +53,19 @@ export {
   type Kubeconfig,
   KubeconfigError,
   mergeKubeconfigs,
+  parseClusterInfo,
   parseKubeconfig,
   resolveAccess,
   type UserEntry,
 } from "./kubeconfig.ts";
+export { fencedClient } from "./fenced-client.ts";
 export {
   createLeaderElection,
   LEADER_ELECTION_TIMES,
   type LeaderElectionOptions,
+  type Lease,
+  leases,
+  type Term,
 } from "./leader-election.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { createManager, type ManagerOptions } from "./manager.ts";
@@ -76,4 +81,5 @@ export {
 export type { IndexFunction } from "./object-index.ts";
 export type { KitPorts, Service } from "./ports.ts";
 export { RecentMap } from "./recent-map.ts";
+export type { ClientCertificate, ReadCertificateRequest, Signer } from "./signer.ts";
 export { WorkQueue } from "./work-queue.ts";

@@ -1,7 +1,7 @@
 /**
- * The informer against its promises while everything goes wrong: connections are lost, history is forgotten, the server
- * is away, lists come from the past, events come twice. What handlers were told, replayed, is what the informer holds;
- * no object ever goes back; and once the server is well, the copy equals the server.
+ * The informer against its promises while everything goes wrong: connections are lost, history is forgotten, the server is
+ * away, lists come from the past, events come twice. The changes that handlers received, replayed, are what the informer
+ * holds; no object ever goes back; and once the server is well, the copy equals the server.
  */
 import { type AnyObject, failure, type Resource } from "@lifeboat/api";
 import { createRandom, instantOf, VirtualClock } from "@lifeboat/base";
@@ -64,7 +64,7 @@ export async function checkInformer(numRuns: number): Promise<void> {
         const newest = new Map<string, string>();
         informer.onChange((old, now) => {
           const { uid, name } = (now ?? old)?.metadata ?? { uid: "", name: "" };
-          expect(told.get(name), "the old state is the one told last").toBe(old);
+          expect(told.get(name), "the old state is the one reported last").toBe(old);
           if (now === undefined) told.delete(name);
           else {
             const { resourceVersion } = now.metadata;
@@ -111,7 +111,7 @@ async function apply(
   switch (step.do) {
     case "write":
     case "delete":
-      // Somebody else writes: the informer's connection is not theirs.
+      // Another client writes, over a connection of its own.
       client.down = false;
       await writeOrDelete(client, name, step.do).finally(() => (client.down = wasDown));
       break;

@@ -101,7 +101,7 @@ test("a lost watch resumes from the last version, without a list", async () => {
   expect(client.calls).toContain(`watch things ${version}`);
 });
 
-test("after 410 it lists again and reports what vanished and what was made anew", async () => {
+test("after 410 it lists again and reports what vanished and what was created again", async () => {
   const { clock, client, informer, changes, start } = setUp();
   for (const name of ["a", "b", "c"]) await client.create(things, thing(name));
   await start();
@@ -181,7 +181,7 @@ test("a server whose versions went back is believed after a minute", async () =>
   await clock.advance(50_000);
   expect(names(informer)).toEqual(["a", "b"]);
   await clock.advance(60_000);
-  // Its history is the true one, and tells of b once more.
+  // Its history is the true one, and holds b once more.
   expect(changes).toEqual(["->a", "->b", "b>b", "b>-", "->b"]);
   client.stale = undefined;
   await client.create(things, thing("c"));
@@ -277,7 +277,7 @@ test.each<WatchEnd>([
   { kind: "lost", error: new Error("reset") },
   { kind: "refused", status: failure(503, "ServiceUnavailable", "not now") },
 ])(
-  "a watch after a failure that tells nothing, no bookmark either, ends soon and is followed by a list (%o)",
+  "a watch after a failure that brings nothing, no bookmark either, ends soon and is followed by a list (%o)",
   async (end) => {
     const { clock, client, start } = setUp();
     await start();
@@ -290,7 +290,7 @@ test.each<WatchEnd>([
   },
 );
 
-test("a watch that told of a bookmark is resumed", async () => {
+test("a watch that brought a bookmark is resumed", async () => {
   const { clock, client, start } = setUp();
   await start();
   client.endWatches({ kind: "lost", error: new Error("reset") });
@@ -390,7 +390,7 @@ test("waiting for the copy ends when it is there or when the wait is given up", 
   expect(await informer.whenSynced(impatient.signal)).toBe(true);
 });
 
-test("it stops when told, and stops its watch", async () => {
+test("it stops when its signal aborts, and stops its watch", async () => {
   const { clock, client, start, stop } = setUp();
   const { run } = await start();
   expect(client.openWatches).toBe(1);
@@ -436,7 +436,7 @@ function limited(limits: Partial<CollectionLimits> = {}) {
   return { told, ...setUp({ limits: { maxObjects: 30, pageSize: 10, tell, ...limits } }) };
 }
 
-test("a list with more objects than the server may have is not taken in, and told of", async () => {
+test("a list with more objects than the server may have is not taken in, and is reported", async () => {
   const { client, informer, told, start } = limited();
   for (let i = 0; i < 31; i++) await client.create(things, thing(`t${i}`));
   await start();

@@ -1,5 +1,5 @@
 /**
- * An informer keeps a copy of one collection, follows its changes and tells those who asked.
+ * An informer keeps a copy of one collection, follows its changes and calls its handlers.
  *
  * It reads the collection once (a consistent list in pages, or a streaming list where asked for), then watches from the
  * version of that list. A watch that ends is resumed from the last version seen; only when the server no longer knows
@@ -8,15 +8,17 @@
  * 1. Handlers see every object's states in order, never a state twice, and never one older than the last.
  * 2. After a complete read the copy holds exactly what the server held at that version.
  * 3. The copy never goes back in time: a list older than what was seen is not taken in but asked for again. A server that
- *    answers nothing newer for a whole minute was set up anew, or gave out versions that it did not have: then its word counts.
+ *    answers nothing newer for a whole minute was set up from scratch, or gave out versions that it did not have: then its
+ *    list counts.
  * 4. The informer owns its index; the objects are shared and frozen.
  * 5. `synced` turns true after the first complete read and stays true; a broken connection leaves the copy as it is.
  *
  * 6. Servers are not trusted to answer sensibly: what is no list and no object is a failure like any other, and so is more
- *    than `limits` say. The copy then stays as it is.
- * 7. A server that does not know the version of a watch need not say so: one that was set up anew, or that gave out versions
- *    which it did not have, tells nothing, or of older versions. So a watch that told of an older one, or nothing at all for
- *    longer than bookmarks take, is followed by a list; and one after a failure ends soon enough to find that out.
+ *    than `limits` allow. The copy then stays as it is.
+ * 7. A server that does not know the version of a watch need not report it: one that was set up from scratch, or that gave
+ *    out versions which it did not have, sends nothing, or older versions. So a watch that brought an older one, or nothing
+ *    at all for longer than bookmarks take, is followed by a list; and one after a failure ends soon enough to find that
+ *    out.
  *
  * Pauses after failures: base 100 ms, cap 30 s, jitter from Random; a Retry-After of the server is kept to.
  */
@@ -257,7 +259,7 @@ export class Informer<T extends KubeObject> implements Service {
     return this.#options.limits?.maxBytes === undefined ? 0 : sizeOf(object);
   }
 
-  /** Throws, and tells of it, when there is more than the server may put into the copy. */
+  /** Throws, and reports it, when there is more than the server may put into the copy. */
   #checkLimits(objects: number, bytes: number): void {
     const { limits } = this.#options;
     if (limits === undefined) return;
@@ -347,13 +349,13 @@ export class Informer<T extends KubeObject> implements Service {
         } catch (error) {
           const excess = excessIn(error);
           if (excess !== undefined) {
-            // Only a list tells whether it is still too much.
+            // Only a list shows whether it is still too much.
             overridden = { kind: "relist", pauseMs: this.#failed("watching", excess).pauseMs };
             watch?.stop();
             return;
           }
           if (!(error instanceof Nonsense)) return fail(error);
-          // What it was about is not known: only a list tells what the copy lacks now.
+          // What it was about is not known: only a list shows what the copy lacks now.
           overridden = { kind: "relist", pauseMs: this.#failed("watching", error).pauseMs };
           watch?.stop();
         }
@@ -384,7 +386,7 @@ export class Informer<T extends KubeObject> implements Service {
 
   #take(event: WatchEvent<T>): void {
     const version = versionIn(event);
-    // A repeated event says nothing new, and an old one would take the copy back in time.
+    // A repeated event brings nothing new, and an old one would take the copy back in time.
     if (compareVersions(version, this.#newest) <= 0) return;
     if (event.type !== "BOOKMARK") {
       const key = formatKey(keyOf(event.object));
@@ -448,7 +450,7 @@ export class Informer<T extends KubeObject> implements Service {
     this.#ports.log.warn("the server refuses to list or watch", fields);
     this.#isDoubted = true;
     const asked = (status.details?.retryAfterSeconds ?? 0) * 1000;
-    // 400 and 504 say that the server cannot make sense of the version; everything else leaves it good.
+    // 400 and 504 mean that the server cannot make sense of the version; everything else leaves it good.
     const kind = code === 400 || code === 504 ? "relist" : "resume";
     return { kind, pauseMs: Math.max(asked, this.#backoff.next()) };
   }
@@ -484,7 +486,7 @@ export class Informer<T extends KubeObject> implements Service {
       return;
     }
     if (old.metadata.uid !== object.metadata.uid) {
-      // Deleted and made anew while nobody looked: two changes, not one.
+      // Deleted and created again without an event in between: two changes, not one.
       this.#remove(key);
       this.#put(key, object);
       return;

@@ -1,12 +1,12 @@
 /** The metrics of this package. Families are shared by all controllers and informers of a process. */
 import type { Counter, Gauge, Histogram, MetricDefinition, Metrics } from "./metrics.ts";
 
-/** How a look at a key can end. */
+/** How a reconcile of a key can end. */
 export type ReconcileOutcome = "done" | "check_again" | "conflict" | "unavailable" | "error";
 
 export const reconcileDuration: MetricDefinition<"controller"> = {
   name: "kit_reconcile_duration_seconds",
-  help: "How long one look at a key took.",
+  help: "How long one reconcile of a key took.",
   labels: ["controller"],
   buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60],
 };

@@ -213,7 +213,7 @@ test.each([
   expect(() => parseExecCredential(text, plugin)).toThrow(want);
 });
 
-test("a plugin that asks for it is told the cluster", () => {
+test("a plugin that asks for it is given the cluster", () => {
   const cluster = { server: "https://x", insecureSkipTlsVerify: false };
   expect(JSON.parse(execInfo(plugin, cluster, "Q0E="))).toMatchObject({
     spec: {

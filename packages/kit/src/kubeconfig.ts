@@ -1,15 +1,15 @@
 /**
- * Kubeconfig files: reading, merging and choosing what one context says. Pure: files are named here and read by the
+ * Kubeconfig files: reading, merging and choosing what one context holds. Pure: files are named here and read by the
  * adapter (adapters/load-kubeconfig.ts), because credentials in files are rotated while we run.
  *
- * 1. What cannot be understood is an error that says where and what to do, never a silent fallback to no credentials.
+ * 1. What cannot be understood is an error that states where and what to do, never a silent fallback to no credentials.
  * 2. Of several files the first that names a thing wins, as with kubectl.
  * 3. Relative paths are relative to the file they stand in.
  */
 import { isJsonObject, type JsonObject } from "@lifeboat/api";
 import { parse as parseYaml } from "yaml";
 
-/** A user error: the text says what is wrong, where, and what to do. */
+/** A user error: the text states what is wrong, where, and what to do. */
 export class KubeconfigError extends Error {
   override readonly name = "KubeconfigError";
 }
@@ -36,7 +36,7 @@ export interface ExecPlugin {
   readonly provideClusterInfo: boolean;
 }
 
-/** How a user proves who they are. Certificates may come with any of the others. */
+/** How a user authenticates. Certificates may come with any of the others. */
 export interface UserEntry {
   readonly clientCertificate?: Material;
   readonly clientKey?: Material;
@@ -91,6 +91,22 @@ export function parseKubeconfig(text: string, directory: string, where: string):
   };
 }
 
+/**
+ * The cluster that the text of a cluster-info names: a kubeconfig without users, whose one cluster may be without a name, too.
+ */
+export function parseClusterInfo(text: string): ClusterEntry {
+  const where = "the kubeconfig of cluster-info";
+  let document: unknown;
+  try {
+    document = parseYaml(text, { maxAliasCount: 100 });
+  } catch (error) {
+    throw new KubeconfigError(`${where} is not YAML: ${(error as Error).message}`);
+  }
+  const [first] = new Section(document ?? {}, where).sections("clusters");
+  if (first === undefined) throw new KubeconfigError(`${where} names no cluster`);
+  return clusterOf(first.section("cluster"), (path) => path);
+}
+
 /** One configuration out of several files; what an earlier one names, a later one does not change. */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   const merged = <T>(
@@ -105,7 +121,7 @@ export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   };
 }
 
-/** What the named context says, or the current one. */
+/** What the named context holds, or the current one. */
 export function resolveAccess(config: Kubeconfig, contextName?: string): Access {
   const name = contextName ?? config.currentContext;
   if (name === "")
@@ -205,7 +221,7 @@ export function execInfo(
   });
 }
 
-/** A mapping of the file, with readers that say where something of a wrong type stands. */
+/** A mapping of the file, with readers that report where something of a wrong type stands. */
 class Section {
   readonly where: string;
   readonly #fields: JsonObject;

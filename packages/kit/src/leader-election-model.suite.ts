@@ -1,6 +1,6 @@
 /**
  * Safety of leader election under random partitions, hangs, lost answers, stops and crashes: never two workers at once.
- * And liveness: once everything is healed, somebody leads.
+ * And liveness: once everything is healed, one of them leads.
  */
 import { createRandom, createSeededIds, instantOf, sleep, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";

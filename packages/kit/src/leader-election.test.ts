@@ -2,7 +2,9 @@ import type { AnyObject, Resource } from "@lifeboat/api";
 import { createRandom, createSeededIds, instantOf, sleep, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
 import { expect, test } from "vitest";
-import { createLeaderElection, LEADER_ELECTION_TIMES } from "./leader-election.ts";
+import type { Client } from "./client.ts";
+import { fencedClient } from "./fenced-client.ts";
+import { createLeaderElection, LEADER_ELECTION_TIMES, type Term } from "./leader-election.ts";
 import { silentLog } from "./log.ts";
 import { silentMetrics } from "./metrics.ts";
 import { ToyClient } from "./toy-client.suite.ts";
@@ -42,7 +44,7 @@ function setUp() {
   return { clock, server, leading, candidate, read };
 }
 
-test("one of two leads, and the lease says who, in micro time", async () => {
+test("one of two leads, and the lease names it, in micro time", async () => {
   const { clock, leading, candidate, read } = setUp();
   candidate("a");
   await clock.settle();
@@ -167,4 +169,89 @@ test("times that cannot work are refused", () => {
   expect(() => createLeaderElection(ports, server, { ...options, renewDeadlineMs: 2000 })).toThrow(
     "retryPeriod",
   );
+});
+
+test("a process that was paused for longer than its lease writes nothing when it goes on, before any timer rings", async () => {
+  const { clock, server } = setUp();
+  const random = createRandom(1);
+  let paused = 0;
+  /** What a paused process sees when it goes on: the time has passed, and its timers have not rung yet. */
+  const pausable = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic() + paused,
+    after: clock.after.bind(clock),
+  };
+  const ports = {
+    clock: pausable,
+    random,
+    ids: createSeededIds(random),
+    log: silentLog,
+    metrics: silentMetrics,
+  };
+  const terms: { readonly term: Term; readonly client: Client }[] = [];
+  const run = createLeaderElection(ports, server, {
+    ...LEADER_ELECTION_TIMES,
+    lease,
+    identity: "a",
+    lead: async (signal, term) => {
+      terms.push({ term, client: fencedClient(server, term) });
+      await sleep(clock, 1e12, signal);
+    },
+  });
+  void run.run(new AbortController().signal);
+  await clock.advance(5000);
+  const [first] = terms;
+  if (first === undefined) throw new Error("it does not lead");
+  const write = (name: string): Promise<AnyObject> => {
+    const metadata = { namespace: "kube-system", name };
+    return first.client.create(leases, {
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      metadata,
+    });
+  };
+  await write("before");
+  expect(first.term.isHeld()).toBe(true);
+  paused = 20_000;
+  expect(first.term.isHeld()).toBe(false);
+  await expect(write("after")).rejects.toThrow("does not lead any more");
+  expect(await first.client.get(leases, lease)).toBeDefined();
+  // It leads again later, by a term of its own; the old one stays over.
+  await clock.advance(60_000);
+  expect(terms).toHaveLength(2);
+  expect(terms[1]?.term.isHeld()).toBe(true);
+  expect(first.term.isHeld()).toBe(false);
+  await expect(write("after")).rejects.toThrow("does not lead any more");
+});
+
+test("a term is over once its work has ended", async () => {
+  const { clock, server } = setUp();
+  const random = createRandom(1);
+  const ports = {
+    clock,
+    random,
+    ids: createSeededIds(random),
+    log: silentLog,
+    metrics: silentMetrics,
+  };
+  const held: boolean[] = [];
+  const stop = new AbortController();
+  let known: Term | undefined;
+  const ended = createLeaderElection(ports, server, {
+    ...LEADER_ELECTION_TIMES,
+    lease,
+    identity: "a",
+    lead: async (signal, term) => {
+      known = term;
+      await sleep(clock, 1e12, signal);
+      // While it stops in order it may still finish what it began.
+      held.push(term.isHeld());
+    },
+  }).run(stop.signal);
+  await clock.advance(5000);
+  stop.abort();
+  await clock.settle();
+  await ended;
+  expect(held).toEqual([true]);
+  expect(known?.isHeld()).toBe(false);
 });

@@ -3,24 +3,33 @@
  *
  *   waiting ──(lease free, or not renewed for its duration as seen from here)──▶ leading
  *   leading ──(renewDeadline passed since the last renewal was *sent*)──▶ stopping ──(work ended)──▶ waiting
- *   leading ──(told to stop)──▶ stopping ──▶ released
+ *   leading ──(signal aborts)──▶ stopping ──▶ released
  *
  * 1. Every write carries the resourceVersion it was decided on; of two takers one is refused.
  * 2. Time is measured by the local monotonic clock only. A holder counts from before it sent its renewal; others count
  *    from when they saw it. As renewDeadline < leaseDuration, the work's signal has aborted before another may begin.
  * 3. A write whose outcome is unknown is not taken for a renewal; the lease is read again.
- * 4. Nobody competes again, or releases, before the work has ended.
+ * 4. A process neither competes again nor releases before its work has ended.
  * 5. The identity is new with each run, so a process is never taken for its own predecessor.
+ * 6. A term that has lapsed stays over, also when its alarm rings late: a process that was paused runs what its sockets
+ *    received before its timers. `Term.isHeld` compares the clock itself; writes ask it (fenced-client.ts).
  */
 import { isRefused, type KubeObject, type ObjectKey, Refused, type Resource } from "@lifeboat/api";
-import { assert, formatMicroTime, type Ids, InvariantError, sleep } from "@lifeboat/base";
+import {
+  assert,
+  type Clock,
+  formatMicroTime,
+  type Ids,
+  InvariantError,
+  sleep,
+} from "@lifeboat/base";
 import { type Client, NotSent, OutcomeUnknown } from "./client.ts";
 import { leading } from "./kit-metrics.ts";
 import type { KitPorts, Service } from "./ports.ts";
 
 export interface LeaderElectionOptions {
   readonly lease: ObjectKey;
-  /** Who this is, for people: the host's or pod's name. */
+  /** The name of this process, for people: the host's or pod's. */
   readonly identity: string;
   /** How long others wait after the last renewal they saw. */
   readonly leaseDurationMs: number;
@@ -29,7 +38,13 @@ export interface LeaderElectionOptions {
   /** How often is tried to take or renew, with up to a fifth of jitter. */
   readonly retryPeriodMs: number;
   /** The work. It must end soon after its signal aborts; when it ends before, the lease is released. */
-  lead(signal: AbortSignal): Promise<void>;
+  lead(signal: AbortSignal, term: Term): Promise<void>;
+}
+
+/** One stretch of leading, from taking the lease until it is given up or could not be renewed. */
+export interface Term {
+  /** Whether no other process may lead at this moment. Once false it stays false. */
+  isHeld(): boolean;
 }
 
 /** What Kubernetes' own components use. */
@@ -39,7 +54,7 @@ export const LEADER_ELECTION_TIMES = {
   retryPeriodMs: 2_000,
 } as const;
 
-interface LeaseSpec {
+export interface LeaseSpec {
   readonly holderIdentity?: string;
   readonly leaseDurationSeconds?: number;
   readonly acquireTime?: string;
@@ -47,11 +62,11 @@ interface LeaseSpec {
   readonly leaseTransitions?: number;
 }
 
-interface Lease extends KubeObject {
+export interface Lease extends KubeObject {
   readonly spec?: LeaseSpec;
 }
 
-const LEASES: Resource<Lease> = {
+export const leases: Resource<Lease> = {
   group: "coordination.k8s.io",
   version: "v1",
   plural: "leases",
@@ -124,7 +139,7 @@ class Election {
     }
   }
 
-  /** Tries until the lease is ours; answers when the write that got it was sent. Undefined when told to stop. */
+  /** Tries until the lease is ours; answers when the write that got it was sent. Undefined when the signal aborts. */
   async #acquire(signal: AbortSignal): Promise<number | undefined> {
     const { clock } = this.#ports;
     const { renewDeadlineMs } = this.#options;
@@ -142,34 +157,37 @@ class Election {
     const stop = new AbortController();
     const onAbort = (): void => stop.abort();
     signal.addEventListener("abort", onAbort, { once: true });
-    const renewing = this.#renew(heldSince, stop);
+    const term = new HeldTerm(this.#ports.clock, heldSince, this.#options.renewDeadlineMs);
+    const renewing = this.#renew(term, stop);
     try {
-      if (!signal.aborted) await this.#options.lead(stop.signal);
+      if (!signal.aborted) await this.#options.lead(stop.signal, term);
     } finally {
+      term.end();
       signal.removeEventListener("abort", onAbort);
       stop.abort();
       await renewing;
     }
   }
 
-  /** Renews until told to stop, or aborts `stop` when the last renewal is too long ago. */
-  async #renew(heldSince: number, stop: AbortController): Promise<void> {
+  /** Renews until the signal aborts, or aborts `stop` when the last renewal is too long ago. */
+  async #renew(term: HeldTerm, stop: AbortController): Promise<void> {
     const { clock } = this.#ports;
     // The alarm is set apart from the loop, because a renewal may hang for longer than the deadline.
-    let alarm = this.#setAlarm(heldSince, stop);
+    let alarm = this.#setAlarm(term, stop);
     while (await sleep(clock, this.#pause(), stop.signal)) {
       const sentAt = await this.#try(stop.signal);
-      if (sentAt === undefined) continue;
+      if (sentAt === undefined || !term.renewed(sentAt)) continue;
       alarm();
-      alarm = this.#setAlarm(sentAt, stop);
+      alarm = this.#setAlarm(term, stop);
     }
     alarm();
   }
 
-  #setAlarm(renewedAt: number, stop: AbortController): () => void {
+  #setAlarm(term: HeldTerm, stop: AbortController): () => void {
     const { clock, log } = this.#ports;
-    const left = renewedAt + this.#options.renewDeadlineMs - clock.monotonic();
+    const left = term.heldUntil - clock.monotonic();
     return clock.after(Math.max(0, left), () => {
+      term.end();
       log.warn("the lease could not be renewed in time", { lease: this.#options.lease.name });
       stop.abort();
     });
@@ -181,7 +199,7 @@ class Election {
       const lease = this.#seen ?? (await this.#read(signal));
       const sentAt = this.#ports.clock.monotonic();
       if (lease === undefined) {
-        this.#saw(await this.#client.create(LEASES, this.#fresh(), { signal }));
+        this.#saw(await this.#client.create(leases, this.#fresh(), { signal }));
         return sentAt;
       }
       if (!this.#mayTake(lease)) {
@@ -190,7 +208,7 @@ class Election {
         return undefined;
       }
       const held = { ...lease, spec: this.#held(lease.spec ?? {}) };
-      this.#saw(await this.#client.update(LEASES, held, { signal }));
+      this.#saw(await this.#client.update(leases, held, { signal }));
       return sentAt;
     } catch (error) {
       this.#seen = undefined;
@@ -205,7 +223,7 @@ class Election {
 
   async #read(signal: AbortSignal): Promise<Lease | undefined> {
     try {
-      const lease = await this.#client.get(LEASES, this.#options.lease, { signal });
+      const lease = await this.#client.get(leases, this.#options.lease, { signal });
       this.#saw(lease);
       return lease;
     } catch (error) {
@@ -225,7 +243,7 @@ class Election {
     const { holderIdentity = "", leaseDurationSeconds = 0 } = lease.spec ?? {};
     if (holderIdentity === "" || holderIdentity === this.#identity) return true;
     const waited = this.#ports.clock.monotonic() - this.#seenAt;
-    // The holder may have been started with a longer duration than we were: it says so in the lease.
+    // The holder may have been started with a longer duration than we were: the lease holds its duration.
     return waited > Math.max(this.#options.leaseDurationMs, leaseDurationSeconds * 1000);
   }
 
@@ -254,7 +272,7 @@ class Election {
     };
   }
 
-  /** Says that the lease is free, if it is still ours. Others would find out anyway: a failure is nobody's loss. */
+  /** Marks the lease as free, if it is still ours. Others would find out anyway: a failure only delays them. */
   async #release(): Promise<void> {
     const lease = this.#seen;
     this.#seen = undefined;
@@ -262,7 +280,7 @@ class Election {
     const renewTime = formatMicroTime(this.#ports.clock.now());
     const spec = { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime };
     try {
-      await this.#client.update(LEASES, { ...lease, spec });
+      await this.#client.update(leases, { ...lease, spec });
     } catch (error) {
       if (error instanceof InvariantError) throw error;
       this.#ports.log.debug("the lease was not released", { error });
@@ -271,5 +289,39 @@ class Election {
 
   #pause(): number {
     return this.#options.retryPeriodMs * (1 + this.#ports.random.next() / 5);
+  }
+}
+
+/** A term by the monotonic clock: held until the deadline after the last renewal, counted from when that was sent. */
+class HeldTerm implements Term {
+  readonly #clock: Clock;
+  readonly #deadlineMs: number;
+  #heldUntil: number;
+  #isOver = false;
+
+  constructor(clock: Clock, heldSince: number, deadlineMs: number) {
+    this.#clock = clock;
+    this.#deadlineMs = deadlineMs;
+    this.#heldUntil = heldSince + deadlineMs;
+  }
+
+  get heldUntil(): number {
+    return this.#heldUntil;
+  }
+
+  isHeld(): boolean {
+    if (this.#clock.monotonic() >= this.#heldUntil) this.#isOver = true;
+    return !this.#isOver;
+  }
+
+  /** Takes in a renewal; answers false when it comes too late, so that the alarm that is set still rings. */
+  renewed(sentAt: number): boolean {
+    if (!this.isHeld()) return false;
+    this.#heldUntil = sentAt + this.#deadlineMs;
+    return true;
+  }
+
+  end(): void {
+    this.#isOver = true;
   }
 }

@@ -10,7 +10,7 @@ function setUp() {
   const clock = new VirtualClock(instantOf(0), drainPromises);
   const ports = { clock, random: createRandom(1), log: silentLog, metrics: silentMetrics };
   const events: string[] = [];
-  /** A service that runs until told to stop, and then takes its time. */
+  /** A service that runs until its signal aborts, and then takes its time. */
   const steady = (name: string, stopMs: number): Service => ({
     name,
     run: async (signal) => {

@@ -33,7 +33,7 @@ export interface Metrics {
   expose(): Promise<string>;
 }
 
-/** Metrics that nobody reads, for tests. */
+/** Metrics that are not kept, for tests. */
 export const silentMetrics: Metrics = Object.freeze({
   counter: () => ({ add: () => undefined }),
   gauge: () => ({ set: () => undefined, remove: () => undefined }),

@@ -1,8 +1,8 @@
 /**
  * The queue of keys a controller works off: fair, without doubles, with delays and with a growing pause per failing key.
  *
- * A key is in up to three places: `dirty` (it must be looked at), `ready` (its turn in line) and `processing` (somebody
- * looks at it now). Delays wait in a heap with a single timer for the earliest.
+ * A key is in up to three places: `dirty` (it must be reconciled), `ready` (its turn in line) and `processing` (a worker
+ * reconciles it now). Delays wait in a heap with a single timer for the earliest.
  *
  * 1. A key is handed to one taker at a time.
  * 2. A key added while it is processed is handed out again after `done`, once, however often it was added.
@@ -60,14 +60,14 @@ export class WorkQueue {
     return this.#delayed.size;
   }
 
-  /** Asks for a look at the key. */
+  /** Adds the key. */
   add(key: string): void {
     if (this.#closed || this.#dirty.has(key)) return;
     this.#dirty.add(key);
     if (!this.#processing.has(key)) this.#offer(key);
   }
 
-  /** Asks for a look at the key when `delayMs` have passed. */
+  /** Adds the key when `delayMs` have passed. */
   addAfter(key: string, delayMs: number): void {
     if (this.#closed) return;
     if (!(delayMs > 0)) {
@@ -84,7 +84,7 @@ export class WorkQueue {
     this.#arm();
   }
 
-  /** Asks for a look after the key's pause, which doubles with each call until `forget`. Answers the pause. */
+  /** Adds the key after its pause, which doubles with each call until `forget`. Answers the pause. */
   addAfterFailure(key: string, atLeastMs = 0): number {
     const failures = this.#failures.get(key) ?? 0;
     if (!this.#closed) this.#failures.set(key, failures + 1);
@@ -99,7 +99,7 @@ export class WorkQueue {
     this.#failures.delete(key);
   }
 
-  /** Drops the delay of a key, because it is being looked at and will be delayed anew if need be. */
+  /** Drops the delay of a key, because it is being reconciled and will be delayed again if need be. */
   cancelDelay(key: string): void {
     this.#delayed.delete(key);
     if (this.#delayed.size === 0) this.#dropDelays();

@@ -24,9 +24,10 @@ import { createMemoryStorage, type MemoryStorage, type User } from "@lifeboat/ap
 import { type Client, silentLog, silentMetrics } from "@lifeboat/kit";
 import { refusalOf } from "@lifeboat/testkit";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type ControlPlane, createControlPlane, type PlaneWork } from "./control-plane.ts";
+import { type ControlPlane, createControlPlane } from "./control-plane.ts";
 import { DEFAULT_CONTROLLERS } from "./controllers.ts";
 import { establishKinds, installKinds } from "./install-kinds.ts";
+import type { PlaneWork } from "./plane-work.ts";
 
 const ADMIN: User = { name: "admin", groups: ["system:masters"] };
 const CRDS: Resource = {

@@ -2,25 +2,28 @@
  * A control plane, composed on ports: the embedded API server and the controllers that run on it. No
  * process and no socket here; the command adds those, and the simulation adds its own.
  */
-import type { KindSettings } from "@lifeboat/api";
 import {
-  allowMasters,
   type ApiServer,
+  type ApiServerOptions,
   type ApiServerPorts,
   type Auditor,
   createApiServer,
-  createKindsAdmission,
-  deletionProtection,
+  installRights,
+  type TokenAuthenticator,
   type User,
 } from "@lifeboat/apiserver";
-import type { ConnectMember, ScriptEngine } from "@lifeboat/controllers/context";
+import type { PlaneContext, ScriptEngine } from "@lifeboat/controllers/context";
 import { holdDeletions } from "@lifeboat/controllers/operating";
-import { createManager, type Service } from "@lifeboat/kit";
-import { type ControllersOptions, createControllers } from "./controllers.ts";
-import { createCustomizationAdmission } from "./customization-admission.ts";
+import { createManager, type Signer } from "@lifeboat/kit";
+import { createBootstrapTokenAdmission } from "./bootstrap-tokens/admission.ts";
+import { createBootstrapTokenAuthenticator } from "./bootstrap-tokens/authenticator.ts";
 import { establishKinds, installKinds } from "./install-kinds.ts";
-import { createPlaneContext, type PlaneContextPorts } from "./plane-context.ts";
+import { memberRoutes } from "./member-routes.ts";
+import { CONTROLLERS_USER, planeRights } from "./plane-rights.ts";
+import { createRevocations, type Revocations } from "./revocations.ts";
 import { KUBERNETES_VERSION } from "./kubernetes-version.ts";
+import { planeAdmission } from "./plane-admission.ts";
+import { createPlaneWork, type PlaneWork } from "./plane-work.ts";
 
 export type ControlPlanePorts = ApiServerPorts;
 
@@ -28,23 +31,24 @@ export interface ControlPlaneOptions {
   /** Of Lifeboat itself, such as `0.1.0`. */
   readonly version: string;
   readonly tokens: ReadonlyMap<string, User>;
+  /** Of tokens that others issue. */
+  readonly tokenAuthenticators?: readonly TokenAuthenticator[];
   /** What checks users' scripts before they are stored; absent: they are stored unread. */
   readonly scripts?: Pick<ScriptEngine, "check">;
   /** Records requests that come over HTTP. */
   readonly auditor?: Auditor | undefined;
   /** The storage holds a backup of this time ("": not known): nothing is deleted in members until a person agrees. */
   readonly restoredFrom?: string | undefined;
+  /** Reads and signs certificate requests; absent: requests are stored unread and stay without an answer. */
+  readonly signer?: Signer;
   /** What works on the control plane by itself; absent: it only serves its API. */
   readonly work?: PlaneWork;
 }
 
-export interface PlaneWork extends Pick<PlaneContextPorts, "interpretation" | "instance"> {
-  readonly connect: ConnectMember;
-  readonly controllers: ControllersOptions;
-}
-
 export interface ControlPlane {
   readonly server: ApiServer;
+  /** Which certificates of clients are void. */
+  readonly revocations: Revocations;
   /** Everything that works by itself, until the signal aborts. Serving requests needs no run. */
   run(signal: AbortSignal): Promise<void>;
   /** Ends watches in order, waits for writes under way, closes the storage. */
@@ -58,8 +62,8 @@ const HISTORY_MAX_EVENTS = 50_000;
  */
 const HISTORY_MAX_BYTES = 32 * 1024 * 1024;
 
-/** Who installs the kinds, and as whom controllers act. */
-const PLANE_USER: User = { name: "system:lifeboat", groups: ["system:masters"] };
+/** As whom kinds and roles are installed and admission reads. */
+const PLANE_USER: User = { name: "system:lifeboat:setup", groups: ["system:masters"] };
 
 /**
  * Opens the storage and builds the plane; rejects with a sentence when the storage cannot be used. From then on the kinds
@@ -69,25 +73,47 @@ export async function createControlPlane(
   ports: ControlPlanePorts,
   options: ControlPlaneOptions,
 ): Promise<ControlPlane> {
-  const { scripts } = options;
+  const { scripts, signer, work } = options;
+  const { tokenCrypto } = ports;
+  let context: PlaneContext | undefined;
+  const members = work?.proxy?.(memberRoutes(() => context?.connections));
   const server: ApiServer = await createApiServer(ports, {
     gitVersion: `${KUBERNETES_VERSION}+lifeboat.${options.version}`,
     tokens: options.tokens,
-    authorizer: allowMasters,
-    admissionPlugins: [
-      createKindsAdmission(ports, settingsOf(options)),
-      deletionProtection,
-      ...(scripts === undefined
+    tokenAuthenticators: (store) => [
+      ...(tokenCrypto === undefined
         ? []
-        : [createCustomizationAdmission(scripts, () => server.client(PLANE_USER))]),
+        : [createBootstrapTokenAuthenticator(ports.clock, store, tokenCrypto)]),
+      ...(options.tokenAuthenticators ?? []),
     ],
+    authorizer: "RBAC",
+    admissionPlugins: [
+      ...planeAdmission(
+        ports,
+        {
+          ...(scripts === undefined ? {} : { scripts }),
+          ...(work === undefined ? {} : { controllers: work.controllers }),
+        },
+        () => server.client(PLANE_USER),
+      ),
+      ...(tokenCrypto === undefined
+        ? []
+        : [
+            createBootstrapTokenAdmission(ports.clock, tokenCrypto, () =>
+              server.client(PLANE_USER),
+            ),
+          ]),
+    ],
+    ...(signer === undefined ? {} : { readRequest: readerOf(signer) }),
     historyMaxEvents: HISTORY_MAX_EVENTS,
     historyMaxBytes: HISTORY_MAX_BYTES,
     unreadyWhenFull: true,
     auditor: options.auditor,
+    ...(members === undefined ? {} : { members }),
   });
   try {
     await serveKinds(ports, server);
+    await installRights(server.client(PLANE_USER), planeRights());
     if (options.restoredFrom !== undefined)
       await holdDeletions(ports, server.client(PLANE_USER), options.restoredFrom);
   } catch (error) {
@@ -95,30 +121,37 @@ export async function createControlPlane(
     throw error;
   }
   const services = [{ name: "api-server", run: (signal: AbortSignal) => server.run(signal) }];
-  const manager = createManager(ports, [...services, ...workServices(ports, server, options.work)]);
-  return { server, run: (signal) => manager.run(signal), close: () => server.close() };
+  const revocations = createRevocations(ports, server, server.client(PLANE_USER));
+  const working =
+    work === undefined
+      ? undefined
+      : createPlaneWork(
+          { ...ports, ...(signer === undefined ? {} : { signer }) },
+          server.client(CONTROLLERS_USER),
+          work,
+        );
+  context = working?.context;
+  const manager = createManager(ports, [
+    ...services,
+    ...revocations.services,
+    ...(working?.services ?? []),
+  ]);
+  return { server, revocations, run: (signal) => manager.run(signal), close: () => server.close() };
 }
 
-/** What this process alone knows: without controllers of its own it cannot tell the gates of those that work on it. */
-function settingsOf({ work }: ControlPlaneOptions): KindSettings {
-  if (work === undefined) return {};
-  const { statefulFailoverInjection } = work.controllers;
-  return { statefulFailoverInjection };
+/** What the server has to know of a request when it is made. */
+function readerOf(signer: Signer): NonNullable<ApiServerOptions["readRequest"]> {
+  return (pem) => {
+    const read = signer.read(pem);
+    if ("refusal" in read) return read;
+    const organizations = read.subject
+      .flat()
+      .flatMap(({ type, value }) => (type === ORGANIZATION ? [value] : []));
+    return { organizations };
+  };
 }
 
-function workServices(
-  ports: ControlPlanePorts,
-  server: ApiServer,
-  work: PlaneWork | undefined,
-): readonly Service[] {
-  if (work === undefined) return [];
-  const { controllers, ...shared } = work;
-  const running = createPlaneContext(
-    { ...ports, ...shared, skippedApis: controllers.skippedPropagatingApis },
-    server.client(PLANE_USER),
-  );
-  return [...running.services, ...createControllers(running.context, controllers)];
-}
+const ORGANIZATION = "2.5.4.10";
 
 async function serveKinds({ clock }: ControlPlanePorts, server: ApiServer): Promise<void> {
   const client = server.client(PLANE_USER);

@@ -3,7 +3,14 @@
  *
  * The names are those that operators of such control planes know (`clusterStatus`), so that their flags go on working.
  */
-import { createClusterController, createClusterStatus } from "@lifeboat/controllers/clusters";
+import {
+  createAgents,
+  createBootstrapTokens,
+  createCertificates,
+  createClusterController,
+  createClusterMonitor,
+  createClusterStatus,
+} from "@lifeboat/controllers/clusters";
 import type { PlaneContext } from "@lifeboat/controllers/context";
 import {
   createApplicationFailover,
@@ -21,6 +28,7 @@ import {
   createDeletionGate,
   createDependencies,
   createDetector,
+  createEndorsement,
   createExecution,
   createNamespaceSync,
 } from "@lifeboat/controllers/propagation";
@@ -35,6 +43,14 @@ export interface ControllersOptions {
   readonly clusterStatusUpdateFrequencyMs: number;
   readonly clusterFailureThresholdMs: number;
   readonly clusterSuccessThresholdMs: number;
+  /** How often silence of Pull clusters is looked for. */
+  readonly clusterMonitorPeriodMs: number;
+  /** How long a Pull cluster may be silent. */
+  readonly clusterMonitorGracePeriodMs: number;
+  /** The same for one that has never reported. */
+  readonly clusterStartupGracePeriodMs: number;
+  /** Whether the condition Fenced=True of a Cluster proves that it is off. */
+  readonly trustFencedCondition: boolean;
   /** Anchored regular expressions of namespaces that are never propagated. */
   readonly skippedPropagatingNamespaces: readonly string[];
   /** `group`, `group/version` or `group/version/Kind` that are never propagated. */
@@ -55,6 +71,8 @@ export interface ControllersOptions {
   readonly noExecutePurgeMode: PurgeMode;
   /** The plugins any of which may end a graceful eviction. */
   readonly evictPlugins: readonly string[];
+  /** The Lease by which these controllers were elected, as `namespace/name`; absent: there is one process only. */
+  readonly leaderLease?: string;
 }
 
 export const DEFAULT_CONTROLLERS: ControllersOptions = Object.freeze({
@@ -62,6 +80,10 @@ export const DEFAULT_CONTROLLERS: ControllersOptions = Object.freeze({
   clusterStatusUpdateFrequencyMs: 10_000,
   clusterFailureThresholdMs: 30_000,
   clusterSuccessThresholdMs: 30_000,
+  clusterMonitorPeriodMs: 5000,
+  clusterMonitorGracePeriodMs: 40_000,
+  clusterStartupGracePeriodMs: 60_000,
+  trustFencedCondition: false,
   skippedPropagatingNamespaces: Object.freeze(["kube-.*"]),
   skippedPropagatingApis: Object.freeze([]),
   failover: false,
@@ -80,6 +102,14 @@ type Build = (context: PlaneContext, options: ControllersOptions) => readonly Se
 const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
   ["settings", (context, options) => [createSettings(context, publishedSettings(options))]],
   ["cluster", createClusterController],
+  ["bootstrapTokens", createBootstrapTokens],
+  [
+    "agentcsrapproving",
+    (context) => [
+      ...createAgents(context),
+      ...(context.signer === undefined ? [] : createCertificates(context, context.signer)),
+    ],
+  ],
   [
     "clusterStatus",
     (context, options) =>
@@ -87,6 +117,15 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
         updateFrequencyMs: options.clusterStatusUpdateFrequencyMs,
         failureThresholdMs: options.clusterFailureThresholdMs,
         successThresholdMs: options.clusterSuccessThresholdMs,
+      }),
+  ],
+  [
+    "clusterMonitor",
+    (context, options) =>
+      createClusterMonitor(context, {
+        periodMs: options.clusterMonitorPeriodMs,
+        graceMs: options.clusterMonitorGracePeriodMs,
+        startupGraceMs: options.clusterStartupGracePeriodMs,
       }),
   ],
   ["defaultTaintPolicies", (context) => [createDefaultPolicies(context)]],
@@ -137,11 +176,13 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
     },
   ],
   ["execution", createExecution],
+  ["endorsement", createEndorsement],
   ["bindingStatus", createBindingStatus],
   ["workloadRebalancer", createWorkloadRebalancer],
   [
     "gracefulEviction",
-    (context, { evictPlugins }) => createGracefulEviction(context, { plugins: evictPlugins }),
+    (context, { evictPlugins, trustFencedCondition }) =>
+      createGracefulEviction(context, { plugins: evictPlugins, trustFencedCondition }),
   ],
   [
     "applicationFailover",

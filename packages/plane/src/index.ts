@@ -1,12 +1,22 @@
 export {
+  createCertificateKeeper,
+  type OwnCertificate,
+  type PlaneMaterial,
+} from "./certificate-keeper.ts";
+export {
   type ControlPlane,
   type ControlPlaneOptions,
   type ControlPlanePorts,
   createControlPlane,
-  type PlaneWork,
 } from "./control-plane.ts";
+export { CONTROLLERS_USER } from "./plane-rights.ts";
+export type { PlaneWork } from "./plane-work.ts";
 export { establishKinds, installKinds } from "./install-kinds.ts";
-export { createMemberHost, type HostedMember } from "./simulated-member/member-host.ts";
+export {
+  createMemberHost,
+  type HostedAgent,
+  type HostedMember,
+} from "./simulated-member/member-host.ts";
 export { modelOptions, type SimulatedMemberSpec } from "./simulated-member/member-spec.ts";
 export {
   createSimulatedMember,
@@ -16,6 +26,19 @@ export {
 } from "./simulated-member/simulated-member.ts";
 export { type JoinOutcome, type JoinRequest, joinCluster } from "./registration/join.ts";
 export type { GivenAccess } from "./registration/member-side.ts";
+export { installAgent, installedKubeconfig, removeAgent } from "./registration/agent-in-member.ts";
+export { AGENT_NAMESPACE, agentManifest } from "./registration/agent-manifest.ts";
+export {
+  awaitLease,
+  type PlaneAccess,
+  registerByToken,
+  type Registered,
+  type RegisterPorts,
+  type RegisterRequest,
+  RegistrationStepFailed,
+} from "./registration/register.ts";
+export { addUser, listUsers } from "./registration/users.ts";
+export { unregisterFromMember } from "./registration/unregister.ts";
 export { RegistrationRefused } from "./registration/refusal.ts";
 export {
   type ClusterLoad,
@@ -36,3 +59,20 @@ export {
   type PlaneContextPorts,
   type RunningContext,
 } from "./plane-context.ts";
+export {
+  createPlaneManager,
+  type ElectionOptions,
+  MANAGER_LEASE,
+  type PlaneManager,
+  type PlaneManagerOptions,
+  type PlaneManagerPorts,
+} from "./manager.ts";
+export type { CertificateMaker, CertifiedPair } from "./webhook/certificates.ts";
+export {
+  installPlane,
+  type InstallRequest,
+  type InstallStep,
+  subjectOf,
+} from "./install/install.ts";
+export { InstallRefused } from "./install/refusal.ts";
+export { planUninstall, uninstallPlane, type UninstallPlan } from "./install/uninstall.ts";

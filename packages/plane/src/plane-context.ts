@@ -12,7 +12,13 @@ import {
 } from "@lifeboat/controllers/context";
 import { createClockWatch } from "@lifeboat/controllers/operating";
 import { skipsApi } from "@lifeboat/core/propagation/matching";
-import { type Client, createEventRecorder, type KitPorts, type Service } from "@lifeboat/kit";
+import {
+  type Client,
+  createEventRecorder,
+  type KitPorts,
+  type Service,
+  type Signer,
+} from "@lifeboat/kit";
 
 export interface PlaneContextPorts extends KitPorts {
   readonly ids: Ids;
@@ -23,6 +29,8 @@ export interface PlaneContextPorts extends KitPorts {
     ports: KitPorts & Pick<PlaneContext, "events">,
     informers: PlaneContext["informers"],
   ) => Interpretation & Service;
+  /** Reads and signs certificate requests; absent: none is answered. */
+  readonly signer?: Signer;
   /** Kinds that are not even watched: `group`, `group/version` or `group/version/Kind`. */
   readonly skippedApis?: readonly string[];
   /** Which of several instances reports Events: the host's or pod's name. */
@@ -66,6 +74,7 @@ export function createPlaneContext(ports: PlaneContextPorts, plane: Client): Run
       templates,
       connections,
       interpretation,
+      ...(ports.signer === undefined ? {} : { signer: ports.signer }),
     },
     services: [
       clockWatch,

@@ -18,6 +18,9 @@ export function publishedSettings(options: ControllersOptions): PublishedSetting
     "evict-plugins": options.evictPlugins.length === 0 ? "none" : options.evictPlugins.join(","),
     "cluster-failure-threshold": formatDuration(options.clusterFailureThresholdMs),
     "cluster-success-threshold": formatDuration(options.clusterSuccessThresholdMs),
+    "cluster-monitor-grace-period": formatDuration(options.clusterMonitorGracePeriodMs),
+    "trust-fenced-condition": String(options.trustFencedCondition),
     controllers: options.controllers.join(","),
+    ...(options.leaderLease === undefined ? {} : { "leader-elect-resource": options.leaderLease }),
   };
 }

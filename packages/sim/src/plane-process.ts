@@ -25,6 +25,7 @@ import {
   silentMetrics,
 } from "@lifeboat/kit";
 import {
+  CONTROLLERS_USER,
   type ControlPlane,
   type ControllersOptions,
   createControllers,
@@ -39,7 +40,6 @@ import type { Witness } from "./oracles/witness.ts";
 import { Process } from "./process.ts";
 
 /** As whom controllers act. */
-const CONTROLLERS: User = { name: "system:lifeboat", groups: ["system:masters"] };
 const ADMIN: User = { name: "admin", groups: ["system:masters", "system:authenticated"] };
 
 export interface PlaneProcessPorts {
@@ -115,7 +115,7 @@ export class PlaneProcess {
 
   /** A second set of controllers begins to work, unless one does already or the plane does not serve. */
   startSecond(): void {
-    const own = this.#life?.controlPlane?.server.client(CONTROLLERS);
+    const own = this.#life?.controlPlane?.server.client(CONTROLLERS_USER);
     if (own === undefined || this.#second !== undefined) return;
     this.#seconds += 1;
     const process = new Process(`second#${this.#seconds}`, this.#ports.clock, this.skewMs);
@@ -163,7 +163,7 @@ export class PlaneProcess {
     if (!process.alive) return;
     life.controlPlane = controlPlane;
     void controlPlane.run(stop.signal);
-    this.#runControllers(process, controlPlane.server.client(CONTROLLERS), stop.signal);
+    this.#runControllers(process, controlPlane.server.client(CONTROLLERS_USER), stop.signal);
   }
 
   #runControllers(process: Process, own: Client, signal: AbortSignal): void {

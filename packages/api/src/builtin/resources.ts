@@ -33,6 +33,7 @@ export interface BuiltinResource extends Resource {
     readonly status?: boolean;
     readonly scale?: BuiltinScale;
     readonly finalize?: boolean;
+    readonly approval?: boolean;
   };
   /** All subresources, `token`, `eviction`, `log` and the like included. */
   readonly discoverySubresources: readonly BuiltinSubresource[];
@@ -89,6 +90,7 @@ function resourceOf(row: ResourceRow): BuiltinResource {
       ...(has("status") ? { status: true } : {}),
       ...(has("scale") ? { scale: SCALE } : {}),
       ...(has("finalize") ? { finalize: true } : {}),
+      ...(has("approval") ? { approval: true } : {}),
     },
     discoverySubresources: subresources.map((sub) => ({
       name: sub.name,

@@ -225,6 +225,12 @@ export const evacuationBudgetKind = declareKind({
         "A person let a restored control plane delete in members after a restore before this time.",
       ),
     ),
+    isolationAgreedAt: optional(
+      time(
+        "A person agreed that the Pull clusters that were silent by this time have failed: releases go on although they fell " +
+          "silent together.",
+      ),
+    ),
   }),
   status: object("The rate of the fleet as it is, and the last reservation of releases.", {
     reservedUntil: optional(time("No release before this time: the token up to then is used.")),
@@ -248,7 +254,8 @@ export const evacuationBudgetKind = declareKind({
     conditions: optional(
       conditions(
         "MassDeletion is True while deletions are stopped. RestoredFromBackup is True while nothing is deleted in members " +
-          "after a restore.",
+          "after a restore. PlaneMayBeIsolated is True while releases are stopped, because more than half of the Pull " +
+          "clusters fell silent within a minute.",
       ),
     ),
   }),

@@ -9,6 +9,7 @@ export { type AuditLogFile, openAuditLogFile } from "./audit-log-file.ts";
 export { syncFolder, writeWhole } from "./durable-files.ts";
 export { type EncryptionOptions, encryptedStorage } from "./encrypted-storage.ts";
 export { createKeyring, EncryptionRefused, parseKeys } from "./encryption-keys.ts";
+export { createSigner, readRequest } from "./certificate-signer.ts";
 export { fileProblem, makePrivateDirectory } from "./file-problem.ts";
 export { DirectoryRefused } from "./lmdb-directory.ts";
 export { makeStore, ownerOfStore, readStore } from "./lmdb-backup.ts";
@@ -16,12 +17,14 @@ export { isAlive, type Owner, thisProcess } from "./lmdb-owner.ts";
 export { type LmdbStorageOptions, openLmdbStorage } from "./lmdb-storage.ts";
 export {
   type CertifiedKey,
-  kubeconfigText,
-  type KubeconfigEntry,
+  commitAuthority,
+  finishAuthority,
   openPki,
   type Pki,
-  writeKubeconfig,
+  prepareAuthority,
 } from "./pki.ts";
+export { createTokenCrypto, openTokenCrypto } from "./token-crypto.ts";
+export { makeCertificate } from "./pki-certificate.ts";
 export {
   createTlsServer,
   type TlsMaterial,
@@ -29,3 +32,4 @@ export {
   type TlsServerOptions,
 } from "./tls-server.ts";
 export { DEFAULT_TLS_SERVER_LIMITS, type TlsServerLimits } from "./tls-server-limits.ts";
+export { createOidc, type Oidc, OIDC_ALGORITHMS, type OidcOptions } from "./oidc.ts";

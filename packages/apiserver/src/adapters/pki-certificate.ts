@@ -5,9 +5,7 @@
 import { createHash, type KeyObject, randomBytes, sign } from "node:crypto";
 import { isIPv4, isIPv6 } from "node:net";
 import { domainToASCII } from "node:url";
-
-/** A distinguished name: attributes in order, each its own set. */
-export type DistinguishedName = readonly (readonly [type: "CN" | "O", value: string])[];
+import { der, type DistinguishedName } from "@lifeboat/base/adapters";
 
 export interface CertificateRequest {
   readonly subject: DistinguishedName;
@@ -30,7 +28,7 @@ export function makeCertificate(request: CertificateRequest, issuer: Issuer): st
   const body = sequence(
     tagged(0xa0, integer(Buffer.from([2]))),
     integer(serialNumber()),
-    SIGNATURE_ALGORITHM,
+    ECDSA_SHA256,
     name(issuer.name),
     sequence(time(request.notBefore), time(request.notAfter)),
     name(request.subject),
@@ -38,7 +36,7 @@ export function makeCertificate(request: CertificateRequest, issuer: Issuer): st
     tagged(0xa3, sequence(...extensions(request, issuer))),
   );
   const signature = sign("sha256", body, issuer.privateKey);
-  return pem("CERTIFICATE", sequence(body, SIGNATURE_ALGORITHM, bitString(signature, 0)));
+  return pem("CERTIFICATE", sequence(body, ECDSA_SHA256, bitString(signature, 0)));
 }
 
 /** The purposes of certificates, as `X509Certificate.keyUsage` shows them. */
@@ -48,13 +46,12 @@ export const PURPOSES = {
   client: "1.3.6.1.5.5.7.3.2",
 } as const;
 
-const ATTRIBUTES = { CN: "2.5.4.3", O: "2.5.4.10" } as const;
 /** The uncompressed point at the end of a P-256 public key. */
 const POINT_BYTES = 65;
 /** digitalSignature; keyCertSign and cRLSign. As bits, with how many at the end are unused. */
 const SIGNING_USAGE = { bits: 0x80, unused: 7 };
 const AUTHORITY_USAGE = { bits: 0x06, unused: 1 };
-const SIGNATURE_ALGORITHM = sequence(oid("1.2.840.10045.4.3.2"));
+const { TRUE, ECDSA_SHA256, tagged, sequence, integer, bitString, oid, time, name, pem } = der;
 
 function extensions(request: CertificateRequest, issuer: Issuer): readonly Buffer[] {
   const isAuthority = request.use === "authority";
@@ -82,14 +79,6 @@ function extension(id: string, value: Buffer, critical = false): Buffer {
 function keyIdentifier(key: KeyObject): Buffer {
   const point = key.export({ type: "spki", format: "der" }).subarray(-POINT_BYTES);
   return createHash("sha1").update(point).digest();
-}
-
-function name(attributes: DistinguishedName): Buffer {
-  return sequence(
-    ...attributes.map(([type, value]) =>
-      tagged(0x31, sequence(oid(ATTRIBUTES[type]), tagged(0x0c, Buffer.from(value)))),
-    ),
-  );
 }
 
 function generalName(host: string): Buffer {
@@ -120,49 +109,4 @@ function serialNumber(): Buffer {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
   return bytes;
-}
-
-const TRUE = Buffer.from([0x01, 0x01, 0xff]);
-
-function tagged(tag: number, content: Buffer): Buffer {
-  const size = content.length;
-  if (size < 0x80) return Buffer.concat([Buffer.from([tag, size]), content]);
-  const length = size < 0x100 ? [0x81, size] : [0x82, size >> 8, size & 0xff];
-  return Buffer.concat([Buffer.from([tag, ...length]), content]);
-}
-
-function sequence(...parts: readonly Buffer[]): Buffer {
-  return tagged(0x30, Buffer.concat(parts));
-}
-
-function integer(bytes: Buffer): Buffer {
-  return tagged(0x02, bytes);
-}
-
-function bitString(bytes: Buffer, unusedBits: number): Buffer {
-  return tagged(0x03, Buffer.concat([Buffer.from([unusedBits]), bytes]));
-}
-
-function oid(text: string): Buffer {
-  const [first = 0, second = 0, ...rest] = text.split(".").map(Number);
-  return tagged(0x06, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
-}
-
-function base128(value: number): readonly number[] {
-  const digits = [value & 0x7f];
-  for (let left = value >> 7; left > 0; left >>= 7) digits.unshift((left & 0x7f) | 0x80);
-  return digits;
-}
-
-/** UTCTime up to 2049, GeneralizedTime from then on, as RFC 5280 demands. */
-function time(date: Date): Buffer {
-  const digits = date.toISOString().replace(/[-:T]|\.\d+/g, "");
-  return date.getUTCFullYear() < 2050
-    ? tagged(0x17, Buffer.from(digits.slice(2)))
-    : tagged(0x18, Buffer.from(digits));
-}
-
-function pem(label: string, der: Buffer): string {
-  const lines = der.toString("base64").match(/.{1,64}/g) ?? [];
-  return `-----BEGIN ${label}-----\n${lines.join("\n")}\n-----END ${label}-----\n`;
 }

@@ -5,25 +5,24 @@
  *
  * 1. Files are readable by their owner only (0600, directory 0700) and replaced whole, never in part.
  * 2. A broken authority is never replaced silently: all clients trust it. Leaf certificates are, because they can be.
+ * 3. An authority is replaced in steps, so that no client is left behind: the next one is made and trusted beside the current
+ *    one (`prepareAuthority`), signs from then on while the old one is still trusted (`commitAuthority`), and the old one goes
+ *    (`finishAuthority`). At most two are trusted at a time. A step that was cut off is finished by the next one that opens.
  */
 import {
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
   type KeyObject,
-  randomBytes,
   X509Certificate,
 } from "node:crypto";
-import { chmod, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import type { Clock } from "@lifeboat/base";
-import {
-  type DistinguishedName,
-  type Issuer,
-  makeCertificate,
-  PURPOSES,
-} from "./pki-certificate.ts";
+import type { DistinguishedName } from "@lifeboat/base/adapters";
+import { writePrivateFile } from "@lifeboat/kit/adapters";
+import { type Issuer, makeCertificate, PURPOSES } from "./pki-certificate.ts";
 
 export interface CertifiedKey {
   /** PEM. */
@@ -32,8 +31,16 @@ export interface CertifiedKey {
 }
 
 export interface Pki {
-  /** The authority's certificate, PEM. */
+  /** The certificate of the authority that signs now, PEM. */
   readonly ca: string;
+  /** The certificates of all authorities that are trusted now, PEM: the one that signs first. */
+  readonly bundle: string;
+  /** How far the authority's replacement is. */
+  readonly rotation: "none" | "prepared" | "committed";
+  /** The authority that signs now, with its key. */
+  authority(): CertifiedKey;
+  /** Reads what another process may have written; answers whether the authorities changed. */
+  reload(): Promise<boolean>;
   /** The server's certificate for localhost, the loopback addresses and these hosts (names or addresses). */
   server(hosts: readonly string[]): Promise<CertifiedKey>;
   /** A certificate that names this user and these groups. */
@@ -44,18 +51,33 @@ export interface Pki {
 export async function openPki(clock: Clock, directory: string): Promise<Pki> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await chmod(directory, 0o700);
-  const authority = await openAuthority(clock, directory);
+  let trusted = await openAuthorities(clock, directory);
   return {
-    ca: authority.certificate,
+    get ca() {
+      return trusted.current.certificate;
+    },
+    get bundle() {
+      return bundleOf(trusted);
+    },
+    get rotation() {
+      if (trusted.next !== undefined) return "prepared";
+      return trusted.old === undefined ? "none" : "committed";
+    },
+    authority: () => trusted.current,
+    reload: async () => {
+      const before = bundleOf(trusted);
+      trusted = await openAuthorities(clock, directory);
+      return bundleOf(trusted) !== before;
+    },
     server: (hosts) =>
-      leaf(clock, directory, authority, {
+      leaf(clock, directory, trusted.current, {
         file: "server",
         use: "server",
         subject: [["CN", "lifeboat"]],
         hosts: [...new Set([...LOOPBACK_HOSTS, ...hosts])],
       }),
     client: (user, groups) =>
-      leaf(clock, directory, authority, {
+      leaf(clock, directory, trusted.current, {
         file: `client-${encodeURIComponent(user)}`,
         use: "client",
         subject: [...groups.map((group) => ["O", group] as const), ["CN", user]],
@@ -64,52 +86,38 @@ export async function openPki(clock: Clock, directory: string): Promise<Pki> {
   };
 }
 
-export interface KubeconfigEntry {
-  /** The name of the cluster, the user and the context. */
-  readonly name: string;
-  /** `https://127.0.0.1:6443`. */
-  readonly server: string;
-  readonly ca: string;
-  readonly client: CertifiedKey;
+/** Makes the next authority, which is trusted from now on and signs nothing yet. One that is there stays. */
+export async function prepareAuthority(clock: Clock, directory: string): Promise<void> {
+  const { next } = await openAuthorities(clock, directory);
+  if (next !== undefined) return;
+  await removePair(directory, OLD);
+  await writeAuthority(clock, directory, NEXT);
 }
 
-/** The text of a kubeconfig with one context, everything embedded. */
-export function kubeconfigText(entry: KubeconfigEntry): string {
-  const name = JSON.stringify(entry.name);
-  return `apiVersion: v1
-kind: Config
-clusters:
-- name: ${name}
-  cluster:
-    server: ${JSON.stringify(entry.server)}
-    certificate-authority-data: ${base64(entry.ca)}
-users:
-- name: ${name}
-  user:
-    client-certificate-data: ${base64(entry.client.certificate)}
-    client-key-data: ${base64(entry.client.key)}
-contexts:
-- name: ${name}
-  context:
-    cluster: ${name}
-    user: ${name}
-current-context: ${name}
-preferences: {}
-`;
+/** Lets the next authority sign; the old one stays trusted. Answers false when none was prepared. */
+export async function commitAuthority(clock: Clock, directory: string): Promise<boolean> {
+  const { current, next } = await openAuthorities(clock, directory);
+  if (next === undefined) return false;
+  await commit(directory, current, next);
+  return true;
 }
 
-/** Writes a kubeconfig that only its owner can read. */
-export function writeKubeconfig(path: string, entry: KubeconfigEntry): Promise<void> {
-  return writePrivateFile(path, kubeconfigText(entry));
+/** Ends the trust in the old authority, and in all certificates that it signed. Answers false when there is none. */
+export async function finishAuthority(clock: Clock, directory: string): Promise<boolean> {
+  const { old } = await openAuthorities(clock, directory);
+  await removePair(directory, OLD);
+  return old !== undefined;
 }
 
 const LOOPBACK_HOSTS = ["localhost", "127.0.0.1", "::1"];
-const AUTHORITY_NAME: DistinguishedName = [["CN", "lifeboat-ca"]];
+export const AUTHORITY_NAME: DistinguishedName = [["CN", "lifeboat-ca"]];
 const DAY_MS = 24 * 60 * 60 * 1000;
 const AUTHORITY_DAYS = 3650;
 const LEAF_DAYS = 365;
-/** Made anew when less than this is left. */
-const RENEW_DAYS = 90;
+/** Made anew when less than this is left: a third of a leaf's life, so that no Event tells of an end that is looked after. */
+const RENEW_DAYS = 122;
+/** An authority signs no more when less than this is left: certificates by it end with it. */
+const COMMIT_DAYS = 30;
 /** Clocks of clients may be behind ours. */
 const SKEW_MS = 5 * 60 * 1000;
 
@@ -124,9 +132,63 @@ interface LeafRequest {
   readonly hosts: readonly string[];
 }
 
-async function openAuthority(clock: Clock, directory: string): Promise<Authority> {
-  const found = await readPair(directory, "ca");
-  if (found === undefined) return writeAuthority(clock, directory);
+const CURRENT = "ca";
+const NEXT = "ca-next";
+const OLD = "ca-old";
+
+interface Authorities {
+  readonly current: Authority;
+  /** Trusted, and signs nothing yet. */
+  readonly next: Authority | undefined;
+  /** Trusted, and signs nothing any more. */
+  readonly old: Authority | undefined;
+}
+
+function bundleOf({ current, next, old }: Authorities): string {
+  return [current, next, old].map((authority) => authority?.certificate ?? "").join("");
+}
+
+/** Reads the authorities; makes the first one, and the next one when the current one nears its end. */
+async function openAuthorities(clock: Clock, directory: string): Promise<Authorities> {
+  await finishCommit(directory);
+  const [current, next, old] = await Promise.all([
+    openAuthority(directory, CURRENT),
+    openAuthority(directory, NEXT),
+    openAuthority(directory, OLD),
+  ]);
+  if (current === undefined)
+    return { current: await writeAuthority(clock, directory, CURRENT), next, old };
+  if (!isNearItsEnd(clock, current.parsed)) {
+    const isTrusted = old !== undefined && next === undefined && leftMs(clock, old.parsed) > 0;
+    return { current, next, old: isTrusted ? old : undefined };
+  }
+  const prepared = next ?? (await writeAuthority(clock, directory, NEXT));
+  if (leftMs(clock, current.parsed) > COMMIT_DAYS * DAY_MS)
+    return { current, next: prepared, old: undefined };
+  // Clients had three months to learn of the next one, and need time to get certificates by it before this one ends.
+  await commit(directory, current, prepared);
+  const hasEnded = leftMs(clock, current.parsed) <= 0;
+  return { current: prepared, next: undefined, old: hasEnded ? undefined : current };
+}
+
+async function commit(directory: string, current: Authority, next: Authority): Promise<void> {
+  await writePair(directory, OLD, current);
+  await writePair(directory, CURRENT, next);
+  await removePair(directory, NEXT);
+}
+
+/** A commit that was cut off has written the next authority's key, and perhaps not its certificate. */
+async function finishCommit(directory: string): Promise<void> {
+  const next = await readPair(directory, NEXT);
+  const key = await readIfThere(join(directory, `${CURRENT}.key`));
+  if (next === undefined || key !== next.key) return;
+  await writePair(directory, CURRENT, next);
+  await removePair(directory, NEXT);
+}
+
+async function openAuthority(directory: string, file: string): Promise<Authority | undefined> {
+  const found = await readPair(directory, file);
+  if (found === undefined) return undefined;
   const parsed = parseCertificate(found.certificate);
   if (
     parsed === undefined ||
@@ -135,13 +197,12 @@ async function openAuthority(clock: Clock, directory: string): Promise<Authority
     !isNamed(parsed, AUTHORITY_NAME)
   )
     throw new Error(
-      `the certificate authority in ${directory} cannot be used: ca.crt and ca.key are damaged or do not belong together; restore them, or remove both to begin with a new authority that clients do not know yet`,
+      `the certificate authority in ${directory} cannot be used: ${file}.crt and ${file}.key are damaged or do not belong together; restore them, or remove both to begin with a new authority that clients do not know yet`,
     );
-  if (isNearItsEnd(clock, parsed)) return writeAuthority(clock, directory);
   return { ...found, parsed };
 }
 
-async function writeAuthority(clock: Clock, directory: string): Promise<Authority> {
+async function writeAuthority(clock: Clock, directory: string, file: string): Promise<Authority> {
   const { publicKey, privateKey } = generateKeys();
   const certificate = makeCertificate(
     {
@@ -154,8 +215,13 @@ async function writeAuthority(clock: Clock, directory: string): Promise<Authorit
     { name: AUTHORITY_NAME, publicKey, privateKey },
   );
   const pair = { certificate, key: keyToPem(privateKey) };
-  await writePair(directory, "ca", pair);
+  await writePair(directory, file, pair);
   return { ...pair, parsed: new X509Certificate(certificate) };
+}
+
+async function removePair(directory: string, file: string): Promise<void> {
+  await rm(join(directory, `${file}.crt`), { force: true });
+  await rm(join(directory, `${file}.key`), { force: true });
 }
 
 async function leaf(
@@ -216,8 +282,11 @@ function validity(clock: Clock, days: number): { notBefore: Date; notAfter: Date
 }
 
 function isNearItsEnd(clock: Clock, certificate: X509Certificate): boolean {
-  const left = Date.parse(certificate.validTo) - clock.now();
-  return Number.isNaN(left) || left < RENEW_DAYS * DAY_MS;
+  return !(leftMs(clock, certificate) >= RENEW_DAYS * DAY_MS);
+}
+
+function leftMs(clock: Clock, certificate: X509Certificate): number {
+  return Date.parse(certificate.validTo) - clock.now();
 }
 
 function parseCertificate(pem: string): X509Certificate | undefined {
@@ -250,10 +319,6 @@ function isNamed(certificate: X509Certificate, wanted: DistinguishedName): boole
   });
 }
 
-function base64(text: string): string {
-  return Buffer.from(text).toString("base64");
-}
-
 /** Both files, or undefined when one is missing. */
 async function readPair(directory: string, file: string): Promise<CertifiedKey | undefined> {
   const [certificate, key] = await Promise.all([
@@ -264,7 +329,7 @@ async function readPair(directory: string, file: string): Promise<CertifiedKey |
   return { certificate, key };
 }
 
-async function readIfThere(path: string): Promise<string | undefined> {
+export async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
@@ -276,19 +341,4 @@ async function readIfThere(path: string): Promise<string | undefined> {
 async function writePair(directory: string, file: string, pair: CertifiedKey): Promise<void> {
   await writePrivateFile(join(directory, `${file}.key`), pair.key);
   await writePrivateFile(join(directory, `${file}.crt`), pair.certificate);
-}
-
-async function writePrivateFile(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
-  const file = await open(temporary, "wx", 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  } finally {
-    await file.close();
-  }
-  await rename(temporary, path);
 }

@@ -5,7 +5,14 @@
  * 2. A client that takes nothing of what is sent to it is cut off after a time.
  */
 import type { Log } from "@lifeboat/kit";
-import { Dropped, type Handle, type HttpResponse, type HttpStream } from "../http/exchange.ts";
+import {
+  Dropped,
+  type Handle,
+  type HttpResponse,
+  type HttpStream,
+  type TakenConnection,
+  type TakeOver,
+} from "../http/exchange.ts";
 import { GatheredWrites } from "./gathered-writes.ts";
 import type { Request } from "./tls-request.ts";
 
@@ -20,6 +27,8 @@ export interface Reply {
   abort(): void;
   /** Before an answer: tells the client to stop sending once it is sent. */
   refuseMore(): void;
+  /** Sends the head, and gives the connection away; undefined where the client did not ask for that, or is gone. */
+  giveAway(status: number, headers: HttpResponse["headers"]): TakenConnection | undefined;
 }
 
 export class Answers {
@@ -50,6 +59,7 @@ export class Answers {
     } catch (error) {
       this.#log.error("sending an answer", { error });
       if (isStream(response.body)) response.body.stop();
+      else if (isTakeOver(response.body)) response.body.drop();
       reply.abort();
     }
   }
@@ -67,10 +77,21 @@ export class Answers {
       this.#stream(status, headers, body, reply, request);
       return;
     }
+    if (isTakeOver(body)) {
+      const isLate = request.isAbandoned || this.#isClosing;
+      const connection = isLate ? undefined : reply.giveAway(status, headers);
+      request.isAnswered = connection !== undefined;
+      if (connection !== undefined) body.take(connection);
+      else {
+        body.drop();
+        reply.abort();
+      }
+      return;
+    }
     const bytes = body instanceof Uint8Array ? body : Buffer.concat(body);
     request.isAnswered = true;
     // What is left of a body above the limit is not read: without this the client would go on sending it.
-    if (request.bodyTooLarge) reply.refuseMore();
+    if (request.bodyTooLarge || request.hasUnreadBody?.() === true) reply.refuseMore();
     reply.whole(status, headers, bytes);
   }
 
@@ -129,6 +150,13 @@ export class Answers {
         watchdog.alarm();
         request.onAbandon(() => watchdog.calm());
       },
+      abort: () => {
+        if (isOver) return;
+        // What came before the loss is the client's.
+        writes.flush();
+        over();
+        reply.abort();
+      },
     });
   }
 }
@@ -156,6 +184,10 @@ class Watchdog {
 
 function isStream(body: HttpResponse["body"]): body is HttpStream {
   return "start" in body;
+}
+
+function isTakeOver(body: HttpResponse["body"]): body is TakeOver {
+  return "take" in body;
 }
 
 /** Node's types want arrays they could change. */

@@ -60,6 +60,27 @@ export class Bodies {
       return;
     }
     const user = this.#identify(request);
+    if (!(user instanceof Promise)) {
+      this.#receive(user, source, request, reading);
+      return;
+    }
+    // Nothing is read meanwhile: the client waits at the bounds of its connection.
+    void user
+      .catch(() => {
+        // What is wrong in the server does not make a client known; its request is answered by `handle`.
+        return undefined;
+      })
+      .then((name) => {
+        if (!request.isAbandoned) this.#receive(name, source, request, reading);
+      });
+  }
+
+  #receive(
+    user: string | undefined,
+    source: Readable,
+    request: Request,
+    reading: BodyReading,
+  ): void {
     const pool = user === undefined ? this.#strangers : this.#users;
     const { budget, maxBodyBytes } = pool;
     const announced = reading.announced === undefined ? undefined : Number(reading.announced);

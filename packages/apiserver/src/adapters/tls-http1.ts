@@ -3,7 +3,9 @@
  *
  * 1. Bytes that are not HTTP harm only their own connection.
  * 2. Headers, bodies and idle connections have limits in time.
- * 3. Only connections whose handshake is over come here: what is answered to malformed bytes is never written into a
+ * 3. A request that asks for another protocol is answered like any other, on a connection that then ends; only an answer of
+ *    101 gives the connection away (`TakeOver`), with every byte that the client has sent after its request.
+ * 4. Only connections whose handshake is over come here: what is answered to malformed bytes is never written into a
  *    handshake.
  */
 import { anew } from "@lifeboat/base";
@@ -11,26 +13,37 @@ import {
   createServer,
   type IncomingMessage,
   type Server as HttpServer,
-  type ServerResponse,
+  ServerResponse,
 } from "node:http";
 import type { TLSSocket } from "node:tls";
-import type { HttpRequest, HttpResponse } from "../http/exchange.ts";
+import { answerHead } from "@lifeboat/kit/adapters";
+import type { HttpRequest, HttpResponse, Streams, TakenConnection } from "../http/exchange.ts";
 import { type Answers, lengthOf, type Reply, writable } from "./tls-answers.ts";
 import type { Bodies } from "./tls-bodies.ts";
 import { Request } from "./tls-request.ts";
-import { type ClientIdentity, identityOf } from "./tls-server-identity.ts";
+import { type ClientIdentity, identityOf, type IsRevoked } from "./tls-server-identity.ts";
 import type { TlsServerLimits } from "./tls-server-limits.ts";
 
 export class Http1 {
   readonly #answers: Answers;
   readonly #bodies: Bodies;
+  readonly #isRevoked: IsRevoked;
   readonly #server: HttpServer;
   readonly #connections = new Map<TLSSocket, ConnectionState>();
+  readonly #streams: Streams;
   #isClosing = false;
 
-  constructor(answers: Answers, bodies: Bodies, limits: TlsServerLimits) {
+  constructor(
+    answers: Answers,
+    bodies: Bodies,
+    limits: TlsServerLimits,
+    streams: Streams,
+    isRevoked: IsRevoked,
+  ) {
+    this.#streams = streams;
     this.#answers = answers;
     this.#bodies = bodies;
+    this.#isRevoked = isRevoked;
     this.#server = createServer({
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
@@ -38,6 +51,9 @@ export class Http1 {
       connectionsCheckingInterval: Math.min(5000, limits.headersTimeoutMs),
     });
     this.#server.on("request", (message, response) => this.#onRequest(message, response));
+    this.#server.on("upgrade", (message: IncomingMessage, socket, head: Buffer) =>
+      this.#onUpgrade(message, socket as TLSSocket, head),
+    );
     this.#server.on("clientError", (_error, socket) => refuseMalformed(socket as TLSSocket));
   }
 
@@ -48,7 +64,7 @@ export class Http1 {
   }
 
   accept(socket: TLSSocket): void {
-    this.#connections.set(socket, { requests: 0, identity: undefined });
+    this.#connections.set(socket, { requests: 0, identity: undefined, isGivenAway: false });
     socket.once("close", () => this.#connections.delete(socket));
     this.#server.emit("connection", socket);
   }
@@ -57,7 +73,9 @@ export class Http1 {
   close(): void {
     this.#isClosing = true;
     this.#server.close();
-    for (const [socket, state] of this.#connections) if (state.requests === 0) socket.end();
+    for (const [socket, state] of this.#connections)
+      if (state.isGivenAway) socket.destroySoon();
+      else if (state.requests === 0) socket.end();
   }
 
   #onRequest(message: IncomingMessage, response: ServerResponse): void {
@@ -67,16 +85,8 @@ export class Http1 {
       socket.destroy();
       return;
     }
-    state.identity ??= identityOf(socket);
-    state.requests += 1;
-    const { method = "", url = "", headers } = message;
-    const request = new Request(
-      method,
-      url,
-      headers as HttpRequest["headers"],
-      state.identity,
-      socket.remoteAddress,
-    );
+    const request = begin(message, socket, state, this.#isRevoked);
+    const { method, url, headers } = request;
     message.on("error", () => undefined);
     response.on("error", () => undefined);
     response.once("close", () => {
@@ -91,7 +101,11 @@ export class Http1 {
     };
     const announced = headers["content-length"];
     if (announced === undefined && headers["transfer-encoding"] === undefined) answer();
-    else
+    else if (this.#streams(url)) {
+      request.incoming = message;
+      request.hasUnreadBody = () => !message.complete;
+      answer();
+    } else
       this.#bodies.read(message, request, {
         announced,
         peer: socket.remoteAddress,
@@ -100,11 +114,65 @@ export class Http1 {
         giveUp: () => socket.destroy(),
       });
   }
+
+  /** Node has taken its parser off the connection: whatever the answer is, no other request follows. */
+  #onUpgrade(message: IncomingMessage, socket: TLSSocket, head: Buffer): void {
+    const state = this.#connections.get(socket);
+    const { "content-length": announced, "transfer-encoding": encoding } = message.headers;
+    if (state === undefined || socket.destroyed) {
+      socket.destroy();
+      return;
+    }
+    socket.setTimeout(0);
+    // A body here would be taken for bytes of the other protocol, or the other way round.
+    if (encoding !== undefined || Number(announced ?? 0) !== 0) {
+      refuseMalformed(socket);
+      return;
+    }
+    const request = begin(message, socket, state, this.#isRevoked);
+    request.canBeTakenOver = true;
+    const response = new ServerResponse(message);
+    response.shouldKeepAlive = false;
+    response.on("error", () => undefined);
+    response.once("finish", () => socket.destroySoon());
+    response.assignSocket(socket);
+    socket.once("close", () => {
+      state.requests -= 1;
+      request.abandon();
+    });
+    const take = (): TLSSocket | undefined => {
+      if (socket.destroyed || !socket.writable) return undefined;
+      state.isGivenAway = true;
+      response.detachSocket(socket);
+      if (head.length > 0) socket.unshift(head);
+      return socket;
+    };
+    void this.#answers.answer(request, new Http1Reply(response, request.method === "HEAD", take));
+  }
 }
 
 interface ConnectionState {
   requests: number;
   identity: ClientIdentity | undefined;
+  isGivenAway: boolean;
+}
+
+function begin(
+  message: IncomingMessage,
+  socket: TLSSocket,
+  state: ConnectionState,
+  isRevoked: IsRevoked,
+): Request {
+  state.identity ??= identityOf(socket, isRevoked);
+  state.requests += 1;
+  const { method = "", url = "", headers } = message;
+  return new Request(
+    method,
+    url,
+    headers as HttpRequest["headers"],
+    state.identity,
+    socket.remoteAddress,
+  );
 }
 
 /** HTTP/1.1 that cannot be parsed, or that did not come in time. */
@@ -117,10 +185,13 @@ function refuseMalformed(socket: TLSSocket): void {
 class Http1Reply implements Reply {
   readonly #response: ServerResponse;
   readonly #isHead: boolean;
+  readonly #take: (() => TLSSocket | undefined) | undefined;
 
-  constructor(response: ServerResponse, isHead: boolean) {
+  /** `take` takes the connection off the response, where the client asked for another protocol. */
+  constructor(response: ServerResponse, isHead: boolean, take?: () => TLSSocket | undefined) {
     this.#response = response;
     this.#isHead = isHead;
+    this.#take = take;
   }
 
   whole(status: number, headers: HttpResponse["headers"], body: Uint8Array): void {
@@ -149,6 +220,13 @@ class Http1Reply implements Reply {
 
   abort(): void {
     this.#response.destroy();
+  }
+
+  giveAway(status: number, headers: HttpResponse["headers"]): TakenConnection | undefined {
+    const head = answerHead(status, headers);
+    const socket = this.#take?.();
+    socket?.write(head, "latin1");
+    return socket;
   }
 
   refuseMore(): void {

@@ -19,11 +19,11 @@ import {
 } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import type { Log } from "@lifeboat/kit";
-import type { HttpRequest, HttpResponse } from "../http/exchange.ts";
+import type { HttpRequest, HttpResponse, Streams } from "../http/exchange.ts";
 import { type Answers, lengthOf, type Reply, writable } from "./tls-answers.ts";
 import type { Bodies } from "./tls-bodies.ts";
 import { Request } from "./tls-request.ts";
-import { type ClientIdentity, identityOf } from "./tls-server-identity.ts";
+import { type ClientIdentity, identityOf, type IsRevoked } from "./tls-server-identity.ts";
 import type { TlsServerLimits } from "./tls-server-limits.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -33,13 +33,24 @@ const SESSION_MEMORY_MB = 256;
 export class Http2 {
   readonly #answers: Answers;
   readonly #bodies: Bodies;
+  readonly #isRevoked: IsRevoked;
   readonly #limits: TlsServerLimits;
   readonly #log: Log;
+  readonly #streams: Streams;
   readonly #sessions = new Set<ServerHttp2Session>();
 
-  constructor(answers: Answers, bodies: Bodies, limits: TlsServerLimits, log: Log) {
+  constructor(
+    answers: Answers,
+    bodies: Bodies,
+    limits: TlsServerLimits,
+    log: Log,
+    streams: Streams,
+    isRevoked: IsRevoked,
+  ) {
+    this.#streams = streams;
     this.#answers = answers;
     this.#bodies = bodies;
+    this.#isRevoked = isRevoked;
     this.#limits = limits;
     this.#log = log;
   }
@@ -75,7 +86,7 @@ export class Http2 {
 
   #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, state: SessionState): void {
     stream.on("error", () => undefined);
-    state.identity ??= identityOf(state.socket);
+    state.identity ??= identityOf(state.socket, this.#isRevoked);
     state.streams += 1;
     const request = new Request(
       String(headers[":method"]),
@@ -92,7 +103,11 @@ export class Http2 {
     const reply = new Http2Reply(stream, state, request.method === "HEAD");
     const answer = (): void => void this.#answers.answer(request, reply);
     if (stream.endAfterHeaders) answer();
-    else
+    else if (this.#streams(request.url)) {
+      request.incoming = stream;
+      request.hasUnreadBody = () => !stream.readableEnded;
+      answer();
+    } else
       this.#bodies.read(stream, request, {
         announced: headers["content-length"],
         peer: state.socket.remoteAddress,
@@ -155,6 +170,11 @@ class Http2Reply implements Reply {
   abort(): void {
     // Not `close`: that would wait for what the client does not take.
     this.#stream.destroy(new Error("cut off"));
+  }
+
+  /** A stream is no connection: clients that want one speak HTTP/1.1. */
+  giveAway(): undefined {
+    return undefined;
   }
 
   refuseMore(): void {

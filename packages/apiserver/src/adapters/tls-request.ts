@@ -11,6 +11,10 @@ export class Request implements HttpRequest {
   readonly remoteAddress: string | undefined;
   body: Uint8Array = NOTHING;
   bodyTooLarge = false;
+  incoming: HttpRequest["incoming"];
+  canBeTakenOver = false;
+  /** Whether part of the body has not been received: set where the transport does not read it first. */
+  hasUnreadBody: (() => boolean) | undefined;
   isAbandoned = false;
   /** The whole answer is on its way: the end of the connection is no news any more. */
   isAnswered = false;
@@ -62,7 +66,9 @@ export class Request implements HttpRequest {
 
   #current(): ClientIdentity {
     const identity = this.#identity;
-    if (identity === NO_IDENTITY || Date.now() <= identity.validUntil) return identity;
+    if (identity === NO_IDENTITY) return identity;
+    // seed: revoked-request
+    if (Date.now() <= identity.validUntil && !identity.isRevoked()) return identity;
     return { ...identity, user: undefined, isRefused: true };
   }
 }

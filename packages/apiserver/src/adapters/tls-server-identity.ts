@@ -2,12 +2,26 @@
 import type { TLSSocket } from "node:tls";
 import type { User } from "../verbs/verbs.ts";
 
+/** What tells whether a certificate still counts. */
+export interface ClientCertificateFacts {
+  /** Hexadecimal. */
+  readonly serial: string;
+  readonly user: string;
+  /** Milliseconds since the epoch. */
+  readonly validFrom: number;
+}
+
+/** Whether a certificate was revoked; asked on each request, so it has to be quick. */
+export type IsRevoked = (certificate: ClientCertificateFacts) => boolean;
+
 export interface ClientIdentity {
   readonly user: User | undefined;
   /** There is a certificate, and it does not count. */
   readonly isRefused: boolean;
   /** Milliseconds since the epoch. */
   readonly validUntil: number;
+  /** Whether its certificate was revoked by now. */
+  readonly isRevoked: () => boolean;
 }
 
 /** A client without a certificate. */
@@ -15,17 +29,23 @@ export const NO_IDENTITY: ClientIdentity = Object.freeze({
   user: undefined,
   isRefused: false,
   validUntil: Infinity,
+  isRevoked: () => false,
 });
 
 const REFUSED: ClientIdentity = Object.freeze({ ...NO_IDENTITY, isRefused: true });
 
 /** Reads the certificate of a connection whose handshake is over. TLS itself has checked chain, dates and purpose. */
-export function identityOf(socket: TLSSocket): ClientIdentity {
+export function identityOf(socket: TLSSocket, isRevoked: IsRevoked): ClientIdentity {
   const certificate = socket.getPeerCertificate();
   if (certificate === null || Object.keys(certificate).length === 0) return NO_IDENTITY;
   if (!socket.authorized) return REFUSED;
   const name: unknown = certificate.subject.CN;
   if (typeof name !== "string" || name === "") return REFUSED;
+  const facts: ClientCertificateFacts = {
+    serial: certificate.serialNumber,
+    user: name,
+    validFrom: Date.parse(certificate.valid_from),
+  };
   const fingerprint = certificate.fingerprint256.replaceAll(":", "").toLowerCase();
   return {
     user: {
@@ -35,6 +55,7 @@ export function identityOf(socket: TLSSocket): ClientIdentity {
     },
     isRefused: false,
     validUntil: Date.parse(certificate.valid_to),
+    isRevoked: () => isRevoked(facts),
   };
 }
 

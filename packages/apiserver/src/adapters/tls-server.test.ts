@@ -36,10 +36,14 @@ afterEach(async () => {
   running = [];
 });
 
-async function start(handle: Handle, limits: Partial<TlsServerLimits> = {}) {
+async function start(
+  handle: Handle,
+  limits: Partial<TlsServerLimits> = {},
+  identifyClient: Identify = identify,
+) {
   const server = createTlsServer({
     handle,
-    identify,
+    identify: identifyClient,
     metrics: silentMetrics,
     log: silentLog,
     host: "127.0.0.1",
@@ -240,6 +244,27 @@ describe.each(PROTOCOLS)("$name", ({ ask }) => {
       expect(answer).toMatchObject({ refused: true });
       expect(answer).not.toHaveProperty("user");
     }
+  });
+
+  test("a client that takes time to be identified loses nothing of its body, and is known when it is read", async () => {
+    const limits = { maxBodyBytes: 300_000, maxUnauthenticatedBodyBytes: 10 };
+    const later: Identify = ({ headers }) =>
+      new Promise((resolve, reject) => {
+        setTimeout(() => {
+          if (headers["x-user"] === "broken") reject(new Error("a bug"));
+          else resolve(headers["x-user"]);
+        }, 20);
+      });
+    const { port } = await start(echo, limits, later);
+    const send = (user?: string): Promise<Answer> =>
+      ask(port, {
+        method: "POST",
+        body: Buffer.alloc(200_000),
+        headers: user === undefined ? {} : { "x-user": user },
+      });
+    expect(JSON.parse((await send("bob")).text)).toMatchObject({ size: 200_000 });
+    expect(JSON.parse((await send()).text)).toMatchObject({ size: 0, tooLarge: true });
+    expect(JSON.parse((await send("broken")).text)).toMatchObject({ size: 0, tooLarge: true });
   });
 
   test("a body above the limit is not read further", async () => {

@@ -3,8 +3,8 @@
  * life of connections; `tls-http1.ts` and `tls-http2.ts` speak the protocols, `tls-bodies.ts` reads bodies,
  * `tls-answers.ts` sends answers.
  *
- * 1. A client certificate names a user only if it chains to `clientCa`, is meant for clients and has not expired, which
- *    is looked at again on each request. Sessions are not resumed, so no old decision is taken over.
+ * 1. A client certificate names a user only if it chains to `clientCa`, is meant for clients, has not expired and is not
+ *    revoked, which is looked at again on each request; `dropRevoked` ends what is open. Sessions are not resumed, so no old decision is taken over.
  * 2. Nothing waits for a client for ever: handshake, headers, body, a full send buffer and idle connections have limits.
  * 3. A protocol gets a connection when its handshake is over. Until then nothing is written to it but by TLS, and when it
  *    fails or takes too long it is destroyed (docs/decisions/0010-http2-over-tls.md).
@@ -15,18 +15,19 @@ import { constants as cryptoConstants } from "node:crypto";
 import type { AddressInfo, Socket } from "node:net";
 import { createServer, type Server as NodeTlsServer, type TLSSocket } from "node:tls";
 import type { Log, Metrics } from "@lifeboat/kit";
-import type { Handle, Identify } from "../http/exchange.ts";
+import type { Handle, Identify, Streams } from "../http/exchange.ts";
 import { Answers } from "./tls-answers.ts";
 import { Bodies } from "./tls-bodies.ts";
 import { Http1 } from "./tls-http1.ts";
 import { Http2 } from "./tls-http2.ts";
+import { identityOf, type IsRevoked } from "./tls-server-identity.ts";
 import { DEFAULT_TLS_SERVER_LIMITS, type TlsServerLimits } from "./tls-server-limits.ts";
 
 export interface TlsMaterial {
   /** PEM. */
   readonly certificate: string;
   readonly key: string;
-  /** The authority of client certificates. */
+  /** The authorities of client certificates, PEM; several one after the other. */
   readonly clientCa: string;
 }
 
@@ -34,6 +35,10 @@ export interface TlsServerOptions extends TlsMaterial {
   readonly handle: Handle;
   /** Asked before a body is read. */
   readonly identify: Identify;
+  /** Asked on each request with a certificate; absent: none is revoked. */
+  readonly isRevoked?: IsRevoked;
+  /** Which requests are handed over while their bodies arrive; absent: none. */
+  readonly streams?: Streams;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly host: string;
@@ -47,6 +52,8 @@ export interface TlsServer {
   listen(): Promise<{ readonly host: string; readonly port: number }>;
   /** New connections use this certificate and this authority from now on. */
   renew(material: TlsMaterial): void;
+  /** Ends the connections, with all requests and watches, of clients whose certificate is revoked by now. */
+  dropRevoked(): void;
   /** Resolves when everything is closed, at the latest `deadlineMs` from now. Idempotent. */
   close(deadlineMs: number): Promise<void>;
 }
@@ -66,16 +73,22 @@ class Server implements TlsServer {
   readonly #http2: Http2;
   /** Of every connection, also of those whose handshake is not over. */
   readonly #sockets = new Set<Socket>();
+  /** Those whose handshake is over. */
+  readonly #secured = new Set<TLSSocket>();
+  readonly #isRevoked: IsRevoked;
   #closing: Promise<void> | undefined;
 
   constructor(options: TlsServerOptions) {
     const { handle, identify, log, metrics } = options;
     const limits = { ...DEFAULT_TLS_SERVER_LIMITS, ...options.limits };
     this.#options = options;
+    this.#isRevoked = options.isRevoked ?? (() => false);
     this.#answers = new Answers(handle, log, limits.stallTimeoutMs);
     const bodies = new Bodies(identify, limits, metrics);
-    this.#http1 = new Http1(this.#answers, bodies, limits);
-    this.#http2 = new Http2(this.#answers, bodies, limits, log);
+    const streams = options.streams ?? (() => false);
+    const isRevoked = this.#isRevoked;
+    this.#http1 = new Http1(this.#answers, bodies, limits, streams, isRevoked);
+    this.#http2 = new Http2(this.#answers, bodies, limits, log, streams, isRevoked);
     this.#server = createServer({
       ...secureContext(options),
       ALPNProtocols: ["h2", "http/1.1"],
@@ -114,6 +127,12 @@ class Server implements TlsServer {
     this.#server.setSecureContext(secureContext(material));
   }
 
+  dropRevoked(): void {
+    for (const socket of this.#secured)
+      // seed: revoked-connection
+      if (identityOf(socket, this.#isRevoked).isRevoked()) socket.destroy();
+  }
+
   close(deadlineMs: number): Promise<void> {
     this.#closing ??= this.#close(deadlineMs);
     return this.#closing;
@@ -124,6 +143,8 @@ class Server implements TlsServer {
       socket.destroy();
       return;
     }
+    this.#secured.add(socket);
+    socket.once("close", () => this.#secured.delete(socket));
     socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
     socket.setNoDelay(true);
     // Before a protocol hears of it, so that it finds the connection gone and writes nothing into broken TLS.

@@ -4,13 +4,14 @@
  * Mutators run first, in order, then validators. Each may refuse by throwing `Refused`. A plugin that needs no waiting
  * answers at once (no promise), so that the common write stays synchronous up to its commit.
  */
-import type { AnyObject } from "@lifeboat/api";
+import type { AnyObject, Resource } from "@lifeboat/api";
 import type { ServedResource } from "../catalog/served-resource.ts";
 import type { User } from "../verbs/verbs.ts";
 
 export interface AdmissionRequest {
   readonly operation: "CREATE" | "UPDATE" | "DELETE";
-  readonly resource: ServedResource;
+  /** What of a served resource is also known behind a webhook. */
+  readonly resource: Resource & Pick<ServedResource, "table">;
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;

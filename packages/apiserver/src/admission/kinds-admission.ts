@@ -1,7 +1,7 @@
 /**
  * The rules of the control plane's own kinds, run inside the API server: what they fill in beyond their schemas' defaults,
- * what they refuse beyond their schemas, and of what they warn. A webhook in front of a real kube-apiserver would call the
- * same functions.
+ * what they refuse beyond their schemas, and of what they warn. Behind a kube-apiserver the webhook of
+ * `lifeboat manager` runs the same plugin.
  */
 import {
   type AnyObject,

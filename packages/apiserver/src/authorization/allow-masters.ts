@@ -2,11 +2,12 @@
  * The simplest authorizer: members of `system:masters` may do everything, every other authenticated user may read
  * what a client needs to find its way (discovery, OpenAPI, version, health) and ask about itself.
  *
- * It answers the same port as role-based access control, which replaces it.
+ * For servers without roles of their own: simulated members, and tests of other parts.
  */
-import type { Attributes, Authorizer } from "./authorizer.ts";
+import type { User } from "../verbs/verbs.ts";
+import type { Attributes, Authorizer, PolicyRule } from "./authorizer.ts";
+import { MASTERS } from "./masters.ts";
 
-const MASTERS = "system:masters";
 const AUTHENTICATED = "system:authenticated";
 const PUBLIC_PATHS: readonly string[] = ["/healthz", "/livez", "/readyz", "/version"];
 const DISCOVERY_PATHS: readonly string[] = ["/api", "/apis", "/openapi", ...PUBLIC_PATHS];
@@ -14,6 +15,19 @@ const SELF_REVIEWS: readonly string[] = [
   "selfsubjectaccessreviews",
   "selfsubjectrulesreviews",
   "selfsubjectreviews",
+];
+
+const EVERYTHING: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+  { verbs: ["*"], nonResourceURLs: ["*"] },
+];
+const ABOUT_ONESELF: readonly PolicyRule[] = [
+  { verbs: ["create"], apiGroups: ["authorization.k8s.io"], resources: SELF_REVIEWS.slice(0, 2) },
+  { verbs: ["create"], apiGroups: ["authentication.k8s.io"], resources: SELF_REVIEWS.slice(2) },
+  { verbs: ["get", "head"], nonResourceURLs: pathRules(DISCOVERY_PATHS) },
+];
+const PUBLIC: readonly PolicyRule[] = [
+  { verbs: ["get", "head"], nonResourceURLs: pathRules(PUBLIC_PATHS) },
 ];
 
 /** Allows masters all, authenticated users discovery and self reviews, everybody health and version. */
@@ -25,6 +39,12 @@ export const allowMasters: Authorizer = Object.freeze({
     if (attributes.verb !== "get" && attributes.verb !== "head") return false;
     return isBelow(attributes.path, authenticated ? DISCOVERY_PATHS : PUBLIC_PATHS);
   },
+  reason: () => "",
+  rulesOf: ({ groups }: User) => {
+    const own = groups.includes(AUTHENTICATED) ? ABOUT_ONESELF : PUBLIC;
+    return { rules: groups.includes(MASTERS) ? EVERYTHING : own, problems: [] };
+  },
+  onChange: () => () => undefined,
 });
 
 function isSelfReview(attributes: Extract<Attributes, { kind: "resource" }>): boolean {
@@ -37,4 +57,8 @@ function isSelfReview(attributes: Extract<Attributes, { kind: "resource" }>): bo
 
 function isBelow(path: string, roots: readonly string[]): boolean {
   return roots.some((root) => path === root || path.startsWith(`${root}/`));
+}
+
+function pathRules(roots: readonly string[]): readonly string[] {
+  return roots.flatMap((root) => [root, `${root}/*`]);
 }

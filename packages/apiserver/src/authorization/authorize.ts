@@ -4,13 +4,16 @@ import type { Attributes, Authorizer } from "./authorizer.ts";
 
 /** Throws when the authorizer does not allow the action. */
 export function authorize(authorizer: Authorizer, attributes: Attributes): void {
-  if (!authorizer.allows(attributes)) throw forbiddenAction(attributes);
+  if (!authorizer.allows(attributes)) throw forbiddenAction(authorizer, attributes);
 }
 
-function forbiddenAction(attributes: Attributes): Refused {
-  const who = JSON.stringify(attributes.user.name);
+/** The refusal of an action that the authorizer does not allow. */
+export function forbiddenAction(authorizer: Authorizer, attributes: Attributes): Refused {
+  const user = JSON.stringify(attributes.user.name);
+  const reason = authorizer.reason(attributes);
+  const because = reason === "" ? "" : `: ${reason}`;
   if (attributes.kind === "path") {
-    const message = `forbidden: User ${who} cannot ${attributes.verb} path ${JSON.stringify(attributes.path)}`;
+    const message = `forbidden: User ${user} cannot ${attributes.verb} path ${JSON.stringify(attributes.path)}${because}`;
     return new Refused(failure(403, "Forbidden", message, {}));
   }
   const { verb, plural, subresource, group, namespace, name } = attributes;
@@ -19,6 +22,6 @@ function forbiddenAction(attributes: Attributes): Refused {
   return forbiddenBecause(
     { group, plural },
     name,
-    `User ${who} cannot ${verb} resource "${resource}" in API group "${group}" ${where}`,
+    `User ${user} cannot ${verb} resource "${resource}" in API group "${group}" ${where}${because}`,
   );
 }

@@ -41,10 +41,10 @@ function serve(resource: BuiltinResource): ServedResource {
 }
 
 function subresourcesOf(resource: BuiltinResource): Subresources {
-  const isPod = resource.group === "" && resource.kind === "Pod";
-  return isPod
-    ? { ...resource.subresources, binding: true, eviction: true }
-    : resource.subresources;
+  const { group, kind, subresources } = resource;
+  if (group === "" && kind === "Pod") return { ...subresources, binding: true, eviction: true };
+  if (group === "" && kind === "ServiceAccount") return { ...subresources, token: true };
+  return subresources;
 }
 
 type StorageOf = Pick<ServedResource, "table" | "storageVersion" | "fromStorage" | "toStorage">;

@@ -16,9 +16,13 @@ export interface Subresources {
   readonly scale?: ScaleSubresource;
   /** Namespaces only. */
   readonly finalize?: boolean;
+  /** CertificateSigningRequests only. */
+  readonly approval?: boolean;
   /** Pods only: to be created, never read. */
   readonly binding?: boolean;
   readonly eviction?: boolean;
+  /** ServiceAccounts only: the same. */
+  readonly token?: boolean;
 }
 
 export interface ServedResource extends Resource {

@@ -1,5 +1,6 @@
 /**
- * What an API server does by itself: garbage collection, emptying of namespaces, care of CRDs, expiry of Events.
+ * What an API server does by itself: garbage collection, emptying of namespaces, care of CRDs, aggregated roles, expiry of
+ * Events and of certificate requests.
  *
  * These are controllers over a Client like any other and would run unchanged against any API server. They share one
  * informer per collection; in process those hold the store's own objects.
@@ -11,6 +12,8 @@ import { createEventExpiry, EVENT_EXPIRY, type EventExpiryOptions } from "./even
 import { createGarbageCollector } from "./garbage-collector.ts";
 import { InformerSet } from "./informer-set.ts";
 import { createNamespaceDeletion } from "./namespace-deletion.ts";
+import { createRequestExpiry } from "./request-expiry.ts";
+import { createRoleAggregation } from "./role-aggregation.ts";
 
 export interface HousekeepingOptions {
   readonly events: EventExpiryOptions;
@@ -29,7 +32,9 @@ export function createHousekeeping(
     createCrdLifecycle(ports, client, catalog, objects),
     createNamespaceDeletion(ports, client, catalog, objects),
     createGarbageCollector(ports, client, catalog, objects),
+    createRoleAggregation(ports, client, objects),
     ...createEventExpiry(ports, client, options.events),
+    ...createRequestExpiry(ports, client),
   ]);
   return { name: "housekeeping", run: (signal) => manager.run(signal) };
 }

@@ -1,12 +1,12 @@
 /**
- * Who asks. In this order: the client certificate, the bearer token, nobody (`system:anonymous`). Then, if the request
- * says so and the user may, it acts as somebody else (impersonation).
+ * The user of a request. In this order: the client certificate, the bearer token, the anonymous user (`system:anonymous`).
+ * Then, if the request asks for it and the user may, it acts as another user (impersonation).
  *
  * 1. Credentials that are wrong are refused (401); they never fall back to the anonymous user.
- * 2. A token is compared with every known one to its end, so the time it takes says nothing about any of them but how
- *    many there are.
+ * 2. A certificate costs nothing beyond TLS, and a static token is answered at once; other tokens may take a promise.
  */
 import { badRequest, failure, Refused } from "@lifeboat/api";
+import { asAuthenticated, type AuthenticateToken } from "../authentication/tokens.ts";
 import { authorize } from "../authorization/authorize.ts";
 import type { Attributes, Authorizer } from "../authorization/authorizer.ts";
 import type { User } from "../verbs/verbs.ts";
@@ -23,17 +23,15 @@ const EXTRA_HEADER = "impersonate-extra-";
 const REVIEW_GROUP = "authentication.k8s.io";
 
 /** Answers the user of a request, or refuses with 401. */
-export type Authenticate = (request: Credentials) => User;
+export type Authenticate = (request: Credentials) => User | Promise<User>;
 
-export function createAuthenticator(tokens: ReadonlyMap<string, User>): Authenticate {
-  const known = [...tokens].map(([token, user]) => ({ token, user: asAuthenticated(user) }));
+export function createAuthenticator(authenticateToken: AuthenticateToken): Authenticate {
   return (request) => {
     if (request.certificateUser !== undefined) return asAuthenticated(request.certificateUser);
     const token = bearerToken(request.headers["authorization"]);
     if (token !== undefined) {
-      const user = userOfToken(known, token);
-      if (user !== undefined) return user;
-      throw unauthorized();
+      const proven = authenticateToken(token);
+      return proven instanceof Promise ? proven.then(userOrRefused) : userOrRefused(proven);
     }
     if (request.certificateRefused === true) throw unauthorized();
     return ANONYMOUS;
@@ -41,17 +39,29 @@ export function createAuthenticator(tokens: ReadonlyMap<string, User>): Authenti
 }
 
 /** For the transport, which has to know the user before it reads a body; impersonation does not count there. */
-export function createIdentify(tokens: ReadonlyMap<string, User>): Identify {
-  const authenticate = createAuthenticator(tokens);
+export function createIdentify(authenticateToken: AuthenticateToken): Identify {
+  const authenticate = createAuthenticator(authenticateToken);
   return (credentials) => {
     try {
       const user = authenticate(credentials);
-      return user === ANONYMOUS ? undefined : user.name;
+      return user instanceof Promise ? user.then(nameOf).catch(unlessRefused) : nameOf(user);
     } catch (error) {
-      if (error instanceof Refused) return undefined;
-      throw error;
+      return unlessRefused(error);
     }
   };
+}
+
+function nameOf(user: User): string | undefined {
+  return user === ANONYMOUS ? undefined : user.name;
+}
+
+function unlessRefused(error: unknown): undefined {
+  if (!(error instanceof Refused)) throw error;
+}
+
+function userOrRefused(proven: { readonly user: User } | undefined): User {
+  if (proven === undefined) throw unauthorized();
+  return proven.user;
 }
 
 /** The user to act as: the one given, or the one named by Impersonate-* headers if `user` may impersonate it. */
@@ -87,33 +97,6 @@ export function impersonate(
 
 function unauthorized(): Refused {
   return new Refused(failure(401, "Unauthorized", "Unauthorized"));
-}
-
-const MAX_TOKEN_LENGTH = 8192;
-
-interface KnownToken {
-  readonly token: string;
-  readonly user: User;
-}
-
-function userOfToken(known: readonly KnownToken[], presented: string): User | undefined {
-  if (presented.length > MAX_TOKEN_LENGTH) return undefined;
-  let found: User | undefined;
-  for (const { token, user } of known) if (isSameText(presented, token)) found = user;
-  return found;
-}
-
-/** Takes the same time whatever the known text is. */
-function isSameText(presented: string, known: string): boolean {
-  let difference = presented.length ^ known.length;
-  for (let i = 0; i < presented.length; i++)
-    difference |= presented.charCodeAt(i) ^ known.charCodeAt(i % known.length);
-  return difference === 0;
-}
-
-function asAuthenticated(user: User): User {
-  if (user.groups.includes(AUTHENTICATED)) return user;
-  return { ...user, groups: [...user.groups, AUTHENTICATED] };
 }
 
 /** The token of an `Authorization: Bearer …` header; other schemes are not ours and count as no credentials. */

@@ -30,11 +30,13 @@ const JSON_TYPE = "application/json";
 const AGGREGATED_GROUP = "apidiscovery.k8s.io";
 const AGGREGATED_KIND = "APIGroupDiscoveryList";
 const SUBRESOURCE_VERBS = {
+  approval: ["get", "patch", "update"],
   binding: ["create"],
   eviction: ["create"],
   finalize: ["update"],
   scale: ["get", "patch", "update"],
   status: ["get", "patch", "update"],
+  token: ["create"],
 } as const;
 
 type SubresourceName = keyof typeof SUBRESOURCE_VERBS;
@@ -46,6 +48,7 @@ const FOREIGN_KINDS: Readonly<
   binding: { kind: "Binding" },
   eviction: { group: "policy", version: "v1", kind: "Eviction" },
   scale: { group: "autoscaling", version: "v1", kind: "Scale" },
+  token: { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" },
 };
 
 export function createDiscovery(catalog: Catalog): Discovery {
@@ -184,13 +187,15 @@ function legacyResources(resource: ServedResource): readonly object[] {
 }
 
 function subresourcesOf(resource: ServedResource): readonly SubresourceName[] {
-  const { binding, eviction, finalize, scale, status } = resource.subresources;
+  const { approval, binding, eviction, finalize, scale, status, token } = resource.subresources;
   const names: SubresourceName[] = [];
+  if (approval === true) names.push("approval");
   if (binding === true) names.push("binding");
   if (eviction === true) names.push("eviction");
   if (finalize === true) names.push("finalize");
   if (scale !== undefined) names.push("scale");
   if (status === true) names.push("status");
+  if (token === true) names.push("token");
   return names;
 }
 

@@ -63,6 +63,7 @@ export class StreamReader implements HttpStreamSink {
   readonly chunks: Uint8Array[] = [];
   isFull = false;
   ended = 0;
+  aborted = 0;
   #drained: () => void = () => undefined;
 
   write(chunk: Uint8Array): boolean {
@@ -76,6 +77,10 @@ export class StreamReader implements HttpStreamSink {
 
   end(): void {
     this.ended += 1;
+  }
+
+  abort(): void {
+    this.aborted += 1;
   }
 
   drain(): void {
@@ -112,7 +117,8 @@ export async function openStream(
   return { reader, stream: response.body, response };
 }
 
-function textOf(body: Uint8Array | readonly Uint8Array[]): string {
+function textOf(body: Exclude<HttpResponse["body"], HttpStream>): string {
+  if ("take" in body) throw new Error("the connection is taken over");
   return Buffer.from(body instanceof Uint8Array ? body : Buffer.concat(body)).toString();
 }
 

@@ -16,6 +16,10 @@ export interface HttpRequest {
   readonly certificateRefused?: boolean;
   /** Where the client is, as far as the transport can tell. */
   readonly remoteAddress?: string | undefined;
+  /** The body as it arrives, in place of `body`, where the transport leaves the reading to the handler. */
+  readonly incoming?: AsyncIterable<Uint8Array> | undefined;
+  /** The client asks to speak another protocol on this connection, and the transport can hand it over (`TakeOver`). */
+  readonly canBeTakenOver?: boolean;
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
 }
@@ -24,9 +28,11 @@ export interface HttpRequest {
 export type Credentials = Pick<HttpRequest, "headers" | "certificateUser" | "certificateRefused">;
 
 /** The name of the authenticated user; undefined for the anonymous user and for credentials that are wrong. */
-export type Identify = (credentials: Credentials) => string | undefined;
+export type Identify = (
+  credentials: Credentials,
+) => string | undefined | Promise<string | undefined>;
 
-/** A body that is sent piece by piece: watches. The transport calls `start` once the head is written. */
+/** A body that is sent piece by piece: watches, answers of members. The transport calls `start` once the head is written. */
 export interface HttpStream {
   start(out: HttpStreamSink): void;
   /** The client went away or the server shuts down. */
@@ -39,18 +45,37 @@ export interface HttpStreamSink {
   /** The callback is called every time a full buffer has become empty again. */
   onDrain(callback: () => void): void;
   end(): void;
+  /** Ends without a proper end, so that the client does not take what it got for the whole. */
+  abort(): void;
+}
+
+/** A connection that left HTTP. Behind a transport it is a `Duplex` of Node. */
+export interface TakenConnection extends AsyncIterable<Uint8Array> {
+  destroy(): unknown;
+  once(event: "close", listener: () => void): unknown;
+}
+
+/** In the place of a body, after 101: the connection is the handler's from then on. */
+export interface TakeOver {
+  /** Called once the head is written. */
+  take(connection: TakenConnection): void;
+  /** Called in its place when the client is gone or the server shuts down. */
+  drop(): void;
 }
 
 export interface HttpResponse {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  readonly body: Uint8Array | readonly Uint8Array[] | HttpStream;
+  readonly body: Uint8Array | readonly Uint8Array[] | HttpStream | TakeOver;
 }
 
 /** How a handle refuses to answer at all: the transport then ends the connection or the stream, without a word. */
 export class Dropped extends Error {
   override readonly name = "Dropped";
 }
+
+/** Whether a request's body shall not be read before it is handled, by its request target. */
+export type Streams = (url: string) => boolean;
 
 export type Handle = (request: HttpRequest) => Promise<HttpResponse>;

@@ -7,16 +7,20 @@
  *    line in the log, and the server goes on.
  * 2. A request is authorized as soon as its user, verb and path are known: before its resource is looked for, its options are
  *    read and its body is decoded. So a user without rights costs what a request line costs, whatever the body holds. The
- *    verbs ask once more, because the in-process client passes there alone.
+ *    verb does not ask again (`RequestContext.authorizedVerb`).
  * 3. A large body is decoded in pieces, and between two of them others are served (body-turns.ts).
- * 4. Answers are not compressed, and neither are bodies: one with a Content-Encoding is read as it is, and not understood.
+ * 4. A request for a member is passed on while its body arrives (`MemberProxy`); it is authorized as `clusters/proxy`.
+ * 5. Answers are not compressed, and neither are bodies: one with a Content-Encoding is read as it is, and not understood.
  */
-import { badRequest, failure, internalError, Refused } from "@lifeboat/api";
+import { badRequest, failure, internalError, type JsonObject, Refused } from "@lifeboat/api";
 import { type Clock, type Ids, parseDuration } from "@lifeboat/base";
 import type { Log, Metrics } from "@lifeboat/kit";
+import type { AuthenticateToken } from "../authentication/tokens.ts";
 import { authorize } from "../authorization/authorize.ts";
-import type { Attributes, Authorizer } from "../authorization/authorizer.ts";
+import { resourceAttributes } from "../authorization/attributes.ts";
+import type { Authorizer } from "../authorization/authorizer.ts";
 import type { Catalog, ServedResource } from "../catalog/served-resource.ts";
+import { RightChecks } from "../verbs/right-checks.ts";
 import type { RequestContext, User, Verbs } from "../verbs/verbs.ts";
 import { ANONYMOUS, createAuthenticator, impersonate } from "./authentication.ts";
 import type { Auditor, AuditRecord } from "./audit/auditor.ts";
@@ -24,14 +28,18 @@ import { checkBodySize } from "./body.ts";
 import { BodyTurns, type NextTurn } from "./body-turns.ts";
 import { createDiscovery } from "./discovery.ts";
 import type { Handle, HttpRequest } from "./exchange.ts";
+import { guarded } from "./guarded-answer.ts";
 import { InFlight, type InFlightLimits } from "./in-flight.ts";
 import { createNegotiator } from "./media-type.ts";
 import { createHttpMetrics } from "./metrics.ts";
 import { isWatch } from "./parameters.ts";
-import { type ParsedPath, parsePath, type ResourcePath } from "./path.ts";
+import type { MemberProxy } from "./member-proxy.ts";
+import { type MemberPath, type ParsedPath, parsePath, type ResourcePath } from "./path.ts";
+import type { AskedLog, PodLogs } from "./pod-logs.ts";
 import { Query } from "./query.ts";
 import {
   checkOffered,
+  memberVerbOf,
   methodNotAllowed,
   resourceNotFound,
   type ResourceVerb,
@@ -52,9 +60,14 @@ export interface HandleDeps {
   readonly authorizer: Authorizer;
   readonly openApi: OpenApiDocuments;
   readonly health: Health;
-  /** Static bearer tokens. */
-  readonly tokens: ReadonlyMap<string, User>;
+  readonly authenticateToken: AuthenticateToken;
+  /** The keys of this server's own tokens, as a JSON Web Key Set; absent: it issues none. */
+  readonly publicKeys?: JsonObject | undefined;
   readonly gitVersion: string;
+  /** The way into members; absent: there are none. */
+  readonly members?: MemberProxy | undefined;
+  /** Logs of pods; absent: there are none. */
+  readonly podLogs?: PodLogs | undefined;
   readonly limits?: HandleLimits;
   /** Absent: nothing is recorded. */
   readonly auditor?: Auditor | undefined;
@@ -81,9 +94,10 @@ export function createHandle(deps: HandleDeps): Handle {
   const { clock, ids, log, catalog, authorizer } = deps;
   const metrics = createHttpMetrics(deps.metrics);
   const negotiator = createNegotiator();
-  const authenticate = createAuthenticator(deps.tokens);
+  const authenticate = createAuthenticator(deps.authenticateToken);
   const inFlight = new InFlight(limits, metrics);
   const watchStreams = createWatchStreams(log, limits);
+  const rightChecks = new RightChecks(clock, authorizer);
   const turns = new BodyTurns(deps.nextTurn);
   const serveResource = createResourceServer({ ...deps, negotiator, watchStreams, metrics, turns });
   const servePath = createPathServer({ ...deps, discovery: createDiscovery(catalog) });
@@ -112,9 +126,9 @@ export function createHandle(deps: HandleDeps): Handle {
     query: Query,
   ): Promise<void> {
     const { http } = exchange;
-    const verb = path.kind === "resource" ? verbOf(http.method, path, isWatch(query)) : undefined;
+    const verb = askedVerb(http, path, query);
     exchange.auditId = auditIdOf(http, ids);
-    exchange.record = await auditor.received(exchange, path, verb ?? http.method.toLowerCase());
+    exchange.record = await auditor.received(exchange, path, verb);
   }
 
   async function serve(exchange: Exchange): Promise<Draft> {
@@ -124,10 +138,13 @@ export function createHandle(deps: HandleDeps): Handle {
     if (path.kind === "malformed")
       throw badRequest(`the request path is malformed: ${path.reason}`);
     const query = new Query(mark < 0 ? "" : http.url.slice(mark + 1));
-    exchange.authenticated = authenticate(http);
+    const authenticated = authenticate(http);
+    exchange.authenticated = authenticated instanceof Promise ? await authenticated : authenticated;
     exchange.user = impersonate(authorizer, exchange.authenticated, http.headers);
     if (deps.auditor !== undefined) await beginAudit(deps.auditor, exchange, path, query);
     if (path.kind === "resource") return serveResourcePath(exchange, path, query);
+    if (path.kind === "member")
+      return serveMember(exchange, path, mark < 0 ? "" : http.url.slice(mark + 1));
     authorize(authorizer, {
       kind: "path",
       user: exchange.user,
@@ -145,9 +162,22 @@ export function createHandle(deps: HandleDeps): Handle {
   ): Promise<Draft> {
     const { http } = exchange;
     const verb = verbOf(http.method, path, isWatch(query));
-    authorize(authorizer, attributesOf(exchange.user, path, verb ?? http.method.toLowerCase()));
+    const asked = verb ?? http.method.toLowerCase();
+    authorize(
+      authorizer,
+      resourceAttributes(exchange.user, asked, path, query.text("fieldSelector")),
+    );
+    exchange.authorizedVerb = asked;
+    if (deps.podLogs !== undefined && isLogPath(path)) {
+      if (verb !== "get") throw methodNotAllowed();
+      exchange.label = { verb: "CONNECT", resource: "pods" };
+      const answer = await deps.podLogs.read(askedLog(path, query));
+      const attributes = resourceAttributes(exchange.user, asked, path, "");
+      const lasting = guarded(answer, (refused) => rightChecks.join(attributes, refused));
+      return { ...lasting, headers: { ...lasting.headers } };
+    }
     const resource = catalog.find(path.group, path.version, path.plural);
-    if (resource === undefined) return nothingServed(path);
+    if (resource === undefined) return nothingServed(path.group, path.version);
     checkOffered(resource, path, verb);
     if (verb === undefined) throw methodNotAllowed();
     checkBodySize(http);
@@ -159,9 +189,51 @@ export function createHandle(deps: HandleDeps): Handle {
     return inFlight.run(kind, () => withDeadline(query, () => serveResource(request, verb)));
   }
 
+  /** Nothing of the body has been read here, and no time limit holds: streams of members may be silent for long. */
+  async function serveMember(exchange: Exchange, path: MemberPath, query: string): Promise<Draft> {
+    const { http, user } = exchange;
+    const { group, version, cluster, subresource, below } = path;
+    const verb = memberVerbOf(http.method);
+    const attributes = {
+      kind: "resource",
+      user,
+      verb: verb ?? http.method.toLowerCase(),
+      group,
+      version,
+      plural: "clusters",
+      subresource,
+      namespace: "",
+      name: cluster,
+    } as const;
+    authorize(authorizer, attributes);
+    const { members } = deps;
+    if (members === undefined) return nothingServed(group, version);
+    if (verb === undefined || (subresource === "tunnel" && http.method !== "GET"))
+      throw methodNotAllowed();
+    if (!isPlainQuery(query))
+      throw badRequest("the query holds characters that are not percent-encoded");
+    exchange.label = { verb: "CONNECT", resource: "clusters" };
+    const { method, headers, signal, canBeTakenOver = false } = http;
+    const request = {
+      cluster,
+      method,
+      headers,
+      signal,
+      canBeTakenOver,
+      user,
+      query,
+      path: below,
+      body: bodyOf(http),
+    };
+    const answer =
+      subresource === "tunnel" ? await members.openTunnel(request) : await members.forward(request);
+    const lasting = guarded(answer, (refused) => rightChecks.join(attributes, refused));
+    return { ...lasting, headers: { ...lasting.headers } };
+  }
+
   /** A resource that does not exist: a Status when its group and version do, else a page. */
-  function nothingServed(path: ResourcePath): Draft {
-    if (catalog.resources(path.group, path.version).length === 0) return pageNotFound();
+  function nothingServed(group: string, version: string): Draft {
+    if (catalog.resources(group, version).length === 0) return pageNotFound();
     throw resourceNotFound();
   }
 
@@ -211,6 +283,7 @@ class Exchange implements RequestContext {
   authenticated: User = ANONYMOUS;
   auditId = "";
   record: AuditRecord | undefined;
+  authorizedVerb: string | undefined = undefined;
   label: { readonly verb: string; readonly resource: string } = OTHER_LABEL;
 
   constructor(http: HttpRequest) {
@@ -231,12 +304,56 @@ class Exchange implements RequestContext {
   }
 }
 
-const OTHER_LABEL = { verb: "OTHER", resource: "" };
-
-function attributesOf(user: User, path: ResourcePath, verb: string): Attributes {
-  const { group, version, plural, subresource, namespace, name } = path;
-  return { kind: "resource", user, verb, group, version, plural, subresource, namespace, name };
+/** The verb of a request as rights and the audit name it. */
+function askedVerb({ method }: HttpRequest, path: ParsedPath, query: Query): string {
+  const verb =
+    path.kind === "resource"
+      ? verbOf(method, path, isWatch(query))
+      : path.kind === "member"
+        ? memberVerbOf(method)
+        : undefined;
+  return verb ?? method.toLowerCase();
 }
+
+function isLogPath({ group, plural, namespace, subresource }: ResourcePath): boolean {
+  return group === "" && plural === "pods" && namespace !== "" && subresource === "log";
+}
+
+function askedLog({ namespace, name }: ResourcePath, query: Query): AskedLog {
+  const tail = query.get("tailLines");
+  if (tail !== undefined && !/^\d{1,9}$/.test(tail))
+    throw badRequest(`tailLines: ${JSON.stringify(tail)} is not a number of lines`);
+  return {
+    namespace,
+    pod: name,
+    container: query.text("container"),
+    follow: query.text("follow") === "true",
+    tailLines: tail === undefined ? undefined : Number(tail),
+    timestamps: query.text("timestamps") === "true",
+  };
+}
+
+/** The body of a request for a member; reads have none. */
+function bodyOf({ method, incoming, body }: HttpRequest): AsyncIterable<Uint8Array> | undefined {
+  if (method === "GET" || method === "HEAD") return undefined;
+  return incoming ?? (body.length === 0 ? undefined : inOnePiece(body));
+}
+
+async function* inOnePiece(body: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield body;
+}
+
+function isPlainQuery(query: string): boolean {
+  for (let i = 0; i < query.length; i++) {
+    const code = query.charCodeAt(i);
+    if (code <= 32 || code >= 127 || code === NUMBER_SIGN) return false;
+  }
+  return true;
+}
+
+const NUMBER_SIGN = 35;
+
+const OTHER_LABEL = { verb: "OTHER", resource: "" };
 
 function warnOfDeprecation(exchange: Exchange, resource: ServedResource): void {
   if (resource.deprecationWarning !== undefined) exchange.warn(resource.deprecationWarning);

@@ -23,6 +23,7 @@ const ask = (method: string, url: string, options?: SendOptions): Promise<Sent> 
 beforeAll(async () => {
   world = await createWorld({
     authorizer: {
+      ...allowMasters,
       allows: (attributes) => {
         asked.push(attributes);
         return allowMasters.allows(attributes);

@@ -36,7 +36,7 @@ function handler(verbs: Partial<Verbs>, over: Partial<HandleDeps> = {}) {
           : undefined,
     },
     health: { live: [], ready: [] },
-    tokens: new Map(),
+    authenticateToken: () => undefined,
     gitVersion: "v1.36.4",
     ...over,
   });

@@ -9,6 +9,7 @@ import { parsePath } from "./path.ts";
 import { Query } from "./query.ts";
 
 const RUNS = 100_000;
+const MEMBER_RUNS = 500_000;
 
 const PIECES =
   "api apis v1 apps namespaces watch status finalize pods a x-1 . .. %2e%2e %2F %5c %00 % %zz a%20b ü \\ ?"
@@ -31,6 +32,55 @@ function isClean(segment: string): boolean {
   return !/[\u0000-\u001f\u007f]/.test(segment);
 }
 
+/** That a member's server, however it reads the path, stays below its root: what is written is encoded, clean and not empty. */
+function expectBelow(below: string): void {
+  expect(below).toMatch(/^\/(?:[A-Za-z0-9!'()*._~%-]+(?:\/[A-Za-z0-9!'()*._~%-]+)*\/?)?$/);
+  const resolved = new URL(below, "https://member").pathname;
+  expect(resolved).toBe(below);
+  for (const segment of below.split("/")) {
+    const once = decodeURIComponent(segment);
+    expect(isClean(once)).toBe(true);
+  }
+}
+
+const DOTS =
+  ". .. ... %2e %2E%2e .%2e %252e%252e %c0%ae%c0%ae \uff0e\uff0e \u2024\u2024 %EF%BC%8E..".split(
+    " ",
+  );
+const memberPiece = fc.oneof(
+  piece,
+  fc.constantFrom(...DOTS, "%2f", "%2F..%2f", ";", "..;", "%5c..", "\\..", "%"),
+);
+const memberTarget = fc
+  .tuple(
+    fc.constantFrom(
+      "cluster.karmada.io/v1alpha1/clusters/m1/proxy",
+      "proxy.lifeboat.dev/v1alpha1/clusters/m1/proxy",
+      "proxy.lifeboat.dev/v1alpha1/clusters/m1/tunnel",
+    ),
+    fc.array(memberPiece, { maxLength: 9 }),
+    fc.constantFrom("", "/", "//", "/.", "/.."),
+  )
+  .map(([way, pieces, end]) => `/apis/${[way, ...pieces].join("/")}${end}`);
+
+test("no path into a member leaves the member's root, or another member's", () => {
+  let passed = 0;
+  fc.assert(
+    fc.property(memberTarget, (text) => {
+      const path = parsePath(text);
+      expect(path.kind === "member" || path.kind === "malformed").toBe(true);
+      if (path.kind !== "member") return;
+      passed += 1;
+      expect(path.cluster).toBe("m1");
+      expectBelow(path.below);
+      // Read once more, as a member that is such a server itself would, nothing of it is malformed.
+      expect(parsePath(path.below).kind).not.toBe("malformed");
+    }),
+    { numRuns: MEMBER_RUNS },
+  );
+  expect(passed).toBeGreaterThan(MEMBER_RUNS / 20);
+});
+
 test("no request target gets a path outside the grammar through", () => {
   fc.assert(
     fc.property(target, (text) => {
@@ -38,6 +88,10 @@ test("no request target gets a path outside the grammar through", () => {
       if (path.kind === "malformed") return;
       if (path.kind === "other") {
         expect(path.segments.every(isClean)).toBe(true);
+        return;
+      }
+      if (path.kind === "member") {
+        expectBelow(path.below);
         return;
       }
       const { group, version, namespace, plural, name, subresource } = path;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type ParsedPath, parsePath } from "./path.ts";
+import { isMemberTarget, type ParsedPath, parsePath } from "./path.ts";
 
 function resource(over: Partial<Extract<ParsedPath, { kind: "resource" }>>): ParsedPath {
   return {
@@ -102,5 +102,83 @@ describe("malformed paths", () => {
     "/api/v1/nodes/%ff",
   ])("%j is refused", (path) => {
     expect(parsePath(path).kind).toBe("malformed");
+  });
+});
+
+describe("paths into members", () => {
+  const KARMADA = "/apis/cluster.karmada.io/v1alpha1/clusters/m1/proxy";
+  const OWN = "/apis/proxy.lifeboat.dev/v1alpha1/clusters/m1";
+
+  test.each([
+    [KARMADA, "/"],
+    [`${KARMADA}/`, "/"],
+    [`${KARMADA}/api/v1/pods`, "/api/v1/pods"],
+    [`${OWN}/proxy/api/v1/pods`, "/api/v1/pods"],
+    [
+      `${KARMADA}/api/v1/namespaces/a/services/https%3As%3A443/proxy/x/`,
+      "/api/v1/namespaces/a/services/https%3As%3A443/proxy/x/",
+    ],
+    [`${KARMADA}/a%20b/%C3%BC`, "/a%20b/%C3%BC"],
+    [`${KARMADA}/%252e%252e/x`, "/%252e%252e/x"],
+    [`${KARMADA}/...`, "/..."],
+    [`${KARMADA}/%EF%BC%8E%EF%BC%8E/x`, "/%EF%BC%8E%EF%BC%8E/x"],
+    [`${KARMADA}/a\\..\\b`, "/a%5C..%5Cb"],
+  ])("%s leads to %s", (path, below) => {
+    expect(parsePath(path)).toMatchObject({
+      kind: "member",
+      cluster: "m1",
+      subresource: "proxy",
+      below,
+    });
+  });
+
+  test.each([
+    ["a step up", "/../m2/proxy/api"],
+    ["a step up at the end", "/api/.."],
+    ["an encoded step up", "/%2e%2e/m2/proxy"],
+    ["a half encoded step up", "/.%2E/m2"],
+    ["a dot", "/./api"],
+    ["an empty segment", "//api"],
+    ["two slashes at the end", "/api//"],
+    ["an encoded slash", "/a%2fb"],
+    ["an encoded step up in a segment", "/a%2f..%2f..%2fb"],
+    ["NUL", "/a%00b"],
+    ["a line end", "/a%0d%0ab"],
+    ["DEL", "/a%7f"],
+    ["broken encoding", "/a%zz"],
+    ["overlong UTF-8", "/%c0%ae%c0%ae"],
+    ["a bare non-ASCII character", "/\u00fc"],
+    ["bare fullwidth dots", "/\uff0e\uff0e/x"],
+    ["a space", "/a b"],
+    ["64 KB", `/${"a".repeat(65_536)}`],
+  ])("%s is malformed", (_name, rest) => {
+    expect(parsePath(KARMADA + rest).kind).toBe("malformed");
+    expect(parsePath(`${OWN}/proxy${rest}`).kind).toBe("malformed");
+  });
+
+  test("a tunnel has nothing below it, and is of our own group alone", () => {
+    expect(parsePath(`${OWN}/tunnel`)).toMatchObject({
+      kind: "member",
+      subresource: "tunnel",
+      below: "/",
+    });
+    expect(parsePath(`${OWN}/tunnel/x`).kind).toBe("malformed");
+    expect(parsePath("/apis/cluster.karmada.io/v1alpha1/clusters/m1/tunnel").kind).toBe("resource");
+  });
+
+  test.each([
+    "/apis/cluster.karmada.io/v1alpha1/clusters/m1",
+    "/apis/cluster.karmada.io/v1alpha1/clusters/m1/status",
+    "/apis/cluster.karmada.io/v1beta1/clusters/m1/proxy",
+    "/apis/apps/v1alpha1/clusters/m1/proxy",
+    "/apis/cluster.karmada.io/v1alpha1/clusters/m1/Proxy",
+  ])("%s is none", (path) => {
+    expect(parsePath(path).kind).not.toBe("member");
+    expect(isMemberTarget(path)).toBe(false);
+  });
+
+  test("a target is known by its path, not by its query", () => {
+    expect(isMemberTarget(`${KARMADA}/api?x=1`)).toBe(true);
+    expect(isMemberTarget(`/api/v1/pods?x=${KARMADA}`)).toBe(false);
   });
 });

@@ -11,6 +11,8 @@
  *    makes the whole path malformed, so nothing behind this parser ever sees a path outside the grammar.
  * 2. One slash at the end means nothing. Empty segments elsewhere match no resource.
  * 3. Whether the resource exists is not decided here.
+ * 4. What follows `…/clusters/{cluster}/proxy` is a path in that member. It is written again from its decoded segments, so
+ *    that it is below the member's root whatever was sent; a path that would not be is malformed.
  */
 
 export interface ResourcePath {
@@ -27,8 +29,20 @@ export interface ResourcePath {
   readonly watch: boolean;
 }
 
+/** The way into a member: the proxy into its API, or the tunnel that its agent opens. */
+export interface MemberPath {
+  readonly kind: "member";
+  readonly group: string;
+  readonly version: string;
+  readonly cluster: string;
+  readonly subresource: "proxy" | "tunnel";
+  /** The path in the member: percent-encoded, beginning with a slash; "/" for its root, and always for a tunnel. */
+  readonly below: string;
+}
+
 export type ParsedPath =
   | ResourcePath
+  | MemberPath
   /** Any other path: decoded segments, without the slash at the end. `text` is them joined again, with a leading slash. */
   | { readonly kind: "other"; readonly text: string; readonly segments: readonly string[] }
   | { readonly kind: "malformed"; readonly reason: string };
@@ -44,9 +58,18 @@ export function parsePath(path: string): ParsedPath {
     if (segment === undefined) return malformed("a path segment is not valid");
     segments[i] = segment;
   }
+  if (isMemberPath(segments)) return memberPath(segments, path);
   return resourcePath(segments) ?? { kind: "other", text: `/${segments.join("/")}`, segments };
 }
 
+/** Whether a request target, query included, is a way into a member. */
+export function isMemberTarget(url: string): boolean {
+  if (!url.startsWith("/apis/")) return false;
+  const mark = url.indexOf("?");
+  return parsePath(mark < 0 ? url : url.slice(0, mark)).kind === "member";
+}
+
+const SPACE = 32;
 const SLASH = 47;
 const DELETE = 127;
 
@@ -71,6 +94,55 @@ function decodeSegment(segment: string): string | undefined {
     if (code < 32 || code === DELETE) return undefined;
   }
   return decoded;
+}
+
+const PROXY_GROUP = "proxy.lifeboat.dev";
+const MEMBER_GROUPS: readonly (string | undefined)[] = ["cluster.karmada.io", PROXY_GROUP];
+const MEMBER_VERSION = "v1alpha1";
+/** `apis/{group}/{version}/clusters/{cluster}/proxy`. */
+const MEMBER_PREFIX_LENGTH = 6;
+/** No path of a Kubernetes API is nearly as long. */
+const MAX_MEMBER_PATH_LENGTH = 8192;
+
+function isMemberPath([
+  root,
+  group,
+  version,
+  plural,
+  cluster,
+  subresource,
+]: readonly string[]): boolean {
+  if (root !== "apis" || version !== MEMBER_VERSION || plural !== "clusters") return false;
+  if (cluster === undefined || cluster === "" || !MEMBER_GROUPS.includes(group)) return false;
+  return subresource === "proxy" || (subresource === "tunnel" && group === PROXY_GROUP);
+}
+
+function memberPath(segments: readonly string[], sent: string): ParsedPath {
+  const [, group = "", version = "", , cluster = "", subresource] = segments;
+  if (sent.length > MAX_MEMBER_PATH_LENGTH)
+    return malformed("the path into the member is too long");
+  // What a transport does not hand over as it was sent could not be written again as it was meant.
+  if (!isPrintableAscii(sent))
+    return malformed("the path into the member has characters that are not percent-encoded");
+  const rest = segments.slice(MEMBER_PREFIX_LENGTH);
+  if (rest.includes("")) return malformed("the path into the member has an empty segment");
+  const common = { kind: "member", group, version, cluster } as const;
+  if (subresource === "tunnel")
+    return rest.length === 0
+      ? { ...common, subresource, below: "/" }
+      : malformed("nothing is below a tunnel");
+  // Servers behind a member's API tell a path that ends with a slash from one that does not.
+  const end = rest.length > 0 && sent.endsWith("/") ? "/" : "";
+  const below = `/${rest.map(encodeURIComponent).join("/")}${end}`;
+  return { ...common, subresource: "proxy", below };
+}
+
+function isPrintableAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code <= SPACE || code >= DELETE) return false;
+  }
+  return true;
 }
 
 function resourcePath(segments: readonly string[]): ResourcePath | undefined {

@@ -40,6 +40,25 @@ export function verbOf(
   }
 }
 
+/** The verb of a request for a member, by its method alone: what the member takes it for is the member's matter. */
+export function memberVerbOf(method: string): ResourceVerb | undefined {
+  switch (method) {
+    case "GET":
+    case "HEAD":
+      return "get";
+    case "POST":
+      return "create";
+    case "PUT":
+      return "update";
+    case "PATCH":
+      return "patch";
+    case "DELETE":
+      return "delete";
+    default:
+      return undefined;
+  }
+}
+
 /** Refuses with 404 when the path leads to nothing of this resource, with 405 when the verb is not offered there. */
 export function checkOffered(
   resource: ServedResource,
@@ -62,6 +81,7 @@ export function methodNotAllowed(): Refused {
 }
 
 const NAMED_VERBS: readonly string[] = ["get", "update", "patch", "delete"];
+const POSTED_SUBRESOURCES: readonly string[] = ["binding", "eviction", "token"];
 const SUBRESOURCE_VERBS: readonly string[] = ["get", "update", "patch"];
 
 function pathFits(resource: ServedResource, path: ResourcePath): boolean {
@@ -73,17 +93,19 @@ function pathFits(resource: ServedResource, path: ResourcePath): boolean {
 }
 
 function hasSubresource(resource: ServedResource, name: string): boolean {
-  const { status, scale, finalize, binding, eviction } = resource.subresources;
+  const { status, scale, finalize, approval, binding, eviction, token } = resource.subresources;
   if (name === "binding") return binding === true;
   if (name === "eviction") return eviction === true;
+  if (name === "token") return token === true;
   if (name === "status") return status === true;
   if (name === "scale") return scale !== undefined;
+  if (name === "approval") return approval === true;
   return name === "finalize" && finalize === true;
 }
 
 function offers(resource: ServedResource, path: ResourcePath, verb: ResourceVerb): boolean {
   if (path.subresource === "finalize") return verb === "update";
-  if (path.subresource === "binding" || path.subresource === "eviction") return verb === "create";
+  if (POSTED_SUBRESOURCES.includes(path.subresource)) return verb === "create";
   if (path.subresource !== "") return SUBRESOURCE_VERBS.includes(verb);
   const overAllNamespaces = resource.namespaced && path.namespace === "" && path.name === "";
   if (overAllNamespaces && verb !== "list" && verb !== "watch")

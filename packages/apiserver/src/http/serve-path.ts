@@ -1,5 +1,7 @@
 /** Everything that is not a resource: discovery, OpenAPI, version, health, metrics, the index. */
+import type { JsonObject } from "@lifeboat/api";
 import type { Metrics } from "@lifeboat/kit";
+import { ISSUER } from "../authentication/service-accounts.ts";
 import type { Catalog } from "../catalog/served-resource.ts";
 import type { Discovery, DiscoveryDocument } from "./discovery.ts";
 import type { HttpRequest } from "./exchange.ts";
@@ -42,6 +44,8 @@ export interface PathServerDeps {
   readonly metrics: Metrics;
   readonly health: Health;
   readonly gitVersion: string;
+  /** The keys of this server's own tokens; absent: it issues none. */
+  readonly publicKeys?: JsonObject | undefined;
 }
 
 export type ServePath = (
@@ -86,6 +90,9 @@ function routeOf(
       };
     case "metrics":
       return rest.length === 0 ? () => metricsDraft(deps.metrics) : undefined;
+    case ".well-known":
+    case "openid":
+      return issuerRoute(deps.publicKeys, segments.join("/"));
     case "openapi":
       if (rest.length === 1 && rest[0] === "v2")
         return () => openApiV2Draft(request.headers["accept"], deps.gitVersion);
@@ -159,6 +166,28 @@ function openApiRoute(
   if (isKnown && request.headers["if-none-match"] === headers["etag"])
     return () => emptyDraft(304, headers);
   return () => ({ status: answer.status, headers, body: answer.body });
+}
+
+/** What tells other services how to check this server's tokens: OpenID Connect discovery. */
+function issuerRoute(publicKeys: JsonObject | undefined, path: string): Route | undefined {
+  if (publicKeys === undefined) return undefined;
+  if (path === KEYS_PATH)
+    return () => bytesDraft(200, "application/jwk-set+json", jsonBytes(publicKeys));
+  if (path !== ".well-known/openid-configuration") return undefined;
+  const document = {
+    issuer: ISSUER,
+    jwks_uri: `${ISSUER}/${KEYS_PATH}`,
+    response_types_supported: ["id_token"],
+    subject_types_supported: ["public"],
+    id_token_signing_alg_values_supported: ["ES256"],
+  };
+  return () => bytesDraft(200, JSON_TYPE, jsonBytes(document));
+}
+
+const KEYS_PATH = "openid/v1/jwks";
+
+function jsonBytes(value: JsonObject): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
 }
 
 async function metricsDraft(metrics: Metrics): Promise<Draft> {

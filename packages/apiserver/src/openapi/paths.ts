@@ -35,13 +35,15 @@ export function pathsOf(
 }
 
 function subresourcesOf(resource: ServedResource): readonly string[] {
-  const { status, scale, finalize, binding, eviction } = resource.subresources;
+  const { status, scale, finalize, approval, binding, eviction, token } = resource.subresources;
   return [
     ...(binding === true ? ["binding"] : []),
     ...(eviction === true ? ["eviction"] : []),
     ...(status === true ? ["status"] : []),
     ...(scale !== undefined ? ["scale"] : []),
     ...(finalize === true ? ["finalize"] : []),
+    ...(token === true ? ["token"] : []),
+    ...(approval === true ? ["approval"] : []),
   ];
 }
 
@@ -111,6 +113,14 @@ const POSTED: ReadonlyMap<string, Posted> = new Map([
       component: "policy.v1.Eviction",
       suffix: "Eviction",
       kind: { group: "policy", version: "v1", kind: "Eviction" },
+    },
+  ],
+  [
+    "token",
+    {
+      component: "authentication.v1.TokenRequest",
+      suffix: "Token",
+      kind: { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" },
     },
   ],
 ]);

@@ -1,6 +1,8 @@
 /** The Verbs, put together. */
 import type { Clock, Ids, Random } from "@lifeboat/base";
 import type { AdmissionChain } from "../admission/chain.ts";
+import type { TokenCrypto } from "../authentication/token-crypto.ts";
+import type { AuthenticateToken } from "../authentication/tokens.ts";
 import type { Authorizer } from "../authorization/authorizer.ts";
 import type { Catalog } from "../catalog/served-resource.ts";
 import type { Store } from "../store/store.ts";
@@ -11,8 +13,9 @@ import type { VerbDeps } from "./deps.ts";
 import { get } from "./get.ts";
 import { list } from "./list.ts";
 import { patch } from "./patch.ts";
+import { RightChecks } from "./right-checks.ts";
 import { update } from "./update.ts";
-import type { User, Verbs } from "./verbs.ts";
+import type { Verbs } from "./verbs.ts";
 import { Views } from "./views.ts";
 import { watch } from "./watch.ts";
 
@@ -22,11 +25,6 @@ export interface VerbPorts {
   readonly ids: Ids;
 }
 
-export interface VerbOptions {
-  /** Static bearer tokens, for TokenReview. */
-  readonly tokens: ReadonlyMap<string, User>;
-}
-
 export function createVerbs(
   ports: VerbPorts,
   parts: {
@@ -34,13 +32,18 @@ export function createVerbs(
     readonly catalog: Catalog;
     readonly admission: AdmissionChain;
     readonly authorizer: Authorizer;
+    readonly authenticateToken: AuthenticateToken;
+    readonly tokenCrypto: TokenCrypto | undefined;
   },
-  options: VerbOptions,
 ): Verbs {
   const { clock, ids } = ports;
   const random = ports.random.fork("verbs");
-  const own = { views: new Views(), beats: new BookmarkBeats(clock) };
-  const deps: VerbDeps = { clock, ids, random, ...parts, ...options, ...own };
+  const own = {
+    views: new Views(),
+    beats: new BookmarkBeats(clock),
+    rightChecks: new RightChecks(clock, parts.authorizer),
+  };
+  const deps: VerbDeps = { clock, ids, random, ...parts, ...own };
   return {
     get: (...request) => get(deps, ...request),
     list: (...request) => list(deps, ...request),

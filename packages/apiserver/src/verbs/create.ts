@@ -21,6 +21,7 @@ import { createBinding } from "./pod-binding.ts";
 import { createEviction } from "./pod-eviction.ts";
 import { methodNotAllowed, serverError } from "./refusals.ts";
 import { answerReview } from "./reviews.ts";
+import { createTokenRequest } from "./token-request.ts";
 import type { Body, RequestContext, Target, WriteAnswer, WriteParameters } from "./verbs.ts";
 import { shownAsStored, toStorage } from "./views.ts";
 import { put, settle, storeKey, validateNew } from "./write-object.ts";
@@ -40,6 +41,8 @@ export async function create(
     return createBinding(deps, context, target, body, parameters);
   if (target.subresource === "eviction")
     return createEviction(deps, context, target, body, parameters);
+  if (target.subresource === "token" && target.resource.subresources.token === true)
+    return createTokenRequest(deps, context, target, body, parameters);
   if (target.resource.virtual === true)
     return answerReview(deps, context, target, body, parameters);
   if (

@@ -54,7 +54,7 @@ export async function deleteCollection(
   parameters: ListParameters,
   options: DeleteOptionsBody,
 ): Promise<ListAnswer> {
-  authorize(deps, context, "deletecollection", target);
+  authorize(deps, context, "deletecollection", target, parameters.fieldSelector);
   if (!target.resource.verbs.includes("deletecollection"))
     throw methodNotAllowed("the server does not allow this method on the requested resource");
   checkOptions(options);

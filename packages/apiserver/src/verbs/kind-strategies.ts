@@ -56,6 +56,10 @@ const strategies: ReadonlyMap<string, KindStrategy> = new Map<string, KindStrate
     },
   ],
   ["/pods", { graceSeconds: podGraceSeconds, keptByStatus: "ownerReferences" }],
+  [
+    "certificates.k8s.io/certificatesigningrequests",
+    { prepareUpdate: (request, old) => ({ ...request, spec: old["spec"] }) },
+  ],
   ["/replicationcontrollers", { orphansByDefault: true }],
   ["batch/jobs", { orphansByDefault: true }],
   ["apps/deployments", { annotationsCount: true, keptByStatus: "labels" }],

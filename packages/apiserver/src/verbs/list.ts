@@ -27,7 +27,7 @@ export async function list(
   target: Target,
   parameters: ListParameters,
 ): Promise<ListAnswer> {
-  authorize(deps, context, "list", target);
+  authorize(deps, context, "list", target, parameters.fieldSelector);
   if (!target.resource.verbs.includes("list"))
     throw methodNotAllowed("the server does not allow this method on the requested resource");
   return listUnchecked(deps, target, parameters, context.signal);

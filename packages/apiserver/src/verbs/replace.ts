@@ -204,6 +204,7 @@ function prepareUpdate(
 ): AnyObject {
   const { resource, subresource } = target;
   if (subresource === "status") return withStatus(resource, decoded, given, current);
+  if (subresource === "approval") return withApproval(decoded, given, current);
   const metadata = updatedMetadata(given, current.metadata);
   if (subresource === "finalize") {
     const finalized = withField({ ...anew, ...current, metadata }, "spec", decoded["spec"]);
@@ -241,6 +242,18 @@ function withStatus(
   };
 }
 
+/** Of a certificate request: metadata and the conditions. The rest of its status belongs to its signer. */
+function withApproval(decoded: JsonObject, given: GivenMeta, current: AnyObject): AnyObject {
+  const { conditions } = (decoded["status"] ?? {}) as JsonObject;
+  const { conditions: _, ...status } = (current["status"] ?? {}) as JsonObject;
+  return {
+    ...anew,
+    ...current,
+    metadata: updatedMetadata(given, current.metadata),
+    status: conditions === undefined ? status : { ...status, conditions },
+  };
+}
+
 function withField(object: AnyObject, field: string, value: unknown): AnyObject {
   if (value !== undefined) return { ...anew, ...object, [field]: value };
   const { [field]: _, ...rest } = object;
@@ -253,7 +266,8 @@ function withGeneration(
   object: AnyObject,
   old: AnyObject,
 ): AnyObject {
-  if (!resource.hasGeneration || subresource === "status") return object;
+  if (!resource.hasGeneration || subresource === "status" || subresource === "approval")
+    return object;
   if (!countsAsNewGeneration(resource, object, old)) return object;
   const metadata: ObjectMeta = {
     ...anew,

@@ -10,20 +10,23 @@ import {
   isJsonObject,
   type JsonObject,
 } from "@lifeboat/api";
-import { failure, Refused } from "@lifeboat/api";
-import type { Attributes } from "../authorization/authorizer.ts";
+import { badRequest, failure, Refused } from "@lifeboat/api";
+import type { Attributes, PolicyRule } from "../authorization/authorizer.ts";
 import { decodeBody } from "./decode-body.ts";
 import type { VerbDeps } from "./deps.ts";
 import type { Body, RequestContext, Target, User, WriteAnswer, WriteParameters } from "./verbs.ts";
 
-type Answerer = (deps: VerbDeps, context: RequestContext, review: JsonObject) => JsonObject;
-
-const AUDIENCE = "https://kubernetes.default.svc";
+type Answerer = (
+  deps: VerbDeps,
+  context: RequestContext,
+  review: JsonObject,
+  target: Target,
+) => JsonObject | Promise<JsonObject>;
 
 const answerers: ReadonlyMap<string, Answerer> = new Map<string, Answerer>([
   ["SelfSubjectAccessReview", (deps, { user }, review) => accessStatus(deps, user, specOf(review))],
   ["SubjectAccessReview", reviewSubject],
-  ["LocalSubjectAccessReview", reviewSubject],
+  ["LocalSubjectAccessReview", reviewLocalSubject],
   ["SelfSubjectRulesReview", rulesStatus],
   ["SelfSubjectReview", (_deps, { user }) => ({ userInfo: userInfo(user) })],
   ["TokenReview", reviewToken],
@@ -41,7 +44,7 @@ export async function answerReview(
   if (answerer === undefined)
     throw new Refused(failure(404, "NotFound", "the server could not find the requested resource"));
   const review = decodeBody(context, resource, body, parameters.fieldValidation);
-  const status = answerer(deps, context, review);
+  const status = await answerer(deps, context, review, target);
   const metadata =
     resource.kind === "SelfSubjectReview"
       ? { creationTimestamp: formatTime(deps.clock.now()) }
@@ -65,8 +68,35 @@ function invalidReview(field: string, value: unknown, detail: string): Error {
   return invalidObject(of, "", [invalid(field, value, detail)]);
 }
 
+/** About one namespace: the one that the request is in. */
+function reviewLocalSubject(
+  deps: VerbDeps,
+  context: RequestContext,
+  review: JsonObject,
+  target: Target,
+): JsonObject {
+  const { resourceAttributes, nonResourceAttributes } = specOf(review);
+  if (isJsonObject(nonResourceAttributes)) {
+    const { path, verb } = nonResourceAttributes;
+    const shown = { Path: textOf(path), Verb: textOf(verb) };
+    const detail = "disallowed on this kind of request";
+    throw invalidReview("spec.nonResourceAttributes", shown, detail);
+  }
+  const namespace = isJsonObject(resourceAttributes) ? textOf(resourceAttributes["namespace"]) : "";
+  if (namespace !== target.namespace)
+    throw invalidReview(
+      "spec.resourceAttributes.namespace",
+      namespace,
+      "must match metadata.namespace",
+    );
+  return reviewSubject(deps, context, review);
+}
+
 function accessStatus(deps: VerbDeps, user: User, spec: JsonObject): JsonObject {
-  return { allowed: deps.authorizer.allows(attributesOf(user, spec)) };
+  const attributes = attributesOf(user, spec);
+  const allowed = deps.authorizer.allows(attributes);
+  const reason = deps.authorizer.reason(attributes);
+  return reason === "" ? { allowed } : { allowed, reason };
 }
 
 function attributesOf(user: User, spec: JsonObject): Attributes {
@@ -94,38 +124,49 @@ function attributesOf(user: User, spec: JsonObject): Attributes {
   };
 }
 
-/** All or nothing, as the present authorizer has it: whoever may do everything sees one rule for everything. */
-function rulesStatus(deps: VerbDeps, { user }: RequestContext): JsonObject {
-  const everything = deps.authorizer.allows({
-    kind: "resource",
-    user,
-    verb: "*",
-    group: "*",
-    version: "*",
-    plural: "*",
-    subresource: "",
-    namespace: "",
-    name: "",
-  });
-  return everything
-    ? {
-        resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
-        nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
-        incomplete: false,
-      }
-    : {
-        resourceRules: [],
-        nonResourceRules: [
-          { verbs: ["get"], nonResourceURLs: ["/api", "/api/*", "/apis", "/apis/*", "/version"] },
-        ],
-        incomplete: false,
-      };
+/** Rules as they are bound, those about resources and those about paths apart. */
+function rulesStatus(deps: VerbDeps, { user }: RequestContext, review: JsonObject): JsonObject {
+  const namespace = textOf(specOf(review)["namespace"]);
+  if (namespace === "") throw badRequest("no namespace on request");
+  const { rules, problems } = deps.authorizer.rulesOf(user, namespace);
+  const resourceRules = rules.filter((rule) => (rule.resources?.length ?? 0) > 0);
+  const nonResourceRules = rules.filter((rule) => (rule.nonResourceURLs?.length ?? 0) > 0);
+  return {
+    resourceRules: resourceRules.map(resourceRule),
+    nonResourceRules: nonResourceRules.map(pathRule),
+    incomplete: false,
+    ...(problems.length > 0 && { evaluationError: joined(problems) }),
+  };
 }
 
-function reviewToken(deps: VerbDeps, _context: RequestContext, review: JsonObject): JsonObject {
-  const user = deps.tokens.get(textOf(specOf(review)["token"]));
-  if (user === undefined) return { user: {}, error: "invalid bearer token" };
-  return { authenticated: true, user: userInfo(user), audiences: [AUDIENCE] };
+function resourceRule({ verbs, apiGroups, resources, resourceNames }: PolicyRule): JsonObject {
+  return {
+    verbs: verbs ?? [],
+    ...(apiGroups !== undefined && { apiGroups }),
+    ...(resources !== undefined && { resources }),
+    ...(resourceNames !== undefined && { resourceNames }),
+  };
+}
+
+function pathRule({ verbs, nonResourceURLs }: PolicyRule): JsonObject {
+  return { verbs: verbs ?? [], ...(nonResourceURLs !== undefined && { nonResourceURLs }) };
+}
+
+function joined(problems: readonly string[]): string {
+  return problems.length === 1 ? (problems[0] ?? "") : `[${problems.join(", ")}]`;
+}
+
+async function reviewToken(
+  deps: VerbDeps,
+  _context: RequestContext,
+  review: JsonObject,
+): Promise<JsonObject> {
+  const spec = specOf(review);
+  const audiences = (spec["audiences"] ?? []) as readonly string[];
+  const token = textOf(spec["token"]);
+  const proven = await deps.authenticateToken(token, audiences.length > 0 ? audiences : undefined);
+  if (proven === undefined) return { user: {}, error: "invalid bearer token" };
+  return { authenticated: true, user: userInfo(proven.user), audiences: proven.audiences };
 }
 
 function userInfo(user: User): JsonObject {

@@ -3,7 +3,7 @@ import type { Target } from "./verbs.ts";
 
 /** Whether reads and writes of this target's subresource are served; true for the object itself. */
 export function isServedSubresource(target: Target): boolean {
-  const { status, scale, finalize } = target.resource.subresources;
+  const { status, scale, finalize, approval } = target.resource.subresources;
   switch (target.subresource) {
     case "":
       return true;
@@ -13,6 +13,8 @@ export function isServedSubresource(target: Target): boolean {
       return scale !== undefined;
     case "finalize":
       return finalize === true;
+    case "approval":
+      return approval === true;
     default:
       return false;
   }

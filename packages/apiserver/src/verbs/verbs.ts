@@ -16,6 +16,11 @@ export interface User {
 /** Who asks, and where the server may say something beside the answer. */
 export interface RequestContext {
   readonly user: User;
+  /**
+   * The verb that was authorized on the target of this request before its body was decoded; absent: the verb asks. Another
+   * verb that the request turns out to need is asked for in any case.
+   */
+  readonly authorizedVerb?: string | undefined;
   /** Collects texts for Warning headers. */
   warn(text: string): void;
   readonly signal?: AbortSignal;
@@ -27,7 +32,7 @@ export interface Target {
   /** "" at cluster scope, and for lists over all namespaces. */
   readonly namespace: string;
   readonly name: string;
-  /** "", "status", "scale", "finalize". */
+  /** "", "status", "scale", "finalize", "approval". */
   readonly subresource: string;
 }
 

@@ -9,6 +9,7 @@
  * 2. A bookmark says that everything up to its version was delivered. One comes every minute and one about two seconds
  *    before the end.
  * 3. `end` is called exactly once, and nothing after it.
+ * 4. A watch ends within seconds after the right to it is taken away, with the 403 that asking again would get.
  */
 import type { Cancel } from "@lifeboat/base";
 import { type AnyObject, failure, type FieldError, forbidden, type Status } from "@lifeboat/api";
@@ -20,7 +21,9 @@ import {
   HistoryGone,
   type StoreWatch,
 } from "../store/store.ts";
-import { authorize } from "./authorize.ts";
+import { authorize as ask, forbiddenAction } from "../authorization/authorize.ts";
+import type { ResourceAttributes } from "../authorization/authorizer.ts";
+import { attributesOf, authorize } from "./authorize.ts";
 import type { VerbDeps } from "./deps.ts";
 import { invalidOptions, methodNotAllowed } from "./refusals.ts";
 import { waitForVersion, plainVersion } from "./resource-version.ts";
@@ -45,18 +48,25 @@ export async function watch(
   parameters: WatchParameters,
   sink: ServerWatchSink,
 ): Promise<ServerWatch> {
-  authorize(deps, context, "watch", target);
+  const { fieldSelector } = parameters;
+  authorize(deps, context, "watch", target, fieldSelector);
   if (!target.resource.verbs.includes("watch"))
     throw methodNotAllowed("the server does not allow this method on the requested resource");
   checkParameters(parameters);
   const asked = plainVersion(parameters.resourceVersion);
   const selection = withName(selectionOf(target.resource, parameters), target.name);
   const initial = parameters.sendInitialEvents ?? asked === 0;
-  if (initial && asked > deps.store.revision) await waitForVersion(deps, asked, context.signal);
+  const attributes = attributesOf(context, "watch", target, fieldSelector);
+  if (initial && asked > deps.store.revision) {
+    await waitForVersion(deps, asked, context.signal);
+    // The right may have gone meanwhile.
+    ask(deps.authorizer, attributes);
+  }
   const running = new RunningWatch(deps, target, selection, parameters.allowWatchBookmarks, sink);
   if (initial) running.startWithState();
   else running.startAfter(asked === 0 ? deps.store.revision : asked);
   running.startTimers(timeoutMs(deps, parameters));
+  running.endWithoutRight(attributes);
   return running;
 }
 
@@ -146,6 +156,16 @@ class RunningWatch implements ServerWatch, ChangeSink {
     const last = timeout - LAST_BOOKMARK_BEFORE_END_MS;
     if (last > 0) this.#timers.push(clock.after(last, () => this.#bookmark(this.#revision())));
     this.#timers.push(this.#deps.beats.join(() => this.#bookmark(this.#revision())));
+  }
+
+  endWithoutRight(attributes: ResourceAttributes): void {
+    if (!this.#open) return;
+    const { authorizer, rightChecks } = this.#deps;
+    const leave = rightChecks.join(attributes, () => {
+      this.#send({ type: "ERROR", status: forbiddenAction(authorizer, attributes).status });
+      this.stop();
+    });
+    this.#timers.push(leave);
   }
 
   stop(): void {

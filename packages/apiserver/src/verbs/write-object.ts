@@ -39,7 +39,7 @@ export function validateUpdated(
   old: AnyObject,
 ): void {
   const kindErrors =
-    subresource === "status"
+    subresource === "status" || subresource === "approval"
       ? resource.schema.validateStatusUpdate(object, old)
       : resource.schema.validateUpdate(object, old);
   const errors = [

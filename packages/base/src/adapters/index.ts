@@ -1,3 +1,4 @@
+export { der, type DistinguishedName } from "./der.ts";
 export { drainPromises } from "./drain.ts";
 export { nextTurn } from "./next-turn.ts";
 export { createRealClock } from "./real-clock.ts";

@@ -4,6 +4,7 @@
  *     evacuations                  all of them             evacuations show NAME              one of them
  *     evacuations pause NAME       stops it                evacuations resume NAME            lets it go on
  *     evacuations abandon NAME W   W stays where it is     evacuations restore W              W goes back
+ *     evacuations agree            silent Pull clusters have failed, although most fell silent together (D6)
  *
  * Pausing and resuming with --all is the fleet's switch (`EvacuationBudget/fleet`): it also holds for evacuations to come.
  */
@@ -17,14 +18,15 @@ import {
   type ResourceBinding,
   resourceBindings,
 } from "@lifeboat/api";
-import { plainMoment } from "@lifeboat/base";
+import { formatTime, plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
+import { isolationOf } from "@lifeboat/core/failover/evacuation";
 import { decideRestore, evacuationEntries, sharesOf } from "@lifeboat/core/operating";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { awaitsFence } from "../awaits-fence.ts";
-import { changeRecord } from "@lifeboat/controllers/context";
+import { changeRecord, readRecord } from "@lifeboat/controllers/context";
 import { dryRunOption } from "../change-cluster.ts";
 import { existingEvacuation, setPaused, slicesOf, takeOut } from "../change-evacuation.ts";
 import { confirm, yesOption } from "../confirm.ts";
@@ -82,6 +84,12 @@ export function addEvacuations(program: Command): void {
   );
   addSwitch(parent, "pause", "Stop an evacuation: nothing more is released", true);
   addSwitch(parent, "resume", "Let an evacuation go on", false);
+  const agree = parent
+    .command("agree")
+    .description("Agree that Pull clusters which fell silent together have failed: releases go on");
+  declareOptions(agree, evacuationsOptions).action(() =>
+    withPlane(readSettings(agree, evacuationsOptions), agreeToIsolation),
+  );
   const abandon = parent
     .command("abandon")
     .description("Let a workload stay where it is")
@@ -135,6 +143,7 @@ async function showOne(plane: Client, name: string): Promise<void> {
 async function entriesOf(plane: Client, evacuation: Evacuation): Promise<readonly ShownEntry[]> {
   const { metadata, spec } = evacuation;
   const cluster = await findCluster(plane, spec.cluster);
+  const settings = await readPublished(plane);
   const listed = evacuationEntries({
     evacuation,
     slices: await slicesOf(plane, metadata.name),
@@ -142,7 +151,7 @@ async function entriesOf(plane: Client, evacuation: Evacuation): Promise<readonl
   });
   return listed.map(({ entry, state, binding }) => {
     const isUnproven =
-      binding !== undefined && cluster !== undefined && awaitsFence(binding, cluster);
+      binding !== undefined && cluster !== undefined && awaitsFence(binding, cluster, settings);
     const waits = `AwaitingFence: lifeboat fence ${spec.cluster}`;
     return { entry, state, ...(isUnproven && { waits }) };
   });
@@ -180,6 +189,20 @@ async function switchAll(plane: Client, paused: boolean): Promise<void> {
   if (still.length === 0) return;
   const names = still.map(({ metadata }) => metadata.name).join(", ");
   print([`paused by themselves, until they are resumed by name: ${names}`]);
+}
+
+/** A person's word that it is the clusters that are down, not the way to them. */
+async function agreeToIsolation(plane: Client): Promise<void> {
+  const budget = await readRecord(plane);
+  const { items } = await plane.list(clusters);
+  const { isIsolated, lapsed } = isolationOf(items, budget?.spec.isolationAgreedAt);
+  if (!isIsolated) {
+    print(["the control plane does not take itself for isolated: there is nothing to agree to"]);
+    return;
+  }
+  const isolationAgreedAt = formatTime(createRealClock().now());
+  await changeRecord(plane, (parts) => ({ ...parts, spec: { ...parts.spec, isolationAgreedAt } }));
+  print(hanging("", `agreed: ${lapsed.join(", ")} count as failed, and releases go on`));
 }
 
 async function abandonOne(plane: Client, name: string, named: NamedWorkload): Promise<void> {

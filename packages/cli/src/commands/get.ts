@@ -1,4 +1,4 @@
-/** `lifeboat get clusters`: the fleet at a glance. */
+/** `lifeboat get clusters`: the fleet at a glance. `lifeboat get KIND -C CLUSTER…`: what members have (get-from-members.ts). */
 import {
   ageOf,
   type Cluster,
@@ -14,6 +14,8 @@ import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { CommandFailed, UsageError } from "../failure.ts";
 import { findPlane, inWords, planeOptions } from "../find-plane.ts";
+import { askedClusters, getFromMembers } from "../get-from-members.ts";
+import { createMemberApi } from "../member-api.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { formatTable } from "../table.ts";
@@ -30,38 +32,79 @@ export const getOptions: readonly OptionDefinition[] = [
     default: "table",
     help: `How it is printed: ${FORMATS.join(", ")}`,
   },
+  {
+    name: "clusters",
+    short: "C",
+    type: "text",
+    value: "CLUSTERS",
+    help: "Of these member clusters, by comma",
+  },
+  { name: "all-clusters", type: "switch", help: "Of all member clusters" },
+  {
+    name: "namespace",
+    short: "n",
+    type: "text",
+    value: "NAMESPACE",
+    default: "default",
+    help: "In members: objects of this namespace",
+  },
+  { name: "all-namespaces", short: "A", type: "switch", help: "In members: of all namespaces" },
 ];
 
 export function addGet(program: Command): void {
-  const get = program.command("get").description("Show what the control plane holds");
-  const command = get
-    .command("clusters")
-    .alias("cluster")
-    .description("The clusters of the fleet")
+  const command = program
+    .command("get")
+    .description("Show the clusters of the fleet, or what member clusters have (-C)")
+    .argument("<KIND>", "clusters; with -C any kind that the members serve")
     .argument("[NAMES...]", "only these; default all");
-  declareOptions(command, getOptions).action(async (names: readonly string[]) => {
-    await inWords(() => getClusters(names, readSettings(command, getOptions)));
+  declareOptions(command, getOptions).action(async (kind: string, names: readonly string[]) => {
+    await inWords(() => get(kind, names, readSettings(command, getOptions)));
   });
 }
 
-async function getClusters(names: readonly string[], settings: Settings): Promise<void> {
+async function get(kind: string, names: readonly string[], settings: Settings): Promise<void> {
   const asked = settings.requiredText("output");
   const format = FORMATS.find((known) => known === asked);
   if (format === undefined)
     throw new UsageError(
       `--output: "${asked}" is not valid: one of ${FORMATS.join(", ")} is needed`,
     );
+  const listed = settings.text("clusters");
+  const isOfMembers = listed !== undefined || settings.isOn("all-clusters");
+  if (!isOfMembers && kind !== "clusters" && kind !== "cluster")
+    throw new UsageError(
+      `"${kind}" is shown of member clusters: name them with -C, or use kubectl for the control plane`,
+    );
   const plane = await findPlane(settings);
   try {
-    const found = names.length === 0 ? await all(plane.client) : await each(plane.client, names);
-    if (found.length === 0 && (format === "table" || format === "wide"))
-      process.stderr.write("no clusters are joined: join one with `lifeboat join`\n");
-    else if (format === "json" || format === "yaml")
-      process.stdout.write(document(found, names.length === 1, format));
-    else process.stdout.write(printClusters(found, format, createRealClock().now()));
+    if (!isOfMembers) {
+      await getClusters(plane.client, names, format);
+      return;
+    }
+    const members = await askedClusters(plane.client, listed, settings.isOn("all-clusters"));
+    const namespace = settings.isOn("all-namespaces") ? "" : settings.requiredText("namespace");
+    const api = createMemberApi(plane.http);
+    try {
+      await getFromMembers(api, members, { kind, names, namespace, format });
+    } finally {
+      api.close();
+    }
   } finally {
     plane.close();
   }
+}
+
+async function getClusters(
+  plane: Client,
+  names: readonly string[],
+  format: (typeof FORMATS)[number],
+): Promise<void> {
+  const found = names.length === 0 ? await all(plane) : await each(plane, names);
+  if (found.length === 0 && (format === "table" || format === "wide"))
+    process.stderr.write("no clusters are joined: join one with `lifeboat join`\n");
+  else if (format === "json" || format === "yaml")
+    process.stdout.write(document(found, names.length === 1, format));
+  else process.stdout.write(printClusters(found, format, createRealClock().now()));
 }
 
 async function all(plane: Client): Promise<readonly Cluster[]> {

@@ -8,11 +8,11 @@
  *    `--orphan-timeout`.
  */
 import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { thisProcess } from "@lifeboat/apiserver/adapters";
 import { createRandom, sleep } from "@lifeboat/base";
 import { createRealClock, createRealIds } from "@lifeboat/base/adapters";
-import { type KitPorts, silentMetrics } from "@lifeboat/kit";
+import { type KitPorts, parseKubeconfig, silentMetrics } from "@lifeboat/kit";
 import { connectByKubeconfig, createPinoLog } from "@lifeboat/kit/adapters";
 import { createMemberHost, type HostedMember } from "@lifeboat/plane";
 import type { Command } from "commander";
@@ -22,8 +22,9 @@ import {
   parseLogLevel,
   seedFromProcess,
 } from "../environment.ts";
-import { CommandFailed } from "../failure.ts";
+import { CommandFailed, UsageError } from "../failure.ts";
 import {
+  type AgentTimes,
   MAX_MEMBERS,
   memberName,
   type MembersProcess,
@@ -34,10 +35,12 @@ import {
 } from "../members/member-directory.ts";
 import { type OpenedMember, openMember, type OpenMemberPorts } from "../members/open-member.ts";
 import { livingOwner, writeOwner } from "../members/owner-file.ts";
+import type { RelayTarget } from "../members/relay.ts";
 import { livingMembers, MEMBERS_STOP_LIMIT_MS } from "../members/supervise-members.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { isStartedByAnother, stopOnSignal, type Stopping } from "../stopping.ts";
+import { agentOptions } from "./agent.ts";
 
 /** How large members are; of `up` and of `members`. */
 export const memberSizeOptions: readonly OptionDefinition[] = [
@@ -60,6 +63,18 @@ export const memberSizeOptions: readonly OptionDefinition[] = [
   },
 ];
 
+/** Who connects to whom, and the Leases of agents; of `up` and of `members`. */
+export const memberModeOptions: readonly OptionDefinition[] = [
+  {
+    name: "member-mode",
+    type: "text",
+    value: "MODE",
+    default: "push",
+    help: "push: the control plane reaches simulated members. pull: each registers by an agent of its own, which connects",
+  },
+  ...agentOptions.filter(({ name }) => /^cluster-lease-/.test(name)),
+];
+
 export const membersOptions: readonly OptionDefinition[] = [
   {
     name: "data-dir",
@@ -77,6 +92,8 @@ export const membersOptions: readonly OptionDefinition[] = [
     help: "How many members there are: member1, member2, …",
   },
   ...memberSizeOptions,
+  ...memberModeOptions,
+  ...agentOptions.filter(({ name }) => /^cluster-(status|failure|success)-/.test(name)),
   {
     name: "kubeconfig",
     type: "text",
@@ -108,6 +125,23 @@ export const membersOptions: readonly OptionDefinition[] = [
 
 const LOOK_MS = 500;
 
+/** The times of the members' agents, from the flags; undefined: they are push members. */
+export function agentTimesFrom(settings: Settings): { readonly agents?: AgentTimes } {
+  const mode = settings.requiredText("member-mode");
+  if (mode !== "push" && mode !== "pull")
+    throw new UsageError(`--member-mode: "${mode}" is not valid: push or pull is needed`);
+  if (mode === "push") return {};
+  return {
+    agents: {
+      statusUpdateFrequencyMs: settings.number("cluster-status-update-frequency"),
+      failureThresholdMs: settings.number("cluster-failure-threshold"),
+      successThresholdMs: settings.number("cluster-success-threshold"),
+      leaseDurationMs: settings.number("cluster-lease-duration"),
+      leaseRenewFraction: settings.number("cluster-lease-renew-interval-fraction"),
+    },
+  };
+}
+
 export function addMembers(program: Command): void {
   const command = program
     .command("members")
@@ -128,6 +162,7 @@ async function members(settings: Settings): Promise<void> {
     planeKubeconfig: resolve(
       settings.text("kubeconfig") ?? join(dataDirectory, "lifeboat.kubeconfig"),
     ),
+    ...agentTimesFrom(settings),
   };
   makeDirectory(directory);
   makeDirectory(asked.kubeconfigDirectory);
@@ -170,14 +205,40 @@ async function openAll(
   directory: string,
   settings: MembersSettings,
 ): Promise<readonly OpenedMember[]> {
-  const { nodes, startDelaySeconds, kubeconfigDirectory } = settings;
+  const { nodes, startDelaySeconds, kubeconfigDirectory, agents } = settings;
+  const pull =
+    agents === undefined
+      ? undefined
+      : { times: agents, target: targetOf(settings.planeKubeconfig) };
   const spec = { nodes, podStartSeconds: startDelaySeconds, podStopSeconds: 1 };
   const names = Array.from({ length: settings.members }, (_, i) => memberName(i + 1));
   return Promise.all(
     names.map((name) =>
-      openMember(ports, { name, directory: join(directory, name), kubeconfigDirectory, spec }),
+      openMember(ports, {
+        name,
+        directory: join(directory, name),
+        kubeconfigDirectory,
+        spec,
+        ...(pull !== undefined && { pull }),
+      }),
     ),
   );
+}
+
+/** Where the control plane of the kubeconfig is; asked for each connection, because it may move. */
+function targetOf(kubeconfig: string): () => RelayTarget | undefined {
+  return () => {
+    try {
+      const text = readOrEmpty(kubeconfig);
+      const { clusters } = parseKubeconfig(text, dirname(kubeconfig), kubeconfig);
+      const [cluster] = clusters.values();
+      const { hostname, port } = new URL(cluster?.server ?? "");
+      return { host: hostname.replaceAll(/^\[|\]$/g, ""), port: Number(port || 443) };
+    } catch {
+      // Not written yet.
+      return undefined;
+    }
+  };
 }
 
 /** Follows the SimulatedMember objects of the control plane that the kubeconfig leads to at the time. */

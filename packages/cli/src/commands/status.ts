@@ -1,8 +1,11 @@
 /** `lifeboat status`: may anything move by itself, what makes it move, and what is moving. */
-import { clusters, clusterTaintPolicies, evacuations } from "@lifeboat/api";
+import { clusters, clusterTaintPolicies, evacuations, orNothing } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { readSettings as readPublished } from "@lifeboat/controllers/operating";
-import type { Client } from "@lifeboat/kit";
+import {
+  type PublishedSettings,
+  readSettings as readPublished,
+} from "@lifeboat/controllers/operating";
+import { type Client, type Lease, leases } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { readRecord } from "@lifeboat/controllers/context";
 import { planeOptions } from "../find-plane.ts";
@@ -25,8 +28,10 @@ export function addStatus(program: Command): void {
 
 async function status(plane: Client): Promise<void> {
   const budget = await readRecord(plane);
+  const settings = await readPublished(plane);
   const view = {
-    settings: await readPublished(plane),
+    settings,
+    leader: await leaseOf(plane, settings),
     clusters: (await plane.list(clusters)).items,
     policies: (await plane.list(clusterTaintPolicies)).items,
     evacuations: (await plane.list(evacuations)).items,
@@ -35,4 +40,13 @@ async function status(plane: Client): Promise<void> {
     brake: describeBrake(budget),
   };
   print(statusLines(view, createRealClock().now()));
+}
+
+/** The Lease of the replicas that run the controllers; undefined: one process runs them, without an election. */
+async function leaseOf(
+  plane: Client,
+  settings: PublishedSettings | undefined,
+): Promise<Lease | undefined> {
+  const [namespace = "", name = ""] = (settings?.["leader-elect-resource"] ?? "").split("/");
+  return name === "" ? undefined : orNothing(plane.get(leases, { namespace, name }));
 }

@@ -14,19 +14,22 @@ import { createRandom } from "@lifeboat/base";
 import { createRealClock, createRealIds, nextTurn } from "@lifeboat/base/adapters";
 import { restoredStorage, type Storage } from "@lifeboat/apiserver";
 import {
+  createSigner,
+  createOidc,
   createTlsServer,
   encryptedStorage,
   type EncryptionOptions,
   openLmdbStorage,
   openPki,
+  openTokenCrypto,
   type TlsServer,
-  writeKubeconfig,
 } from "@lifeboat/apiserver/adapters";
-import type { KitPorts, Log } from "@lifeboat/kit";
+import { createManager, type KitPorts, type Log, type Service } from "@lifeboat/kit";
 import { createInterpretation } from "@lifeboat/controllers/context";
 import { connectMemberOverHttp, createScriptWorkers } from "@lifeboat/controllers/adapters";
 import { createPinoLog, createPromMetrics } from "@lifeboat/kit/adapters";
-import { type ControlPlane, createControlPlane } from "@lifeboat/plane";
+import { type ControlPlane, createCertificateKeeper, createControlPlane } from "@lifeboat/plane";
+import { createMemberProxy, type Proxy } from "@lifeboat/proxy/adapters";
 import type { Command } from "commander";
 import {
   defaultDataDirectory,
@@ -45,19 +48,22 @@ import {
 } from "../data-directory.ts";
 import { encryptionFrom, encryptionOptions } from "../encryption.ts";
 import { retiredWarnings } from "../failover-options.ts";
-import { CommandFailed, UsageError } from "../failure.ts";
+import { CommandFailed } from "../failure.ts";
+import { type Listen, parseListen, urlHost } from "../listen.ts";
 import {
   MAX_MEMBERS,
   membersDirectory,
   type MembersSettings,
 } from "../members/member-directory.ts";
 import { stopMembers, superviseMembers, untilJoined } from "../members/supervise-members.ts";
+import { oidcFrom, oidcOptions } from "../oidc-options.ts";
 import type { OptionDefinition } from "../options.ts";
+import { refreshing } from "../plane-certificates.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { isStartedByAnother, STOP_LIMIT_MS, stopOnSignal, type Stopping } from "../stopping.ts";
 import { readTokenFile } from "../token-file.ts";
 import { version } from "../version.ts";
-import { memberSizeOptions } from "./members.ts";
+import { agentTimesFrom, memberModeOptions, memberSizeOptions } from "./members.ts";
 
 export const upOptions: readonly OptionDefinition[] = [
   {
@@ -102,6 +108,8 @@ export const upOptions: readonly OptionDefinition[] = [
   ...encryptionOptions,
   ...auditOptions,
   ...memberSizeOptions,
+  ...memberModeOptions,
+  ...oidcOptions,
   ...controllerOptions,
   {
     name: "log-level",
@@ -127,6 +135,8 @@ async function up(settings: Settings): Promise<void> {
   const tokens = tokenFile === undefined ? new Map() : readTokenFile(tokenFile);
   const level = parseLogLevel(settings.requiredText("log-level"));
   const controllers = controllersFrom(settings);
+  const agentTimes = agentTimesFrom(settings);
+  const provider = oidcFrom(settings);
   for (const warning of retiredWarnings(settings)) process.stderr.write(`lifeboat: ${warning}\n`);
   const openAudit = auditFrom(settings);
   const encryption = encryptionFrom(settings, dataDirectory);
@@ -149,18 +159,24 @@ async function up(settings: Settings): Promise<void> {
       log,
     ),
     nextTurn,
+    tokenCrypto: await openTokenCrypto(pkiDirectory(dataDirectory)),
   };
   const audit = await openAudit(ports);
   const pki = await openPki(ports.clock, pkiDirectory(dataDirectory));
+  const oidc = provider === undefined ? [] : [createOidc(ports, provider)];
   const scripts = createScriptWorkers();
+  let proxy: Proxy | undefined;
   const plane = await createControlPlane(ports, {
     version,
     tokens,
+    tokenAuthenticators: oidc,
     scripts,
+    signer: createSigner(() => pki.authority()),
     restoredFrom,
     auditor: audit.auditor,
     work: {
       controllers,
+      proxy: (routes) => (proxy = createMemberProxy(ports, routes)),
       connect: connectMemberOverHttp(`lifeboat/${version}`),
       interpretation: (shared, { customizations }) =>
         createInterpretation(shared, customizations, scripts),
@@ -172,17 +188,25 @@ async function up(settings: Settings): Promise<void> {
   const tls = createTlsServer({
     handle: plane.server.handle,
     identify: plane.server.identify,
+    streams: plane.server.streams,
     metrics: ports.metrics,
     ...(await pki.server([listen.host])),
-    clientCa: pki.ca,
+    clientCa: pki.bundle,
+    isRevoked: (certificate) => plane.revocations.isRevoked(certificate),
     ...listen,
     log: ports.log,
   });
   const { port } = await listenOn(tls, listen, plane);
   const server = `https://${urlHost(listen.host)}:${port}`;
   const kubeconfig = join(kubeconfigDirectory, "lifeboat.kubeconfig");
-  const client = await pki.client("admin", ["system:masters"]);
-  await writeKubeconfig(kubeconfig, { name: "lifeboat", server, ca: pki.ca, client });
+  plane.revocations.onChange(() => tls.dropRevoked());
+  const refresh = refreshing({ pki, tls, hosts: [listen.host], server, kubeconfig });
+  await refresh();
+  const keeper = createCertificateKeeper(
+    { ...ports, refresh },
+    plane.server.client(UP_USER),
+    hostname(),
+  );
   // Before anybody is told that it runs, and may tell it to stop.
   const stopping = stopOnSignal({ followsParent: isStartedByAnother(process.env, process.ppid) });
   announce(server, kubeconfig);
@@ -192,10 +216,15 @@ async function up(settings: Settings): Promise<void> {
     startDelaySeconds: Math.ceil(settings.number("member-start-delay") / 1000),
     kubeconfigDirectory: resolve(kubeconfigDirectory),
     planeKubeconfig: resolve(kubeconfig),
+    ...agentTimes,
   };
   const members = (signal: AbortSignal): Promise<void> =>
     runMembers(ports, plane, resolve(dataDirectory), settled, signal);
-  await untilStopped(stopping, plane, tls, members);
+  await untilStopped(stopping, plane, tls, {
+    members,
+    services: createManager(ports, [...keeper, ...oidc]),
+    closeProxy: () => proxy?.close(),
+  });
   await audit.close();
   await scripts.close();
 }
@@ -272,13 +301,22 @@ async function untilStopped(
   stopping: Stopping,
   plane: ControlPlane,
   tls: TlsServer,
-  members: (signal: AbortSignal) => Promise<void>,
+  beside: {
+    readonly members: (signal: AbortSignal) => Promise<void>;
+    readonly services: Pick<Service, "run">;
+    readonly closeProxy: () => void;
+  },
 ): Promise<void> {
   const { signal } = stopping;
-  const running = Promise.all([plane.run(signal), members(signal)]);
+  const running = Promise.all([
+    plane.run(signal),
+    beside.members(signal),
+    beside.services.run(signal),
+  ]);
   await Promise.race([running, aborted(signal)]);
   plane.server.beginShutdown();
   stopping.waitFor("connections to close");
+  beside.closeProxy();
   await tls.close(SHUTDOWN_MS);
   stopping.waitFor("controllers and simulated members to stop");
   await running;
@@ -296,25 +334,3 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 /** How long requests under way may take when the plane is told to stop: half of what all of it may take. */
 const SHUTDOWN_MS = STOP_LIMIT_MS / 2;
-
-interface Listen {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** `127.0.0.1:7443`, `[::1]:7443`, `:7443` (every interface). */
-export function parseListen(text: string): Listen {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(text);
-  const port = Number(match?.[3]);
-  if (match === null || port > 65_535) {
-    throw new UsageError(
-      `--listen: "${text}" is not valid: HOST:PORT is needed, such as 127.0.0.1:7443`,
-    );
-  }
-  return { host: match[1] ?? (match[2] || "0.0.0.0"), port };
-}
-
-function urlHost(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
-  return host.includes(":") ? `[${host}]` : host;
-}

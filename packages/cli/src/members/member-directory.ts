@@ -19,6 +19,17 @@ export interface MembersSettings {
   readonly startDelaySeconds: number;
   readonly kubeconfigDirectory: string;
   readonly planeKubeconfig: string;
+  /** The times of the members' agents; absent: the control plane reaches the members (Push). */
+  readonly agents?: AgentTimes;
+}
+
+/** How often agents report, as their flags say it. */
+export interface AgentTimes {
+  readonly statusUpdateFrequencyMs: number;
+  readonly failureThresholdMs: number;
+  readonly successThresholdMs: number;
+  readonly leaseDurationMs: number;
+  readonly leaseRenewFraction: number;
 }
 
 export function memberName(number: number): string {

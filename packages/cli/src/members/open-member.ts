@@ -4,7 +4,9 @@
  * 1. Token and port are remembered, so that a Cluster's endpoint and Secret stay right across restarts. A port that
  *    somebody else has taken meanwhile is replaced by a free one.
  * 2. So are its faults: a member that is down does not come up for a moment because its process died.
- * 3. Under `api-down` no server listens, and open connections are closed; afterwards the same port is taken again.
+ * 3. A pull member has an agent of its own beside it (member-agent.ts), and a relay to the control plane (relay.ts). `partition`
+ *    cuts the relay there: agent and member go on, out of reach.
+ * 4. Under `api-down` no server listens, and open connections are closed; afterwards the same port is taken again.
  */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -16,20 +18,23 @@ import {
   openLmdbStorage,
   openPki,
   type TlsServer,
-  writeKubeconfig,
 } from "@lifeboat/apiserver/adapters";
 import { type Clock, type Ids, type Random, sleep } from "@lifeboat/base";
 import { nextTurn } from "@lifeboat/base/adapters";
 import { type KitPorts, silentMetrics } from "@lifeboat/kit";
-import { createPromMetrics } from "@lifeboat/kit/adapters";
+import { createPromMetrics, writeKubeconfig } from "@lifeboat/kit/adapters";
 import {
   createSimulatedMember,
+  type HostedAgent,
   type HostedMember,
   modelOptions,
   type SimulatedMember,
   type SimulatedMemberSpec,
 } from "@lifeboat/plane";
 import { version } from "../version.ts";
+import { createMemberAgent } from "./member-agent.ts";
+import type { AgentTimes } from "./member-directory.ts";
+import { openRelay, type RelayTarget } from "./relay.ts";
 
 export interface OpenMemberPorts extends KitPorts {
   readonly clock: Clock;
@@ -43,6 +48,12 @@ export interface OpenMemberOptions {
   readonly directory: string;
   readonly kubeconfigDirectory: string;
   readonly spec: SimulatedMemberSpec;
+  /** Absent: a push member. */
+  readonly pull?: {
+    readonly times: AgentTimes;
+    /** Where the control plane is now. */
+    target(): RelayTarget | undefined;
+  };
 }
 
 export interface OpenedMember {
@@ -51,6 +62,11 @@ export interface OpenedMember {
 }
 
 const HOST = "127.0.0.1";
+/** What joining gives the right to impersonate. */
+const IMPERSONATOR_USER = {
+  name: "system:serviceaccount:karmada-cluster:karmada-impersonator",
+  groups: ["system:serviceaccounts", "system:serviceaccounts:karmada-cluster"],
+};
 const SHUTDOWN_MS = 2000;
 const LISTEN_PAUSE_MS = 500;
 /** Opens the member and serves its API; what runs in it starts with `hosted.member.run`. */
@@ -60,7 +76,8 @@ export async function openMember(
 ): Promise<OpenedMember> {
   const { name, directory, spec } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const token = remembered(join(directory, "token"), () => randomBytes(32).toString("hex"));
+  const token = remembered(join(directory, "token"), newToken);
+  const impersonatorToken = remembered(join(directory, "impersonator-token"), newToken);
   const storage = await openLmdbStorage(join(directory, "store"), {
     warn: (sentence) => ports.log.warn(sentence),
   });
@@ -71,6 +88,7 @@ export async function openMember(
       version,
       tokens: new Map([
         [token, { name: "lifeboat", groups: ["system:masters", "system:authenticated"] }],
+        [impersonatorToken, IMPERSONATOR_USER],
       ]),
       model: modelOptions(spec),
     },
@@ -78,22 +96,31 @@ export async function openMember(
   const pki = await openPki(ports.clock, join(directory, "pki"));
   const faultsFile = join(directory, "faults.json");
   const faults = readFaults(faultsFile);
-  await member.setFaults(faults);
   const listener = new Listener(ports, member, await pki.server([HOST]), pki.ca);
   const port = await listener.openFirst(join(directory, "port"));
-  if (faults.some(({ mode }) => mode === "api-down")) await listener.setServing(false);
   member.onServing((isServing) => listener.setServing(isServing));
   const endpoint = `https://${HOST}:${port}`;
-  await writeKubeconfig(join(options.kubeconfigDirectory, `${name}.kubeconfig`), {
+  const kubeconfig = join(options.kubeconfigDirectory, `${name}.kubeconfig`);
+  await writeKubeconfig(kubeconfig, {
     name,
     server: endpoint,
     ca: pki.ca,
     client: await pki.client("admin", ["system:masters"]),
   });
-  const access = { server: endpoint, insecureSkipTlsVerify: false, token, caBundle: pki.ca };
+  const access = {
+    server: endpoint,
+    insecureSkipTlsVerify: false,
+    token,
+    impersonatorToken,
+    caBundle: pki.ca,
+  };
+  const line = await openLine(ports, options, kubeconfig);
+  const faulty = rememberingFaults(line?.cutting(member) ?? member, faultsFile);
+  await faulty.setFaults(faults);
   return {
-    hosted: { member: rememberingFaults(member, faultsFile), access, spec },
+    hosted: { member: faulty, access, spec, ...(line !== undefined && { agent: line.agent }) },
     close: async () => {
+      await line?.close();
       await listener.close();
       await member.close();
     },
@@ -107,6 +134,50 @@ function rememberingFaults(member: SimulatedMember, file: string): SimulatedMemb
     setFaults: async (faults) => {
       if (!equalJson(faults, readFaults(file))) writeWhole(file, JSON.stringify(faults));
       await member.setFaults(faults);
+    },
+  };
+}
+
+/** A pull member's agent and the relay by which that reaches the control plane. */
+interface PullLine {
+  readonly agent: HostedAgent;
+  /** The member, whose partition is that of the relay. */
+  cutting(member: SimulatedMember): SimulatedMember;
+  close(): Promise<void>;
+}
+
+async function openLine(
+  ports: OpenMemberPorts,
+  { name, directory, pull }: OpenMemberOptions,
+  memberKubeconfig: string,
+): Promise<PullLine | undefined> {
+  if (pull === undefined) return undefined;
+  const portFile = join(directory, "relay-port");
+  const before = readOrEmpty(portFile);
+  const relay = await openRelay(Number(before) || 0, () => pull.target());
+  if (String(relay.port) !== before) writeWhole(portFile, String(relay.port));
+  let isCut = false;
+  const agent = createMemberAgent(ports, {
+    cluster: name,
+    directory,
+    memberKubeconfig,
+    server: `https://${HOST}:${relay.port}`,
+    isCut: () => isCut,
+    times: pull.times,
+  });
+  return {
+    agent,
+    cutting: (member) => ({
+      ...member,
+      setFaults: async (faults) => {
+        isCut = faults.some(({ mode }) => mode === "partition");
+        relay.setCut(isCut);
+        await member.setFaults(faults.filter(({ mode }) => mode !== "partition"));
+      },
+    }),
+    close: async () => {
+      await agent.stop();
+      await relay.close();
     },
   };
 }
@@ -194,6 +265,10 @@ class Listener {
     this.#tls = tls;
     return address.port;
   }
+}
+
+function newToken(): string {
+  return randomBytes(32).toString("hex");
 }
 
 function remembered(file: string, make: () => string): string {

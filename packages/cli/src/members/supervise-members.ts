@@ -11,7 +11,7 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { isAlive, thisProcess } from "@lifeboat/apiserver/adapters";
-import { equalJson, hasCondition, simulatedMembers } from "@lifeboat/api";
+import { clusters, equalJson, hasCondition, simulatedMembers } from "@lifeboat/api";
 import { type Clock, sleep } from "@lifeboat/base";
 import { type Client, Informer, type KitPorts, type Log } from "@lifeboat/kit";
 import {
@@ -22,6 +22,7 @@ import {
   parentFile,
   processFile,
 } from "./member-directory.ts";
+import { agentFlags } from "./member-agent.ts";
 import { livingOwner, writeOwner } from "./owner-file.ts";
 
 export interface SupervisionPorts {
@@ -106,7 +107,10 @@ export async function stopMembers(
   }
 }
 
-/** Resolves with true once the members run and have been joined to this plane; false when the signal aborted first. */
+/**
+ * Resolves with true once the members run and have been joined to this plane; pull members, once they are ready, too: until then
+ * nothing may be placed there. False when the signal aborted first.
+ */
 export async function untilJoined(
   ports: KitPorts,
   plane: Client,
@@ -117,15 +121,24 @@ export async function untilJoined(
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
   const objects = new Informer(ports, plane, simulatedMembers);
-  const running = objects.run(either);
+  const fleet = new Informer(ports, plane, clusters);
+  const running = Promise.all([objects.run(either), fleet.run(either)]);
+  const isJoined = (name: string): boolean => {
+    const key = { namespace: "", name };
+    const object = objects.get(key);
+    if (!hasCondition(object?.status?.conditions, "Joined")) return false;
+    if (settings.agents === undefined || (object?.spec.faults ?? []).length > 0) return true;
+    const cluster = fleet.get(key);
+    // One that was unregistered stays away.
+    return cluster === undefined || hasCondition(cluster.status?.conditions, "Ready");
+  };
+  await fleet.whenSynced(either);
   const names = Array.from({ length: settings.members }, (_, i) => memberName(i + 1));
   const areJoined = (): boolean => {
     const living = livingMembers(directory);
     // One with other settings is about to be replaced.
     if (living?.isServing !== true || !equalJson(living.settings, settings)) return false;
-    return names.every((name) =>
-      hasCondition(objects.get({ namespace: "", name })?.status?.conditions, "Joined"),
-    );
+    return names.every(isJoined);
   };
   while (!signal.aborted && !areJoined()) await sleep(ports.clock, LOOK_MS, signal);
   stop.abort();
@@ -168,6 +181,8 @@ function argumentsOf(settings: MembersSettings, dataDirectory: string): readonly
     kubeconfig: settings.planeKubeconfig,
     "kubeconfig-dir": settings.kubeconfigDirectory,
     "orphan-timeout": ORPHAN_TIMEOUT,
+    "member-mode": settings.agents === undefined ? "push" : "pull",
+    ...(settings.agents !== undefined && agentFlags(settings.agents)),
   };
   const written = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
   return [...process.execArgv, process.argv[1] ?? "", "members", ...written];

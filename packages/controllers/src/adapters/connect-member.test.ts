@@ -21,7 +21,17 @@ describe("connectMemberOverHttp", () => {
     ["an endpoint without scheme", { endpoint: "m1:6443" }, /is not an http or https URL/],
     ["an endpoint of another scheme", { endpoint: "ftp://m1" }, /is not an http or https URL/],
     ["an endpoint without host", { endpoint: "https:///x" }, /is not an http or https URL/],
-    ["a proxy", { proxyUrl: "http://proxy:3128" }, /cannot be reached through a proxy/],
+    ["a proxy that is none", { proxyUrl: "socks5://proxy:3128" }, /proxyURL is not an http/],
+    [
+      "a proxy that could read the token",
+      { proxyUrl: "http://proxy:3128", insecureSkipTlsVerification: true },
+      /the proxy could read the token/,
+    ],
+    [
+      "a proxy in the clear",
+      { proxyUrl: "http://proxy:3128", endpoint: "http://m1" },
+      /the proxy could read the token/,
+    ],
     ["a token that would break a header", { token: "a\r\nb: c" }, /characters that no token has/],
     ["an authority that is none", { caBundle: "nonsense" }, /not begin with a PEM certificate/],
   ])("refuses %s", (_name, change, message) => {

@@ -289,7 +289,7 @@ export function testScriptEngine(engine: () => ScriptEngine): void {
     expect(JSON.stringify(made)).toBe('[{"__proto__":{"polluted":1}}]');
   });
 
-  it("tells what pods need and refer to", async () => {
+  it("reports what pods need and refer to", async () => {
     const template = {
       spec: {
         nodeSelector: { disk: "fast" },

@@ -16,7 +16,7 @@ import {
 import type { Fields } from "@lifeboat/core";
 import { podDependencies, requirementsOf } from "@lifeboat/core/propagation/interpretation";
 
-/** What a function says instead of a result. */
+/** The error that a function returns instead of a result. */
 export class Problem extends Error {
   override readonly name = "Problem";
 }

@@ -171,7 +171,7 @@ function load(require: (path: string) => unknown): LuaMachine {
     if (meter === undefined) return;
     if (meter.stopped !== undefined) throw meter.stopped;
     meter.textBytes -= bytes;
-    // Said so that a meter that is no number any more stops the call too.
+    // Negated, so that a meter that is no number any more stops the call too.
     if (!(meter.textBytes >= 0)) throw stop(meter, "memory");
   };
   const text = require("fengari/src/lstring.js") as TextModule;

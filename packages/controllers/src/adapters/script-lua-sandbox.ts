@@ -28,7 +28,7 @@ export interface World {
   readonly now: Instant;
 }
 
-/** There, but only to say that they are not for scripts. */
+/** There, but only to report that they are not for scripts. */
 const REFUSED: readonly (readonly [library: string, name: string])[] = [
   ["_G", "collectgarbage"],
   ["_G", "dofile"],
@@ -84,7 +84,7 @@ export function fillWorld(world: World): void {
   defineRepetition(world);
   defineTime(world);
   defineModules(world);
-  // Nobody would read it, and it is not for scripts to fill the output of the control plane.
+  // Scripts must not fill the output of the control plane.
   define(world, "_G", "print", () => 0);
 }
 
@@ -159,7 +159,7 @@ function defineNumbers(world: World): void {
     });
 }
 
-/** The original takes all memory, or for an empty text all time, before anybody can stop it. */
+/** The original takes all memory, or for an empty text all time, before it can be stopped. */
 function defineRepetition(world: World): void {
   const { lua, auxiliary, charge } = world.machine;
   const original = originalOf(world, "string", "rep");

@@ -2,9 +2,10 @@
  * JSON into Lua's tables and back.
  *
  * 1. What goes in and comes out untouched is what it was, but for fields that are null: Lua has no such fields.
- * 2. An empty table says not whether it is a list. One that came in is what it was; a new one is what stood at the same
+ * 2. An empty table may be a list or an object. One that came in is what it was; a new one is what stood at the same
  *    place of an argument; of one that stood nowhere nothing is known, and its field is left out.
- * 3. What JSON cannot say (functions, cycles, holes, keys of two kinds, numbers that are none) is refused with its place.
+ * 3. What JSON cannot express (functions, cycles, holes, keys of two kinds, numbers that are none) is refused with its
+ *    place.
  */
 import type { Json, JsonObject } from "@lifeboat/api";
 import { bytesOf, type Lua, type LuaMachine, type LuaState } from "./script-lua-runtime.ts";

@@ -22,7 +22,7 @@ import {
 import { fillWorld } from "./script-lua-sandbox.ts";
 import { LuaValues, NoJson, textOf } from "./script-lua-values.ts";
 
-/** How many instructions pass between two looks at the meter. */
+/** How many instructions pass between two checks of the meter. */
 const COUNT = 1000;
 const MESSAGE_LENGTH = 500;
 /** How errors name the script: `luaScript:3: …`. */
@@ -50,7 +50,7 @@ export function runLua(call: ScriptCall, limits: ScriptLimits): readonly Json[] 
   });
 }
 
-/** What Lua says against the syntax of a script; undefined when it takes it. Nothing is run. */
+/** Lua's error about the syntax of a script; undefined when it is valid. Nothing is run. */
 export function checkLua(script: string, limits: ScriptLimits): string | undefined {
   const machine = luaMachine();
   const meter = newMeter(limits);

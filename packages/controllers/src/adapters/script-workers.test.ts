@@ -99,7 +99,7 @@ describe("threads", { timeout: 60_000 }, () => {
     expect(keeping()).toEqual(before);
   });
 
-  it("say what is wrong when their program cannot be started", async () => {
+  it("report what is wrong when their program cannot be started", async () => {
     const broken = open({ program: new URL("data:text/javascript,throw new Error('no')") });
     expect((await failureOf(broken, QUICK)).message).toContain("the thread of the script failed");
   });

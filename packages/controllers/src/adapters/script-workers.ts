@@ -219,7 +219,7 @@ class WorkerPool implements ScriptWorkers {
       if (slot.worker === worker)
         this.#fail(slot, new ScriptFailed("runtime", "the script ended its thread"));
     });
-    // At last: whoever begins to listen makes the thread count again.
+    // Last, because adding a listener makes the thread count again.
     worker.unref();
   }
 

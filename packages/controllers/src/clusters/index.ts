@@ -1,3 +1,10 @@
+export { createAgents } from "./agents/create-agents.ts";
+export { createCertificates } from "./certificates/create-certificates.ts";
+export { createBootstrapTokens } from "./bootstrap-tokens/create-bootstrap-tokens.ts";
+export {
+  type ClusterMonitorOptions,
+  createClusterMonitor,
+} from "./cluster-monitor/create-cluster-monitor.ts";
 export {
   type ClusterStatusOptions,
   createClusterStatus,

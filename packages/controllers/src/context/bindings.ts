@@ -63,7 +63,7 @@ export function policyOf(
   return informers.clusterPropagationPolicies.byIndex("id", fleetwide)[0];
 }
 
-/** Records what happened to a workload on its binding and on its template: people look at either. */
+/** Records what happened to a workload on its binding and on its template: people read either. */
 export function tellWorkload(events: EventRecorder, binding: Binding, event: RecordedEvent): void {
   events.record(binding, event);
   const { apiVersion, kind, name, namespace, uid = "" } = binding.spec.resource;

@@ -1,6 +1,6 @@
 /** What every controller of the control plane is built from. Constructing starts nothing. */
 import type { Ids, SteadyTime } from "@lifeboat/base";
-import type { Client, EventRecorder, KitPorts } from "@lifeboat/kit";
+import type { Client, EventRecorder, KitPorts, Signer } from "@lifeboat/kit";
 import type { PlaneFleetView } from "./fleet-view.ts";
 import type { PlaneInformers } from "./informers.ts";
 import type { Interpretation } from "./interpretation.ts";
@@ -20,4 +20,6 @@ export interface PlaneContext extends KitPorts {
   readonly templates: Templates;
   readonly connections: MemberConnections;
   readonly interpretation: Interpretation;
+  /** Absent where this process cannot sign: certificate requests stay without an answer then. */
+  readonly signer?: Signer;
 }

@@ -1,6 +1,6 @@
 /**
- * The one gate that all deletions of Works pass (D19). Whoever deletes Works asks it first and deletes only what it lets
- * through; it is shared by all controllers of a process and holds between processes too.
+ * The one gate that all deletions of Works pass (D19). A controller that deletes Works asks it first and deletes only what
+ * it lets through; it is shared by all controllers of a process and holds between processes too.
  */
 import type { DeletionCause } from "@lifeboat/core/propagation/brake";
 import type { ControllerWatch, Service } from "@lifeboat/kit";

@@ -39,7 +39,14 @@ import { wellKnown } from "@lifeboat/core";
 import { clusterNamesOf, tasksOf } from "@lifeboat/core/binding";
 import { dependencyIndex } from "@lifeboat/core/propagation/dependencies";
 import { dependentOverridesOf } from "@lifeboat/core/propagation/matching";
-import { type Client, type IndexFunction, Informer, type KitPorts } from "@lifeboat/kit";
+import {
+  type Client,
+  type IndexFunction,
+  Informer,
+  type KitPorts,
+  type Lease,
+  leases,
+} from "@lifeboat/kit";
 
 /**
  * `cluster`: where copies run, leave, or are needed. `id`: the permanent id. `policy`: the claiming policy's id.
@@ -83,6 +90,8 @@ export interface PlaneInformers {
   readonly evacuations: Informer<Evacuation>;
   readonly evacuationSlices: Informer<EvacuationSlice>;
   readonly evacuationBudgets: Informer<EvacuationBudget>;
+  /** The Leases of Pull clusters, by the clusters' names. */
+  readonly leases: Informer<Lease>;
 }
 
 /** Builds the informers; each is a service of its own that has to run. */
@@ -108,6 +117,7 @@ export function createPlaneInformers(ports: KitPorts, plane: Client): PlaneInfor
     evacuations: informer(evacuations),
     evacuationSlices: informer(evacuationSlices),
     evacuationBudgets: informer(evacuationBudgets),
+    leases: new Informer<Lease>(ports, plane, leases, { namespace: wellKnown.CLUSTER_NAMESPACE }),
   });
 }
 

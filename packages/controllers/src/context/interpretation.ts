@@ -1,7 +1,7 @@
 /**
  * What a kind means to us: built-in answers, or those of a user's script (ResourceInterpreterCustomization).
  *
- * Asking is part of observing: a look asks first and decides then. Answers are as little trusted as any other input.
+ * Asking is part of observing: a reconcile asks first and decides then. Answers are as little trusted as any other input.
  *
  * 1. A question ends in an answer or in `InterpretationFailed`, within a bounded time.
  * 2. Kinds without a customization are answered by `core/propagation/interpretation`, at once.

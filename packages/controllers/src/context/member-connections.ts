@@ -1,5 +1,5 @@
 /**
- * How members are reached: what a Cluster and its Secret say, turned into a Client.
+ * How members are reached: a Cluster and its Secret, turned into a Client.
  *
  * 1. A connection is replaced when, and only when, the endpoint or the credentials changed; nothing needs a restart.
  * 2. A credential is sent only to the endpoint that it was given for (connections/access.ts).
@@ -8,7 +8,7 @@
 import type { Excess } from "@lifeboat/core/failover/health";
 import type { Client, CollectionLimits, ExcessiveResponse, Service } from "@lifeboat/kit";
 
-/** What a Cluster and its Secret say about reaching it. */
+/** How a Cluster and its Secret describe the way to a member. */
 export interface MemberAccess {
   readonly cluster: string;
   /** `https://host:port`, without a slash at the end. */
@@ -48,10 +48,21 @@ export type MemberConnection =
   /** No Cluster of this name, or one that comes to us by itself (Pull). */
   | { readonly kind: "none" };
 
+export type ImpersonatorAccess =
+  | { readonly kind: "usable"; readonly access: MemberAccess }
+  /** Push, but there is no way for the proxy. */
+  | { readonly kind: "unusable"; readonly message: string }
+  /** It comes to us by itself. */
+  | { readonly kind: "pull" }
+  /** No Cluster of this name. */
+  | { readonly kind: "none" };
+
 export interface MemberConnections extends Service {
   whenSynced(signal: AbortSignal): Promise<boolean>;
   /** The same object until the connection changes, so that it can be compared by identity. */
   of(cluster: string): MemberConnection;
+  /** How the proxy reaches it: with the token of its impersonator. Asked for each request. */
+  impersonatorOf(cluster: string): ImpersonatorAccess;
   /** Called with the cluster's name after its connection changed. The answer ends it. */
   onChange(handler: (cluster: string) => void): () => void;
   /** What the member sent beyond its limits; undefined: nothing that this process saw. */

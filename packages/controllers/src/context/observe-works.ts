@@ -51,8 +51,8 @@ export async function observeWorks(
 }
 
 /**
- * The clusters of the result whose Work is not what it should be now: what such a copy reports is about what it was. Who asks
- * follows overrides, templates and interpretation, so that these are known (`watchingRenderings`).
+ * The clusters of the result whose Work is not what it should be now: what such a copy reports is about what it was. A
+ * caller watches overrides, templates and interpretation, so that these are known (`watchingRenderings`).
  */
 export async function outdatedIn(
   context: PlaneContext,
@@ -68,7 +68,7 @@ export async function outdatedIn(
   ]);
 }
 
-/** Copies that are being brought up to date bring the next look themselves; this is for when they need no change. */
+/** Copies that are being brought up to date bring the next reconcile themselves; this is for when they need no change. */
 export const OUTDATED_MS = 10_000;
 
 /** What copies should be depends on these; their changes reach a controller as changes of Works. */

@@ -64,7 +64,7 @@ it("holds what is promised and not seen yet, whatever came before", () => {
   );
 });
 
-it("tells what clusters no longer owe", () => {
+it("reports what clusters no longer owe", () => {
   const ledger = new RoomLedger(10_000);
   const owed = (list: ReturnType<RoomLedger["remove"]>) =>
     list.map(({ cluster, amounts }) => `${cluster}:${amounts.get("pods")}`);

@@ -35,7 +35,7 @@ const NAMESPACES: Resource = {
 };
 const RETRY_MS = 1000;
 
-/** A service that does something once; `name` tells it apart in the log. */
+/** A service that does something once; `name` identifies it in the log. */
 export function startOnce(
   { clock, log }: Pick<PlaneContext, "clock" | "log">,
   name: string,

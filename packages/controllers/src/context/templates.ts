@@ -37,8 +37,9 @@ export interface Templates extends Service {
 }
 
 /**
- * Asks the server whether it still has an object, before something is made that goes with it: who has not heard that the
- * object is gone would make it as often as it is collected. When the object changes, the next look comes by itself.
+ * Asks the server whether it still has an object, before something is made that goes with it: a controller with a cache
+ * that still holds the object would make it as often as it is collected. When the object changes, the next reconcile comes
+ * by itself.
  */
 export async function isOnServer(
   plane: Client,

@@ -1,3 +1,4 @@
+export { createEndorsement } from "./endorsement/create-endorsement.ts";
 export { createBindingStatus } from "./binding-status/create-binding-status.ts";
 export { createBindingController } from "./binding/create-binding-controller.ts";
 export { createDeletionGate } from "./deletion-gate/create-deletion-gate.ts";

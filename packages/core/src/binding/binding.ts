@@ -1,12 +1,12 @@
 /**
- * What a ResourceBinding or ClusterResourceBinding says about where its workload is, read in one place.
+ * Where the workload of a ResourceBinding or ClusterResourceBinding is, read in one place.
  *
  *   result   `spec.clusters`: the clusters that the workload is placed in
  *   tasks    `spec.gracefulEvictionTasks`: the clusters that it leaves
  *
  * 1. A cluster may be in both: the workload was placed again where it was leaving.
  * 2. The scheduler writes `status.schedulerObservedGeneration` after its decision; only a decision about the present
- *    generation says anything about the present spec.
+ *    generation holds for the present spec.
  */
 import { type EvictionTask, hasCondition, type ResourceBinding } from "@lifeboat/api";
 import { listAt, valueAt } from "../fields.ts";
@@ -45,7 +45,7 @@ export function taskOf(binding: Spec, cluster: string): EvictionTask | undefined
   return tasksOf(binding).find(({ fromCluster }) => fromCluster === cluster);
 }
 
-/** Whether the workload leaves a cluster: a task says so. */
+/** Whether the workload leaves a cluster: the cluster has a task. */
 export function isLeaving(binding: Spec, cluster: string): boolean {
   return taskOf(binding, cluster) !== undefined;
 }

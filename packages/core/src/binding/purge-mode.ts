@@ -3,7 +3,7 @@ import type { EvictionTask } from "@lifeboat/api";
 
 /** What a policy of cluster failover may ask for. */
 export type PurgeMode = "Gracefully" | "Directly";
-/** What a task may say: a failing application may also leave its old copy behind. */
+/** The modes that a task may have: a failing application may also leave its old copy behind. */
 export type TaskMode = PurgeMode | "Never";
 
 /** Graciously and Immediately are old spellings. */

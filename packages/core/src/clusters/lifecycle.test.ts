@@ -90,7 +90,7 @@ describe("decideLifecycle", () => {
     expect(decideLifecycle(view)).toMatchObject({ reason, commands });
   });
 
-  it("says how many are still there, and what a person can do", () => {
+  it("reports how many are still there, and what a person can do", () => {
     const [waiting] = decideLifecycle({ ...leaving, bindings: 3 }).conditions;
     expect(waiting).toMatchObject({
       type: "Leaving",
@@ -104,7 +104,7 @@ describe("decideLifecycle", () => {
     expect(removing?.message).toContain("out of reach");
   });
 
-  it("names who does not move by itself, why, and what helps; a few of many", () => {
+  it("names what does not move by itself, why, and what helps; a few of many", () => {
     const stuck = ["a", "b", "c", "d"].map((name) => ({
       workload: `Deployment shop/${name}`,
       reason: "NotClaimed" as const,

@@ -23,7 +23,7 @@ export interface LifecycleView {
   /** The member answers, as far as is known. */
   readonly isReachable: boolean;
   readonly namespace: "absent" | "active" | "ending";
-  /** Bindings that have the cluster in their result, their evictions, or the results of those who need them. */
+  /** Bindings that have the cluster in their result, their evictions, or the results of workloads that need them. */
   readonly bindings: number;
   /** Those of them that do not move by themselves. */
   readonly stuck: readonly Stuck[];

@@ -34,7 +34,7 @@ function left(task: Partial<EvictionTask>): ResourceBinding {
 
 describe("whyStuck", () => {
   const rows: readonly [string, ResourceBinding, string | undefined][] = [
-    ["that nobody claims", binding("a", {}), "NotClaimed"],
+    ["that no policy claims", binding("a", {}), "NotClaimed"],
     [
       "that others than policies place",
       binding("a", { "binding.karmada.io/managed-by": "x" }),
@@ -46,7 +46,7 @@ describe("whyStuck", () => {
       "SchedulingSuspended",
     ],
     ["that no other cluster takes", binding("a", CLAIMED, {}, "False"), "NotPlaced"],
-    ["that will be placed anew", binding("a", CLAIMED, {}, "True"), undefined],
+    ["that will be placed again", binding("a", CLAIMED, {}, "True"), undefined],
     [
       "that left and keeps its copy",
       left({ purgeMode: "Never", suppressDeletion: true }),

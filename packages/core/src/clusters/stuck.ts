@@ -1,8 +1,8 @@
 /**
  * Which workloads keep a cluster from leaving that will not move by themselves, and what a person can do about each.
  *
- * Who is on its way is not stuck: a task says that it leaves, or it has left and its copy stays until another is healthy. Only
- * a copy that mode Never keeps waits for a person.
+ * A workload on its way is not stuck: it has an eviction task, or it has left and its copy stays until another is healthy.
+ * Only a copy that mode Never keeps waits for a person.
  */
 import { findCondition, type ResourceBinding } from "@lifeboat/api";
 import { isOn, taskOf } from "../binding/index.ts";

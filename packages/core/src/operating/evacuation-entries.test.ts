@@ -1,4 +1,4 @@
-/** The table of an evacuation tells what its counts tell (17.15). */
+/** The table of an evacuation agrees with its counts (17.15). */
 import type { Evacuation, EvacuationSlice } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { judge } from "../failover/evacuation/record.ts";

@@ -1,6 +1,6 @@
 /**
- * The entries of an evacuation as people read them, each binding once, by the function that the counts come from: a table that is
- * derived otherwise tells another story, as when a taint is removed and what was queued is abandoned.
+ * The entries of an evacuation as people read them, each binding once, by the function that the counts come from: a table
+ * that is derived otherwise contradicts them, as when a taint is removed and what was queued is abandoned.
  */
 import type { Evacuation, EvacuationEntry, EvacuationSlice, ResourceBinding } from "@lifeboat/api";
 import { entryState, type EntryState, type EntryTerm } from "../failover/evacuation/entry.ts";

@@ -25,6 +25,8 @@ export const fleetStateReasons = defineReasons({
     "No cluster is Ready, which more likely means that this control plane is cut off: nothing moves.",
   GateOff: "Nothing moves by itself: the feature gate Failover is off.",
   AllPaused: "Nothing moves: a person paused all evacuations.",
+  MayBeIsolated:
+    "More than half of the Pull clusters fell silent within a minute, so this control plane may be cut off: nothing moves.",
   Braked: "Nothing moves: too much of the fleet has failed.",
   NoPolicy: "Nothing moves by itself: no policy marks clusters as failed.",
   Paused: "Nothing moves: a person paused the evacuations under way.",

@@ -114,7 +114,7 @@ describe("failoverState", () => {
     expect(state.message).toContain(message);
   });
 
-  it("tells how old the state of copies is on clusters that do not answer", () => {
+  it("shows how old the state of copies is on clusters that do not answer", () => {
     const status = { aggregatedStatus: [{ clusterName: "a" }, { clusterName: "b" }] };
     const bindings = [makeBinding({ status }), makeBinding()];
     const clusters = [cluster("a", "Unknown"), cluster("b"), makeCluster("c")];

@@ -1,12 +1,18 @@
 /**
  * What failover does at this moment, as a person has to know it: one sentence that is true, and what is known only as of a time.
  *
- * 1. What stops everything comes before what is going on: a rate says nothing while the gate is off or every cluster is down.
+ * 1. What stops everything comes before what is going on: a rate means nothing while the gate is off or every cluster is
+ *    down.
  * 2. A cluster that is not Ready counts as down here whether or not a policy has tainted it yet: "0 failed" is no good news then.
- * 3. What a cluster that does not answer last reported is told with its age.
+ * 3. What a cluster that does not answer last reported is shown with its age.
  */
 import { type Cluster, type Evacuation, findCondition, type ResourceBinding } from "@lifeboat/api";
 import { type Instant, parseTime } from "@lifeboat/base";
+import {
+  type Isolation,
+  isolationCondition,
+  isolationOf,
+} from "../failover/evacuation/isolation.ts";
 import { fleetHealth, type Rate, rateOf, type RateOptions } from "../failover/evacuation/rate.ts";
 import { isAnswering } from "../failover/eviction-tasks/fence.ts";
 import { type FleetStateReason, fleetStateReasons } from "./reasons.ts";
@@ -20,6 +26,8 @@ export interface FailoverStateView {
   readonly hasEvictingPolicy: boolean;
   /** The fleet's switch, `EvacuationBudget/fleet`. */
   readonly isPaused: boolean;
+  /** `spec.isolationAgreedAt` of the same. */
+  readonly isolationAgreedAt?: string | undefined;
   readonly rates: RateOptions;
   readonly clusters: readonly Cluster[];
   readonly evacuations: readonly Evacuation[];
@@ -48,9 +56,11 @@ export interface FailoverState {
 }
 
 export function failoverState(view: FailoverStateView): FailoverState {
-  const rate = rateOf(fleetHealth(view.clusters), view.rates);
+  const isolation = isolationOf(view.clusters, view.isolationAgreedAt);
+  const { isIsolated } = isolation;
+  const rate = rateOf({ ...fleetHealth(view.clusters), isIsolated }, view.rates);
   const notReady = view.clusters.filter((one) => !isAnswering(one));
-  const [reason, detail] = reasonOf(view, rate, notReady);
+  const [reason, detail] = reasonOf(view, rate, notReady, isolation);
   return {
     reason,
     message: detail ?? fleetStateReasons[reason],
@@ -80,6 +90,7 @@ function reasonOf(
   view: FailoverStateView,
   rate: Rate,
   notReady: readonly Cluster[],
+  isolation: Isolation,
 ): readonly [FleetStateReason, string?] {
   const { clusters } = view;
   if (!view.hasControllers) return ["NoControllers"];
@@ -88,6 +99,7 @@ function reasonOf(
   const open = view.evacuations.filter(({ status }) => status?.finishedAt === undefined);
   if (!view.failover && open.every(isStopped)) return ["GateOff"];
   if (view.isPaused) return ["AllPaused"];
+  if (isolation.isIsolated) return ["MayBeIsolated", isolationCondition(isolation).message];
   const waiting = open.filter((one) => countOf(one, "queued") + countOf(one, "held") > 0);
   if (waiting.length > 0 && rate.perSecond === 0)
     return ["Braked", `Nothing moves: ${lower(rateText(rate))}`];
@@ -145,6 +157,8 @@ const RATE_TEXTS: Readonly<Record<Rate["reason"], string>> = {
   FleetHealthy: "Enough of the fleet is healthy.",
   FleetUnhealthy: "Too much of a large fleet has failed.",
   FleetTooUnhealthy: "Too much of a small fleet has failed.",
+  PlaneMayBeIsolated:
+    "More than half of the Pull clusters fell silent within a minute: this control plane may be cut off.",
   EverythingFailed: "Every cluster looks failed: this control plane may be cut off.",
   RateZero: "The configured rate is 0.",
 };

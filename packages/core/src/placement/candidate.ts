@@ -29,7 +29,7 @@ export interface CandidateTaint {
   readonly value: string;
   readonly effect: string;
   readonly timeAdded: Instant | undefined;
-  /** As it is told to people: `{key=value:effect}`. */
+  /** As messages show it: `{key=value:effect}`. */
   readonly text: string;
 }
 
@@ -50,7 +50,7 @@ export interface NodeGrade {
   readonly max: Amounts;
 }
 
-/** The clusters by which placements are decided, and what can be said of all of them at once. */
+/** The clusters by which placements are decided, and what holds for all of them. */
 export interface CandidateFleet {
   /** By name. */
   readonly candidates: readonly Candidate[];

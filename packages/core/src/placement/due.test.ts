@@ -90,12 +90,12 @@ it.each<[string, BindingGiven, string | undefined]>([
   ],
   ["that found no place", { ...steady, status: {} }, "LastAttemptFailed"],
   [
-    "that runs in another group than its status says",
+    "that runs in another group than its status names",
     { ...steady, placement: ordered("a", "m1"), status: observing },
     "GroupNotNamed",
   ],
   [
-    "that runs in another group than its status says, although they have a cluster in common",
+    "that runs in another group than its status names, although they have a cluster in common",
     {
       ...steady,
       clusters: { m1: 1, m4: 1 },
@@ -111,7 +111,7 @@ it.each<[string, BindingGiven, string | undefined]>([
     "GroupNotNamed",
   ],
   [
-    "that runs in the group that its status says",
+    "that runs in the group that its status names",
     { ...steady, placement: ordered("m1", "a"), status: { ...observing, ...inM1 } },
     undefined,
   ],
@@ -140,7 +140,7 @@ it("takes an annotation that is no JSON for no change", () => {
   ).toBeUndefined();
 });
 
-it("tells placements apart that are too long for an annotation", () => {
+it("distinguishes placements that are too long for an annotation", () => {
   const long = (last: string): Placement => ({
     clusterAffinity: {
       clusterNames: [...Array.from({ length: 9000 }, (_, i) => `member-${i}`), last],

@@ -33,8 +33,8 @@ export function whyDue(
 }
 
 /**
- * Whether the result lies in another group than the status names, because a scheduler died, or was told of a conflict, after
- * it had written the result: the next one begins with the group that is named.
+ * Whether the result lies in another group than the status names, because a scheduler wrote the result and then died or met
+ * a conflict: the next one begins with the group that is named.
  */
 function isInUnnamedGroup({ spec, status }: ResourceBinding, fleet: CandidateFleet): boolean {
   if ((spec.placement?.clusterAffinities ?? []).length < 2) return false;
@@ -71,8 +71,8 @@ export function isPlacementEdited({ metadata, spec, status }: ResourceBinding): 
 }
 
 /**
- * A placement as the annotation holds it that says which one was carried out. Of one that annotations have no room for
- * it holds only what tells it from others.
+ * A placement as the annotation about the last one that was carried out holds it. Of one that annotations have no room for
+ * it holds only what distinguishes it from others.
  */
 export function formatPlacement(placement: ResourceBinding["spec"]["placement"]): string {
   const text = JSON.stringify(placement ?? null);

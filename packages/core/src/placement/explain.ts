@@ -61,7 +61,7 @@ export function verdictsOf(
   });
 }
 
-/** What a filter says of clusters in the plural, said of one: `had untolerated taint {…}`. */
+/** The message of a filter about clusters in the plural, put in the singular: `had untolerated taint {…}`. */
 export function ofOneCluster(message: string): string {
   return message
     .replace(/^cluster\(s\) /, "")

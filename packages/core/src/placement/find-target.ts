@@ -35,7 +35,7 @@ export function findTarget(
   };
   const decision = place(without, moment);
   const rules = readPlacement(binding.spec.placement);
-  // What has no replicas is on every cluster of its result whole, whatever its policy says about dividing.
+  // What has no replicas is on every cluster of its result whole, however its policy divides.
   if (!followsClusters(binding)) return checkOf(decision.reason === "Placed", decision);
   const minimum = spreadBy(rules, "cluster")?.min;
   if (minimum !== undefined) return checkOf(fitting(decision) >= minimum, decision);

@@ -100,7 +100,7 @@ describe("dividing", () => {
     expect(sharesOf(decision)).toEqual(expected);
   });
 
-  it("says how much room there is when it is not enough, and leaves the result alone", () => {
+  it("reports how much room there is when it is not enough, and leaves the result alone", () => {
     const decision = placeOn(rooms({ m1: 2, m2: 1 }), {
       placement: divided("dynamic"),
       replicas: 9,
@@ -113,7 +113,7 @@ describe("dividing", () => {
     });
   });
 
-  it("scales fixed weights by the difference alone, and divides anew when the policy is edited", () => {
+  it("scales fixed weights by the difference alone, and divides all replicas again when the policy is edited", () => {
     const placement = divided("static", { m1: 1, m2: 1, m3: 1 });
     const given = { placement, replicas: 7, clusters: { m1: 5, m2: 1 } };
     expect(sharesOf(placeOn(three, given))).toEqual({ m1: 5, m2: 1, m3: 1 });
@@ -124,7 +124,7 @@ describe("dividing", () => {
     });
   });
 
-  it("divides anew when a person asks for it", () => {
+  it("divides all replicas again when a person asks for it", () => {
     const decision = placeOn(rooms({ m1: 0, m2: 6 }), {
       placement: divided("dynamic"),
       replicas: 6,
@@ -264,7 +264,7 @@ describe("filters", () => {
     expect(on({ spec: { gracefulEvictionTasks } })).toBe("Placed");
   });
 
-  it("count their reasons and say what would help", () => {
+  it("count their reasons and name what would help", () => {
     const placement = { clusterAffinity: { exclude: ["a", "g"] } };
     const decision = placeOn(fleet, { placement });
     expect(countedMessage(decision.explanation)).toBe(
@@ -376,7 +376,7 @@ describe("17.13: between clusters with the same room the least loaded is taken",
     expect(sharesOf(placeOn(clusters, { placement: one("region") }))).toHaveProperty("b");
   });
 
-  it("and a node takes as many pods as it says, not 110", () => {
+  it("and a node takes as many pods as it allows, not 110", () => {
     const spec = { resourceModels: [{ grade: 0, ranges: [{ name: "cpu", min: "0", max: "4" }] }] };
     const summary = {
       allocatable: { pods: "500", cpu: "4000" },
@@ -668,7 +668,7 @@ describe("spreading", () => {
     expect(placeOn(clusters, { placement: narrow }).reason).toBe("ConstraintsUnmet");
   });
 
-  it("ignores constraints with fixed weights, as their rules say who gets what", () => {
+  it("ignores constraints with fixed weights, as their rules set what each cluster gets", () => {
     const placement = { ...divided("static"), spreadConstraints: [by("cluster", 9, 9)] };
     expect(sharesOf(placeOn(three, { placement, replicas: 3 }))).toEqual({ m1: 1, m2: 1, m3: 1 });
   });
@@ -733,7 +733,7 @@ describe("findTarget", () => {
     expect(target.found).toBe(false);
   });
 
-  it("says what is missing, and what would help", () => {
+  it("names what is missing, and what would help", () => {
     const bad = makeCluster("m4", { spec: { taints: [taint("k", "NoSchedule")] } });
     const everywhere = { m1: 1, m2: 1, m3: 1 };
     const on = (placement: Placement, clusters = [...three, bad]) =>

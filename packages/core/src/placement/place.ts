@@ -54,8 +54,8 @@ function termsToTry(view: PlacementView, workload: Workload): readonly AffinityT
 
 /**
  * The group to begin with: the one in use. A result that does not lie in it and wholly in another was put there by a
- * person, who ordered a workload back to where it ran before, or by a scheduler that could not say so any more (due.ts); so
- * that one is in use now.
+ * person, who ordered a workload back to where it ran before, or by a scheduler that did not get to write the status
+ * (due.ts); so that one is in use now.
  */
 function firstTermOf({ fleet }: PlacementView, workload: Workload): number {
   const { firstTerm, present, rules, isFresh, isEdited } = workload;

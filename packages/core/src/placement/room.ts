@@ -10,7 +10,7 @@
  */
 import { type Amounts, type ClusterRoom, type NodeGrade, PODS } from "./candidate.ts";
 
-/** More than any workload asks for; "no limit" is told like this. */
+/** More than any workload asks for; it stands for "no limit". */
 export const UNLIMITED = 2 ** 31 - 1;
 
 /** What was promised to workloads of a cluster and does not show in its status yet, pods included. */

@@ -26,7 +26,7 @@ export interface SelectionRequest {
   readonly anew: boolean;
 }
 
-/** Whether constraints have a say for these rules. */
+/** Whether constraints apply to these rules. */
 export function isSelective(rules: PlacementRules): boolean {
   return rules.spread.length > 0 && rules.division.style !== "static";
 }

@@ -1,4 +1,4 @@
-/** What a placement looks at, and what it answers. */
+/** The input of a placement, and its result. */
 import type { ResourceBinding } from "@lifeboat/api";
 import type { CandidateFleet } from "./candidate.ts";
 import type { Rejection } from "./filters/filter.ts";
@@ -10,7 +10,10 @@ export interface PlacementView {
   readonly fleet: CandidateFleet;
   /** By cluster: what was promised to workloads and does not show in the cluster's status yet. */
   readonly reserved: ReadonlyMap<string, Reserved>;
-  /** By cluster: how many replicas of this workload those say it has room for who looked closer than its status. */
+  /**
+   * By cluster: for how many replicas of this workload it has room, by an estimator that reads more than the cluster's
+   * status.
+   */
   readonly estimates?: ReadonlyMap<string, number>;
   /**
    * Replicas whose old copy must be gone before they are placed (D10); they are not placed by this decision. Present

@@ -29,7 +29,7 @@ const KINDS = [
   ["example.com/v1", "Thing"],
 ] as const;
 
-/** Names that some decision looks at, so that arbitrary documents are odd in the places that matter. */
+/** Names that some decision reads, so that arbitrary documents are odd in the places that matter. */
 const FIELDS =
   "metadata spec status template labels annotations name namespace uid replicas containers initContainers image " +
   "resources requests cpu conditions type clusters overriders overrideRules plaintext imageOverrider labelsOverrider " +

@@ -136,7 +136,7 @@ contexts: [{name: a, context: {cluster: a, user: a}}]`,
   expect((await config.credentials.current()).headers).toEqual({ authorization: "Bearer t" });
 });
 
-test("a kubeconfig that is nowhere is an error that says where was looked", async () => {
+test("a kubeconfig that is nowhere is an error that names where it was searched", async () => {
   await expect(loadKubeconfig({ paths: [join(directory, "absent")] })).rejects.toThrow("absent");
 });
 

@@ -2,7 +2,7 @@
  * Credentials that change while we run: files that are re-read, plugins that are run again.
  *
  * 1. `current` answers quickly: files are re-read at most once a minute, a plugin runs only when its answer has expired.
- * 2. `refresh` is called after a 401: it re-reads and runs everything anew, once, however many callers ask at that time.
+ * 2. `refresh` is called after a 401: it re-reads and runs everything again, once, however many callers ask at that time.
  * 3. A file or plugin that fails leaves the last good credential in place, if there is one.
  */
 import { spawn } from "node:child_process";
@@ -19,17 +19,19 @@ import {
   type UserEntry,
 } from "../kubeconfig.ts";
 
-/** What a request carries to prove who sends it. */
+/** What a request carries to authenticate its sender. */
 export interface Credential {
   /** Authorization and Impersonate-* headers. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly certificate?: string;
   readonly key?: string;
+  /** The authorities that the server's certificate may be by, PEM; absent: those of the client's configuration. */
+  readonly certificateAuthority?: string;
 }
 
 export interface CredentialSource {
   current(): Promise<Credential>;
-  /** Gets the credential anew; answers whether it differs from the one before. */
+  /** Gets the credential again; answers whether it differs from the one before. */
   refresh(): Promise<boolean>;
 }
 
@@ -39,15 +41,33 @@ export interface CredentialPorts {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-const REREAD_MS = 60_000;
+/** How often files are read again. */
+export const REREAD_MS = 60_000;
 /** A credential is renewed this long before it expires. */
 const EARLY_MS = 10_000;
 const PLUGIN_TIMEOUT_MS = 60_000;
 const PLUGIN_MAX_BYTES = 1024 * 1024;
 
-/** The credential of a user who never changes. */
+/** A credential that never changes. */
 export function fixedCredential(credential: Credential): CredentialSource {
   return { current: () => Promise.resolve(credential), refresh: () => Promise.resolve(false) };
+}
+
+/** A credential that its owner replaces: new connections take the new one, old ones end with their last call. */
+export interface ReplaceableCredential extends CredentialSource {
+  replace(credential: Credential): void;
+}
+
+export function replaceableCredential(first: Credential): ReplaceableCredential {
+  let now = first;
+  return {
+    current: () => Promise.resolve(now),
+    // What was refused is not tried again; a replacement counts from the next call on.
+    refresh: () => Promise.resolve(false),
+    replace: (credential) => {
+      now = credential;
+    },
+  };
 }
 
 /** The credential of a kubeconfig's user. */

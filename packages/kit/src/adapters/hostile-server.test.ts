@@ -1,4 +1,4 @@
-/** The HTTP adapter against a server that sends more than it may, or words that nobody should read. */
+/** The HTTP adapter against a server that sends more than it may, or text that must not be shown. */
 import * as http from "node:http";
 import type { AddressInfo } from "node:net";
 import { Refused, type Resource } from "@lifeboat/api";
@@ -80,7 +80,7 @@ describe("a response beyond its limits", () => {
       "ResponseTooLarge",
     ],
     ["deep metadata of a list", `{"metadata":${nestedIn(MIB)},"items":[]}`, {}, "ResponseTooDeep"],
-  ])("%s is refused for what it is, and told of once", async (_name, body, limits, kind) => {
+  ])("%s is refused for what it is, and reported once", async (_name, body, limits, kind) => {
     const { client, excesses } = await attacked(send(200, body), limits);
     const error = await client.list(things).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(NotSent);
@@ -167,7 +167,7 @@ describe("a large list within its limits", () => {
     const reading = client.list(things).then(() => (isOver = true));
     setImmediate(count);
     await reading;
-    // Some 1.7 MB: seven slices to look at it and seven to parse it, beside the turns of the network.
+    // Some 1.7 MB: seven slices to scan it and seven to parse it, beside the turns of the network.
     expect(turns).toBeGreaterThan(14);
   });
 

@@ -46,6 +46,7 @@ import {
   decodeList,
   decodeObject,
   deleteBody,
+  encodeBody,
   isJsonType,
   isStatus,
   PATCH_TYPES,
@@ -262,7 +263,7 @@ class JsonHttpClient implements HttpClient {
     return this.#answered(request, (answer) => decodeList(resource, answer));
   }
 
-  /** Makes a call and reads its answer; tells of one that exceeds a limit. */
+  /** Makes a call and reads its answer; reports one that exceeds a limit. */
   async #answered<R>(
     request: Request,
     read: (answer: ReadAnswer, raw: HttpAnswer) => Promise<R>,
@@ -301,7 +302,7 @@ class JsonHttpClient implements HttpClient {
     try {
       return await this.#config.credentials.refresh();
     } catch {
-      // The server's 401 tells the caller more than the plugin that failed.
+      // The server's 401 is of more use to the caller than the plugin's failure.
       return false;
     }
   }
@@ -328,7 +329,7 @@ class JsonHttpClient implements HttpClient {
     const timeoutMs = this.#config.callTimeoutMs ?? CALL_TIMEOUT_MS;
     url.search = query?.toString() ?? "";
     if (method !== "GET") url.searchParams.set("timeout", `${Math.ceil(timeoutMs / 1000)}s`);
-    const text = body === undefined ? undefined : JSON.stringify(body);
+    const text = body === undefined ? undefined : encodeBody(body);
     const headers: http.OutgoingHttpHeaders = {
       accept: "application/json",
       "user-agent": this.#config.userAgent,

@@ -5,11 +5,12 @@
  * managedFields, which nothing here reads and which are half of many an object.
  *
  * Answers are not trusted: they are read within limits (response-limits.ts), a large one in slices, and what is wrong with
- * one is told without its words.
+ * one is reported without quoting it.
  */
 import type * as http from "node:http";
 import {
   apiVersionOf,
+  isInexactInteger,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -40,6 +41,27 @@ export const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
   json: "application/json-patch+json",
   apply: "application/apply-patch+yaml",
 };
+
+/**
+ * The text of a request's body. An integer beyond ±(2^53 - 1), which a member may report, is written with an exponent: its last
+ * digits were lost when it was read, and a server that keeps integers exactly refuses it in another form, so that an agent could
+ * never report the object. A reader still recognizes that it is not exact.
+ */
+export function encodeBody(body: unknown): string {
+  const text = JSON.stringify(body);
+  if (!LONG_NUMBER.test(text)) return text;
+  let mark = "#";
+  while (text.includes(mark)) mark += "#";
+  let isFound = false;
+  const marked = JSON.stringify(body, (_key, value: unknown) => {
+    if (typeof value !== "number" || !isInexactInteger(value)) return value;
+    isFound = true;
+    return `${mark}${value.toExponential()}`;
+  });
+  return isFound ? marked.replaceAll(new RegExp(`"${mark}([^"]+)"`, "g"), "$1") : text;
+}
+
+const LONG_NUMBER = /\d{16}/;
 
 type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -75,7 +97,7 @@ export function deleteBody(options: DeleteOptions): JsonObject {
   };
 }
 
-/** What an answer says, and whether a write was asked for: what cannot be read of it is an unknown outcome. */
+/** The body of an answer, and whether a write was asked for: what cannot be read of it is an unknown outcome. */
 export interface ReadAnswer {
   readonly method: string;
   readonly body: Buffer;

@@ -60,7 +60,7 @@ function cleanDetails(details: JsonObject): StatusDetails {
 function withoutStatus(code: number, text: string): Status {
   const isRedirect = code >= 300 && code < 400;
   const why = isRedirect ? "redirects are not followed" : "the answer is not a Status";
-  // Only these words of a body are looked at: whether a write may have happened depends on them.
+  // Only these words of a body are read: whether a write may have happened depends on them.
   const etcd = text.includes("etcdserver:")
     ? (/timed out|leader changed/.exec(text)?.[0] ?? "")
     : "";
@@ -111,7 +111,7 @@ const REASONS: Readonly<Record<number, string>> = {
   504: "Timeout",
 };
 
-/** Answers after which a write may have taken effect: whoever gave them had passed the write on. */
+/** Answers after which a write may have taken effect: the server that gave them had passed the write on. */
 export function mayHaveHappened(status: Status): boolean {
   if (status.code === 502 || status.code === 504) return true;
   const message = status.message ?? "";

@@ -1,5 +1,5 @@
 /**
- * One HTTP request and what became of it, in the words of the Client port: an answer, or an error that says whether the
+ * One HTTP request and what became of it, in the words of the Client port: an answer, or an error that shows whether the
  * request can have had an effect.
  *
  * 1. `sent` turns true when the connection is up (TLS included) and the request may have left. What fails before is
@@ -124,7 +124,7 @@ function attempt(call: HttpCall): Promise<HttpAnswer | StaleConnection> {
         else opened.fail(new Error("the answer ended too soon"));
       });
       response.on("error", (error) => opened.fail(error));
-      // Also called after every answer that came whole, when an error with its stack would be for nobody.
+      // Also called after every answer that came whole, when an error with its stack would be of no use.
       response.on("close", () => {
         if (!isAnswered) valve.close();
         if (!finished) opened.fail(new Error("the connection was lost"));
@@ -145,7 +145,7 @@ export interface Opened {
 
 export interface OpenHandlers {
   response(response: http.IncomingMessage): void;
-  /** Called at most once; `sent` says whether the request may have left. */
+  /** Called at most once; `sent`: whether the request may have left. */
   failed(error: Error, sent: boolean): void;
 }
 

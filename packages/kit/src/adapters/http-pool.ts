@@ -5,7 +5,10 @@
  */
 import * as http from "node:http";
 import * as https from "node:https";
+import type { Duplex } from "node:stream";
+import * as tls from "node:tls";
 import type { Credential } from "./credentials.ts";
+import { connectThrough, type HttpProxy } from "./http-proxy.ts";
 
 /** The server, and how its certificate is checked. */
 export interface PoolConfig {
@@ -16,6 +19,8 @@ export interface PoolConfig {
   readonly insecureSkipTlsVerify?: boolean;
   /** The name the server's certificate must be for, where it is not the URL's. */
   readonly tlsServerName?: string;
+  /** Every connection is made through this proxy; absent: directly. For https alone. */
+  readonly proxy?: HttpProxy;
 }
 
 /** Idle connections are probed by TCP after this; a dead peer is noticed ten seconds later. */
@@ -31,6 +36,27 @@ class OneServerAgent extends https.Agent {
   }
 }
 
+type CreateCallback = (error: Error | null, stream: Duplex) => void;
+
+/** The same, through a proxy. TLS is spoken with the server, so the proxy sees neither requests nor credentials. */
+class ProxiedAgent extends OneServerAgent {
+  readonly #proxy: HttpProxy;
+
+  constructor(options: https.AgentOptions, proxy: HttpProxy) {
+    super(options);
+    this.#proxy = proxy;
+  }
+
+  override createConnection(options: http.ClientRequestArgs, callback?: CreateCallback): undefined {
+    const { host, port } = options;
+    const done = callback as (error: Error | null, stream?: Duplex) => void;
+    connectThrough(this.#proxy, String(host), Number(port)).then(
+      (socket) => done(null, tls.connect({ ...(options as tls.ConnectionOptions), socket })),
+      (error: unknown) => done(error as Error),
+    );
+  }
+}
+
 /** Connections for the certificate in use. When it changes, the pool of the old one ends with its last call. */
 export class AgentPool {
   readonly #config: PoolConfig;
@@ -39,12 +65,15 @@ export class AgentPool {
   #closed = false;
 
   constructor(config: PoolConfig, maxSockets: number) {
+    if (config.proxy !== undefined && !/^https:/i.test(config.server))
+      throw new Error("a server is reached through a proxy by https alone");
     this.#config = config;
     this.#maxSockets = maxSockets;
   }
 
   lease(credential: Credential): { readonly agent: http.Agent; readonly release: () => void } {
-    const certificate = `${credential.certificate ?? ""}\n${credential.key ?? ""}`;
+    const { certificateAuthority = "" } = credential;
+    const certificate = `${credential.certificate ?? ""}\n${credential.key ?? ""}\n${certificateAuthority}`;
     if (this.#current?.certificate !== certificate) {
       if (this.#current?.users === 0) this.#current.agent.destroy();
       this.#current = { certificate, agent: this.#makeAgent(credential), users: 0 };
@@ -73,9 +102,10 @@ export class AgentPool {
       maxSockets: this.#maxSockets,
       scheduling: "lifo" as const,
     };
+    const { insecureSkipTlsVerify, tlsServerName, proxy } = this.#config;
+    const ca = credential.certificateAuthority ?? this.#config.certificateAuthority;
     if (new URL(this.#config.server).protocol === "http:") return new http.Agent(pooling);
-    const { certificateAuthority: ca, insecureSkipTlsVerify, tlsServerName } = this.#config;
-    return new OneServerAgent({
+    const options: https.AgentOptions = {
       ...pooling,
       minVersion: "TLSv1.2",
       rejectUnauthorized: insecureSkipTlsVerify !== true,
@@ -83,6 +113,7 @@ export class AgentPool {
       ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
       ...(credential.certificate === undefined ? {} : { cert: credential.certificate }),
       ...(credential.key === undefined ? {} : { key: credential.key }),
-    });
+    };
+    return proxy === undefined ? new OneServerAgent(options) : new ProxiedAgent(options, proxy);
   }
 }

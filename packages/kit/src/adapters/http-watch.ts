@@ -123,7 +123,7 @@ class HttpWatch<T extends KubeObject> implements Watch {
 
   async #again(status: Status): Promise<void> {
     const changed = await this.#parts.refresh().catch(() => {
-      // Without other credentials the refusal stands, and is what the caller is told.
+      // Without other credentials the refusal stands, and is what the caller gets.
       return false;
     });
     if (!changed) {

@@ -22,7 +22,7 @@ describe("the rate", () => {
     expect(intake.take(1, 1_000_000).pauseMs).toBe(1);
   });
 
-  it("is sustained when the bucket stays empty, and told of once per five seconds", () => {
+  it("is sustained when the bucket stays empty, and reported once per five seconds", () => {
     const intake = slow();
     intake.take(4000, 0);
     const told: number[] = [];

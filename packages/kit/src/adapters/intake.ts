@@ -6,7 +6,7 @@
  * 2. The first bytes of a response never wait, so that probes and small calls of a server that floods us on another
  *    connection are answered as ever.
  * 3. An event of a watch counts as `EVENT_BYTES` at least: small events cost more than their bytes.
- * 4. A server that keeps the bucket empty for `SUSTAINED_MS` is told of once per such time.
+ * 4. A server that keeps the bucket empty for `SUSTAINED_MS` is reported once per such time.
  */
 import type { ResponseLimits } from "./response-limits.ts";
 

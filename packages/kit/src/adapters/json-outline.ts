@@ -30,7 +30,7 @@ export class JsonOutline {
   readonly #limits: ResponseLimits;
   #at = 0;
   #depth = 0;
-  /** Of the item that is being looked at, else of the rest of the document. */
+  /** Of the item that is being scanned, else of the rest of the document. */
   #values = 0;
   #restValues = 0;
   /** Whether the last string on the first level was `items`. */
@@ -49,7 +49,7 @@ export class JsonOutline {
     this.#limits = limits;
   }
 
-  /** Looks at so many more characters, or a few more; answers whether there are any left. */
+  /** Scans so many more characters, or a few more; answers whether there are any left. */
   advance(count: number): boolean {
     const text = this.#text;
     const stop = Math.min(text.length, this.#at + count);

@@ -1,6 +1,6 @@
 /**
  * Cuts a stream of bytes into lines. Lines are decoded only when complete, so a character that was split between two
- * chunks stays whole; each byte is looked at once, however small the chunks.
+ * chunks stays whole; each byte is read once, however small the chunks.
  */
 import { tooLarge } from "./response-limits.ts";
 

@@ -28,7 +28,7 @@ export function defaultKubeconfigPaths(
   return named.length > 0 ? named : [join(environment["HOME"] ?? "", ".kube", "config")];
 }
 
-/** Reads the files and answers what the chosen context says. */
+/** Reads the files and answers what the chosen context holds. */
 export async function loadKubeconfig(source: KubeconfigSource): Promise<Access> {
   const texts = await Promise.all(source.paths.map(readIfThere));
   const configs = texts.flatMap((text, i) => {
@@ -68,7 +68,7 @@ export async function httpConfigOf(
   };
 }
 
-/** Throws KubeconfigError when the certificates and the key are of no use: what each is, and what OpenSSL says of it. */
+/** Throws KubeconfigError when the certificates and the key are of no use: what each is, and OpenSSL's error about it. */
 export async function checkCertificates(config: HttpClientConfig): Promise<void> {
   const { certificate, key } = await config.credentials.current();
   const { certificateAuthority: ca } = config;

@@ -52,7 +52,7 @@ function plain(fields: LogFields | undefined): Record<string, unknown> {
   return result;
 }
 
-/** Causes may point in a circle; nobody reads beyond a few. */
+/** Causes may point in a circle; a few suffice. */
 const DEEPEST_CAUSE = 4;
 
 function describeError(error: Error, depth: number): Record<string, unknown> {

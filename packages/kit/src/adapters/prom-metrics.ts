@@ -8,7 +8,7 @@ import { assert } from "@lifeboat/base";
 import * as prom from "prom-client";
 import type { Counter, Gauge, Histogram, MetricDefinition, Metrics } from "../metrics.ts";
 
-/** What identifies a declaration, for telling a repetition from a mistake. */
+/** What identifies a declaration, to distinguish a repetition from a mistake. */
 interface Declared {
   readonly shape: string;
   readonly metric: Counter | Gauge | Histogram;

@@ -1,4 +1,7 @@
-/** Lets a response be read as its server's intake allows: pauses it while that says so, and gives back what it took. */
+/**
+ * Lets a response be read as its server's intake allows: pauses it for as long as the intake asks, and gives back what it
+ * took.
+ */
 import type * as http from "node:http";
 import type { ExcessiveResponse } from "../client.ts";
 import type { Intake } from "./intake.ts";
@@ -6,7 +9,7 @@ import { tooFast } from "./response-limits.ts";
 
 export interface ValvePorts {
   readonly intake: Intake;
-  /** Told when responses come too fast; they are read all the same. */
+  /** Called when responses come too fast; they are read all the same. */
   readonly onExcess: (excess: ExcessiveResponse) => void;
 }
 

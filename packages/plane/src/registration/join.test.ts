@@ -16,7 +16,9 @@ import { clusterRoleBindings, clusterRoles, namespaces, secrets } from "./resour
 
 const IN_MEMBER = [
   "ClusterRole /karmada-controller-manager:karmada-m1",
+  "ClusterRole /karmada-impersonator",
   "ClusterRoleBinding /karmada-controller-manager:karmada-m1",
+  "ClusterRoleBinding /karmada-impersonator",
   "Namespace /karmada-cluster",
   "Secret karmada-cluster/karmada-impersonator",
   "Secret karmada-cluster/karmada-m1",
@@ -67,6 +69,22 @@ describe("joinCluster", () => {
       metadata: { ownerReferences: [owner], annotations },
       data: { token: btoa("token of karmada-impersonator") },
     });
+    const impersonatorRole = { namespace: "", name: "karmada-impersonator" };
+    expect(await member.get(clusterRoles, impersonatorRole)).toMatchObject({
+      rules: [
+        {
+          apiGroups: [""],
+          resources: ["users", "groups", "serviceaccounts"],
+          verbs: ["impersonate"],
+        },
+        { apiGroups: ["authentication.k8s.io"], resources: ["*"], verbs: ["impersonate"] },
+      ],
+    });
+    expect(await member.get(clusterRoleBindings, impersonatorRole)).toMatchObject({
+      subjects: [
+        { kind: "ServiceAccount", namespace: "karmada-cluster", name: "karmada-impersonator" },
+      ],
+    });
     const role = { namespace: "", name: "karmada-controller-manager:karmada-m1" };
     expect(await member.get(clusterRoles, role)).toMatchObject({
       metadata: { labels: { "karmada.io/system": "true" } },
@@ -91,7 +109,7 @@ describe("joinCluster", () => {
     await ground.join({ plane: clients[0], member: clients[1] });
     expect(await ground.plane.get(clusters, key)).toEqual(before);
     // Only creations that find what is there.
-    expect(counter.writes).toBeLessThanOrEqual(12);
+    expect(counter.writes).toBeLessThanOrEqual(14);
     await ground.fleet.close();
   });
 
@@ -171,6 +189,20 @@ describe("joinCluster", () => {
     expect(own.clock.monotonic() - before).toBeLessThanOrEqual(500);
     await own.fleet.advance("5s");
     expect(own.fleet.context.connections.of("m1").kind).toBe("connected");
+    // The administrator's token is no impersonator's: the proxy stays closed.
+    expect(own.fleet.context.connections.impersonatorOf("m1")).toMatchObject({
+      kind: "unusable",
+      message: expect.stringMatching(/m1-impersonator does not exist/) as string,
+    });
+    await own.join({ access: { ...access, impersonatorToken: "of the impersonator" } });
+    await own.fleet.advance("5s");
+    expect(own.fleet.context.connections.impersonatorOf("m1").kind).toBe("unusable");
+    await own.join({ access: { ...access, impersonatorToken: "impersonator" } });
+    await own.fleet.advance("5s");
+    expect(own.fleet.context.connections.impersonatorOf("m1")).toMatchObject({
+      kind: "usable",
+      access: { token: "impersonator" },
+    });
     await own.fleet.close();
 
     const other = await createGround({ issuesTokens: false });

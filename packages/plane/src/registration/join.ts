@@ -214,7 +214,8 @@ async function putSecrets(
     );
   const authority = credential.caBundle === "" ? {} : { caBundle: toBase64(credential.caBundle) };
   await put(cluster, { token: toBase64(credential.token), ...authority });
-  await put(impersonatorSecretName(cluster), { token: toBase64(credential.impersonatorToken) });
+  if (credential.impersonatorToken !== "")
+    await put(impersonatorSecretName(cluster), { token: toBase64(credential.impersonatorToken) });
 }
 
 function ownerOf(cluster: Cluster): OwnerReference {

@@ -17,6 +17,7 @@ import {
   clusterRoleBindings,
   clusterRoles,
   IMPERSONATOR,
+  impersonatorRoleName,
   namespaces,
   roleName,
   secrets,
@@ -35,10 +36,13 @@ export interface GivenAccess {
   readonly caBundle?: string;
   /** The bearer token, where that is how they prove who they are. */
   readonly token?: string;
+  /** The token of the member's impersonator, where the member issues none; absent: the proxy stays closed. */
+  readonly impersonatorToken?: string;
 }
 
 export interface Credential {
   readonly token: string;
+  /** "": there is none, and the proxy into the member stays closed. */
   readonly impersonatorToken: string;
   /** PEM; "": the system's authorities. */
   readonly caBundle: string;
@@ -69,7 +73,7 @@ export async function makeCredential(
   await makeNamespace(ports, request);
   for (const name of [IMPERSONATOR, account])
     await ensure(member, serviceAccounts, systemObject(serviceAccounts, { name, namespace }));
-  await makeRights(request, account);
+  await makeRights(request);
   if (!(await issuesTokens(member))) return givenCredential(request);
   for (const name of [IMPERSONATOR, account]) await makeTokenSecret(request, name);
   const deadline = ports.clock.monotonic() + request.timeoutMs;
@@ -111,9 +115,10 @@ export async function checkCredential(request: CredentialRequest): Promise<void>
     }
   };
   await check(namespaces, systemObject(namespaces, { name: namespace }));
-  const { role, binding } = rightsOf(request, accountName(cluster));
-  await check(clusterRoles, role);
-  await check(clusterRoleBindings, binding);
+  for (const { role, binding } of allRights(request)) {
+    await check(clusterRoles, role);
+    await check(clusterRoleBindings, binding);
+  }
   // In a namespace that is not there yet a server refuses everything: then only the rest can be tried.
   if (found !== undefined) {
     const account = { name: accountName(cluster), namespace };
@@ -148,23 +153,48 @@ async function pause(clock: Clock, signal: AbortSignal | undefined): Promise<voi
     throw new RegistrationRefused("joining was interrupted; run it again to go on");
 }
 
-async function makeRights(side: MemberSide, account: string): Promise<void> {
-  const { role, binding } = rightsOf(side, account);
-  await ensure(side.member, clusterRoles, role);
-  await ensure(side.member, clusterRoleBindings, binding);
+async function makeRights(side: MemberSide): Promise<void> {
+  for (const { role, binding } of allRights(side)) {
+    await ensure(side.member, clusterRoles, role);
+    await ensure(side.member, clusterRoleBindings, binding);
+  }
 }
 
-function rightsOf(
-  { cluster, namespace }: MemberSide,
-  account: string,
-): { readonly role: New<AnyObject>; readonly binding: New<AnyObject> } {
-  const name = roleName(cluster);
-  const rules = [
-    { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
-    { nonResourceURLs: ["*"], verbs: ["get"] },
+interface Rights {
+  readonly role: New<AnyObject>;
+  readonly binding: New<AnyObject>;
+}
+
+/** Of the control plane's account, and of the impersonator. */
+function allRights({ cluster, namespace }: MemberSide): readonly Rights[] {
+  const own = roleName(cluster);
+  return [
+    rightsOf(own, { name: accountName(cluster), namespace }, [
+      { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
+      { nonResourceURLs: ["*"], verbs: ["get"] },
+    ]),
+    // Whoever has a right to `clusters/proxy` in the control plane is named in a request, and has the rights of that name here.
+    rightsOf(
+      impersonatorRoleName(namespace),
+      { name: IMPERSONATOR, namespace },
+      IMPERSONATION_RULES,
+    ),
   ];
+}
+
+const IMPERSONATION_RULES = [
+  { apiGroups: [""], resources: ["users", "groups", "serviceaccounts"], verbs: ["impersonate"] },
+  // Not by name: each key of an extra value is a subresource of its own, and RBAC has no pattern for those.
+  { apiGroups: ["authentication.k8s.io"], resources: ["*"], verbs: ["impersonate"] },
+];
+
+function rightsOf(
+  name: string,
+  account: { readonly name: string; readonly namespace: string },
+  rules: readonly object[],
+): Rights {
   const roleRef = { apiGroup: clusterRoles.group, kind: clusterRoles.kind, name };
-  const subjects = [{ kind: serviceAccounts.kind, name: account, namespace }];
+  const subjects = [{ kind: serviceAccounts.kind, ...account }];
   return {
     role: systemObject(clusterRoles, { name }, { rules }),
     binding: systemObject(clusterRoleBindings, { name }, { roleRef, subjects }),
@@ -208,8 +238,9 @@ async function awaitToken(
 
 function givenCredential(request: CredentialRequest): Credential {
   const { access, cluster, namespace, timeoutMs } = request;
-  const { token = "", caBundle = "" } = access;
-  if (token !== "") return { token, impersonatorToken: token, caBundle, source: "kubeconfig" };
+  // The person's own token impersonates nobody: that would be the administrator's credential in the proxy.
+  const { token = "", caBundle = "", impersonatorToken = "" } = access;
+  if (token !== "") return { token, impersonatorToken, caBundle, source: "kubeconfig" };
   throw new RegistrationRefused(
     `the cluster issued no token for its service account ${namespace}/${accountName(cluster)} within ${formatDuration(timeoutMs)}` +
       " (is its kube-controller-manager running?), and its kubeconfig has no bearer token to use instead:" +
@@ -248,6 +279,9 @@ export async function cleanMember({ member, cluster, namespace }: MemberSide): P
 }
 
 async function removeImpersonator(member: Client, namespace: string): Promise<void> {
+  const role = { namespace: "", name: impersonatorRoleName(namespace) };
+  await ensureGone(member, clusterRoleBindings, role);
+  await ensureGone(member, clusterRoles, role);
   for (const resource of [secrets, serviceAccounts])
     await ensureGone(member, resource, { namespace, name: IMPERSONATOR });
 }

@@ -51,6 +51,11 @@ export function roleName(cluster: string): string {
   return `karmada-controller-manager:${accountName(cluster)}`;
 }
 
+/** The ClusterRole and the ClusterRoleBinding of the impersonator of this namespace. */
+export function impersonatorRoleName(namespace: string): string {
+  return namespace === wellKnown.CLUSTER_NAMESPACE ? IMPERSONATOR : `${IMPERSONATOR}:${namespace}`;
+}
+
 export function impersonatorSecretName(cluster: string): string {
   return `${cluster}-impersonator`;
 }

@@ -176,6 +176,8 @@ describe("unjoinCluster", () => {
     const { leftInMember } = await unjoin(ground, { member: ground.member });
     expect(leftInMember).toEqual([expect.stringContaining("karmada-other-plane")]);
     expect(await memberTraces(ground)).toEqual([
+      "ClusterRole /karmada-impersonator",
+      "ClusterRoleBinding /karmada-impersonator",
       "Namespace /karmada-cluster",
       "Secret karmada-cluster/karmada-impersonator",
       "ServiceAccount karmada-cluster/karmada-impersonator",
@@ -198,7 +200,7 @@ describe("unjoinCluster", () => {
     const ground = await createGround();
     await expect(unjoin(ground)).rejects.toThrow(/there is no cluster m1/);
     await ground.plane.create(clusters, newCluster("m1", { syncMode: "Pull" }));
-    await expect(unjoin(ground)).rejects.toThrow(/joined by itself/);
+    await expect(unjoin(ground)).rejects.toThrow(/registered by itself .*lifeboat unregister m1/);
     await ground.fleet.close();
   });
 

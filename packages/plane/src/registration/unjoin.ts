@@ -1,5 +1,5 @@
 /**
- * Unjoining a Push member: it leaves the control plane in order (controllers/clusters/lifecycle), and what joining made in it goes.
+ * Unjoining a member, Push or Pull: it leaves the control plane in order (controllers/clusters/lifecycle), and what joining made in it goes.
  *
  *   check the member's identity → delete the Cluster → wait until it is gone → Secrets here → what is in the member
  *
@@ -32,6 +32,8 @@ import { ensureGone, findObject } from "./ensure.ts";
 import { memberId } from "./join.ts";
 import { cleanMember } from "./member-side.ts";
 import { RegistrationRefused } from "./refusal.ts";
+import { LEASES } from "./register.ts";
+import { removeAgent } from "./agent-in-member.ts";
 import { impersonatorSecretName, namespaces, secrets } from "./resources.ts";
 
 /** What is still on a cluster. */
@@ -45,6 +47,8 @@ export interface ClusterLoad {
 export interface UnjoinRequest {
   readonly plane: Client;
   readonly name: string;
+  /** How it joined; Push when absent. */
+  readonly mode?: "Push" | "Pull";
   /** Cleans the member too. */
   readonly member?: Client;
   /** Where joining put its things; `karmada-cluster` when absent. */
@@ -93,8 +97,15 @@ export async function unjoinCluster(
   if (request.dryRun === true) return { leftInMember: [] };
   if (cluster !== undefined) await leave(ports, request, cluster);
   await removeSecrets(plane, cluster?.spec.secretRef?.namespace ?? namespace, name);
+  if (request.mode === "Pull")
+    await ensureGone(plane, LEASES, { namespace: wellKnown.CLUSTER_NAMESPACE, name });
   if (member === undefined) return { leftInMember: [] };
-  return { leftInMember: await cleanMember({ member, cluster: name, namespace }) };
+  return {
+    leftInMember:
+      request.mode === "Pull"
+        ? await removeAgent(member, name)
+        : await cleanMember({ member, cluster: name, namespace }),
+  };
 }
 
 async function check(request: UnjoinRequest, cluster: Cluster | undefined): Promise<void> {
@@ -105,9 +116,11 @@ async function check(request: UnjoinRequest, cluster: Cluster | undefined): Prom
       `there is no cluster ${name}; if something of it is left in the member, name it with --cluster-kubeconfig`,
     );
   }
-  if (cluster.spec.syncMode !== "Push")
+  if (cluster.spec.syncMode !== (request.mode ?? "Push"))
     throw new RegistrationRefused(
-      `the cluster ${name} joined by itself (Pull): end its agent and delete the Cluster`,
+      cluster.spec.syncMode === "Pull"
+        ? `the cluster ${name} registered by itself (Pull): use lifeboat unregister ${name}`
+        : `the cluster ${name} was joined (Push): use lifeboat unjoin ${name}`,
     );
   if (member === undefined || cluster.spec.id === undefined) return;
   if ((await memberId(member)) !== cluster.spec.id)
@@ -138,9 +151,9 @@ async function leave(
 }
 
 /** Waits until the Cluster is gone; false when the time is up. */
-async function hasLeft(
+export async function hasLeft(
   { clock }: { readonly clock: Clock },
-  { plane, name, signal }: UnjoinRequest,
+  { plane, name, signal }: Pick<UnjoinRequest, "plane" | "name" | "signal">,
   uid: string,
   waitMs: number,
 ): Promise<boolean> {

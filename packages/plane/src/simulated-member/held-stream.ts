@@ -33,6 +33,11 @@ export class HeldStream implements HttpStream {
         out.onDrain(callback);
       },
       end: () => this.#end(),
+      abort: () => {
+        this.#waiting = [];
+        this.#onOver(this);
+        out.abort();
+      },
     });
   }
 

@@ -9,11 +9,23 @@ import {
 import { createMemoryStorage, type MemoryStorage, type User } from "@lifeboat/apiserver";
 import { createRandom, createSeededIds, instantOf, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
-import { type Client, type KitPorts, NotSent, silentLog, silentMetrics } from "@lifeboat/kit";
+import {
+  type Client,
+  type KitPorts,
+  leases,
+  NotSent,
+  silentLog,
+  silentMetrics,
+} from "@lifeboat/kit";
 import { resources } from "@lifeboat/testkit";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createControlPlane } from "../control-plane.ts";
-import { createMemberHost, type HostedMember, servingCondition } from "./member-host.ts";
+import {
+  createMemberHost,
+  type HostedAgent,
+  type HostedMember,
+  servingCondition,
+} from "./member-host.ts";
 import { modelOptions } from "./member-spec.ts";
 import { createSimulatedMember } from "./simulated-member.ts";
 
@@ -237,5 +249,148 @@ describe("faults", () => {
   ] as const)("%j is told as Serving=%s (%s)", (modes, status, reason) => {
     const faults = modes.map((mode) => ({ mode }));
     expect(servingCondition(faults)).toMatchObject({ type: "Serving", status, reason });
+  });
+});
+
+describe("a member with an agent of its own", () => {
+  const MEMORY = { namespace: "karmada-system", name: "karmada-agent-member1" };
+  let log: string[];
+  let problem: string | undefined;
+
+  beforeEach(() => {
+    log = [];
+    problem = undefined;
+  });
+
+  async function pullMember(): Promise<HostedMember> {
+    let isStarted = false;
+    const agent: HostedAgent = {
+      start: (_plane, isNew) => {
+        if (!isStarted) log.push(isNew ? "start new" : "start");
+        isStarted = true;
+      },
+      isStarted: () => isStarted,
+      problem: () => problem,
+      stop: async () => {
+        if (isStarted) log.push("stop");
+        isStarted = false;
+      },
+    };
+    return { ...(await newMember("member1", "https://127.0.0.1:1001")), agent };
+  }
+
+  /** What the agent would do at the control plane. */
+  async function agentRegisters(syncMode: "Pull" | "Push" = "Pull"): Promise<void> {
+    await plane.create(clusters, {
+      apiVersion: "cluster.karmada.io/v1alpha1",
+      kind: "Cluster",
+      metadata: { name: "member1" },
+      spec: { syncMode },
+    });
+  }
+  async function agentRenews(): Promise<void> {
+    await plane.create(leases, {
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      metadata: { namespace: "karmada-cluster", name: "member1" },
+      spec: { holderIdentity: "member1", renewTime: "2026-01-01T00:00:00.000000Z" },
+    });
+  }
+  const joined = async () =>
+    (await object()).status?.conditions?.find(({ type }) => type === "Joined");
+
+  it("counts as joined with the first Lease, gets no Secret, and then rests", async () => {
+    await plane.create(resources.namespaces, {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: "karmada-cluster" },
+    });
+    await run(await pullMember());
+    expect(log).toEqual(["start new"]);
+    expect(await joined()).toMatchObject({ status: "False", reason: "Registering" });
+    await agentRegisters();
+    await clock.advance(1000);
+    expect(await joined()).toMatchObject({ status: "False", reason: "Registering" });
+    await agentRenews();
+    await clock.advance(1000);
+    expect(await joined()).toMatchObject({ status: "True" });
+    await expect(secret()).rejects.toThrow();
+    writes = [];
+    await clock.advance(60_000);
+    expect(writes).toEqual([]);
+    await stop();
+  });
+
+  it("tells why it is not registered, and takes up faults meanwhile", async () => {
+    problem = "the control plane knows no such token";
+    await run(await pullMember());
+    expect(await joined()).toMatchObject({ status: "False", message: problem });
+    await setFaults([{ mode: "partition" }]);
+    expect((await object()).status?.observedGeneration).toBe(2);
+    await stop();
+  });
+
+  it("stays away once it was unregistered", async () => {
+    await run(await pullMember());
+    await stop();
+    const { metadata } = await object();
+    await plane.patch(
+      simulatedMembers,
+      { namespace: "", name: metadata.name },
+      {
+        type: "merge",
+        body: {
+          status: {
+            conditions: [
+              {
+                type: "Joined",
+                status: "True",
+                reason: "Joined",
+                message: "",
+                lastTransitionTime: "2026-01-01T00:00:00Z",
+              },
+            ],
+          },
+        },
+      },
+      { subresource: "status" },
+    );
+    log = [];
+    await run(await pullMember());
+    expect(log).toEqual([]);
+    expect(await joined()).toMatchObject({ status: "True" });
+    await stop();
+  });
+
+  it("has no agent while the control plane has it as a push member, and is told so", async () => {
+    await agentRegisters("Push");
+    const hosted = await pullMember();
+    await run(hosted);
+    expect(log).toEqual([]);
+    expect(await joined()).toMatchObject({
+      status: "False",
+      reason: "Refused",
+      message: expect.stringContaining("lifeboat unjoin member1"),
+    });
+    await stop();
+  });
+
+  it("forgets a Cluster of before when it registers again", async () => {
+    const hosted = await pullMember();
+    const inMember = hosted.member.server.client(ADMIN);
+    await inMember.create(resources.namespaces, {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: MEMORY.namespace },
+    });
+    await inMember.create(resources.configMaps, {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: MEMORY,
+      data: { clusterUid: "of-before" },
+    });
+    await run(hosted);
+    await expect(inMember.get(resources.configMaps, MEMORY)).rejects.toThrow(/not found/);
+    await stop();
   });
 });

@@ -1,27 +1,32 @@
 /**
  * Ties running simulated members to a control plane: each has a SimulatedMember object there, which says what shall go
- * wrong with it and where its status is told; and each is joined once.
+ * wrong with it and where its status is told; and each is joined once, or registers by an agent of its own (Pull).
  *
  * 1. The object is made when it is missing. Its spec is the user's: from then on it is only read.
  * 2. A member is joined when its object does not say yet that it was. So a member that somebody unjoined stays away;
  *    one that is joined gets a new endpoint or token written where they changed.
  * 3. Faults are in force before the status speaks of them (`observedGeneration`).
  * 4. At rest nothing is written.
+ * 5. A member with an agent counts as joined when that has renewed its Lease for the first time. Nothing here waits for an agent:
+ *    a member that is cut off is healed here.
  */
 import {
   clusters,
   type Condition,
   equalJson,
   hasCondition,
-  isRefused,
   type New,
   type NewCondition,
+  orNothing,
+  type Resource,
   setCondition,
   type SimulatedFault,
   type SimulatedMember as SimulatedMemberObject,
   simulatedMembers,
 } from "@lifeboat/api";
 import { addMs } from "@lifeboat/base";
+import { memoryKey } from "@lifeboat/controllers/member-side";
+import { wellKnown } from "@lifeboat/core";
 import {
   checkAgainAt,
   type Client,
@@ -30,11 +35,13 @@ import {
   done,
   Informer,
   type KitPorts,
+  leases,
   type Outcome,
   ownKey,
   type Service,
   watching,
 } from "@lifeboat/kit";
+import { AGENT_NAMESPACE } from "../registration/agent-manifest.ts";
 import { joinCluster } from "../registration/join.ts";
 import type { GivenAccess } from "../registration/member-side.ts";
 import { RegistrationRefused } from "../registration/refusal.ts";
@@ -48,11 +55,34 @@ export interface HostedMember {
   readonly access: GivenAccess & { readonly token: string };
   /** What its object says when it is made. */
   readonly spec: SimulatedMemberSpec;
+  /** Absent: the control plane reaches it (Push). */
+  readonly agent?: HostedAgent;
+}
+
+/** The agent of a member that runs here. */
+export interface HostedAgent {
+  /** Has it run from now on, with an identity of this control plane; `isNew`: no Cluster of it is expected yet. */
+  start(plane: Client, isNew: boolean): void;
+  /** Whether it was started, and has neither been stopped nor given up. */
+  isStarted(): boolean;
+  /** Why it does not run, if that is so. */
+  problem(): string | undefined;
+  stop(): Promise<void>;
 }
 
 const CONCURRENCY = 4;
 /** A refused joining is tried again after so long: the Cluster in its way may have gone. */
 const REFUSED_MS = 5000;
+/** How often is looked for the first Lease of an agent. */
+const FIRST_LEASE_MS = 500;
+/** Where agents remember their Cluster in a member. */
+const CONFIG_MAPS: Resource = {
+  group: "",
+  version: "v1",
+  plural: "configmaps",
+  kind: "ConfigMap",
+  namespaced: true,
+};
 const JOINING_USER = { name: "system:lifeboat", groups: ["system:masters"] } as const;
 
 /** Follows the objects of these members on a control plane until the signal aborts. */
@@ -68,9 +98,14 @@ export function createMemberHost(
     const object = found ?? (await plane.create(simulatedMembers, newObject(one)));
     one.member.setModel(modelOptions(object.spec));
     await one.member.setFaults(object.spec.faults ?? []);
-    const joined = await join(ports, plane, one, object, refreshed);
+    const { agent } = one;
+    const joined = await (agent === undefined
+      ? join(ports, plane, one, object, refreshed)
+      : register(plane, one, agent, object));
     await report(ports, plane, one, object, joined);
-    return joined?.status === "False" ? checkAgainAt(addMs(ports.clock.now(), REFUSED_MS)) : done;
+    if (joined?.status !== "False") return done;
+    const againMs = joined.reason === "Registering" ? FIRST_LEASE_MS : REFUSED_MS;
+    return checkAgainAt(addMs(ports.clock.now(), againMs));
   };
   const controller = createController(ports, {
     name: "simulated-member",
@@ -127,13 +162,51 @@ async function join(
 }
 
 async function isJoined(plane: Client, name: string): Promise<boolean> {
-  try {
-    const cluster = await plane.get(clusters, { namespace: "", name });
-    return cluster.metadata.deletionTimestamp === undefined;
-  } catch (error) {
-    if (isRefused(error, "NotFound")) return false;
-    throw error;
+  const cluster = await orNothing(plane.get(clusters, { namespace: "", name }));
+  return cluster !== undefined && cluster.metadata.deletionTimestamp === undefined;
+}
+
+/** Has the agent run, unless the member was unregistered; answers the condition, or undefined to leave it. */
+async function register(
+  plane: Client,
+  { member }: HostedMember,
+  agent: HostedAgent,
+  object: SimulatedMemberObject,
+): Promise<NewCondition | undefined> {
+  const { name } = member;
+  const wasJoined = hasCondition(object.status?.conditions, "Joined");
+  const cluster = await orNothing(plane.get(clusters, { namespace: "", name }));
+  const say = (status: "True" | "False", reason: string, message: string): NewCondition => ({
+    type: "Joined",
+    status,
+    reason,
+    message,
+  });
+  if (cluster === undefined ? wasJoined : cluster.spec.syncMode !== "Pull") {
+    await agent.stop();
+    if (cluster === undefined) return undefined;
+    const way = `unjoin it first: lifeboat unjoin ${name}`;
+    return say(
+      "False",
+      "Refused",
+      `the Cluster ${name} is in mode ${cluster.spec.syncMode}; ${way}`,
+    );
   }
+  // A member that registers again: its agent is not to take the Cluster of before for one that was taken away.
+  if (cluster === undefined && !agent.isStarted()) await forgetCluster(member);
+  agent.start(plane, !wasJoined);
+  if (wasJoined) return undefined;
+  const lease = await orNothing(
+    plane.get(leases, { namespace: wellKnown.CLUSTER_NAMESPACE, name }),
+  );
+  if (cluster !== undefined && lease?.spec?.renewTime !== undefined)
+    return say("True", "Joined", `it is the Cluster ${name}, and its agent renews its Lease`);
+  return say("False", "Registering", agent.problem() ?? "its agent has not renewed its Lease yet");
+}
+
+async function forgetCluster(member: SimulatedMember): Promise<void> {
+  const key = memoryKey(member.name, AGENT_NAMESPACE);
+  await orNothing(member.server.client(JOINING_USER).delete(CONFIG_MAPS, key));
 }
 
 async function report(

@@ -135,6 +135,7 @@ describe("faults on the way", () => {
       },
       onDrain: () => undefined,
       end: () => undefined,
+      abort: () => undefined,
     });
     await fail({ mode: "partition" });
     const client = member.server.client(ADMIN);

@@ -7,7 +7,6 @@
  * 3. A change of size or delays starts the model anew, which loses nothing: what it knows is in the cluster.
  */
 import {
-  allowMasters,
   type ApiServer,
   type ApiServerPorts,
   createApiServer,
@@ -19,6 +18,7 @@ import { createManager } from "@lifeboat/kit";
 import type { MemberOptions } from "@lifeboat/members";
 import { KUBERNETES_VERSION } from "../kubernetes-version.ts";
 import { createFaultGate } from "./fault-gate.ts";
+import { createPodLogs } from "./pod-logs.ts";
 import { ReplaceableModel } from "./replaceable-model.ts";
 
 export interface SimulatedMemberOptions {
@@ -60,11 +60,12 @@ export async function createSimulatedMember(
   options: SimulatedMemberOptions,
 ): Promise<SimulatedMember> {
   const { name, version, tokens } = options;
-  const server = await createApiServer(ports, {
+  const server: ApiServer = await createApiServer(ports, {
     gitVersion: `${KUBERNETES_VERSION}+lifeboat.${version}`,
     tokens,
-    authorizer: allowMasters,
+    authorizer: "RBAC",
     admissionPlugins: [],
+    podLogs: createPodLogs(ports.clock, () => server.client(MODEL_USER)),
     historyMaxEvents: HISTORY_MAX_EVENTS,
     historyMaxBytes: HISTORY_MAX_BYTES,
   });

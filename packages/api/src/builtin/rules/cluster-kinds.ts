@@ -486,8 +486,85 @@ export function checkSigningRequest(problems: Problems, object: JsonObject): voi
       ),
     );
   }
-  if (texts(spec, "usages").length === 0) problems.push(required("spec.usages"));
-  pushRequired(problems, "spec.signerName", text(spec, "signerName"));
+  checkUsages(problems, texts(spec, "usages"));
+  checkSignerName(problems, text(spec, "signerName"));
+  const seconds = spec["expirationSeconds"];
+  if (typeof seconds === "number" && seconds < MIN_EXPIRATION_SECONDS) {
+    problems.push(
+      invalid(
+        "spec.expirationSeconds",
+        seconds,
+        `may not specify a duration less than ${MIN_EXPIRATION_SECONDS} seconds (10 minutes)`,
+      ),
+    );
+  }
+}
+
+const MIN_EXPIRATION_SECONDS = 600;
+const USAGES: readonly string[] = [
+  "any",
+  "cert sign",
+  "client auth",
+  "code signing",
+  "content commitment",
+  "crl sign",
+  "data encipherment",
+  "decipher only",
+  "digital signature",
+  "email protection",
+  "encipher only",
+  "ipsec end system",
+  "ipsec tunnel",
+  "ipsec user",
+  "key agreement",
+  "key encipherment",
+  "microsoft sgc",
+  "netscape sgc",
+  "ocsp signing",
+  "s/mime",
+  "server auth",
+  "signing",
+  "timestamping",
+];
+
+function checkUsages(problems: Problems, usages: readonly string[]): void {
+  if (usages.length === 0) problems.push(required("spec.usages"));
+  usages.forEach((usage, i) => {
+    const field = `spec.usages[${i}]`;
+    if (!USAGES.includes(usage)) pushUnsupported(problems, field, usage, USAGES);
+    if (usages.indexOf(usage) < i) problems.push(duplicate(field, usage));
+  });
+}
+
+const MAX_SIGNER_NAME = 571;
+const LEGACY_SIGNER = "kubernetes.io/legacy-unknown";
+
+function checkSignerName(problems: Problems, name: string): void {
+  const field = "spec.signerName";
+  if (name === "") {
+    problems.push(required(field));
+    return;
+  }
+  if (name === LEGACY_SIGNER) {
+    problems.push(
+      invalid(field, name, "the legacy signerName is not allowed via this API version"),
+    );
+    return;
+  }
+  const [domain = "", path = "", ...more] = name.split("/");
+  if (more.length > 0 || path === "") {
+    const form = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+    problems.push(invalid(field, name, form));
+    return;
+  }
+  pushInvalid(problems, field, domain, dnsSubdomainProblems(domain));
+  pushInvalid(problems, field, path, path.split(".").flatMap(dnsSubdomainProblems));
+  if (!domain.includes("."))
+    problems.push(
+      invalid(field, domain, "should be a domain with at least two segments separated by dots"),
+    );
+  if (name.length > MAX_SIGNER_NAME)
+    problems.push(invalid(field, name, `may not be more than ${MAX_SIGNER_NAME} bytes`));
 }
 
 /** Base64 of `-----BEGIN CERTIFICATE REQUEST-----`, as far as whole characters go. */

@@ -8,7 +8,7 @@
 import { internalError } from "@lifeboat/api";
 import type { Clock } from "@lifeboat/base";
 import type { Counter, Metrics } from "@lifeboat/kit";
-import type { HttpRequest, HttpResponse, HttpStream } from "../exchange.ts";
+import type { HttpRequest, HttpResponse, HttpStream, TakeOver } from "../exchange.ts";
 import type { ParsedPath } from "../path.ts";
 import type { User } from "../../verbs/verbs.ts";
 import { type AuditedResponse, auditLine } from "./event.ts";
@@ -78,7 +78,7 @@ export function createAuditor(ports: AuditorPorts, policy: AuditPolicy, mode: Au
       const decision = decideAudit(policy, attributes);
       if (decision.level === "None") return undefined;
       const receivedAt = clock.now();
-      const apiVersion = path.kind === "resource" ? path.version : "";
+      const apiVersion = "version" in path ? path.version : "";
       const base = { decision, attributes, apiVersion, receivedAt, ...partsOf(exchange) };
       const isStrict = mode === "blocking-strict";
       if (!decision.omitStages.has("RequestReceived") || isStrict) {
@@ -100,12 +100,33 @@ type Record = (stage: AuditStage, response: AuditedResponse) => Promise<unknown>
 
 async function recordAnswer(response: HttpResponse, record: Record): Promise<HttpResponse> {
   const { status, body } = response;
+  if ("take" in body) {
+    await record("ResponseStarted", { status });
+    return {
+      ...response,
+      body: takenWith(body, () => void record("ResponseComplete", { status })),
+    };
+  }
   if (!("start" in body)) {
     await record("ResponseComplete", { status, body: wholeOf(body) });
     return response;
   }
   await record("ResponseStarted", { status });
   return { ...response, body: endingWith(body, () => void record("ResponseComplete", { status })) };
+}
+
+/** The same connection; `atEnd` is called when it closes. */
+function takenWith(taken: TakeOver, atEnd: () => void): TakeOver {
+  return {
+    take: (connection) => {
+      connection.once("close", atEnd);
+      taken.take(connection);
+    },
+    drop: () => {
+      atEnd();
+      taken.drop();
+    },
+  };
 }
 
 /** The same stream; `atEnd` is called once, whoever ends it. */
@@ -123,6 +144,10 @@ function endingWith(stream: HttpStream, atEnd: () => void): HttpStream {
         end: () => {
           end();
           out.end();
+        },
+        abort: () => {
+          end();
+          out.abort();
         },
       }),
     stop: () => {
@@ -151,15 +176,24 @@ function partsOf({ http, user, authenticated, auditId }: AuditedExchange) {
 
 function attributesOf(user: User, path: ParsedPath, verb: string): AuditAttributes {
   const target: AuditAttributes["target"] =
-    path.kind === "resource"
+    path.kind === "member"
       ? {
           kind: "resource",
           group: path.group,
-          resource: path.plural,
+          resource: "clusters",
           subresource: path.subresource,
-          namespace: path.namespace,
-          name: path.name,
+          namespace: "",
+          name: path.cluster,
         }
-      : { kind: "path", path: path.kind === "other" ? path.text : "" };
+      : path.kind === "resource"
+        ? {
+            kind: "resource",
+            group: path.group,
+            resource: path.plural,
+            subresource: path.subresource,
+            namespace: path.namespace,
+            name: path.name,
+          }
+        : { kind: "path", path: path.kind === "other" ? path.text : "" };
   return { user: user.name, groups: user.groups, verb, target };
 }

@@ -45,7 +45,13 @@ const SENSITIVE: ReadonlySet<string> = new Set([
   "work.karmada.io/works",
 ]);
 /** What leads to another server may carry anything. */
-const SENSITIVE_SUBRESOURCES: ReadonlySet<string> = new Set(["proxy", "token", "exec", "attach"]);
+const SENSITIVE_SUBRESOURCES: ReadonlySet<string> = new Set([
+  "proxy",
+  "tunnel",
+  "token",
+  "exec",
+  "attach",
+]);
 
 /** The line, without the end of line. */
 export function auditLine(view: AuditView): string {

@@ -77,7 +77,7 @@ async function setToken(fleet: Fleet, name: string, token: string): Promise<void
 }
 
 describe("a member that exceeds its limits", () => {
-  it("has a condition that tells, stays ready, and is written about once", async () => {
+  it("has a condition about it, stays ready, and is written about once", async () => {
     const fleet = await probedFleet("m1", "m2");
     const before = await conditionOf(fleet, "m1");
     const connection = fleet.context.connections.of("m1");
@@ -186,7 +186,7 @@ describe("a member that is well", () => {
       const pod = newObject(resources.pods, { name: `p${i}` }, { spec: { containers } });
       await fleet.member("m1").client.create(resources.pods, pod);
       await fleet.advance("1s");
-      // Somebody else's write is an occasion to look, and none to write.
+      // Another writer's change causes a reconcile, and no write.
       const body = { metadata: { annotations: { note: `${i}` } } };
       await fleet.plane.patch(clusters, { namespace: "", name: "m1" }, { type: "merge", body });
     }
@@ -200,7 +200,7 @@ describe("a member that is well", () => {
     });
   });
 
-  it("keeps what others say about it", async () => {
+  it("keeps what others report about it", async () => {
     const fleet = await probedFleet("m1");
     const foreign = { type: "ServiceDomainNameResolutionReady", status: "False" } as const;
     const cluster = await clusterOf(fleet, "m1");
@@ -300,7 +300,7 @@ describe("the API of a member", () => {
     { known: "whole", lost: [], reason: "Complete" },
     { known: "in part", lost: ["/apis/batch/v1"], reason: "Partial" },
   ])(
-    "known $known contradicts one who knows otherwise once per probe, not without end",
+    "known $known contradicts another writer once per probe, not without end",
     async ({ lost, reason }) => {
       const fleet = await joined();
       failReads(fleet, lost);
@@ -394,7 +394,7 @@ describe("a member that fails", () => {
     expect(await readyOf(fleet, "m1")).toBe("True");
   });
 
-  it("delays nobody when it hangs", async () => {
+  it("delays no other when it hangs", async () => {
     const fleet = await probedFleet("m1", "m2", "m3");
     fleet.member("m1").link.setFault({ kind: "partition" });
     fleet.member("m2").link.setFault({ kind: "down" });
@@ -419,7 +419,7 @@ describe("a member that fails", () => {
     expect(await readyOf(fleet, "m1")).toBe("False");
   });
 
-  it("is not known to be anything but what the first probe says", async () => {
+  it("is not known to be anything but what the first probe reports", async () => {
     const fleet = await createFleet({
       services: (context) => createClusterStatus(context, OPTIONS),
     });
@@ -483,7 +483,7 @@ describe("a member whose credential changes", () => {
     expect(await readyOf(fleet, "m1")).toBe("False");
   });
 
-  it("is not ready when its Secret stays away, and says why", async () => {
+  it("is not ready when its Secret stays away, and reports why", async () => {
     const fleet = await probedFleet("m1");
     const key = { namespace: "karmada-cluster", name: "m1" };
     const secret = await fleet.plane.get(resources.secrets, key);

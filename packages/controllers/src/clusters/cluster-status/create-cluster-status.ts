@@ -1,12 +1,12 @@
 /**
- * cluster-status: keeps `status` of every Push cluster what its member says.
+ * cluster-status: keeps `status` of every Push cluster what its member reports; in an agent, that of its own Cluster (Pull).
  *
- * A follower per cluster probes and collects by itself, so that a member that hangs delays nobody; a look at a cluster
- * only turns what its follower knows into a status, and writes it when it differs.
+ * A follower per cluster probes and collects by itself, so that a member that hangs delays no other; a reconcile of a
+ * cluster only turns what its follower knows into a status, and writes it when it differs.
  *
  * 1. Thresholds and what an observation means are decided by `core/failover/health`; what the room is, by `core/placement/capacity`.
  * 2. The status is written only on change, and at most once per probe unless another condition is known or something becomes
- *    known for the first time. There are no heartbeats: how fresh it is, says `cluster_last_observed_timestamp_seconds`.
+ *    known for the first time. There are no heartbeats: `cluster_last_observed_timestamp_seconds` shows how fresh it is.
  * 3. Conditions of others and remedyActions stay as they are.
  * 4. A cluster that joins gets its first status with a count of its room, unless that takes longer than until the next probe.
  * 5. A cluster is followed from when it bears the finalizer of the cluster controller until it is gone, its deletion
@@ -26,21 +26,32 @@ import {
   UNCHANGED_STATUS,
 } from "@lifeboat/core/failover/health";
 import {
+  type Client,
   type Controller,
   type ControllerWatch,
   createController,
   done,
+  type KitPorts,
   type Outcome,
   ownKey,
   type Service,
   watching,
 } from "@lifeboat/kit";
-import type { PlaneContext } from "../../context/context.ts";
+import type { PlaneInformers } from "../../context/informers.ts";
 import type { MemberConnections } from "../../context/member-connections.ts";
 import { MemberFollower } from "../../member-side/status/member-follower.ts";
 import { type ClusterMetrics, declareClusterMetrics } from "./metrics.ts";
 
+/** What it works on: in the control plane its context; in an agent the own Cluster alone, and the one member. */
+export interface ClusterStatusContext extends KitPorts {
+  readonly plane: Client;
+  readonly informers: Pick<PlaneInformers, "clusters">;
+  readonly connections: Omit<MemberConnections, "name" | "run" | "impersonatorOf">;
+}
+
 export interface ClusterStatusOptions extends ReadyThresholds {
+  /** Which clusters are followed; Push when absent. */
+  readonly syncMode?: "Push" | "Pull";
   /** From the beginning of one probe to that of the next. */
   readonly updateFrequencyMs: number;
   /** How long a probe may take; the update frequency when absent. */
@@ -51,7 +62,7 @@ const CONCURRENCY = 8;
 
 /** Builds the controller. */
 export function createClusterStatus(
-  context: PlaneContext,
+  context: ClusterStatusContext,
   options: ClusterStatusOptions,
 ): readonly Service[] {
   return [new ClusterStatus(context, options)];
@@ -59,13 +70,13 @@ export function createClusterStatus(
 
 class ClusterStatus implements Service {
   readonly name = "cluster-status";
-  readonly #context: PlaneContext;
+  readonly #context: ClusterStatusContext;
   readonly #options: ClusterStatusOptions;
   readonly #metrics: ClusterMetrics;
   readonly #followers = new Map<string, MemberFollower>();
   readonly #controller: Controller;
 
-  constructor(context: PlaneContext, options: ClusterStatusOptions) {
+  constructor(context: ClusterStatusContext, options: ClusterStatusOptions) {
     this.#context = context;
     this.#options = options;
     this.#metrics = declareClusterMetrics(context.metrics);
@@ -92,7 +103,7 @@ class ClusterStatus implements Service {
   async #look(key: ObjectKey): Promise<Outcome> {
     const { informers, connections, clock, plane } = this.#context;
     const cluster = informers.clusters.get(key);
-    if (cluster === undefined || !isFollowed(cluster)) {
+    if (cluster === undefined || !isFollowed(cluster, this.#options.syncMode ?? "Push")) {
       this.#drop(key.name);
       return done;
     }
@@ -111,8 +122,8 @@ class ClusterStatus implements Service {
     this.#measure(key.name, follower, isReady(status));
     // seed: nothing-to-write
     if (plan.status === undefined) return done;
-    // What can wait is written after the next probe, which asks for a look of its own; and two who know different things
-    // must not answer each other without end.
+    // What can wait is written after the next probe, which enqueues the cluster again; and two processes that know
+    // different things must not overwrite each other without end.
     if (plan.routine ? follower.isWritten : follower.isContradicted(knowledge)) return done;
     await plane.update(clusters, { ...cluster, status: plan.status }, { subresource: "status" });
     follower.wrote(knowledge);
@@ -200,9 +211,10 @@ class ClusterStatus implements Service {
   }
 }
 
-function isFollowed({ metadata, spec }: Cluster): boolean {
+function isFollowed({ metadata, spec }: Cluster, syncMode: "Push" | "Pull"): boolean {
   return (
-    spec.syncMode === "Push" && metadata.finalizers?.includes(wellKnown.CLUSTER_FINALIZER) === true
+    spec.syncMode === syncMode &&
+    metadata.finalizers?.includes(wellKnown.CLUSTER_FINALIZER) === true
   );
 }
 
@@ -210,7 +222,7 @@ function isReady(status: Cluster["status"]): boolean {
   return findCondition(status?.conditions, READY)?.status === "True";
 }
 
-function watchingConnections(connections: MemberConnections): ControllerWatch {
+function watchingConnections(connections: ClusterStatusContext["connections"]): ControllerWatch {
   return {
     whenSynced: (signal) => connections.whenSynced(signal),
     subscribe: (add) => {

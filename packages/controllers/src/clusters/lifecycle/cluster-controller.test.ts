@@ -128,7 +128,7 @@ describe("a Cluster that joins", () => {
     await fleet.close();
   });
 
-  it("has its namespace marked again when somebody takes the label off", async () => {
+  it("has its namespace marked again when another writer removes the label", async () => {
     const fleet = await fleetOf(["m1"]);
     const uid = (await spaceOf(fleet))?.metadata.uid;
     const body = { metadata: { labels: { [wellKnown.SYSTEM]: null } } };
@@ -140,7 +140,7 @@ describe("a Cluster that joins", () => {
     await fleet.close();
   });
 
-  it("says that the server refuses its namespace, and gets it once the server does not", async () => {
+  it("reports that the server refuses its namespace, and gets it once the server does not", async () => {
     const server = { refuses: true };
     const fleet = await createFleet({
       members: ["m1"],
@@ -183,7 +183,7 @@ describe("a Cluster that joins", () => {
     await fleet.close();
   });
 
-  it("gets its namespace back when somebody deletes it", async () => {
+  it("gets its namespace back when it is deleted", async () => {
     const fleet = await fleetOf(["m1"]);
     const uid = (await spaceOf(fleet))?.metadata.uid;
     await fleet.plane.delete(resources.namespaces, SPACE);
@@ -210,7 +210,7 @@ describe("a Cluster that leaves", () => {
     ["its result", { clusters: [{ name: "m1" }] }],
     ["an eviction", { gracefulEvictionTasks: [{ fromCluster: "m1", producer: "t", reason: "t" }] }],
     [
-      "the result of one who needs it",
+      "the result of a workload that needs it",
       { requiredBy: [{ name: "other", namespace: "default", clusters: [{ name: "m1" }] }] },
     ],
   ])("waits while a binding has it in %s", async (_name, spec) => {
@@ -268,7 +268,7 @@ describe("a Cluster that leaves", () => {
     await fleet.close();
   });
 
-  it("gets its namespace back from nobody who has not heard that it leaves", async () => {
+  it("does not get its namespace back from a controller that has not heard that it leaves", async () => {
     const stop = new AbortController();
     const fleet = await createFleet({
       members: ["m1"],
@@ -421,7 +421,7 @@ describe("a Cluster that leaves", () => {
 });
 
 describe("a Cluster that is forced out", () => {
-  it("gives up its Works when the member is out of reach, and says so", async () => {
+  it("gives up its Works when the member is out of reach, and reports it", async () => {
     const fleet = await fleetOf(["m1"]);
     await setReady(fleet, "False");
     for (let i = 0; i < 40; i += 1) await fleet.plane.create(works, work(`w${i}`));

@@ -65,7 +65,7 @@ const NAMESPACES: Resource = {
   namespaced: false,
 };
 
-/** How many clusters are looked at at the same time. */
+/** How many clusters are reconciled at the same time. */
 const CONCURRENCY = 4;
 /** How many Works are let go at the same time. */
 const RELEASES = 16;
@@ -135,7 +135,7 @@ class ClusterLifecycle {
       await this.#removeOrphan(key, signal);
       return done;
     }
-    // Who is gone meanwhile gets nothing more: a namespace made now would stay for ever.
+    // A Cluster that is gone meanwhile gets nothing more: a namespace made now would stay for ever.
     const again = await this.#act(cluster, signal).catch(ignoring("NotFound"));
     return again === undefined ? done : checkAgainAt(again);
   }
@@ -271,7 +271,7 @@ class ClusterLifecycle {
     );
   }
 
-  /** Runs one step on the execution namespace and tells people how it went. */
+  /** Runs one step on the execution namespace and records an Event about how it went. */
   async #reported(
     cluster: Cluster,
     step: "CreateExecutionSpace" | "RemoveExecutionSpace",
@@ -307,7 +307,7 @@ class ClusterLifecycle {
     return undefined;
   }
 
-  /** Asks the server itself whether a Cluster is there and not leaving; if not, its next change brings the next look. */
+  /** Asks the server itself whether a Cluster is there and not leaving; if not, its next change brings the next reconcile. */
   async #isToStay({ metadata }: Cluster, signal: AbortSignal): Promise<boolean> {
     const key = { namespace: "", name: metadata.name };
     const { metadata: now } = await this.#context.plane.get(clusters, key, { signal });

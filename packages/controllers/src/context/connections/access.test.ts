@@ -1,7 +1,7 @@
-/** What a Cluster and its Secret say about reaching it, and what is said when they do not. */
+/** How a Cluster and its Secret describe the way to a member, and what is reported when they do not. */
 import type { AnyObject, Cluster } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
-import { accessOf } from "./access.ts";
+import { accessOf, impersonatorAccess } from "./access.ts";
 
 const metadata = { name: "m1", uid: "u", resourceVersion: "1", creationTimestamp: "" };
 const spec: Cluster["spec"] = {
@@ -59,7 +59,7 @@ describe("accessOf", () => {
       secretOf({ token: btoa("a"), caBundle: "%%" }),
       /caBundle .* is not base64/,
     ],
-  ])("tells what is wrong with %s", (_name, given, secret, message) => {
+  ])("reports what is wrong with %s", (_name, given, secret, message) => {
     expect(accessOf({ ...cluster, spec: given }, () => secret)).toMatchObject({
       kind: "unusable",
       message: expect.stringMatching(message) as string,
@@ -96,7 +96,7 @@ describe("a credential", () => {
     ["for no endpoint, in the namespace for it", "https://m1", kube, "unbound"],
     ["for no endpoint, owned by the Cluster", "https://m1", owned, "unbound"],
     ["for no endpoint, owned by another Cluster", "https://m1", foreign, "unusable"],
-    ["for no endpoint, owned by nobody", "https://m1", { namespace: "elsewhere" }, "unusable"],
+    ["for no endpoint, without an owner", "https://m1", { namespace: "elsewhere" }, "unusable"],
     ["over plain http", "http://m1", http, "unusable"],
     ["over plain http, in capitals", "HTTP://m1", http, "unusable"],
     ["over plain http, for no endpoint", "http://m1", kube, "unusable"],
@@ -117,5 +117,55 @@ describe("a credential", () => {
     const found = accessOf(given, () => secretOf(data, more));
     expect(found.kind).toBe(kind);
     if (found.kind === "unusable") expect(found.message).not.toContain("abc");
+  });
+});
+
+describe("the way of the proxy", () => {
+  const access = {
+    cluster: "m1",
+    endpoint: "https://m1:6443",
+    token: "own",
+    insecureSkipTlsVerification: false,
+  };
+  const reference = { namespace: "karmada-cluster", name: "m1-impersonator" };
+  const given: Cluster = { ...cluster, spec: { ...spec, impersonatorSecretRef: reference } };
+  const token = { token: btoa("impersonator\n") };
+  const owned = { ownerReferences: [{ kind: "Cluster", uid: "u" }] };
+
+  it("has the impersonator's token, and everything else from the access of the control plane", () => {
+    expect(impersonatorAccess(given, access, () => secretOf(token))).toEqual({
+      kind: "usable",
+      access: { ...access, token: "impersonator" },
+    });
+    // As it is after a join by other tools.
+    expect(impersonatorAccess(given, access, () => secretOf(token, owned)).kind).toBe("usable");
+  });
+
+  it.each<[string, Cluster, AnyObject | undefined, RegExp]>([
+    ["without a reference", cluster, undefined, /no impersonatorSecretRef/],
+    ["without a Secret", given, undefined, /does not exist/],
+    ["without a token", given, secretOf({}), /no usable token/],
+    ["with a token that breaks a header", given, secretOf({ token: btoa("a\r\nb") }), /no usable/],
+    [
+      "with the control plane's own token",
+      given,
+      secretOf({ token: btoa("own") }),
+      /own, by which/,
+    ],
+    ["with a token for nothing", given, secretOf(token, {}), /was not given for the endpoint/],
+    [
+      "with another cluster's token",
+      given,
+      secretOf(token, {
+        annotations: { "lifeboat.dev/api-endpoint": "https://m2:6443" },
+        ...owned,
+      }),
+      /was not given for the endpoint/,
+    ],
+  ])("is closed %s", (_name, one, secret, message) => {
+    expect(impersonatorAccess(one, access, () => secret)).toMatchObject({
+      kind: "unusable",
+      message: expect.stringMatching(message) as string,
+    });
   });
 });

@@ -1,9 +1,9 @@
 /**
- * What a Cluster and its Secret say about reaching it. Nothing throws: what is wrong is a sentence.
+ * How a Cluster and its Secret describe the way to a member. Nothing throws: what is wrong is a sentence.
  *
  * A credential is bound to the endpoint that it was given for: the Secret names it (annotation
- * `lifeboat.dev/api-endpoint`), because those who may edit Clusters need not be those who may read Secrets. A Cluster that
- * names another endpoint, or another Cluster's Secret, does not get the token sent there.
+ * `lifeboat.dev/api-endpoint`), because the right to edit Clusters need not include the right to read Secrets. A Cluster
+ * that names another endpoint, or another Cluster's Secret, does not get the token sent there.
  *
  * A Secret without that annotation was made by hand, or before there was one. It is bound to the endpoint of its first use,
  * before that: when it belongs to the Cluster, or lies in the namespace for such Secrets. Any other Secret may be anything,
@@ -65,13 +65,50 @@ export function accessOf(
   return { kind: "usable", access };
 }
 
-function unusable(message: string): FoundAccess {
+/**
+ * The way of the proxy into a member: like `access`, by which the control plane itself reaches it, with the token of the member's
+ * impersonator in the place of the control plane's own. Where there is none, the proxy is closed: the control plane's token never
+ * takes its place.
+ */
+export function impersonatorAccess(
+  cluster: Cluster,
+  access: MemberAccess,
+  secretOf: (key: ObjectKey) => AnyObject | undefined,
+): Exclude<FoundAccess, { kind: "unbound" }> {
+  const { impersonatorSecretRef: reference } = cluster.spec;
+  if (reference === undefined)
+    return unusable("the Cluster has no impersonatorSecretRef: join the cluster again");
+  const where = `${reference.namespace}/${reference.name}`;
+  const secret = secretOf(reference);
+  if (secret === undefined) return unusable(`the Secret ${where} does not exist`);
+  const token = decoded(secret, "token")?.trim() ?? "";
+  if (!/^[\u0021-\u007e]+$/.test(token)) return unusable(`the Secret ${where} has no usable token`);
+  if (token === access.token)
+    return unusable(
+      `the token of the Secret ${where} is the control plane's own, by which no user is impersonated: join the cluster again`,
+    );
+  const bound = secret.metadata.annotations?.[wellKnown.API_ENDPOINT];
+  const isBound =
+    bound === undefined
+      ? isOwnedBy(secret, cluster)
+      : bound.split(/\s+/).some((one) => one !== "" && normalEndpoint(one) === access.endpoint);
+  if (!isBound)
+    return unusable(
+      `the token of the Secret ${where} was not given for the endpoint ${access.endpoint}: join the cluster again`,
+    );
+  return { kind: "usable", access: Object.freeze({ ...access, token }) };
+}
+
+function unusable(message: string): Extract<FoundAccess, { kind: "unusable" }> {
   return { kind: "unusable", message };
 }
 
-function mayBind({ metadata: { uid } }: Cluster, { metadata }: AnyObject): boolean {
-  const isOwned = metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
-  return isOwned || metadata.namespace === wellKnown.CLUSTER_NAMESPACE;
+function mayBind(cluster: Cluster, secret: AnyObject): boolean {
+  return isOwnedBy(secret, cluster) || secret.metadata.namespace === wellKnown.CLUSTER_NAMESPACE;
+}
+
+function isOwnedBy({ metadata }: AnyObject, { metadata: { uid } }: Cluster): boolean {
+  return metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
 }
 
 /** An endpoint in the one form in which it is compared and used. */

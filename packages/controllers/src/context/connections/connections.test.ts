@@ -1,4 +1,4 @@
-/** Connections follow what Clusters and Secrets say, without an interval and without harm to others. */
+/** Connections follow Clusters and Secrets, without an interval and without harm to others. */
 import { type Cluster, clusters, isRefused } from "@lifeboat/api";
 import { createFleet, type Fleet, newClusterSecret, resources } from "@lifeboat/testkit";
 import { describe, expect, it } from "vitest";
@@ -166,7 +166,7 @@ describe("a connection", () => {
     await fleet.close();
   });
 
-  it("tells once of what exceeds the limits of its member", async () => {
+  it("reports once what exceeds the limits of its member", async () => {
     const fleet = await createFleet({ members: ["m1"], memberModel: false });
     const { connections } = fleet.context;
     const told: string[] = [];
@@ -179,7 +179,7 @@ describe("a connection", () => {
     await fleet.close();
   });
 
-  it("follows a Secret that is named anew, and forgets the one before", async () => {
+  it("follows a Secret that is newly named, and forgets the one before", async () => {
     const fleet = await createFleet({ members: ["m1"], memberModel: false });
     const { connections } = fleet.context;
     const other = newClusterSecret("other", "m1-token", "m1");
@@ -192,7 +192,7 @@ describe("a connection", () => {
     await fleet.close();
   });
 
-  it("is there as soon as somebody is told that connections are synced", async () => {
+  it("is there as soon as connections are synced", async () => {
     const fleet = await createFleet({ members: ["m1"], memberModel: false });
     await fleet.restart();
     const { connections } = fleet.context;

@@ -1,10 +1,10 @@
 /**
- * Keeps a connection to each Push cluster as its Cluster object and its Secret say; see member-connections.ts.
+ * Keeps a connection to each Push cluster by its Cluster object and its Secret; see member-connections.ts.
  *
  * 1. What is compared is the access, not the objects: a label or a heartbeat on the Cluster changes no connection.
  * 2. A new connection is in place before the old one is closed, and calls under way on the old one may finish: a rotated
  *    credential is no failure of the member.
- * 3. `whenSynced` answers only once every connection is built: nobody takes "not looked at yet" for "none".
+ * 3. `whenSynced` answers only once every connection is built: no caller takes "not read yet" for "none".
  * 4. What goes wrong with one cluster's access makes that cluster unusable, and nothing else.
  * 5. A Secret that is bound to no endpoint is bound to that of its first use, in a write before that (access.ts).
  */
@@ -22,12 +22,13 @@ import {
 } from "@lifeboat/kit";
 import type {
   ConnectMember,
+  ImpersonatorAccess,
   MemberAccess,
   MemberClient,
   MemberConnection,
   MemberConnections,
 } from "../member-connections.ts";
-import { accessOf } from "./access.ts";
+import { accessOf, impersonatorAccess } from "./access.ts";
 
 const SECRETS: Resource = {
   group: "",
@@ -37,7 +38,7 @@ const SECRETS: Resource = {
   namespaced: true,
 };
 
-const NONE: MemberConnection = Object.freeze({ kind: "none" });
+const NONE = Object.freeze({ kind: "none" } as const);
 
 /** How long calls on a replaced connection may go on: as long as a call can take, and a little. */
 const RETIREMENT_MS = 35_000;
@@ -111,6 +112,17 @@ class FollowedConnections implements MemberConnections {
 
   of(cluster: string): MemberConnection {
     return this.#kept.get(cluster)?.connection ?? NONE;
+  }
+
+  impersonatorOf(name: string): ImpersonatorAccess {
+    const cluster = this.#clusters.get({ namespace: "", name });
+    if (cluster === undefined) return NONE;
+    if (cluster.spec.syncMode !== "Push") return { kind: "pull" };
+    const connection = this.of(name);
+    if (connection.kind === "unusable") return connection;
+    if (connection.kind === "none")
+      return { kind: "unusable", message: "the control plane has not connected to it yet" };
+    return impersonatorAccess(cluster, connection.access, (key) => this.#secrets.get(key));
   }
 
   onChange(handler: (cluster: string) => void): () => void {
@@ -193,7 +205,7 @@ class FollowedConnections implements MemberConnections {
     }
   }
 
-  /** Writes on the Secret for which endpoint it is. The Secret's change brings the next look. */
+  /** Writes on the Secret for which endpoint it is. The Secret's change brings the next reconcile. */
   #bind(cluster: string, { metadata }: AnyObject, endpoint: string): void {
     const { namespace = "", name, resourceVersion } = metadata;
     const id = formatKey({ namespace, name });

@@ -91,7 +91,7 @@ const names = (objects: readonly AnyObject[]): readonly string[] =>
 const crdKey = { namespace: "", name: "widgets.ex.io" };
 
 describe("templates", () => {
-  it("are found by reference, kind and namespace, and by who has claimed them", async () => {
+  it("are found by reference, kind and namespace, and by the policy that has claimed them", async () => {
     const followed = await follow();
     const { world, templates } = followed;
     await world.client.create(resources.deployments, deployment("web"));
@@ -135,7 +135,7 @@ describe("templates", () => {
     await close(followed);
   });
 
-  it("are reported to who asks later as new, and to who has gone not at all", async () => {
+  it("are reported as new to a handler that is added later, and not at all to one that was removed", async () => {
     const followed = await follow();
     const { world, templates } = followed;
     await world.client.create(resources.configMaps, configMap("c"));
@@ -168,7 +168,7 @@ describe("a kind", () => {
     await close(followed);
   });
 
-  it("that goes and comes again is followed anew", async () => {
+  it("that goes and comes again is followed again", async () => {
     const followed = await follow();
     const { world, templates } = followed;
     await world.client.create(resources.crds, widgetCrd());
@@ -210,7 +210,7 @@ describe("a kind", () => {
     await close(followed);
   });
 
-  it("that cannot be listed holds nobody up, and is served once it can be", async () => {
+  it("that cannot be listed delays no other, and is served once it can be", async () => {
     const followed = await follow(undefined, ["secrets"]);
     const { world, templates, failing } = followed;
     let isSynced: boolean | undefined;

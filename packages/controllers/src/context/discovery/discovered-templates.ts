@@ -30,7 +30,7 @@ const CRDS: Resource = {
   namespaced: false,
 };
 
-/** Groups whose objects are the control plane's own, or say nothing that could be propagated. */
+/** Groups whose objects are the control plane's own, or hold nothing that could be propagated. */
 const OWN_GROUPS: ReadonlySet<string> = new Set([
   "cluster.karmada.io",
   "policy.karmada.io",
@@ -194,7 +194,7 @@ class DiscoveredTemplates implements Templates {
       if (isTemplateKind(resource) && !this.#options.skips(resource))
         wanted.set(`${apiVersionOf(resource)} ${resource.kind}`, resource);
     for (const [kind, { informer }] of this.#followed) {
-      // A group that could not be read says nothing about its kinds.
+      // Of a group that could not be read the kinds are not known.
       if (failed.includes(apiVersionOf(informer.resource))) continue;
       if (!isSameCollection(informer.resource, wanted.get(kind))) await this.#unfollow(kind);
     }
@@ -242,7 +242,7 @@ function isTemplateKind({ group, kind, verbs, preferred }: DiscoveredResource): 
   );
 }
 
-/** Whether a kind is still found where it was: a definition made anew may move it. */
+/** Whether a kind is still found where it was: a definition that was created again may move it. */
 function isSameCollection(followed: Resource, wanted: Resource | undefined): boolean {
   return wanted?.plural === followed.plural && wanted.namespaced === followed.namespaced;
 }

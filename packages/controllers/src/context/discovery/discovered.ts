@@ -1,9 +1,9 @@
 /**
- * Reading an API's discovery: which kinds there are, by whom they are served, what can be done with them.
+ * Reading an API's discovery: which kinds there are, where they are served, which verbs they have.
  *
  * 1. Groups that cannot be read are named in `failed`; the others are still answered.
  * 2. Nothing throws on a malformed document: what cannot be understood is left out. Only one with too many groups is
- *    refused whole, because to leave some out would be to say that they are not served.
+ *    refused whole, because a group that is left out counts as not served.
  */
 import { isJsonObject, type Json, type Resource } from "@lifeboat/api";
 import { type CallOptions, type Client, ExcessiveResponse, NotSent } from "@lifeboat/kit";

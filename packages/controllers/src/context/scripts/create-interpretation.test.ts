@@ -135,7 +135,7 @@ const ALL: Scripts = {
 describe("a kind with scripts", () => {
   beforeEach(() => teach(ALL));
 
-  it("has the replicas and requirements that its script says", async () => {
+  it("has the replicas and requirements that its script answers", async () => {
     expect(await interpretation().replicas(workload())).toEqual({
       replicas: 3,
       requirements: { resourceRequest: { cpu: "100m" } },
@@ -149,14 +149,14 @@ describe("a kind with scripts", () => {
     expect(Object.isFrozen(revised)).toBe(true);
   });
 
-  it("retains what its script says", async () => {
+  it("retains what its script answers", async () => {
     const observed = workload({ spec: { paused: true } });
     expect(await interpretation().retain(workload(), observed)).toMatchObject({
       spec: { paused: true, replicas: 3, args: [] },
     });
   });
 
-  it("reports the status that its script says", async () => {
+  it("reports the status that its script answers", async () => {
     const status = { ready: 2, conditions: [], secret: "x" };
     expect(await interpretation().reflectStatus(workload({ status }))).toEqual({
       ready: 2,
@@ -180,7 +180,7 @@ describe("a kind with scripts", () => {
     });
   });
 
-  it("is as healthy as its script says", async () => {
+  it("is as healthy as its script answers", async () => {
     expect(await interpretation().health(workload({ status: { ready: 3 } }))).toBe("Healthy");
     expect(await interpretation().health(workload())).toBe("Unhealthy");
   });
@@ -259,7 +259,7 @@ describe("a script that fails", () => {
       "the number of replicas is 1.5",
     ],
     [
-      "says neither yes nor no",
+      "answers neither yes nor no",
       { healthInterpretation: "function InterpretHealth() return 'yes' end" },
       () => interpretation().health(workload()),
       'the answer is "yes", not true or false',
@@ -293,7 +293,7 @@ describe("a script that fails", () => {
     ],
   ];
 
-  it.each(FAILURES)("because it %s says so", async (_, scripts, ask, message) => {
+  it.each(FAILURES)("because it %s is reported", async (_, scripts, ask, message) => {
     await teach(scripts);
     const failure: unknown = await ask().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(InterpretationFailed);
@@ -319,7 +319,7 @@ describe("changes of scripts", () => {
     return kinds;
   };
 
-  it("are told once each, and hold at once even for what was asked before", async () => {
+  it("are reported once each, and hold at once even for what was asked before", async () => {
     const kinds = told();
     const object = workload();
     await teach(healthy(false));
@@ -343,7 +343,7 @@ describe("changes of scripts", () => {
     expect(interpretation().isCustomized("shop.io/v1", "Workload", "health")).toBe(false);
   });
 
-  it("that change no script are not told", async () => {
+  it("that change no script are not reported", async () => {
     await teach(healthy(true));
     const kinds = told();
     const key = { namespace: "", name: "workload" };
@@ -353,7 +353,7 @@ describe("changes of scripts", () => {
     expect(kinds).toEqual([]);
   });
 
-  it("to another kind are told for both", async () => {
+  it("to another kind are reported for both", async () => {
     await teach(healthy(true));
     const kinds = told();
     const body = { spec: { target: { kind: "Other" } } };
@@ -364,7 +364,7 @@ describe("changes of scripts", () => {
     expect(interpretation().isCustomized("shop.io/v1", "Workload", "health")).toBe(false);
   });
 
-  it("end being told when nobody wants to know any more", async () => {
+  it("are not reported to a handler that was removed", async () => {
     const kinds: string[] = [];
     const end = interpretation().onChange((_, kind) => kinds.push(kind));
     end();
@@ -374,7 +374,7 @@ describe("changes of scripts", () => {
 });
 
 describe("several customizations of one kind", () => {
-  it("answer by the oldest for each question, and the others are told so", async () => {
+  it("answer by the oldest for each question, with an Event on the others", async () => {
     await teach({ healthInterpretation: "function InterpretHealth() return false end" }, "z-old");
     await fleet.advance("2s");
     await teach(
@@ -428,7 +428,7 @@ describe("several customizations of one kind", () => {
     expect(await needed(object)).toEqual(["a", "c"]);
   });
 
-  it("17.14: say nothing about dependencies while one of the scripts fails", async () => {
+  it("17.14: answer nothing about dependencies while one of the scripts fails", async () => {
     await teach(needing("b"), "a-good");
     await teach(
       { dependencyInterpretation: "function GetDependencies() error('no') end" },

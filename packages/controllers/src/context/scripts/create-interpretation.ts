@@ -4,7 +4,7 @@
  * 1. A question about a kind with a script for it is answered by that script alone (dependencies: by all scripts for them
  *    together); when a script fails, so does the question. Built-in answers never stand in: they would be answers to another
  *    question.
- * 2. Scripts are asked with the object as it is and never change it; answers are checked before anybody sees them.
+ * 2. Scripts are asked with the object as it is and never change it; answers are checked before they are passed on.
  * 3. The same object is not asked about twice: objects are frozen, so the first answer holds until the script changes.
  */
 import type { AnyObject, Json, ResourceInterpreterCustomization } from "@lifeboat/api";
@@ -72,7 +72,7 @@ class ScriptedInterpretation implements Interpretation, Service {
     this.#informer = informer;
     this.#engine = engine;
     this.#duration = ports.metrics.histogram(scriptDuration);
-    // From the beginning, not from `run`: whoever asks after the informer is synced must find every script.
+    // From the beginning, not from `run`: a caller must find every script once the informer is synced.
     informer.onChange((old, now) => this.#changed(old, now));
   }
 
@@ -89,7 +89,7 @@ class ScriptedInterpretation implements Interpretation, Service {
   }
 
   onChange(handler: (apiVersion: string, kind: string) => void): () => void {
-    // A set holds a function once; two who pass the same one must both be told.
+    // A set holds a function once; two callers with the same one must both be called back.
     const own = (apiVersion: string, kind: string): void => handler(apiVersion, kind);
     this.#handlers.add(own);
     return () => {

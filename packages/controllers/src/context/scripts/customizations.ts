@@ -2,7 +2,7 @@
  * Which script answers which question about which kind, as customizations come, change and go.
  *
  * Several customizations may be about one kind. Each question is answered by the oldest that has a script for it; the
- * others are passed over, and an Event on them tells it. Only dependencies are answered by all scripts together: each may
+ * others are passed over, and an Event on them reports it. Only dependencies are answered by all scripts together: each may
  * find what the others do not know of.
  */
 import type { ResourceInterpreterCustomization } from "@lifeboat/api";
@@ -114,7 +114,7 @@ export class Customizations {
   }
 }
 
-/** What tells one choice of scripts from another. */
+/** What distinguishes one choice of scripts from another. */
 export function scriptsIn(chosen: readonly Chosen[]): string {
   const [only] = chosen;
   return chosen.length === 1 && only !== undefined

@@ -47,7 +47,7 @@ export interface ScriptLimits {
   readonly instructions: number;
   /** How many bytes of text a call may make. */
   readonly textBytes: number;
-  /** The longest script that is looked at. */
+  /** The longest script that is read. */
   readonly scriptBytes: number;
 }
 

@@ -192,7 +192,7 @@ describe("what is remembered", () => {
 });
 
 describe("a workload that left and is nowhere", () => {
-  it("may return when nothing else can take it any more, and is told so once", async () => {
+  it("may return when nothing else can take it any more, with one Event", async () => {
     await start();
     await fleet.advance("10m");
     expect((await bound()).metadata.annotations?.["lifeboat.dev/evicted-from"]).toBe('["m1"]');
@@ -210,7 +210,7 @@ describe("a workload that left and is nowhere", () => {
 });
 
 describe("suspended scheduling", () => {
-  it("holds the workload, because nobody would place it anew", async () => {
+  it("holds the workload, because nothing would place it again", async () => {
     await start();
     const now = await bound();
     const suspension = { scheduling: true };
@@ -220,7 +220,7 @@ describe("suspended scheduling", () => {
     const { items } = await fleet.plane.list(resources.events);
     const held = items.filter((event) => event["reason"] === "EvictionHeld");
     expect(held.length).toBeGreaterThan(0);
-    // It is said once, not with every attempt.
+    // It is reported once, not with every attempt.
     expect(held.every((event) => (event["count"] ?? 1) === 1)).toBe(true);
   });
 });

@@ -6,11 +6,11 @@
  *
  * 1. Since when a copy is unhealthy is on the binding, so a restart neither shortens nor restarts the wait.
  * 2. Before a workload is evicted the server is asked once more what its copy reports.
- * 3. Before an episode is over because every copy is healthy, these are rendered anew: health counts only for copies that are what
- *    they should be now.
+ * 3. Before an episode is over because every copy is healthy, these are rendered again: health counts only for copies that
+ *    are what they should be now.
  * 4. Nothing is evicted to nowhere (D8) or without its state (D12): such a workload is held with the reason, and tried
  *    again when clusters or the binding change, and every half minute.
- * 5. One cluster is left in one write; the next one at the next look.
+ * 5. One cluster is left in one write; the next one at the next reconcile.
  */
 import {
   type Cluster,
@@ -168,7 +168,7 @@ function hasSameFit(old: Cluster | undefined, now: Cluster | undefined): boolean
 class ApplicationFailovers {
   readonly #context: PlaneContext;
   readonly #options: ApplicationFailoverOptions;
-  /** By binding: why it cannot leave, as it was told. */
+  /** By binding: why it cannot leave, as it was reported. */
   readonly #held = new Map<string, string>();
 
   constructor(context: PlaneContext, options: ApplicationFailoverOptions) {
@@ -285,7 +285,7 @@ class ApplicationFailovers {
     });
   }
 
-  /** Whether the server still says what the cache says about a copy. */
+  /** Whether the server still has what the cache has about a copy. */
   async #isUnchanged({ metadata, status }: Work, signal: AbortSignal): Promise<boolean> {
     const key = { namespace: metadata.namespace ?? "", name: metadata.name };
     try {

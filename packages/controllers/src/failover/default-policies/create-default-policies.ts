@@ -1,8 +1,8 @@
 /**
  * Makes the two taint policies that a control plane starts with (D2): `default-not-ready` and `default-unreachable`. They
- * keep new work away from a cluster that is not Ready, and are ordinary policies that anybody may read, edit and delete.
+ * keep new work away from a cluster that is not Ready, and are ordinary policies that users may read, edit and delete.
  *
- * 1. They are made once in the life of a control plane: a ConfigMap says that it was done, so that deleting them is
+ * 1. They are made once in the life of a control plane: a ConfigMap records that it was done, so that deleting them is
  *    respected for ever. It is written after the policies: a death in between makes them again, never leaves them out.
  * 2. A policy of the same name that is already there is left as it is.
  */

@@ -1,13 +1,13 @@
 /**
  * What is known of evacuations that are going on, in memory: every recorded binding with its terms and its state, and the
- * queue of those that may be released. It is built from what informers report and can be built anew at any time.
+ * queue of those that may be released. It is built from what informers report and can be built again at any time.
  *
  * 1. A slice counts once its taint is marked as recorded, and only for the Evacuation that owns it.
  * 2. What happens to one binding costs what that binding has entries; only a change of an evacuation's taints, or of what
- *    people said about it, goes through all of its entries.
+ *    people ordered for it, goes through all of its entries.
  * 3. An entry that is being released, or was, is not put in line again by an older state of its binding.
  * 4. Whether an entry has a target depends on what else its binding has to leave. So when one of a binding's entries stays,
- *    those that are held in other clusters are tried again: the records may say so long after the clusters have changed.
+ *    those that are held in other clusters are tried again: the records may change long after the clusters did.
  */
 import {
   equalJson,
@@ -76,7 +76,7 @@ export interface Item {
   readonly order: number;
   readonly terms: Map<string, Term>;
   state: EntryState;
-  /** Its binding was looked at, so that a change of its state is news. */
+  /** Its binding was read, so that a change of its state is news. */
   isKnown: boolean;
   putBack: boolean;
   /** It has left, and is in no cluster. */
@@ -84,7 +84,7 @@ export interface Item {
   held: Held | undefined;
   /** It is being released; the queue does not get it meanwhile. */
   isBusy: boolean;
-  /** Older states of the binding say nothing about it: the version of the eviction. */
+  /** Older states of the binding do not count: the version of the eviction. */
   version: string;
 }
 
@@ -220,7 +220,7 @@ export class Board {
       }
   }
 
-  /** Takes note of what the server says of an item's binding. */
+  /** Takes in an item's binding as the server has it. */
   observe(item: Item, binding: Binding | undefined): void {
     item.version = binding?.metadata.resourceVersion ?? item.version;
     this.#assess(item, binding);
@@ -232,8 +232,8 @@ export class Board {
   }
 
   /**
-   * The same for who looks at the line already, and knows when to look again: being woken by what it did itself, it would
-   * never rest while the server refuses. Answers whether the item is in line.
+   * The same for the caller that works off the line already, and knows when to check again: woken by its own change, it
+   * would never rest while the server refuses. Answers whether the item is in line.
    */
   putInPlace(item: Item): boolean {
     const dueAt = this.dueAt(item);
@@ -248,7 +248,7 @@ export class Board {
     return true;
   }
 
-  /** Puts everybody in line again: the clock was set, so all are due at another time. */
+  /** Puts all items in line again: the clock was set, so all are due at another time. */
   settleAll(): void {
     for (const { items } of this.tracks)
       for (const item of items.values()) if (item.held === undefined) this.settle(item);
@@ -364,8 +364,8 @@ export class Board {
   }
 
   /**
-   * Who is meant by a name: slices of different taints are read in no order of time, so a former binding of that name may be
-   * read of last.
+   * The item that a name means: slices of different taints are read in no order of time, so a former binding of that name
+   * may be read last.
    */
   #itemOf(track: Track, id: string): Item | undefined {
     const present = track.recorded.get(this.#bindingOf(id)?.metadata.uid ?? "");
@@ -409,7 +409,7 @@ export class Board {
         result,
       })),
       binding,
-      // What a person did stays said while it is written down, whatever the scheduler makes of it.
+      // What a person did holds until it is written, whatever the scheduler makes of it.
       takenOut: track.takenOut.has(uid) || item.putBack,
     });
     // A binding that left has another result: all its entries are updated.
@@ -468,7 +468,7 @@ function isOwned({ metadata }: EvacuationSlice, uid: string): boolean {
   return (metadata.ownerReferences ?? []).some((owner) => owner.uid === uid);
 }
 
-/** Whether entries must be judged anew: not for counts alone. */
+/** Whether entries must be judged again: not for counts alone. */
 function isOtherwise(before: Evacuation, now: Evacuation): boolean {
   return (
     before.metadata.uid !== now.metadata.uid ||

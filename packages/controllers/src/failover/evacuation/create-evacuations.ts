@@ -4,7 +4,7 @@
  *   recorder   one key per cluster: records the affected workloads, and progress          recorder.ts
  *   releaser   one key for the fleet: releases the next, under one rate                   releaser.ts
  *   board      what both know, from the informers                                         board.ts
- *   state      all that both read, and how one is asked to look again                     state.ts
+ *   state      all that both read, and how one is asked to reconcile again                state.ts
  *
  * The rules are in core/failover/evacuation, with a map of the whole.
  */
@@ -35,7 +35,7 @@ export interface EvacuationsOptions {
   /** The gate `StatefulFailoverInjection`: while it is off, no state is read. */
   readonly statefulFailoverInjection: boolean;
   readonly rates: RateOptions;
-  /** For workloads whose policy says nothing about cluster failover. */
+  /** For workloads whose policy does not set `failover.cluster`. */
   readonly noExecutePurgeMode: PurgeMode;
   /** How often clusters count their room; 10 seconds when absent. */
   readonly clusterStatusUpdateFrequencyMs?: number;

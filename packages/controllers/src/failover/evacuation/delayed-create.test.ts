@@ -29,7 +29,7 @@ async function lossyFleet(): Promise<readonly New<Work>[]> {
       ...context,
       plane: {
         ...wrapped(context.plane),
-        // Nobody clears the late Work away before it could be carried out.
+        // No controller clears the late Work away before it could be carried out.
         delete: (resource, key, options) =>
           key.namespace === FROM && !isLetGo
             ? Promise.reject(new NotSent("the network is down"))

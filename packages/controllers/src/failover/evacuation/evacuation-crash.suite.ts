@@ -1,6 +1,6 @@
 /**
  * A failover during which the control plane dies at one chosen write, before it takes effect or after (its answer is
- * lost). Whatever the write was, the end is the same: everybody moved once, nobody too fast, the record is whole.
+ * lost). Whatever the write was, the end is the same: every workload moved once, none too fast, the record is whole.
  */
 import { parseDuration } from "@lifeboat/base";
 import type { Client } from "@lifeboat/kit";

@@ -4,7 +4,7 @@
  *   C1  over any stretch of time at most one decision more than the rate allows
  *   C6  a decision only for a cluster that bears a taint
  *   C7  one task per binding and cluster
- *   C8  when all is quiet, who is on a faulty cluster has no target, and everybody else has left
+ *   C8  when all is quiet, a workload on a faulty cluster has no target, and every other has left
  */
 import { evacuations } from "@lifeboat/api";
 import { OutcomeUnknown } from "@lifeboat/kit";

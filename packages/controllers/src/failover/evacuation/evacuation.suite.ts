@@ -56,7 +56,7 @@ export interface BareSettings {
   readonly seed?: number;
   readonly options?: Partial<EvacuationsOptions>;
   readonly through?: (context: PlaneContext) => PlaneContext;
-  /** false: nothing places anew what was evicted. */
+  /** false: nothing places again what was evicted. */
   readonly scheduler?: boolean;
 }
 
@@ -123,7 +123,7 @@ export async function bindMany(
   await fleet.settle();
 }
 
-/** Bindings of which nobody has reported anything. */
+/** Bindings without a report. */
 export async function createMany(
   fleet: Fleet,
   set: string,

@@ -53,7 +53,7 @@ describe("a cluster that becomes faulty", () => {
     expect(await allEvacuations(fleet)).toHaveLength(1);
   });
 
-  it("moves only who asks for it when the taint is PreferNoExecute, after their own time", async () => {
+  it("moves only workloads that ask for it when the taint is PreferNoExecute, after their own time", async () => {
     fleet = await evacuationFleet();
     const failover = { cluster: { tolerationSeconds: 100 } };
     await deployOn(fleet, "active", 1, "m1", SINGLE, { failover });

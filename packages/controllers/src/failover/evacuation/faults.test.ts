@@ -1,4 +1,4 @@
-/** What happens when the API server refuses, loses answers, or is written by others; and what the metrics say. */
+/** What happens when the API server refuses, loses answers, or is written by others; and what the metrics show. */
 import { type AnyObject, evacuations, failure, Refused, resourceBindings } from "@lifeboat/api";
 import { DEFAULT_RATES } from "@lifeboat/core/failover/evacuation";
 import { type Client, type Metrics, OutcomeUnknown } from "@lifeboat/kit";
@@ -45,7 +45,7 @@ async function fleetWith(
 
 describe("a lost answer", () => {
   it.each(["evacuationbudgets", "resourcebindings"])(
-    "about %s counts as used: nobody moves twice or too early",
+    "about %s counts as used: no workload moves twice or too early",
     async (plural) => {
       let lost = 0;
       await fleetWith((plane) => async (resource, object, options) => {
@@ -69,7 +69,7 @@ describe("a lost answer", () => {
   );
 });
 
-describe("a budget that nobody may write", () => {
+describe("a budget whose writes are refused", () => {
   it.each(["Conflict", "InternalError"])("is asked for less and less often: %s", async (reason) => {
     let asked = 0;
     await fleetWith((plane) => (resource, object, options) => {
@@ -88,7 +88,7 @@ describe("a budget that nobody may write", () => {
 });
 
 describe("a binding that others write", () => {
-  it("is decided on anew, with the same token", async () => {
+  it("is decided on again, with the same token", async () => {
     let disturbed = 0;
     await fleetWith((plane) => async (resource, object, options) => {
       if (resource.plural === "resourcebindings" && disturbed++ === 0) {
@@ -144,7 +144,7 @@ describe("an eviction that the server refuses", () => {
 });
 
 describe("the metrics", () => {
-  it("tell the truth about the queue, and end with it", async () => {
+  it("show the queue as it is, and end with it", async () => {
     const metrics: Metrics = createPromMetrics();
     fleet = await bareFleet({ clusters: FOUR, through: (context) => ({ ...context, metrics }) });
     await bindMany(fleet, "a", 3, "m1");
@@ -245,7 +245,7 @@ describe("the metrics", () => {
     expect(await total()).toBe('evict_total{cluster_name="m1"} 1');
   });
 
-  it("count who was abandoned by command, and tell nothing of a cluster that was never faulty", async () => {
+  it("count what was abandoned by command, and show nothing of a cluster that was never faulty", async () => {
     const metrics: Metrics = createPromMetrics();
     fleet = await bareFleet({ clusters: FOUR, through: (context) => ({ ...context, metrics }) });
     await bindMany(fleet, "a", 4, "m1");
@@ -269,7 +269,7 @@ describe("the metrics", () => {
 });
 
 describe("the Events", () => {
-  it("tell what happens to a workload on its binding, its template and the Cluster", async () => {
+  it("report what happens to a workload on its binding, its template and the Cluster", async () => {
     fleet = await bareFleet({
       clusters: FOUR,
       options: { rates: { ...DEFAULT_RATES, rate: 0.1 } },

@@ -1,6 +1,7 @@
 /** How fast the fleet may be evacuated now, and whether a person paused that: read from the caches. */
 import {
   fleetHealth,
+  isolationOf,
   type Lane,
   passiveRateOf,
   type Rate,
@@ -35,7 +36,13 @@ export class FleetRate {
   /** The rate at this moment, by the state of the fleet. */
   get now(): Rate {
     const { context, rates } = this.#parts;
-    return rateOf(fleetHealth(context.informers.clusters.list()), rates);
+    const { clusters, evacuationBudgets } = context.informers;
+    const all = clusters.list();
+    const { isIsolated } = isolationOf(
+      all,
+      evacuationBudgets.get(FLEET_RECORD)?.spec.isolationAgreedAt,
+    );
+    return rateOf({ ...fleetHealth(all), isIsolated }, rates);
   }
 
   /** Whether a person paused all evacuations. */
@@ -59,7 +66,7 @@ export class FleetRate {
       : passiveRateOf(this.#rate, this.#parts.rates);
   }
 
-  /** Reads the state of the fleet and of the budget; every recorder looks again when they changed. */
+  /** Reads the state of the fleet and of the budget; every recorder reconciles again when they changed. */
   read(): void {
     const { board, context, metrics, wakes } = this.#parts;
     const { now: rate, isPausedNow: paused } = this;

@@ -108,7 +108,7 @@ export class Picker {
     }
   }
 
-  /** An item that was picked is in line again unless its state says otherwise. */
+  /** An item that was picked is in line again if its state allows it. */
   putBack({ item }: Picked): void {
     const { board, context, targets } = this.#state;
     item.isBusy = false;
@@ -118,7 +118,7 @@ export class Picker {
     if (item.held === undefined) board.putInPlace(item);
   }
 
-  /** Keeps an item where it is, and tells why. */
+  /** Keeps an item where it is, and reports why. */
   hold(item: Item, reason: HeldReason, message: string): void {
     const { board, context, wakes } = this.#state;
     const { cluster, items } = item.track;

@@ -34,13 +34,13 @@ export class Progress {
     this.#state = state;
   }
 
-  /** Nothing of a cluster is evacuated any more; answers when to look again. */
+  /** Nothing of a cluster is evacuated any more; answers when to reconcile again. */
   end(name: string): Instant | undefined {
     this.#counted.delete(name);
     return this.#showMetrics(name, false, []);
   }
 
-  /** Writes how far the cluster's evacuations are; answers when to look again. */
+  /** Writes how far the cluster's evacuations are; answers when to reconcile again. */
   async write(
     name: string,
     borne: readonly EvictingTaint[],

@@ -41,7 +41,7 @@ export function isBehind(
   return compareVersions(seen, evacuation.metadata.resourceVersion ?? "0") < 0;
 }
 
-/** Asks the server whether the cluster bears these taints. If not, the cache is behind, and the look comes again. */
+/** Asks the server whether the cluster bears these taints. If not, the cache is behind, and the reconcile comes again. */
 export async function confirmTaints(
   { context }: Pick<EvacuationState, "context">,
   name: string,

@@ -89,7 +89,7 @@ it("begins no evacuation for a taint that is gone, of which it has not heard", a
 });
 
 describe("eligibility", () => {
-  it("is frozen per taint: later edits neither save nor condemn anybody", async () => {
+  it("is frozen per taint: later edits change no verdict", async () => {
     fleet = await bareFleet({ clusters: FOUR });
     await bind(fleet, "stays", ["m1"], tolerating());
     await bind(fleet, "goes", ["m1"], tolerating(60));
@@ -111,7 +111,7 @@ describe("eligibility", () => {
     expect(decisions.map(({ binding }) => binding)).toEqual(["goes"]);
   });
 
-  it("is judged on arrival for who reaches the cluster later, once", async () => {
+  it("is judged on arrival for a workload that reaches the cluster later, once", async () => {
     fleet = await bareFleet({ clusters: FOUR });
     const decisions = watchDecisions(fleet);
     await setTaints(fleet, "m1", DOWN);
@@ -131,7 +131,7 @@ describe("eligibility", () => {
     expect((await entriesOf("m1-1")).filter(({ name }) => name === "late")).toHaveLength(1);
   });
 
-  it("is judged once of who took the name of another, whatever the order of the slices", async () => {
+  it("is judged once of a binding that took the name of another, whatever the order of the slices", async () => {
     fleet = await bareFleet({ clusters: FOUR });
     await bind(fleet, "first", ["m1"], tolerating());
     await setTaints(fleet, "m1", DOWN);
@@ -275,7 +275,7 @@ describe("the record", () => {
     expect(new Set((await allSlices(fleet)).map(({ spec }) => spec.evacuation)).size).toBe(10);
   });
 
-  it("begins anew with the policies of the moment when the gate was off meanwhile", async () => {
+  it("begins again with the policies of the moment when the gate was off meanwhile", async () => {
     let failover = true;
     fleet = await bareFleet({
       clusters: FOUR,
@@ -331,7 +331,7 @@ describe("the record", () => {
     });
   });
 
-  it("takes another name when somebody else has it", async () => {
+  it("takes another name when another object has it", async () => {
     fleet = await bareFleet({ clusters: FOUR });
     await fleet.plane.create(evacuations, {
       apiVersion: "lifeboat.dev/v1alpha1",
@@ -356,7 +356,7 @@ describe("the record", () => {
       expect((await bindingOf(fleet, name)).spec.gracefulEvictionTasks).toHaveLength(1);
   });
 
-  it("says that a person's word took somebody out, and leaves that one alone", async () => {
+  it("reports that a person's order took a workload out, and leaves that one alone", async () => {
     fleet = await bareFleet({ clusters: FOUR });
     await bindMany(fleet, "a", 3, "m1");
     const decisions = watchDecisions(fleet);

@@ -4,7 +4,7 @@
  *   taints, bindings ──▶ Evacuation ──▶ slices ──▶ taints marked as recorded        then: progress, at most once a second
  *
  * 1. The Evacuation comes first, then its slices, then the mark that lets entries go: a crash between any two of these is
- *    continued by the next look, and releases no entry too early.
+ *    continued by the next reconcile, and releases no entry too early.
  * 2. A binding is judged once for a taint; a binding that arrives later is judged on arrival.
  * 3. While the gate `Failover` is off only a person's drain is recorded. What was recorded before it was switched off is
  *    closed when it is switched on: eligibility is that of the new moment (D18).
@@ -142,7 +142,7 @@ export class Recorder {
     return true;
   }
 
-  /** Writes the slices of a taint that are missing; undefined when there is nothing to say about it. */
+  /** Writes the slices of a taint that are missing; undefined when there is nothing to report about it. */
   async #recordTaint(
     current: Evacuation,
     taint: EvictingTaint,
@@ -261,7 +261,7 @@ function queuedMessage(cluster: string, taint: EvictingTaint): string {
   return `Queued for eviction from cluster ${cluster}, which bears the taint ${describeTaint(taint)}.`;
 }
 
-/** The status with the taints that are recorded now; entries are counted by the next look. */
+/** The status with the taints that are recorded now; entries are counted by the next reconcile. */
 function recordingStatus(
   { status }: Evacuation,
   taints: readonly RecordedTaint[],

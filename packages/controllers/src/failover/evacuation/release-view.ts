@@ -1,4 +1,4 @@
-/** What the decision about one release looks at, gathered from the caches. */
+/** The input of the decision about one release, gathered from the caches. */
 import type { Moment } from "@lifeboat/base";
 import { isOn } from "@lifeboat/core/binding";
 import type { ReleaseView } from "@lifeboat/core/failover/evacuation";

@@ -1,4 +1,4 @@
-/** Who is released when: rate, turns, lanes, brake, pause, gate, targets, restarts. */
+/** Which workload is released when: rate, turns, lanes, brake, pause, gate, targets, restarts. */
 import {
   clusters,
   evacuationBudgets,
@@ -56,7 +56,7 @@ describe("the rate", () => {
     expect(decisions.map(({ cluster }) => cluster)).toEqual(["m1", "m2", "m1", "m2", "m1", "m2"]);
   });
 
-  it("holds over clusters in turn, and who cannot move costs its cluster no turn", async () => {
+  it("holds over clusters in turn, and a workload that cannot move costs its cluster no turn", async () => {
     fleet = await bareFleet({ clusters: [...FOUR, "m5"] });
     const within = (...clusterNames: readonly string[]) => ({
       placement: { clusterAffinity: { clusterNames }, ...SINGLE_SPREAD },
@@ -109,7 +109,7 @@ describe("the rate", () => {
     expect(decisions).toHaveLength(2);
   });
 
-  it("is told on the budget as it is, also while nothing moves, and written only when it changed", async () => {
+  it("is reported on the budget as it is, also while nothing moves, and written only when it changed", async () => {
     fleet = await bareFleet({ clusters: ["m1", "m2", "m3"] });
     await bindMany(fleet, "a", 1, "m1");
     await setTaints(fleet, "m2", DOWN);
@@ -135,7 +135,7 @@ describe("the rate", () => {
     expect((await budget(fleet)).status).toMatchObject({ ...healthy, failedClusters: 0 });
   });
 
-  it("that flaps is told once a second at most, and as it is when it rests", async () => {
+  it("that flaps is reported once a second at most, and as it is when it rests", async () => {
     fleet = await bareFleet({ clusters: ["m1", "m2"] });
     await setTaints(fleet, "m1", DOWN);
     await fleet.advance("5s");
@@ -246,7 +246,7 @@ describe("the rate", () => {
   });
 });
 
-describe("who has no target", () => {
+describe("a workload without a target", () => {
   const pinned = { clusterAffinity: { clusterNames: ["m1"] } };
 
   it("is held with the reason, takes no token, and goes when a cluster fits", async () => {
@@ -331,7 +331,7 @@ describe("who has no target", () => {
       expect(decisions).toMatchObject([{ binding: "a", cluster: "m1" }]);
     });
 
-    it("is tried again when a new record says that it may stay there", async () => {
+    it("is tried again when a new record lets it stay there", async () => {
       await isHeld();
       const tolerant = { ...(placement as object), clusterTolerations: [{ operator: "Exists" }] };
       const found = await bindingOf(fleet, "a");
@@ -377,7 +377,7 @@ describe("who has no target", () => {
     expect((await evacuation(fleet, "m1-1")).status).toMatchObject({
       held: [{ binding: { name: "a" }, reason: "NoTarget" }],
     });
-    // By now the cluster would have counted what runs there, and says that it has room.
+    // By now the cluster would have counted what runs there, and reports that it has room.
     await fleet.advance("20s");
     expect(decisions).toMatchObject([{ binding: "a" }]);
   });

@@ -21,7 +21,7 @@ import {
 } from "../../context/fleet-record.ts";
 import type { EvacuationState } from "./state.ts";
 
-/** The rate is told at most so often: two planes that see the fleet differently do not chase each other. */
+/** The rate is reported at most so often: two planes that see the fleet differently do not chase each other. */
 const TELL_MS = 1000;
 /** The cache may be behind by a few reservations. */
 const REMEMBERED = 16;

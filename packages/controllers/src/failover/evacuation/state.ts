@@ -1,5 +1,5 @@
 /**
- * What recorder and releaser of evacuations both read, and how one of them is asked to look again. Neither knows the other.
+ * What recorder and releaser of evacuations both read, and how one of them is asked to reconcile again. Neither knows the other.
  */
 import type { PurgeMode } from "@lifeboat/core/binding";
 import type { RateOptions } from "@lifeboat/core/failover/evacuation";
@@ -26,7 +26,7 @@ export interface EvacuationState {
   readonly wakes: Wakes;
 }
 
-/** Asks for another look. */
+/** Asks for another reconcile. */
 export interface Wakes {
   /** Something about the evacuations of this cluster changed. */
   record(cluster: string): void;

@@ -1,4 +1,4 @@
-/** An evacuation in numbers, counted from its entries: what its status and the metrics say. */
+/** An evacuation in numbers, counted from its entries: what its status and the metrics report. */
 import type { EvacuationStatus } from "@lifeboat/api";
 import { formatTime, type Instant } from "@lifeboat/base";
 import type { EntryCounts, EvacuationLine } from "@lifeboat/core/failover/evacuation";

@@ -1,5 +1,5 @@
 /**
- * What the check for a target looks at: the clusters as the scheduler sees them, and what is promised on them.
+ * The input of the check for a target: the clusters as the scheduler sees them, and what is promised on them.
  *
  * 1. A workload that was evicted and is not placed yet has a claim on the room it would be placed in now. So many evictions
  *    do not all count on the same room, also when the scheduler is behind, waits for a purge, or everything restarts.
@@ -22,7 +22,7 @@ import { RoomLedger } from "../../context/room-ledger.ts";
 export class Targets {
   readonly #fleetView: FleetView;
   readonly #ledger: RoomLedger;
-  /** Evicted and not placed, and nobody has promised them anything: what they take is guessed by placing them. */
+  /** Evicted and not placed, and nothing is promised to them: what they take is guessed by placing them. */
   readonly #unplaced = new Map<string, Binding>();
   /** Counted with where they would go, not with where they are. */
   readonly #promised = new Set<string>();
@@ -54,7 +54,7 @@ export class Targets {
     else this.#ledger.takeIn(id, old, now, at);
   }
 
-  /** What a placement of this binding looks at now. */
+  /** The present input of a placement of this binding. */
   viewOf(binding: Binding, moment: Moment): PlacementView {
     this.#guess(moment);
     return this.#view(binding);
@@ -71,7 +71,7 @@ export class Targets {
     if (this.#promised.delete(id)) this.#ledger.put(id, binding);
   }
 
-  /** Lets go of what has settled for long enough; answers whether there was any, so that somebody may fit now. */
+  /** Lets go of what has settled for long enough; answers whether there was any, so that a workload may fit now. */
   expire(moment: Moment): boolean {
     return this.#ledger.expire(moment).length > 0;
   }

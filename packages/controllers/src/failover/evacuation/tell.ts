@@ -1,4 +1,4 @@
-/** What evacuations tell people: Events on workloads, templates and Clusters, with a log line for each decision. */
+/** What evacuations report to people: Events on workloads, templates and Clusters, with a log line for each decision. */
 import type { Evacuation } from "@lifeboat/api";
 import { describeTaint, type RecordedTaint } from "@lifeboat/core/failover/evacuation";
 import { type Binding, bindingOf, tellWorkload } from "../../context/bindings.ts";
@@ -26,7 +26,7 @@ export function tellCluster(
   if (cluster !== undefined) events.record(cluster, { type: "Warning", reason, message });
 }
 
-/** Tells that taints came off, and how many entries stay for that. */
+/** Reports that taints came off, and how many entries stay for that. */
 export function tellRemoved(
   context: Audience,
   current: Evacuation,
@@ -49,7 +49,7 @@ export function tellRemoved(
   });
 }
 
-/** Tells that a workload which was in line stays. */
+/** Reports that a workload which was in line stays. */
 export function tellStays(context: Audience, item: Item, isTakenOut: boolean): void {
   const { track, entry, id, key } = item;
   const { cluster, evacuation } = track;
@@ -67,7 +67,7 @@ export function tellStays(context: Audience, item: Item, isTakenOut: boolean): v
   });
 }
 
-/** Tells that a workload is held. */
+/** Reports that a workload is held. */
 export function tellHeld(
   context: Audience,
   item: Item,

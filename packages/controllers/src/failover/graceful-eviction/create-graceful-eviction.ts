@@ -5,10 +5,10 @@
  *   observe (caches) ──▶ decideTasks ──▶ second look (only when something is over) ──▶ one write of the binding
  *
  * 1. Before a task of mode Directly is cleared the server itself is asked: a Work that the cache does not show may be
- *    there, and a person's word about a cluster may be void.
- * 2. Before a copy is let go because others are healthy, these are rendered anew: health counts only for copies that are
+ *    there, and a person's declaration about a cluster may be void.
+ * 2. Before a copy is let go because others are healthy, these are rendered again: health counts only for copies that are
  *    what they should be now (D9).
- * 3. Why an old copy waits is told once, on the binding and the template, when it needs a person.
+ * 3. Why an old copy waits is reported once, on the binding and the template, when it needs a person.
  */
 import {
   type Cluster,
@@ -29,7 +29,9 @@ import {
   decideTasks,
   evictionPluginNames,
   evictionPlugins,
-  operatorFence,
+  FENCED_CONDITION,
+  fenceOf,
+  type FenceTrust,
   remedyOf,
   type TaskReason,
   taskReasons,
@@ -66,17 +68,18 @@ import {
   worksOf,
 } from "../../context/observe-works.ts";
 
-export interface GracefulEvictionOptions {
+export interface GracefulEvictionOptions extends FenceTrust {
   /** The plugins that let old copies go, by name; see `evictionPluginNames`. */
   readonly plugins: readonly string[];
 }
 
 export const DEFAULT_GRACEFUL_EVICTION: GracefulEvictionOptions = Object.freeze({
   plugins: evictionPluginNames,
+  trustFencedCondition: false,
 });
 
 const CONCURRENCY = 8;
-/** When the cache is behind the server, its next change brings the next look; this is for when none comes. */
+/** When the cache is behind the server, its next change brings the next reconcile; this is for when none comes. */
 const CACHE_BEHIND_MS = 1000;
 
 /** Builds the controller. */
@@ -128,7 +131,7 @@ function bindingsOfWork({ informers }: PlaneContext, work: Work | undefined): re
   return id === undefined ? [] : keysOf(bindingsBy(informers, "id", id).filter(hasTasks));
 }
 
-/** Whether a Work says the same about its copy: what it should be, whether it goes, whether it is healthy. */
+/** Whether a Work reports the same about its copy: what it should be, whether it goes, whether it is healthy. */
 function isSameCopy(old: Work | undefined, now: Work | undefined): boolean {
   if (old === undefined || now === undefined) return false;
   return (
@@ -145,7 +148,7 @@ function healthsOf({ status }: Work): readonly unknown[] {
   return (status?.manifestStatuses ?? []).map(({ health }) => health ?? null);
 }
 
-/** Whether a Cluster says the same about its taints, its health and a person's word. */
+/** Whether a Cluster has the same taints, health and declaration of a person. */
 function isSameCluster(old: Cluster | undefined, now: Cluster | undefined): boolean {
   if (old === undefined || now === undefined) return false;
   return equalJson(concernsOf(old), concernsOf(now));
@@ -157,19 +160,24 @@ function concernsOf({ metadata, spec, status }: Cluster): unknown {
     metadata.deletionTimestamp ?? "",
     metadata.annotations?.[wellKnown.FENCED] ?? "",
     spec.taints ?? [],
-    status?.conditions?.find(({ type }) => type === "Ready")?.status ?? "",
+    ...["Ready", FENCED_CONDITION].map(
+      (one) => status?.conditions?.find(({ type }) => type === one)?.status ?? "",
+    ),
   ];
 }
 
 class Evictions {
   readonly #context: PlaneContext;
   readonly #plugins: TasksView["plugins"];
-  /** By binding: what was last told about copies that wait. */
+  readonly #trust: FenceTrust;
+  /** By binding: what was last reported about copies that wait. */
   readonly #told = new Map<string, string>();
 
   constructor(context: PlaneContext, options: GracefulEvictionOptions) {
     this.#context = context;
     this.#plugins = evictionPlugins(options.plugins);
+    const { trustFencedCondition } = options;
+    this.#trust = { trustFencedCondition };
   }
 
   async look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
@@ -206,6 +214,7 @@ class Evictions {
       clusters: new Map(found.map((cluster) => [cluster.metadata.name, cluster])),
       outdated: new Set(),
       plugins: this.#plugins,
+      ...this.#trust,
     };
   }
 
@@ -232,7 +241,7 @@ class Evictions {
   async #isFenced(name: string, signal: AbortSignal): Promise<boolean> {
     const key = { namespace: "", name };
     const cluster = await this.#context.plane.get(clusters, key, { signal }).catch(ignoreMissing);
-    return cluster !== undefined && operatorFence(cluster) !== undefined;
+    return cluster !== undefined && fenceOf(cluster, this.#trust) !== undefined;
   }
 
   async #write(binding: Binding, plan: TasksPlan, signal: AbortSignal): Promise<void> {
@@ -263,7 +272,7 @@ class Evictions {
     }
   }
 
-  /** Tells, once, why old copies wait for a person or for health. */
+  /** Reports, once, why old copies wait for a person or for health. */
   #tell(binding: Binding, plan: TasksPlan): void {
     const id = formatKey(keyOf(binding));
     const waiting = plan.verdicts.filter(({ fate, reason }) => fate === "kept" && TOLD.has(reason));
@@ -323,7 +332,7 @@ function ignoreMissing(error: unknown): undefined {
   throw error;
 }
 
-/** Whether trying again by itself will not help: worth telling a person. */
+/** Whether trying again by itself will not help: worth an Event. */
 function isLasting(error: unknown): boolean {
   return error instanceof Refused && error.status.reason !== "Conflict";
 }

@@ -145,7 +145,7 @@ describe("before a copy is let go because another one is healthy", () => {
     await fleet.plane.update(resourceBindings, { ...seen, status }, { subresource: "status" });
     const { resourceVersion } = (await fleet.plane.get(resourceBindings, KEY)).metadata;
     await fleet.advance("5m");
-    // The Work is another one than would be rendered: its health says nothing.
+    // The Work is another one than would be rendered: its health does not count.
     const after = await fleet.plane.get(resourceBindings, KEY);
     expect(after.spec.gracefulEvictionTasks?.map(({ fromCluster }) => fromCluster)).toEqual(["m1"]);
     // It is stamped once, and then nothing is written.

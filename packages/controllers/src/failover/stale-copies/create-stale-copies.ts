@@ -1,6 +1,7 @@
 /**
- * Says on each Cluster whether copies may still run there that should not (condition StaleCopiesRemoved), and takes a
- * person's word that it is off from a cluster that answers. The rules are in core/failover/eviction-tasks/stale-copies.ts.
+ * Reports on each Cluster whether copies may still run there that should not (condition StaleCopiesRemoved), and removes a
+ * person's declaration that it is off from a Cluster that answers. The rules are in
+ * core/failover/eviction-tasks/stale-copies.ts.
  *
  * Works concern a cluster only while it does not answer or waits for them; others cost nothing.
  */
@@ -64,7 +65,7 @@ async function look(context: PlaneContext, key: ObjectKey, signal: AbortSignal):
     await plane.update(clusters, { ...cluster, status }, { subresource: "status", signal });
     const { status: value, reason, message } = condition;
     events.record(cluster, { type: value === "True" ? "Normal" : "Warning", reason, message });
-    // The next look follows from this write.
+    // The next reconcile follows from this write.
     return done;
   }
   if (!liftFence) return done;

@@ -1,10 +1,10 @@
 /**
- * Carries out taint policies: one look per Cluster, one write when its taints or what is remembered of them change. The
+ * Carries out taint policies: one reconcile per Cluster, one write when its taints or what is remembered of them change. The
  * rules are in core/failover/taints.
  *
- * 1. Every state of a cluster's conditions that the informer reports reaches the decision, also those between two looks:
- *    a window is interrupted by a mismatch that lasted a millisecond.
- * 2. After a start the first look of a cluster counts as unwatched, and so does the first after a state was dropped.
+ * 1. Every state of a cluster's conditions that the informer reports reaches the decision, also those between two
+ *    reconciles: a window is interrupted by a mismatch that lasted a millisecond.
+ * 2. After a start the first reconcile of a cluster counts as unwatched, and so does the first after a state was dropped.
  * 3. Nothing is written by the cached policies alone: the server is asked for them first. Of two leaders, one that has not
  *    heard of a policy would take its taints off as often as the other sets them.
  */
@@ -42,10 +42,10 @@ export interface TaintPoliciesOptions {
   readonly failover: boolean;
 }
 
-/** More states than this between two looks are not kept: the next look then counts as unwatched. */
+/** More states than this between two reconciles are not kept: the next one then counts as unwatched. */
 const MAX_PASSED = 1000;
 
-/** What a cluster went through since its last look. */
+/** What a cluster went through since its last reconcile. */
 interface Watched {
   passed: PassedState[];
   unwatched: boolean;
@@ -148,7 +148,7 @@ class TaintPolicies implements Service {
         throw error;
       }
     }
-    // Only now: a look whose write failed must see the same history again.
+    // Only now: a reconcile whose write failed must see the same history again.
     watched.passed = watched.passed.slice(passed.length);
     watched.unwatched = false;
     for (const event of plan.events) events.record(cluster, event);
@@ -183,7 +183,7 @@ function conditionsOf(cluster: Cluster): PassedState["conditions"] {
   return cluster.status?.conditions ?? [];
 }
 
-/** Whether trying again by itself will not help: worth telling a person. */
+/** Whether trying again by itself will not help: worth an Event. */
 function isLasting(error: unknown): boolean {
   return error instanceof Refused && error.status.reason !== "Conflict";
 }

@@ -38,6 +38,7 @@ import { MemberObjects } from "./member-objects.ts";
 import { MemberWrites } from "./member-writes.ts";
 import { declareExecutionMetrics } from "./metrics.ts";
 import { removeWork } from "./remove-work.ts";
+import type { PlaneWord } from "./still-wanted.ts";
 import { removeStray } from "./stray-copies.ts";
 import { newestOf, WorkMemories } from "./work-memory.ts";
 
@@ -51,6 +52,8 @@ export interface ClusterExecutionParts {
   readonly plane: Client;
   readonly member: Client;
   readonly works: ClusterWorks;
+  /** What the plane decided about bindings: `askBindings` in the control plane, `readEndorsements` in an agent. */
+  readonly word: PlaneWord;
   readonly events: EventRecorder;
   readonly interpretation: Interpretation;
   /** How much the member may put into an informer's copy; absent: it is trusted. */
@@ -82,7 +85,7 @@ class WorksOfCluster implements ClusterExecution {
   readonly #memories: WorkMemories;
 
   constructor(ports: KitPorts, parts: ClusterExecutionParts) {
-    const { cluster, plane, member, events, works, limits } = parts;
+    const { cluster, plane, member, events, works, word, limits } = parts;
     const { clock } = ports;
     const log = ports.log.child({ cluster });
     const source = { member, namespace: executionNamespace(cluster), ...(limits && { limits }) };
@@ -93,6 +96,7 @@ class WorksOfCluster implements ClusterExecution {
       clock,
       log,
       plane,
+      word,
       events,
       apis: new MemberApis(clock, member),
       objects: new MemberObjects(ports, source, (work) => this.#enqueue(work)),

@@ -1,6 +1,6 @@
 /**
  * Whatever happens to Works, members, the network and the control plane: once the trouble is over, members hold what the
- * Works say, the Works say so, what was deleted is gone, and then nothing is written any more.
+ * Works ask for, the Works report it, what was deleted is gone, and then nothing is written any more.
  */
 import {
   type AnyObject,

@@ -1,4 +1,4 @@
 import { it } from "vitest";
 import { checkHistories } from "./execution-model.suite.ts";
 
-it("ends as the Works say after any history, and then is quiet", () => checkHistories(10), 60_000);
+it("ends as the Works ask after any history, and then is quiet", () => checkHistories(10), 60_000);

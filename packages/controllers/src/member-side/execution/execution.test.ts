@@ -1,4 +1,4 @@
-/** Execution in a fleet: what Works say is in members, what members report is on Works, and nothing else is touched. */
+/** Execution in a fleet: what Works ask for is in members, what members report is on Works, and nothing else is touched. */
 import {
   type AnyObject,
   clusters,
@@ -278,7 +278,7 @@ describe("execution", () => {
     });
   });
 
-  it("waits for a namespace, and says so", async () => {
+  it("waits for a namespace, and reports it", async () => {
     const fleet = await executing();
     const it = new Case(fleet, marked(configMap("c", {}, { namespace: "shop" })));
     await it.create();
@@ -312,7 +312,7 @@ describe("execution", () => {
     expect(await writesDuring(fleet, () => fleet.advance("1m"))).toBe(0);
   });
 
-  it("does not fight without end with somebody who changes the copy each time", async () => {
+  it("does not fight without end with a writer that changes the copy each time", async () => {
     const fleet = await executing();
     const it = await web(fleet);
     await it.create();
@@ -339,7 +339,7 @@ describe("execution", () => {
     expect(await it.inMember(resources.deployments)).toMatchObject({ spec: { replicas: 2 } });
   });
 
-  it("leaves an object of somebody else alone, until it goes or may be taken over", async () => {
+  it("leaves an object of another owner alone, until it goes or may be taken over", async () => {
     const fleet = await executing({ memberModel: false });
     const { client } = fleet.member("m1");
     const foreign = await client.create(resources.configMaps, configMap("c", { theirs: "1" }));
@@ -358,7 +358,7 @@ describe("execution", () => {
     expect(await it.condition("Applied")).toMatchObject({ status: "True" });
   });
 
-  it("never deletes an object of somebody else", async () => {
+  it("never deletes an object of another owner", async () => {
     const fleet = await executing({ memberModel: false });
     await fleet.member("m1").client.create(resources.configMaps, configMap("c", { theirs: "1" }));
     const it = new Case(fleet, marked(configMap("c")));
@@ -451,7 +451,7 @@ describe("execution", () => {
     expect(await it.inMember(resources.deployments)).toBeUndefined();
   });
 
-  it("keeps a Work purged Directly while a pod runs that nobody owns any more", async () => {
+  it("keeps a Work purged Directly while a pod runs that has no owner any more", async () => {
     const fleet = await executing();
     const it = await web(fleet);
     await it.create();
@@ -509,7 +509,7 @@ describe("execution in trouble", () => {
     ["partitioned", { kind: "partition" }],
     ["failing", { kind: "errors" }],
   ] as const)(
-    "says of a %s member what it could not do, and does it later",
+    "reports of a %s member what it could not do, and does it later",
     async (_what, fault) => {
       const fleet = await executing();
       fleet.member("m1").link.setFault(fault);
@@ -533,7 +533,7 @@ describe("execution in trouble", () => {
     },
   );
 
-  it("looks at once when the cluster is Ready again", async () => {
+  it("reconciles at once when the cluster is Ready again", async () => {
     const fleet = await executing();
     fleet.member("m1").link.setFault({ kind: "down" });
     const it = await web(fleet);
@@ -566,7 +566,7 @@ describe("execution in trouble", () => {
     const before = await it.work();
     await fleet.advance("5m");
     expect(await it.work()).toEqual(before);
-    // Nothing in the manifest changes: the cache says that all is well, which proves nothing.
+    // Nothing in the manifest changes: by the cache all is well, which proves nothing.
     await it.change({ preserveResourcesOnDeletion: true });
     await fleet.advance("5m");
     expect((await it.work()).status?.manifestStatuses).toEqual(before.status?.manifestStatuses);
@@ -677,7 +677,7 @@ describe("execution in trouble", () => {
     });
   });
 
-  it("says of a cluster without a usable Secret that it cannot be reached", async () => {
+  it("reports of a cluster without a usable Secret that it cannot be reached", async () => {
     const fleet = await executing({ memberModel: false });
     await fleet.plane.delete(resources.secrets, { namespace: "karmada-cluster", name: "m1" });
     await fleet.settle();
@@ -765,7 +765,7 @@ describe("execution in trouble", () => {
     const { link } = fleet.member("m1");
     const create = link.target.create.bind(link.target);
     let isFirst = true;
-    // Somebody else is faster, so that the member is asked what it has.
+    // Another writer is faster, so that the member is asked what it has.
     link.target.create = (async (...given: Parameters<typeof create>) => {
       if (isFirst) await create(resources.configMaps, configMap("c"));
       isFirst = false;

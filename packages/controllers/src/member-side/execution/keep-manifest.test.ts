@@ -1,4 +1,4 @@
-/** When a look at one object of a Work comes again. */
+/** When one object of a Work is reconciled again. */
 import { type Clock, instantOf } from "@lifeboat/base";
 import { expect, it } from "vitest";
 import { keepManifest, type ManifestLook, type ManifestPorts } from "./keep-manifest.ts";

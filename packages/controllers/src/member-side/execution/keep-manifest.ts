@@ -1,18 +1,18 @@
 /**
  * Bringing one object of a Work to its member, and reading what it reports.
  *
- * The cache is where a look begins. It is not believed
+ * A reconcile begins with the cache. It is not believed
  *
  *   when it is behind the member's answer to our own write (that answer is used instead, for five seconds),
  *   when the member refuses what was decided on it (Conflict, AlreadyExists, NotFound),
- *   when it says that a new generation of the Work needs no write: what was cached before a link broke proves nothing;
+ *   when it shows that a new generation of the Work needs no write: what was cached before a link broke proves nothing;
  *
  * then the member is asked.
  *
- * 1. `applied` is answered only for an object that the member showed, in this look or in the one that applied the same
+ * 1. `applied` is answered only for an object that the member showed, in this reconcile or in the one that applied the same
  *    generation of the Work.
- * 2. A read that fails is "unknown"; a write that fails, refused or unanswered, is "failed", because the object was seen
- *    to be another than the Work says. Nothing is thrown for either.
+ * 2. A read that fails is "unknown"; a write that fails, refused or unanswered, is "failed", because the object was seen to
+ *    be another than the Work asks for. Nothing is thrown for either.
  */
 import { type AnyObject, isRefused, Refused } from "@lifeboat/api";
 import { addMs, anew, type Clock, type Instant } from "@lifeboat/base";
@@ -53,7 +53,7 @@ export interface ManifestLook {
   readonly undoFrom?: number | undefined;
   /**
    * Asks whether the Work is still what it was seen to be, before an object is made, or put back to what it was; false: not
-   * now, and the Work's next change asks for a look.
+   * now, and the Work's next change enqueues it.
    */
   readonly isStillMeant: (signal: AbortSignal) => Promise<boolean>;
 }
@@ -80,15 +80,15 @@ const PATIENCE_MS = 5000;
 const ATTEMPTS = 3;
 
 /**
- * Nothing can be said yet: the first list of its kind is under way, the Work is not what it was taken for, or somebody else
+ * Nothing is known yet: the first list of its kind is under way, the Work is not what it was taken for, or another writer
  * changes the object again and again.
  */
 export interface NotYet {
-  /** What is waited for asks for a look itself; this is for the case that it does not. */
+  /** What is waited for enqueues the Work itself; this is for the case that it does not. */
   readonly waitUntil: Instant;
 }
 
-/** Looks at one object of a Work. */
+/** Reconciles one object of a Work. */
 export async function keepManifest(
   ports: ManifestPorts,
   look: ManifestLook,
@@ -126,7 +126,7 @@ function beginningOf(
 ): Beginning | NotYet {
   const cached = objects.get(reference);
   const now = clock.monotonic();
-  // Whole milliseconds: a tiny rest of one would be lost in the wall clock's numbers, and the look come again at once, for ever.
+  // Whole milliseconds: a tiny rest of one would be lost in the wall clock's numbers, and the reconcile come again at once, for ever.
   if (cached.kind === "unsynced") {
     const leftMs = Math.ceil(cached.since + PATIENCE_MS - now);
     return leftMs > 0 ? { waitUntil: addMs(clock.now(), leftMs) } : {};
@@ -146,7 +146,7 @@ class Tries {
   readonly #look: ManifestLook;
   readonly #signal: AbortSignal;
   #observed: AnyObject | undefined;
-  /** Whether `#observed` is what the member answered in this look. */
+  /** Whether `#observed` is what the member answered in this reconcile. */
   #asked = false;
   #wrote = false;
   #placeMissing = false;
@@ -196,7 +196,7 @@ class Tries {
     return this.#succeeded(desired, plan, this.#observed);
   }
 
-  /** Of a generation that was applied before, a write undoes what somebody did. */
+  /** Of a generation that was applied before, a write undoes what another writer did. */
   #pauseBeforeUndo(): NotYet | undefined {
     const { proven, undoFrom = 0 } = this.#look;
     const { clock } = this.#ports;
@@ -263,7 +263,7 @@ class Tries {
     const recreated = plan.reason === "Recreated";
     const kept = await this.#reported({ kind: "applied", version: record.version, recreated });
     if (record === applied) return { ...anew, ...kept, applied: this.#slimmed(applied) };
-    // What happens to the object before the watch has caught up may never be told.
+    // What happens to the object before the watch has caught up may never be reported.
     return {
       ...anew,
       ...kept,
@@ -318,7 +318,7 @@ async function attempt<T>(
   }
 }
 
-/** What telling whether somebody changed labels or annotations takes. */
+/** What it takes to see whether another writer changed labels or annotations. */
 function marksOf({ metadata: { labels, annotations } }: AnyObject): Fields {
   return { metadata: { labels, annotations } };
 }

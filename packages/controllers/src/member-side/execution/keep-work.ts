@@ -1,7 +1,7 @@
 /**
- * Brings the objects of a Work that is not being deleted to its member, and reports what they tell.
+ * Brings the objects of a Work that is not being deleted to its member, and reports their status.
  *
- * 1. Nothing is applied for the first time before the binding was asked whether the Work is still wanted, and nothing is
+ * 1. Nothing is applied for the first time before the plane's word was asked whether the Work is still wanted, and nothing is
  *    created again, or put back to what it was, before the plane was asked whether the Work is still there
  *    (still-wanted.ts).
  * 2. Drift is undone at once, but ever more slowly while another client changes the objects again and again (core's
@@ -17,7 +17,8 @@ import {
   type ApplyOutcome,
   type ManifestReport,
 } from "@lifeboat/core/propagation/observing";
-import { checkAgainAt, type Client, type Outcome } from "@lifeboat/kit";
+import { wasTried } from "@lifeboat/core/propagation/works";
+import { checkAgainAt, type Client, done, type Outcome } from "@lifeboat/kit";
 import { type AnsweredRecord, keepManifest, type Kept, type NotYet } from "./keep-manifest.ts";
 import {
   isReference,
@@ -30,11 +31,12 @@ import type { MemberObjects } from "./member-objects.ts";
 import type { ExecutionMetrics } from "./metrics.ts";
 import { againAtEarliest, pauseAfterFailure, type PausePorts } from "./reconcile-again.ts";
 import { type ReportPorts, reportWork } from "./report-work.ts";
-import { askBinding, isStillThere, wasTried } from "./still-wanted.ts";
+import { isStillThere, type PlaneWord } from "./still-wanted.ts";
 import { generationOf, manifestsOf, statusOf } from "./work-fields.ts";
 import type { WorkMemory } from "./work-memory.ts";
 
 export interface KeepPorts extends LocatePorts, PausePorts, ReportPorts {
+  readonly word: PlaneWord;
   readonly objects: MemberObjects;
   readonly metrics: ExecutionMetrics;
 }
@@ -46,7 +48,9 @@ export async function keepWork(
   memory: WorkMemory,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  if (!(await isWanted(ports, work, memory, signal)))
+  const answer = await mayBegin(ports, work, memory, signal);
+  if (answer === "awaited") return done;
+  if (answer !== "wanted")
     return checkAgainAt(
       pauseAfterFailure(ports, work, memory, "its binding does not ask for it here"),
     );
@@ -76,17 +80,17 @@ export async function keepWork(
   return againAtEarliest(times);
 }
 
-async function isWanted(
-  { cluster, plane }: KeepPorts,
+async function mayBegin(
+  { plane, word }: KeepPorts,
   work: Work,
   memory: WorkMemory,
   signal: AbortSignal,
-): Promise<boolean> {
-  if (memory.wanted || wasTried(work)) return true;
-  const answer = await askBinding(plane, cluster, work, signal);
-  if (answer === "nobodys") await discard(plane, work, signal);
+): ReturnType<PlaneWord["mayBegin"]> {
+  if (memory.wanted || wasTried(work)) return "wanted";
+  const answer = await word.mayBegin(work, signal);
+  if (answer === "orphaned") await discard(plane, work, signal);
   memory.wanted = answer === "wanted";
-  return memory.wanted;
+  return answer;
 }
 
 /** Deletes a Work that was never tried. */
@@ -120,7 +124,7 @@ async function keepOne(
       proven,
       undoFrom: undoFrom(memory.undone),
       applied: memory.applied.get(ordinal) ?? recordedIn(work, manifest, ordinal),
-      isStillMeant: (until) => isStillMeant(ports.plane, work, memory, until),
+      isStillMeant: (until) => isStillMeant(ports, work, memory, until),
     },
     signal,
   );
@@ -131,15 +135,16 @@ async function keepOne(
   return kept;
 }
 
-/** The first time the binding was asked instead, see still-wanted.ts. */
+/** The first time the plane's word counts instead, see still-wanted.ts. */
 async function isStillMeant(
-  plane: Client,
+  { plane, word }: KeepPorts,
   work: Work,
   memory: WorkMemory,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const isFirst = !wasTried(work) && !memory.wrote;
-  return isFirst || isStillThere(plane, work, signal);
+  const isFirst = !wasTried(work);
+  if (isFirst && !(await word.mayCreate(work, signal))) return false;
+  return (isFirst && !memory.wrote) || isStillThere(plane, work, signal);
 }
 
 /** Whether this generation was applied and observed, by the status, or by what this process saw. */
@@ -153,7 +158,7 @@ function isProven(work: Work, memory: WorkMemory): boolean {
   });
 }
 
-/** What the status tells of the last write, when this process does not remember it. */
+/** What the status holds of the last write, when this process does not remember it. */
 function recordedIn(work: Work, manifest: Fields, ordinal: number): AnsweredRecord | undefined {
   const version = appliedVersions(generationOf(work), statusOf(work))?.[ordinal];
   return version === undefined ? undefined : { desired: manifest, version, answeredAt: 0 };

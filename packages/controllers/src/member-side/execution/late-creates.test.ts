@@ -1,4 +1,4 @@
-/** Requests that take effect after nobody waits for them any more: a Work that is gone leaves nothing behind. */
+/** Requests that take effect after they were given up: a Work that is gone leaves nothing behind. */
 import { type AnyObject, findCondition, isRefused, type New, works } from "@lifeboat/api";
 import { afterEach, describe, expect, it } from "vitest";
 import { createFleet, type Fleet } from "../../../../../testkit/src/fleet.ts";
@@ -79,7 +79,7 @@ describe("a create whose outcome is unknown", () => {
     expect(await deleteWork()).toBeGreaterThan(50);
   });
 
-  it("is waited for anew when the member was silent in between", async () => {
+  it("is waited for again when the member was silent in between", async () => {
     await start();
     await createLate(55_000);
     await fleet.plane.delete(works, WORK);

@@ -1,9 +1,9 @@
 /**
- * Whether an object of a Work may still come into being in its member by a request that nobody waits for any more.
+ * Whether an object of a Work may still come into being in its member by a request that was given up.
  *
  * A create that is given up may be on its way all the same: in the send buffer of a broken connection, in a proxy, in the
- * queue of a server that stands still. Until then the member says that there is no such object, and is right. A Work that
- * is let go on that word leaves a copy behind that nobody knows of, beside the one that was made elsewhere (D10).
+ * queue of a server that stands still. Until then the member answers that there is no such object, and is right. A Work
+ * that is let go on that answer leaves a copy behind that no Work holds, beside the one that was made elsewhere (D10).
  *
  * 1. After a create of unknown outcome "there is none" counts once the member has answered this Work's questions for
  *    SETTLED_MS without a break. That covers what may hold a request up: every write asks the server to give it up after

@@ -19,7 +19,7 @@ export interface LocatePorts {
   readonly apis: MemberApis;
 }
 
-/** Where the object of a manifest is, or why that cannot be said. */
+/** Where the object of a manifest is, or why that is not known. */
 export type Located = ObjectReference | ApplyOutcome;
 
 const NO_NAME: ApplyOutcome = { kind: "failed", problem: applyReasons.ManifestInvalid };

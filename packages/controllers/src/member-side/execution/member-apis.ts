@@ -2,8 +2,8 @@
  * Which kinds a member serves, by its discovery.
  *
  * 1. Discovery is read when the first kind is asked for, and again when a kind is missing, at most once in five seconds.
- * 2. A member that did not answer is asked again after five seconds, or when somebody says that it is back; until then
- *    everybody is told the same, so that a thousand Works do not wait for it one after another.
+ * 2. A member that did not answer is asked again after five seconds, or when `tryAgain` is called; until then every caller
+ *    gets the same error, so that a thousand Works do not wait for it one after another.
  * 3. A kind counts as not served only when its group was read; a group that cannot be read, and a discovery without any
  *    group, are errors and never an answer (D20).
  */
@@ -29,7 +29,7 @@ export class MemberApis {
     this.#member = member;
   }
 
-  /** The resource of a kind; undefined when the member does not serve it. Rejects when the member does not tell. */
+  /** The resource of a kind; undefined when the member does not serve it. Rejects when the member does not answer. */
   async resourceOf(apiVersion: string, kind: string): Promise<Resource | undefined> {
     const known = this.#kinds.get(`${apiVersion} ${kind}`);
     if (known !== undefined && !this.#doubted.has(`${apiVersion} ${kind}`)) return known;

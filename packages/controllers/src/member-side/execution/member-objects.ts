@@ -2,9 +2,9 @@
  * The objects of ours in one member, each kind watched once for as long as a Work needs it.
  *
  * 1. Only what bears our mark is watched; what does not is read from the member itself.
- * 2. A change of an object, and the end of a kind's first list, asks for a look at the Works that hold it.
+ * 2. A change of an object, and the end of a kind's first list, enqueues the Works that hold it.
  * 3. Whose an object is follows from the Works, not from its annotations: those may be gone. An object that no Work holds
- *    and whose annotations name one of this cluster asks for a look at that Work, which is not there (stray-copies.ts).
+ *    and whose annotations name one of this cluster enqueues that Work, which is not there (stray-copies.ts).
  */
 import {
   type AnyObject,
@@ -190,7 +190,7 @@ export class MemberObjects {
     this.#onChange(work);
   }
 
-  /** An informer ends only by its signal, or by an error that nobody foresaw: then it begins again after a while. */
+  /** An informer ends only by its signal, or by an unforeseen error: then it begins again after a while. */
   async #keepRunning(informer: Informer<AnyObject>, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -217,7 +217,7 @@ function resourceId({ group, version, plural }: Resource): string {
   return `${group}/${version}/${plural}`;
 }
 
-/** They are the largest part of many objects, and nobody here reads them. */
+/** They are the largest part of many objects, and nothing here reads them. */
 function withoutManagedFields(object: AnyObject): AnyObject {
   const { managedFields, ...metadata } = object.metadata as AnyObject["metadata"] & {
     readonly managedFields?: unknown;

@@ -1,4 +1,4 @@
-/** Single calls to a member on behalf of a Work, counted; whether they were answered is told to `late`. */
+/** Single calls to a member on behalf of a Work, counted; `late` records whether they were answered. */
 import { type AnyObject, isRefused, type JsonObject, type New, Refused } from "@lifeboat/api";
 import { anew } from "@lifeboat/base";
 import { type Fields, wellKnown } from "@lifeboat/core";

@@ -17,7 +17,7 @@ export interface Removal {
   readonly reference: ObjectReference;
   readonly preserve: boolean;
   readonly waitForDependents: boolean;
-  /** Told the uid of an object of ours that is there. */
+  /** Called with the uid of an object of ours that is there. */
   readonly onSeen: (uid: string) => void;
   /** Asks, before anything is removed, whether the server still has this very Work; false: not now. */
   readonly isStillGoing: (signal: AbortSignal) => Promise<boolean>;
@@ -32,7 +32,7 @@ export type Removed =
   | { readonly kind: "held"; readonly checkAgainAt: Instant }
   | { readonly kind: "failed"; readonly problem: string };
 
-/** A watch tells of the end of an object; this is for the case that it does not. */
+/** A watch reports the end of an object; this is for the case that it does not. */
 const OBJECT_AGAIN_MS = 5000;
 const PODS_AGAIN_MS = 1000;
 

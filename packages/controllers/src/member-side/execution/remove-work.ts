@@ -21,13 +21,13 @@ import type { MemberObjects } from "./member-objects.ts";
 import { waitsForDependents } from "./member-writes.ts";
 import { againAtEarliest, pauseAfterFailure, type PausePorts } from "./reconcile-again.ts";
 import { removeManifest } from "./remove-manifest.ts";
-import { isHeld } from "./restore-hold.ts";
-import { isSameWork } from "./still-wanted.ts";
+import { isSameWork, type PlaneWord } from "./still-wanted.ts";
 import { manifestsOf, recordedUid } from "./work-fields.ts";
 import type { WorkMemory } from "./work-memory.ts";
 
 export interface RemovePorts extends LocatePorts, PausePorts {
   readonly plane: Client;
+  readonly word: Pick<PlaneWord, "isHeld">;
   readonly events: EventRecorder;
   readonly objects: MemberObjects;
 }
@@ -81,7 +81,7 @@ async function removeOne(
       preserve: spec.preserveResourcesOnDeletion === true,
       waitForDependents: waitsForDependents(metadata.annotations),
       isStillGoing: (until: AbortSignal) => isSameWork(ports.plane, work, until),
-      isHeld: (until: AbortSignal) => isHeld(ports, until),
+      isHeld: (until: AbortSignal) => ports.word.isHeld(until),
       onSeen: (uid: string) => {
         if (uid === recordedUid(work, ordinal)) memory.late.know(ordinal);
       },

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { createFleet, type Fleet } from "../../../../../testkit/src/fleet.ts";
 import { configMap, namespace, resources } from "../../../../../testkit/src/objects.ts";
 import { createClusterExecution } from "./cluster-execution.ts";
+import { askBindings } from "./still-wanted.ts";
 import { ES, marked, nameOf, workOf } from "./execution.suite.ts";
 
 const SETTINGS: New<AnyObject> = marked(configMap("settings"));
@@ -13,7 +14,7 @@ const COPY = { namespace: "default", name: "settings" };
 
 let fleet: Fleet;
 let stop: AbortController;
-/** What the controllers know of the Work: it becomes old when nobody tells them. */
+/** What the controllers know of the Work: it becomes old when no watch reports a change. */
 let known: Work;
 let tell: () => void;
 
@@ -27,6 +28,7 @@ beforeEach(async () => {
     cluster: "m1",
     plane,
     member: fleet.member("m1").client,
+    word: askBindings(fleet.context, "m1"),
     events,
     interpretation,
     works: {
@@ -69,7 +71,7 @@ async function removeCopy(): Promise<void> {
   await fleet.advance("20s");
 }
 
-it("a copy that somebody removed is made again while its Work is there", async () => {
+it("a copy that another writer removed is made again while its Work is there", async () => {
   expect(await hasCopy()).toBe(true);
   await removeCopy();
   expect(await hasCopy()).toBe(true);
@@ -90,7 +92,7 @@ it("it is not made again either when the Work is gone", async () => {
   expect(await hasCopy()).toBe(false);
 });
 
-it("a copy that is asked for anew is made once that is heard of", async () => {
+it("a copy that is asked for again is made once that is heard of", async () => {
   const work = await fleet.plane.get(works, WORK);
   await fleet.plane.update(works, {
     ...work,
@@ -114,13 +116,13 @@ async function valueOfCopy(): Promise<unknown> {
   return (copy["data"] as { readonly a?: string } | undefined)?.a;
 }
 
-it("a copy that somebody changed is put back while its Work is what it was", async () => {
+it("a copy that another writer changed is put back while its Work is what it was", async () => {
   const before = await valueOfCopy();
   await changeCopy("drifted");
   expect(await valueOfCopy()).toBe(before);
 });
 
-it("a copy that others changed as its Work says now is not put back", async () => {
+it("a copy that others changed as its Work asks for now is not put back", async () => {
   const work = await fleet.plane.get(works, WORK);
   await fleet.plane.update(works, {
     ...work,
@@ -153,7 +155,7 @@ it("a Work that was made when its binding was gone already goes, and nothing is 
   ).toBeUndefined();
 });
 
-it("the copy of a Work that was made anew is not removed for the one that went", async () => {
+it("the copy of a Work that was created again is not removed for the one that went", async () => {
   await fleet.plane.delete(works, WORK);
   const going = await fleet.plane.get(works, WORK);
   const { finalizers: _finalizers, ...metadata } = going.metadata;
@@ -167,11 +169,11 @@ it("the copy of a Work that was made anew is not removed for the one that went",
   expect((await fleet.member("m1").client.get(resources.configMaps, COPY)).metadata.uid).toBe(uid);
 });
 
-it("a copy that was made of a Work whose status never said so is not made again either", async () => {
+it("a copy that was made of a Work whose status never reported it is not made again either", async () => {
   const { client } = fleet.member("m1");
   const copy = { namespace: "default", name: "other" };
   known = await fleet.plane.create(works, workOf(marked(configMap("other"))));
-  // The Work is going, and nobody hears of it: what was made cannot be reported.
+  // The Work is going, and no watch reports it: what was made cannot be reported.
   await fleet.plane.delete(works, { namespace: ES, name: known.metadata.name });
   tell();
   await fleet.settle();

@@ -125,7 +125,7 @@ async function agree(): Promise<void> {
   }));
 }
 
-it("one that came while nobody watched goes at the next start", async () => {
+it("one that came while no process watched goes at the next start", async () => {
   await start();
   await createBinding();
   fleet.member("m1").link.setFault({ kind: "down" });
@@ -160,7 +160,7 @@ it.each([
   expect(await isThere()).toBe(true);
 });
 
-it("one whose binding is gone stays: nobody can tell whose it is", async () => {
+it("one whose binding is gone stays: its owner is not known", async () => {
   await start();
   await appears(stray());
   await fleet.advance("5m");

@@ -1,7 +1,8 @@
 /**
  * Removes copies from a member that bear our marks and have no Work, see core/propagation/works/stray.ts.
  *
- * 1. The member, the Work and the binding are read from their servers: a cache that is behind removes nothing.
+ * 1. The member and the Work are read from their servers, and the judge reads the binding: a cache that is behind removes
+ *    nothing. An agent's judge is the plane, by the copy that the agent reports (`readEndorsements`).
  * 2. After a restore of the control plane nothing is removed until a person agrees (restore-hold.ts).
  * 3. A copy is deleted by the uid that it was judged under.
  */
@@ -9,7 +10,6 @@ import { type AnyObject, type ObjectKey, orNothing, Refused, works } from "@life
 import { addMs, type Clock } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import { describeObject } from "@lifeboat/core/propagation/applying";
-import { judgeStray } from "@lifeboat/core/propagation/works";
 import {
   checkAgainAt,
   type Client,
@@ -19,41 +19,39 @@ import {
   type Outcome,
   OutcomeUnknown,
 } from "@lifeboat/kit";
-import { type Binding, bindingResource } from "../../context/bindings.ts";
+import type { Binding } from "../../context/bindings.ts";
 import type { ObjectReference, Stray } from "./member-objects.ts";
 import type { MemberWrites } from "./member-writes.ts";
-import { isHeld } from "./restore-hold.ts";
-import { bindingKeyOf } from "./still-wanted.ts";
+import type { PlaneWord } from "./still-wanted.ts";
 
 export interface StrayPorts {
   readonly cluster: string;
   readonly clock: Clock;
   readonly plane: Client;
+  readonly word: PlaneWord;
   readonly writes: MemberWrites;
   readonly events: EventRecorder;
 }
 
 const AGAIN_MS = 30_000;
 
-/** Looks at a copy that names a Work which is not in the cache. */
+/** Reconciles a copy that names a Work which is not in the cache. */
 export async function removeStray(
   ports: StrayPorts,
   work: ObjectKey,
   { copy: reference, seenAt }: Stray,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { cluster, clock } = ports;
+  const { clock } = ports;
   const again = checkAgainAt(addMs(clock.now(), AGAIN_MS));
   try {
     const copy = await ports.writes.read(reference, signal);
     if (copy === undefined || !isMarkedFor(copy, work)) return done;
     if ((await orNothing(ports.plane.get(works, work, { signal }))) !== undefined) return done;
-    const binding = await bindingOf(ports.plane, copy, signal);
-    if (binding === undefined) return done;
     const seenForMs = clock.monotonic() - seenAt;
-    const verdict = judgeStray({ cluster, copy, binding, seenForMs });
-    if (verdict !== "remove") return verdict === "wait" ? again : done;
-    if (await isHeld(ports, signal)) return again;
+    const { verdict, binding } = await ports.word.judgeStray({ work, copy, seenForMs }, signal);
+    if (verdict !== "remove" || binding === undefined) return verdict === "wait" ? again : done;
+    if (await ports.word.isHeld(signal)) return again;
     signal.throwIfAborted();
     await remove(ports, reference, copy, binding, signal);
     return again;
@@ -64,7 +62,7 @@ export async function removeStray(
   }
 }
 
-/** What is on its way out is not looked at. */
+/** A copy that is being deleted does not count. */
 function isMarkedFor({ metadata }: AnyObject, { namespace, name }: ObjectKey): boolean {
   const { labels = {}, annotations = {}, deletionTimestamp } = metadata;
   return (
@@ -73,16 +71,6 @@ function isMarkedFor({ metadata }: AnyObject, { namespace, name }: ObjectKey): b
     annotations[wellKnown.WORK_NAMESPACE] === namespace &&
     annotations[wellKnown.WORK_NAME] === name
   );
-}
-
-async function bindingOf(
-  plane: Client,
-  { metadata }: AnyObject,
-  signal: AbortSignal,
-): Promise<Binding | undefined> {
-  const key = bindingKeyOf(metadata.annotations);
-  if (key === undefined) return undefined;
-  return orNothing(plane.get(bindingResource(key), key, { signal }));
 }
 
 async function remove(

@@ -64,7 +64,7 @@ const AFTER_ERROR_MS = 10_000;
 /** Anything else is no version. */
 const VERSION = /^[\w.+-]{1,128}$/;
 
-/** A member, and how much it may tell. */
+/** A member, and how much it may report. */
 export interface MemberSource {
   readonly client: Client;
   readonly limits: CollectionLimits;
@@ -118,7 +118,7 @@ export class MemberCollector {
     if (!this.#isReading && now >= this.#apiDueAt) void this.#readApi(now);
   }
 
-  /** What is known, for a Cluster that says so much already. */
+  /** What is known, for a Cluster whose status holds so much already. */
   knowledge({ spec, status }: Cluster): ClusterKnowledge {
     const enablements = this.#enablements(status?.apiEnablements);
     return {
@@ -157,7 +157,7 @@ export class MemberCollector {
     void this.#tellWhenSynced();
   }
 
-  /** An informer ends only by its signal, or by an error that nobody foresaw: then it begins again after a while. */
+  /** An informer ends only by its signal, or by an unforeseen error: then it begins again after a while. */
   async #run(informer: { readonly name: string; run(signal: AbortSignal): Promise<void> }) {
     while (!this.#signal.aborted) {
       try {

@@ -1,8 +1,8 @@
 /**
- * Follows one member: probes it at a steady pace by its present connection and collects what it says.
+ * Follows one member: probes it at a steady pace by its present connection and collects what it reports.
  *
  * 1. One probe at a time. A probe that takes longer than its time is a failed one, and the next begins when it is due.
- * 2. A new connection is probed at once; a probe by the old one that is still under way says nothing any more.
+ * 2. A new connection is probed at once; a probe by the old one that is still under way does not count any more.
  * 3. What cannot be asked at all (no Secret, no address) is observed at the same pace, from the second beat on: the
  *    Secret of a cluster often comes a moment after the Cluster.
  */
@@ -45,7 +45,7 @@ export class MemberFollower {
   #written: { readonly knowledge: ClusterKnowledge; readonly after: number } | undefined;
   #settled: { readonly cluster: Cluster; readonly knowledge: ClusterKnowledge } | undefined;
 
-  /** Follows nobody until `use`; `onNews` is called after every probe and when something becomes known. */
+  /** Follows no member until `use`; `onNews` is called after every probe and when something becomes known. */
   constructor(ports: KitPorts, uid: string, options: FollowerOptions, onNews: () => void) {
     this.#ports = ports;
     this.since = ports.clock.monotonic();
@@ -59,10 +59,10 @@ export class MemberFollower {
     return this.#writtenLately !== undefined;
   }
 
-  /** Whether this was written since the last probe: somebody else, who knows otherwise, wrote after that. */
+  /** Whether this was written since the last probe: another process, which knows otherwise, wrote after that. */
   isContradicted(knowledge: ClusterKnowledge): boolean {
     const written = this.#writtenLately;
-    // By content: what is known of an API that could be read in part only is put together anew for every look.
+    // By content: what is known of an API that could be read in part only is put together again for every reconcile.
     return written !== undefined && equalJson(written, knowledge);
   }
 
@@ -70,23 +70,23 @@ export class MemberFollower {
     return this.#written?.after === this.#streak?.last ? this.#written?.knowledge : undefined;
   }
 
-  /** The status says this now. */
+  /** The status holds this now. */
   wrote(knowledge: ClusterKnowledge): void {
     if (this.#streak !== undefined) this.#written = { knowledge, after: this.#streak.last };
   }
 
-  /** Whether the Cluster says all of this already: both are what they were when that was found. */
+  /** Whether the Cluster holds all of this already: both are what they were when that was found. */
   isSettled(cluster: Cluster, knowledge: ClusterKnowledge): boolean {
     const known = this.#settled;
     return known?.cluster === cluster && isSameKnowledge(known.knowledge, knowledge);
   }
 
-  /** The Cluster says all of this: at rest, most looks end here. */
+  /** The Cluster holds all of this: at rest, most reconciles end here. */
   settle(cluster: Cluster, knowledge: ClusterKnowledge): void {
     this.#settled = { cluster, knowledge };
   }
 
-  /** What the probes say; undefined before the first. */
+  /** What the probes report; undefined before the first. */
   get streak(): Streak | undefined {
     return this.#streak;
   }
@@ -164,7 +164,7 @@ export class MemberFollower {
   }
 }
 
-/** By identity but for the conditions, which are made anew for every look. */
+/** By identity but for the conditions, which are made again for every reconcile. */
 function isSameKnowledge(a: ClusterKnowledge, b: ClusterKnowledge): boolean {
   return (
     a.kubernetesVersion === b.kubernetesVersion &&
@@ -175,7 +175,7 @@ function isSameKnowledge(a: ClusterKnowledge, b: ClusterKnowledge): boolean {
   );
 }
 
-/** Whether the new connection leads to another address, about which the old one says nothing. */
+/** Whether the new connection leads to another address, for which reports of the old one do not count. */
 function isElsewhere(old: MemberAccess | undefined, now: MemberAccess | undefined): boolean {
   return (
     old !== undefined &&

@@ -1,4 +1,4 @@
-/** One probe of a member: does its API server say that it is well? */
+/** One probe of a member: does its API server report that it is well? */
 import { isRefused } from "@lifeboat/api";
 import type { Clock } from "@lifeboat/base";
 import {

@@ -1,4 +1,4 @@
-/** Steps of the clock: seen soon, told once, written down, and known to the next process. */
+/** Steps of the clock: seen soon, reported once, written down, and known to the next process. */
 import { evacuationBudgets, FLEET_BUDGET } from "@lifeboat/api";
 import { instantOf, NO_STEPS, type StepLog } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
@@ -18,7 +18,7 @@ describe("the record of steps", () => {
   it.each([
     ["nothing", NO_STEPS],
     ["steps, and that earlier ones are forgotten", log],
-  ])("says %s", (_what, given) => {
+  ])("reports %s", (_what, given) => {
     expect(parseSteps(formatSteps(given))).toEqual(given);
   });
 

@@ -1,10 +1,11 @@
 /**
- * Watches the wall clock of this process, so that a step of it is seen soon also when nobody asks the time, tells people
- * (a line in the log, a metric, an Event), and writes it down for the next process. What a step means for those who wait is
- * in base/steady-time.
+ * Watches the wall clock of this process, so that a step of it is seen soon also when nothing reads the time, reports it (a
+ * line in the log, a metric, an Event), and writes it down for the next process. What a step means for a wait is in
+ * base/steady-time.
  *
- * 1. The steps stand on `EvacuationBudget/fleet`, which is where people look when workloads move or do not. Whoever lets
- *    time decide waits for the informer of budgets (clock-steps.ts), and so knows the steps that were written down.
+ * 1. The steps stand on `EvacuationBudget/fleet`, which is where people look when workloads move or do not. A controller
+ *    that decides by time waits for the informer of budgets (clock-steps.ts), and so knows the steps that were written
+ *    down.
  * 2. A step that could not be written yet is tried again; until then only this process knows of it.
  */
 import type { EvacuationBudget } from "@lifeboat/api";
@@ -16,12 +17,12 @@ import { changeRecord, FLEET_RECORD } from "../../context/fleet-record.ts";
 import { clockSteps } from "./metrics.ts";
 import { formatSteps, parseSteps } from "./record.ts";
 
-/** So long after a step nobody may know of it: the less, the less is left open about what was written meanwhile. */
+/** A step may be unknown for so long: the shorter, the less is uncertain about what was written meanwhile. */
 const LOOK_MS = 5000;
 
 type Ports = KitPorts & Pick<PlaneContext, "events" | "informers" | "plane">;
 
-/** Builds the watch; `time` counts from now on, and is looked at regularly while the service runs. */
+/** Builds the watch; `time` counts from now on, and is read regularly while the service runs. */
 export function createClockWatch(ports: Ports): ClockWatch {
   return new ClockWatch(ports);
 }
@@ -39,7 +40,7 @@ class ClockWatch implements Service {
     this.#ports = ports;
     this.#counter = ports.metrics.counter(clockSteps);
     this.time = new SteadyTime(ports.clock, (step) => this.#stepped(step));
-    // Before anybody else, so that who waits for this informer finds the steps remembered.
+    // The first handler, so that a controller that waits for this informer finds the steps remembered.
     ports.informers.evacuationBudgets.onChange((old, now) => {
       const text = stepsOn(now);
       if (text !== undefined && text !== stepsOn(old)) this.time.remember(parseSteps(text));
@@ -73,7 +74,7 @@ class ClockWatch implements Service {
       events.record(budget, { type: "Warning", reason: "ClockStepped", message });
   }
 
-  /** Never rejects: what could not be written is tried at the next look. */
+  /** Never rejects: what could not be written is tried at the next check. */
   async #save(signal?: AbortSignal): Promise<void> {
     if (!this.#isUnsaved || this.#isSaving) return;
     this.#isSaving = true;

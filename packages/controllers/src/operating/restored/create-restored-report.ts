@@ -2,9 +2,17 @@
  * After a restore, until a person agrees: tells on the fleet's record which copies in members have no Work in the restored
  * state, so that the person can see what the restored control plane does not know. It only reads members.
  *
+ * It also keeps the marks on Pull clusters, by which their agents know of the hold.
+ *
  * Every kind that a member offers is listed by our mark, not only kinds that a Work of the restored state holds.
  */
-import { findCondition, type ObjectKey, setCondition } from "@lifeboat/api";
+import {
+  type Cluster,
+  findCondition,
+  type ObjectKey,
+  setCondition,
+  type Work,
+} from "@lifeboat/api";
 import { addMs } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import {
@@ -18,6 +26,7 @@ import {
   type Client,
   createController,
   done,
+  type Informer,
   type Outcome,
   ownKey,
   type Service,
@@ -26,6 +35,7 @@ import {
 import type { PlaneContext } from "../../context/context.ts";
 import { discover } from "../../context/discovery/discovered.ts";
 import { swapRecordStatus } from "../../context/fleet-record.ts";
+import { markClusters } from "./hold-deletions.ts";
 
 const AGAIN_MS = 60_000;
 /** Of one kind in one member; what is beyond is not looked at. */
@@ -37,17 +47,22 @@ export function createRestoredReport(context: PlaneContext): Service {
   return createController(context, {
     name: "restored-report",
     concurrency: 1,
-    watches: [watching(informers.evacuationBudgets, ownKey), whenSynced(informers.works)],
+    watches: [
+      watching(informers.evacuationBudgets, ownKey),
+      whenSynced(informers.works),
+      whenSynced(informers.clusters),
+    ],
     reconcile: async (key, signal) => {
-      if (!isHeldByRestore(informers.evacuationBudgets.get(key), clock.now())) return done;
-      return report(context, signal);
+      const isHeld = isHeldByRestore(informers.evacuationBudgets.get(key), clock.now());
+      await markClusters(context.plane, informers.clusters.list(), isHeld, { signal });
+      return isHeld ? report(context, signal) : done;
     },
   });
 }
 
-/** Nothing is judged before it is known which Works there are. */
-function whenSynced(works: PlaneContext["informers"]["works"]) {
-  return watching(works, () => [] as ObjectKey[]);
+/** Nothing is judged before it is known which Works and Clusters there are. */
+function whenSynced<T extends Cluster | Work>(informer: Informer<T>) {
+  return watching(informer, () => [] as ObjectKey[]);
 }
 
 async function report(context: PlaneContext, signal: AbortSignal): Promise<Outcome> {

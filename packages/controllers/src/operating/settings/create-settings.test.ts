@@ -45,7 +45,7 @@ it("are replaced whole by a restart with others", async () => {
   expect(await readSettings(fleet.plane)).toEqual({ "resource-eviction-rate": "2" });
 });
 
-it("come back after somebody deleted them and the control plane started again", async () => {
+it("come back after they were deleted and the control plane started again", async () => {
   await start();
   await fleet.plane.delete(CONFIG_MAPS, SETTINGS_KEY);
   expect(await readSettings(fleet.plane)).toBeUndefined();

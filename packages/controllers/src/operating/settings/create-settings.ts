@@ -1,8 +1,8 @@
 /**
- * Publishes the settings that the control plane runs with, so that everybody who may read its API sees them: the ConfigMap
+ * Publishes the settings that the control plane runs with, so that every user who may read its API sees them: the ConfigMap
  * `lifeboat-system/settings`, one key per flag. It is for reading; the control plane never obeys it.
  *
- * It is written when this process starts to run controllers, and only when it says something else. While the server does
+ * It is written when this process starts to run controllers, and only when its content differs. While the server does
  * not take it, it is tried again.
  */
 import { equalJson } from "@lifeboat/api";

@@ -1,14 +1,15 @@
 /**
- * The scheduler: gives every binding its clusters and says why.
+ * The scheduler: gives every binding its clusters and reports why.
  *
  *   binding or cluster changes ──▶ is it due? ──▶ place (core) ──▶ result, then status
  *
- * 1. Who is due, where a workload goes and what stays of a result is decided in core; here are only its view and writes.
+ * 1. Which binding is due, where a workload goes and what stays of a result is decided in core; here are only its view and
+ *    writes.
  * 2. A change of a cluster puts those bindings in line that run there, follow clusters, or wait for what changed.
  * 3. A result counts for the next decision from the moment it is decided, not only when it is seen again.
  * 4. A binding that was placed and has not changed since is not decided again.
  * 5. A cluster that begins to leave while a result which names it is on its way finds the binding where it was before: so
- *    such a result is looked at once more when it is seen.
+ *    such a result is checked once more when it is seen.
  * 6. That an application's failures are forgotten does not change the generation, and may be what a binding waits for.
  * 7. What copies report goes on counting as promised until their cluster's own count of room shows it.
  */
@@ -48,9 +49,9 @@ import { type Awaited, Interest } from "./interest.ts";
 import { declareSchedulerMetrics, type SchedulerMetrics } from "./metrics.ts";
 import { type Write, writeDecision, writeObserved } from "./write.ts";
 
-/** Somebody who knows better than a cluster's status how many replicas it has room for. */
+/** A source that knows better than a cluster's status how many replicas it has room for. */
 export interface Estimator {
-  /** By cluster, for those it can tell about. It must not throw, and answers within a bounded time. */
+  /** By cluster, for those it can estimate. It must not throw, and answers within a bounded time. */
   estimate(binding: Binding): Promise<ReadonlyMap<string, number>>;
 }
 
@@ -90,7 +91,7 @@ class Scheduler {
   #cancelExpiry: Cancel | undefined;
   /** Bindings in line that are decided again although nothing of theirs changed. */
   #forced = new Set<string>();
-  /** Those of them whose last look failed; the queue brings them back. */
+  /** Those of them whose last reconcile failed; the queue brings them back. */
   #failed = new Set<string>();
   #add: (key: ObjectKey) => void = () => undefined;
 
@@ -145,7 +146,7 @@ class Scheduler {
     });
   }
 
-  /** Answers whether the binding must be looked at. */
+  /** Answers whether the binding must be reconciled. */
   #takeIn(id: string, old: Binding | undefined, now: Binding | undefined): boolean {
     if (now === undefined || !this.#isOurs(now)) {
       this.#interest.remove(id);
@@ -215,7 +216,7 @@ class Scheduler {
     }
   }
 
-  /** Whether a policy (or somebody who says so) wants this binding placed, by us. */
+  /** Whether a policy (or another owner) wants this binding placed, by us. */
   #isOurs(binding: Binding): boolean {
     return (
       hasScheduler(binding) && (binding.spec.schedulerName || DEFAULT_SCHEDULER) === this.#name
@@ -235,7 +236,7 @@ class Scheduler {
       if (due === undefined) await writeObserved(write, binding);
       else await this.#schedule(id, binding, due, write);
     } catch (error) {
-      // Of one that was looked at for a change of its own, somebody else may have seen to it meanwhile.
+      // One that was reconciled for a change of its own may have been placed by another scheduler meanwhile.
       if (isForced) this.#failed.add(id);
       throw error;
     }

@@ -213,7 +213,7 @@ describe("a binding", () => {
     expect([await binding(), await binding("dup")]).toEqual(before);
   });
 
-  it("of somebody else, suspended, or without a policy is left alone", async () => {
+  it("of another scheduler, suspended, or without a policy is left alone", async () => {
     await start();
     await join("m1");
     await bind("other", { schedulerName: "other" });
@@ -241,7 +241,7 @@ describe("a binding", () => {
     expect(await shares()).toEqual({ m2: 4 });
   });
 
-  it("is placed anew on order, once, even within the second of its last placement", async () => {
+  it("is placed again on order, once, even within the second of its last placement", async () => {
     await start();
     await join("m1", { pods: 10 });
     await bind("web", { placement: dynamic, replicas: 4 });
@@ -449,7 +449,7 @@ describe("a server that fails", () => {
     ["refuses", (): Error => new Refused(failure(500, "InternalError", "broken")), false],
     ["takes a write and loses its answer", (): Error => new OutcomeUnknown("lost"), true],
   ])(
-    "%s: the binding is placed in the end, and Events tell it once",
+    "%s: the binding is placed in the end, and Events report it once",
     async (_what, error, isTaken) => {
       let calls = 0;
       const flaky = (plane: Client): Client => ({
@@ -529,7 +529,7 @@ describe("a write that comes between", () => {
         isOvertaken = false;
         await plane.update(...given);
         await remember(null);
-        throw new Refused(failure(409, "Conflict", "somebody was faster"));
+        throw new Refused(failure(409, "Conflict", "another writer was faster"));
       },
     });
     fleet = await createFleet({

@@ -44,7 +44,7 @@ export async function writeDecision(
   return (await writeStatus(to, placed, statusOf(placed, decision, isNew, to.now))) || isNew;
 }
 
-/** Says that this generation needs no other placement. */
+/** Records that this generation needs no other placement. */
 export function writeObserved(to: Write, binding: Binding): Promise<boolean> {
   const { generation } = binding.metadata;
   if (generation === undefined) return Promise.resolve(false);

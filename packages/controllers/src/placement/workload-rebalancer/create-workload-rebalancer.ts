@@ -1,10 +1,10 @@
 /**
- * Carries out WorkloadRebalancers: has the scheduler place workloads anew, reports what became of each, and deletes orders
+ * Carries out WorkloadRebalancers: has the scheduler place workloads again, reports what became of each, and deletes orders
  * whose time is up.
  *
- * 1. A workload is placed anew by moving `rescheduleTriggeredAt` of its binding, never back, and once for each order: so
+ * 1. A workload is placed again by moving `rescheduleTriggeredAt` of its binding, never back, and once for each order: so
  *    doing it twice, or after a crash, is doing it once.
- * 2. "Not found" is final, so it is said only after asking the server and not a cache.
+ * 2. "Not found" is final, so it is reported only after asking the server and not a cache.
  */
 import {
   isRefused,

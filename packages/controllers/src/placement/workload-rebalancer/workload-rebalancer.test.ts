@@ -61,7 +61,7 @@ async function triggeredAt(name: string): Promise<string | undefined> {
 }
 
 describe("a WorkloadRebalancer", () => {
-  it("has its workloads placed anew, and says what became of each", async () => {
+  it("has its workloads placed again, and reports what became of each", async () => {
     await bound("web");
     const { metadata } = await order([workload("web"), workload("gone")]);
     expect(await triggeredAt("web")).toBe(metadata.creationTimestamp);

@@ -292,7 +292,7 @@ describe("the status of copies", () => {
     expect(await reasonsAbout(fleet.plane, "web")).toContain("AggregateStatusSucceed");
   });
 
-  it("says that nothing is observed before every cluster has the template's generation", async () => {
+  it("reports that nothing is observed before every cluster has the template's generation", async () => {
     await open();
     const binding = await bound("m1", "m2");
     expect(await templateStatus()).not.toHaveProperty("observedGeneration");
@@ -325,7 +325,7 @@ describe("the status of copies", () => {
     expect(status?.aggregatedStatus).toMatchObject([{ applied: true, health: "Unknown" }]);
   });
 
-  it("says why a member refused", async () => {
+  it("reports why a member refused", async () => {
     await open();
     await newWork("m1", await bound("m1"));
     await report("m1", { applied: "False" });
@@ -376,7 +376,7 @@ describe("the status of copies", () => {
     expect(await templateStatus()).not.toHaveProperty("readyReplicas");
   });
 
-  it("is put right when somebody else writes the template's status", async () => {
+  it("is put right when another writer changes the template's status", async () => {
     await open();
     await newWork("m1", await bound("m1"));
     await report("m1", { health: "Healthy", status: counters(2) });

@@ -112,7 +112,7 @@ function keysOfCluster(
     .flatMap((work) => keysOfWork(context, undefined, work));
 }
 
-/** A template's generation decides what its status says is observed, and nobody else may write that status. */
+/** A template's generation decides the `observedGeneration` of its status, and only this controller writes that status. */
 function keysOfTemplate(
   { informers }: PlaneContext,
   { kind }: Resource,

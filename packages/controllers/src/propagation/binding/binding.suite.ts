@@ -1,4 +1,4 @@
-/** A fleet with the binding controller alone, and somebody who plays execution. */
+/** A fleet with the binding controller alone, and a stand-in for execution. */
 import {
   type AnyObject,
   isRefused,

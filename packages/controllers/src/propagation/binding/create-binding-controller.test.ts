@@ -87,7 +87,7 @@ describe("making and keeping current", () => {
     expect(manifestOf(await workIn("m1"))).toMatchObject({ kind: "Deployment" });
   });
 
-  it("does not make a Work anew faster than once a second that another plane removes", async () => {
+  it("does not make a Work again faster than once a second that another plane removes", async () => {
     fleet = await bindingFleet(["m1"]);
     await bound(fleet, "web", on("m1"));
     let removals = 0;
@@ -118,7 +118,7 @@ describe("making and keeping current", () => {
     expect(await workNames(fleet)).toEqual(["m1/web"]);
   });
 
-  it("makes a Work in each cluster, follows the template, and says so once", async () => {
+  it("makes a Work in each cluster, follows the template, and reports it once", async () => {
     fleet = await bindingFleet(["m1", "m2", "m3"]);
     await bound(fleet, "web", {
       replicas: 5,
@@ -208,7 +208,7 @@ describe("making and keeping current", () => {
     expect(await allWorks(fleet)).toContainEqual(untouched);
   });
 
-  it("fails where an override fails, and only there, and says so once", async () => {
+  it("fails where an override fails, and only there, and reports it once", async () => {
     fleet = await bindingFleet(["m1", "m2"]);
     await fleet.plane.create(clusterOverridePolicies, {
       apiVersion: "policy.karmada.io/v1alpha1",
@@ -249,7 +249,7 @@ describe("making and keeping current", () => {
     expect(await workNames(fleet)).toEqual(["m1/web", "m2/web"]);
   });
 
-  it("makes a Work anew that somebody deleted", async () => {
+  it("makes a Work again that was deleted", async () => {
     fleet = await bindingFleet(["m1"]);
     await bound(fleet, "web", on("m1"));
     await fleet.advance("1s");

@@ -1,10 +1,10 @@
 /**
- * Keeps the Works of every binding as the binding, its template, overrides and clusters say.
+ * Keeps the Works of every binding as the binding, its template, overrides and clusters ask for.
  *
  *   observe (caches) ──▶ decideWorks ──▶ gate and second look (removals only) ──▶ writes, clusters side by side
  *
- * 1. Removals pass the deletion gate (D19), and happen only while the server still holds the binding that they were
- *    decided on. They carry the uid and the version of the Work.
+ * 1. Removals pass the deletion gate (D19). Removals and endorsements (D26) happen only while the server still holds the
+ *    binding that they were decided on. Removals carry the uid and the version of the Work.
  * 2. A cluster whose write fails holds up no other cluster; the look fails after all were tried.
  * 3. A binding is let go only when no Work of it is left, also none that was made a moment ago and is not in the cache.
  * 4. A write of a Work that another writer undid a moment ago waits before it is repeated (../../context/recent-writes.ts).
@@ -49,7 +49,7 @@ import { bindingWatches } from "./watches.ts";
 const CONCURRENCY = 8;
 /** How many Works of one binding are written side by side. */
 const WRITES_AT_A_TIME = 16;
-/** When the cache is behind the server, its next change brings the next look; this is for when none comes. */
+/** When the cache is behind the server, its next change brings the next reconcile; this is for when none comes. */
 const CACHE_BEHIND_MS = 1000;
 
 /** Builds the controller. */
@@ -101,7 +101,7 @@ class BindingController {
       return done;
     }
     this.#forgetMade(id);
-    // Before the caches are read: a copy that becomes healthy meanwhile must bring another look.
+    // Before the caches are read: a copy that becomes healthy meanwhile must bring another reconcile.
     this.#spared.add(id);
     const view = await observeWorks(this.#context, binding, signal);
     const plan = decideWorks(view);
@@ -167,13 +167,14 @@ class BindingController {
     signal: AbortSignal,
   ): Promise<readonly WorksCommand[] | "cacheBehind"> {
     const removals = commands.filter((command): command is Removal => command.kind === "delete");
+    const isChecked = removals.length > 0 || commands.some(isEndorsing);
+    if (isChecked && !(await this.#isCurrent(binding, signal))) return "cacheBehind";
     if (removals.length === 0) {
       this.#braked.delete(id);
       return commands;
     }
-    if (!(await this.#isCurrent(binding, signal))) return "cacheBehind";
     const asked = removals.map(({ work, cause }) => ({ uid: work.metadata.uid, cause }));
-    // Before the gate answers: a release that comes with a refusal must bring another look.
+    // Before the gate answers: a release that comes with a refusal must bring another reconcile.
     this.#braked.add(id);
     const admitted = await this.#gate.admit(asked);
     const isAllowed = (command: WorksCommand): boolean =>
@@ -276,7 +277,7 @@ class BindingController {
     await this.#context.plane.update(bindingResource(keyOf(binding)), released, { signal });
   }
 
-  /** A Work that the server has and the cache does not: its arrival there brings the next look. */
+  /** A Work that the server has and the cache does not: its arrival there brings the next reconcile. */
   async #hasUnseenWork(id: string, signal: AbortSignal): Promise<boolean> {
     const made = this.#making.get(id) ?? new Map<string, ObjectKey>();
     for (const [text, key] of made) {
@@ -298,7 +299,11 @@ class BindingController {
   }
 }
 
-/** Of what a command says what. That a Work is to be says its name alone: every one that is made has ids of its own. */
+function isEndorsing(command: WorksCommand): boolean {
+  return command.kind === "update" && command.endorses === true;
+}
+
+/** The object of a command, and what the command writes. A create is known by its name alone: every new Work has ids of its own. */
 function contentOf(
   command: Extract<WorksCommand, { kind: "create" | "update" }>,
 ): readonly [of: string, what: unknown] {

@@ -1,7 +1,8 @@
 /**
- * What people are told about a binding's Works, on the binding and on the template.
+ * Events about a binding's Works, on the binding and on the template.
  *
- * A failure is told once, until it is another one or is over: a look that fails the same way again tells nothing.
+ * A failure is reported once, until it is another one or is over: a reconcile that fails the same way again reports
+ * nothing.
  */
 import { type AnyObject, formatKey, isRefused, keyOf, Refused } from "@lifeboat/api";
 import type { Fields } from "@lifeboat/core";
@@ -9,7 +10,7 @@ import type { WorksPlan, WorksView } from "@lifeboat/core/propagation/works";
 import type { EventRecorder, Involved, RecordedEvent } from "@lifeboat/kit";
 
 export interface WorkEvents {
-  /** Tells what a look at a binding did. */
+  /** Records what a reconcile of a binding did. */
   report(view: WorksView, plan: WorksPlan, errors: readonly unknown[]): void;
   /** The binding is gone. */
   forget(binding: string): void;
@@ -57,7 +58,7 @@ function problemsOf(plan: WorksPlan, errors: readonly unknown[]): readonly Recor
   return problems;
 }
 
-/** Only what the server refuses for good is worth telling: the rest is over at the next look. */
+/** Only what the server refuses for good is reported: the rest is over at the next reconcile. */
 function isRefusal(error: unknown): error is Refused {
   const isOutdated = isRefused(error, "Conflict") || isRefused(error, "AlreadyExists");
   return error instanceof Refused && !isOutdated;
@@ -83,7 +84,7 @@ function successesOf(
   return [...events, { type: "Normal", reason: "SyncWorkSucceed", message }];
 }
 
-/** Overrides are told on the template alone, removals on the binding alone. */
+/** Overrides are reported on the template alone, removals on the binding alone. */
 function audienceOf(
   { binding, template }: WorksView,
   { reason }: RecordedEvent,

@@ -1,6 +1,6 @@
 /**
- * What makes a look at a binding due. Each watch answers only the bindings that a change can concern, and none for changes
- * that Works do not depend on, such as heartbeats of clusters and status of templates.
+ * What makes a reconcile of a binding due. Each watch answers only the bindings that a change can concern, and none for
+ * changes that Works do not depend on, such as heartbeats of clusters and status of templates.
  */
 import {
   type AnyObject,
@@ -62,7 +62,7 @@ function isSameBinding(old: Binding | undefined, now: Binding | undefined): bool
   return old !== undefined && now !== undefined && isSameButStatus(old, now);
 }
 
-/** Whether the scheduler says something else: a copy that is spared may depend on it. */
+/** Whether the scheduler reports something else: a copy that is spared may depend on it. */
 function isScheduledAnew(old: Binding | undefined, now: Binding | undefined): boolean {
   const [was, is] = [old, now].map((one) => findCondition(one?.status?.conditions, "Scheduled"));
   return was?.status !== is?.status || was?.reason !== is?.reason;
@@ -149,7 +149,7 @@ function meantBy(context: PlaneContext, { metadata, spec }: OverridePolicy): rea
   );
 }
 
-/** Overrides look at a cluster's labels and location; its taints, conditions and capacity are not for rendering. */
+/** Overrides depend on a cluster's labels and location, endorsements on its mode; its taints, conditions and capacity are not for rendering. */
 function bindingsOfCluster(
   { informers }: PlaneContext,
   old: Cluster | undefined,
@@ -163,9 +163,9 @@ function bindingsOfCluster(
 
 function isSamePlace(old: Cluster, now: Cluster): boolean {
   const placeOf = ({ metadata, spec }: Cluster): Fields => {
-    const { provider, region, zone, zones } = spec;
+    const { provider, region, zone, zones, syncMode } = spec;
     const { uid, labels, deletionTimestamp } = metadata;
-    return { uid, labels, deletionTimestamp, provider, region, zone, zones };
+    return { uid, labels, deletionTimestamp, provider, region, zone, zones, syncMode };
   };
   return equalJson(placeOf(old), placeOf(now));
 }

@@ -69,7 +69,7 @@ const release = async (offsetMs = 0): Promise<void> => {
   await fleet.settle();
 };
 
-it("stops deletions above twenty, says so, and goes on when a person says so", async () => {
+it("stops deletions above twenty, reports it, and goes on when a person releases the brake", async () => {
   const gates = await gateFleet(30);
   const gate = gateOf(gates);
   expect(await granted(gate, asks("a", 15))).toBe(15);
@@ -108,7 +108,7 @@ it("lets a Work through again whose deletion failed, without counting it twice",
   expect((await budget()).status?.deletions).toMatchObject([{ count: 2, works: 1 }]);
 });
 
-it("grants nothing anew after a restart, and stays braked over one", async () => {
+it("grants nothing twice after a restart, and stays braked over one", async () => {
   const gates = await gateFleet(1);
   expect(await granted(gateOf(gates), asks("a", 18))).toBe(18);
   await fleet.restart();

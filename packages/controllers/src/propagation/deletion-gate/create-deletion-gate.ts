@@ -4,7 +4,7 @@
  *   ask ──▶ batch ──▶ read budget ──▶ decide ──▶ write budget (compare and swap) ──▶ answer
  *
  * 1. What is let through stands on the budget before the answer, so a restart, a second leader and a lost response grant
- *    nothing anew: the swap fails for all but one, and what may have been written counts as used.
+ *    nothing twice: the swap fails for all but one, and what may have been written counts as used.
  * 2. Asks that come while a write is under way share the next one.
  * 3. A Work that was let through and whose deletion failed is let through again within a minute, once counted.
  * 4. Exempt deletions neither wait nor write.
@@ -171,7 +171,7 @@ class BudgetGate implements DeletionGate {
     };
   }
 
-  /** Shows a release where nobody waits to delete, and comes back for one whose time has not come. */
+  /** Shows a release while no deletion waits, and comes back for one whose time has not come. */
   async #showRelease(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
     const { clock, informers, plane } = this.#context;
     const budget = informers.evacuationBudgets.get(key);

@@ -1,4 +1,4 @@
-/** What of an object's change matters to those who look at its content alone. */
+/** What of an object's change matters to controllers that read its content alone. */
 import { type AnyObject, equalJson } from "@lifeboat/api";
 import { anew } from "@lifeboat/base";
 

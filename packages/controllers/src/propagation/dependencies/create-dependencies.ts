@@ -4,8 +4,8 @@
  *
  *   a workload's binding ──▶ referrers ──▶ its record of what it needs ──▶ followers ──▶ bindings of what is needed
  *
- * Two controllers that speak through the record on the workload's binding: one says what a workload needs, the other
- * where an object has to be because of all that need it. Only ResourceBindings take part.
+ * Two controllers that speak through the record on the workload's binding: one records what a workload needs, the other
+ * places an object where the workloads that need it are. Only ResourceBindings take part.
  */
 import type { Service } from "@lifeboat/kit";
 import type { PlaneContext } from "../../context/context.ts";

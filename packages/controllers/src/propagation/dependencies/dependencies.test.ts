@@ -114,7 +114,7 @@ async function exists(name: string): Promise<boolean> {
   }
 }
 
-/** Where a binding is needed, by who needs it. */
+/** Where a binding is needed, by the workload that needs it. */
 async function neededIn(name: string): Promise<Readonly<Record<string, readonly string[]>>> {
   const { spec } = await read(name);
   return Object.fromEntries(
@@ -155,7 +155,7 @@ async function bindingVersions(): Promise<Readonly<Record<string, string>>> {
   return Object.fromEntries(items.map(({ metadata }) => [metadata.name, metadata.resourceVersion]));
 }
 
-describe("somebody who knows something else", () => {
+describe("another writer's version", () => {
   it("of what a workload needs is contradicted once a second at most", async () => {
     await open();
     await bound("web", ["cfg"]);
@@ -176,7 +176,7 @@ describe("somebody who knows something else", () => {
     expect(await record()).toBe(wanted);
   });
 
-  it("of who needs an object is contradicted once a second at most", async () => {
+  it("of the workloads that need an object is contradicted once a second at most", async () => {
     await open();
     await create(configMap("cfg"));
     await bound("web", ["cfg"]);
@@ -192,7 +192,7 @@ describe("somebody who knows something else", () => {
 });
 
 describe("a ConfigMap that a workload mounts", () => {
-  it("is bound to where the workload is, and the workload's binding says so", async () => {
+  it("is bound to where the workload is, and the workload's binding records it", async () => {
     await open();
     const cfg = await create(configMap("cfg"));
     const web = await bound("web", ["cfg"]);
@@ -280,7 +280,7 @@ describe("a ConfigMap that a workload mounts", () => {
     ).toEqual([]);
   });
 
-  it("is released when the policy says so, and the record goes", async () => {
+  it("is released when the policy no longer propagates dependencies, and the record goes", async () => {
     await open();
     await create(configMap("cfg"));
     await bound("web", ["cfg"]);
@@ -304,7 +304,7 @@ describe("a ConfigMap that a workload mounts", () => {
   });
 
   it.each(["deleted", "gone without a trace"])(
-    "is released when the workload was %s while nobody looked",
+    "is released when the workload was %s while the control plane was down",
     async (how) => {
       await open();
       await create(configMap("cfg"));
@@ -328,7 +328,7 @@ describe("a ConfigMap that a workload mounts", () => {
     },
   );
 
-  it("is bound again when somebody deletes its binding", async () => {
+  it("is bound again when its binding is deleted", async () => {
     await open();
     await create(configMap("cfg"));
     await bound("web", ["cfg"]);
@@ -457,7 +457,7 @@ describe("dependencies that a script chooses by labels", () => {
 });
 
 describe("the record of what a workload needs", () => {
-  it("comes back when somebody takes it away, and nothing is released meanwhile", async () => {
+  it("comes back when another writer removes it, and nothing is released meanwhile", async () => {
     await open();
     await create(configMap("cfg"));
     await bound("web", ["cfg"]);

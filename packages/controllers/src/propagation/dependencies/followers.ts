@@ -1,7 +1,7 @@
 /**
  * Keeps the binding of every object that workloads need where those workloads are. One key is one object.
  *
- * 1. An object is looked at when it changed, when a binding that records it (or is named by its binding) changed in what
+ * 1. An object is reconciled when it changed, when a binding that records it (or is named by its binding) changed in what
  *    matters, and when its own binding changed.
  * 2. An object that does not exist, or whose kind is not served, is left alone: its binding goes with it.
  * 3. No binding is made for an object that the server does not have any more.
@@ -88,7 +88,7 @@ function keysOfObject(
   return [keyOfObject(identity)];
 }
 
-/** Whether somebody may need the object, or was said to. */
+/** Whether a workload may need the object, or is recorded to. */
 function concernsFollowing({ informers }: PlaneContext, identity: ObjectIdentity): boolean {
   const isRecorded = identityIndex(identity).some(
     (value) => informers.resourceBindings.byIndex("dependency", value).length > 0,
@@ -109,7 +109,7 @@ function attachedKey({ namespace, kind, name }: ObjectIdentity): ObjectKey {
   return { namespace, name: bindingName(kind, name) };
 }
 
-/** What a workload needs or needed, when something changed that its followers look at. */
+/** What a workload needs or needed, when something changed that its followers depend on. */
 function keysOfReferrer(
   context: PlaneContext,
   old: ResourceBinding | undefined,
@@ -157,7 +157,7 @@ function objectsOf(
     .map(({ metadata }) => keyOfObject({ apiVersion, kind, namespace, name: metadata.name }));
 }
 
-/** The object of a binding that follows somebody, or that came, went or changed while somebody needs the object. */
+/** The object of a binding that follows a workload, or that came, went or changed while a workload needs the object. */
 function keysOfAttached(
   context: PlaneContext,
   old: ResourceBinding | undefined,

@@ -1,8 +1,8 @@
 /**
  * Records on the binding of each workload what the workload needs. One key is one ResourceBinding.
  *
- * 1. A binding is looked at when its spec, its record or its template's content changed, when a script changed that
- *    says what its kind needs, and when what follows it changed.
+ * 1. A binding is reconciled when its spec, its record or its template's content changed, when a script changed that finds
+ *    what its kind needs, and when what follows it changed.
  * 2. Nothing else of the binding is written than the record: an annotation and a finalizer.
  * 3. A record that another writer undid a moment ago waits (../../context/recent-writes.ts).
  */

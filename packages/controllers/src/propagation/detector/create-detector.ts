@@ -19,7 +19,7 @@ export interface DetectorOptions {
   readonly skippedApis?: readonly string[];
 }
 
-/** Builds the detector. The patterns must be regular expressions: who reads settings checks them first. */
+/** Builds the detector. The patterns must be regular expressions: the caller checks the settings first. */
 export function createDetector(
   context: PlaneContext,
   options: DetectorOptions = {},

@@ -56,7 +56,7 @@ it("makes no binding for a template that is gone, of which it has not heard", as
   await fleet.close();
 });
 
-describe("somebody who knows something else", () => {
+describe("another writer's version", () => {
   it("of the claim is contradicted once a second at most", async () => {
     const fleet = await detectorFleet();
     await createPolicy(fleet, "p");
@@ -77,7 +77,7 @@ describe("somebody who knows something else", () => {
     await fleet.close();
   });
 
-  it("of the binding is contradicted once a second at most, also when it is placed anew meanwhile", async () => {
+  it("of the binding is contradicted once a second at most, also when it is placed again meanwhile", async () => {
     const fleet = await detectorFleet();
     await createPolicy(fleet, "p", { ...WEB, ...on("m1") });
     await fleet.plane.create(resources.deployments, deployment("web"));
@@ -101,7 +101,7 @@ describe("somebody who knows something else", () => {
 });
 
 describe("a server that fails", () => {
-  it("and refuses is told to the template, and tried again", async () => {
+  it("and refuses is reported on the template, and tried again", async () => {
     const disturbance = disturbed();
     const fleet = await disturbedFleet(disturbance);
     disturbance.disturb((count) => (count < 3 ? "refuse" : "pass"));

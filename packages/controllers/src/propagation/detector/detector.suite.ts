@@ -1,4 +1,4 @@
-/** What the detector's tests share: a fleet with nothing but a detector, policies, and what they look at. */
+/** What the detector's tests share: a fleet with nothing but a detector, policies, and what they select. */
 import {
   type AnyObject,
   type ClusterPropagationPolicy,
@@ -84,7 +84,7 @@ export function disturbedFleet(disturbance: Disturbed): Promise<Fleet> {
 export const DEPLOYMENTS = { apiVersion: "apps/v1", kind: "Deployment" } as const;
 export const CONFIG_MAPS = { apiVersion: "v1", kind: "ConfigMap" } as const;
 
-/** A PropagationPolicy of the namespace default; it selects Deployments unless it says otherwise. */
+/** A PropagationPolicy of the namespace default; it selects Deployments unless selectors are given. */
 export function policy(name: string, spec: PolicySpec = {}): New<PropagationPolicy> {
   return {
     apiVersion: "policy.karmada.io/v1alpha1",
@@ -94,7 +94,7 @@ export function policy(name: string, spec: PolicySpec = {}): New<PropagationPoli
   };
 }
 
-/** A ClusterPropagationPolicy; it selects Deployments unless it says otherwise. */
+/** A ClusterPropagationPolicy; it selects Deployments unless selectors are given. */
 export function clusterPolicy(name: string, spec: PolicySpec = {}): New<ClusterPropagationPolicy> {
   return {
     apiVersion: "policy.karmada.io/v1alpha1",
@@ -151,7 +151,7 @@ export async function eventsAbout(fleet: Fleet, name: string): Promise<readonly 
     .sort();
 }
 
-/** The name of the policy that an object says has claimed it. */
+/** The name of the policy that has claimed an object, by the object's own marks. */
 export function claimerName(object: { metadata: { annotations?: object } } | undefined) {
   const annotations = (object?.metadata.annotations ?? {}) as Record<string, string>;
   return (

@@ -152,7 +152,7 @@ describe("a template with a policy", () => {
     await fleet.close();
   });
 
-  it("keeps its binding's generation when only its status changes, also while nobody looked", async () => {
+  it("keeps its binding's generation when only its status changes, also over a restart", async () => {
     const fleet = await detectorFleet();
     await createPolicy(fleet, "p");
     await fleet.plane.create(resources.deployments, deployment("web"));
@@ -220,7 +220,7 @@ describe("a template with a policy", () => {
     await fleet.close();
   });
 
-  it("gets its claim and its binding back when somebody takes or bends them", async () => {
+  it("gets its claim and its binding back when another writer removes or changes them", async () => {
     const fleet = await detectorFleet();
     await createPolicy(fleet, "p", on("m1"));
     await fleet.plane.create(resources.deployments, deployment("web"));
@@ -463,7 +463,7 @@ describe("a policy that goes", () => {
     await fleet.close();
   });
 
-  it("and comes again under its name claims anew, by its new id", async () => {
+  it("and comes again under its name claims again, by its new id", async () => {
     const fleet = await detectorFleet();
     const first = await createPolicy(fleet, "p");
     await fleet.plane.create(resources.deployments, deployment("web"));
@@ -559,7 +559,7 @@ describe("a policy that is edited", () => {
     await fleet.close();
   });
 
-  it("gets its finalizer back when somebody takes it", async () => {
+  it("gets its finalizer back when another writer removes it", async () => {
     const fleet = await detectorFleet();
     await createClusterPolicy(fleet, "p");
     await patch(
@@ -574,7 +574,7 @@ describe("a policy that is edited", () => {
     await fleet.close();
   });
 
-  it("that selects nothing is told so once per generation, not at once, and again when edited in vain", async () => {
+  it("that selects nothing gets one Event per generation, not at once, and another when edited in vain", async () => {
     const fleet = await detectorFleet();
     await createPolicy(fleet, "p", { resourceSelectors: [{ ...DEPLOYMENTS, name: "none" }] });
     await createPolicy(fleet, "fine");
@@ -745,7 +745,7 @@ describe("bindings that are not the template's", () => {
 });
 
 describe("what a kind means", () => {
-  it("is asked again when it changes, and a failing script is told to the template", async () => {
+  it("is asked again when it changes, and a failing script is reported on the template", async () => {
     let replicas: number | undefined;
     let tell: ((apiVersion: string, kind: string) => void) | undefined;
     const fleet = await detectorFleet(

@@ -1,5 +1,5 @@
 /**
- * From templates to policies and back, by index: what a look needs, and whom a change concerns.
+ * From templates to policies and back, by index: what a reconcile needs, and which objects a change concerns.
  *
  * A change of a policy concerns the templates it has claimed, those whose bindings still name it, and those it selects.
  * Only for a selector without a name are the objects of its kind (in its namespace) walked, once per change.
@@ -30,7 +30,7 @@ export function policyOf({ informers }: Sources, key: ObjectKey): Policy | undef
     : informers.propagationPolicies.get(key);
 }
 
-/** The policies that bear this permanent id: one, unless somebody copied it. */
+/** The policies that bear this permanent id: one, unless it was copied. */
 export function policiesWithId({ informers }: Sources, id: string): readonly Policy[] {
   return [
     ...informers.propagationPolicies.byIndex("id", id),

@@ -1,8 +1,8 @@
 /**
- * One look at a policy: its finalizer, and a word to its author when it selects nothing.
+ * Reconciles a policy: its finalizer, and an Event when it selects nothing.
  *
  * 1. A policy that is being deleted goes when no template and no binding bears its id any more. Templates are released by
- *    their own looks; a binding whose template cannot be seen, or is none of ours, is released here.
+ *    their own controller; a binding whose template cannot be seen, or is none of ours, is released here.
  * 2. What a released binding runs keeps running.
  * 3. A policy that selected nothing for ten seconds after it came or changed gets one Event for that generation. After a
  *    restart it may get another: Events live no longer than an hour themselves.
@@ -48,7 +48,7 @@ import { policiesWithId, policyOf, selectedBy, templateOf } from "./lookups.ts";
 import type { Ignores } from "./template-controller.ts";
 
 const CONCURRENCY = 2;
-/** A policy and its resources often come in one stream: nobody is told before it had time to arrive. */
+/** A policy and its resources often come in one stream: no Event comes before it had time to arrive. */
 const PATIENCE_MS = 10_000;
 const MAX_NAMED = 3;
 
@@ -74,7 +74,7 @@ interface Seen {
   readonly uid: string;
   readonly generation: number | undefined;
   readonly since: Instant;
-  /** Whether nothing is left to say about it. */
+  /** Whether nothing is left to report about it. */
   readonly settled: boolean;
 }
 
@@ -126,7 +126,7 @@ class PolicyLooks {
     return done;
   }
 
-  /** Whether something still bears the policy's id that another look will release. */
+  /** Whether something still bears the policy's id that another reconcile will release. */
   async #isNeeded(policy: Policy, signal: AbortSignal): Promise<boolean> {
     const id = policyIdOf(policy);
     if (id === "") return false;
@@ -153,7 +153,7 @@ class PolicyLooks {
     await this.#context.plane.update(resourceOfPolicy(policy), { ...policy, metadata }, { signal });
   }
 
-  /** Says once per generation that a policy selects nothing. */
+  /** Reports once per generation that a policy selects nothing. */
   #tell(key: ObjectKey, policy: Policy): Outcome {
     const { events, time } = this.#context;
     const { now, due: dueTime } = time.moment();

@@ -1,10 +1,11 @@
 /**
- * One look at a template: whose it is, and what its binding must be (core/propagation/matching), carried out in at most two writes.
+ * Reconciles a template: which policy claims it, and what its binding must be (core/propagation/matching), carried out in
+ * at most two writes.
  *
  * With a policy the template's claim is written first and the binding then; without one the binding is released first.
- * A crash between the two leaves a state that the next look brings to the same end.
+ * A crash between the two leaves a state that the next reconcile brings to the same end.
  *
- * 1. A look is asked for by every change that can alter its answer: of the template but for its status, of a policy that
+ * 1. Every change that can alter the result enqueues the template: of the template but for its status, of a policy that
  *    selects or has claimed it, of an override policy that such a policy depends on, of the parts of its binding that are
  *    ours, and of what its kind means.
  * 2. At rest nothing is written: what is right already is left alone.
@@ -209,7 +210,7 @@ class TemplateLooks {
     }
   }
 
-  /** Carries a decision out. A conflict is no failure: the look is repeated on what is there then. */
+  /** Carries a decision out. A conflict is no failure: the reconcile is repeated on what is there then. */
   async #apply(due: Due): Promise<void> {
     const { template, policy, change, decided } = due;
     if (change === undefined && decided.command === undefined)
@@ -323,7 +324,7 @@ class TemplateLooks {
   }
 }
 
-/** What a look has decided. */
+/** What a reconcile has decided. */
 interface Due {
   readonly template: AnyObject;
   readonly resource: Resource;

@@ -5,7 +5,7 @@
  * 2. A cluster whose connection cannot be used is reported on its Works; one that is gone, or comes by itself (Pull), is
  *    left alone.
  * 3. Works, Clusters and scripts are watched once for all clusters.
- * 4. Nothing is looked at before Works, Clusters, connections and scripts are synced (D20).
+ * 4. No Work is reconciled before Works, Clusters, connections and scripts are synced (D20).
  */
 import { type Cluster, hasCondition, keyOf, type ObjectKey, type Work } from "@lifeboat/api";
 import { executionNamespace } from "@lifeboat/core/propagation/rendering";
@@ -16,6 +16,7 @@ import {
   type ClusterWorks,
   createClusterExecution,
 } from "../../member-side/execution/cluster-execution.ts";
+import { askBindings } from "../../member-side/execution/still-wanted.ts";
 import { unreachableMember } from "./unreachable-member.ts";
 
 /** Builds the execution of all Push clusters' Works. */
@@ -87,7 +88,16 @@ class Execution implements Service {
     const works = this.#works.of(cluster);
     const execution = createClusterExecution(
       { ...this.#context, random: this.#context.random.fork(`execution ${cluster}`) },
-      { cluster, plane, member, works, events, interpretation, ...(limits && { limits }) },
+      {
+        cluster,
+        plane,
+        member,
+        works,
+        word: askBindings(this.#context, cluster),
+        events,
+        interpretation,
+        ...(limits && { limits }),
+      },
     );
     const stop = new AbortController();
     this.#running.set(cluster, { execution, stop });

@@ -1,7 +1,7 @@
 /** The Client of a member of which it is known that it cannot be reached: every call fails at once with the reason. */
 import { type Client, NotSent } from "@lifeboat/kit";
 
-/** A Client that reaches nobody. */
+/** A Client that reaches no server. */
 export function unreachableMember(message: string): Client {
   const fail = (): Promise<never> => Promise.reject(new NotSent(message));
   return Object.freeze({

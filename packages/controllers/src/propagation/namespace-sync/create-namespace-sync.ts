@@ -1,12 +1,12 @@
 /**
  * namespace-sync: makes every namespace of the control plane in every member, by a Work that belongs to the Namespace.
  *
- * A key is a pair, cluster and namespace: a new namespace costs a look per cluster, a new cluster a look per namespace,
- * and everything else only what it concerns.
+ * A key is a pair, cluster and namespace: a new namespace costs a reconcile per cluster, a new cluster a reconcile per
+ * namespace, and everything else only what it concerns.
  *
  * 1. Works are made and kept up to date, never deleted here: they go with their Namespace by garbage collection, and
  *    stay when the Namespace is kept from members later.
- * 2. A Work of the same name that belongs to somebody else (a binding, an earlier Namespace) is left alone.
+ * 2. A Work of the same name that belongs to another object (a binding, an earlier Namespace) is left alone.
  * 3. Nothing is made for a cluster that leaves, nor before its execution namespace exists, nor for a Namespace that the
  *    server does not have any more.
  */

@@ -154,7 +154,7 @@ describe("a namespace", () => {
     await fleet.advance("1m");
     const leaving = await workOf(fleet, "m1", "shop");
     expect(leaving.metadata.deletionTimestamp).toBeDefined();
-    // Made anew while the old Work is still there: the new one waits until that is gone.
+    // Created again while the old Work is still there: the new one waits until that is gone.
     await addNamespace(fleet, "shop");
     expect((await workOf(fleet, "m1", "shop")).metadata.uid).toBe(leaving.metadata.uid);
     const body = { metadata: { finalizers: null } };
@@ -177,7 +177,7 @@ describe("a namespace", () => {
 });
 
 describe("overrides of a namespace", () => {
-  it("apply where a policy says, change with it, and go with it", async () => {
+  it("apply where a policy asks for it, change with it, and go with it", async () => {
     const fleet = await fleetOf("m1", "m2");
     await addNamespace(fleet, "shop");
     const before = await workOf(fleet, "m1", "shop");
@@ -218,7 +218,7 @@ describe("overrides of a namespace", () => {
     expect(JSON.stringify((await workOf(fleet, "m1", "shop")).spec)).toContain('"tag":"eu"');
   });
 
-  it("that cannot be applied leave the Work as it is, and an Event says so", async () => {
+  it("that cannot be applied leave the Work as it is, and an Event reports it", async () => {
     const fleet = await fleetOf("m1");
     await addNamespace(fleet, "shop");
     const before = await workOf(fleet, "m1", "shop");
@@ -239,7 +239,7 @@ describe("overrides of a namespace", () => {
 });
 
 describe("Works of namespaces", () => {
-  it("are made again when somebody deletes or changes them", async () => {
+  it("are made again when another writer deletes or changes them", async () => {
     const fleet = await fleetOf("m1");
     await addNamespace(fleet, "shop");
     const work = await workOf(fleet, "m1", "shop");

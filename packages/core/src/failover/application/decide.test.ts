@@ -1,4 +1,4 @@
-/** When a failing application is due to leave, what is remembered of it, and what the eviction says. */
+/** When a failing application is due to leave, what is remembered of it, and what the eviction records. */
 import type { ResourceBinding, Work } from "@lifeboat/api";
 import { addMs, formatTime, type Instant, plainMoment } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
@@ -54,7 +54,7 @@ const since = (seconds: number, name = "a") => ({
 describe("a copy", () => {
   it.each<[string, ApplicationView, string, readonly string[]]>([
     ["that has just become unhealthy is remembered", viewOf(failing()), "Tolerated", []],
-    ["is tolerated for as long as the policy says", viewOf(failing(since(59))), "Tolerated", []],
+    ["is tolerated for as long as the policy allows", viewOf(failing(since(59))), "Tolerated", []],
     ["is due when that is over", viewOf(failing(since(60))), "Due", ["a"]],
     [
       "that is healthy again is forgotten",
@@ -84,7 +84,7 @@ describe("a copy", () => {
       [],
     ],
     [
-      "that is leaving already is nobody's concern",
+      "that is leaving already is left alone",
       viewOf(failing(since(600), {}, ["b"]), { works: [copy("a", ill), copy("b", well)] }),
       "Well",
       [],
@@ -120,7 +120,7 @@ describe("a copy", () => {
     expect(readRecord(plan.remembered).unhealthySince.has("a")).toBe(isRemembered);
   });
 
-  it("is looked at again when its time is over, and nothing is written meanwhile", () => {
+  it("is checked again when its time is over, and nothing is written meanwhile", () => {
     const plan = decideApplication(viewOf(failing(since(20))), plainMoment(NOW));
     expect(plan.checkAgainAt).toBe(addMs(NOW, 40_000));
     expect(plan.commands).toEqual([]);
@@ -136,7 +136,7 @@ describe("a copy", () => {
     ]);
   });
 
-  it("has 300 seconds when the policy does not say", () => {
+  it("has 300 seconds when the policy sets no time", () => {
     const binding = failing(since(299), { decisionConditions: {} });
     expect(decideApplication(viewOf(binding), plainMoment(NOW)).reason).toBe("Tolerated");
     const later = failing(since(300), { decisionConditions: {} });
@@ -235,7 +235,7 @@ describe("a workload that is nowhere", () => {
     expect(hasNowhereElse(placementOf(clusters, binding), plainMoment(NOW))).toBe(isSo);
   });
 
-  it("has its failures forgotten, and is told of it", () => {
+  it("has its failures forgotten, with an Event about it", () => {
     const view = viewOf(failing(left, {}, []), { works: [], hasNowhereElse: true });
     const { events, reason, remembered } = decideApplication(view, plainMoment(NOW));
     expect([...evictedFromOf(remembered)]).toEqual([]);
@@ -290,7 +290,7 @@ describe("the eviction", () => {
 });
 
 describe("what is remembered", () => {
-  it("reads what it writes, and is not written when it says so already", () => {
+  it("reads what it writes, and is not written when nothing changes", () => {
     const record = {
       unhealthySince: new Map([
         ["b", ago(10)],

@@ -24,7 +24,7 @@ export function readRecord({ metadata }: ResourceBinding): FailoverRecord {
   };
 }
 
-/** The binding with this record; the same object when it says so already. */
+/** The binding with this record; the same object when it has this record already. */
 export function withRecord(binding: ResourceBinding, record: FailoverRecord): ResourceBinding {
   const {
     [UNHEALTHY_SINCE]: since,

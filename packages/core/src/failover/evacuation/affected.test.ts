@@ -1,4 +1,4 @@
-/** Who is affected by which taint, and until when it is tolerated. */
+/** Which bindings a taint affects, and until when they tolerate it. */
 import type { ResourceBinding } from "@lifeboat/api";
 import { addMs, instantOf } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
@@ -74,7 +74,7 @@ describe("NoExecute", () => {
 });
 
 describe("PreferNoExecute", () => {
-  it("moves nobody without failover.cluster, tolerated or not", () => {
+  it("moves no binding without failover.cluster, tolerated or not", () => {
     expect(judge(binding({}), taint("PreferNoExecute"))).toEqual(not("NoFailover"));
     expect(judge(tolerating({ operator: "Exists" }), taint("PreferNoExecute"))).toEqual(
       not("NoFailover"),
@@ -103,7 +103,7 @@ describe("others", () => {
     expect(judge(tolerating({ operator: "Exists" }), drain)).toEqual(AT_ONCE);
   });
 
-  it("nobody moves from a cluster that is not in its result, such as a follower or who has left", () => {
+  it("a binding does not move from a cluster that is not in its result, as a follower or after it has left", () => {
     expect(judge(binding({ clusters: [] }), taint("NoExecute"))).toEqual(not("LeftAlready"));
     const follower = binding({
       clusters: undefined,
@@ -112,7 +112,7 @@ describe("others", () => {
     expect(judge(follower, taint("NoExecute"))).toEqual(not("FollowsWorkload"));
   });
 
-  it("NoSchedule moves nobody", () => {
+  it("NoSchedule moves no binding", () => {
     expect(judge(binding({}), taint("NoSchedule"))).toEqual(NOT);
   });
 });

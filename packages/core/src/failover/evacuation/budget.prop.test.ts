@@ -1,6 +1,6 @@
 /**
  * The rate holds over any stretch of time, whatever crashes and lost answers do (C1, C3, C4): a reservation that was written
- * counts as used, also when nobody got to release.
+ * counts as used, also when no binding was released.
  */
 import { addMs, type Instant, instantOf } from "@lifeboat/base";
 import fc from "fast-check";
@@ -31,7 +31,7 @@ describe("the budget", () => {
           expect(reservedUntil === undefined || reservedUntil <= now).toBe(true);
           expect(answer.tokens).toBeLessThanOrEqual(100);
           reservedUntil = answer.reservedUntil;
-          // A lost answer: the budget is written, and the tokens are used by nobody.
+          // A lost answer: the budget is written, and no release uses the tokens.
           if (!lost) released.push({ at: now, tokens: answer.tokens });
         }
         for (const [i, first] of released.entries()) {
@@ -82,7 +82,7 @@ describe("the budget", () => {
     },
   );
 
-  it("asks for nothing when nobody waits", () => {
+  it("asks for nothing when no entry waits", () => {
     expect(reserve({ reservedUntil: undefined, rate: 1, wanted: 0 }, START)).toEqual({
       kind: "stop",
     });

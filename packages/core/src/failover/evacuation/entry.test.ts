@@ -1,4 +1,4 @@
-/** Where an entry stands follows from its binding; who was put back is left alone. */
+/** Where an entry stands follows from its binding; a binding that was put back is left alone. */
 import { describe, expect, it } from "vitest";
 import { entryState, type EntryTerm, type EntryView, evictionMarks } from "./entry.ts";
 import { evict } from "./evict.ts";
@@ -109,7 +109,7 @@ describe("an entry", () => {
     expect(answer).toMatchObject({ state, isStranded: state === "Evicted" });
   });
 
-  it("says whether it was put back", () => {
+  it("reports whether it was put back", () => {
     expect(entryState(view({ binding: putBack })).putBack).toBe(true);
     expect(entryState(view({ terms: [{ ...TERM, isInForce: false }] })).putBack).toBe(false);
   });

@@ -16,6 +16,14 @@ export {
 } from "./entry.ts";
 export { evict, type EvictionOrder, rollBack } from "./evict.ts";
 export { formerResult } from "./former-result.ts";
+export {
+  type Isolation,
+  isolationCondition,
+  isolationOf,
+  type IsolationReason,
+  isolationReasons,
+  PLANE_MAY_BE_ISOLATED,
+} from "./isolation.ts";
 export { signResult } from "./own-result.ts";
 export {
   type EntryCounts,

@@ -1,4 +1,4 @@
-/** Who wrote a result: the control plane, or a person. */
+/** Which writer a result comes from: the control plane, or a person. */
 import { describe, expect, it } from "vitest";
 import { evict, rollBack } from "./evict.ts";
 import { makeBinding, NOW } from "./makers.suite.ts";
@@ -47,11 +47,11 @@ describe("a result", () => {
     ]);
   });
 
-  it("is no word about this failure when the edit is older than the record", () => {
+  it("is no order about this failure when the edit is older than the record", () => {
     expect(isEditedByHand(edited, digestOfResult(edited))).toBe(false);
   });
 
-  it("is nobody's when it was never signed, or what was recorded is not known", () => {
+  it("has no known writer when it was never signed, or what was recorded is not known", () => {
     const unsigned = makeBinding({ clusters: two });
     expect(isEditedByHand(unsigned, "another")).toBe(false);
     expect(signAgain(unsigned)).toBe(unsigned);

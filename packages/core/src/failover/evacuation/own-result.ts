@@ -14,7 +14,7 @@ import { safeHash } from "../../placement/division/hash.ts";
 import { compareText } from "../../fields.ts";
 import { RESULT_DIGEST } from "../../well-known.ts";
 
-/** What tells the result of a binding from others, whatever its order. */
+/** What distinguishes the result of a binding from others, whatever its order. */
 export function digestOfResult(binding: Pick<ResourceBinding, "spec">): string {
   const shares = resultOf(binding).map(({ name, replicas = 0 }) => `${name}:${replicas}`);
   return safeHash(shares.toSorted(compareText).join(","));

@@ -41,9 +41,15 @@ describe("the phase", () => {
     ["one of two in no cluster", { stranded: 1 }, { evicted: 2 }, "Running", "Moving"],
     ["only held ones", {}, { held: 2, done: 1 }, "Held", "NoTarget"],
     ["braked", { rate: BRAKED }, { queued: 1 }, "Braked", "EverythingFailed"],
-    ["braked with nobody to go", { rate: BRAKED }, { evicted: 1 }, "Running", "Moving"],
+    ["braked with nothing left to move", { rate: BRAKED }, { evicted: 1 }, "Running", "Moving"],
     ["paused", { evacuation: paused }, { queued: 1 }, "Paused", "PausedByPerson"],
-    ["paused with nobody to go", { evacuation: paused }, { done: 1 }, "Completed", "AllMoved"],
+    [
+      "paused with nothing left to move",
+      { evacuation: paused },
+      { done: 1 },
+      "Completed",
+      "AllMoved",
+    ],
     ["all paused", { budgetPaused: true }, { held: 1 }, "Paused", "BudgetPaused"],
     ["gate off", { failover: false }, { queued: 1 }, "Paused", "GateOff"],
     ["gate off, drain", { failover: false, taints: DRAINED }, { queued: 1 }, "Running", "Moving"],
@@ -73,7 +79,7 @@ describe("the phase", () => {
     expect(later).toMatchObject({ estimatedSecondsLeft: 8, startedAt: first?.startedAt });
   });
 
-  it("goes on from Completed when somebody arrives", () => {
+  it("goes on from Completed when an entry is added", () => {
     const finished = progressOf(view({}, { done: 1 }), NOW) ?? {};
     const evacuation = { ...makeEvacuation("eu-1"), status: finished };
     const status = progressOf(view({ evacuation }, { done: 1, queued: 1 }), NOW);
@@ -81,7 +87,7 @@ describe("the phase", () => {
     expect(status).not.toHaveProperty("finishedAt");
   });
 
-  it("keeps who was taken out, adds who was put back, and bounds both lists", () => {
+  it("keeps what was taken out, adds what was put back, and bounds both lists", () => {
     const one = (uid: string) => ({ kind: "ResourceBinding" as const, name: uid, uid });
     const evacuation = makeEvacuation("eu-1", { editedByHand: [one("a")] });
     const held = Array.from({ length: 150 }, (_, i) => ({
@@ -106,7 +112,7 @@ describe("the estimate", () => {
       [{ workloads: 9, passive: 0 }],
       21,
     ],
-    ["nobody", { workloads: 0, passive: 0 }, [{ workloads: 9, passive: 0 }], undefined],
+    ["no workload", { workloads: 0, passive: 0 }, [{ workloads: 9, passive: 0 }], undefined],
   ])("%s", (_name, own, others, expected) => {
     expect(secondsLeft(own, others, rates, undefined, NOW)).toBe(expected);
   });

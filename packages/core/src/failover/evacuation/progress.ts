@@ -55,7 +55,7 @@ interface Phase {
 const MAX_HELD = 100;
 const MAX_EDITED = 1000;
 
-/** The status that says so; undefined when the present one says the same. */
+/** The status with this progress; undefined when the present one has it already. */
 export function progressOf(view: ProgressView, now: Instant): EvacuationStatus | undefined {
   const { evacuation, counts, rate, taints } = view;
   const { status: old } = evacuation;

@@ -1,4 +1,4 @@
-/** Turns, lanes, times, and that nobody is lost or served twice. */
+/** Turns, lanes, times, and that no entry is lost or served twice. */
 import { type Instant, instantOf } from "@lifeboat/base";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -42,7 +42,7 @@ describe("the queue", () => {
     expect(drain(queue)).toEqual(["c/1", "a/1", "b/2"]);
   });
 
-  it("keeps the turn of a cluster of which nobody was released", () => {
+  it("keeps the turn of a cluster of which no entry was released", () => {
     const queue = new EvictionQueue<Queued>();
     for (const id of ["held", "1", "2"])
       queue.put(item("a", id, 0, id === "held" ? 0 : Number(id)));
@@ -72,7 +72,7 @@ describe("the queue", () => {
     expect(drain(queue)).toEqual(["c/1", "a/1"]);
   });
 
-  it("serves nobody before their time, and says when it will be", () => {
+  it("serves no entry before its time, and reports when it will be", () => {
     const queue = new EvictionQueue<Queued>();
     queue.put(item("a", "late", 100));
     queue.put(item("b", "later", 200));
@@ -82,7 +82,7 @@ describe("the queue", () => {
     expect(queue.nextDueAt("Workload")).toBe(200);
   });
 
-  it("gives who is put in again its new place, and forgets who is removed", () => {
+  it("gives an entry that is put in again its new place, and forgets one that is removed", () => {
     const queue = new EvictionQueue<Queued>();
     queue.put(item("a", "1", 0, 1));
     queue.put(item("a", "2", 0, 2));
@@ -102,7 +102,7 @@ describe("the queue", () => {
     expect(queue.take("Passive", at(0))?.id).toBe("1");
   });
 
-  it("holds exactly who was put in and not taken or removed, whatever happens (C8)", () => {
+  it("holds exactly what was put in and not taken or removed, whatever happens (C8)", () => {
     const step = fc.record({
       what: fc.constantFrom("put", "put", "remove", "take"),
       cluster: fc.constantFrom("a", "b", "c"),

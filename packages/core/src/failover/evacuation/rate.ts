@@ -1,6 +1,7 @@
 /**
  * How fast workloads may be moved over the whole fleet: a function of how much of the fleet has failed (D6).
  *
+ *   most Pull clusters fell silent      0    within a minute: the control plane may be cut off (isolation.ts)
  *   every counted cluster failed        0    "everything is down" means "I am cut off"
  *   failed share above the threshold    the secondary rate in a large fleet, 0 in a small one
  *   otherwise                           the configured rate
@@ -36,6 +37,8 @@ export const rateReasons = defineReasons({
   FleetTooUnhealthy: "Too much of a small fleet has failed: nothing moves.",
   EverythingFailed:
     "Every cluster looks failed, which more likely means that this control plane is cut off: nothing moves.",
+  PlaneMayBeIsolated:
+    "More than half of the Pull clusters fell silent within a minute, so this control plane may be cut off: nothing moves.",
   RateZero: "The configured rate is 0: nothing moves.",
 });
 
@@ -45,6 +48,8 @@ export type RateReason = keyof typeof rateReasons;
 export interface FleetHealth {
   readonly failed: number;
   readonly counted: number;
+  /** Whether so many Pull clusters fell silent together that the control plane may be cut off (isolation.ts). */
+  readonly isIsolated?: boolean;
 }
 
 export interface Rate {
@@ -68,7 +73,10 @@ export function fleetHealth(clusters: readonly Pick<Cluster, "spec">[]): FleetHe
 }
 
 /** The rate for a fleet in this state. */
-export function rateOf({ failed, counted }: FleetHealth, options: RateOptions): Rate {
+export function rateOf(
+  { failed, counted, isIsolated = false }: FleetHealth,
+  options: RateOptions,
+): Rate {
   const failedShare = counted === 0 ? 0 : failed / counted;
   const answer = (perSecond: number, reason: RateReason): Rate => ({
     perSecond: perSecond > 0 ? perSecond : 0,
@@ -77,6 +85,8 @@ export function rateOf({ failed, counted }: FleetHealth, options: RateOptions): 
     counted,
     failedShare,
   });
+  // seed: may-be-isolated
+  if (isIsolated) return answer(0, "PlaneMayBeIsolated");
   // A drain of the only cluster still goes at the configured rate: nothing has failed.
   if (counted === 0) return answer(options.rate, "FleetHealthy");
   // seed: everything-failed

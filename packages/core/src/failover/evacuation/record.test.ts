@@ -1,4 +1,6 @@
-/** The record: which evacuation, who stands in it on which terms, in which slices, and what becomes of its taints. */
+/**
+ * The record: which evacuation, which bindings are in it on which terms, in which slices, and what becomes of its taints.
+ */
 import { describe, expect, it } from "vitest";
 import { ADDED, DOWN, makeBinding, makeEvacuation, NOW, recorded, SLOW } from "./makers.suite.ts";
 import { digestOfResult } from "./own-result.ts";
@@ -63,7 +65,7 @@ describe("which evacuation", () => {
 });
 
 describe("an entry", () => {
-  it("says who, on which terms", () => {
+  it("names the bindings, and on which terms each leaves", () => {
     const tolerant = makeBinding({
       placement: { clusterTolerations: [{ operator: "Exists", tolerationSeconds: 60 }] },
     });
@@ -77,7 +79,7 @@ describe("an entry", () => {
     });
   });
 
-  it("records also who stays, with the reason", () => {
+  it("records also a binding that stays, with the reason", () => {
     expect(judge(makeBinding(), "eu-1", SLOW, OPTIONS)).toMatchObject({ exempt: "NoFailover" });
     const federated = { ...OPTIONS, isFederated: () => true };
     expect(judge(makeBinding(), "eu-1", DOWN, federated)).toMatchObject({
@@ -104,7 +106,7 @@ describe("an entry", () => {
     expect(judge(makeBinding(spec), "eu-1", DOWN, OPTIONS).lane).toBe(lane);
   });
 
-  it("a kind whose health or replicas a script tells is a workload", () => {
+  it("a kind whose health or replicas a script interprets is a workload", () => {
     const scripted = { ...OPTIONS, isScripted: () => true };
     const binding = makeBinding(resource("ex.io/v1", "Widget"));
     expect(judge(binding, "eu-1", DOWN, scripted).lane).toBe("Workload");

@@ -82,7 +82,7 @@ export interface JudgeOptions {
   readonly defaultPurgeMode: PurgeMode;
   /** Whether the template is a StatefulSet of which every cluster has a fixed part (D15). */
   isFederated(binding: ResourceBinding): boolean;
-  /** Whether a user's script tells the replicas or the health of this kind. */
+  /** Whether a user's script interprets the replicas or the health of this kind. */
   isScripted(apiVersion: string, kind: string): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Who may be evicted now, and with what; who is held, and why. */
+/** Which bindings may be evicted now, and with what; which are held, and why. */
 import { plainMoment } from "@lifeboat/base";
 import type { Placement, ResourceBinding } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
@@ -137,7 +137,7 @@ describe("what holds it", () => {
   });
 });
 
-describe("nobody who would place it anew", () => {
+describe("nothing that would place it again", () => {
   it("holds it", () => {
     const suspended = on({ a: 2 }, {}, { suspension: { scheduling: true } });
     expect(decideRelease(view({ binding: suspended }), plainMoment(NOW))).toMatchObject({
@@ -161,7 +161,7 @@ describe("the order", () => {
     return claimed(makeBinding({ clusters, replicas: 2, spec: { failover }, status }));
   };
 
-  it("says why, how, for whom, and with what", () => {
+  it("states why, how, for which evacuation, and with what", () => {
     const decision = decideRelease(view({ binding: stateful(7) }), plainMoment(NOW));
     expect(decision).toMatchObject({
       order: {

@@ -109,7 +109,7 @@ describe("a graceful task", () => {
       "cleared TargetsHealthy",
     ],
     [
-      "it is placed there again, but nobody asks that plugin",
+      "it is placed there again, but that plugin is not enabled",
       moving({
         binding: bindingWith(["a"], [task("a")]),
         works: [copy("a", unhealthy)],
@@ -188,7 +188,7 @@ describe("a grace period", () => {
     [60, 300, "AwaitingTargets"],
     [300, 600, "GracePeriodEnding"],
     [599, 600, "GracePeriodEnding"],
-  ])("that began %s s ago is looked at again after %s s: %s", (ago, next, reason) => {
+  ])("that began %s s ago is checked again after %s s: %s", (ago, next, reason) => {
     const began = addMs(NOW, -ago * 1000);
     const binding = bindingWith(["b"], [graced({ creationTimestamp: formatTime(began) })]);
     const plan = decide({ binding, works: [copy("a", unhealthy)] });
@@ -213,7 +213,7 @@ describe("a grace period", () => {
     expect(plan.reason).toBe(reason);
   });
 
-  it("is not told of where the old copy would stay anyway", () => {
+  it("is not reported where the old copy would stay anyway", () => {
     const began = addMs(NOW, -400_000);
     const late = graced({ creationTimestamp: formatTime(began) });
     const healthyOld = { binding: bindingWith(["b"], [late]), works: [copy("a", healthy)] };
@@ -290,13 +290,52 @@ describe("a task of mode Directly", () => {
       "kept AwaitingFence",
     ],
     [
-      "takes a person's word about a cluster that does not answer",
+      "takes a person's declaration about a cluster that does not answer",
       {
         binding: bindingWith([], [direct()]),
         works: [going],
         clusters: [clusterIn("a", { ready: "False", tainted: true, fenced: true })],
       },
       "cleared Fenced",
+    ],
+    [
+      "takes another controller's word where that is trusted",
+      {
+        binding: bindingWith([], [direct()]),
+        works: [going],
+        clusters: [clusterIn("a", { ready: "Unknown", tainted: true, isOff: "True" })],
+        trustFencedCondition: true,
+      },
+      "cleared Fenced",
+    ],
+    [
+      "does not take it where it is not trusted: a silent cluster proves nothing",
+      {
+        binding: bindingWith([], [direct()]),
+        works: [going],
+        clusters: [clusterIn("a", { ready: "Unknown", tainted: true, isOff: "True" })],
+      },
+      "kept AwaitingFence",
+    ],
+    [
+      "does not take its word that the cluster is not off, or not known to be",
+      {
+        binding: bindingWith([], [direct()]),
+        works: [going],
+        clusters: [clusterIn("a", { ready: "Unknown", tainted: true, isOff: "Unknown" })],
+        trustFencedCondition: true,
+      },
+      "kept AwaitingFence",
+    ],
+    [
+      "does not take its word about a cluster that answers",
+      {
+        binding: bindingWith([], [direct()]),
+        works: [going],
+        clusters: [clusterIn("a", { ready: "True", tainted: true, isOff: "True" })],
+        trustFencedCondition: true,
+      },
+      "kept AwaitingRemoval",
     ],
     [
       "takes it only once the old copy is on its way out for good",
@@ -389,7 +428,7 @@ describe("a cluster that recovered", () => {
       "kept AwaitingPlacement",
     ],
     [
-      "does not take back what was placed anew",
+      "does not take back what was placed again",
       {
         binding: bindingWith(["b", "c"], [task("a", before)], { observed: 4 }),
         clusters: recovered,
@@ -522,7 +561,7 @@ describe("the write", () => {
     expect(plan.verdicts.map(({ fate }) => fate)).toEqual(["cleared", "kept"]);
   });
 
-  it("gives a task its time when nobody did", () => {
+  it("gives a task its time when it has none", () => {
     const { creationTimestamp: _none, ...untimed } = task("a");
     const binding = bindingWith(["b"], [untimed]);
     const [changed] = decide({ binding, works: [copy("a", healthy)] }).commands;

@@ -2,7 +2,7 @@
  * Which eviction tasks are over, and which are taken back.
  *
  *   the cluster recovered before the workload was placed again ──▶ rolled back                                     (D13)
- *   Directly     ──▶ over when the old copy is gone, or a person declared its cluster off                          (D10)
+ *   Directly     ──▶ over when the old copy is gone, or its cluster is proven to be off (fence.ts)                 (D10)
  *   Gracefully   ──▶ over when a plugin agrees, or the grace period of a failing application is over; the floor holds (D9)
  *   Never        ──▶ over when a person sets `suppressDeletion: false`
  *
@@ -19,7 +19,7 @@ import { formatTime, type Instant, type Moment, parseTime } from "@lifeboat/base
 import { gracePeriodOf, isDirect, resultOf, tasksOf } from "../../binding/index.ts";
 import type { Plan } from "../../plan.ts";
 import { mayBeHealthy } from "../../propagation/works/copy-health.ts";
-import { isSilent, operatorFence } from "./fence.ts";
+import { fenceOf, isSilent } from "./fence.ts";
 import type { TaskReason } from "./reasons.ts";
 import { isTakenBack, stateOfReturn, takenBack } from "./recovery.ts";
 import {
@@ -98,7 +98,7 @@ function decideDirect(view: TasksView, task: EvictionTask): Verdict {
   if (work === undefined) return cleared("CopyGone");
   if (cluster === undefined) return kept("AwaitingRemoval");
   // seed: fenced
-  if (isGoing(work) && operatorFence(cluster) !== undefined) return cleared("Fenced");
+  if (isGoing(work) && fenceOf(cluster, view) !== undefined) return cleared("Fenced");
   return kept(isSilent(cluster) ? "AwaitingFence" : "AwaitingRemoval");
 }
 
@@ -107,7 +107,7 @@ function decideGraceful(view: TasksView, task: EvictionTask, moment: Moment): Ve
   if (reason === "BackInResult") return cleared(reason);
   if (task.suppressDeletion === true) return kept("KeptByOrder");
   if (reason === undefined) return whyKept(view, task, moment);
-  // The copy of one that is in the result again stays, whoever says that the eviction is over.
+  // A copy in a cluster that is in the result again stays, whichever rule ends the task.
   const isSafe = isInResult(view, task) || holdsFloor(view, task);
   return isSafe ? cleared(reason) : kept("LastHealthyCopy");
 }

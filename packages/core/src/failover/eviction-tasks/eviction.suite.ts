@@ -72,17 +72,19 @@ export interface ClusterState {
   readonly ready?: "True" | "False" | "Unknown";
   readonly tainted?: boolean;
   readonly fenced?: boolean;
+  /** The condition Fenced. */
+  readonly isOff?: "True" | "False" | "Unknown";
   readonly leaving?: boolean;
 }
 
 export function clusterIn(name: string, state: ClusterState = {}): Cluster {
-  const { ready, tainted, fenced, leaving } = state;
+  const { ready, tainted, fenced, isOff, leaving } = state;
   const plain = plainCluster(name, {
     ...(leaving === true && { deletionTimestamp: AN_HOUR_AGO }),
     ...(fenced === true && { annotations: { "lifeboat.dev/fenced": '{"at":"x","by":"ann"}' } }),
   });
-  const condition = (status: Condition["status"]): Condition => ({
-    type: "Ready",
+  const condition = (type: string, status: Condition["status"]): Condition => ({
+    type,
     status,
     reason: "Test",
     message: "",
@@ -94,7 +96,14 @@ export function clusterIn(name: string, state: ClusterState = {}): Cluster {
       ...plain.spec,
       ...(tainted === true && { taints: [{ key: "down", effect: "NoExecute" }] }),
     },
-    ...(ready !== undefined && { status: { conditions: [condition(ready)] } }),
+    ...(ready !== undefined && {
+      status: {
+        conditions: [
+          condition("Ready", ready),
+          ...(isOff === undefined ? [] : [condition("Fenced", isOff)]),
+        ],
+      },
+    }),
   };
 }
 
@@ -105,6 +114,7 @@ export interface Scene {
   readonly clusters?: readonly Cluster[];
   readonly outdated?: readonly string[];
   readonly plugins?: readonly string[];
+  readonly trustFencedCondition?: boolean;
 }
 
 export function sceneView(scene: Scene): TasksView {
@@ -119,6 +129,7 @@ export function sceneView(scene: Scene): TasksView {
     clusters: new Map(clusters.map((one) => [one.metadata.name, one])),
     outdated: new Set(scene.outdated),
     plugins: evictionPlugins(scene.plugins ?? evictionPluginNames),
+    trustFencedCondition: scene.trustFencedCondition ?? false,
   };
 }
 

@@ -1,23 +1,44 @@
 /**
  * The proof that a copy no longer runs although its cluster does not answer (D10).
  *
- *   Observed   the member itself reported that the copy and its pods are gone: its Work is gone
- *   Operator   a person declared the cluster off (`lifeboat fence`): an annotation of the Cluster
- *   Lease      the cluster switches itself off when it cannot renew its lease for a given time
+ *   Operator    a person declared the cluster off (`lifeboat fence`): an annotation of the Cluster
+ *   Condition   another controller switched it off (a cloud, its machines): the condition Fenced=True of the Cluster, where
+ *               `--trust-fenced-condition` is set
  *
- * 1. A person's declaration is valid while the cluster does not answer; once it answers, the annotation is removed.
+ * A lapsed lease is no proof: an agent may die, or be cut off, while its pods run.
+ *
+ * 1. A proof is valid while the cluster does not answer; once it answers, a person's annotation is removed.
  * 2. A fence allows a new copy. The old copy is not forgotten: its Work stays, and is removed when the cluster returns.
  */
-import { type Cluster, hasCondition } from "@lifeboat/api";
+import { type Cluster, findCondition, hasCondition } from "@lifeboat/api";
 import { formatTime, type Instant } from "@lifeboat/base";
 import { isFields, textAt } from "../../fields.ts";
 import { FENCED } from "../../well-known.ts";
 
 export type FenceProof =
-  | { readonly kind: "Observed" }
   | { readonly kind: "Operator"; readonly at: string; readonly by: string }
-  /** The moment from which nothing of the cluster runs any more. */
-  | { readonly kind: "Lease"; readonly until: Instant };
+  | { readonly kind: "Condition"; readonly at: string };
+
+/** What may count as a proof. */
+export interface FenceTrust {
+  /** `--trust-fenced-condition` */
+  readonly trustFencedCondition: boolean;
+}
+
+/** The condition by which another controller declares a cluster off. */
+export const FENCED_CONDITION = "Fenced";
+
+/** The proof that the cluster is off; undefined: there is none. */
+export function fenceOf(cluster: Cluster, trust: FenceTrust): FenceProof | undefined {
+  return operatorFence(cluster) ?? (trust.trustFencedCondition ? fencedBy(cluster) : undefined);
+}
+
+function fencedBy(cluster: Cluster): FenceProof | undefined {
+  const condition = findCondition(cluster.status?.conditions, FENCED_CONDITION);
+  // seed: fenced-and-answering
+  if (condition?.status !== "True" || isAnswering(cluster)) return undefined;
+  return { kind: "Condition", at: condition.lastTransitionTime };
+}
 
 /** The text of the annotation by which a person says that a cluster is off. */
 export function formatFence(at: Instant, by: string): string {
@@ -25,7 +46,7 @@ export function formatFence(at: Instant, by: string): string {
 }
 
 /** A person's word that the cluster is off; undefined: there is none, or the cluster answers. */
-export function operatorFence(cluster: Cluster): FenceProof | undefined {
+function operatorFence(cluster: Cluster): FenceProof | undefined {
   const text = cluster.metadata.annotations?.[FENCED];
   // seed: no-proof
   if (text === undefined || isAnswering(cluster)) return undefined;

@@ -1,5 +1,13 @@
 export { decideTasks, type TaskFate, type TasksPlan, type TaskVerdict } from "./decide-tasks.ts";
-export { type FenceProof, formatFence, isAnswering, isSilent, operatorFence } from "./fence.ts";
+export {
+  FENCED_CONDITION,
+  fenceOf,
+  type FenceProof,
+  type FenceTrust,
+  formatFence,
+  isAnswering,
+  isSilent,
+} from "./fence.ts";
 export type { EvictionPlugin } from "./plugins/plugin.ts";
 export {
   evictionPluginNames,

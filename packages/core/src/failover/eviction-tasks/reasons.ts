@@ -6,7 +6,7 @@ export const taskReasons = defineReasons({
   TargetsHealthy: "Every copy of the result is healthy, so the old one may go.",
   BackInResult: "The workload is placed in that cluster again; the copy stays.",
   CopyGone: "The old copy is gone, with its pods.",
-  Fenced: "A person declared the cluster off, so the old copy counts as gone.",
+  Fenced: "The cluster is proven to be off, so the old copy counts as gone.",
   GracePeriodOver:
     "The old copy of a failing application is unhealthy, and its grace period is over.",
   ReleasedByPerson: "A person released the old copy.",

@@ -1,8 +1,8 @@
-/** When a cluster says that stale copies may run in it, and when a person's word about it is void. */
+/** When a Cluster reports that stale copies may run in it, and when a person's declaration about it is void. */
 import type { Cluster, Condition } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { clusterIn, type ClusterState } from "./eviction.suite.ts";
-import { formatFence, operatorFence } from "./fence.ts";
+import { fenceOf, formatFence } from "./fence.ts";
 import { awaitsStaleCopies, decideStaleCopies } from "./stale-copies.ts";
 import { NOW } from "./eviction.suite.ts";
 
@@ -25,7 +25,7 @@ describe("the condition", () => {
     ["a silent cluster with stale copies", cluster({ ready: "False" }), true, "False"],
     ["an unknown cluster with stale copies", cluster({ ready: "Unknown" }, "True"), true, "False"],
     ["a cluster that answers while copies go", cluster({ ready: "True" }), true, undefined],
-    ["a cluster that nobody asked yet", cluster({}), true, undefined],
+    ["a cluster that was not probed yet", cluster({}), true, undefined],
     ["a silent cluster without", cluster({ ready: "False" }), false, undefined],
     [
       "a returning cluster that still has them",
@@ -47,21 +47,23 @@ describe("the condition", () => {
   });
 });
 
+const WARY = { trustFencedCondition: false };
+
 describe("a person's word that a cluster is off", () => {
   it("counts until the cluster answers, whatever its text", () => {
     const silent = clusterIn("a", { ready: "Unknown", fenced: true });
-    expect(operatorFence(silent)).toEqual({ kind: "Operator", at: "x", by: "ann" });
+    expect(fenceOf(silent, WARY)).toEqual({ kind: "Operator", at: "x", by: "ann" });
     for (const text of ["", "yes", "[]", "null", formatFence(NOW, "bob")]) {
       const annotations = { "lifeboat.dev/fenced": text };
       const said = { ...silent, metadata: { ...silent.metadata, annotations } };
-      expect(operatorFence(said)).toMatchObject({ kind: "Operator" });
+      expect(fenceOf(said, WARY)).toMatchObject({ kind: "Operator" });
       expect(decideStaleCopies(said, false).liftFence).toBe(false);
     }
   });
 
   it("is void, and taken off, once it answers", () => {
     const answering = clusterIn("a", { ready: "True", fenced: true });
-    expect(operatorFence(answering)).toBeUndefined();
+    expect(fenceOf(answering, WARY)).toBeUndefined();
     expect(decideStaleCopies(answering, false).liftFence).toBe(true);
     expect(decideStaleCopies(clusterIn("a", { ready: "True" }), false).liftFence).toBe(false);
   });

@@ -26,7 +26,7 @@ export type StaleCopiesReason = keyof typeof staleCopiesReasons;
 export interface StaleCopiesPlan {
   /** The condition as it is to be; undefined: as it is. */
   readonly condition?: PlannedCondition<StaleCopiesReason>;
-  /** Whether a person's word that the cluster is off is to be taken off it. */
+  /** Whether a person's declaration that the cluster is off is to be removed. */
   readonly liftFence: boolean;
 }
 

@@ -10,10 +10,10 @@ import {
 import { hasScheduler } from "../../propagation/matching/has-scheduler.ts";
 import { isProtected, isProvenHealthy } from "../../propagation/works/copy-health.ts";
 import { clusterOfWork } from "../../propagation/works/decide-works.ts";
-import { isSilent } from "./fence.ts";
+import { type FenceTrust, isSilent } from "./fence.ts";
 import type { EvictionPlugin } from "./plugins/plugin.ts";
 
-export interface TasksView {
+export interface TasksView extends FenceTrust {
   readonly binding: ResourceBinding;
   /** The Works of the binding, those that are going included; see `worksByCluster`. */
   readonly works: ReadonlyMap<string, Work>;

@@ -1,4 +1,4 @@
-/** What a Cluster's status says, and what of it can wait. */
+/** What a Cluster's status reports, and what of it can wait. */
 import type { Cluster } from "@lifeboat/api";
 import { instantOf } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
@@ -32,7 +32,7 @@ describe("the status of a cluster", () => {
     expect(decideClusterStatus(undefined, { conditions: [] }, NOW)).toEqual({ routine: true });
   });
 
-  it("keeps what others say, and what was not observed", () => {
+  it("keeps what others report, and what was not observed", () => {
     const down = { ...ready, status: "False", reason: "ClusterNotReachable" } as const;
     const plan = decideClusterStatus(current, { conditions: [down] }, NOW);
     expect(plan.routine).toBe(false);

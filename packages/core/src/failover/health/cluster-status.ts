@@ -33,7 +33,7 @@ export interface StatusPlan {
 /**
  * Whether a Cluster that has never been counted stays without a status for a moment: the scheduler would take it for one
  * without room, and give a burst of workloads to the clusters that were counted first. It waits for one count of nodes and
- * pods, and no longer than until the second probe: a member that lets nobody list its pods becomes Ready all the same.
+ * pods, and no longer than until the second probe: a member that forbids us to list its pods becomes Ready all the same.
  */
 export function awaitsFirstCount(
   current: ClusterStatus | undefined,
@@ -47,7 +47,7 @@ export function awaitsFirstCount(
 /** Nothing is to be written. */
 export const UNCHANGED_STATUS: StatusPlan = Object.freeze({ routine: true });
 
-/** Decides what the status of a Cluster is to say. */
+/** Decides what the status of a Cluster is to report. */
 export function decideClusterStatus(
   current: ClusterStatus | undefined,
   knowledge: ClusterKnowledge,

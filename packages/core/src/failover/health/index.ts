@@ -13,6 +13,14 @@ export {
   type EnablementView,
 } from "./enablements.ts";
 export {
+  decideHeartbeat,
+  hasReported,
+  type HeartbeatGraces,
+  type HeartbeatPlan,
+  type HeartbeatView,
+  watchedMs,
+} from "./heartbeat.ts";
+export {
   CALM_MS,
   decideLimits,
   type Excess,
@@ -43,4 +51,6 @@ export {
   type ReadyDecisionReason,
   readyReasons,
   type ReadyReason,
+  silenceReasons,
+  type SilenceReason,
 } from "./reasons.ts";

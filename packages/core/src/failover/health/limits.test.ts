@@ -1,4 +1,4 @@
-/** The condition ResponsesWithinLimits: when it is there, what it says, and that it does not flap. */
+/** The condition ResponsesWithinLimits: when it is there, what it reports, and that it does not flap. */
 import type { Condition } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { CALM_MS, decideLimits, type Excess, extendExcess } from "./limits.ts";
@@ -20,15 +20,15 @@ describe("the condition", () => {
     ["nothing ever exceeded", {}, undefined],
     ["an excess now", { excess }, "False"],
     ["an excess, still young", { excess, now: 1000 + CALM_MS - 1 }, "False"],
-    ["an excess, long ago, nothing said", { excess, now: 1000 + CALM_MS }, undefined],
+    ["an excess, long ago, nothing reported", { excess, now: 1000 + CALM_MS }, undefined],
     ["an excess, long ago", { excess, current: condition("False"), now: 1000 + CALM_MS }, "True"],
     [
-      "said by an earlier process, calm for a while",
+      "reported by an earlier process, calm for a while",
       { current: condition("False"), now: CALM_MS - 1 },
       undefined,
     ],
     [
-      "said by an earlier process, calm for long",
+      "reported by an earlier process, calm for long",
       { current: condition("False"), now: CALM_MS },
       "True",
     ],

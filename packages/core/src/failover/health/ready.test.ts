@@ -56,7 +56,7 @@ describe("a probe", () => {
     expect(got.message).not.toBe("");
   });
 
-  it("says what is wrong with the credential, and what keeps a cluster from being asked", () => {
+  it("reports what is wrong with the credential, and what keeps a cluster from being probed", () => {
     expect(REFUSED.message).toContain("401");
     expect(observeUnusable("the Secret a/b does not exist").message).toBe(
       "failed to create a ClusterClient: the Secret a/b does not exist",
@@ -102,7 +102,7 @@ describe("the condition Ready", () => {
 });
 
 describe("a streak", () => {
-  it("goes on while the status stays, with the newest reason, and begins anew when it turns", () => {
+  it("goes on while the status stays, with the newest reason, and begins again when it turns", () => {
     const first = extendStreak(undefined, SILENT, 5);
     const second = extendStreak(first, REFUSED, 7);
     expect(second).toEqual({ observation: REFUSED, since: 5, last: 7 });

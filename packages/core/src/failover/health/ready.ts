@@ -15,7 +15,7 @@ import { type Cluster, type Condition, findCondition, Refused } from "@lifeboat/
 import type { PlannedCondition } from "../../plan.ts";
 import type { ReadyDecisionReason, ReadyReason } from "./reasons.ts";
 
-/** What one probe says. */
+/** What one probe reports. */
 export interface Observation {
   readonly status: "True" | "False";
   readonly reason: ReadyReason;
@@ -68,14 +68,14 @@ const UNREACHABLE: Observation = Object.freeze({
   message: "cluster is not reachable",
 });
 
-/** What a successful probe says. */
+/** What a successful probe reports. */
 export function observeAnswer(): Observation {
   return HEALTHY;
 }
 
 /**
- * What a failed probe says. A server that refuses our credential is alive, and so is one that answers with an error;
- * only silence is `ClusterNotReachable`. Messages are constant where the failure's words would change from probe to
+ * What a failed probe reports. A server that refuses our credential is alive, and so is one that answers with an error;
+ * only silence is `ClusterNotReachable`. Messages are constant where the failure's text would change from probe to
  * probe, so that a failing cluster is written about once.
  */
 export function observeFailure(error: unknown): Observation {
@@ -86,12 +86,12 @@ export function observeFailure(error: unknown): Observation {
   return collectionFailed(`the member ${verb} (${code})`);
 }
 
-/** What a probe says that was answered with something that cannot be read. */
+/** What a probe reports that was answered with something that cannot be read. */
 export function observeUnreadable(): Observation {
   return UNHEALTHY;
 }
 
-/** What it says that the Cluster cannot be asked at all. */
+/** What is reported of a Cluster that cannot be probed at all. */
 export function observeUnusable(why: string): Observation {
   return collectionFailed(`failed to create a ClusterClient: ${why}`);
 }
@@ -107,9 +107,9 @@ export function extendStreak(
 }
 
 /**
- * What of a streak still says something after the way to the member changed. Failures of the old credential say nothing
- * about the new one, and nothing about the old address holds for another; silence of the same address stays silence, so
- * that a Secret that keeps changing cannot hide a dead cluster.
+ * What of a streak still counts after the way to the member changed. Failures of the old credential do not count for the
+ * new one, and nothing about the old address holds for another; silence of the same address stays silence, so that a Secret
+ * that keeps changing cannot hide a dead cluster.
  */
 export function streakAfterChange(
   former: Streak | undefined,
@@ -119,7 +119,7 @@ export function streakAfterChange(
   return former.observation.reason === "StatusCollectionFailed" ? undefined : former;
 }
 
-/** Decides what the condition Ready of a cluster is to say. */
+/** Decides what the condition Ready of a cluster is to report. */
 export function decideReady(view: ReadyView): ReadyPlan {
   const { current, streak } = view;
   const { status, reason, message } = streak.observation;
@@ -132,7 +132,7 @@ export function decideReady(view: ReadyView): ReadyPlan {
   return { condition, reason: "HeldForThreshold" };
 }
 
-/** Since when a cluster is known not to be Ready; undefined: it is, or no probe has told yet. */
+/** Since when a cluster is known not to be Ready; undefined: it is, or no probe has reported yet. */
 export function notReadySince({ status }: Pick<Cluster, "status">): string | undefined {
   const ready = findCondition(status?.conditions, READY);
   return ready === undefined || ready.status === "True" ? undefined : ready.lastTransitionTime;

@@ -11,6 +11,14 @@ export const readyReasons = defineReasons({
 
 export type ReadyReason = keyof typeof readyReasons;
 
+/** Why Ready is Unknown: nothing was heard of a Pull cluster. Clients know these reasons and sentences. */
+export const silenceReasons = defineReasons({
+  ClusterStatusUnknown: "Cluster status controller stopped posting cluster status.",
+  ClusterStatusNeverUpdated: "Cluster status controller never posted cluster status.",
+});
+
+export type SilenceReason = keyof typeof silenceReasons;
+
 /** What became of an observation of a cluster's health. */
 export const readyDecisionReasons = defineReasons({
   NeverReported: "Nothing was known of the cluster, so the first observation counts.",

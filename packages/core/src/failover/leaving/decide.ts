@@ -119,7 +119,7 @@ function decide(view: LeavingView, moment: Moment): LeavingDecision {
   };
 }
 
-/** The policy whose rules hold the workload: that is what a person has to look at. */
+/** The policy whose rules hold the workload: that is the object that a person has to check. */
 function placedBy(binding: ResourceBinding): string {
   const claim = claimOf(binding);
   if (claim === undefined) return "";

@@ -94,7 +94,7 @@ describe("a key that is missing", () => {
       warnings: [expect.stringContaining("x/a")],
     });
   });
-  it("holds where the policy says so", () => {
+  it("holds where the policy asks for it", () => {
     expect(extract({ rules, status: { b: "1" }, holdOnMissing: true })).toMatchObject({
       outcome: "held",
       reason: "KeyMissing",

@@ -34,7 +34,7 @@ export interface StateView {
   /** As the copy last reported it; undefined: never. */
   readonly status: unknown;
   readonly template: Fields;
-  /** What to do about a missing key: the policy's annotation says `Hold`. */
+  /** Whether the policy's annotation about missing keys is `Hold`. */
   readonly holdOnMissing: boolean;
 }
 

@@ -52,7 +52,7 @@ describe("rules", () => {
     expect(carry({ failing }).state).toMatchObject({ outcome: "kept", labels });
   });
 
-  it("17.12: are not read while the gate is off, and the eviction tells it (O-state-9)", () => {
+  it("17.12: are not read while the gate is off, and the eviction records it (O-state-9)", () => {
     expect(carry({ enabled: false }).state).toEqual({
       outcome: "kept",
       reason: "SwitchedOff",

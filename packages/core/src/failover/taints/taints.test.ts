@@ -104,7 +104,7 @@ function world(...policies: readonly ClusterTaintPolicy[]): World {
 }
 
 describe("a policy with windows", () => {
-  it("adds its taint when its conditions have matched for the whole window, and says when to look", () => {
+  it("adds its taint when its conditions have matched for the whole window, and returns when to check again", () => {
     const w = world(policy(windowed()));
     w.condition("Ready", "False", 10);
     expect(w.look(10)).toMatchObject({ reason: "Remembered", checkAgainAt: at(310) });
@@ -141,7 +141,7 @@ describe("a policy with windows", () => {
     expect(w.ids).toEqual(["down:NoExecute"]);
   });
 
-  it("begins the window anew after a moment of mismatch that no look fell into", () => {
+  it("begins the window again after a moment of mismatch that fell between two checks", () => {
     const w = world(policy(windowed()));
     w.condition("Ready", "False", 0);
     w.look(0);
@@ -160,7 +160,7 @@ describe("a policy with windows", () => {
     expect(w.look(250).checkAgainAt).toBe(at(300));
   });
 
-  it("begins anew when the conditions moved while nobody watched, though they match again", () => {
+  it("begins again when the conditions changed while no process watched, though they match again", () => {
     const w = world(policy(windowed()));
     w.condition("Ready", "False", 0);
     w.look(0);
@@ -170,7 +170,7 @@ describe("a policy with windows", () => {
     expect(w.look(250).checkAgainAt).toBe(at(550));
   });
 
-  it("begins its window at the policy's creation, and anew at an edit", () => {
+  it("begins its window at the policy's creation, and again at an edit", () => {
     const w = world();
     w.condition("Ready", "False", 0);
     w.look(0);
@@ -254,7 +254,7 @@ describe("provenance", () => {
     expect(w.ids).toEqual([]);
   });
 
-  it("never touches a taint that somebody else set, or whose value somebody changed", () => {
+  it("never touches a taint that another writer set, or whose value another writer changed", () => {
     const w = world(policy(windowed()));
     const theirs = { key: "down", effect: "NoExecute", value: "mine", timeAdded: "x" };
     w.taints = [theirs];
@@ -308,7 +308,7 @@ describe("provenance", () => {
     expect(w.taints).toEqual([{ ...before, value: "v" }]);
   });
 
-  it("takes taints of a record that cannot be read for somebody else's", () => {
+  it("takes taints of a record that cannot be read for those of another writer", () => {
     for (const record of ["", "{", "[]", '{"u":1}', '{"uid-p":{"added":3}}']) {
       const w = world();
       w.taints = [{ key: "down", effect: "NoExecute" }];
@@ -393,7 +393,7 @@ describe("while failover is off", () => {
 });
 
 describe("the record", () => {
-  it("says since when, and which taints were added", () => {
+  it("reports since when, and which taints were added", () => {
     const w = world(policy(windowed()));
     w.condition("Ready", "False", 0);
     w.look(0);

@@ -229,7 +229,7 @@ function leavingWish(
   return { wish: "mismatch", since, interrupted: true };
 }
 
-/** Whether what is remembered says nothing about since when the wish holds. */
+/** Whether the memory does not show since when the wish holds. */
 function isNew(
   view: TaintView,
   old: PolicyMemory | undefined,
@@ -320,7 +320,7 @@ function mergeTaints(
   return [...kept, ...added];
 }
 
-/** The taint with the value that its policy says now; its time stays. */
+/** The taint with the value that its policy has now; its time stays. */
 function withValue(taint: Taint, value: string): Taint {
   if ((taint.value ?? "") === value) return taint;
   const { value: _old, ...rest } = taint;

@@ -36,7 +36,7 @@ export function podClaimOf(pod: object): PodClaim | undefined {
   return { node: nodeOf(pod), amounts };
 }
 
-/** A pod that was scheduled where nobody could bind it has its node in its status. */
+/** A pod that was scheduled but could not be bound has its node in its status. */
 function nodeOf(pod: object): string {
   const bound = textAt(pod, "spec", "nodeName");
   if (bound !== "" || !hasTrueCondition(pod, "PodScheduled")) return bound;

@@ -1,4 +1,4 @@
-/** Kept up to date by any sequence of changes, the room is what it would be if it were added up anew. */
+/** Kept up to date by any sequence of changes, the room is what it would be if it were added up from the start. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type NodeOffer, nodeOfferOf, type PodClaim, podClaimOf } from "./claims.ts";
@@ -39,7 +39,7 @@ const change = fc.oneof(
   }),
 );
 
-it("is the same, text by text, as one that is added up anew", () => {
+it("is the same, text by text, as one that is added up from the start", () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 40 }), (changes) => {
       const kept = new Room();

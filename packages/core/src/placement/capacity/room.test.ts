@@ -89,7 +89,7 @@ describe("the room of a member", () => {
     expect(gradesOf(room)).toEqual([1, 0, 0]);
   });
 
-  it("has no grades without models, and nothing to say of an empty member", () => {
+  it("has no grades without models, and is empty for an empty member", () => {
     expect(new Room().resourceSummary()).toEqual({});
     expect(new Room().nodeSummary()).toEqual({ totalNum: 0, readyNum: 0 });
   });

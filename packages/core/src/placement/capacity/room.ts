@@ -3,7 +3,7 @@
  * much as there are nodes, however many pods run.
  *
  * 1. The summary depends on what is there now, not on the order in which it came.
- * 2. Every node counts, ready or not, as clients of this API expect; `readyNum` tells how many are.
+ * 2. Every node counts, ready or not, as clients of this API expect; `readyNum` counts those that are.
  * 3. A node is of the highest grade all of whose minima it has free. A node without room for one more pod is of no
  *    grade; the others are counted all the same.
  * 4. A pod on a node that is not known counts as allocated.

@@ -28,7 +28,7 @@ function divideSlowly(total: number, weights: readonly Weight[]): Map<string, nu
   return shares;
 }
 
-it("divides exactly, as the definition says, whatever the order of the weights", () => {
+it("divides exactly, by the definition, whatever the order of the weights", () => {
   fc.assert(
     fc.property(fc.nat(300), weightLists, (total, weights) => {
       const shares = divideByWeights(total, weights);

@@ -26,12 +26,12 @@ it.each([
   expect(shares(total, list, ODD)).toEqual(odd);
 });
 
-it("hashes bytes as everybody else does", () => {
+it("hashes bytes as other implementations do", () => {
   expect(hashBytes(ODD)).toBe(3192360657);
   expect(hashBytes(EVEN)).toBe(3524997746);
 });
 
-it("gives nobody anything when there is nothing, or nobody with a weight", () => {
+it("gives no cluster anything when there is nothing, or no cluster has a weight", () => {
   expect(shares(0, [1, 2], "")).toEqual([0, 0]);
   expect(shares(-5, [1, 2], "")).toEqual([0, 0]);
   expect(shares(5, [0, -1], "")).toEqual([0, 0]);

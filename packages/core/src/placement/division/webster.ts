@@ -113,7 +113,7 @@ function withFewer(
   descending: boolean,
 ): Map<string, number> {
   const shares = new Map<string, number>();
-  // The last seat of everybody; the worst claim on top.
+  // The last seat of each; the worst claim on top.
   const heap = new Heap<Holding>((a, b) => compareSeats(b, a, descending));
   let over = held - wanted;
   const givers = holdings.map((one) => ({ ...one, weight: Math.max(one.weight, TINY) }));
@@ -135,7 +135,7 @@ function withFewer(
 
 /** Below this many seats per name a search costs more than it saves. */
 const FEW = 4;
-/** The weight of those without one when seats are taken away: they give before everybody else, but can be compared. */
+/** The weight of those without one when seats are taken away: they give before all others, but can be compared. */
 const TINY = 1e-18;
 
 /** How many seats of a name have a claim above the threshold: weight / (2 × seat + 1) > threshold. */

@@ -45,7 +45,7 @@ function order(
   });
 }
 
-describe("an order to place workloads anew", () => {
+describe("an order to place workloads again", () => {
   it("has each workload without a result to do, once", () => {
     const status = { observedWorkloads: [success("a"), failure("b"), { workload: workload("c") }] };
     expect(pendingWorkloads(order(["a", "b", "c", "d", "d"], status))).toEqual([
@@ -67,7 +67,7 @@ describe("an order to place workloads anew", () => {
     });
   });
 
-  it("says nothing new when nothing is new", () => {
+  it("changes no status when nothing is new", () => {
     const status = rebalancerStatus(order(["a"]), [success("a")], NOW);
     expect(rebalancerStatus(order(["a"], status), [], addMs(NOW, 5000))).toBeUndefined();
   });

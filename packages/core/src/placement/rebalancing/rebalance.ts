@@ -54,7 +54,7 @@ export function orderedAnew<B extends Pick<ResourceBinding, "metadata" | "spec" 
   };
 }
 
-/** The status with further results; undefined when it says that already. */
+/** The status with further results; undefined when it has them already. */
 export function rebalancerStatus(
   rebalancer: WorkloadRebalancer,
   results: readonly ObservedWorkload[],

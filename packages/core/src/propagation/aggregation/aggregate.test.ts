@@ -9,7 +9,7 @@ import { templateStatus } from "./outdated.ts";
 const NOW = instantOf(Date.parse("2026-01-01T00:00:00Z"));
 const RESOURCE = { apiVersion: "apps/v1", kind: "Deployment", namespace: "default", name: "web" };
 
-/** The decision, of clusters that are all well when nothing is said about them. */
+/** The decision, of clusters that are all Ready unless given otherwise. */
 function decide(
   view: Omit<AggregationView, "clusters"> & Partial<Pick<AggregationView, "clusters">>,
   moment: Moment,
@@ -206,7 +206,7 @@ describe("the status of a binding", () => {
     expect(plan).toMatchObject({ reason: "UpToDate", commands: [] });
   });
 
-  it("of a resource that goes nowhere says nothing", () => {
+  it("of a resource that goes nowhere stays as it is", () => {
     expect(decide({ binding: binding([]), works: [] }, plainMoment(NOW)).reason).toBe("UpToDate");
   });
 
@@ -363,7 +363,7 @@ describe("17.15: what may be outdated", () => {
   });
 
   it.each([
-    ["a cluster that no probe has told of", [cluster("m1")]],
+    ["a cluster that was not probed yet", [cluster("m1")]],
     ["a cluster that is not known", []],
     ["a cluster without a copy", [cluster("m3", "False")]],
   ])("is nothing of %s", (_what, clusters) => {

@@ -7,7 +7,7 @@
  * 3. Progress on the way there (counters of a rollout, the first of several copies that are healthy, copies that have
  *    nothing to report yet) is gathered for a second, so that it costs at most one write in a second. So is that reports may
  *    be outdated: of clusters that fail together every binding is written once.
- * 4. What is said already is not written again.
+ * 4. What the status holds already is not written again.
  */
 import {
   type Cluster,
@@ -71,7 +71,7 @@ export function decideAggregation(
     now,
   );
   const unchanged = { commands: [], conditions: [], events: [], items, outdated };
-  // A resource that goes nowhere and never did has nothing to say.
+  // A resource that goes nowhere and never did has nothing to report.
   if (items.length === 0 && old.length === 0 && isAlreadySilent(binding))
     return { ...anew, ...unchanged, reason: "UpToDate" };
   if (equalJson(old, items) && conditions === before)

@@ -1,6 +1,6 @@
 /**
  * Which part of what copies report may be outdated: what came from clusters that are not Ready. Counters and health stay as
- * they were last reported, because decisions rest on them; a condition tells since when nothing newer came.
+ * they were last reported, because decisions rest on them; a condition shows since when nothing newer came.
  *
  * 1. The condition is there while something may be outdated, and only then: a fleet that is well bears no trace of it.
  * 2. It depends on when Ready last turned, and on nothing else of a Cluster: it turns as often as Ready does, which has

@@ -35,7 +35,7 @@ const overwrite: Fields = {
 };
 
 describe("decideApply", () => {
-  it("creates what is not there, and says so when it had been", () => {
+  it("creates what is not there, with an Event when it had been", () => {
     const created = decide();
     expect(created).toMatchObject({
       reason: "Created",
@@ -135,7 +135,7 @@ describe("decideApply", () => {
   it.each([
     ["without our label", { labels: { app: "nginx" } }],
     ["of another Work", { annotations: { ...marks, "work.karmada.io/namespace": "karmada-es-x" } }],
-  ])("refuses an object %s, and takes it over when told so", (_what, metadata) => {
+  ])("refuses an object %s, and takes it over with `overwrite`", (_what, metadata) => {
     expect(decide(inMember(metadata))).toEqual({
       commands: [],
       events: [],
@@ -160,7 +160,7 @@ describe("decideApply", () => {
     });
   });
 
-  it("keeps what the kind says is the member's", () => {
+  it("keeps what the kind leaves to the member", () => {
     const service = { apiVersion: "v1", kind: "Service", metadata: desired["metadata"], spec: {} };
     const observed = {
       ...service,
@@ -189,7 +189,7 @@ describe("decideApply", () => {
   });
 });
 
-it("tells versions by the generation, or by the resourceVersion where there is none", () => {
+it("distinguishes versions by the generation, or by the resourceVersion where there is none", () => {
   const metadata = { uid: "u", resourceVersion: "9" };
   expect(versionOf({ metadata: { ...metadata, generation: 3 } })).toBe("u/gen:3");
   expect(versionOf({ metadata })).toBe("u/rv:9");

@@ -1,7 +1,7 @@
 /**
- * Deciding what to do with one object in a member so that it becomes what its Work says.
+ * Deciding what to do with one object in a member so that it becomes what its Work asks for.
  *
- * 1. An object that is not ours is never written, unless the manifest says `overwrite`.
+ * 1. An object that is not ours is never written, unless the manifest sets `overwrite`.
  * 2. An update carries the uid and the resourceVersion it was decided on.
  * 3. An object that is being deleted is left to go, and made again afterwards.
  * 4. No write when the object is as we want it, or as the member answered our last write of the same manifest. So a
@@ -41,11 +41,11 @@ export type ApplyCommand =
   | { readonly kind: "update"; readonly object: Fields };
 
 export interface ApplyPlan extends Plan<ApplyCommand, ApplyReason> {
-  /** Why the object cannot be what the Work says; absent when it is once the commands succeeded. */
+  /** Why the object cannot be what the Work asks for; absent when it is once the commands succeeded. */
   readonly problem?: string;
 }
 
-/** What to do so that the object in the member is what the Work says. */
+/** What to do so that the object in the member is what the Work asks for. */
 export function decideApply(view: ApplyView): ApplyPlan {
   const { desired, observed, applied } = view;
   if (textAt(desired, "kind") === "" || textAt(desired, "metadata", "name") === "")
@@ -69,7 +69,7 @@ export function decideApply(view: ApplyView): ApplyPlan {
 
 /**
  * The version of an object as far as drift is concerned: a status that moves is none where generations are counted. An
- * object of the same name that was made anew has another one.
+ * object of the same name that was deleted and created again has another one.
  */
 export function versionOf(object: Fields): string {
   const generation = integerAt(object, "metadata", "generation") ?? 0;

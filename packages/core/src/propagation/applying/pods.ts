@@ -1,6 +1,6 @@
 /**
- * Which pods of a member are those of a workload, as far as labels say it. For kinds that make pods under a name of their
- * own choice the object's selector tells; for a Job whose selector the member made, the label that bears its name.
+ * Which pods of a member are those of a workload, by their labels: for kinds that make pods under a name of their own
+ * choice the object's selector; for a Job whose selector the member made, the label that bears its name.
  */
 import { formatLabelSelector, labelSelectorFrom } from "@lifeboat/api";
 import { type Fields, fieldsAt, isFields, listAt, textAt, textsAt, valueAt } from "../../fields.ts";
@@ -17,7 +17,7 @@ export interface PodSelection {
   readonly labelSelector: string;
 }
 
-/** The pods of a built-in workload; undefined for kinds of which nothing can be said. */
+/** The pods of a built-in workload; undefined for kinds whose pods are not known. */
 export function podsOf(manifest: Fields): PodSelection | undefined {
   const kind = `${textAt(manifest, "apiVersion")} ${textAt(manifest, "kind")}`;
   const namespace = textAt(manifest, "metadata", "namespace");

@@ -1,10 +1,10 @@
 /**
  * Deciding what becomes of the object in a member when its Work goes.
  *
- * 1. Nothing is deleted that is not ours, and never without the uid it was decided on: an object of the same name that
- *    somebody made since is another object.
- * 2. What the Work says when it goes is final: who deletes a Work whose object must not stay (an eviction, D21) has
- *    taken `preserveResourcesOnDeletion` off before.
+ * 1. Nothing is deleted that is not ours, and never without the uid it was decided on: an object of the same name that was
+ *    created since is another object.
+ * 2. The Work's fields when it goes are final: a controller that deletes a Work whose object must not stay (an eviction,
+ *    D21) takes `preserveResourcesOnDeletion` off first.
  * 3. An object that stays loses our marks and nothing else.
  */
 import { inexactIntegerIn } from "@lifeboat/api";

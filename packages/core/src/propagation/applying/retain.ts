@@ -2,8 +2,8 @@
  * What an update leaves as the member has it.
  *
  * 1. Identity, version, finalizers, owners and status are the member's.
- * 2. Labels and annotations that others put on the object stay; ours go when the manifest no longer has them, which the
- *    record of the last rendering on the object tells apart.
+ * 2. Labels and annotations that others put on the object stay; ours go when the manifest no longer has them; the record of
+ *    the last rendering on the object distinguishes the two.
  * 3. The kind's own rules come from its interpreter.
  */
 import { anew } from "@lifeboat/base";

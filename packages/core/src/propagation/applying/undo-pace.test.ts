@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { undoFrom, type Undone, undoneOnceMore } from "./undo-pace.ts";
 
-/** At which times somebody is undone who strikes back after so many milliseconds each time. */
+/** At which times a writer is undone that writes again after so many milliseconds each time. */
 function fight(strikesBackAfterMs: number, untilMs: number): readonly number[] {
   const times: number[] = [];
   let undone: Undone | undefined;

@@ -1,10 +1,11 @@
 /**
  * How fast what others did to a copy is undone.
  *
- * Drift is undone at once. Who undoes it again and again has an opponent that does the same: a controller in the member, or
- * a second leader of ours that has not heard of the newest Work. Neither may cost either side more than a write now and then.
+ * Drift is undone at once. Drift that comes back again and again has a writer that undoes ours: a controller in the member,
+ * or a second leader of ours that has not heard of the newest Work. Neither may cost either side more than a write now and
+ * then.
  *
- *   the first three at once, then after 1 s, 2 s, 4 s … up to 30 s; a minute in which nothing was undone begins anew
+ *   the first three at once, then after 1 s, 2 s, 4 s … up to 30 s; a minute in which nothing was undone starts over
  *
  * Times are by the monotonic clock, in milliseconds.
  */

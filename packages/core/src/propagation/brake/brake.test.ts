@@ -109,7 +109,7 @@ describe("decideDeletion", () => {
     },
   );
 
-  it("says that it brakes, once", () => {
+  it("reports that it brakes, once", () => {
     const first = decideDeletion(view({ asked: 25 }), plainMoment(NOW));
     expect(first).toMatchObject({
       granted: 20,

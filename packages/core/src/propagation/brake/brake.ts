@@ -6,11 +6,11 @@
  *        └──────────────────────────────────────────────────────────────────────────────────────────────┘
  *
  * What was let through stands on the budget before anything is deleted: a list of moments of the last minute with the
- * number let through at each. So a restart grants nothing anew, and a lost response counts as used.
+ * number let through at each. So a restart grants nothing twice, and a lost response counts as used.
  *
  * 1. Within any minute that is not open at most max(20, a tenth of all Works) are let through.
- * 2. Braked, nothing is let through until a person says so at or after the time it was braked.
- * 3. A release in the future counts when its time has come: nobody can take the brake off for good.
+ * 2. Braked, nothing is let through until a person releases the brake at or after the time it came on.
+ * 3. A release in the future counts when its time has come: no release takes the brake off for good.
  * 4. Deletions that follow from an eviction or from deleting a template or Cluster neither count nor wait.
  */
 import { type Condition, findCondition } from "@lifeboat/api";
@@ -108,7 +108,7 @@ export function decideDeletion(view: DeletionView, moment: Moment): DeletionPlan
   return braked(granted, record, { used: used + granted, works, asked: view.asked });
 }
 
-/** The condition to report when nobody asks: a release that a person gave is shown at once. */
+/** The condition to report while no deletion asks: a release that a person gave is shown at once. */
 export function brakeCondition(
   view: Pick<DeletionView, "conditions" | "releasedAt">,
   now: Instant,
@@ -117,7 +117,7 @@ export function brakeCondition(
   return isBraked && brakeState(view, now) !== "braked" ? RELEASED : undefined;
 }
 
-/** Later than the brake came on, whatever the clocks of the two machines say. */
+/** Later than the brake came on, however the clocks of the two machines differ. */
 export function releaseTime({ lastTransitionTime }: Condition, now: Instant): string {
   const braked = parseTime(lastTransitionTime);
   return formatTime(braked === undefined ? now : instantOf(Math.max(now, braked)));

@@ -123,7 +123,7 @@ describe("an object that a workload needs", () => {
 describe("the binding of an object that workloads need", () => {
   const attached = attachedTo(web);
 
-  it("is left alone when it says so already", () => {
+  it("is left alone when it is as it should be already", () => {
     const plan = decideFollower({ object, attached, referrers: [web, web] });
     expect(plan).toMatchObject({ reason: "UpToDate", commands: [], concerned: [] });
   });
@@ -178,7 +178,7 @@ describe("the binding of an object that workloads need", () => {
     );
   });
 
-  it("takes the strongest rule of several workloads, says that they differ, and forgets both", () => {
+  it("takes the strongest rule of several workloads, reports that they differ, and forgets both", () => {
     const strict = workloadBinding(
       "strict",
       { conflictResolution: "Overwrite", preserveResourcesOnDeletion: true },

@@ -5,14 +5,14 @@
  * policy rules over everything else. Otherwise it is made here, as a policy would have made it.
  *
  * 1. An object is wherever a workload that needs it is, including clusters that the workload has not left yet.
- * 2. A workload stops counting only when it is gone, is being deleted, or says readably that it does not need the object:
+ * 2. A workload stops counting only when it is gone, is being deleted, or has a readable record without the object:
  *    a record that cannot be read keeps what is. One that has nowhere to go is still named, with no cluster: its last copy
- *    may run on where its schedule does not name it (D9), and whoever removes Works asks those that are named.
- * 3. `Overwrite` and `preserveResourcesOnDeletion` hold when any of the workloads says so; a difference is reported. Both are
- *    written in either case, as clients of such bindings expect.
+ *    may run on where its schedule does not name it (D9), and what removes Works reads the workloads that are named.
+ * 3. `Overwrite` and `preserveResourcesOnDeletion` hold when any of the workloads sets them; a difference is reported. Both
+ *    are written in either case, as clients of such bindings expect.
  * 4. The answer does not depend on the order of the workloads.
  * 5. `resource.resourceVersion` moves only when the user's part of the object moved (annotation `follower-digest`), so
- *    statuses that come back cause no work. It is not the detector's digest, which also says that a policy took hold.
+ *    statuses that come back cause no work. It is not the detector's digest, which also changes when a policy takes hold.
  */
 import {
   type AnyObject,
@@ -146,7 +146,7 @@ function needs(
   return expectsRecord(referrer) && isNamed;
 }
 
-/** Whether a record belongs on the binding, so that its absence says nothing. */
+/** Whether a record belongs on the binding, so that its absence means nothing. */
 function expectsRecord({ metadata, spec }: ResourceBinding): boolean {
   return (
     spec.propagateDeps === true || (metadata.finalizers ?? []).includes(DEPENDENCIES_FINALIZER)
@@ -189,7 +189,7 @@ function followed(
   };
 }
 
-/** A binding that a policy made keeps what the policy said, also after the policy is gone. */
+/** A binding that a policy made keeps what the policy set, also after the policy is gone. */
 function isMadeHere(attached: ResourceBinding): boolean {
   return !isClaimed(attached) && attached.spec.placement === undefined;
 }

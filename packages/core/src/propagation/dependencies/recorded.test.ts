@@ -26,11 +26,11 @@ describe("a record", () => {
     expect(parseDependencies(formatDependencies([a, b]))).toEqual(expect.arrayContaining([a, b]));
   });
 
-  it.each(["", "{", "null", "{}", '"x"', "1"])("that says %j reads as undefined", (text) => {
+  it.each(["", "{", "null", "{}", '"x"', "1"])("of the text %j reads as undefined", (text) => {
     expect(parseDependencies(text)).toBeUndefined();
   });
 
-  it("leaves out entries that say nothing", () => {
+  it("leaves out entries that name nothing", () => {
     const entries = [null, 1, {}, { ...SUBJECT }, { ...SUBJECT, namespace: "", name: "x" }];
     expect(parseDependencies(JSON.stringify(entries))).toEqual([]);
   });
@@ -49,7 +49,7 @@ describe("a record", () => {
 });
 
 describe("what is recorded of a template", () => {
-  it("is in the template's namespace unless a dependency says otherwise", () => {
+  it("is in the template's namespace unless a dependency names another", () => {
     const needed = [
       { apiVersion: "v1", kind: "ConfigMap", name: "a" },
       { apiVersion: "v1", kind: "ConfigMap", namespace: "other", name: "b" },

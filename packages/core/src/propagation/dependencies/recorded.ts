@@ -60,7 +60,7 @@ export function formatDependencies(dependencies: readonly RecordedDependency[]):
   return `[${[...texts].sort(compareText).join(",")}]`;
 }
 
-/** What a text records; undefined when it is not readable. Entries that say nothing are left out. */
+/** What a text records; undefined when it is not readable. Entries that name nothing are left out. */
 export function parseDependencies(text: string): readonly RecordedDependency[] | undefined {
   let list: unknown;
   try {
@@ -155,7 +155,7 @@ function inOrder({ name, labelSelector, podLabels, ...subject }: RecordedDepende
   };
 }
 
-/** A Service without a selector selects no pods: its endpoints are somebody's own doing. */
+/** A Service without a selector selects no pods: its endpoints are written by hand. */
 function selectsPods(service: Fields, podLabels: Readonly<Record<string, string>>): boolean {
   const selector = Object.entries(textsAt(service, "spec", "selector"));
   return (

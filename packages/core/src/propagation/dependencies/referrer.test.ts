@@ -33,7 +33,7 @@ describe("the record on a workload's binding", () => {
     expect(plan).toMatchObject({ reason: "Unknown", commands: [] });
   });
 
-  it("says first that nothing is needed, and goes when nothing follows", () => {
+  it("becomes empty first, and goes when nothing follows", () => {
     const still = decideReferrer({ binding: recorded, dependencies: [], hasFollowers: true });
     expect(still.commands[0]?.binding.metadata.annotations).toEqual({
       "resourcebinding.karmada.io/dependencies": "[]",

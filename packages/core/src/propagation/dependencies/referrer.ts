@@ -4,7 +4,7 @@
  * The record is the annotation with the dependencies, and a finalizer that keeps the binding until nothing follows it.
  *
  * 1. While the dependencies cannot be known (the template is not in sight, a script fails), the record stays.
- * 2. The record says "needs nothing" before it goes: a record that somebody took away is not one that ended.
+ * 2. The record becomes an empty list before it goes: a record that another writer removed is not one that ended.
  * 3. The finalizer goes only when nothing follows the binding any more.
  */
 import type { ResourceBinding } from "@lifeboat/api";

@@ -21,7 +21,7 @@ describe("replicas from a script", () => {
     [0, { replicas: 0 }],
     [3, { replicas: 3 }],
     [2 ** 31 - 1, { replicas: 2 ** 31 - 1 }],
-  ])("are %s when it says so", (count, value) => {
+  ])("are %s when it answers so", (count, value) => {
     expect(replicasFromScript(count, null)).toEqual({ value });
   });
 

@@ -1,9 +1,9 @@
 /**
- * What a script answered, taken for what was asked, or the sentence that says why it cannot be.
+ * The answer of a script, read as the operation expects it, or the sentence that states why it cannot be read.
  *
  * 1. Nothing throws, whatever a script answers.
  * 2. An answer never changes which object it is about, nor the marks by which copies are known as ours.
- * 3. Parts that nobody asked for are left out, never passed on.
+ * 3. Parts that were not asked for are left out, never passed on.
  */
 import { formatQuantity, parseQuantity } from "@lifeboat/api";
 import {
@@ -187,7 +187,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_REPLICAS;
 }
 
-/** nil, or a table without anything in it, which says not whether it is a list. */
+/** nil, or an empty table, which may be a list or an object. */
 function isNothing(value: unknown): boolean {
   if (value === undefined || value === null) return true;
   return typeof value === "object" && Object.keys(value).length === 0;

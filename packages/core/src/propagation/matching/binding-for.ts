@@ -1,8 +1,8 @@
 /**
  * What the binding of a template must be, of the parts that follow from the template and its policy.
  *
- * 1. Fields of others are carried over untouched: the schedule, eviction tasks, who requires it, when to reschedule,
- *    `suspension.scheduling`, and every label, annotation and finalizer that is not ours.
+ * 1. Fields of others are carried over untouched: the schedule, eviction tasks, the bindings that require it, when to
+ *    reschedule, `suspension.scheduling`, and every label, annotation and finalizer that is not ours.
  * 2. `resource.resourceVersion` moves only when the user's part of the template moved (see digest.ts), so statuses that
  *    are written back to the template change no binding.
  * 3. A binding that is right already is answered as the same object: comparing is `===`.
@@ -84,7 +84,7 @@ export function isAbout(binding: Binding, template: Fields): boolean {
   );
 }
 
-/** The uid of the object that a binding belongs to; undefined when nobody owns it. */
+/** The uid of the object that a binding belongs to; undefined when it has no owner. */
 export function ownerOf({ metadata }: Binding): string | undefined {
   return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }
@@ -103,7 +103,7 @@ export function sameClaimedParts(a: Binding, b: Binding): boolean {
   );
 }
 
-/** What the detector says of a binding, but for versions of the template: those come with what is said. */
+/** What the detector writes on a binding, but for versions of the template: those are written along with it. */
 export function claimedParts({ metadata, spec }: Binding): unknown {
   const { labels = {}, annotations = {}, ownerReferences = [] } = metadata;
   return [
@@ -220,7 +220,7 @@ function resourceFor(
   };
 }
 
-/** The policy says what is dispatched; whether the binding is scheduled is said on the binding alone. */
+/** The policy sets what is dispatched; only the binding itself sets whether it is scheduled. */
 function suspensionFor(
   policy: Policy["spec"]["suspension"],
   existing: BindingSpec["suspension"],

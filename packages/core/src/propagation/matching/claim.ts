@@ -1,10 +1,10 @@
 /**
  * The claim: the label and annotations by which a template, and then its binding, name their policy.
  *
- * 1. A claim is whole or void: without its label or one of its annotations it names nobody.
+ * 1. A claim is whole or void: without its label or one of its annotations it names no policy.
  * 2. An object bears at most one claim. Writing one takes the keys of the other scope away; a namespaced policy's claim
- *    is read first, so an object that somebody gave both counts as that policy's.
- * 3. A claim names a policy by its id too: a policy that was deleted and made anew under its name has to claim again.
+ *    is read first, so an object with both counts as that policy's.
+ * 3. A claim names a policy by its id too: a policy that was deleted and created again under its name has to claim again.
  */
 import { anew } from "@lifeboat/base";
 import { compareText, textAt } from "../../fields.ts";
@@ -40,7 +40,7 @@ const ANNOTATIONS = [CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE];
 export const claimLabels: ReadonlySet<string> = new Set(LABELS);
 export const claimAnnotations: ReadonlySet<string> = new Set([...ANNOTATIONS, LAZY_SINCE]);
 
-/** The policy that an object says has claimed it. */
+/** The policy that has claimed an object, by the object's own marks. */
 export function claimOf(object: unknown): Claim | undefined {
   const id = label(object, POLICY_ID);
   const namespace = annotation(object, POLICY_NAMESPACE);

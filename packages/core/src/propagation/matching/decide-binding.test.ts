@@ -34,7 +34,7 @@ function decide(view: Partial<BindingView>) {
 const p = policyOf("p");
 
 describe("a template's binding", () => {
-  it("is made with all that the policy says", () => {
+  it("is made with all that the policy sets", () => {
     const policy = policyOf("p", {
       placement: { clusterAffinity: { clusterNames: ["m1"] } },
       propagateDeps: true,
@@ -98,7 +98,7 @@ describe("a template's binding", () => {
     expect(decide({ policy: p, template: newer, existing: stored(p) }).command).toBeUndefined();
   });
 
-  it("loses what the policy no longer says", () => {
+  it("loses what the policy no longer sets", () => {
     const before = stored(
       policyOf("p", { propagateDeps: true, placement: {}, suspension: { dispatching: true } }),
     );
@@ -109,7 +109,7 @@ describe("a template's binding", () => {
     expect(command?.binding.spec).not.toHaveProperty("suspension");
   });
 
-  it("whose owner nobody is, is adopted", () => {
+  it("without an owner is adopted", () => {
     const orphan = stored(p);
     const { ownerReferences: _, ...metadata } = orphan.metadata;
     expect(decide({ policy: p, existing: { ...orphan, metadata } }).reason).toBe("BindingChanged");
@@ -186,7 +186,7 @@ describe("a template's binding", () => {
       "AwaitsOverrides",
       false,
     ],
-    ["does not exist and nobody wants it", {}, "BindingKept", false],
+    ["does not exist and no policy wants it", {}, "BindingKept", false],
   ])("%s", (_case, view, reason, isBlocked) => {
     const decision = decide(view);
     expect(decision).toMatchObject({ reason, isBlocked });
@@ -290,7 +290,7 @@ describe("a lazy policy", () => {
       false,
     ],
     [
-      "releases one whose policy was made anew",
+      "releases one whose policy was created again",
       { existing: stored(other), claimer: policyOf("other", {}, { id: "new" }) },
       "BindingReleased",
       false,

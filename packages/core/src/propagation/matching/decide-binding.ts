@@ -5,7 +5,7 @@
  *    binding name, and the first one keeps it.
  * 2. Neither is one on its way out, nor one that belongs to a former object of the same name: that one is collected, and
  *    a new one follows.
- * 3. A template without a policy keeps its binding, released: what runs keeps running, and nobody schedules it anew.
+ * 3. A template without a policy keeps its binding, released: what runs keeps running, and nothing schedules it again.
  * 4. A lazy policy that waits leaves the binding to the policy that it names, as long as that one is still entitled to
  *    it: it exists under that id, is not being deleted, and selects the template.
  */
@@ -31,7 +31,7 @@ import type { BindingReason } from "./reasons.ts";
 export interface BindingView {
   readonly template: Fields;
   readonly digest: string;
-  /** Whose the template is; absent: nobody's. */
+  /** The policy that the template belongs to; absent: none. */
   readonly policy?: Policy | undefined;
   /** What the template asks for; needed with a policy only. */
   readonly replicas: Replicas;

@@ -182,7 +182,7 @@ describe("whose a template is", () => {
     expect([reason, policy?.metadata.name, from?.name]).toEqual([answer[0], answer[1], answer[2]]);
   });
 
-  it("is nobody's when policies leave it alone, whatever it says", () => {
+  it("has no claim when policies leave it alone, whatever it claims itself", () => {
     const view = { template: templateOf(claimKeys("a")), ignored: true, policies: [policyOf("a")] };
     expect(decideClaim(view)).toEqual({ reason: "Ignored" });
   });

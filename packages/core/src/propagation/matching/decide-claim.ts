@@ -29,7 +29,7 @@ export interface ClaimView {
 
 export interface ClaimDecision {
   readonly reason: ClaimReason;
-  /** Whose template it is to be; absent: nobody's. */
+  /** The policy that the template is to belong to; absent: none. */
   readonly policy?: Policy;
   /** Whose it was until now, where a policy preempts. */
   readonly from?: Claim;

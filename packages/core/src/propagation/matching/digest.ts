@@ -6,8 +6,8 @@
  * memory and survives restarts.
  *
  * 1. The order of an object's keys does not matter; that of a list does.
- * 2. 64 bits: two hashes of 32 bits that share no constants. It is no defence against an adversary, and needs none: who
- *    can forge a collision can as well not edit the template.
+ * 2. 64 bits: two hashes of 32 bits that share no constants. It is no defence against an adversary, and needs none: a
+ *    writer that can forge a collision can as well not edit the template.
  */
 import { type Fields, fieldsAt, isFields } from "../../fields.ts";
 import { claimAnnotations, claimLabels } from "./claim.ts";

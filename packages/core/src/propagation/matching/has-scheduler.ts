@@ -1,4 +1,4 @@
-/** Whether anything places a binding: a policy claims it, or another owner says so, and its scheduling is not suspended. */
+/** Whether a scheduler places a binding: a policy or another owner claims it, and its scheduling is not suspended. */
 import type { ResourceBinding } from "@lifeboat/api";
 import { CLUSTER_POLICY_ID, POLICY_ID } from "../../well-known.ts";
 

@@ -2,14 +2,14 @@
  * Lazy activation: a change of a lazy policy (that it came, was edited, or took the template over) changes the claim only;
  * the binding follows when the template itself changes. A template that is newer than its policy is propagated at once.
  *
- * Who changed last is read from what is stored, never remembered, so a restart forgets and invents nothing:
+ * Which of the two changed last is read from what is stored, never remembered, so a restart forgets and invents nothing:
  *
  *   the binding records a digest    the template waits while its digest is that one
  *   no binding, or one that         it waits while its annotation lazy-since is its digest; a template that is only now
  *   records none                    being claimed begins to wait when the policy was written after it
  *
  * 1. Only the user's part of the template counts (see digest.ts): neither its status nor our claim activates a policy.
- * 2. Releasing a binding from a policy that has no say any more is never delayed.
+ * 2. Releasing a binding from a policy that no longer claims its template is never delayed.
  */
 import { type Fields, textAt } from "../../fields.ts";
 import { LAZY_SINCE, TEMPLATE_DIGEST } from "../../well-known.ts";

@@ -208,7 +208,7 @@ describe("digests", () => {
     );
   });
 
-  it("tell contents apart", () => {
+  it("distinguish contents", () => {
     fc.assert(
       fc.property(content, content, (a, b) => {
         const same = JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
@@ -229,7 +229,7 @@ describe("digests", () => {
     [{ ab: "" }, { a: "b" }],
     [{ a: [1, 2] }, { a: [12] }],
     [{ metadata: { labels: { a: "b" } } }, { metadata: { annotations: { a: "b" } } }],
-  ])("tell %j from %j", (a, b) => {
+  ])("distinguish %j from %j", (a, b) => {
     expect(digestOf(a)).not.toBe(digestOf(b));
   });
 });

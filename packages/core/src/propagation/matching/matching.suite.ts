@@ -6,7 +6,7 @@ type Texts = Readonly<Record<string, string>>;
 
 export const DEPLOYMENT = { apiVersion: "apps/v1", kind: "Deployment" } as const;
 
-/** A policy of the namespace default; `wide` makes it a cluster policy. Its id is its name unless it says otherwise. */
+/** A policy of the namespace default; `wide` makes it a cluster policy. Its id is its name unless another is given. */
 export function policyOf(
   name: string,
   spec: Partial<Policy["spec"]> = {},

@@ -12,7 +12,7 @@ export function isClusterPolicy({ metadata }: Policy): boolean {
   return (metadata.namespace ?? "") === "";
 }
 
-/** The permanent id by which claims name a policy; "" for one that nobody gave an id. */
+/** The permanent id by which claims name a policy; "" for one without an id. */
 export function policyIdOf(policy: Policy): string {
   const label = isClusterPolicy(policy) ? CLUSTER_POLICY_ID : POLICY_ID;
   return policy.metadata.labels?.[label] ?? "";

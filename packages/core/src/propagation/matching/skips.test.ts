@@ -19,7 +19,7 @@ describe("objects that are no templates", () => {
     ["a namespace whose content is skipped is not", space("kube-system"), false],
     ["what is in a skipped namespace", config({ namespace: "kube-system", name: "c" }), true],
     [
-      "what somebody else takes care of",
+      "what another controller takes care of",
       config({
         namespace: "default",
         name: "c",

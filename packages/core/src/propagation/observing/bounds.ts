@@ -1,6 +1,6 @@
 /**
- * How much an object may report of itself. A status is kept in the Work, in the binding and often in the template, so what a
- * single member says must not fill them, and nobody here walks it without knowing how deep it goes.
+ * How much an object may report of itself. A status is kept in the Work, in the binding and often in the template, so what
+ * a single member reports must not fill them, and no code here walks it without knowing how deep it goes.
  *
  * Sizes are estimated, never too small: about what the status takes as JSON.
  */

@@ -44,7 +44,7 @@ const conditionOf = (status: ReportedStatus, type: string) =>
 const REPORTED = written(view());
 
 describe("decideWorkStatus", () => {
-  it("says everything once, and nothing when nothing changed", () => {
+  it("reports everything once, and nothing when nothing changed", () => {
     expect(REPORTED.conditions?.map(({ type, status }) => `${type}=${status}`)).toEqual([
       "Applied=True",
       "Dispatching=True",
@@ -60,7 +60,7 @@ describe("decideWorkStatus", () => {
     expect(again).toMatchObject({ reason: "AsReported", commands: [], events: [] });
   });
 
-  it("says at once that a copy is bad, and after a second that it is well again", () => {
+  it("reports at once that a copy is bad, and after a second that it is well again", () => {
     const said = (health: "Healthy" | "Unhealthy", after: number) =>
       decideWorkStatus(
         view({
@@ -113,7 +113,7 @@ describe("decideWorkStatus", () => {
     expect(decideWorkStatus(news, later(1)).reason).toBe("StatusChanged");
   });
 
-  it("keeps no status that is larger than any has a reason to be, and says so", () => {
+  it("keeps no status that is larger than any has a reason to be, and reports it", () => {
     const huge = { text: "x".repeat(300_000) };
     const status = written(
       view({ reports: [report({ reflection: { status: huge, health: "Healthy" } })] }),
@@ -197,12 +197,12 @@ describe("decideWorkStatus", () => {
     );
   });
 
-  it("keeps what members say within bounds", () => {
+  it("keeps what members report within bounds", () => {
     const reports = [report({ outcome: { kind: "failed", problem: "x".repeat(1_000_000) } })];
     expect(conditionOf(written(view({ reports })), "Applied")?.message.length).toBeLessThan(1100);
   });
 
-  it("says that a copy was made again, once", () => {
+  it("reports that a copy was made again, once", () => {
     const reports = [report({ outcome: { ...applied, recreated: true } })];
     const status = written(view({ status: REPORTED, reports }));
     expect(conditionOf(status, "Applied")).toMatchObject({ reason: "ReCreateSuccessful" });

@@ -1,21 +1,22 @@
 /**
  * The status of a Work: what became of its objects in the member, and what they report.
  *
- *   Applied          True once every object is what the Work's `observedGeneration` says
+ *   Applied          True once every object is what generation `observedGeneration` of the Work asks for
  *   Dispatching      False while the Work is suspended
  *   StatusObserved   True while `manifestStatuses` hold what the objects report. Its `observedGeneration` is the Work's
  *                    generation for which a state of the object was read that is not older than the member's answer to
  *                    applying that generation: to our write, or to a read that found nothing to write. D9 rests on it.
  *
- * 1. A member that does not answer changes nothing that was observed: neither `manifestStatuses` nor StatusObserved. Nobody
- *    invalidates them; they stop counting because the Work's generation moves on, or because readers see the
+ * 1. A member that does not answer changes nothing that was observed: neither `manifestStatuses` nor StatusObserved. No
+ *    controller invalidates them; they stop counting because the Work's generation moves on, or because readers see the
  *    Cluster's Ready.
- * 2. Conditions and health that gets worse are reported at once. Mere numbers, and health that gets better right after it was
- *    reported to be bad, at most once a second, and so is what this process reported last and somebody else contradicted: neither
- *    a copy that flaps nor another process that was told otherwise can make us write as often as they like.
- * 3. An event comes with a write and says what changed by it. Nothing changed: no write, no event.
- * 4. The message of StatusObserved ends in the versions that the member answered to our writes. After a restart they tell
- *    an object that we wrote from one that somebody changed since.
+ * 2. Conditions and health that gets worse are reported at once. Mere numbers, and health that gets better right after it
+ *    was reported to be bad, at most once a second, and so is what this process reported last and another writer
+ *    contradicted: neither a copy that flaps nor a second process that observes otherwise can make us write as often as
+ *    they like.
+ * 3. An event comes with a write and states what changed by it. Nothing changed: no write, no event.
+ * 4. The message of StatusObserved ends in the versions that the member answered to our writes. After a restart they
+ *    distinguish an object that we wrote from one that another writer changed since.
  * 5. Whether a copy was healthy at any time since its Work was made is never lost (`hasBeenHealthy`): the write that reports
  *    that it is not healthy any more leaves the condition HasBeenHealthy. It costs no write, and a copy that stays healthy
  *    needs no condition: its report shows it.
@@ -43,7 +44,7 @@ export interface Reflection {
   readonly health: Health;
   /** Why its status could not be taken from it. */
   readonly statusProblem?: string;
-  /** Why nothing can be said about its health. */
+  /** Why its health is not known. */
   readonly healthProblem?: string;
 }
 
@@ -121,7 +122,7 @@ export function decideWorkStatus(given: WorkStatusView, now: Instant): WorkStatu
 
 /**
  * The versions that the member answered when this generation of the Work was applied, in the order of its manifests;
- * undefined when the status does not tell.
+ * undefined when the status does not hold them.
  */
 export function appliedVersions(
   generation: number,
@@ -185,7 +186,7 @@ const SUSPENDED = {
 
 type Said = Pick<Condition, "status" | "reason" | "message">;
 
-/** Undefined: what was said before still holds. */
+/** Undefined: the condition as it was reported before still holds. */
 function appliedCondition({ generation, status, reports }: WorkStatusView): Said | undefined {
   const old = findCondition(status.conditions, "Applied");
   const heldBefore = old?.status === "True" && old.observedGeneration === generation;
@@ -308,7 +309,7 @@ function onlyGotBetter(old: ReportedStatus, now: ReportedStatus): boolean {
   );
 }
 
-/** Whether both say the same, whenever it came to be so. */
+/** Whether both are the same but for their times. */
 function isSameReport(a: ReportedStatus | undefined, b: ReportedStatus): boolean {
   const timeless = ({ conditions = [], manifestStatuses = [] }: ReportedStatus): unknown => [
     conditions.map(({ lastTransitionTime: _time, ...rest }) => rest),

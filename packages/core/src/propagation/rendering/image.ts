@@ -57,7 +57,7 @@ function overrideText(text: string, operator: Operator, value: string): string {
   return operator === "add" ? text + value : value;
 }
 
-/** Only digests hold a colon. A digest pins what the tag no longer says, so one of the two goes. */
+/** Only digests hold a colon. A digest pins what the tag no longer names, so one of the two goes. */
 function withTagOrDigest(image: Image, text: string): Image {
   return text.includes(":")
     ? { ...image, tag: "", digest: text }

@@ -3,7 +3,7 @@
  *
  * 1. The Work belongs to the Namespace (owner reference), so that it goes with it; there is no binding.
  * 2. Only policies for all namespaces override: a Namespace is in none.
- * 3. A namespace that a member has already is left alone unless the template says `overwrite`: what we took over, we
+ * 3. A namespace that a member has already is left alone unless the template sets `overwrite`: what we took over, we
  *    would delete with everything in it.
  */
 import { deepFreeze } from "@lifeboat/base";

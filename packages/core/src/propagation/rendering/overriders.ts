@@ -33,7 +33,7 @@ import {
 } from "./image.ts";
 import { escapePointer, readPointer } from "./pointer.ts";
 
-/** An overrider that cannot be applied; the message says which and why. */
+/** An overrider that cannot be applied; the message states which and why. */
 export class OverrideError extends Error {
   override readonly name = "OverrideError";
 }

@@ -34,7 +34,7 @@ export function formatPreservedState(state: PreservedState): string {
   return JSON.stringify({ from, labels, former: { from: former.from, labels: former.labels } });
 }
 
-/** What the binding says; undefined when it says nothing, or nothing that can be read. */
+/** The state that the binding holds; undefined when it holds none, or none that can be read. */
 export function readPreservedState(binding: object): PreservedState | undefined {
   const text = textAt(binding, "metadata", "annotations", PRESERVED_STATE);
   if (text === "") return undefined;

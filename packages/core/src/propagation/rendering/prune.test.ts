@@ -123,7 +123,7 @@ it.each([
     { metadata: {}, spec: { ports: [] } },
   ],
   [
-    "no node port, because a port that the user chose cannot be told from one that was given",
+    "no node port, because a port that the user chose cannot be distinguished from one that was given",
     "v1",
     "Service",
     { metadata: {}, spec: { type: "NodePort", ports: [{ port: 80, nodePort: 30080 }] } },

@@ -45,7 +45,7 @@ const RULES: ReadonlyMap<string, (object: Fields) => Fields> = new Map([
   ],
   [
     "apps/v1 DaemonSet",
-    // Counted anew by every server.
+    // Every server counts it for itself.
     (object: Fields) => withoutAnnotation(object, "deprecated.daemonset.template.generation"),
   ],
   ["batch/v1 Job", pruneJob],
@@ -96,7 +96,7 @@ function pruneSecret(object: Fields): Fields {
 
 /**
  * A headless Service is headless everywhere; other addresses are the member's to give. Node ports stay: one that the user
- * chose looks like one that a server gave, and dropping what a user said would be worse than the refusal of a member
+ * chose looks like one that a server gave, and dropping what a user wrote would be worse than the refusal of a member
  * where the port is taken, which is reported. An override policy can take them out.
  */
 function pruneService(object: Fields): Fields {

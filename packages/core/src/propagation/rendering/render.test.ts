@@ -165,7 +165,7 @@ it.each([
   [{ suspension: { dispatching: true } }, true],
   [{ suspension: { dispatchingOnClusters: { clusterNames: ["eu-1"] } } }, true],
   [{ suspension: { dispatchingOnClusters: { clusterNames: ["us-1"] } } }, false],
-])("suspends as the binding says: %j", (spec, suspendDispatching) => {
+])("suspends as the binding asks: %j", (spec, suspendDispatching) => {
   const binding = bindingWith({ ...spec, preserveResourcesOnDeletion: true });
   expect(rendered({ binding }).work).toMatchObject({
     spec: { suspendDispatching, preserveResourcesOnDeletion: true },

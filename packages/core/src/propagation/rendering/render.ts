@@ -110,7 +110,7 @@ export function renderWork(view: RenderView): Rendered {
   return deepFreeze({ outcome: "rendered", reason: "Rendered", work, manifest, hasOverrides });
 }
 
-/** `overwrite` or `abort`: what the template says, if it says it properly, else what the policy says. */
+/** `overwrite` or `abort`: the template's value, if it is valid, else the policy's. */
 export function conflictResolutionOf(template: Fields, binding: object): "overwrite" | "abort" {
   const own = textAt(template, "metadata", "annotations", CONFLICT_RESOLUTION);
   if (own === "overwrite" || own === "abort") return own;

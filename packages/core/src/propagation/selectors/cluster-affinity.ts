@@ -2,13 +2,13 @@
  * Whether a cluster is meant by a `ClusterAffinity`: exclusion wins, then labels, fields and names must all agree; an
  * empty part agrees with every cluster, an affinity that is absent with all of them.
  *
- * Who asks about many clusters reads the affinity once (`affinityMatcher`) and each cluster once (`clusterTraits`).
+ * A caller with many clusters reads the affinity once (`affinityMatcher`) and each cluster once (`clusterTraits`).
  */
 import { type Labels, labelSelectorFrom, matchesLabels } from "@lifeboat/api";
 import { type Fields, fieldsAt, isFields, listAt, textAt, textsAt, valueAt } from "../../fields.ts";
 import { readLabelSelector } from "./label-selector.ts";
 
-/** What an affinity looks at. */
+/** What an affinity is matched against. */
 export interface ClusterTraits {
   readonly name: string;
   readonly labels: Labels;
@@ -25,7 +25,7 @@ export function matchesCluster(cluster: unknown, affinity: unknown): boolean {
   return affinityMatcher(affinity)(clusterTraits(cluster));
 }
 
-/** What affinities look at in a cluster. */
+/** What of a cluster affinities are matched against. */
 export function clusterTraits(cluster: unknown): ClusterTraits {
   const spec = fieldsAt(cluster, "spec");
   const zones = listAt(spec, "zones").filter((zone) => typeof zone === "string");

@@ -1,4 +1,4 @@
-/** Reads a label selector out of an object nobody vouches for; undefined when there is none. */
+/** Reads a label selector out of an object that was not validated; undefined when there is none. */
 import type { LabelExpression, LabelSelector } from "@lifeboat/api";
 import { isFields, listAt, textAt, textsAt } from "../../fields.ts";
 

@@ -1,4 +1,4 @@
-/** What a Work says about its copy: relied on, or spared. */
+/** What a Work reports about its copy: relied on, or spared. */
 import type { Work } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { isProtected, isProvenHealthy, mayBeHealthy } from "./copy-health.ts";

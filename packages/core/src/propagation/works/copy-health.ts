@@ -1,11 +1,11 @@
 /**
- * What a Work says about the health of its copy (D9).
+ * What a Work reports about the health of its copy (D9).
  *
  * 1. `isProvenHealthy` is for relying on a copy: only a report about this very generation of the Work counts.
  * 2. `mayBeHealthy` is for sparing a copy: any report counts, however old.
  * 3. `isProtected` spares more: a copy that was just scaled up, or is rolling, is not healthy as a whole and serves all the
  *    same with the replicas that are ready. Only the old copy of a failing application that has a grace period must be
- *    healthy as a whole to be spared: its policy says that it goes regardless.
+ *    healthy as a whole to be spared: its policy lets it go regardless.
  */
 import { findCondition, type Work } from "@lifeboat/api";
 import { countAt } from "../../fields.ts";

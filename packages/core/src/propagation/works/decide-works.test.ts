@@ -16,7 +16,7 @@ const on = (...names: string[]) => ({ clusters: names.map((name) => ({ name })) 
 const decided = (changes: Partial<WorksView>) => decideWorks(view(changes));
 
 describe("making and changing", () => {
-  it("makes a Work in each cluster of the schedule and of those who need the resource", () => {
+  it("makes a Work in each cluster of the schedule and of workloads that need the resource", () => {
     const requiredBy = [{ name: "x", ...on("c", "a") }];
     const plan = decided({ binding: binding({ ...on("b", "a", "b"), requiredBy }) });
     expect(told(plan)).toEqual(["create a", "create b", "create c"]);
@@ -175,7 +175,7 @@ describe("removing", () => {
 
   it.each([
     ["goes when the placement excludes it", { clusterAffinity: { clusterNames: ["c"] } }, 1],
-    ["stays when nobody excluded it", {}, 0],
+    ["stays when no placement excludes it", {}, 0],
     [
       "stays when one of several groups means it",
       { clusterAffinities: [{ affinityName: "x", clusterNames: ["a"] }] },
@@ -190,7 +190,7 @@ describe("removing", () => {
     expect(decided({ binding: nowhere, works }).commands).toHaveLength(removed);
   });
 
-  it("with an empty schedule it stays until the scheduler has looked at the placement that excludes it", () => {
+  it("with an empty schedule it stays until the scheduler has tried the placement that excludes it", () => {
     const works = [workIn("a", { health: "Healthy" })];
     const former = binding({
       clusters: [],
@@ -210,7 +210,7 @@ describe("removing", () => {
   it.each([
     ["an eviction is under way", [task("b", { purgeMode: "Directly" })], "NoClusterFit"],
     ["the old copy is waited for", [], "Unschedulable"],
-    ["the scheduler has said nothing yet", [], undefined],
+    ["the scheduler has reported nothing yet", [], undefined],
   ])("with an empty schedule it stays while %s", (_what, gracefulEvictionTasks, reason) => {
     const works = [workIn("a", { health: "Healthy" })];
     const placement = { clusterAffinity: { clusterNames: ["c"] } };
@@ -234,7 +234,7 @@ describe("removing", () => {
     },
   );
 
-  it("removes what nobody needs any more", () => {
+  it("removes what no workload needs any more", () => {
     const works = [workIn("b", { health: "Healthy" })];
     expect(told(decided({ binding: binding(), works }))).toEqual(["delete b Descheduled"]);
   });
@@ -317,7 +317,7 @@ describe("evictions", () => {
     gracefulEvictionTasks: [task("a", { purgeMode: "Directly" })],
   });
 
-  it("in mode Directly first say so on the Work, then remove it, then make the new one", () => {
+  it("in mode Directly first mark the Work, then remove it, then make the new one", () => {
     const preserved = workIn("a", {
       health: "Healthy",
       spec: { preserveResourcesOnDeletion: true },

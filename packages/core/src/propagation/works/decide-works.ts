@@ -1,20 +1,22 @@
 /**
  * From a binding to its Works: which to make, change and remove.
  *
- * 1. A Work goes only where the binding says so, and at most one of a binding per cluster is made.
+ * 1. A Work is made only in a cluster that the binding names, and at most one of a binding per cluster is made.
  * 2. A Work of a cluster that the binding names (wanted, or leaving and kept) is never removed.
  * 3. While a Work exists, going or not, in a cluster that is left in mode Directly, no new Work is made (D10); those that
  *    exist elsewhere are kept current.
  * 4. Clusters that are only left keep their Work as it is: nothing changes in a copy that may be the last one running.
  * 5. A template that cannot be read changes nothing (D20). A cluster that cannot be rendered fails alone.
  * 6. No removal takes the copies that serve from one or more to none (D9), except in mode Directly, after the grace period
- *    of a failing application whose old copy is unhealthy, with the binding, with the Cluster, when nothing is scheduled because the user's own placement excludes the cluster (D8), or when nobody
+ *    of a failing application whose old copy is unhealthy, with the binding, with the Cluster, when nothing is scheduled because the user's own placement excludes the cluster (D8), or when no workload
  *    needs a resource any more that is there for others alone. What a workload needs stays for as long as its Work does.
  * 7. `preserveResourcesOnDeletion` is for deleting a template and for unjoin, graceful or forced, also when a substitute was
  *    placed elsewhere (D21). Before any other removal it is taken off the Work, and mode Directly is written on it, in a write of
- *    its own. So whoever removes the copy needs to know nothing but the Work; the removal itself carries the version that was
+ *    its own. So the removal of the copy needs nothing but the Work; the removal itself carries the version that was
  *    prepared.
- * 8. A Work that is going and should exist is waited for. A Work that is as it should be is not touched.
+ * 8. Works of Pull clusters bear an endorsement while their cluster is in the result and they were not tried (first-copy.ts).
+ *    It is withdrawn in the pass that finds the cluster out of the result, by the write that pass makes anyway.
+ * 9. A Work that is going and should exist is waited for. A Work that is as it should be is not touched.
  *
  * Works that an eviction leaves behind are marked while the task stands, so that their removal is known for an eviction's
  * after the task is gone.
@@ -48,6 +50,7 @@ import {
   CLUSTER_BINDING_FINALIZER,
   CLUSTER_BINDING_NAME,
   CLUSTER_POLICY_ID,
+  ENDORSED,
   EXECUTION_FINALIZER,
   GRACE_PERIOD,
   POLICY_ID,
@@ -55,6 +58,7 @@ import {
   WORK_ID,
 } from "../../well-known.ts";
 import { isProtected, isProvenHealthy } from "./copy-health.ts";
+import { endorsementOf, wasTried, withdrawn } from "./first-copy.ts";
 import type { SyncFailureReason, WorksReason } from "./reasons.ts";
 import { type WorkClusters, workClustersOf } from "./work-clusters.ts";
 
@@ -80,7 +84,13 @@ export interface WorksView {
 
 export type WorksCommand =
   | { readonly kind: "create"; readonly cluster: string; readonly work: New<Work> }
-  | { readonly kind: "update"; readonly cluster: string; readonly work: Work }
+  | {
+      readonly kind: "update";
+      readonly cluster: string;
+      readonly work: Work;
+      /** The write allows an agent a first copy (D26): the binding is read from the server before. */
+      readonly endorses?: true;
+    }
   | {
       readonly kind: "delete";
       readonly cluster: string;
@@ -112,8 +122,9 @@ export interface WorksPlan {
 /** What to do about the Works of one binding. */
 export function decideWorks(view: WorksView): WorksPlan {
   if (view.binding.metadata.deletionTimestamp !== undefined) return removeAll(view);
-  if (view.template === undefined) return plan({ reason: "TemplateMissing" });
   const clusters = workClustersOf(view.binding);
+  if (view.template === undefined)
+    return plan({ commands: withdrawalsOf(view, clusters), reason: "TemplateMissing" });
   const synced = sync(view, clusters, view.template);
   const removals = removalsOf(view, clusters, isCovered(view, clusters, synced));
   const isBarred = isPurging(view.works, clusters);
@@ -212,6 +223,9 @@ function removalsOf(view: WorksView, clusters: WorkClusters, hasCover: boolean):
       commands.push(...markEvicted(cluster, work, task));
     } else if (clusters.purged.has(cluster)) {
       commands.push(remove(cluster, prepared(work, "Directly"), work, "Evicted"));
+    } else if (mayBeFirst(work)) {
+      // The brake may stop the removal: the withdrawal does not wait for it.
+      commands.push({ kind: "update", cluster, work: withdrawn(work) });
     } else if (view.neededIn.has(cluster)) {
       continue;
     } else if (hasCover || mayGo(view, clusters, work)) {
@@ -239,8 +253,8 @@ function mayGo({ binding, clusters }: WorksView, { wanted }: WorkClusters, work:
 }
 
 /**
- * Whether the scheduler says of this placement that no cluster fits. A result is empty also for the moment between an eviction
- * and its sequel, and what was said of a former placement says nothing about one that it has not looked at.
+ * Whether the scheduler reports of this placement that no cluster fits. A result is empty also for the moment between an
+ * eviction and its sequel, and a report about a former placement does not hold for one that the scheduler has not tried.
  */
 function isPlacedNowhere(binding: ResourceBinding): boolean {
   const { metadata, spec, status } = binding;
@@ -271,7 +285,7 @@ function isExcluded({ spec }: ResourceBinding, cluster: Cluster): boolean {
 function causeOf({ binding, clusters }: WorksView, work: Work): DeletionCause {
   if (!clusters.has(clusterOfWork(work))) return "ClusterDeleted";
   if (isEvicted(work)) return "Evicted";
-  // Its workloads are elsewhere, and their own removal from here has passed the brake. Without workloads nobody can tell
+  // Its workloads are elsewhere, and their own removal from here has passed the brake. Without workloads it is not known
   // whether they were deleted or a policy was edited, so that counts.
   const hasWorkloads = (binding.spec.requiredBy ?? []).length > 0;
   return isFollower(binding) && hasWorkloads ? "WorkloadMoved" : "Descheduled";
@@ -281,7 +295,7 @@ function isEvicted({ metadata }: Work): boolean {
   return metadata.annotations?.[PURGE_MODE] !== undefined;
 }
 
-/** The Work is first written as it must be when it goes, then removed at a later look. */
+/** The Work is first written as it must be when it goes, then removed at a later reconcile. */
 function remove(cluster: string, ready: Work, work: Work, cause: DeletionCause): WorksCommand {
   if (ready !== work) return { kind: "update", cluster, work: ready };
   return { kind: "delete", cluster, work, cause };
@@ -291,7 +305,22 @@ function prepared(work: Work, purgeMode?: "Directly"): Work {
   let ready = work;
   if (work.spec.preserveResourcesOnDeletion === true)
     ready = { ...ready, spec: { ...ready.spec, preserveResourcesOnDeletion: false } };
-  return purgeMode === undefined ? ready : withPurgeMode(ready, purgeMode);
+  return purgeMode === undefined ? ready : withdrawn(withPurgeMode(ready, purgeMode));
+}
+
+/** Whether an agent may still make a first copy of the Work. */
+function mayBeFirst(work: Work): boolean {
+  return withdrawn(work) !== work && !wasTried(work);
+}
+
+/** Clusters outside the result get no first copy (D26), whatever else cannot be decided. */
+function withdrawalsOf({ works }: WorksView, { wanted }: WorkClusters): readonly WorksCommand[] {
+  const late = works.filter(
+    (work) => mayBeFirst(work) && !isGoing(work) && !wanted.has(clusterOfWork(work)),
+  );
+  return byCluster(
+    late.map((work) => ({ kind: "update", cluster: clusterOfWork(work), work: withdrawn(work) })),
+  );
 }
 
 function withPurgeMode(work: Work, purgeMode: "Directly" | "Gracefully"): Work {
@@ -301,7 +330,8 @@ function withPurgeMode(work: Work, purgeMode: "Directly" | "Gracefully"): Work {
 }
 
 function markEvicted(cluster: string, work: Work, task: EvictionTask): WorksCommand[] {
-  const marked = withGracePeriod(withPurgeMode(work, "Gracefully"), gracePeriodOf(task));
+  const evicted = withPurgeMode(work, "Gracefully");
+  const marked = withdrawn(withGracePeriod(evicted, gracePeriodOf(task)));
   return marked === work ? [] : [{ kind: "update", cluster, work: marked }];
 }
 
@@ -369,9 +399,15 @@ function syncOne(
   const wanted = rendered.work;
   if (work === undefined)
     return { command: { kind: "create", cluster: name, work: wanted }, hasOverrides };
-  const updated = updatedWork(work, wanted);
+  const endorsement = endorsementOf(
+    { cluster: name, work, binding: view.binding },
+    cluster.spec.syncMode,
+  );
+  const updated = updatedWork(work, wanted, endorsement);
   if (updated === undefined) return undefined;
-  return { command: { kind: "update", cluster: name, work: updated }, hasOverrides };
+  const isNew = endorsement !== undefined && work.metadata.annotations?.[ENDORSED] !== endorsement;
+  const command: WorksCommand = { kind: "update", cluster: name, work: updated };
+  return { command: isNew ? { ...command, endorses: true } : command, hasOverrides };
 }
 
 function render(
@@ -409,15 +445,29 @@ function namesBinding({ metadata }: Work, { metadata: binding }: ResourceBinding
 }
 
 /** What rendering writes on a Work and takes away again when it no longer applies; others' keys stay. */
-const OWN_ANNOTATIONS = [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES, PURGE_MODE, GRACE_PERIOD];
+const OWN_ANNOTATIONS = [
+  APPLIED_OVERRIDES,
+  APPLIED_CLUSTER_OVERRIDES,
+  PURGE_MODE,
+  GRACE_PERIOD,
+  ENDORSED,
+];
 
 /** The Work as it is to be; undefined when it is that already. */
-function updatedWork(work: Work, wanted: New<Work>): Work | undefined {
+function updatedWork(
+  work: Work,
+  wanted: New<Work>,
+  endorsement: string | undefined,
+): Work | undefined {
   const { metadata } = work;
   const kept = Object.entries(metadata.annotations ?? {}).filter(
     ([key]) => !OWN_ANNOTATIONS.includes(key),
   );
-  const annotations = { ...Object.fromEntries(kept), ...wanted.metadata.annotations };
+  const annotations = {
+    ...Object.fromEntries(kept),
+    ...wanted.metadata.annotations,
+    ...(endorsement !== undefined && { [ENDORSED]: endorsement }),
+  };
   const labels = { ...metadata.labels, ...wanted.metadata.labels };
   const finalizers = metadata.finalizers?.includes(EXECUTION_FINALIZER)
     ? metadata.finalizers

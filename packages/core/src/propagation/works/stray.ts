@@ -1,13 +1,13 @@
 /**
  * Deciding what becomes of a copy in a member that bears our marks and has no Work: a member that was restored from a
- * backup brings back what had left it, and a person may take a Work away by force. Nobody else would remove it (D11).
+ * backup brings back what had left it, and a person may take a Work away by force. Nothing else would remove it (D11).
  *
  * 1. Only what is provably of this control plane goes: the binding that its marks name is there, under the same id. The
  *    rest is left alone; another control plane may have it.
  * 2. Nothing goes that its binding asks for, or keeps while it leaves: its Work comes.
  * 3. What strayed may be the last copy that serves (D9): it goes once all copies that are asked for are well, and not within
  *    a minute after it was first seen, so that a control plane that was itself restored hears of the others first. Where it
- *    was purged (D10), or its binding goes, it waits for nobody.
+ *    was purged (D10), or its binding goes, it does not wait.
  */
 import type { ResourceBinding } from "@lifeboat/api";
 import { type Fields, textAt } from "../../fields.ts";

@@ -1,11 +1,11 @@
 /**
  * Which clusters a binding's Works belong in.
  *
- *   wanted   the schedule and the clusters of those who need the resource: a Work is made and kept current
+ *   wanted   the schedule and the clusters of workloads that need the resource: a Work is made and kept current
  *   leaving  clusters of eviction tasks that keep the old copy: a Work that exists stays as it is
  *   purged   clusters of eviction tasks in mode Directly: the Work goes before anything new is made
  *
- * A cluster that is wanted is not leaving, and its Work is not removed for being purged, whatever tasks say.
+ * A cluster that is wanted is not leaving, and its Work is not removed for being purged, whatever tasks there are.
  */
 import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
 import { clusterNamesOf, isDirect, tasksOf } from "../../binding/index.ts";

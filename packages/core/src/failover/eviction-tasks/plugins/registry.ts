@@ -5,7 +5,7 @@ import { resourceHealth } from "./resource-health.ts";
 
 const ALL: readonly EvictionPlugin[] = [inScheduleResult, resourceHealth];
 
-/** As `--evict-plugins` takes them; all are enabled unless it says otherwise. */
+/** As `--evict-plugins` takes them; all are enabled unless the option names others. */
 export const evictionPluginNames: readonly string[] = Object.freeze([
   "ResourceHealth",
   "InScheduleResult",

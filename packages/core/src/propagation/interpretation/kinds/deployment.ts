@@ -1,4 +1,4 @@
-/** Deployment (apps/v1). An autoscaler in the member may own the replicas: a label on the template says so. */
+/** Deployment (apps/v1). An autoscaler in the member may own the replicas: then the template has a label. */
 import { countAt, type Fields, fieldsAt, textAt, valueAt, withValue } from "../../../fields.ts";
 import { RETAIN_REPLICAS } from "../../../well-known.ts";
 import type { KindHooks } from "../interpreter.ts";

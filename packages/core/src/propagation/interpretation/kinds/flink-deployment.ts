@@ -4,7 +4,7 @@
  *
  * 1. Replicas are pods: the job managers, and the task managers that the job's parallelism asks for. The operator divides
  *    its own work, so the number cannot be revised.
- * 2. Healthy is a job that runs or has finished, or is suspended because the spec says so; without a job, a session
+ * 2. Healthy is a job that runs or has finished, or is suspended because the spec asks for it; without a job, a session
  *    cluster whose job manager is ready.
  */
 import {

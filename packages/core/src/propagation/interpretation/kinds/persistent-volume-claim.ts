@@ -19,7 +19,7 @@ function retain(desired: Fields, observed: Fields): Fields {
   return retained;
 }
 
-/** Bound, unless a copy says otherwise; a lost volume outweighs one that is not yet there. */
+/** Bound, unless a copy reports another phase; a lost volume outweighs one that is not yet there. */
 function aggregateStatus(template: Fields, items: readonly StatusItem[]): Fields {
   const phases = items.map((item) => textAt(item.status, "phase") || "Pending");
   const phase = phases.includes("Lost")

@@ -18,7 +18,7 @@ import { podDependencies } from "../pod-dependencies.ts";
 import { replicasOf } from "../pod-requirements.ts";
 import { byClusterName, isTrue, pick } from "../statuses.ts";
 
-/** Decided by the member, whatever the desired pod says. */
+/** Decided by the member, whatever the desired pod has. */
 const MEMBER_OWNED = ["nodeName", "serviceAccountName", "serviceAccount", "volumes"];
 /** From worst to best; phases that are not listed are ignored. */
 const PHASES = ["Failed", "Pending", "Running", "Succeeded"];

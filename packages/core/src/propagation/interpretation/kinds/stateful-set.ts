@@ -1,7 +1,7 @@
 /**
  * StatefulSet (apps/v1). Claims that the set makes from its own templates are not dependencies.
  *
- * A rolling update of a set is over when its current revision is its update revision: nothing else tells, because the
+ * A rolling update of a set is over when its current revision is its update revision: nothing else shows it, because the
  * pods of the old revision are ready too. So the copies report both, and the template's differ until no copy's do.
  */
 import {

@@ -1,0 +1,160 @@
+import { X509Certificate } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Resource } from "@lifeboat/api";
+import { openPki } from "@lifeboat/apiserver/adapters";
+import { instantOf, VirtualClock } from "@lifeboat/base";
+import { createRealClock, drainPromises } from "@lifeboat/base/adapters";
+import { bundleMark } from "@lifeboat/core/clusters/certificates";
+import { agentRoleObjects } from "@lifeboat/core/clusters/rights";
+import { readCertificate, writeKubeconfig } from "@lifeboat/kit/adapters";
+import { createWorld, newNamespace, resources } from "@lifeboat/testkit";
+import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
+import { main } from "../main.ts";
+import { addRevocation, leftBehind } from "./certs.ts";
+
+const DAY = 24 * 3_600_000;
+const clock = createRealClock();
+const ago = (days: number): VirtualClock =>
+  new VirtualClock(instantOf(clock.now() - days * DAY), drainPromises);
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "certs-"));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+  process.exitCode = 0;
+});
+
+/** A data directory whose plane was last up so many days ago. */
+async function plane(days: number): Promise<string> {
+  const pki = await openPki(ago(days), join(directory, "pki"));
+  await pki.server([]);
+  const client = await pki.client("admin", ["system:masters"]);
+  const kubeconfig = join(directory, "lifeboat.kubeconfig");
+  const server = "https://127.0.0.1:1";
+  await writeKubeconfig(kubeconfig, { name: "lifeboat", server, ca: pki.bundle, client });
+  return kubeconfig;
+}
+
+async function told(...args: readonly string[]): Promise<string> {
+  const texts: string[] = [];
+  const hear = (text: unknown): boolean => {
+    texts.push(String(text));
+    return true;
+  };
+  const spies = [process.stdout, process.stderr].map((stream) =>
+    vi.spyOn(stream, "write").mockImplementation(hear),
+  );
+  try {
+    await main(args);
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+  return texts.join("");
+}
+
+const leftOf = (file: string): number => {
+  const read = readCertificate(readFileSync(join(directory, "pki", file), "utf8"));
+  return (read?.notAfter ?? 0) - clock.now();
+};
+
+describe("certs renew", () => {
+  it.each([
+    ["certificates", 400],
+    ["certificates and authority", 4000],
+  ])("repairs a plane whose %s have ended", async (_what, days) => {
+    const kubeconfig = await plane(days);
+    const before = readFileSync(kubeconfig, "utf8");
+    expect(leftOf("server.crt")).toBeLessThan(0);
+    expect(await told("certs", "renew", "--data-dir", directory)).toContain("are good");
+    expect(leftOf("server.crt")).toBeGreaterThan(360 * DAY);
+    expect(leftOf("client-admin.crt")).toBeGreaterThan(360 * DAY);
+    const pem = (file: string): string => readFileSync(join(directory, "pki", file), "utf8");
+    const ca = new X509Certificate(pem("ca.crt"));
+    expect(new X509Certificate(pem("server.crt")).verify(ca.publicKey)).toBe(true);
+    const after = readFileSync(kubeconfig, "utf8");
+    expect(after).not.toBe(before);
+    expect(after).toContain('server: "https://127.0.0.1:1"');
+  });
+
+  it("without a kubeconfig says what to do", async () => {
+    await plane(400);
+    writeFileSync(join(directory, "lifeboat.kubeconfig"), "");
+    expect(await told("certs", "renew", "--data-dir", directory)).toContain("lifeboat up");
+    expect(process.exitCode).toBe(1);
+  });
+});
+
+test("certs lists what lies on this host, also when the plane is down", async () => {
+  await plane(350);
+  vi.stubEnv("KUBECONFIG", "");
+  const text = await told("certs", "--data-dir", directory);
+  vi.unstubAllEnvs();
+  expect(text).toMatch(/^ca +20\S+ +3\d\d\d days +90 % /m);
+  expect(text).toMatch(
+    /^server +20\S+ +14 days +4 % +[0-9A-F]+ +lifeboat up; lifeboat certs renew$/m,
+  );
+  expect(text).toContain("those of agents are not shown");
+});
+
+test("certs rotate-ca takes one step at a time, and none before its turn", async () => {
+  await plane(1);
+  const step = (...flags: readonly string[]): Promise<string> =>
+    told("certs", "rotate-ca", "--data-dir", directory, ...flags);
+  expect(await step()).toContain("give one step");
+  expect(await step("--commit", "--force")).toContain("there is no next authority");
+  expect(await step("--finish")).toContain("there is no old authority");
+  expect(await step("--prepare")).toContain("trusted beside the current one");
+  expect(await step("--commit", "--force")).toContain("signs from now on");
+  expect(await step("--finish")).toContain("trusted no more");
+});
+
+const configMaps: Resource = resources.configMaps;
+const rbac = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
+
+test("an agent is left behind until its Lease tells that it trusts the bundle", async () => {
+  const { client } = await createWorld();
+  await client.create(resources.namespaces, newNamespace("karmada-cluster"));
+  const roles: Resource = {
+    ...rbac,
+    plural: "clusterroles",
+    kind: "ClusterRole",
+    namespaced: false,
+  };
+  const leases: Resource = {
+    group: "coordination.k8s.io",
+    version: "v1",
+    plural: "leases",
+    kind: "Lease",
+    namespaced: true,
+  };
+  for (const name of ["a", "b", "c"]) {
+    const [role] = agentRoleObjects(name);
+    if (role === undefined) throw new Error("an agent has a ClusterRole");
+    await client.create(roles, role);
+    const annotations = { "lifeboat.dev/ca-bundle": bundleMark(name === "a" ? "new" : "old") };
+    const metadata = { namespace: "karmada-cluster", name, annotations };
+    if (name !== "c")
+      await client.create(leases, {
+        apiVersion: "coordination.k8s.io/v1",
+        kind: "Lease",
+        metadata,
+      });
+  }
+  expect(await leftBehind(client, "new")).toEqual(["b", "c"]);
+});
+
+test("two revocations at once are both kept", async () => {
+  const { client } = await createWorld();
+  await client.create(resources.namespaces, newNamespace("lifeboat-system"));
+  const now = clock.now();
+  await Promise.all(
+    ["a", "b", "c"].map((user) => addRevocation(client, { user, before: now }, now)),
+  );
+  const key = { namespace: "lifeboat-system", name: "revoked-certificates" };
+  const { data } = (await client.get(configMaps, key)) as unknown as { readonly data: object };
+  expect(Object.keys(data).toSorted()).toEqual(["user-61", "user-62", "user-63"]);
+});

@@ -1,0 +1,385 @@
+/**
+ * `lifeboat certs`: every certificate with its end and what renews it; and what a person does about certificates by hand:
+ *
+ *   certs renew           local, on the files of the data directory: a plane whose certificates ended is repaired by it, whether
+ *                         it runs or not
+ *   certs rotate-ca       replaces the authority in steps that leave no agent behind
+ *   certs revoke          makes a certificate, or all that a user was issued, void within seconds
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type AnyObject, isRefused, orNothing, type Resource } from "@lifeboat/api";
+import {
+  commitAuthority,
+  finishAuthority,
+  openPki,
+  prepareAuthority,
+} from "@lifeboat/apiserver/adapters";
+import { formatDuration, formatTime, type Instant, parseTime } from "@lifeboat/base";
+import { createRealClock } from "@lifeboat/base/adapters";
+import { wellKnown } from "@lifeboat/core";
+import {
+  AGENT_CERTIFICATE_MS,
+  bundleMark,
+  CA_BUNDLE,
+  REVOKED_NAME,
+  REVOKED_NAMESPACE,
+  type Revocation,
+  shareLeft,
+  withRevocation,
+} from "@lifeboat/core/clusters/certificates";
+import { AGENT_OF, agentUser, REGISTERED_UNTIL } from "@lifeboat/core/clusters/rights";
+import { type Client, KubeconfigError } from "@lifeboat/kit";
+import { loadKubeconfig, readCertificate, writeKubeconfig } from "@lifeboat/kit/adapters";
+import type { Command } from "commander";
+import { defaultDataDirectory } from "../environment.ts";
+import { CommandFailed, UsageError } from "../failure.ts";
+import { findPlane, planeOptions } from "../find-plane.ts";
+import type { OptionDefinition } from "../options.ts";
+import { ADMIN, ADMIN_GROUPS } from "../plane-certificates.ts";
+import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { formatTable } from "../table.ts";
+import { print, withPlane } from "../with-plane.ts";
+
+export const certsOptions: readonly OptionDefinition[] = planeOptions;
+export const certsRenewOptions: readonly OptionDefinition[] = [
+  {
+    name: "data-dir",
+    type: "text",
+    value: "DIR",
+    help: "The data directory of `lifeboat up`; default $XDG_DATA_HOME/lifeboat",
+  },
+  {
+    name: "kubeconfig-dir",
+    type: "text",
+    value: "DIR",
+    help: "Where lifeboat.kubeconfig is written; default the data directory",
+  },
+];
+export const certsRotateOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  {
+    name: "prepare",
+    type: "switch",
+    help: "Make the next authority, trusted from now on",
+    commandLineOnly: true,
+  },
+  {
+    name: "commit",
+    type: "switch",
+    help: "Let the next authority sign, once all agents trust it",
+    commandLineOnly: true,
+  },
+  {
+    name: "finish",
+    type: "switch",
+    help: "End the trust in the old authority and in all that it signed",
+    commandLineOnly: true,
+  },
+  {
+    name: "force",
+    type: "switch",
+    help: "Do not wait for agents: those left behind have to register again",
+    commandLineOnly: true,
+  },
+];
+export const certsRevokeOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  {
+    name: "serial",
+    type: "text",
+    value: "HEX",
+    help: "Only the certificate with this serial number; default all that the user was issued",
+  },
+];
+
+export function addCerts(program: Command): void {
+  const certs = program
+    .command("certs")
+    .description("Show every certificate with its end; renew, replace and revoke them");
+  const list = certs.command("list", { isDefault: true }).description("Show every certificate");
+  declareOptions(list, certsOptions).action(async () => {
+    await listCertificates(readSettings(list, certsOptions));
+  });
+  const renew = certs
+    .command("renew")
+    .description("Renew the plane's own certificates on this host, whether it runs or not");
+  declareOptions(renew, certsRenewOptions).action(async () => {
+    await renewCertificates(readSettings(renew, certsRenewOptions));
+  });
+  const rotate = certs
+    .command("rotate-ca")
+    .description("Replace the plane's authority: --prepare, then --commit, then --finish");
+  declareOptions(rotate, certsRotateOptions).action(async () => {
+    await rotateAuthority(readSettings(rotate, certsRotateOptions));
+  });
+  const revoke = certs
+    .command("revoke")
+    .argument("<user>", "as its certificate names it, such as system:karmada:agent:eu-1")
+    .description("Make a user's certificates void within seconds, also on open connections");
+  declareOptions(revoke, certsRevokeOptions).action(async (user: string) => {
+    const settings = readSettings(revoke, certsRevokeOptions);
+    await withPlane(settings, (plane) => revokeUser(plane, user, settings.text("serial")));
+  });
+}
+
+const CLUSTER_ROLES: Resource = {
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  plural: "clusterroles",
+  kind: "ClusterRole",
+  namespaced: false,
+};
+const LEASES: Resource = {
+  group: "coordination.k8s.io",
+  version: "v1",
+  plural: "leases",
+  kind: "Lease",
+  namespaced: true,
+};
+const CONFIG_MAPS: Resource = {
+  group: "",
+  version: "v1",
+  plural: "configmaps",
+  kind: "ConfigMap",
+  namespaced: true,
+};
+
+interface ListedCertificate {
+  readonly name: string;
+  readonly notBefore: Instant;
+  readonly notAfter: Instant;
+  readonly serial: string;
+  readonly renewedBy: string;
+}
+
+async function listCertificates(settings: Settings): Promise<void> {
+  const now = createRealClock().now();
+  const local = localCertificates(join(dataDirectoryOf(settings), "pki"));
+  let remote: readonly ListedCertificate[] = [];
+  let problem: string | undefined;
+  try {
+    const plane = await findPlane(settings);
+    try {
+      remote = await agentCertificates(plane.client);
+    } finally {
+      plane.close();
+    }
+  } catch (error) {
+    if (local.length === 0) throw error;
+    problem = error instanceof Error ? error.message : String(error);
+  }
+  const rows = [...local, ...remote].map((certificate) => [
+    certificate.name,
+    formatTime(certificate.notAfter),
+    leftText(certificate.notAfter - now),
+    `${Math.round(shareLeft(certificate, now) * 100)} %`,
+    certificate.serial,
+    certificate.renewedBy,
+  ]);
+  process.stdout.write(
+    formatTable(["CERTIFICATE", "ENDS", "LEFT", "SHARE", "SERIAL", "RENEWED BY"], rows),
+  );
+  if (problem !== undefined)
+    process.stderr.write(`lifeboat: those of agents are not shown: ${problem}\n`);
+}
+
+function leftText(ms: number): string {
+  if (ms <= 0) return "ended";
+  const days = Math.floor(ms / DAY_MS);
+  if (days >= 3) return `${days} days`;
+  return formatDuration(Math.max(MINUTE_MS, Math.floor(ms / MINUTE_MS) * MINUTE_MS));
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+const RENEWERS: readonly (readonly [RegExp, string])[] = [
+  [/^ca$/, "lifeboat up, 30 days before its end; sooner: lifeboat certs rotate-ca"],
+  [/^ca-next$/, "not in use yet: lifeboat certs rotate-ca --commit"],
+  [/^ca-old$/, "nothing: it goes at its end, or by lifeboat certs rotate-ca --finish"],
+  [/^server$|^client-admin$/, "lifeboat up; lifeboat certs renew"],
+  [/^/, "the person that it was made for (lifeboat users add)"],
+];
+
+/** What lies in the data directory, where there is one on this host. */
+function localCertificates(directory: string): readonly ListedCertificate[] {
+  let files: readonly string[];
+  try {
+    files = readdirSync(directory);
+  } catch {
+    // Another host's control plane: its files are not here.
+    return [];
+  }
+  return files
+    .filter((file) => file.endsWith(".crt"))
+    .toSorted()
+    .flatMap((file) => {
+      const read = readCertificate(readFileSync(join(directory, file), "utf8"));
+      const name = decodeURIComponent(file.slice(0, -".crt".length));
+      const renewedBy = RENEWERS.find(([pattern]) => pattern.test(name))?.[1] ?? "";
+      return read === undefined ? [] : [{ ...read, name, renewedBy }];
+    });
+}
+
+async function agentCertificates(plane: Client): Promise<readonly ListedCertificate[]> {
+  const { items } = await plane.list<AnyObject>(CLUSTER_ROLES, { labelSelector: AGENT_OF });
+  return items.flatMap(({ metadata }) => {
+    const notAfter = parseTime(metadata.annotations?.[REGISTERED_UNTIL] ?? "");
+    const cluster = metadata.labels?.[AGENT_OF];
+    if (notAfter === undefined || cluster === undefined) return [];
+    return [
+      {
+        name: agentUser(cluster),
+        notBefore: (notAfter - AGENT_CERTIFICATE_MS) as Instant,
+        notAfter,
+        serial: "",
+        renewedBy: "its agent, after 70 to 80 % of its life",
+      },
+    ];
+  });
+}
+
+async function renewCertificates(settings: Settings): Promise<void> {
+  const directory = dataDirectoryOf(settings);
+  const pki = await openPki(createRealClock(), join(directory, "pki"));
+  const kubeconfig = join(settings.text("kubeconfig-dir") ?? directory, "lifeboat.kubeconfig");
+  const server = await serverOf(kubeconfig);
+  const host = new URL(server).hostname.replace(/^\[|\]$/g, "");
+  await pki.server([host]);
+  const client = await pki.client(ADMIN, ADMIN_GROUPS);
+  await writeKubeconfig(kubeconfig, { name: "lifeboat", server, ca: pki.bundle, client });
+  print([
+    `the certificates in ${join(directory, "pki")} and ${kubeconfig} are good`,
+    "a control plane that runs takes them over within seconds",
+  ]);
+}
+
+/** Where the kubeconfig that is there leads to: nothing else knows the address of a plane that is down. */
+async function serverOf(kubeconfig: string): Promise<string> {
+  try {
+    return (await loadKubeconfig({ paths: [kubeconfig] })).cluster.server;
+  } catch (error) {
+    if (!(error instanceof KubeconfigError)) throw error;
+    throw new CommandFailed(
+      `${kubeconfig} cannot be read: ${error.message}; start the control plane (lifeboat up), which renews everything and writes it`,
+    );
+  }
+}
+
+async function rotateAuthority(settings: Settings): Promise<void> {
+  const steps = ["prepare", "commit", "finish"].filter((step) => settings.isOn(step));
+  if (steps.length !== 1)
+    throw new UsageError("rotate-ca: give one step: --prepare, --commit or --finish");
+  const directory = join(dataDirectoryOf(settings), "pki");
+  const clock = createRealClock();
+  const pki = await openPki(clock, directory);
+  const [step] = steps;
+  if (step === "prepare") {
+    await prepareAuthority(clock, directory);
+    print([
+      "the next authority is made, and trusted beside the current one",
+      "agents learn of it within a minute; then: lifeboat certs rotate-ca --commit",
+    ]);
+    return;
+  }
+  if (step === "finish") {
+    if (pki.rotation !== "committed")
+      throw new CommandFailed("there is no old authority to end the trust in");
+    await finishAuthority(clock, directory);
+    print(["the old authority is trusted no more, nor is any certificate that it signed"]);
+    return;
+  }
+  if (pki.rotation !== "prepared")
+    throw new CommandFailed("there is no next authority: lifeboat certs rotate-ca --prepare");
+  if (!settings.isOn("force")) await refuseLeftBehind(settings, pki.bundle);
+  await commitAuthority(clock, directory);
+  print([
+    "the next authority signs from now on; the old one stays trusted",
+    "a day later, when agents have renewed: lifeboat certs rotate-ca --finish",
+    "clients that do not follow by themselves need the new bundle (kube-public/cluster-info)",
+  ]);
+}
+
+/** Refuses while an agent does not trust the bundle. */
+async function refuseLeftBehind(settings: Settings, bundle: string): Promise<void> {
+  let behind: readonly string[] = [];
+  await withPlane(settings, async (plane) => {
+    behind = await leftBehind(plane, bundle);
+  });
+  if (behind.length > 0)
+    throw new CommandFailed(
+      `${behind.length === 1 ? "an agent does" : `${behind.length} agents do`} not trust the next authority yet: ${behind.slice(0, 10).join(", ")}${behind.length > 10 ? " …" : ""}; wait for them, or go on without them (--force)`,
+    );
+}
+
+/** The clusters whose agents have not told that they trust this bundle. */
+export async function leftBehind(plane: Client, bundle: string): Promise<readonly string[]> {
+  const [roles, leases] = await Promise.all([
+    plane.list<AnyObject>(CLUSTER_ROLES, { labelSelector: AGENT_OF }),
+    plane.list<AnyObject>(LEASES, { namespace: wellKnown.CLUSTER_NAMESPACE }),
+  ]);
+  const marks = new Map(
+    leases.items.map(({ metadata }) => [metadata.name, metadata.annotations?.[CA_BUNDLE]]),
+  );
+  return roles.items
+    .map(({ metadata }) => metadata.labels?.[AGENT_OF] ?? "")
+    .filter((cluster) => marks.get(cluster) !== bundleMark(bundle))
+    .toSorted();
+}
+
+async function revokeUser(plane: Client, user: string, serial: string | undefined): Promise<void> {
+  const now = createRealClock().now();
+  const revocation: Revocation =
+    serial === undefined
+      ? { user, before: now }
+      : { user, serial: hexOf(serial), until: (now + LONGEST_LIFE_MS) as Instant };
+  await addRevocation(plane, revocation, now);
+  print([
+    serial === undefined
+      ? `every certificate that ${user} was issued until now is void`
+      : `the certificate ${serial} of ${user} is void`,
+    "its connections and watches end within seconds",
+  ]);
+}
+
+/** No certificate lives longer, so the entry is of no use afterwards. */
+const LONGEST_LIFE_MS = 366 * DAY_MS;
+
+function hexOf(text: string): string {
+  const hex = text.replaceAll(":", "").toLowerCase();
+  if (!/^[0-9a-f]{1,40}$/.test(hex))
+    throw new UsageError(`--serial: "${text}" is not a serial number in hexadecimal digits`);
+  return hex;
+}
+
+/** Writes one more revocation, on the version that was read. */
+export async function addRevocation(
+  plane: Client,
+  revocation: Revocation,
+  now: Instant,
+): Promise<void> {
+  const key = { namespace: REVOKED_NAMESPACE, name: REVOKED_NAME };
+  for (;;) {
+    const found = await orNothing(plane.get(CONFIG_MAPS, key));
+    const before = (found?.["data"] ?? {}) as Readonly<Record<string, string>>;
+    const data = withRevocation(before, revocation, now);
+    try {
+      if (found === undefined)
+        await plane.create(CONFIG_MAPS, {
+          apiVersion: "v1",
+          kind: "ConfigMap",
+          metadata: key,
+          data,
+        });
+      else await plane.update(CONFIG_MAPS, { ...found, data });
+      return;
+    } catch (error) {
+      if (!isRefused(error, "Conflict") && !isRefused(error, "AlreadyExists")) throw error;
+    }
+  }
+}
+
+function dataDirectoryOf(settings: Settings): string {
+  return settings.text("data-dir") ?? defaultDataDirectory();
+}

@@ -1,0 +1,159 @@
+/** `lifeboat install` and `lifeboat uninstall`: puts the control plane into a kube-apiserver, and takes it out again. */
+import { createRealClock } from "@lifeboat/base/adapters";
+import type { Client } from "@lifeboat/kit";
+import { KubeconfigError } from "@lifeboat/kit";
+import { defaultKubeconfigPaths, loadKubeconfig } from "@lifeboat/kit/adapters";
+import {
+  InstallRefused,
+  installPlane,
+  planUninstall,
+  subjectOf,
+  uninstallPlane,
+} from "@lifeboat/plane";
+import type { Command } from "commander";
+import { confirm, yesOption } from "../confirm.ts";
+import { CommandFailed, UsageError } from "../failure.ts";
+import { connect, inWords } from "../find-plane.ts";
+import type { OptionDefinition } from "../options.ts";
+import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { version } from "../version.ts";
+import { print } from "../with-plane.ts";
+
+const serverOptions: readonly OptionDefinition[] = [
+  {
+    name: "kubeconfig",
+    type: "text",
+    value: "FILE",
+    help: "Of the kube-apiserver, with the rights of an administrator; default $KUBECONFIG, then ~/.kube/config",
+  },
+  {
+    name: "context",
+    type: "text",
+    value: "NAME",
+    help: "The context of the kubeconfig; default its current one",
+  },
+];
+
+const forceOption: OptionDefinition = {
+  name: "force",
+  type: "switch",
+  commandLineOnly: true,
+  help: "Go back to an older version; take over kinds that something else installed",
+};
+
+export const installOptions: readonly OptionDefinition[] = [
+  ...serverOptions,
+  {
+    name: "webhook-url",
+    type: "text",
+    value: "URL",
+    help: "Where the API server reaches the managers, https only; default the Service lifeboat-system/lifeboat-webhook",
+  },
+  { name: "dry-run", type: "switch", commandLineOnly: true, help: "Print what would be done" },
+  {
+    name: "diff",
+    type: "switch",
+    commandLineOnly: true,
+    help: "Print what differs in objects that are there",
+  },
+  forceOption,
+];
+
+export const uninstallOptions: readonly OptionDefinition[] = [
+  ...serverOptions,
+  {
+    name: "kinds",
+    type: "switch",
+    commandLineOnly: true,
+    help: "Also remove the kinds with their objects; refused while there are Clusters or Works",
+  },
+  { name: "dry-run", type: "switch", commandLineOnly: true, help: "Print what would be done" },
+  {
+    ...forceOption,
+    help: "Go on although clusters are joined or a manager leads; workloads in members stay in any case",
+  },
+  yesOption,
+];
+
+export function addInstall(program: Command): void {
+  const command = program
+    .command("install")
+    .description("Prepare a kube-apiserver for `lifeboat manager`; repeating it changes nothing");
+  declareOptions(command, installOptions).action(() => {
+    const settings = readSettings(command, installOptions);
+    return withServer(settings, (client) => install(client, settings));
+  });
+}
+
+export function addUninstall(program: Command): void {
+  const command = program
+    .command("uninstall")
+    .description("Take out what `lifeboat install` put in; workloads in members stay");
+  declareOptions(command, uninstallOptions).action(() => {
+    const settings = readSettings(command, uninstallOptions);
+    return withServer(settings, (client) => uninstall(client, settings));
+  });
+}
+
+async function install(client: Client, settings: Settings): Promise<void> {
+  const url = settings.text("webhook-url");
+  if (url !== undefined && (!URL.canParse(url) || new URL(url).protocol !== "https:"))
+    throw new UsageError(`--webhook-url: "${url}" is not valid: an https URL is needed`);
+  const dryRun = settings.isOn("dry-run");
+  const withDiff = settings.isOn("diff");
+  const suffix = dryRun ? " (dry run)" : "";
+  const request = {
+    version,
+    webhook: url === undefined ? {} : { url },
+    dryRun,
+    force: settings.isOn("force"),
+  };
+  await installPlane(createRealClock(), client, request, ({ subject, outcome, differences }) =>
+    print([
+      `${subject} ${outcome}${suffix}`,
+      ...(withDiff ? differences.map((line) => `  ${line}`) : []),
+    ]),
+  );
+}
+
+async function uninstall(client: Client, settings: Settings): Promise<void> {
+  const plan = await planUninstall(createRealClock(), client, {
+    version,
+    kinds: settings.isOn("kinds"),
+    force: settings.isOn("force"),
+  });
+  const dryRun = settings.isOn("dry-run");
+  print(["What stays:", ...plan.stays.map((what) => `  ${what}`)]);
+  if (dryRun) {
+    print(plan.removes.map((one) => `${subjectOf(one)} deleted (dry run)`));
+    return;
+  }
+  const count = plan.removes.length;
+  if (!settings.isOn("yes"))
+    await confirm(`${count} objects of the control plane are removed.`, "Go on?");
+  await uninstallPlane(client, plan, (subject) => print([`${subject} deleted`]));
+}
+
+async function withServer(
+  settings: Settings,
+  run: (client: Client) => Promise<void>,
+): Promise<void> {
+  const named = settings.text("kubeconfig");
+  const context = settings.text("context");
+  const paths = named === undefined ? defaultKubeconfigPaths(process.env) : [named];
+  await inWords(async () => {
+    try {
+      const access = await loadKubeconfig({ paths, ...(context === undefined ? {} : { context }) });
+      const server = await connect(access);
+      try {
+        await run(server.client);
+      } finally {
+        server.close();
+      }
+    } catch (error) {
+      if (error instanceof InstallRefused) throw new CommandFailed(error.message);
+      if (!(error instanceof KubeconfigError)) throw error;
+      throw new CommandFailed(`${error.message}; name the kubeconfig with --kubeconfig`);
+    }
+  });
+}

@@ -1,0 +1,216 @@
+/**
+ * `lifeboat token`: bootstrap tokens, by which clusters register.
+ *
+ *     token create     makes one and prints it: it is shown this one time, the control plane keeps a hash
+ *     token list       those that exist, without their secret parts
+ *     token delete     takes them away
+ */
+import { randomInt } from "node:crypto";
+import { type AnyObject, type New, orNothing, type Resource } from "@lifeboat/api";
+import { addMs, formatDuration, formatTime, type Instant } from "@lifeboat/base";
+import { createRealClock } from "@lifeboat/base/adapters";
+import {
+  BOOTSTRAP_NAMESPACE,
+  BOOTSTRAP_TYPE,
+  type BootstrapToken,
+  bootstrapSecretName,
+  bootstrapTokenOf,
+  CLUSTER_INFO,
+  isExpired,
+  kubeconfigOf,
+  MAX_TOKEN_LIFE_MS,
+  tokenFields,
+} from "@lifeboat/core/clusters/bootstrap-tokens";
+import { AGENT_BOOTSTRAPPERS_GROUP, registrationGroup } from "@lifeboat/core/clusters/rights";
+import { type Client, parseClusterInfo } from "@lifeboat/kit";
+import type { Command } from "commander";
+import { pinsOf } from "../ca-pin.ts";
+import { CommandFailed, UsageError } from "../failure.ts";
+import { planeOptions } from "../find-plane.ts";
+import type { OptionDefinition } from "../options.ts";
+import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { formatTable } from "../table.ts";
+import { print, withPlane } from "../with-plane.ts";
+import { checkClusterName } from "./join.ts";
+
+const SECRETS: Resource = {
+  group: "",
+  version: "v1",
+  plural: "secrets",
+  kind: "Secret",
+  namespaced: true,
+};
+const CONFIG_MAPS: Resource = { ...SECRETS, plural: "configmaps", kind: "ConfigMap" };
+
+export const tokenOptions = planeOptions;
+
+export const tokenCreateOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  {
+    name: "ttl",
+    type: "duration",
+    value: "TIME",
+    default: "1h",
+    min: 1000,
+    max: MAX_TOKEN_LIFE_MS,
+    help: "How long the token counts",
+  },
+  {
+    name: "cluster",
+    type: "text",
+    value: "NAME",
+    help: "The one cluster that it may register, also when a cluster of this name is registered already",
+  },
+  { name: "description", type: "text", value: "TEXT", help: "For people who list tokens" },
+  {
+    name: "print-register-command",
+    type: "switch",
+    help: "Print the whole command that registers a cluster with it",
+  },
+];
+
+export function addToken(program: Command): void {
+  const parent = program
+    .command("token")
+    .description("Create, list and delete tokens by which clusters register");
+  const create = parent.command("create").description("Create a token and print it");
+  declareOptions(create, tokenCreateOptions).action(async () => {
+    const settings = readSettings(create, tokenCreateOptions);
+    await withPlane(settings, (plane) => createToken(plane, settings));
+  });
+  const list = parent.command("list").description("The tokens that exist");
+  declareOptions(list, tokenOptions).action(() =>
+    withPlane(readSettings(list, tokenOptions), listTokens),
+  );
+  const remove = parent
+    .command("delete")
+    .description("Delete tokens")
+    .argument("<ID...>", "their first six characters, or whole tokens");
+  declareOptions(remove, tokenOptions).action((ids: readonly string[]) =>
+    withPlane(readSettings(remove, tokenOptions), (plane) => deleteTokens(plane, ids)),
+  );
+}
+
+const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
+
+async function createToken(plane: Client, settings: Settings): Promise<void> {
+  const cluster = settings.text("cluster");
+  if (cluster !== undefined) checkClusterName(cluster);
+  const isCommand = settings.isOn("print-register-command");
+  // Before the token is made: a command that cannot be printed leaves nothing behind.
+  const way = isCommand ? await wayIn(plane) : undefined;
+  const ends = addMs(createRealClock().now(), settings.number("ttl"));
+  const text = await makeToken(plane, ends, cluster, settings.text("description"));
+  const named = cluster ?? "NAME";
+  print([
+    way === undefined
+      ? text
+      : `lifeboat register ${way.endpoint} --token ${text} --discovery-token-ca-cert-hash ${way.pin} --cluster-name ${named}`,
+  ]);
+}
+
+/** Makes a token that counts until then, for one cluster or for any; answers it whole. */
+export async function makeToken(
+  plane: Client,
+  ends: Instant,
+  cluster: string | undefined,
+  description: string | undefined,
+): Promise<string> {
+  const token = { id: randomText(6), secret: randomText(16) };
+  await plane.create(SECRETS, secretOf(token, ends, cluster, description));
+  return `${token.id}.${token.secret}`;
+}
+
+function secretOf(
+  token: { readonly id: string; readonly secret: string },
+  ends: Instant,
+  cluster: string | undefined,
+  description: string | undefined,
+): New<AnyObject> {
+  const groups = [
+    AGENT_BOOTSTRAPPERS_GROUP,
+    ...(cluster === undefined ? [] : [registrationGroup(cluster)]),
+  ];
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: bootstrapSecretName(token.id), namespace: BOOTSTRAP_NAMESPACE },
+    type: BOOTSTRAP_TYPE,
+    stringData: {
+      [tokenFields.id]: token.id,
+      [tokenFields.secret]: token.secret,
+      [tokenFields.expiration]: formatTime(ends),
+      [tokenFields.authentication]: "true",
+      [tokenFields.signing]: "true",
+      [tokenFields.extraGroups]: groups.join(","),
+      ...(cluster !== undefined && { [tokenFields.cluster]: cluster }),
+      ...(description !== undefined && { [tokenFields.description]: description }),
+    },
+  };
+}
+
+export interface WayIn {
+  readonly endpoint: string;
+  readonly pin: string;
+}
+
+/** Where a cluster registers, and what its authority is recognized by. */
+export async function wayIn(plane: Client): Promise<WayIn> {
+  const kubeconfig = kubeconfigOf(await orNothing(plane.get(CONFIG_MAPS, CLUSTER_INFO)));
+  if (kubeconfig === "")
+    throw new CommandFailed(
+      "the control plane has no ConfigMap kube-public/cluster-info, which tells clusters its address: is it running?",
+    );
+  const cluster = parseClusterInfo(kubeconfig);
+  const authority = cluster.certificateAuthority;
+  const bundle =
+    authority?.kind === "data" ? Buffer.from(authority.base64, "base64").toString() : "";
+  const [pin] = pinsOf(bundle);
+  if (pin === undefined) throw new CommandFailed("cluster-info names no certificate authority");
+  return { endpoint: cluster.server.replace(/^https:\/\//, ""), pin };
+}
+
+function randomText(length: number): string {
+  return Array.from({ length }, () => LETTERS[randomInt(LETTERS.length)]).join("");
+}
+
+async function listTokens(plane: Client): Promise<void> {
+  const { items } = await plane.list<AnyObject>(SECRETS, {
+    namespace: BOOTSTRAP_NAMESPACE,
+    fieldSelector: `type=${BOOTSTRAP_TYPE}`,
+  });
+  const now = createRealClock().now();
+  const rows = items
+    .map(bootstrapTokenOf)
+    .filter((token): token is BootstrapToken => token !== undefined)
+    .map((token) => tokenRow(token, now));
+  if (rows.length === 0) print(["there are no tokens"]);
+  else
+    process.stdout.write(formatTable(["ID", "ENDS", "CLUSTER", "USED FOR", "DESCRIPTION"], rows));
+}
+
+/** One line of the table of tokens. */
+export function tokenRow(token: BootstrapToken, now: Instant): readonly string[] {
+  const { id, expires, cluster, usedFor, description } = token;
+  const ends = isExpired(token, now)
+    ? "ended"
+    : expires === undefined
+      ? "never"
+      : `in ${formatDuration(Math.ceil((expires - now) / 1000) * 1000)}`;
+  return [id, ends, cluster === "" ? "any" : cluster, usedFor === "" ? "-" : usedFor, description];
+}
+
+async function deleteTokens(plane: Client, given: readonly string[]): Promise<void> {
+  const ids = given.map((text) => text.split(".")[0] ?? "");
+  // A whole token is not repeated: what a terminal shows may be kept.
+  for (const id of ids)
+    if (!/^[a-z0-9]{6}$/.test(id))
+      throw new UsageError("a token is named by its first six characters, a-z and 0-9");
+  for (const id of ids) {
+    const key = { namespace: BOOTSTRAP_NAMESPACE, name: bootstrapSecretName(id) };
+    if ((await orNothing(plane.get(SECRETS, key))) === undefined)
+      throw new CommandFailed(`there is no token ${id}`);
+    await orNothing(plane.delete(SECRETS, key));
+    print([`token ${id} is deleted`]);
+  }
+}

@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { resolveOptions } from "../options.ts";
+import { Settings } from "../settings.ts";
+import { electionFrom, managerOptions } from "./manager-options.ts";
+
+const settings = (flags: Readonly<Record<string, string | boolean>>): Settings =>
+  new Settings(resolveOptions(managerOptions, { flags, environment: {}, file: {} }));
+
+it("elects by the times and the Lease that the field knows", () => {
+  expect(electionFrom(settings({}))).toEqual({
+    lease: { namespace: "lifeboat-system", name: "lifeboat-manager" },
+    leaseDurationMs: 15_000,
+    renewDeadlineMs: 10_000,
+    retryPeriodMs: 2000,
+  });
+});
+
+it("elects nothing where it is switched off", () => {
+  expect(electionFrom(settings({ "leader-elect": "false" }))).toBeUndefined();
+  expect(electionFrom(settings({ "leader-elect": true }))).toBeDefined();
+});
+
+it.each<[Readonly<Record<string, string>>, string]>([
+  [{ "leader-elect-renew-deadline": "15s" }, "must be shorter than --leader-elect-lease-duration"],
+  [{ "leader-elect-retry-period": "9s" }, "must be shorter than --leader-elect-renew-deadline"],
+])("refuses times that let two replicas lead, or none: %j", (flags, message) => {
+  expect(() => electionFrom(settings(flags))).toThrow(message);
+});

@@ -1,0 +1,113 @@
+/** The flags of `lifeboat manager` beyond those of the controllers. */
+import type { LEADER_ELECTION_TIMES } from "@lifeboat/kit";
+import { type ElectionOptions, MANAGER_LEASE } from "@lifeboat/plane";
+import { controllerOptions } from "../controller-options.ts";
+import { UsageError } from "../failure.ts";
+import type { OptionDefinition } from "../options.ts";
+import type { Settings } from "../settings.ts";
+
+export const managerOptions: readonly OptionDefinition[] = [
+  {
+    name: "kubeconfig",
+    type: "text",
+    value: "FILE",
+    help: "Of the kube-apiserver; default the service account of the pod. Read again when it changes",
+  },
+  {
+    name: "context",
+    type: "text",
+    value: "NAME",
+    help: "The context of the kubeconfig; default its current one",
+  },
+  {
+    name: "leader-elect",
+    type: "switch",
+    default: "true",
+    help: "Run controllers only while this replica holds the Lease; false: this is the only replica",
+  },
+  {
+    name: "leader-elect-lease-duration",
+    type: "duration",
+    value: "TIME",
+    default: "15s",
+    min: 1000,
+    help: "How long other replicas wait after the last renewal before one of them leads",
+  },
+  {
+    name: "leader-elect-renew-deadline",
+    type: "duration",
+    value: "TIME",
+    default: "10s",
+    min: 500,
+    help: "How long the leader goes on without a renewal; it must be shorter than the lease",
+  },
+  {
+    name: "leader-elect-retry-period",
+    type: "duration",
+    value: "TIME",
+    default: "2s",
+    min: 100,
+    help: "How often a replica tries to take or renew the Lease",
+  },
+  {
+    name: "leader-elect-resource-name",
+    type: "text",
+    value: "NAME",
+    default: MANAGER_LEASE.name,
+    help: "The name of the Lease",
+  },
+  {
+    name: "leader-elect-resource-namespace",
+    type: "text",
+    value: "NAMESPACE",
+    default: MANAGER_LEASE.namespace,
+    help: "The namespace of the Lease",
+  },
+  {
+    name: "webhook-listen",
+    type: "text",
+    value: "HOST:PORT",
+    default: ":8443",
+    help: "Where admission is served over TLS; port 0 takes a free one",
+  },
+  {
+    name: "health-listen",
+    type: "text",
+    value: "HOST:PORT",
+    default: ":8081",
+    help: "Where /livez, /readyz and /metrics are served over HTTP; port 0 takes a free one",
+  },
+  ...controllerOptions,
+  {
+    name: "log-level",
+    type: "text",
+    value: "LEVEL",
+    default: "warn",
+    help: "debug, info, warn, error or silent; logs go to standard error as JSON lines",
+  },
+];
+
+/** How the leader is elected; undefined: not at all. Throws UsageError when the times cannot work together. */
+export function electionFrom(settings: Settings): ElectionOptions | undefined {
+  const times = {
+    leaseDurationMs: settings.number("leader-elect-lease-duration"),
+    renewDeadlineMs: settings.number("leader-elect-renew-deadline"),
+    retryPeriodMs: settings.number("leader-elect-retry-period"),
+  } satisfies Record<keyof typeof LEADER_ELECTION_TIMES, number>;
+  if (times.renewDeadlineMs >= times.leaseDurationMs)
+    throw new UsageError(
+      "--leader-elect-renew-deadline must be shorter than --leader-elect-lease-duration: " +
+        "the leader has to stop before another replica may begin",
+    );
+  if (times.retryPeriodMs * 1.2 >= times.renewDeadlineMs)
+    throw new UsageError(
+      "--leader-elect-retry-period, with a fifth added, must be shorter than --leader-elect-renew-deadline: " +
+        "the leader needs at least one renewal within it",
+    );
+  if (!settings.isOn("leader-elect")) return undefined;
+  const lease = {
+    namespace: settings.requiredText("leader-elect-resource-namespace"),
+    name: settings.requiredText("leader-elect-resource-name"),
+  };
+  return { lease, ...times };
+}

@@ -1,0 +1,88 @@
+/** The APIs of members, through the control plane's proxy: requests in the name of the person who asks. */
+import { failure, isJsonObject, type Json, Refused } from "@lifeboat/api";
+import { AgentPool, type HttpClientConfig } from "@lifeboat/kit/adapters";
+import { sendOverHttp } from "@lifeboat/proxy/adapters";
+import type { Readable } from "node:stream";
+import { CommandFailed } from "./failure.ts";
+
+export interface MemberApi {
+  /** Reads a JSON document of one member; throws Refused, or CommandFailed when no answer comes. */
+  read(cluster: string, target: string, accept: string): Promise<Json>;
+  /** The answer as it arrives. */
+  stream(cluster: string, target: string, signal: AbortSignal): Promise<Readable>;
+  close(): void;
+}
+
+const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
+const MAX_REFUSAL_BYTES = 64 * 1024;
+
+export function createMemberApi(config: HttpClientConfig): MemberApi {
+  const pool = new AgentPool(config, 16);
+  const open = async (
+    cluster: string,
+    target: string,
+    accept: string,
+    signal: AbortSignal,
+  ): Promise<Readable> => {
+    const credential = await config.credentials.current();
+    const { agent, release } = pool.lease(credential);
+    const credentials = Object.entries(credential.headers).flatMap(([name, values]) =>
+      [values].flat().map((value): [string, string] => [name.toLowerCase(), value]),
+    );
+    const outgoing = {
+      method: "GET",
+      target: `/apis/proxy.lifeboat.dev/v1alpha1/clusters/${encodeURIComponent(cluster)}/proxy${target}`,
+      headers: [["accept", accept], ["user-agent", config.userAgent], ...credentials] as const,
+      body: undefined,
+      isUpgrade: false,
+      signal,
+    };
+    try {
+      const sent = await sendOverHttp({ url: new URL(config.server), agent }, outgoing).catch(
+        (error: unknown) => {
+          throw new CommandFailed(`no answer: ${(error as Error).message}`);
+        },
+      );
+      if (sent.kind !== "answered") throw new CommandFailed("the answer is of another protocol");
+      if (sent.status < 300) return sent.body;
+      throw new Refused(statusOf(sent.status, await textOf(sent.body, MAX_REFUSAL_BYTES)));
+    } finally {
+      release();
+    }
+  };
+  return {
+    read: async (cluster, target, accept) => {
+      const body = await open(cluster, target, accept, new AbortController().signal);
+      const text = await textOf(body, MAX_DOCUMENT_BYTES);
+      try {
+        return JSON.parse(text) as Json;
+      } catch {
+        throw new CommandFailed(`the cluster ${cluster} answered something else than JSON`);
+      }
+    },
+    stream: (cluster, target, signal) => open(cluster, target, "*/*", signal),
+    close: () => pool.close(),
+  };
+}
+
+async function textOf(body: Readable, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += (chunk as Buffer).length;
+    if (size > maxBytes) throw new CommandFailed(`an answer is longer than ${maxBytes} bytes`);
+    chunks.push(chunk as Buffer);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function statusOf(code: number, text: string): Refused["status"] {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isJsonObject(value) && typeof value["message"] === "string")
+      return failure(code, undefined, value["message"]);
+  } catch {
+    // A page, not a Status.
+  }
+  return failure(code, undefined, text.trim().slice(0, 300) || `refused with code ${code}`);
+}

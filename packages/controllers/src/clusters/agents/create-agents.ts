@@ -1,0 +1,146 @@
+/**
+ * Looks after what registered agents have in the control plane while their clusters come and go.
+ *
+ *   the Cluster appears                  the registration notes its uid; rights in the execution namespace are made
+ *   the Cluster is gone                  a tombstone refuses the agent's identity of before, and its rights go
+ *
+ * An agent renews its certificate when a fifth of its life is left; when a tenth is left, an Event on its Cluster reports it.
+ * A registration without a Cluster is left alone: its agent has not made the Cluster yet. Before a tombstone is written the
+ * server is asked once more.
+ */
+import { type AnyObject, clusters, type ObjectKey, orNothing, type Resource } from "@lifeboat/api";
+import { addMs, parseTime } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
+import {
+  AGENT_CERTIFICATE_MS,
+  expiryStage,
+  nextStageAt,
+} from "@lifeboat/core/clusters/certificates";
+import {
+  AGENT_OF,
+  agentRoleName,
+  CLUSTER_UID,
+  REGISTERED_UNTIL,
+} from "@lifeboat/core/clusters/rights";
+import { clusterOfExecutionNamespace } from "@lifeboat/core/propagation/rendering";
+import {
+  checkAgainAt,
+  createController,
+  done,
+  type Gauge,
+  Informer,
+  type Outcome,
+  ownKey,
+  type Service,
+  watching,
+} from "@lifeboat/kit";
+import {
+  adoptRegistration,
+  CLUSTER_ROLES,
+  endRegistration,
+  ensureAgentRights,
+} from "../../context/agent-registration.ts";
+import type { PlaneContext } from "../../context/context.ts";
+import { agentCertificateExpiration } from "./metrics.ts";
+
+const NAMESPACES: Resource = {
+  group: "",
+  version: "v1",
+  plural: "namespaces",
+  kind: "Namespace",
+  namespaced: false,
+};
+const CONCURRENCY = 4;
+
+/** Builds the controller and the informers that it needs. */
+export function createAgents(context: PlaneContext): readonly Service[] {
+  const { plane, informers } = context;
+  const roles = new Informer<AnyObject>(context, plane, CLUSTER_ROLES, { labelSelector: AGENT_OF });
+  const namespaces = new Informer<AnyObject>(context, plane, NAMESPACES, {
+    labelSelector: `${wellKnown.SYSTEM}=true`,
+  });
+  const ends = new CertificateEnds(context);
+  const controller = createController(context, {
+    name: "agents",
+    concurrency: CONCURRENCY,
+    watches: [
+      watching(informers.clusters, ownKey),
+      watching(roles, (old, now) => clusterKeys((now ?? old)?.metadata.labels?.[AGENT_OF])),
+      watching(namespaces, (old, now) =>
+        clusterKeys(clusterOfExecutionNamespace((now ?? old)?.metadata.name ?? "")),
+      ),
+    ],
+    reconcile: async ({ name }) => {
+      const role = roles.get({ namespace: "", name: agentRoleName(name) });
+      await look(context, name, role);
+      return ends.look(name, role);
+    },
+  });
+  return [roles, namespaces, controller];
+}
+
+function clusterKeys(name: string | undefined): readonly ObjectKey[] {
+  return name === undefined ? [] : [{ namespace: "", name }];
+}
+
+async function look(
+  { plane, informers, clock }: PlaneContext,
+  name: string,
+  role: AnyObject | undefined,
+): Promise<void> {
+  if (role === undefined) return;
+  const known = role.metadata.annotations?.[CLUSTER_UID];
+  const key = { namespace: "", name };
+  const cluster = informers.clusters.get(key);
+  if (cluster !== undefined) {
+    if (cluster.spec.syncMode !== "Pull") return;
+    const { uid } = cluster.metadata;
+    if (known === undefined) await adoptRegistration(plane, role, uid);
+    // The Cluster was deleted, and made again before this was seen: what its agent was issued until then is void all the same.
+    if (known !== undefined && known !== uid) await endRegistration(plane, name, role, clock.now());
+    else await ensureAgentRights(plane, name);
+    return;
+  }
+  if (known === undefined) return;
+  if ((await orNothing(plane.get(clusters, key))) === undefined)
+    await endRegistration(plane, name, role, clock.now());
+}
+
+/** Shows when agents' certificates end, and reports those that are not renewed in time. */
+class CertificateEnds {
+  readonly #context: PlaneContext;
+  readonly #expiration: Gauge<"member_cluster">;
+  /** By cluster: the end that was reported. */
+  readonly #told = new Map<string, string>();
+
+  constructor(context: PlaneContext) {
+    this.#context = context;
+    this.#expiration = context.metrics.gauge(agentCertificateExpiration);
+  }
+
+  look(name: string, role: AnyObject | undefined): Outcome {
+    const { clock, informers, events } = this.#context;
+    const text = role?.metadata.annotations?.[REGISTERED_UNTIL] ?? "";
+    const notAfter = parseTime(text);
+    if (notAfter === undefined) {
+      this.#expiration.remove({ member_cluster: name });
+      this.#told.delete(name);
+      return done;
+    }
+    this.#expiration.set(notAfter / 1000, { member_cluster: name });
+    const life = { notBefore: addMs(notAfter, -AGENT_CERTIFICATE_MS), notAfter };
+    const stage = expiryStage(life, clock.now());
+    const cluster = informers.clusters.get({ namespace: "", name });
+    const isLate = stage === "last" || stage === "ended";
+    if (isLate && cluster !== undefined && this.#told.get(name) !== `${stage} ${text}`) {
+      this.#told.set(name, `${stage} ${text}`);
+      events.record(cluster, {
+        type: "Warning",
+        reason: stage === "ended" ? "AgentCertificateEnded" : "AgentCertificateEnding",
+        message: `the certificate of the agent ${stage === "ended" ? "ended" : "ends"} ${text} and was not renewed: its agent is away, or its requests are not answered (kubectl get csr)`,
+      });
+    }
+    const next = nextStageAt(life, clock.now());
+    return next === undefined ? done : checkAgainAt(next);
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Looks after bootstrap tokens: cluster-info bears the signature of each live token, and tokens that have expired are deleted.
+ * `decideTokenCare` in core decides.
+ */
+import { type AnyObject, keyOf, orNothing, type Resource } from "@lifeboat/api";
+import {
+  BOOTSTRAP_NAMESPACE,
+  BOOTSTRAP_TYPE,
+  CLUSTER_INFO,
+  decideTokenCare,
+} from "@lifeboat/core/clusters/bootstrap-tokens";
+import {
+  checkAgainAt,
+  createController,
+  done,
+  Informer,
+  type Outcome,
+  type Service,
+  watching,
+} from "@lifeboat/kit";
+import type { PlaneContext } from "../../context/context.ts";
+import { CONFIG_MAPS } from "../../context/start-once.ts";
+
+const SECRETS: Resource = {
+  group: "",
+  version: "v1",
+  plural: "secrets",
+  kind: "Secret",
+  namespaced: true,
+};
+
+export function createBootstrapTokens(
+  context: Pick<PlaneContext, "plane" | "clock" | "random" | "log" | "metrics">,
+): readonly Service[] {
+  const { plane, clock } = context;
+  const tokens = new Informer<AnyObject>(context, plane, SECRETS, {
+    namespace: BOOTSTRAP_NAMESPACE,
+    fieldSelector: `type=${BOOTSTRAP_TYPE}`,
+  });
+  const clusterInfos = new Informer<AnyObject>(context, plane, CONFIG_MAPS, {
+    namespace: CLUSTER_INFO.namespace,
+    fieldSelector: `metadata.name=${CLUSTER_INFO.name}`,
+  });
+  const one = (): readonly [typeof CLUSTER_INFO] => [CLUSTER_INFO];
+
+  async function reconcile(): Promise<Outcome> {
+    const care = decideTokenCare(clusterInfos.get(CLUSTER_INFO), tokens.list(), clock.now());
+    if (care.clusterInfo !== undefined) await plane.update(CONFIG_MAPS, care.clusterInfo);
+    for (const secret of care.expired) {
+      const { uid, resourceVersion } = secret.metadata;
+      const preconditions = { uid, resourceVersion };
+      await orNothing(plane.delete(SECRETS, keyOf(secret), { preconditions }));
+    }
+    return care.checkAgainAt === undefined ? done : checkAgainAt(care.checkAgainAt);
+  }
+
+  const controller = createController(context, {
+    name: "bootstrap-tokens",
+    concurrency: 1,
+    watches: [watching(tokens, one), watching(clusterInfos, one)],
+    reconcile,
+  });
+  return [tokens, clusterInfos, controller];
+}

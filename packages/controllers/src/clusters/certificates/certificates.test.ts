@@ -1,0 +1,449 @@
+/** Agents register, renew and leave; every step may be the last one of its process. */
+import {
+  type AnyObject,
+  type Cluster,
+  clusters,
+  isRefused,
+  type New,
+  orNothing,
+  type Resource,
+} from "@lifeboat/api";
+import {
+  AGENTS_GROUP,
+  agentRoleObjects,
+  agentUser,
+  CLIENT_SIGNER,
+  registrationGroup,
+  renewalRequestName,
+} from "@lifeboat/core/clusters/rights";
+import type { Client } from "@lifeboat/kit";
+import {
+  createFleet,
+  createPaperSigner,
+  type Fleet,
+  newCluster,
+  paperRequest,
+  readPaperCertificate,
+  type PaperCertificate,
+  resources,
+  wrapped,
+} from "@lifeboat/testkit";
+import { describe, expect, it, test } from "vitest";
+import type { PlaneContext } from "../../context/context.ts";
+import { createAgents } from "../agents/create-agents.ts";
+import { createClusterController } from "../lifecycle/create-cluster-controller.ts";
+import { CERTIFICATE_REQUESTS, createCertificates } from "./create-certificates.ts";
+
+const HOUR = 3_600_000;
+const rbac = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
+const BY_KIND: Readonly<Record<string, Resource>> = {
+  ClusterRole: { ...rbac, plural: "clusterroles", kind: "ClusterRole", namespaced: false },
+  ClusterRoleBinding: {
+    ...rbac,
+    plural: "clusterrolebindings",
+    kind: "ClusterRoleBinding",
+    namespaced: false,
+  },
+  Role: { ...rbac, plural: "roles", kind: "Role", namespaced: true },
+  RoleBinding: { ...rbac, plural: "rolebindings", kind: "RoleBinding", namespaced: true },
+};
+
+interface Started {
+  /** How often the controller runs: two leaders. */
+  readonly leaders?: number;
+  /** Wraps the client of the controllers. */
+  readonly client?: (plane: Client) => Client;
+}
+
+async function start({ leaders = 1, client = (plane) => plane }: Started = {}): Promise<Fleet> {
+  const fleet = await createFleet({
+    memberModel: false,
+    services: (context: PlaneContext) => {
+      const own = { ...context, plane: client(context.plane) };
+      const signer = createPaperSigner();
+      return [
+        ...createClusterController(context),
+        ...createAgents(own),
+        ...Array.from({ length: leaders }, () => createCertificates(own, signer)).flat(),
+      ];
+    },
+  });
+  await fleet.settle();
+  return fleet;
+}
+
+const TOKEN_GROUPS = ["system:bootstrappers", "system:bootstrappers:karmada:default-cluster-token"];
+
+function request(name: string, pem: string): New<AnyObject> {
+  return {
+    apiVersion: "certificates.k8s.io/v1",
+    kind: "CertificateSigningRequest",
+    metadata: { name },
+    spec: {
+      request: btoa(pem),
+      signerName: CLIENT_SIGNER,
+      usages: ["digital signature", "key encipherment", "client auth"],
+      expirationSeconds: 86_400,
+    },
+  };
+}
+
+const asAgent = (cluster: string): string => paperRequest(agentUser(cluster), [AGENTS_GROUP]);
+
+/** Creates a request under the rights of the server, as the given user. */
+async function ask(
+  fleet: Fleet,
+  name: string,
+  pem: string,
+  user = "system:bootstrap:abcdef",
+  groups: readonly string[] = TOKEN_GROUPS,
+): Promise<void> {
+  await ensureToken(fleet, user);
+  // The user counts, not its rights: those are the matter of the server's authorizer.
+  const client = fleet.server.client({ name: user, groups: [...groups, "system:masters"] });
+  await client.create(CERTIFICATE_REQUESTS, request(name, pem));
+}
+
+/** The Secret of the token that a user of this name presents. */
+async function ensureToken(fleet: Fleet, user: string): Promise<void> {
+  const id = /^system:bootstrap:([a-z0-9]{6})$/.exec(user)?.[1];
+  if (id === undefined) return;
+  const secrets = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
+  const secret: New<AnyObject> = {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: `bootstrap-token-${id}`, namespace: "kube-system" },
+    type: "bootstrap.kubernetes.io/token",
+    stringData: { "token-id": id },
+  };
+  await fleet.plane.create(secrets, secret).catch((error: unknown) => {
+    if (!isRefused(error, "AlreadyExists")) throw error;
+  });
+}
+
+const tokenUser = (i: number): string => `system:bootstrap:${String(i).padStart(6, "t")}`;
+
+interface Answer {
+  readonly conditions: readonly string[];
+  readonly certificate: PaperCertificate | undefined;
+}
+
+async function answerOf(fleet: Fleet, name: string): Promise<Answer> {
+  const found = await fleet.plane.get(CERTIFICATE_REQUESTS, { namespace: "", name });
+  const { conditions = [], certificate = "" } = (found["status"] ?? {}) as {
+    readonly conditions?: readonly { readonly type: string; readonly reason: string }[];
+    readonly certificate?: string;
+  };
+  return {
+    conditions: conditions.map(({ type, reason }) => `${type}: ${reason}`),
+    certificate: certificate === "" ? undefined : readPaperCertificate(atob(certificate)),
+  };
+}
+
+async function missingRights(fleet: Fleet, cluster: string): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (const { kind, metadata } of agentRoleObjects(cluster)) {
+    const { namespace = "", name = "" } = metadata;
+    const resource = BY_KIND[String(kind)];
+    if (resource === undefined) throw new Error(`${String(kind)} is no kind of rights`);
+    if ((await orNothing(fleet.plane.get(resource, { namespace, name }))) === undefined)
+      missing.push(`${String(kind)} ${namespace}`);
+  }
+  return missing;
+}
+
+const pullCluster = (name: string): New<Cluster> => newCluster(name, { syncMode: "Pull" });
+
+describe("an agent", () => {
+  it("registers: its certificate comes with its rights", async () => {
+    const fleet = await start();
+    await ask(fleet, "r", asAgent("eu-1"));
+    await fleet.settle();
+    const { conditions, certificate } = await answerOf(fleet, "r");
+    expect(conditions).toEqual(["Approved: AgentRegisters"]);
+    expect(certificate).toMatchObject({ user: agentUser("eu-1"), groups: [AGENTS_GROUP] });
+    expect((certificate?.notAfter ?? 0) - fleet.clock.now()).toBe(24 * HOUR);
+    expect(await missingRights(fleet, "eu-1")).toEqual([
+      "Role karmada-es-eu-1",
+      "RoleBinding karmada-es-eu-1",
+    ]);
+    await fleet.plane.create(clusters, pullCluster("eu-1"));
+    await fleet.advance("1s");
+    expect(await missingRights(fleet, "eu-1")).toEqual([]);
+  });
+
+  it("renews its own certificate, and no other", async () => {
+    const fleet = await start();
+    await ask(fleet, "r", asAgent("eu-1"));
+    await fleet.settle();
+    await fleet.plane.create(clusters, pullCluster("eu-1"));
+    await fleet.advance("20h");
+    const own = renewalRequestName("eu-1");
+    await ask(fleet, own, asAgent("eu-1"), agentUser("eu-1"), [AGENTS_GROUP]);
+    const other = renewalRequestName("eu-2");
+    await ask(fleet, other, asAgent("eu-1"), agentUser("eu-2"), [AGENTS_GROUP]);
+    await expect(
+      ask(fleet, other, asAgent("eu-1"), agentUser("eu-1"), [AGENTS_GROUP]),
+    ).rejects.toThrow(
+      "the agent of cluster eu-1 writes the certificate request agent-eu-1 and no other",
+    );
+    await fleet.settle();
+    expect(await answerOf(fleet, own)).toMatchObject({
+      conditions: ["Approved: AgentRenews"],
+      certificate: { notAfter: fleet.clock.now() + 24 * HOUR },
+    });
+    expect(await answerOf(fleet, other)).toEqual({
+      conditions: ["Denied: WrongCluster"],
+      certificate: undefined,
+    });
+  });
+
+  it("that left is refused, and its name can be registered again", async () => {
+    const fleet = await start();
+    await ask(fleet, "r1", asAgent("eu-1"));
+    await fleet.settle();
+    await fleet.plane.create(clusters, pullCluster("eu-1"));
+    await fleet.advance("1m");
+    const key = { namespace: "", name: "eu-1" };
+    await fleet.plane.delete(clusters, key);
+    await fleet.advance("10s");
+    const tombstone = { namespace: "karmada-cluster", name: "tombstone-eu-1" };
+    expect(await fleet.plane.get(resources.configMaps, tombstone)).toMatchObject({
+      data: { refusedBefore: expect.stringMatching(/^2026-01-01T00:01:0/) as string },
+    });
+    expect((await missingRights(fleet, "eu-1")).length).toBe(8);
+    await ask(fleet, "r2", asAgent("eu-1"), "system:bootstrap:second");
+    await fleet.advance("2s");
+    expect((await answerOf(fleet, "r2")).certificate).toBeDefined();
+    await fleet.plane.create(clusters, pullCluster("eu-1"));
+    await fleet.advance("10s");
+    expect(await missingRights(fleet, "eu-1")).toEqual([]);
+  });
+
+  it("whose Cluster was made again before its deletion was seen is refused all the same", async () => {
+    const fleet = await start();
+    await ask(fleet, "r1", asAgent("eu-1"));
+    await fleet.settle();
+    await fleet.plane.create(clusters, pullCluster("eu-1"));
+    await fleet.advance("1m");
+    const key = { namespace: "", name: "eu-1" };
+    await fleet.plane.delete(clusters, key);
+    await fleet.plane.patch(clusters, key, {
+      type: "merge",
+      body: { metadata: { finalizers: [] } },
+    });
+    await fleet.plane.create(clusters, pullCluster("eu-1"));
+    await fleet.advance("10s");
+    const tombstone = { namespace: "karmada-cluster", name: "tombstone-eu-1" };
+    expect(await orNothing(fleet.plane.get(resources.configMaps, tombstone))).toBeDefined();
+  });
+});
+
+test("an agent that does not renew is told of when a tenth of its life is left", async () => {
+  const fleet = await start();
+  await ask(fleet, "r", asAgent("eu-1"));
+  await fleet.settle();
+  await fleet.plane.create(clusters, pullCluster("eu-1"));
+  const reasons = async (): Promise<readonly unknown[]> =>
+    (await fleet.plane.list(resources.events)).items.map((event) => event["reason"]);
+  await fleet.advance("21h");
+  expect(await reasons()).not.toContain("AgentCertificateEnding");
+  await fleet.advance("1h");
+  expect(await reasons()).toContain("AgentCertificateEnding");
+  await fleet.advance("2h");
+  expect(await reasons()).toContain("AgentCertificateEnded");
+});
+
+describe("a name", () => {
+  it("that is registered is taken, but for a token that was given for it", async () => {
+    const fleet = await start();
+    await fleet.plane.create(clusters, pullCluster("eu-1"));
+    await ask(fleet, "r1", asAgent("eu-1"));
+    await ask(fleet, "r2", asAgent("eu-1"), "system:bootstrap:bound1", [registrationGroup("eu-1")]);
+    await fleet.settle();
+    expect((await answerOf(fleet, "r1")).conditions).toEqual(["Denied: NameTaken"]);
+    expect((await answerOf(fleet, "r2")).conditions).toEqual(["Approved: AgentReturns"]);
+  });
+
+  it("goes to one of two that register it at once", async () => {
+    const fleet = await start();
+    await Promise.all([
+      ask(fleet, "r1", asAgent("eu-1"), "system:bootstrap:first1"),
+      ask(fleet, "r2", asAgent("eu-1"), "system:bootstrap:second"),
+    ]);
+    await fleet.advance("1s");
+    const answers = await Promise.all(["r1", "r2"].map((name) => answerOf(fleet, name)));
+    expect(answers.map(({ conditions }) => conditions[0]).toSorted()).toEqual([
+      "Approved: AgentRegisters",
+      "Denied: NameTaken",
+    ]);
+    expect(answers.filter(({ certificate }) => certificate !== undefined).length).toBe(1);
+  });
+
+  it("whose registration was never finished is free when its certificate has ended", async () => {
+    const fleet = await start();
+    await ask(fleet, "r1", asAgent("eu-1"));
+    await fleet.advance("1h");
+    await ask(fleet, "r2", asAgent("eu-1"), "system:bootstrap:second");
+    await fleet.advance("24h");
+    await ask(fleet, "r3", asAgent("eu-1"), "system:bootstrap:third1");
+    await fleet.settle();
+    expect((await answerOf(fleet, "r3")).conditions).toEqual(["Approved: AgentRegisters"]);
+  });
+});
+
+test("a person's request waits for a person, and is signed then", async () => {
+  const fleet = await start();
+  await ask(fleet, "r", paperRequest("bob", ["team"]), "bob", []);
+  await fleet.advance("1m");
+  expect(await answerOf(fleet, "r")).toEqual({ conditions: [], certificate: undefined });
+  const key = { namespace: "", name: "r" };
+  const approved = { type: "Approved", status: "True", reason: "ByHand" };
+  await fleet.plane.patch(
+    CERTIFICATE_REQUESTS,
+    key,
+    { type: "merge", body: { status: { conditions: [approved] } } },
+    { subresource: "approval" },
+  );
+  await fleet.settle();
+  expect((await answerOf(fleet, "r")).certificate).toMatchObject({ user: "bob", groups: ["team"] });
+});
+
+test("one token registers one cluster, however many ask with it at once, under two leaders", async () => {
+  const fleet = await start({ leaders: 2 });
+  const names = Array.from({ length: 10 }, (_, i) => `c${i}`);
+  await Promise.all(names.map((name) => ask(fleet, `r-${name}`, asAgent(name))));
+  await fleet.advance("5s");
+  const answers = await Promise.all(names.map((name) => answerOf(fleet, `r-${name}`)));
+  const issued = answers.filter(({ certificate }) => certificate !== undefined);
+  expect(issued).toHaveLength(1);
+  const others = answers.filter((answer) => answer !== issued[0]);
+  for (const { conditions } of others) expect(conditions).toEqual(["Denied: TokenRefused"]);
+});
+
+test("the response got lost: the same key asks again with its token, another key does not", async () => {
+  const fleet = await start();
+  const pem = asAgent("eu-1");
+  await ask(fleet, "r1", pem);
+  await fleet.settle();
+  await ask(fleet, "r2", pem);
+  await ask(fleet, "r3", paperRequest(agentUser("eu-1"), [AGENTS_GROUP], "another"));
+  await fleet.advance("2s");
+  expect((await answerOf(fleet, "r2")).certificate?.user).toBe(agentUser("eu-1"));
+  expect((await answerOf(fleet, "r3")).certificate).toBeUndefined();
+});
+
+test("a token that was deleted meanwhile registers no cluster", async () => {
+  const fleet = await start();
+  const client = fleet.server.client({
+    name: "system:bootstrap:nosuch",
+    groups: [...TOKEN_GROUPS, "system:masters"],
+  });
+  await client.create(CERTIFICATE_REQUESTS, request("r", asAgent("eu-1")));
+  await fleet.advance("2s");
+  expect(await answerOf(fleet, "r")).toEqual({
+    conditions: ["Denied: TokenRefused"],
+    certificate: undefined,
+  });
+});
+
+test("a hundred register in the same second", async () => {
+  const fleet = await start();
+  const names = Array.from({ length: 100 }, (_, i) => `c${i}`);
+  await Promise.all(names.map((name, i) => ask(fleet, `r-${name}`, asAgent(name), tokenUser(i))));
+  await fleet.advance("1s");
+  const answers = await Promise.all(names.map((name) => answerOf(fleet, `r-${name}`)));
+  expect(answers.map(({ certificate }) => certificate?.user)).toEqual(names.map(agentUser));
+  expect(new Set(answers.map(({ certificate }) => certificate?.serial)).size).toBe(100);
+});
+
+test("two leaders give one certificate", async () => {
+  const fleet = await start({ leaders: 2 });
+  const names = Array.from({ length: 20 }, (_, i) => `c${i}`);
+  await Promise.all(names.map((name, i) => ask(fleet, `r-${name}`, asAgent(name), tokenUser(i))));
+  await fleet.advance("5s");
+  for (const name of names) {
+    const { conditions, certificate } = await answerOf(fleet, `r-${name}`);
+    expect(conditions).toEqual(["Approved: AgentRegisters"]);
+    expect(certificate?.user).toBe(agentUser(name));
+    expect((await missingRights(fleet, name)).length).toBe(2);
+  }
+});
+
+describe("a process that dies at any write", () => {
+  /** Lets this many writes through; the next one is made or not, and nothing is answered any more. */
+  function dying(plane: Client, writes: number, isMade: boolean): Client {
+    let left = writes;
+    const never = new Promise<never>(() => undefined);
+    const guard =
+      <A extends readonly unknown[], R>(write: (...given: A) => Promise<R>) =>
+      (...given: A): Promise<R> => {
+        left -= 1;
+        if (left >= 0) return write(...given);
+        if (left === -1 && isMade) void write(...given).catch(() => undefined);
+        return never;
+      };
+    return wrapped(plane, {
+      create: guard(plane.create.bind(plane)),
+      update: guard(plane.update.bind(plane)),
+      patch: guard(plane.patch.bind(plane)),
+      delete: guard(plane.delete.bind(plane)),
+    });
+  }
+
+  const points = Array.from({ length: 12 }, (_, i) => i).flatMap((writes) =>
+    [true, false].map((isMade) => [writes, isMade] as const),
+  );
+
+  it.each(points)(
+    "after %d writes (the last one made: %j) is followed by another",
+    async (writes, isMade) => {
+      let generation = 0;
+      const fleet = await start({
+        client: (plane) => {
+          generation += 1;
+          return generation === 1 ? dying(plane, writes, isMade) : plane;
+        },
+      });
+      await ask(fleet, "r", asAgent("eu-1"));
+      await fleet.advance("10s");
+      await fleet.restart();
+      await fleet.advance("30s");
+      const { conditions, certificate } = await answerOf(fleet, "r");
+      expect(conditions).toEqual(["Approved: AgentRegisters"]);
+      expect(certificate?.user).toBe(agentUser("eu-1"));
+      expect((await missingRights(fleet, "eu-1")).length).toBe(2);
+    },
+  );
+
+  it.each(points)("while a cluster leaves, after %d writes (%j)", async (writes, isMade) => {
+    let generation = 0;
+    let isLeaving = false;
+    const fleet = await start({
+      client: (plane) => {
+        generation += 1;
+        if (generation > 1) return plane;
+        const doomed = dying(plane, writes, isMade);
+        const chosen = (): Client => (isLeaving ? doomed : plane);
+        return wrapped(plane, {
+          create: (...given) => chosen().create(...given),
+          update: (...given) => chosen().update(...given),
+          patch: (...given) => chosen().patch(...given),
+          delete: (...given) => chosen().delete(...given),
+        });
+      },
+    });
+    await ask(fleet, "r", asAgent("eu-1"));
+    await fleet.settle();
+    await fleet.plane.create(clusters, pullCluster("eu-1"));
+    await fleet.advance("10s");
+    isLeaving = true;
+    await fleet.plane.delete(clusters, { namespace: "", name: "eu-1" });
+    await fleet.advance("10s");
+    await fleet.restart();
+    await fleet.advance("30s");
+    const tombstone = { namespace: "karmada-cluster", name: "tombstone-eu-1" };
+    expect(await orNothing(fleet.plane.get(resources.configMaps, tombstone))).toBeDefined();
+    expect((await missingRights(fleet, "eu-1")).length).toBe(8);
+  });
+});

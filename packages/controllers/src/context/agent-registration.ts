@@ -1,0 +1,209 @@
+/**
+ * What a registered agent has in the control plane: its RBAC objects, and its tombstone after it left. Several controllers and
+ * instances may make them at once: each write is decided on what the server has, and repeats itself without harm.
+ */
+import {
+  type AnyObject,
+  conflict,
+  equalJson,
+  isRefused,
+  type Json,
+  keyOf,
+  type New,
+  orNothing,
+  type Resource,
+} from "@lifeboat/api";
+import { assert, formatTime, type Instant } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
+import { refusedBefore, tombstoneName, tombstoneOf } from "@lifeboat/core/clusters/certificates";
+import {
+  agentRoleName,
+  agentRoleObjects,
+  CLUSTER_UID,
+  REGISTERED_BY,
+  REGISTERED_UNTIL,
+} from "@lifeboat/core/clusters/rights";
+import { executionNamespace } from "@lifeboat/core/propagation/rendering";
+import type { Client } from "@lifeboat/kit";
+import { CONFIG_MAPS, createUnlessThere } from "./start-once.ts";
+
+const RBAC = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
+
+export const CLUSTER_ROLES: Resource = {
+  ...RBAC,
+  plural: "clusterroles",
+  kind: "ClusterRole",
+  namespaced: false,
+};
+const CLUSTER_ROLE_BINDINGS: Resource = {
+  ...RBAC,
+  plural: "clusterrolebindings",
+  kind: "ClusterRoleBinding",
+  namespaced: false,
+};
+const ROLES: Resource = { ...RBAC, plural: "roles", kind: "Role", namespaced: true };
+const ROLE_BINDINGS: Resource = {
+  ...RBAC,
+  plural: "rolebindings",
+  kind: "RoleBinding",
+  namespaced: true,
+};
+const BY_KIND: Readonly<Record<string, Resource>> = {
+  ClusterRole: CLUSTER_ROLES,
+  ClusterRoleBinding: CLUSTER_ROLE_BINDINGS,
+  Role: ROLES,
+  RoleBinding: ROLE_BINDINGS,
+};
+function resourceOf({ kind }: New<AnyObject>): Resource {
+  const resource = BY_KIND[String(kind)];
+  assert(resource !== undefined, "a kind of rights", { kind });
+  return resource;
+}
+
+const NAMESPACES: Resource = {
+  group: "",
+  version: "v1",
+  plural: "namespaces",
+  kind: "Namespace",
+  namespaced: false,
+};
+
+/** The ClusterRole of a cluster's agent, which also bears the marks of its registration. */
+export function agentClusterRole(plane: Client, cluster: string): Promise<AnyObject | undefined> {
+  return orNothing(plane.get(CLUSTER_ROLES, { namespace: "", name: agentRoleName(cluster) }));
+}
+
+/**
+ * Takes the name of a cluster for a registration; rejects with Conflict when another one took it since `found` was read.
+ */
+export async function claimRegistration(
+  plane: Client,
+  cluster: string,
+  found: AnyObject | undefined,
+  by: string,
+  until: Instant,
+): Promise<void> {
+  const annotations = { [REGISTERED_BY]: by, [REGISTERED_UNTIL]: formatTime(until) };
+  const [role] = agentRoleObjects(cluster) as readonly [New<AnyObject>];
+  try {
+    if (found === undefined)
+      await plane.create(CLUSTER_ROLES, { ...role, metadata: { ...role.metadata, annotations } });
+    else {
+      const { resourceVersion } = found.metadata;
+      const body = { metadata: { resourceVersion, annotations } };
+      await plane.patch(CLUSTER_ROLES, keyOf(found), { type: "merge", body });
+    }
+  } catch (error) {
+    if (isRefused(error, "AlreadyExists") || isRefused(error, "NotFound"))
+      throw conflict(CLUSTER_ROLES, agentRoleName(cluster), "another registration came first");
+    throw error;
+  }
+}
+
+/** Notes when the certificate ends that an agent gets now. One that was registered by a person's word gets its first mark. */
+export async function noteCertificate(
+  plane: Client,
+  cluster: string,
+  by: string,
+  until: Instant,
+): Promise<void> {
+  const role = await agentClusterRole(plane, cluster);
+  if (role === undefined) return;
+  const { resourceVersion, annotations = {} } = role.metadata;
+  const marks = {
+    [REGISTERED_BY]: annotations[REGISTERED_BY] ?? by,
+    [REGISTERED_UNTIL]: formatTime(until),
+  };
+  if (Object.entries(marks).every(([key, value]) => annotations[key] === value)) return;
+  const body = { metadata: { resourceVersion, annotations: marks } };
+  await plane.patch(CLUSTER_ROLES, keyOf(role), { type: "merge", body });
+}
+
+/** Makes the rights of an agent as they should be. Those in the execution namespace follow when it exists. */
+export async function ensureAgentRights(plane: Client, cluster: string): Promise<void> {
+  await createUnlessThere(plane, NAMESPACES, {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: wellKnown.CLUSTER_NAMESPACE },
+  });
+  for (const object of agentRoleObjects(cluster)) {
+    try {
+      await ensureRole(plane, object);
+    } catch (error) {
+      const mayBeAbsent = object.metadata.namespace === executionNamespace(cluster);
+      const isAbsent = isRefused(error, "NotFound") || isRefused(error, "Forbidden");
+      if (!mayBeAbsent || !isAbsent) throw error;
+    }
+  }
+}
+
+async function ensureRole(plane: Client, wanted: New<AnyObject>): Promise<void> {
+  const resource = resourceOf(wanted);
+  const found = await orNothing(plane.get(resource, keyOf(wanted)));
+  if (found === undefined) {
+    await createUnlessThere(plane, resource, wanted);
+    return;
+  }
+  const fields = ["rules", "subjects"] as const;
+  if (fields.every((field) => equalJson(found[field], wanted[field]))) return;
+  const { resourceVersion } = found.metadata;
+  const body: Json = {
+    metadata: { resourceVersion },
+    ...Object.fromEntries(
+      fields.filter((field) => wanted[field] !== undefined).map((field) => [field, wanted[field]]),
+    ),
+  };
+  await plane.patch(resource, keyOf(wanted), { type: "merge", body });
+}
+
+/** Notes on the registration which Cluster it has become. */
+export async function adoptRegistration(
+  plane: Client,
+  role: AnyObject,
+  clusterUid: string,
+): Promise<void> {
+  const { resourceVersion } = role.metadata;
+  const body = { metadata: { resourceVersion, annotations: { [CLUSTER_UID]: clusterUid } } };
+  await plane.patch(CLUSTER_ROLES, keyOf(role), { type: "merge", body });
+}
+
+/**
+ * Ends a registration whose Cluster is gone: the tombstone first, then the rights, the ClusterRole last: while it
+ * exists, something is left to do. A registration that came meanwhile is not touched.
+ */
+export async function endRegistration(
+  plane: Client,
+  cluster: string,
+  role: AnyObject,
+  now: Instant,
+): Promise<void> {
+  await bury(plane, cluster, now);
+  for (const object of agentRoleObjects(cluster).toReversed()) {
+    const isLast = object.kind === "ClusterRole";
+    const { uid, resourceVersion } = role.metadata;
+    const options = isLast ? { preconditions: { uid, resourceVersion } } : {};
+    await orNothing(plane.delete(resourceOf(object), keyOf(object), options));
+  }
+}
+
+/** Writes the tombstone of a cluster; one that refuses more stays. */
+async function bury(plane: Client, cluster: string, left: Instant): Promise<void> {
+  const key = { namespace: wellKnown.CLUSTER_NAMESPACE, name: tombstoneName(cluster) };
+  const tombstone = tombstoneOf(cluster, left);
+  const found = await orNothing(plane.get(CONFIG_MAPS, key));
+  if (found === undefined) {
+    await plane.create(CONFIG_MAPS, tombstone);
+    return;
+  }
+  const before = refusedBefore(found);
+  if (before !== undefined && before >= left) return;
+  const { resourceVersion } = found.metadata;
+  const body = { metadata: { resourceVersion }, data: tombstone["data"] } as unknown as Json;
+  await plane.patch(CONFIG_MAPS, key, { type: "merge", body });
+}
+
+/** Until when the tombstone of a cluster refuses what its agent was issued. */
+export async function tombstoneTime(plane: Client, cluster: string): Promise<Instant | undefined> {
+  const key = { namespace: wellKnown.CLUSTER_NAMESPACE, name: tombstoneName(cluster) };
+  return refusedBefore(await orNothing(plane.get(CONFIG_MAPS, key)));
+}

@@ -1,0 +1,299 @@
+/**
+ * Renews the certificate of one cluster's agent while it runs, and follows the authorities of the control plane.
+ *
+ *   after 70 to 80 % of its life          a new key, a request under the agent's own name, the new certificate
+ *   every minute                          the CA bundle of `kube-public/cluster-info`, which may hold the next authority
+ *   when the certificate is refused       the bootstrap token, where one is configured; else a line in the log with what to do
+ *
+ * 1. A new pair is kept before it is used: an agent that dies between the two starts with a pair that is good.
+ * 2. A bundle that is fetched replaces the one of before only through a connection that the latter has verified.
+ * 3. On its Lease the agent reports which bundle it trusts, so that the old authority is not taken away too early.
+ * 4. Nothing here ends the process: what fails is tried again after a pause, and what runs keeps running.
+ */
+import {
+  type AnyObject,
+  decodeYaml,
+  isRefused,
+  type JsonObject,
+  type New,
+  orNothing,
+  type Resource,
+} from "@lifeboat/api";
+import { addMs, type Instant, sleep } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
+import {
+  AGENT_CERTIFICATE_MS,
+  CA_BUNDLE,
+  bundleMark,
+  decideRenewal,
+  type Life,
+} from "@lifeboat/core/clusters/certificates";
+import {
+  AGENTS_GROUP,
+  agentUser,
+  CLIENT_SIGNER,
+  renewalRequestName,
+} from "@lifeboat/core/clusters/rights";
+import type { Client, KitPorts, Service } from "@lifeboat/kit";
+
+/** What an agent presents to the control plane, and what it trusts; all PEM. */
+export interface AgentPair {
+  readonly certificate: string;
+  readonly key: string;
+  /** The authorities of the control plane, one after the other. */
+  readonly bundle: string;
+}
+
+export interface CertificateRenewalPorts extends KitPorts {
+  /** The control plane, by the pair in use. */
+  readonly plane: Client;
+  /** The control plane, by the bootstrap token; absent: none is configured. */
+  readonly bootstrap?: Client;
+  /** A new key, and the request for its certificate. */
+  makeRequest(subject: {
+    readonly commonName: string;
+    readonly organizations: readonly string[];
+  }): { readonly request: string; readonly key: string };
+  /** When a certificate begins and ends; undefined when it is none. */
+  readLife(certificate: string): Life | undefined;
+  /** Keeps a pair for the next start. */
+  save(pair: AgentPair): Promise<void>;
+  /** From now on new connections use this pair. */
+  use(pair: AgentPair): void;
+}
+
+export interface CertificateRenewalOptions {
+  readonly cluster: string;
+  /** The pair that the agent has started with. */
+  readonly pair: AgentPair;
+  /** How often the CA bundle is fetched; a minute when absent. */
+  readonly lookEveryMs?: number;
+}
+
+const REQUESTS: Resource = {
+  group: "certificates.k8s.io",
+  version: "v1",
+  plural: "certificatesigningrequests",
+  kind: "CertificateSigningRequest",
+  namespaced: false,
+};
+const CONFIG_MAPS: Resource = {
+  group: "",
+  version: "v1",
+  plural: "configmaps",
+  kind: "ConfigMap",
+  namespaced: true,
+};
+const LEASES: Resource = {
+  group: "coordination.k8s.io",
+  version: "v1",
+  plural: "leases",
+  kind: "Lease",
+  namespaced: true,
+};
+const CLUSTER_INFO = { namespace: "kube-public", name: "cluster-info" };
+const LOOK_EVERY_MS = 60_000;
+/** The longest time until what failed is tried again. */
+const LONGEST_PAUSE_MS = 60_000;
+const FIRST_PAUSE_MS = 5000;
+/** How long an answer to a request is waited for. */
+const ANSWER_MS = 60_000;
+const POLL_MS = 1000;
+
+/** Builds the service. */
+export function createCertificateRenewal(
+  ports: CertificateRenewalPorts,
+  options: CertificateRenewalOptions,
+): Service {
+  return {
+    name: "certificate-renewal",
+    run: (signal) => new Renewal(ports, options).run(signal),
+  };
+}
+
+class Renewal {
+  readonly #ports: CertificateRenewalPorts;
+  readonly #cluster: string;
+  readonly #lookEveryMs: number;
+  #pair: AgentPair;
+  /** Drawn once per certificate. */
+  #chance: number;
+  #reported = "";
+  #failures = 0;
+  /** Until it is answered the same key asks again: a bootstrap token is good for one key. */
+  #asked: { readonly request: string; readonly key: string } | undefined;
+
+  constructor(ports: CertificateRenewalPorts, options: CertificateRenewalOptions) {
+    this.#ports = ports;
+    this.#cluster = options.cluster;
+    this.#pair = options.pair;
+    this.#lookEveryMs = options.lookEveryMs ?? LOOK_EVERY_MS;
+    this.#chance = ports.random.next();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#ports;
+    let wait = 0;
+    while (await sleep(clock, wait, signal)) {
+      try {
+        await this.#look(signal);
+        this.#failures = 0;
+        wait = this.#untilNext(clock.now());
+      } catch (error) {
+        if (signal.aborted) return;
+        wait = this.#pause();
+        log.warn("looking after the agent's certificate failed, trying again", {
+          cluster: this.#cluster,
+          error,
+        });
+      }
+    }
+  }
+
+  #pause(): number {
+    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
+    this.#failures += 1;
+    return Math.floor(pause * (0.5 + this.#ports.random.next() / 2));
+  }
+
+  #untilNext(now: Instant): number {
+    return Math.max(POLL_MS, Math.min(this.#lookEveryMs, this.#due() - now));
+  }
+
+  #due(): Instant {
+    const life = this.#ports.readLife(this.#pair.certificate);
+    return life === undefined ? this.#ports.clock.now() : decideRenewal(life, this.#chance);
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    try {
+      if (this.#due() <= this.#ports.clock.now())
+        await this.#renewBy(this.#ports.plane, renewalRequestName(this.#cluster), signal);
+      await this.#followBundle(signal);
+    } catch (error) {
+      if (!isRefused(error, "Unauthorized")) throw error;
+      await this.#bootstrap(error, signal);
+    }
+  }
+
+  /** Takes over the bundle that the control plane publishes, and reports it on the Lease. */
+  async #followBundle(signal: AbortSignal): Promise<void> {
+    const { plane } = this.#ports;
+    const info = await orNothing(plane.get(CONFIG_MAPS, CLUSTER_INFO, { signal }));
+    const bundle = bundleOf(info);
+    if (bundle !== undefined && bundle !== this.#pair.bundle)
+      await this.#take({ ...this.#pair, bundle });
+    const mark = bundleMark(this.#pair.bundle);
+    if (mark === this.#reported) return;
+    const key = { namespace: wellKnown.CLUSTER_NAMESPACE, name: this.#cluster };
+    const body = { metadata: { annotations: { [CA_BUNDLE]: mark } } };
+    const lease = await orNothing(plane.patch(LEASES, key, { type: "merge", body }, { signal }));
+    // Without a Lease nothing is reported yet: the agent makes it after its first status.
+    if (lease !== undefined) this.#reported = mark;
+  }
+
+  async #renewBy(client: Client, name: string | undefined, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#ports;
+    this.#asked ??= this.#ports.makeRequest({
+      commonName: agentUser(this.#cluster),
+      organizations: [AGENTS_GROUP],
+    });
+    const { request, key } = this.#asked;
+    if (name !== undefined)
+      await orNothing(client.delete(REQUESTS, { namespace: "", name }, { signal }));
+    const made = await client.create(REQUESTS, this.#newRequest(name, request), { signal });
+    const until = addMs(clock.now(), ANSWER_MS);
+    for (;;) {
+      const answered = await client.get(
+        REQUESTS,
+        { namespace: "", name: made.metadata.name },
+        { signal },
+      );
+      const certificate = certificateOf(answered);
+      if (certificate !== undefined) {
+        if (this.#ports.readLife(certificate) === undefined)
+          throw new Error("the control plane issued a certificate that cannot be read");
+        await this.#take({ certificate, key, bundle: this.#pair.bundle });
+        this.#chance = this.#ports.random.next();
+        this.#asked = undefined;
+        return;
+      }
+      if (clock.now() >= until)
+        throw new Error(
+          `the certificate request ${made.metadata.name} is not answered yet: approve it (kubectl certificate approve), or see what the control plane's controllers do`,
+        );
+      if (!(await sleep(clock, POLL_MS, signal))) return;
+    }
+  }
+
+  #newRequest(name: string | undefined, request: string): New<AnyObject> {
+    return {
+      apiVersion: "certificates.k8s.io/v1",
+      kind: REQUESTS.kind,
+      metadata: name === undefined ? { generateName: `register-${this.#cluster}-` } : { name },
+      spec: {
+        request: btoa(request),
+        signerName: CLIENT_SIGNER,
+        usages: ["digital signature", "key encipherment", "client auth"],
+        expirationSeconds: AGENT_CERTIFICATE_MS / 1000,
+      },
+    };
+  }
+
+  async #bootstrap(refusal: unknown, signal: AbortSignal): Promise<void> {
+    const { bootstrap, log } = this.#ports;
+    const cluster = this.#cluster;
+    if (bootstrap === undefined) {
+      log.error(
+        `the control plane refuses the certificate of this agent: it has ended or was revoked, and no bootstrap token is configured; make one there (lifeboat token create --cluster ${cluster}) and register this cluster again with it (lifeboat register)`,
+        { cluster },
+      );
+      throw refusal;
+    }
+    log.warn(
+      "the control plane refuses the certificate of this agent: asking by the bootstrap token",
+      {
+        cluster,
+      },
+    );
+    await this.#renewBy(bootstrap, undefined, signal);
+  }
+
+  async #take(pair: AgentPair): Promise<void> {
+    await this.#ports.save(pair);
+    this.#pair = pair;
+    this.#ports.use(pair);
+  }
+}
+
+/** The bundle in the kubeconfig of cluster-info; undefined where there is none that can be read. */
+function bundleOf(info: AnyObject | undefined): string | undefined {
+  const text = (info?.["data"] as { readonly kubeconfig?: unknown } | undefined)?.kubeconfig;
+  if (typeof text !== "string") return undefined;
+  // Clusters have no name there, so it is read as the document that it is.
+  const { clusters = [] } = (decodeYaml(text).value ?? {}) as {
+    readonly clusters?: readonly { readonly cluster?: JsonObject }[];
+  };
+  const authority = clusters[0]?.cluster?.["certificate-authority-data"];
+  return typeof authority === "string" && authority !== "" ? atob(authority) : undefined;
+}
+
+interface RequestCondition {
+  readonly type: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** The certificate of an answered request; throws with reason and message when it was refused. */
+function certificateOf(request: AnyObject): string | undefined {
+  const { conditions = [], certificate } = (request["status"] ?? {}) as {
+    readonly conditions?: readonly RequestCondition[];
+    readonly certificate?: unknown;
+  };
+  const refused = conditions.find(({ type }) => type === "Denied" || type === "Failed");
+  if (refused !== undefined) {
+    const { reason = "", message = "" } = refused;
+    throw new Error(`the certificate request was refused: ${reason}: ${message}`);
+  }
+  return typeof certificate === "string" && certificate !== "" ? atob(certificate) : undefined;
+}

@@ -1,0 +1,1 @@
+export { AGENT_SUPPORTED, ENDORSEMENT, ENDORSEMENT_VERSION, knowsEndorsement } from "./agents.ts";

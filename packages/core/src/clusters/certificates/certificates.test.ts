@@ -1,0 +1,277 @@
+import { type AnyObject } from "@lifeboat/api";
+import { addMs, type Instant, instantOf } from "@lifeboat/base";
+import { describe, expect, it, test } from "vitest";
+import { decideRenewal, expiryStage, nextStageAt, shareLeft } from "./renewal.ts";
+import { decideRequest, type RequestFacts, type RequestView } from "./request.ts";
+import {
+  isRevoked,
+  NO_REVOCATIONS,
+  readRevocations,
+  tombstoneNameFor,
+  tombstoneOf,
+  withRevocation,
+} from "./revocation.ts";
+
+const NOW = instantOf(Date.parse("2026-01-01T00:00:00Z"));
+const HOUR = 3_600_000;
+const at = (ms: number): Instant => addMs(NOW, ms);
+const AGENT = "system:karmada:agent:eu-1";
+const TOKEN = "system:bootstrap:abcdef";
+const TOKEN_GROUPS = ["system:bootstrappers", "system:bootstrappers:karmada:default-cluster-token"];
+const boundTo = (cluster: string): readonly string[] => [
+  "system:bootstrappers",
+  `system:bootstrappers:lifeboat:cluster:${cluster}`,
+];
+
+function asking(cn: string, ...organizations: readonly string[]): RequestFacts {
+  return {
+    subject: [
+      ...organizations.map((value) => [{ type: "2.5.4.10", value }]),
+      [{ type: "2.5.4.3", value: cn }],
+    ],
+    extensions: [],
+    attributes: [],
+    keyType: "ec-prime256v1",
+    size: 300,
+  };
+}
+
+const view: RequestView = {
+  signer: "kubernetes.io/kube-apiserver-client",
+  made: NOW,
+  user: TOKEN,
+  groups: TOKEN_GROUPS,
+  usages: ["client auth", "digital signature"],
+  expirationSeconds: 86_400,
+  isApproved: false,
+  isAnswered: false,
+  read: asking(AGENT, "system:karmada:agents"),
+  cluster: "absent",
+  registration: undefined,
+  isLeaving: false,
+  tombstone: undefined,
+};
+const renewal: Partial<RequestView> = {
+  user: AGENT,
+  groups: ["system:karmada:agents", "system:authenticated"],
+  cluster: "pull",
+};
+const bob = asking("bob", "team");
+
+const rows: readonly (readonly [string, Partial<RequestView>, string, string])[] = [
+  ["a first registration", {}, "approve", "AgentRegisters"],
+  ["a renewal", renewal, "approve", "AgentRenews"],
+  [
+    "a renewal whose Cluster is not made yet",
+    { ...renewal, cluster: "absent" },
+    "approve",
+    "AgentRenews",
+  ],
+  [
+    "a renewal for another cluster",
+    { ...renewal, user: "system:karmada:agent:eu-2" },
+    "deny",
+    "WrongCluster",
+  ],
+  ["a renewal without the group", { ...renewal, groups: [] }, "deny", "WrongCluster"],
+  ["a name that is taken", { cluster: "pull" }, "deny", "NameTaken"],
+  [
+    "a taken name, by a token for it",
+    { cluster: "pull", groups: boundTo("eu-1") },
+    "approve",
+    "AgentReturns",
+  ],
+  ["a free name, by a token for it", { groups: boundTo("eu-1") }, "approve", "AgentRegisters"],
+  ["a free name, by a token for another", { groups: boundTo("eu-2") }, "deny", "WrongCluster"],
+  [
+    "the same with the general group",
+    { groups: [...TOKEN_GROUPS, ...boundTo("eu-2")] },
+    "deny",
+    "WrongCluster",
+  ],
+  ["a name taken in mode Push", { cluster: "push", groups: boundTo("eu-1") }, "deny", "NameTaken"],
+  [
+    "a registration that another token began",
+    { registration: { by: "system:bootstrap:other", until: at(1) } },
+    "deny",
+    "NameTaken",
+  ],
+  [
+    "the same token again",
+    { registration: { by: TOKEN, until: at(HOUR) } },
+    "approve",
+    "AgentRegisters",
+  ],
+  [
+    "an unfinished registration that has ended",
+    { registration: { by: "x", until: NOW } },
+    "approve",
+    "AgentRegisters",
+  ],
+  ["a name after its cluster left", { tombstone: at(-1000) }, "approve", "AgentRegisters"],
+  ["a name whose cluster leaves this second", { tombstone: NOW }, "wait", "JustLeft"],
+  ["a name whose leaving is not finished", { isLeaving: true }, "wait", "JustLeft"],
+  ["a renewal of before the leaving", { ...renewal, tombstone: at(HOUR) }, "deny", "Left"],
+  [
+    "a name that is another's Secret",
+    { read: asking("system:karmada:agent:a-impersonator", "system:karmada:agents") },
+    "deny",
+    "ReservedName",
+  ],
+  [
+    "a bootstrap user without the group",
+    { groups: ["system:bootstrappers"] },
+    "leave",
+    "LeftToAPerson",
+  ],
+  ["the group without a bootstrap user", { user: "mallory" }, "leave", "LeftToAPerson"],
+  [
+    "a person who asks for an agent",
+    { user: "admin", groups: ["system:masters"] },
+    "leave",
+    "LeftToAPerson",
+  ],
+  [
+    "a person who asks for nearly an agent",
+    { user: "admin", groups: [], read: asking("System:Karmada:Agent:eu-1", "x") },
+    "deny",
+    "WrongSubject",
+  ],
+  [
+    "a person who asks for a person",
+    { user: "admin", groups: [], read: bob },
+    "leave",
+    "LeftToAPerson",
+  ],
+  ["a token that asks for a person", { read: bob }, "deny", "WrongSubject"],
+  ["an agent that asks for a person", { ...renewal, read: bob }, "deny", "WrongSubject"],
+  [
+    "a token that asks for masters",
+    { read: asking("admin", "system:masters") },
+    "deny",
+    "WrongSubject",
+  ],
+  [
+    "what no one can read, by a person",
+    { user: "x", groups: [], read: { refusal: "r" } },
+    "leave",
+    "LeftToAPerson",
+  ],
+  ["another signer", { signer: "kubernetes.io/kubelet-serving" }, "leave", "LeftToAPerson"],
+  ["another signer, approved", { signer: "a.b/c", isApproved: true }, "leave", "LeftToAPerson"],
+  ["no client authentication", { usages: ["digital signature"] }, "deny", "WrongUsages"],
+  ["server authentication too", { usages: ["client auth", "server auth"] }, "deny", "WrongUsages"],
+  ["the right to sign", { usages: ["client auth", "cert sign"] }, "deny", "WrongUsages"],
+  ["an answered one", { isAnswered: true }, "leave", "Answered"],
+  ["an approved one", { isApproved: true }, "sign", "Signed"],
+  ["an approved one whose cluster left", { isApproved: true, tombstone: NOW }, "wait", "JustLeft"],
+  [
+    "the same a second later",
+    { isApproved: true, made: at(-2000), tombstone: at(-1000) },
+    "fail",
+    "Left",
+  ],
+  ["a person, approved", { isApproved: true, user: "x", read: bob }, "sign", "Signed"],
+  [
+    "masters, approved",
+    { isApproved: true, user: "x", read: asking("a", "system:masters") },
+    "fail",
+    "WrongSubject",
+  ],
+  [
+    "no user, approved",
+    { isApproved: true, user: "x", read: asking("", "a") },
+    "fail",
+    "WrongSubject",
+  ],
+];
+
+test.each(rows)("%s: %j", (_what, more, kind, reason) => {
+  expect(decideRequest({ ...view, ...more }, NOW)).toMatchObject({ kind, reason });
+});
+
+test.each([
+  [AGENT, 3600, HOUR],
+  [AGENT, 864_000, 24 * HOUR],
+  [AGENT, undefined, 24 * HOUR],
+  ["bob", undefined, 365 * 24 * HOUR],
+  ["bob", 10 ** 9, 365 * 24 * HOUR],
+  ["bob", 600, 600_000],
+])("a certificate for %s that asks for %s seconds lives %d ms", (user, expirationSeconds, life) => {
+  const read = user === AGENT ? view.read : bob;
+  const plan = decideRequest({ ...view, read, expirationSeconds, isApproved: true }, NOW);
+  expect(plan).toMatchObject({ certificate: { user, notAfter: at(life) } });
+});
+
+describe("revocation", () => {
+  const certificate = { serial: "0A1B", user: AGENT, issued: NOW };
+  const tombstone = (left: number): AnyObject => tombstoneOf("eu-1", at(left)) as AnyObject;
+
+  it("refuses an agent of before the tombstone, and takes one of after it", () => {
+    expect(isRevoked(certificate, NO_REVOCATIONS, undefined)).toBe(false);
+    expect(isRevoked(certificate, NO_REVOCATIONS, tombstone(0))).toBe(true);
+    expect(isRevoked(certificate, NO_REVOCATIONS, tombstone(HOUR))).toBe(true);
+    expect(isRevoked(certificate, NO_REVOCATIONS, tombstone(-1000))).toBe(false);
+    expect(tombstoneNameFor(AGENT)).toBe("tombstone-eu-1");
+    expect(tombstoneNameFor("bob")).toBeUndefined();
+  });
+
+  it("by serial or by user holds for what was issued until then, and ends with the certificate", () => {
+    const bySerial = withRevocation({}, { serial: "a1b", user: AGENT, until: at(HOUR) }, NOW);
+    const both = withRevocation(bySerial, { user: "bob", before: NOW }, at(HOUR - 1));
+    expect(Object.keys(both)).toEqual(["serial-a1b", "user-626f62"]);
+    const revoked = readRevocations({ data: both } as unknown as AnyObject);
+    expect(isRevoked(certificate, revoked, undefined)).toBe(true);
+    expect(isRevoked({ ...certificate, serial: "0A1C" }, revoked, undefined)).toBe(false);
+    expect(isRevoked({ serial: "1", user: "bob", issued: NOW }, revoked, undefined)).toBe(true);
+    expect(isRevoked({ serial: "1", user: "bob", issued: at(1000) }, revoked, undefined)).toBe(
+      false,
+    );
+    const later = withRevocation(both, { user: "eve", before: NOW }, at(HOUR));
+    expect(Object.keys(later)).toEqual(["user-626f62", "user-657665"]);
+  });
+
+  it("that is damaged refuses all the same", () => {
+    const damaged = { data: { refusedBefore: "yesterday" } } as unknown as AnyObject;
+    expect(isRevoked(certificate, NO_REVOCATIONS, damaged)).toBe(true);
+    const revoked = readRevocations({
+      data: { "serial-0a1b": "{", "user-626f62": '{"user":"bob"}' },
+    } as unknown as AnyObject);
+    expect(isRevoked(certificate, revoked, undefined)).toBe(true);
+    expect(isRevoked({ serial: "1", user: "bob", issued: at(HOUR) }, revoked, undefined)).toBe(
+      true,
+    );
+  });
+});
+
+describe("renewal", () => {
+  const life = { notBefore: NOW, notAfter: at(100 * HOUR) };
+
+  test.each([
+    [0, 80],
+    [0.5, 75],
+    [1, 70],
+  ])("by the chance %d is due after %d of 100 hours", (chance, hours) => {
+    expect(decideRenewal(life, chance)).toBe(at(hours * HOUR));
+  });
+
+  test.each([
+    [0, 1, "fine", 70],
+    [69.9, 0.301, "fine", 70],
+    [70, 0.3, "ending", 90],
+    [90, 0.1, "last", 100],
+    [100, 0, "ended", undefined],
+    [1000, 0, "ended", undefined],
+  ])("after %d hours the share left is %d: %s", (hours, left, stage, next) => {
+    const now = at(hours * HOUR);
+    expect(shareLeft(life, now)).toBeCloseTo(left, 3);
+    expect(expiryStage(life, now)).toBe(stage);
+    expect(nextStageAt(life, now)).toBe(next === undefined ? undefined : at(next * HOUR));
+  });
+
+  it("of a certificate without a life is due at once", () => {
+    const none = { notBefore: NOW, notAfter: at(-1) };
+    expect(decideRenewal(none, 0.5)).toBe(NOW);
+    expect(expiryStage(none, NOW)).toBe("ended");
+  });
+});

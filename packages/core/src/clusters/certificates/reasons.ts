@@ -1,0 +1,26 @@
+/** What becomes of a certificate request, and why. */
+import { defineReasons } from "../../plan.ts";
+
+export const requestReasons = defineReasons({
+  LeftToAPerson:
+    "The request is for no agent, or its user is none that agents have: a person decides.",
+  Answered: "The request has its answer.",
+  AgentRegisters: "The agent of a cluster that is not registered yet presents a bootstrap token.",
+  AgentReturns: "The bootstrap token was given for this cluster: its agent may register again.",
+  AgentRenews: "The agent asks for its own identity again.",
+  Signed: "The request is approved and gets its certificate.",
+  Unreadable: "The request cannot be read, or is not signed by its own key.",
+  TooLarge: "The request is larger than any that an agent makes.",
+  WrongSubject: "The subject is not exactly the identity of one cluster's agent.",
+  WrongCluster: "The user of the request may not ask for the identity of this cluster's agent.",
+  WrongUsages: "The certificate of an agent is for client authentication and nothing else.",
+  WrongExtensions: "The certificate of an agent has no other names and no extensions of its own.",
+  WrongKey: "The key is of a kind or size that is not accepted.",
+  TokenRefused: "The bootstrap token does not count for this registration.",
+  ReservedName: "A cluster of this name would share a Secret with another one.",
+  NameTaken: "A cluster of this name is registered already.",
+  Left: "The cluster has left since the request was made.",
+  JustLeft: "A cluster of this name left within this second.",
+});
+
+export type RequestReason = keyof typeof requestReasons;

@@ -1,0 +1,315 @@
+/**
+ * What becomes of one CertificateSigningRequest.
+ *
+ *   for an agent, by that very agent        approved: a renewal
+ *   for an agent, by a bootstrap token      approved, if the name is free or the token was given for it
+ *   for an agent, but not exactly           denied
+ *   anything else                           left to a person
+ *   approved, by whomever                   signed, unless no certificate may be made of it
+ *
+ * 1. A certificate names the user and groups that were asked for, byte for byte; nothing else of a request enters it but its
+ *    key. Nothing is corrected: what is not exact is refused.
+ * 2. The name of a cluster belongs to the first that registers it. It is free again when its Cluster is gone and has a
+ *    tombstone, or when the certificate of a registration that was never finished has ended. A bootstrap token that was given
+ *    for the cluster (`registrationGroup`) is an administrator's word for registering again.
+ * 3. The same view gives the same plan, so that two leaders and a restart decide alike.
+ */
+import { addMs, type Instant } from "@lifeboat/base";
+import {
+  AGENT_BOOTSTRAPPERS_GROUP,
+  AGENTS_GROUP,
+  BOOTSTRAP_USER_PREFIX,
+  CLIENT_SIGNER,
+  clusterOfAgent,
+  isAgentUser,
+  REGISTRATION_GROUP_PREFIX,
+  registrationGroup,
+} from "../rights/identity.ts";
+import { type RequestReason } from "./reasons.ts";
+
+/** What a request (PKCS #10) asks for, read and checked against its own signature. */
+export interface RequestFacts {
+  /** Attributes of the subject by their OID, in order; those of one set together. */
+  readonly subject: readonly (readonly { readonly type: string; readonly value: string }[])[];
+  /** OIDs of the extensions that are asked for, alternative names among them. */
+  readonly extensions: readonly string[];
+  /** OIDs of attributes other than the list of extensions. */
+  readonly attributes: readonly string[];
+  /** `ec-prime256v1`, `ed25519`, `rsa-2048`. */
+  readonly keyType: string;
+  /** Of the whole request, in bytes. */
+  readonly size: number;
+}
+
+/** The marks that the first registration of a cluster left; see `REGISTERED_BY` and `REGISTERED_UNTIL`. */
+export interface Registration {
+  readonly by: string;
+  /** When the certificate of that registration ends. */
+  readonly until: Instant;
+}
+
+export interface RequestView {
+  readonly signer: string;
+  readonly made: Instant;
+  /** The user that made it, as the server stamped it. */
+  readonly user: string;
+  readonly groups: readonly string[];
+  readonly usages: readonly string[];
+  readonly expirationSeconds: number | undefined;
+  readonly isApproved: boolean;
+  /** Denied, failed or issued. */
+  readonly isAnswered: boolean;
+  readonly read: RequestFacts | { readonly refusal: string };
+  /** Of the cluster whose agent's identity is asked for; see `clusterAskedFor`. */
+  readonly cluster: "absent" | "push" | "pull";
+  readonly registration: Registration | undefined;
+  /** The Cluster of the last registration is gone, and its tombstone is not written yet. */
+  readonly isLeaving: boolean;
+  /** Certificates and requests of this agent of before this time are void; see tombstones in `revocation.ts`. */
+  readonly tombstone: Instant | undefined;
+}
+
+/** The certificate that a request gets. */
+export interface GrantedCertificate {
+  readonly user: string;
+  readonly groups: readonly string[];
+  readonly notAfter: Instant;
+}
+
+export type RequestPlan = {
+  readonly reason: RequestReason;
+  /** For people, what the sentence of the reason does not contain. */
+  readonly detail?: string;
+  /** The cluster whose agent the certificate is for. */
+  readonly cluster?: string;
+} & (
+  | { readonly kind: "leave" | "deny" | "fail" }
+  | { readonly kind: "approve" }
+  | { readonly kind: "sign"; readonly certificate: GrantedCertificate }
+  | { readonly kind: "wait"; readonly until: Instant }
+);
+
+const COMMON_NAME = "2.5.4.3";
+const ORGANIZATION = "2.5.4.10";
+const HOUR_MS = 3_600_000;
+/** The longest life of an agent's certificate. */
+export const AGENT_CERTIFICATE_MS = 24 * HOUR_MS;
+/** The longest life of any other client's certificate. */
+export const CLIENT_CERTIFICATE_MS = 365 * 24 * HOUR_MS;
+const SECOND_MS = 1000;
+/** Certificates begin so much before they are made, because clocks of others may be behind. */
+export const CERTIFICATE_SKEW_MS = 5 * 60 * SECOND_MS;
+const MAX_SIZE = 16 * 1024;
+const CLIENT_AUTH = "client auth";
+const ALLOWED_USAGES: readonly string[] = [CLIENT_AUTH, "digital signature", "key encipherment"];
+const ALLOWED_KEYS: readonly string[] = [
+  "ec-prime256v1",
+  "ec-secp384r1",
+  "ec-secp521r1",
+  "ed25519",
+  "rsa-2048",
+  "rsa-3072",
+  "rsa-4096",
+];
+const MASTERS = "system:masters";
+
+/** Decides one request. */
+export function decideRequest(view: RequestView, now: Instant): RequestPlan {
+  if (view.signer !== CLIENT_SIGNER) return { kind: "leave", reason: "LeftToAPerson" };
+  if (view.isAnswered) return { kind: "leave", reason: "Answered" };
+  return view.isApproved ? decideSigning(view, now) : decideApproval(view, now);
+}
+
+/** The cluster whose agent's identity a request asks for, exactly or nearly. */
+export function clusterAskedFor(read: RequestView["read"]): string | undefined {
+  if ("refusal" in read) return undefined;
+  return clusterOfAgent(onlyValue(read, COMMON_NAME) ?? "");
+}
+
+/** The second at which a request was granted again after a cluster of this name left, so that its certificate is newer. */
+function waitsForTombstone(view: RequestView, now: Instant): Instant | undefined {
+  if (view.isLeaving) return addMs(now, SECOND_MS);
+  if (view.tombstone === undefined) return undefined;
+  const free = addMs(view.tombstone, SECOND_MS);
+  return now < free ? free : undefined;
+}
+
+function decideApproval(view: RequestView, now: Instant): RequestPlan {
+  const { read } = view;
+  const isAgents = isAgentUser(view.user) || isBootstrapper(view);
+  if ("refusal" in read) {
+    // Of other users nothing is known about what they ask for: a person sees the same.
+    if (!isAgents) return { kind: "leave", reason: "LeftToAPerson" };
+    return { kind: "deny", reason: "Unreadable", detail: read.refusal };
+  }
+  if (!isAgents && !claimsAgent(read)) return { kind: "leave", reason: "LeftToAPerson" };
+  const wrong = wrongForAgent(view, read);
+  if (wrong !== undefined) return { kind: "deny", ...wrong };
+  const cluster = clusterAskedFor(read) as string;
+  if (isAgentUser(view.user)) return decideRenewalRequest(view, cluster, now);
+  if (isBootstrapper(view)) return decideRegistration(view, cluster, now);
+  return { kind: "leave", reason: "LeftToAPerson", cluster };
+}
+
+function decideRenewalRequest(view: RequestView, cluster: string, now: Instant): RequestPlan {
+  if (clusterOfAgent(view.user) !== cluster || !view.groups.includes(AGENTS_GROUP))
+    return { kind: "deny", reason: "WrongCluster" };
+  if (view.tombstone !== undefined && view.made <= view.tombstone)
+    return { kind: "deny", reason: "Left" };
+  const until = waitsForTombstone(view, now);
+  if (until !== undefined) return { kind: "wait", reason: "JustLeft", until };
+  return { kind: "approve", reason: "AgentRenews", cluster };
+}
+
+function decideRegistration(view: RequestView, cluster: string, now: Instant): RequestPlan {
+  const bound = view.groups.filter((group) => group.startsWith(REGISTRATION_GROUP_PREFIX));
+  const isGivenForIt = bound.includes(registrationGroup(cluster));
+  if (bound.length > 0 && !isGivenForIt)
+    return {
+      kind: "deny",
+      reason: "WrongCluster",
+      detail: "its token was given for another cluster",
+    };
+  if (cluster.endsWith("-impersonator")) return { kind: "deny", reason: "ReservedName" };
+  const again = `to register it again, remove it (lifeboat unregister ${cluster}), or make a token for it (lifeboat token create --cluster ${cluster})`;
+  if (view.cluster === "push" || (view.cluster === "pull" && !isGivenForIt))
+    return {
+      kind: "deny",
+      reason: "NameTaken",
+      detail: view.cluster === "push" ? "it is registered in mode Push: remove it first" : again,
+    };
+  const { registration } = view;
+  if (
+    view.cluster === "absent" &&
+    !isGivenForIt &&
+    registration !== undefined &&
+    registration.by !== view.user &&
+    registration.until > now
+  )
+    return {
+      kind: "deny",
+      reason: "NameTaken",
+      detail: `${registration.by} has begun to register it; ${again}`,
+    };
+  const until = waitsForTombstone(view, now);
+  if (until !== undefined) return { kind: "wait", reason: "JustLeft", until };
+  return {
+    kind: "approve",
+    reason: view.cluster === "absent" ? "AgentRegisters" : "AgentReturns",
+    cluster,
+  };
+}
+
+function decideSigning(view: RequestView, now: Instant): RequestPlan {
+  const { read } = view;
+  if ("refusal" in read) return { kind: "fail", reason: "Unreadable", detail: read.refusal };
+  const user = onlyValue(read, COMMON_NAME) ?? "";
+  const groups = valuesOf(read, ORGANIZATION);
+  if (claimsAgent(read)) {
+    const wrong = wrongForAgent(view, read);
+    if (wrong !== undefined) return { kind: "fail", ...wrong };
+    const until = waitsForTombstone(view, now);
+    if (until !== undefined) return { kind: "wait", reason: "JustLeft", until };
+    const cluster = clusterOfAgent(user) as string;
+    if (view.tombstone !== undefined && view.made <= view.tombstone)
+      return { kind: "fail", reason: "Left", cluster };
+    const notAfter = lifeOf(view, AGENT_CERTIFICATE_MS, now);
+    return { kind: "sign", reason: "Signed", cluster, certificate: { user, groups, notAfter } };
+  }
+  const wrong = wrongForClient(view, read);
+  if (wrong !== undefined) return { kind: "fail", ...wrong };
+  const notAfter = lifeOf(view, CLIENT_CERTIFICATE_MS, now);
+  return { kind: "sign", reason: "Signed", certificate: { user, groups, notAfter } };
+}
+
+function lifeOf({ expirationSeconds }: RequestView, longest: number, now: Instant): Instant {
+  const asked = expirationSeconds === undefined ? longest : expirationSeconds * SECOND_MS;
+  return addMs(now, Math.min(asked, longest));
+}
+
+type Wrong = { readonly reason: RequestReason; readonly detail?: string } | undefined;
+
+/** What keeps a request from being one of an agent, in full. */
+function wrongForAgent(view: RequestView, read: RequestFacts): Wrong {
+  if (read.size > MAX_SIZE) return { reason: "TooLarge", detail: `${read.size} bytes` };
+  const isExact =
+    read.subject.every((set) => set.length === 1) &&
+    read.subject.length === 2 &&
+    clusterAskedFor(read) !== undefined &&
+    onlyValue(read, ORGANIZATION) === AGENTS_GROUP;
+  if (!isExact) return { reason: "WrongSubject" };
+  if (read.extensions.length > 0 || read.attributes.length > 0)
+    return { reason: "WrongExtensions" };
+  return wrongUse(view, read);
+}
+
+/** What keeps a person's approval from becoming a certificate. */
+function wrongForClient(view: RequestView, read: RequestFacts): Wrong {
+  if (read.size > MAX_SIZE) return { reason: "TooLarge", detail: `${read.size} bytes` };
+  if ((onlyValue(read, COMMON_NAME) ?? "") === "" || valuesOf(read, ORGANIZATION).includes(MASTERS))
+    return { reason: "WrongSubject" };
+  return wrongUse(view, read);
+}
+
+function wrongUse({ usages }: RequestView, { keyType }: RequestFacts): Wrong {
+  if (!usages.includes(CLIENT_AUTH) || usages.some((usage) => !ALLOWED_USAGES.includes(usage)))
+    return { reason: "WrongUsages", detail: usages.join(", ") };
+  if (!ALLOWED_KEYS.includes(keyType)) return { reason: "WrongKey", detail: keyType };
+  return undefined;
+}
+
+function isBootstrapper({ user, groups }: RequestView): boolean {
+  return (
+    user.startsWith(BOOTSTRAP_USER_PREFIX) &&
+    groups.some(
+      (group) => group === AGENT_BOOTSTRAPPERS_GROUP || group.startsWith(REGISTRATION_GROUP_PREFIX),
+    )
+  );
+}
+
+/** Whether a name or group reads like an agent's, for a program or for a person. */
+function claimsAgent(read: RequestFacts): boolean {
+  return read.subject.flat().some(({ value }) => folded(value).includes("karmada:agent"));
+}
+
+/** Letters of other scripts that look like those of the words above. */
+const LOOKALIKES: Readonly<Record<string, string>> = {
+  а: "a",
+  α: "a",
+  ɑ: "a",
+  с: "c",
+  ԁ: "d",
+  е: "e",
+  ε: "e",
+  ɡ: "g",
+  к: "k",
+  κ: "k",
+  м: "m",
+  п: "n",
+  ո: "n",
+  г: "r",
+  т: "t",
+  τ: "t",
+  "։": ":",
+  "∶": ":",
+  ː: ":",
+};
+
+function folded(value: string): string {
+  return value
+    .normalize("NFKD")
+    .replace(/\p{M}|\p{Cf}|\p{Cc}|\s/gu, "")
+    .toLowerCase()
+    .replace(/[^\x20-\x7e]/gu, (letter) => LOOKALIKES[letter] ?? letter);
+}
+
+function valuesOf(read: RequestFacts, type: string): readonly string[] {
+  return read.subject
+    .flat()
+    .flatMap((attribute) => (attribute.type === type ? [attribute.value] : []));
+}
+
+function onlyValue(read: RequestFacts, type: string): string | undefined {
+  const values = valuesOf(read, type);
+  return values.length === 1 ? values[0] : undefined;
+}

@@ -1,0 +1,159 @@
+/**
+ * Which certificates of clients are void although they have not ended: those of clusters that left, and those that a person
+ * revoked. Both are API objects, so that every instance knows them and a backup keeps them.
+ *
+ *   karmada-cluster/tombstone-<cluster>       a ConfigMap, label `lifeboat.dev/tombstone`, made when a Pull cluster has left:
+ *                                             data.refusedBefore (RFC 3339): what its agent was issued until then is void
+ *   lifeboat-system/revoked-certificates      a ConfigMap; each entry of data is one revocation:
+ *                                             `serial-<hex>`: JSON {user, until}, until when it would have been valid
+ *                                             `user-<hex>`: JSON {user, before}, all that the user was issued until then
+ *
+ * 1. A tombstone refuses an identity of before, never one that was registered later: names can be used again.
+ * 2. What cannot be read as a time refuses everything: a damaged revocation does not give rights back.
+ * 3. Times have whole seconds, as certificates do: a certificate of the same second counts as before.
+ */
+import { type Instant, formatTime, instantOf, parseTime } from "@lifeboat/base";
+import type { AnyObject, New } from "@lifeboat/api";
+import { isFields, textAt, valueAt } from "../../fields.ts";
+import { CLUSTER_NAMESPACE } from "../../well-known.ts";
+import { clusterOfAgent } from "../rights/identity.ts";
+
+/** Label of tombstones; its value is the cluster. */
+export const TOMBSTONE = "lifeboat.dev/tombstone";
+export const REVOKED_NAMESPACE = "lifeboat-system";
+export const REVOKED_NAME = "revoked-certificates";
+
+/** A client's certificate, as far as revocation depends on it. */
+export interface PresentedCertificate {
+  /** Hexadecimal, as `X509Certificate.serialNumber` shows it. */
+  readonly serial: string;
+  readonly user: string;
+  /** When it was issued: its `notBefore`, corrected by the allowance for slow clocks. */
+  readonly issued: Instant;
+}
+
+const ALWAYS: Instant = instantOf(Number.MAX_SAFE_INTEGER);
+
+export function tombstoneName(cluster: string): string {
+  return `tombstone-${cluster}`;
+}
+
+/** The tombstone of a cluster that left at this time. */
+export function tombstoneOf(cluster: string, left: Instant): New<AnyObject> {
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: {
+      name: tombstoneName(cluster),
+      namespace: CLUSTER_NAMESPACE,
+      labels: { [TOMBSTONE]: cluster },
+    },
+    data: { refusedBefore: formatTime(left) },
+  };
+}
+
+/** Until when a tombstone refuses what its cluster's agent was issued; undefined without a tombstone. */
+export function refusedBefore(tombstone: AnyObject | undefined): Instant | undefined {
+  if (tombstone === undefined) return undefined;
+  return timeOr(valueAt(tombstone, "data", "refusedBefore"), ALWAYS);
+}
+
+/** The revocations of a person, read once. */
+export interface Revocations {
+  readonly serials: ReadonlySet<string>;
+  /** By user: what was issued until then is void. */
+  readonly users: ReadonlyMap<string, Instant>;
+}
+
+export const NO_REVOCATIONS: Revocations = {
+  serials: new Set<string>(),
+  users: new Map<string, Instant>(),
+};
+
+const SERIAL_PREFIX = "serial-";
+const USER_PREFIX = "user-";
+
+/** Reads the ConfigMap of revocations. */
+export function readRevocations(object: AnyObject | undefined): Revocations {
+  const data = valueAt(object, "data");
+  if (!isFields(data)) return NO_REVOCATIONS;
+  const serials = new Set<string>();
+  const users = new Map<string, Instant>();
+  for (const [key, text] of Object.entries(data)) {
+    const value = parsed(text);
+    if (key.startsWith(SERIAL_PREFIX)) serials.add(sameForm(key.slice(SERIAL_PREFIX.length)));
+    else if (key.startsWith(USER_PREFIX))
+      users.set(textAt(value, "user"), timeOr(valueAt(value, "before"), ALWAYS));
+  }
+  return { serials, users };
+}
+
+/** What a person revokes: one certificate, or all that a user was issued so far. */
+export type Revocation =
+  | { readonly serial: string; readonly user: string; readonly until: Instant }
+  | { readonly user: string; readonly before: Instant };
+
+/** The data of the ConfigMap with one more revocation, and without those that time has made needless. */
+export function withRevocation(
+  data: Readonly<Record<string, string>>,
+  revocation: Revocation,
+  now: Instant,
+): Readonly<Record<string, string>> {
+  const kept = Object.entries(data).filter(([key, text]) => {
+    if (!key.startsWith(SERIAL_PREFIX)) return true;
+    return timeOr(valueAt(parsed(text), "until"), ALWAYS) > now;
+  });
+  const { user } = revocation;
+  const entry =
+    "serial" in revocation
+      ? [
+          SERIAL_PREFIX + sameForm(revocation.serial),
+          JSON.stringify({ user, until: formatTime(revocation.until) }),
+        ]
+      : [
+          USER_PREFIX + hexOf(user),
+          JSON.stringify({ user, before: formatTime(revocation.before) }),
+        ];
+  return Object.fromEntries([...kept, entry]) as Readonly<Record<string, string>>;
+}
+
+/** Whether a certificate is void. `tombstone` is that of the cluster whose agent the user is; see `tombstoneNameFor`. */
+export function isRevoked(
+  certificate: PresentedCertificate,
+  { serials, users }: Revocations,
+  tombstone: AnyObject | undefined,
+): boolean {
+  const { serial, user, issued } = certificate;
+  if (serials.has(sameForm(serial))) return true;
+  const before = users.get(user);
+  if (before !== undefined && issued <= before) return true;
+  const left = refusedBefore(tombstone);
+  return left !== undefined && clusterOfAgent(user) !== undefined && issued <= left;
+}
+
+/** The tombstone that concerns a user; undefined for one that is no agent. */
+export function tombstoneNameFor(user: string): string | undefined {
+  const cluster = clusterOfAgent(user);
+  return cluster === undefined ? undefined : tombstoneName(cluster);
+}
+
+/** Serial numbers are written with and without leading zeros, in both cases. */
+function sameForm(serial: string): string {
+  return serial.toLowerCase().replace(/^0+(?=.)/, "");
+}
+
+function hexOf(text: string): string {
+  return [...new TextEncoder().encode(text)].map((b) => b.toString(16).padStart(2, "0")).join("");
+}
+
+function parsed(text: unknown): unknown {
+  try {
+    return JSON.parse(typeof text === "string" ? text : "");
+  } catch {
+    return undefined;
+  }
+}
+
+function timeOr(value: unknown, otherwise: Instant): Instant {
+  return (typeof value === "string" ? parseTime(value) : undefined) ?? otherwise;
+}

@@ -1,0 +1,54 @@
+/**
+ * The identity of one cluster's agent: the user and group that its certificate names, and the objects that belong to it by
+ * name. Clients and certificates carry these names, so they are kept byte for byte.
+ */
+
+/** The group of all agents. */
+export const AGENTS_GROUP = "system:karmada:agents";
+/** The signer of certificates by which clients prove their identity to the API server. */
+export const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client";
+/** The groups of users that present a bootstrap token. */
+export const BOOTSTRAPPERS_GROUP = "system:bootstrappers";
+export const AGENT_BOOTSTRAPPERS_GROUP = "system:bootstrappers:karmada:default-cluster-token";
+export const BOOTSTRAP_USER_PREFIX = "system:bootstrap:";
+/** Groups of a token that was given for one cluster (`auth-extra-groups` of its Secret). */
+export const REGISTRATION_GROUP_PREFIX = "system:bootstrappers:lifeboat:cluster:";
+
+const AGENT_USER_PREFIX = "system:karmada:agent:";
+/** What a Cluster may be called: DNS-1123 label, which also keeps the names made of it valid. */
+const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,46}[a-z0-9])?$/;
+
+/** The user of a cluster's agent: `system:karmada:agent:eu-1`. */
+export function agentUser(cluster: string): string {
+  return AGENT_USER_PREFIX + cluster;
+}
+
+/** The cluster whose agent a user is; undefined for any other user, also for one whose cluster can not exist. */
+export function clusterOfAgent(user: string): string | undefined {
+  if (!isAgentUser(user)) return undefined;
+  const cluster = user.slice(AGENT_USER_PREFIX.length);
+  return CLUSTER_NAME.test(cluster) ? cluster : undefined;
+}
+
+/** Whether a user claims to be an agent, rightly or not. */
+export function isAgentUser(user: string): boolean {
+  return user.startsWith(AGENT_USER_PREFIX);
+}
+
+/** The group of a bootstrap token that may register this cluster alone, also when it is registered already. */
+export function registrationGroup(cluster: string): string {
+  return REGISTRATION_GROUP_PREFIX + cluster;
+}
+
+/** The ClusterRole, Roles and bindings of a cluster's agent. */
+export function agentRoleName(cluster: string): string {
+  return `system:karmada:${cluster}:agent`;
+}
+
+/**
+ * The CertificateSigningRequest by which an agent renews its certificate. There is one name per agent, so that its rights can
+ * name it: the agent deletes its last request before it makes the next.
+ */
+export function renewalRequestName(cluster: string): string {
+  return `agent-${cluster}`;
+}

@@ -1,0 +1,36 @@
+/** What a certificate (PEM) tells of its holder and its life. */
+import { X509Certificate } from "node:crypto";
+import { type Instant, instantOf } from "@lifeboat/base";
+
+export interface ReadCertificate {
+  /** Hexadecimal. */
+  readonly serial: string;
+  /** The common name; "" without one. */
+  readonly user: string;
+  readonly groups: readonly string[];
+  readonly notBefore: Instant;
+  readonly notAfter: Instant;
+}
+
+/** Reads a certificate; undefined when it is none. */
+export function readCertificate(pem: string): ReadCertificate | undefined {
+  try {
+    const certificate = new X509Certificate(pem);
+    const subject = certificate.toLegacyObject().subject as unknown as Record<string, unknown>;
+    const [user] = textsOf(subject["CN"]);
+    return {
+      serial: certificate.serialNumber,
+      user: user ?? "",
+      groups: textsOf(subject["O"]),
+      notBefore: instantOf(Date.parse(certificate.validFrom)),
+      notAfter: instantOf(Date.parse(certificate.validTo)),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Node gives one value as a text, several as a list. */
+function textsOf(value: unknown): readonly string[] {
+  return [value].flat().filter((text): text is string => typeof text === "string");
+}

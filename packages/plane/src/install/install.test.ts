@@ -1,0 +1,177 @@
+/** Installing and uninstalling on a real API server in process: repeated, over another version, beside another owner. */
+import { clusters, type AnyObject, type Resource } from "@lifeboat/api";
+import { leases } from "@lifeboat/kit";
+import { createWorld, newCluster, type World } from "@lifeboat/testkit";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { installPlane, type InstallRequest, type InstallStep, subjectOf } from "./install.ts";
+import { planUninstall, uninstallPlane } from "./uninstall.ts";
+
+const REQUEST: InstallRequest = {
+  version: "1.0.0",
+  webhook: { url: "https://127.0.0.1:9" },
+  dryRun: false,
+  force: false,
+};
+const CLUSTER_CRD = { namespace: "", name: "clusters.cluster.karmada.io" };
+const CRDS: Resource = {
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  plural: "customresourcedefinitions",
+  kind: "CustomResourceDefinition",
+  namespaced: false,
+};
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld();
+});
+afterEach(() => world.close());
+
+async function install(change: Partial<InstallRequest> = {}): Promise<readonly InstallStep[]> {
+  const steps: InstallStep[] = [];
+  const installing = installPlane(world.clock, world.client, { ...REQUEST, ...change }, (step) =>
+    steps.push(step),
+  );
+  const state = { hasEnded: false };
+  const noted = installing.finally(() => (state.hasEnded = true));
+  noted.catch(() => undefined);
+  while (!state.hasEnded) await world.advance("100ms");
+  await noted;
+  return steps;
+}
+
+const outcomes = (steps: readonly InstallStep[]): readonly string[] => [
+  ...new Set(steps.map(({ outcome }) => outcome)),
+];
+
+describe("installing", () => {
+  it("creates everything once, and changes nothing when it is repeated", async () => {
+    const first = await install();
+    expect(outcomes(first)).toEqual(["created"]);
+    expect(first.map(({ subject }) => subject)).toContain("clusterrole/lifeboat-manager");
+    expect(await world.client.list(clusters)).toMatchObject({ items: [] });
+    const second = await install();
+    expect(second.filter(({ outcome }) => outcome !== "unchanged")).toEqual([]);
+    expect(second).toHaveLength(first.length);
+  });
+
+  it("writes nothing in a dry run, and tells what it would do", async () => {
+    expect(outcomes(await install({ dryRun: true }))).toEqual(["created"]);
+    await expect(world.client.get(CRDS, CLUSTER_CRD)).rejects.toThrow("not found");
+    await install();
+    const before = await world.client.get(CRDS, CLUSTER_CRD);
+    const steps = await install({ version: "1.0.1", dryRun: true });
+    expect(outcomes(steps)).toEqual(["configured"]);
+    expect(steps[0]?.differences).toEqual([
+      '-metadata.labels.app.kubernetes.io/version: "1.0.0"',
+      '+metadata.labels.app.kubernetes.io/version: "1.0.1"',
+    ]);
+    expect(await world.client.get(CRDS, CLUSTER_CRD)).toEqual(before);
+  });
+
+  it("goes on to a newer version, and back only by force", async () => {
+    await install();
+    expect(outcomes(await install({ version: "1.1.0" }))).toEqual(["configured"]);
+    await expect(install()).rejects.toThrow("was installed by version 1.1.0, which is newer");
+    expect(outcomes(await install({ force: true }))).toEqual(["configured"]);
+  });
+
+  it("leaves the kinds of another control plane alone, unless it is forced", async () => {
+    await install();
+    const crd = await world.client.get(CRDS, CLUSTER_CRD);
+    const { labels: _labels, ...metadata } = crd.metadata;
+    await world.client.update(CRDS, { ...crd, metadata });
+    await expect(install()).rejects.toThrow(`${CLUSTER_CRD.name} is there and was not installed`);
+    await install({ force: true });
+    expect(outcomes(await install())).toEqual(["unchanged"]);
+  });
+
+  it("undoes what a person changed, and keeps labels of others and the bundle of the webhook", async () => {
+    await install();
+    const resource: Resource = {
+      group: "admissionregistration.k8s.io",
+      version: "v1",
+      plural: "validatingwebhookconfigurations",
+      kind: "ValidatingWebhookConfiguration",
+      namespaced: false,
+    };
+    const key = { namespace: "", name: "lifeboat" };
+    const found = await world.client.get(resource, key);
+    const webhooks = (found["webhooks"] as readonly AnyObject[]).map((one) => ({
+      ...one,
+      failurePolicy: "Ignore",
+      clientConfig: { ...(one["clientConfig"] as object), caBundle: "Q0E=" },
+    }));
+    const metadata = { ...found.metadata, labels: { ...found.metadata.labels, theirs: "1" } };
+    await world.client.update(resource, { ...found, metadata, webhooks });
+    const steps = await install();
+    expect(steps.filter(({ outcome }) => outcome !== "unchanged")).toMatchObject([
+      { subject: "validatingwebhookconfiguration/lifeboat", outcome: "configured" },
+    ]);
+    const after = await world.client.get(resource, key);
+    expect(after.metadata.labels).toMatchObject({ theirs: "1" });
+    expect(JSON.stringify(after["webhooks"])).toContain('"failurePolicy":"Fail"');
+    expect(JSON.stringify(after["webhooks"])).toContain('"caBundle":"Q0E="');
+  });
+});
+
+describe("uninstalling", () => {
+  const plan = (change: { kinds?: boolean; force?: boolean } = {}) =>
+    planUninstall(world.clock, world.client, {
+      version: "1.0.0",
+      kinds: false,
+      force: false,
+      ...change,
+    });
+
+  it("removes rights first and the kinds never, unless they are asked for", async () => {
+    await install();
+    const { removes, stays } = await plan();
+    expect(
+      removes
+        .slice(0, 2)
+        .map(({ resource }) => resource.kind)
+        .toSorted(),
+    ).toEqual(["ClusterRoleBinding", "RoleBinding"]);
+    expect(removes.map(subjectOf).filter((subject) => subject.includes("customresource"))).toEqual(
+      [],
+    );
+    expect(stays.join()).toContain("every workload in every member");
+    const gone: string[] = [];
+    await uninstallPlane(world.client, { removes, stays }, (subject) => gone.push(subject));
+    expect(gone).toHaveLength(removes.length);
+    expect((await plan()).removes).toEqual([]);
+    await expect(world.client.list(clusters)).resolves.toBeDefined();
+  });
+
+  it("is refused while a cluster is joined; by force the kinds still stay", async () => {
+    await install();
+    await world.client.create(clusters, newCluster("m1"));
+    await expect(plan()).rejects.toThrow("clusters are joined (m1)");
+    await expect(plan({ force: true, kinds: true })).rejects.toThrow("the kinds stay");
+    expect((await plan({ force: true })).stays.join()).toContain("1 Clusters and 0 Works");
+  });
+
+  it("takes the kinds along where no cluster and no Work is left", async () => {
+    await install();
+    const { removes } = await plan({ kinds: true });
+    expect(removes.at(-1)?.resource.kind).toBe("CustomResourceDefinition");
+  });
+
+  it("is refused while a manager leads", async () => {
+    await install();
+    await world.client.create(leases, {
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      metadata: { namespace: "lifeboat-system", name: "lifeboat-manager" },
+      spec: {
+        holderIdentity: "host-a_1",
+        leaseDurationSeconds: 15,
+        renewTime: new Date(world.clock.now()).toISOString().replace("Z", "000Z"),
+      },
+    });
+    await expect(plan()).rejects.toThrow("host-a_1 leads: stop every manager first");
+    await world.advance("31s");
+    await expect(plan()).resolves.toBeDefined();
+  });
+});

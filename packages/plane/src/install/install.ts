@@ -1,0 +1,136 @@
+/**
+ * Puts a control plane into a kube-apiserver, or brings the one that is there in line with this version.
+ *
+ * 1. Repeating it changes nothing. After a death at any write, running it again ends the same.
+ * 2. It is refused before the first write when a newer version is installed, or when a CRD of the same name is not ours;
+ *    `force` overrules both.
+ * 3. A dry run writes nothing, and asks the server what would become of what is there.
+ */
+import { type AnyObject, isRefused, keyOf, orNothing } from "@lifeboat/api";
+import { type Clock, sleep } from "@lifeboat/base";
+import type { Client } from "@lifeboat/kit";
+import { differences, isNewer, mergedObject } from "./merge.ts";
+import {
+  CRDS,
+  type InstalledObject,
+  installedObjects,
+  type InstallOptions,
+  labelValue,
+  MANAGED_BY,
+  MANAGER_NAME,
+  VERSION_LABEL,
+} from "./objects.ts";
+import { InstallRefused } from "./refusal.ts";
+
+export interface InstallRequest extends InstallOptions {
+  readonly dryRun: boolean;
+  readonly force: boolean;
+}
+
+export interface InstallStep {
+  /** `kind/name` or `kind/namespace/name`. */
+  readonly subject: string;
+  readonly outcome: "created" | "configured" | "unchanged";
+  /** `-path: value`, `+path: value`; none for what is created. */
+  readonly differences: readonly string[];
+}
+
+/** Installs; tells each step as it is done. */
+export async function installPlane(
+  clock: Clock,
+  client: Client,
+  request: InstallRequest,
+  tell: (step: InstallStep) => void,
+): Promise<void> {
+  const objects = installedObjects(request);
+  const found = await Promise.all(objects.map((one) => find(client, one)));
+  if (!request.force) refuseOthers(objects, found, labelValue(request.version));
+  for (const one of objects) tell(await put(client, one, request.dryRun));
+  if (!request.dryRun) await untilServed(clock, client, objects);
+}
+
+function refuseOthers(
+  objects: readonly InstalledObject[],
+  found: readonly (AnyObject | undefined)[],
+  version: string,
+): void {
+  for (const [i, { resource }] of objects.entries()) {
+    const labels = found[i]?.metadata.labels ?? {};
+    const subject = `${resource.kind} ${found[i]?.metadata.name}`;
+    if (found[i] === undefined) continue;
+    const isOurs = labels[MANAGED_BY] === MANAGER_NAME;
+    if (!isOurs && resource.plural === CRDS.plural)
+      throw new InstallRefused(
+        `${subject} is there and was not installed by Lifeboat: another control plane may use it; ` +
+          "to take it over, add --force",
+      );
+    const before = labels[VERSION_LABEL] ?? "";
+    if (isOurs && isNewer(before, version))
+      throw new InstallRefused(
+        `${subject} was installed by version ${before}, which is newer than this ${version}: ` +
+          "use that version, or add --force to go back",
+      );
+  }
+}
+
+async function put(client: Client, one: InstalledObject, dryRun: boolean): Promise<InstallStep> {
+  const { resource, object } = one;
+  const subject = subjectOf(one);
+  for (;;) {
+    const found = await find(client, one);
+    try {
+      if (found === undefined) {
+        if (!dryRun) await client.create(resource, object);
+        return { subject, outcome: "created", differences: [] };
+      }
+      const after = await client.update(resource, mergedObject(found, object), { dryRun });
+      const changes = differences(found, after);
+      const outcome = changes.length === 0 ? "unchanged" : "configured";
+      return { subject, outcome, differences: changes };
+    } catch (error) {
+      // Another installer, or the manager, wrote it at the same time.
+      if (!isRefused(error, "Conflict") && !isRefused(error, "AlreadyExists")) throw error;
+    }
+  }
+}
+
+/** A new CRD is served a moment after it is created; what follows needs all of them. */
+async function untilServed(
+  clock: Clock,
+  client: Client,
+  objects: readonly InstalledObject[],
+): Promise<void> {
+  const never = new AbortController().signal;
+  for (const one of objects.filter(({ resource }) => resource.plural === CRDS.plural))
+    for (let tries = 0; !isEstablished(await find(client, one)); tries++) {
+      if (tries > MAX_TRIES)
+        throw new InstallRefused(`${subjectOf(one)} is not served after ${MAX_TRIES / 10} s`);
+      await sleep(clock, LOOK_MS, never);
+    }
+}
+
+const LOOK_MS = 100;
+const MAX_TRIES = 600;
+
+function isEstablished(crd: AnyObject | undefined): boolean {
+  const status = (crd?.["status"] ?? {}) as {
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+  };
+  return (status.conditions ?? []).some(
+    (one) => one.type === "Established" && one.status === "True",
+  );
+}
+
+function find(
+  client: Client,
+  { resource, object }: InstalledObject,
+): Promise<AnyObject | undefined> {
+  return orNothing(client.get(resource, keyOf(object)));
+}
+
+/** As it is printed: `customresourcedefinition/clusters.cluster.karmada.io`. */
+export function subjectOf({ resource, object }: InstalledObject): string {
+  const { namespace = "", name = "" } = object.metadata;
+  const kind = resource.kind.toLowerCase();
+  return namespace === "" ? `${kind}/${name}` : `${kind}/${namespace}/${name}`;
+}

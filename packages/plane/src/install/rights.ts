@@ -1,0 +1,57 @@
+/**
+ * What the manager may do on a kube-apiserver: no more than its controllers ask for.
+ *
+ * Templates may be of any kind, also of kinds that do not exist yet: so it reads every kind, patches their labels and
+ * annotations, and writes their status. It deletes nothing but the control plane's own kinds and the execution namespaces,
+ * and has neither `escalate`, `bind` nor `impersonate`, so that no role can be widened through it.
+ */
+import { controlPlaneKinds, type JsonObject } from "@lifeboat/api";
+
+export interface PolicyRule extends JsonObject {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+const READ = ["get", "list", "watch"] as const;
+const WRITE = ["create", "update", "patch", "delete"] as const;
+
+/** Over the whole control plane. */
+export function managerClusterRules(webhooks: string): readonly PolicyRule[] {
+  return [
+    ...ownKinds(),
+    { apiGroups: ["*"], resources: ["*"], verbs: [...READ, "patch"] },
+    { apiGroups: ["*"], resources: ["*/status"], verbs: ["get", "update", "patch"] },
+    { apiGroups: [""], resources: ["namespaces"], verbs: ["create", "delete"] },
+    { apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] },
+    {
+      apiGroups: ["admissionregistration.k8s.io"],
+      resources: ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+      resourceNames: [webhooks],
+      verbs: ["update"],
+    },
+  ];
+}
+
+/** In the namespace of the control plane itself: its Lease, its settings, the webhook's certificate. */
+export function managerSystemRules(): readonly PolicyRule[] {
+  return [
+    {
+      apiGroups: ["coordination.k8s.io"],
+      resources: ["leases"],
+      verbs: ["get", "create", "update"],
+    },
+    { apiGroups: [""], resources: ["configmaps", "secrets"], verbs: ["get", "create", "update"] },
+  ];
+}
+
+function ownKinds(): readonly PolicyRule[] {
+  const groups = [...new Set(controlPlaneKinds.map(({ group }) => group))];
+  return groups.map((group) => {
+    const kinds = controlPlaneKinds.filter((kind) => kind.group === group);
+    const resources = kinds.flatMap(({ plural, hasStatus }) =>
+      hasStatus ? [plural, `${plural}/status`] : [plural],
+    );
+    return { apiGroups: [group], resources, verbs: [...READ, ...WRITE] };
+  });
+}

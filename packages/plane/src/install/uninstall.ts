@@ -1,0 +1,128 @@
+/**
+ * Takes a control plane out of a kube-apiserver. Workloads in members stay as they are.
+ *
+ * 1. Nothing is removed while a manager leads: it would take deleted objects for orders. Its rights go before everything else, so
+ *    that one that starts meanwhile can do nothing.
+ * 2. It is refused while Clusters are joined, unless it is forced.
+ * 3. The kinds, and with them all their objects, go only when they are asked for and no Work is left: not even by force, because
+ *    a Work is what the control plane knows of a copy in a member.
+ */
+import { clusters, isRefused, keyOf, orNothing, works } from "@lifeboat/api";
+import { type Clock, parseTime } from "@lifeboat/base";
+import { type Client, leases } from "@lifeboat/kit";
+import { MANAGER_LEASE } from "../manager.ts";
+import { CERTIFICATE_SECRET, secretResource } from "../webhook/resources.ts";
+import { subjectOf } from "./install.ts";
+import { CRDS, type InstalledObject, installedObjects } from "./objects.ts";
+import { InstallRefused } from "./refusal.ts";
+
+export interface UninstallRequest {
+  readonly version: string;
+  /** Also the CRDs, and with them every object of our kinds. */
+  readonly kinds: boolean;
+  readonly force: boolean;
+}
+
+export interface UninstallPlan {
+  /** What is there and goes, in this order. */
+  readonly removes: readonly InstalledObject[];
+  /** What is there and stays, in words. */
+  readonly stays: readonly string[];
+}
+
+/** Looks at what is there; throws InstallRefused where it cannot go. */
+export async function planUninstall(
+  clock: Clock,
+  client: Client,
+  request: UninstallRequest,
+): Promise<UninstallPlan> {
+  const joined = await namesOf(client, clusters);
+  const copies = await namesOf(client, works);
+  const leader = await leaderOf(clock, client);
+  if (leader !== undefined && !request.force)
+    throw new InstallRefused(`${leader} leads: stop every manager first, or add --force`);
+  if (joined.length > 0 && !request.force)
+    throw new InstallRefused(
+      `clusters are joined (${joined.join(", ")}): let them leave with \`lifeboat unjoin\`, or add --force; ` +
+        "their workloads go on running either way",
+    );
+  if (request.kinds && (joined.length > 0 || copies.length > 0))
+    throw new InstallRefused(
+      `the kinds stay while ${joined.length} Clusters and ${copies.length} Works are there: a Work is what is known ` +
+        "of a copy in a member; leave out --kinds, or let the clusters leave first",
+    );
+  const all = installedObjects({ version: request.version, webhook: {} }).toReversed();
+  const goes = ({ leaves }: InstalledObject): boolean =>
+    leaves === "always" || (leaves === "with the kinds" && request.kinds);
+  const present = await Promise.all(
+    all.map(async (one) => (await isThere(client, one)) && goes(one)),
+  );
+  const removes = all.filter((_one, i) => present[i]).toSorted((a, b) => rankOf(a) - rankOf(b));
+  return { removes, stays: staysOf(request, joined, copies) };
+}
+
+/** Removes what the plan names; tells each as it is gone. */
+export async function uninstallPlane(
+  client: Client,
+  { removes }: UninstallPlan,
+  tell: (subject: string) => void,
+): Promise<void> {
+  for (const one of removes) {
+    await removeIfThere(() => client.delete(one.resource, keyOf(one.object)));
+    tell(subjectOf(one));
+  }
+  await removeIfThere(() => client.delete(secretResource, CERTIFICATE_SECRET));
+  await removeIfThere(() => client.delete(leases, MANAGER_LEASE));
+}
+
+/** Rights first, then what asks the webhook, then the rest, the kinds last. */
+function rankOf({ resource }: InstalledObject): number {
+  if (resource.kind.endsWith("RoleBinding")) return 0;
+  if (resource.kind.endsWith("WebhookConfiguration")) return 1;
+  return resource.plural === CRDS.plural ? 3 : 2;
+}
+
+function staysOf(
+  { kinds }: UninstallRequest,
+  joined: readonly string[],
+  copies: readonly string[],
+): readonly string[] {
+  return [
+    "every workload in every member, and every template on the control plane",
+    ...(joined.length > 0
+      ? [`${joined.length} Clusters and ${copies.length} Works, which no controller looks after`]
+      : []),
+    ...(kinds ? [] : ["the kinds (CRDs) with their objects: --kinds removes them"]),
+    "the namespaces lifeboat-system and karmada-cluster with their Secrets and settings",
+  ];
+}
+
+/** Who leads, as far as the Lease tells; undefined: no one that is alive. */
+async function leaderOf(clock: Clock, client: Client): Promise<string | undefined> {
+  const lease = await orNothing(client.get(leases, MANAGER_LEASE));
+  const { holderIdentity = "", renewTime = "", leaseDurationSeconds = 15 } = lease?.spec ?? {};
+  const renewed = parseTime(renewTime);
+  if (holderIdentity === "" || renewed === undefined) return undefined;
+  return clock.now() - renewed < 2 * leaseDurationSeconds * 1000 ? holderIdentity : undefined;
+}
+
+/** The names of all objects of a kind of ours; none where the kind is not served. */
+async function namesOf(
+  client: Client,
+  resource: typeof clusters | typeof works,
+): Promise<readonly string[]> {
+  const list = await orNothing(client.list(resource as typeof clusters));
+  return (list?.items ?? []).map(({ metadata }) => metadata.name);
+}
+
+async function isThere(client: Client, { resource, object }: InstalledObject): Promise<boolean> {
+  return (await orNothing(client.get(resource, keyOf(object)))) !== undefined;
+}
+
+async function removeIfThere(remove: () => Promise<unknown>): Promise<void> {
+  try {
+    await remove();
+  } catch (error) {
+    if (!isRefused(error, "NotFound")) throw error;
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * About which writes the kube-apiserver asks the manager, and what happens while no replica answers.
+ *
+ * 1. What persons write waits for an answer (`failurePolicy: Fail`): a policy that nobody checked can move workloads.
+ * 2. What controllers write does not (`Ignore`): a failover must not depend on the way from the API server to the webhook.
+ *    The manager fills in the same values itself before it sends an object (prepared-client.ts).
+ * 3. Nothing that a manager needs in order to start is asked about: Leases, Secrets, roles and these configurations are of other
+ *    kinds, and deletion protection leaves out the control plane's own namespace and those of Kubernetes.
+ * 4. Status is never asked about.
+ */
+import { controlPlaneKinds, type JsonObject, type Resource } from "@lifeboat/api";
+import {
+  mutatingConfigurations,
+  SYSTEM_NAMESPACE,
+  validatingConfigurations,
+  WEBHOOK_SERVICE,
+} from "../webhook/resources.ts";
+import { REVIEW_PATHS } from "../webhook/review.ts";
+
+/** Where the API server finds the webhook: the Service in its own cluster, or a URL. */
+export interface WebhookPlace {
+  readonly url?: string;
+}
+
+/** Long enough for a check of scripts, short enough for a person to wait. */
+const TIMEOUT_SECONDS = 5;
+
+/** Written by controllers; persons edit them in emergencies only. Of Clusters, the updates. */
+const BY_CONTROLLERS: ReadonlySet<string> = new Set([
+  "ResourceBinding",
+  "ClusterResourceBinding",
+  "Work",
+  "Evacuation",
+  "EvacuationSlice",
+  "EvacuationBudget",
+]);
+
+/** The webhooks of the two configurations, without a bundle. */
+export function webhooksOf(place: WebhookPlace): {
+  readonly mutating: readonly JsonObject[];
+  readonly validating: readonly JsonObject[];
+} {
+  const both = (path: string, prefix: string): readonly JsonObject[] => [
+    webhook(`${prefix}-orders.lifeboat.dev`, place, path, "Fail", [
+      rule("CREATE", (kind) => !BY_CONTROLLERS.has(kind)),
+      rule("UPDATE", (kind) => !BY_CONTROLLERS.has(kind) && kind !== "Cluster"),
+    ]),
+    webhook(`${prefix}-records.lifeboat.dev`, place, path, "Ignore", [
+      rule("CREATE", (kind) => BY_CONTROLLERS.has(kind)),
+      rule("UPDATE", (kind) => BY_CONTROLLERS.has(kind) || kind === "Cluster"),
+    ]),
+  ];
+  return {
+    mutating: both(REVIEW_PATHS.mutate, "fill"),
+    validating: [...both(REVIEW_PATHS.validate, "check"), deletionWebhook(place)].flat(),
+  };
+}
+
+export const configurationResources = {
+  mutating: mutatingConfigurations as unknown as Resource,
+  validating: validatingConfigurations as unknown as Resource,
+} as const;
+
+/** Objects of any kind that bear the label are kept; only those are asked about. */
+function deletionWebhook(place: WebhookPlace): JsonObject {
+  const every = {
+    apiGroups: ["*"],
+    apiVersions: ["*"],
+    resources: ["*"],
+    operations: ["DELETE"],
+    scope: "*",
+  };
+  return {
+    ...webhook("check-deletion.lifeboat.dev", place, REVIEW_PATHS.validate, "Fail", [[every]]),
+    objectSelector: {
+      matchLabels: { "resourcetemplate.karmada.io/deletion-protected": "Always" },
+    },
+    namespaceSelector: {
+      matchExpressions: [
+        {
+          key: "kubernetes.io/metadata.name",
+          operator: "NotIn",
+          values: ["kube-system", "kube-public", "kube-node-lease", SYSTEM_NAMESPACE],
+        },
+      ],
+    },
+  };
+}
+
+function webhook(
+  name: string,
+  { url }: WebhookPlace,
+  path: string,
+  failurePolicy: "Fail" | "Ignore",
+  rules: readonly (readonly JsonObject[])[],
+): JsonObject {
+  const service = { namespace: SYSTEM_NAMESPACE, name: WEBHOOK_SERVICE, path, port: 443 };
+  const clientConfig =
+    url === undefined ? { service } : { url: `${url.replace(/\/$/, "")}${path}` };
+  return {
+    name,
+    admissionReviewVersions: ["v1"],
+    sideEffects: "None",
+    timeoutSeconds: TIMEOUT_SECONDS,
+    failurePolicy,
+    matchPolicy: "Equivalent",
+    clientConfig,
+    rules: rules.flat(),
+  };
+}
+
+/** One rule per group, for the kinds that are chosen. */
+function rule(
+  operation: "CREATE" | "UPDATE",
+  isMeant: (kind: string) => boolean,
+): readonly JsonObject[] {
+  const chosen = controlPlaneKinds.filter(({ kind }) => isMeant(kind));
+  const versions = [...new Set(chosen.map(({ group, version }) => `${group}/${version}`))];
+  return versions.map((of) => {
+    const kinds = chosen.filter(({ group, version }) => `${group}/${version}` === of);
+    return {
+      apiGroups: [of.slice(0, of.lastIndexOf("/"))],
+      apiVersions: [of.slice(of.lastIndexOf("/") + 1)],
+      resources: kinds.map(({ plural }) => plural),
+      operations: [operation],
+      scope: "*",
+    };
+  });
+}

@@ -1,0 +1,239 @@
+/** Replicas of the manager over one API: one leads, a lost lease ends everything, and another goes on. */
+import {
+  type AnyObject,
+  clusterTaintPolicies,
+  propagationPolicies,
+  resourceBindings,
+} from "@lifeboat/api";
+import { createRandom, createSeededIds, instantOf } from "@lifeboat/base";
+import { readSettings } from "@lifeboat/controllers/operating";
+import { type Client, leases, NotSent, silentLog, silentMetrics } from "@lifeboat/kit";
+import { configMap, createWorld, resources, wrapped, type World } from "@lifeboat/testkit";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { DEFAULT_CONTROLLERS } from "./controllers.ts";
+import { installPlane } from "./install/install.ts";
+import { createPlaneManager, MANAGER_LEASE, type PlaneManager } from "./manager.ts";
+import { CERTIFICATE_SECRET, secretResource } from "./webhook/resources.ts";
+import type { CertificateMaker } from "./webhook/certificates.ts";
+
+const TIMES = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 };
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Certificates that are texts: `authority 1 until T`, `serving by 1 for hosts until T`. */
+function toyMaker(): CertificateMaker {
+  let made = 0;
+  const numberOf = (pem: string): string => /(?:authority|by) (\d+)/.exec(pem)?.[1] ?? "";
+  return {
+    authority: (from, lifeMs) => {
+      made++;
+      return { certificate: `authority ${made} until ${from + lifeMs}`, key: `key of ${made}` };
+    },
+    serving: (by, hosts, from, lifeMs) => ({
+      certificate: `serving by ${numberOf(by.certificate)} for ${hosts.join()} until ${from + lifeMs}`,
+      key: "key",
+    }),
+    notAfter: (pem) => {
+      const end = Number(/until (\d+)/.exec(pem)?.[1] ?? Number.NaN);
+      return Number.isNaN(end) ? undefined : instantOf(end);
+    },
+    keyFits: ({ certificate, key }) =>
+      certificate.startsWith("serving") ? key === "key" : key === `key of ${numberOf(certificate)}`,
+    isSignedBy: (certificate, authority) => numberOf(certificate) === numberOf(authority),
+    covers: (pem, host) => pem.includes(host),
+    split: (bundle) => bundle.split("\n").filter((line) => line !== ""),
+  };
+}
+
+interface Replica {
+  readonly manager: PlaneManager;
+  readonly stop: AbortController;
+  readonly ended: Promise<void>;
+  /** Writes that were sent, as `create ResourceBinding`. */
+  readonly writes: string[];
+  isCutOff: boolean;
+}
+
+let world: World;
+let replicas: Replica[];
+
+beforeEach(async () => {
+  world = await createWorld();
+  replicas = [];
+  const state = { hasEnded: false };
+  void installPlane(
+    world.clock,
+    world.client,
+    { version: "1.0.0", webhook: { url: "https://127.0.0.1:9" }, dryRun: false, force: false },
+    () => undefined,
+  ).finally(() => (state.hasEnded = true));
+  while (!state.hasEnded) await world.advance("100ms");
+});
+afterEach(async () => {
+  for (const { stop } of replicas) stop.abort();
+  await world.advance("1m");
+  await Promise.all(replicas.map(({ ended }) => ended));
+  await world.close();
+});
+
+function start(name: string): Replica {
+  const random = createRandom(7).fork(name);
+  const ports = {
+    clock: world.clock,
+    random,
+    ids: createSeededIds(random.fork("ids")),
+    log: silentLog,
+    metrics: silentMetrics,
+    certificates: toyMaker(),
+  };
+  const stop = new AbortController();
+  const replica = { stop, writes: [] as string[], isCutOff: false } as unknown as Replica;
+  const manager = createPlaneManager(ports, watched(replica, world.client), {
+    election: { lease: MANAGER_LEASE, ...TIMES },
+    work: {
+      controllers: DEFAULT_CONTROLLERS,
+      connect: () => {
+        throw new Error("there are no members");
+      },
+      instance: name,
+    },
+  });
+  const whole = Object.assign(replica, { manager, ended: manager.run(stop.signal) });
+  replicas.push(whole);
+  return whole;
+}
+
+/** A client that notes writes and can be cut off from the server. */
+function watched(replica: Replica, client: Client): Client {
+  const through = <T>(what: string, call: () => Promise<T>): Promise<T> => {
+    if (replica.isCutOff) return Promise.reject(new NotSent("cut off"));
+    if (what !== "") replica.writes.push(what);
+    return call();
+  };
+  return wrapped(client, {
+    get: (...given) => through("", () => client.get(...given)),
+    list: (...given) => through("", () => client.list(...given)),
+    create: (resource, ...given) =>
+      through(`create ${resource.kind}`, () => client.create(resource, ...given)),
+    update: (resource, ...given) =>
+      through(`update ${resource.kind}`, () => client.update(resource, ...given)),
+    patch: (resource, ...given) =>
+      through(`patch ${resource.kind}`, () => client.patch(resource, ...given)),
+    delete: (resource, ...given) =>
+      through(`delete ${resource.kind}`, () => client.delete(resource, ...given)),
+  });
+}
+
+const leaders = (): readonly string[] =>
+  replicas.flatMap(({ manager }, i) => (manager.isLeading() ? [`replica ${i}`] : []));
+
+const policy = (): Promise<AnyObject | undefined> =>
+  world.client
+    .get(clusterTaintPolicies, { namespace: "", name: "default-not-ready" })
+    .then((found) => found as unknown as AnyObject)
+    .catch(() => undefined);
+
+it("one of three leads and runs every controller; the others write nothing but their tries for the Lease", async () => {
+  for (const name of ["a", "b", "c"]) start(name);
+  await world.advance("30s");
+  expect(leaders()).toHaveLength(1);
+  expect(await policy()).toBeDefined();
+  expect(await readSettings(world.client)).toMatchObject({ controllers: "*" });
+  const others = replicas.filter(({ manager }) => !manager.isLeading());
+  expect(others.flatMap(({ writes }) => writes.filter((one) => !one.endsWith("Lease")))).toEqual(
+    [],
+  );
+});
+
+it("a leader that is told to stop hands over within a retry period", async () => {
+  const first = start("a");
+  await world.advance("10s");
+  const second = start("b");
+  await world.advance("5s");
+  expect(leaders()).toEqual(["replica 0"]);
+  first.stop.abort();
+  await world.advance("4s");
+  await first.ended;
+  expect(second.manager.isLeading()).toBe(true);
+});
+
+it("a leader that is cut off stops before another begins, and may lead again later", async () => {
+  const first = start("a");
+  await world.advance("10s");
+  const second = start("b");
+  await world.advance("10s");
+  first.isCutOff = true;
+  let most = 0;
+  for (let i = 0; i < 300; i++) {
+    await world.advance("100ms");
+    most = Math.max(most, leaders().length);
+  }
+  expect(most).toBe(1);
+  expect(second.manager.isLeading()).toBe(true);
+  first.isCutOff = false;
+  second.stop.abort();
+  await world.advance("20s");
+  expect(first.manager.isLeading()).toBe(true);
+  const { spec } = await world.client.get(leases, MANAGER_LEASE);
+  expect(spec?.holderIdentity).toMatch(/^a_/);
+});
+
+it("fills in itself what the webhook would, for the time that the webhook does not answer", async () => {
+  start("a");
+  await world.advance("10s");
+  await world.client.create(propagationPolicies, {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "PropagationPolicy",
+    metadata: {
+      name: "p",
+      namespace: "default",
+      labels: { "propagationpolicy.karmada.io/permanent-id": "p-id" },
+    },
+    spec: {
+      resourceSelectors: [{ apiVersion: "v1", kind: "ConfigMap", namespace: "default", name: "c" }],
+    },
+  });
+  await world.client.create(resources.configMaps, configMap("c", {}));
+  await world.advance("10s");
+  const [binding] = (await world.client.list(resourceBindings)).items;
+  // The server of this test has no admission of ours.
+  expect(binding?.metadata.labels?.["resourcebinding.karmada.io/permanent-id"]).toMatch(
+    /^[0-9a-f-]{36}$/,
+  );
+});
+
+it("the leader makes the webhook's certificate, every replica serves it, and it is renewed while they run", async () => {
+  const served: string[] = [];
+  const replica = start("a");
+  start("b").manager.onCertificate(({ certificate }) => served.push(certificate));
+  expect(replica.manager.isServed()).toBe(false);
+  await world.advance("5s");
+  expect(replicas.map(({ manager }) => manager.isServed())).toEqual([true, true]);
+  const secret = await world.client.get(secretResource, CERTIFICATE_SECRET);
+  expect(atob(secret.data?.["tls.crt"] ?? "")).toContain("for 127.0.0.1");
+  expect(served).toHaveLength(1);
+  await world.client.delete(secretResource, CERTIFICATE_SECRET);
+  await world.advance("5s");
+  expect(replicas.map(({ manager }) => manager.isServed())).toEqual([true, true]);
+  expect(served).toHaveLength(2);
+});
+
+it("a certificate that is near its end is made anew, and one that is not stays", async () => {
+  start("a");
+  await world.advance("5s");
+  const read = async (): Promise<string> =>
+    atob((await world.client.get(secretResource, CERTIFICATE_SECRET)).data?.["tls.crt"] ?? "");
+  const first = await read();
+  const secret = await world.client.get(secretResource, CERTIFICATE_SECRET);
+  const old = `serving by 1 for 127.0.0.1 until ${world.clock.now() + 89 * DAY_MS}`;
+  await world.client.update(secretResource, {
+    ...secret,
+    data: { ...secret.data, "tls.crt": btoa(old) },
+  });
+  await world.advance("5s");
+  const second = await read();
+  expect([first, old]).not.toContain(second);
+  const { resourceVersion } = (await world.client.get(secretResource, CERTIFICATE_SECRET)).metadata;
+  await world.advance("5m");
+  const after = await world.client.get(secretResource, CERTIFICATE_SECRET);
+  expect(after.metadata.resourceVersion).toBe(resourceVersion);
+});

@@ -1,0 +1,158 @@
+/**
+ * The controllers and the admission of a control plane beside any kube-apiserver, as one of several replicas.
+ *
+ * 1. Every replica answers admission reviews; one replica at a time, by a Lease, runs the controllers.
+ * 2. Each term of leading is built anew on a client that sends no write once the term is over, to the API server as to members.
+ *    When the lease is lost everything of the term stops, and the replica competes again.
+ * 3. Nothing runs that `createPlaneWork` does not also run in `lifeboat up`, but for the webhook's certificate.
+ */
+import { formatKey, type ObjectKey } from "@lifeboat/api";
+import { type AdmissionChain, createAdmissionChain } from "@lifeboat/apiserver";
+import type { Ids } from "@lifeboat/base";
+import type { ConnectMember } from "@lifeboat/controllers/context";
+import {
+  type Client,
+  createLeaderElection,
+  createManager,
+  fencedClient,
+  type KitPorts,
+  type LeaderElectionOptions,
+  type Service,
+  type Term,
+} from "@lifeboat/kit";
+import type { ControllersOptions } from "./controllers.ts";
+import { planeAdmission, type PlaneAdmission } from "./plane-admission.ts";
+import { createPlaneWork, type PlaneWork } from "./plane-work.ts";
+import { preparedClient } from "./prepared-client.ts";
+import {
+  type CertificateMaker,
+  type CertifiedPair,
+  createWebhookCertificates,
+  followWebhook,
+  isServed,
+  servingPair,
+  untilServed,
+} from "./webhook/certificates.ts";
+import { CERTIFICATE_SECRET, SYSTEM_NAMESPACE } from "./webhook/resources.ts";
+import { answerReview, type ReviewAnswer } from "./webhook/review.ts";
+
+export interface PlaneManagerPorts extends KitPorts {
+  readonly ids: Ids;
+  readonly certificates: CertificateMaker;
+}
+
+export interface PlaneManagerOptions extends Pick<PlaneAdmission, "scripts"> {
+  readonly work: PlaneWork;
+  /** Absent: this is the only replica, and an operator sees to that. */
+  readonly election?: ElectionOptions;
+  /** Called when this replica begins to run controllers, and when it has ceased to. */
+  readonly onLeading?: (isLeading: boolean) => void;
+}
+
+export type ElectionOptions = Pick<
+  LeaderElectionOptions,
+  "lease" | "leaseDurationMs" | "renewDeadlineMs" | "retryPeriodMs"
+>;
+
+/** The Lease by which replicas elect a leader, unless they are started with another. */
+export const MANAGER_LEASE: ObjectKey = Object.freeze({
+  namespace: SYSTEM_NAMESPACE,
+  name: "lifeboat-manager",
+});
+
+export interface PlaneManager {
+  /** Answers one admission review. */
+  review(path: string, body: string): Promise<ReviewAnswer>;
+  /** Calls with the certificate to serve with, at once if there is one, and whenever another one has to be served. */
+  onCertificate(serve: (pair: CertifiedPair & { readonly authority: string }) => void): void;
+  /** Resolves with true once the API server trusts what this replica serves. `run` has to run. */
+  whenServed(signal: AbortSignal): Promise<boolean>;
+  /** Whether the API server trusts what this replica serves, as far as this replica knows. */
+  isServed(): boolean;
+  isLeading(): boolean;
+  /** Until the signal aborts. Rejects only with an InvariantError. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Builds a replica over the API of a control plane. Constructing starts nothing. */
+export function createPlaneManager(
+  ports: PlaneManagerPorts,
+  client: Client,
+  { work, scripts, election, onLeading }: PlaneManagerOptions,
+): PlaneManager {
+  const { clock, certificates } = ports;
+  const rules = {
+    controllers: work.controllers,
+    ...(scripts === undefined ? {} : { scripts }),
+  };
+  const chain: AdmissionChain = createAdmissionChain(planeAdmission(ports, rules, () => client));
+  const objects = followWebhook(ports, client);
+  let leads = false;
+  const lead = async (signal: AbortSignal, term: Term): Promise<void> => {
+    const plane = preparedClient(ports, fencedClient(client, term));
+    const services = [
+      createWebhookCertificates(ports, plane, objects, certificates),
+      ...createPlaneWork(ports, plane, {
+        ...work,
+        controllers: published(work.controllers, election),
+        connect: fencedConnect(work.connect, term),
+      }).services,
+    ];
+    leads = true;
+    onLeading?.(true);
+    try {
+      await createManager(ports, services, { stopTimeoutMs: TERM_STOP_MS }).run(signal);
+    } finally {
+      leads = false;
+      onLeading?.(false);
+    }
+  };
+  const leading = leaderService(ports, client, work.instance, election, lead);
+  const manager = createManager(ports, [...Object.values(objects), leading]);
+  return {
+    review: (path, body) => answerReview(chain, path, body),
+    onCertificate: (serve) => {
+      objects.secret.onChange(() => {
+        const pair = servingPair(objects.secret.get(CERTIFICATE_SECRET));
+        if (pair !== undefined) serve(pair);
+      });
+    },
+    whenServed: (signal) => untilServed(clock, objects, certificates, signal),
+    isServed: () => isServed(objects, certificates),
+    isLeading: () => leads,
+    run: (signal) => manager.run(signal),
+  };
+}
+
+/** How long one part of a term may take to end. Its writes are over before; the rest must not keep the replica from competing. */
+const TERM_STOP_MS = 2000;
+
+function leaderService(
+  ports: PlaneManagerPorts,
+  client: Client,
+  identity: string,
+  election: ElectionOptions | undefined,
+  lead: (signal: AbortSignal, term: Term) => Promise<void>,
+): Service {
+  if (election === undefined)
+    return { name: "controllers", run: (signal) => lead(signal, { isHeld: () => true }) };
+  return createLeaderElection(ports, client, { ...election, identity, lead });
+}
+
+/** The controllers publish how they were elected, so that a person can find the leader. */
+function published(
+  controllers: ControllersOptions,
+  election: ElectionOptions | undefined,
+): ControllersOptions {
+  return election === undefined
+    ? controllers
+    : { ...controllers, leaderLease: formatKey(election.lease) };
+}
+
+/** Members are written to only while the term is held, too. */
+function fencedConnect(connect: ConnectMember, term: Term): ConnectMember {
+  return (access, onExcess) => {
+    const member = connect(access, onExcess);
+    return { client: fencedClient(member.client, term), close: () => member.close() };
+  };
+}

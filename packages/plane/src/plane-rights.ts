@@ -1,0 +1,116 @@
+/**
+ * The roles and bindings that a control plane has beyond those of every server, as RBAC objects.
+ *
+ * 1. A tenant with `view`, `edit` or `admin` in a namespace has the same there on the policies that it can write, and sees
+ *    what becomes of its workloads. Works are for no tenant: they hold the content of Secrets, and stand in the
+ *    namespaces of clusters.
+ * 2. The controllers act as a user of their own, which is no master: it reads everything, labels what it propagates and
+ *    writes its status, and creates, changes and deletes objects of the kinds below alone. What it grants to agents it
+ *    holds itself, so it needs no right to grant more.
+ * 3. Everyone reads `kube-public/cluster-info`, and users of a bootstrap token make certificate requests: that is how a
+ *    cluster registers.
+ */
+import type { AnyObject, New } from "@lifeboat/api";
+import type { PolicyRule, User } from "@lifeboat/apiserver";
+import {
+  AGENT_BOOTSTRAPPERS_GROUP,
+  CLIENT_SIGNER,
+  clusterInfoRoleObjects,
+} from "@lifeboat/core/clusters/rights";
+
+/** As whom the controllers of a control plane act. */
+export const CONTROLLERS_USER: User = Object.freeze({
+  name: "system:lifeboat",
+  groups: Object.freeze(["system:lifeboat:controllers", "system:authenticated"]),
+});
+
+const RBAC = "rbac.authorization.k8s.io";
+const READ = ["get", "list", "watch"];
+const WRITE = ["create", "delete", "deletecollection", "patch", "update"];
+const POLICIES = ["propagationpolicies", "overridepolicies"];
+const ACROSS_CLUSTERS = ["multiclusteringresses", "multiclusterservices"];
+
+export function planeRights(): readonly New<AnyObject>[] {
+  return [
+    partOf("view", [
+      { verbs: READ, apiGroups: ["policy.karmada.io"], resources: POLICIES },
+      { verbs: READ, apiGroups: ["networking.karmada.io"], resources: withStatus(ACROSS_CLUSTERS) },
+      { verbs: READ, apiGroups: ["work.karmada.io"], resources: withStatus(["resourcebindings"]) },
+    ]),
+    partOf("edit", [
+      { verbs: WRITE, apiGroups: ["policy.karmada.io"], resources: POLICIES },
+      { verbs: WRITE, apiGroups: ["networking.karmada.io"], resources: ACROSS_CLUSTERS },
+    ]),
+    ...controllerRights(),
+    ...clusterInfoRoleObjects(),
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: "ClusterRoleBinding",
+      metadata: { name: "system:lifeboat:agent-bootstrap" },
+      roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: "system:node-bootstrapper" },
+      subjects: [{ apiGroup: RBAC, kind: "Group", name: AGENT_BOOTSTRAPPERS_GROUP }],
+    },
+  ];
+}
+
+const CERTIFICATES = "certificates.k8s.io";
+
+/** Exported for its test, which holds it against what controllers ask for. */
+export const CONTROLLER_RULES: readonly PolicyRule[] = [
+  // Templates are of any kind: they are read, get the labels of their policy, and show the status of their copies.
+  { verbs: [...READ, "patch"], apiGroups: ["*"], resources: ["*"] },
+  { verbs: ["update"], apiGroups: ["*"], resources: ["*/status"] },
+  allow("cluster.karmada.io", ["create", "delete", "update"], "clusters"),
+  allow("work.karmada.io", ["create", "update"], "clusterresourcebindings", "resourcebindings"),
+  allow("work.karmada.io", ["create", "delete", "update"], "works"),
+  allow("policy.karmada.io", ["update"], "clusterpropagationpolicies", "propagationpolicies"),
+  allow("policy.karmada.io", ["create"], "clustertaintpolicies"),
+  allow("apps.karmada.io", ["delete"], "workloadrebalancers"),
+  allow("lifeboat.dev", ["create", "delete"], "evacuations"),
+  allow("lifeboat.dev", ["create"], "evacuationslices"),
+  allow("lifeboat.dev", ["create", "update"], "evacuationbudgets"),
+  allow("", ["create", "update"], "configmaps"),
+  allow("", ["create", "delete"], "namespaces"),
+  allow("", ["create", "delete", "update"], "secrets"),
+  allow("", ["create"], "events"),
+  allow("events.k8s.io", ["create"], "events"),
+  allow("coordination.k8s.io", ["create", "update"], "leases"),
+  // The rights of agents: escalation keeps them within these rules.
+  allow(RBAC, ["create", "delete"], "clusterrolebindings", "clusterroles", "rolebindings", "roles"),
+  allow(CERTIFICATES, ["create", "delete"], "certificatesigningrequests"),
+  allow(CERTIFICATES, ["update"], "certificatesigningrequests/approval"),
+  {
+    ...allow(CERTIFICATES, ["approve", "sign"], "signers"),
+    resourceNames: [CLIENT_SIGNER],
+  },
+];
+
+function allow(
+  group: string,
+  verbs: readonly string[],
+  ...resources: readonly string[]
+): PolicyRule {
+  return { verbs, apiGroups: [group], resources };
+}
+
+function controllerRights(): readonly New<AnyObject>[] {
+  const apiVersion = `${RBAC}/v1`;
+  const metadata = { name: "system:lifeboat:controllers" };
+  const roleRef = { apiGroup: RBAC, kind: "ClusterRole", name: metadata.name };
+  const subjects = [{ apiGroup: RBAC, kind: "User", name: CONTROLLERS_USER.name }];
+  return [
+    { apiVersion, kind: "ClusterRole", metadata, rules: CONTROLLER_RULES },
+    { apiVersion, kind: "ClusterRoleBinding", metadata, roleRef, subjects },
+  ];
+}
+
+/** A part of one of the roles that tenants get. */
+function partOf(role: "view" | "edit", rules: readonly PolicyRule[]): New<AnyObject> {
+  const labels = { [`${RBAC}/aggregate-to-${role}`]: "true" };
+  const metadata = { name: `system:lifeboat:aggregate-to-${role}`, labels };
+  return { apiVersion: `${RBAC}/v1`, kind: "ClusterRole", metadata, rules };
+}
+
+function withStatus(plurals: readonly string[]): readonly string[] {
+  return plurals.flatMap((plural) => [plural, `${plural}/status`]);
+}

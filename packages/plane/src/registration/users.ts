@@ -1,0 +1,196 @@
+/**
+ * People and programs with a certificate of their own: asked for, approved and read through the API of certificate requests, with
+ * the rights of the caller. The key never leaves the caller.
+ *
+ *   request → approval → certificate → bindings → record
+ *
+ * The record (ConfigMap `lifeboat-system/users`) is for people: it names who was given what, and rules nothing.
+ */
+import {
+  type AnyObject,
+  isJsonObject,
+  type Json,
+  type New,
+  orNothing,
+  type Resource,
+} from "@lifeboat/api";
+import { addMs, type Clock, formatDuration, formatTime, sleep } from "@lifeboat/base";
+import { CLIENT_SIGNER } from "@lifeboat/core/clusters/rights";
+import type { Client } from "@lifeboat/kit";
+import { ensure } from "./ensure.ts";
+import { RegistrationRefused } from "./refusal.ts";
+import { clusterRoleBindings, clusterRoles, namespaces } from "./resources.ts";
+
+const REQUESTS: Resource = {
+  group: "certificates.k8s.io",
+  version: "v1",
+  plural: "certificatesigningrequests",
+  kind: "CertificateSigningRequest",
+  namespaced: false,
+};
+const ROLE_BINDINGS: Resource = {
+  ...clusterRoleBindings,
+  plural: "rolebindings",
+  kind: "RoleBinding",
+  namespaced: true,
+};
+const CONFIG_MAPS: Resource = {
+  group: "",
+  version: "v1",
+  plural: "configmaps",
+  kind: "ConfigMap",
+  namespaced: true,
+};
+const RECORD = { namespace: "lifeboat-system", name: "users" };
+const RBAC = "rbac.authorization.k8s.io";
+const POLL_MS = 250;
+
+export interface NewUser {
+  readonly name: string;
+  readonly groups: readonly string[];
+  /** ClusterRoles. */
+  readonly roles: readonly string[];
+  /** Where the roles count; absent: everywhere. */
+  readonly namespace?: string | undefined;
+  readonly lifeMs: number;
+  /** The certificate request, PEM. */
+  readonly request: string;
+  /** Tells this request apart from others of the user: the name of the object is made of it. */
+  readonly requestId: string;
+  readonly timeoutMs: number;
+}
+
+/** What is recorded of a user. */
+export interface RecordedUser {
+  readonly user: string;
+  readonly groups: readonly string[];
+  readonly roles: readonly string[];
+  readonly namespace: string;
+  /** When the certificate ends. */
+  readonly until: string;
+}
+
+/** Gives a user a certificate, rights and a record; answers the certificate, PEM. */
+export async function addUser(
+  { clock }: { readonly clock: Clock },
+  plane: Client,
+  user: NewUser,
+): Promise<string> {
+  await checkRoles(plane, user);
+  const certificate = await issue(clock, plane, user);
+  for (const role of user.roles) await bind(plane, user, role);
+  await record(clock, plane, user);
+  return certificate;
+}
+
+export async function listUsers(plane: Client): Promise<readonly RecordedUser[]> {
+  const found = await orNothing(plane.get(CONFIG_MAPS, RECORD));
+  const data = found?.["data"];
+  if (!isJsonObject(data)) return [];
+  return Object.values(data).flatMap((text) => {
+    try {
+      return [JSON.parse(typeof text === "string" ? text : "") as RecordedUser];
+    } catch {
+      // Edited by hand, and no longer readable: the record rules nothing.
+      return [];
+    }
+  });
+}
+
+/** A role that does not exist would be bound all the same, and give nothing. */
+async function checkRoles(plane: Client, { roles, namespace }: NewUser): Promise<void> {
+  for (const name of roles)
+    if ((await orNothing(plane.get(clusterRoles, { namespace: "", name }))) === undefined)
+      throw new RegistrationRefused(`there is no ClusterRole ${name}`);
+  if (namespace === undefined) return;
+  if ((await orNothing(plane.get(namespaces, { namespace: "", name: namespace }))) === undefined)
+    throw new RegistrationRefused(`there is no namespace ${namespace}`);
+}
+
+async function issue(clock: Clock, plane: Client, user: NewUser): Promise<string> {
+  const name = `user-${user.requestId}`;
+  const made = await plane.create(REQUESTS, {
+    apiVersion: "certificates.k8s.io/v1",
+    kind: REQUESTS.kind,
+    metadata: { name },
+    spec: {
+      request: btoa(user.request),
+      signerName: CLIENT_SIGNER,
+      expirationSeconds: Math.floor(user.lifeMs / 1000),
+      usages: ["digital signature", "key encipherment", "client auth"],
+    },
+  });
+  const now = formatTime(clock.now());
+  const approved = {
+    type: "Approved",
+    status: "True",
+    reason: "AddedByAdministrator",
+    message: "approved by lifeboat users add",
+    lastUpdateTime: now,
+    lastTransitionTime: now,
+  };
+  const status = { conditions: [approved] };
+  await plane.update(
+    REQUESTS,
+    { ...made, status },
+    {
+      subresource: "approval",
+    },
+  );
+  const deadline = clock.monotonic() + user.timeoutMs;
+  for (;;) {
+    const found = await plane.get(REQUESTS, { namespace: "", name });
+    const answer = (found["status"] ?? {}) as {
+      readonly certificate?: string;
+      readonly conditions?: readonly { readonly type: string; readonly message?: string }[];
+    };
+    if (answer.certificate !== undefined && answer.certificate !== "")
+      return atob(answer.certificate);
+    const failed = answer.conditions?.find(({ type }) => type === "Failed" || type === "Denied");
+    if (failed !== undefined)
+      throw new RegistrationRefused(`no certificate was issued: ${failed.message ?? ""}`);
+    if (clock.monotonic() >= deadline)
+      throw new RegistrationRefused(
+        `the control plane issued no certificate within ${formatDuration(user.timeoutMs)}: does it run its controller certificates?`,
+      );
+    await sleep(clock, POLL_MS);
+  }
+}
+
+async function bind(plane: Client, { name, namespace }: NewUser, role: string): Promise<void> {
+  const binding = {
+    apiVersion: `${RBAC}/v1`,
+    kind: namespace === undefined ? clusterRoleBindings.kind : ROLE_BINDINGS.kind,
+    metadata: {
+      name: `lifeboat:user:${name}:${role}`,
+      ...(namespace !== undefined && { namespace }),
+    },
+    roleRef: { apiGroup: RBAC, kind: clusterRoles.kind, name: role },
+    subjects: [{ apiGroup: RBAC, kind: "User", name }],
+  } as unknown as New<AnyObject>;
+  await ensure(plane, namespace === undefined ? clusterRoleBindings : ROLE_BINDINGS, binding);
+}
+
+async function record(clock: Clock, plane: Client, user: NewUser): Promise<void> {
+  const { name, groups, roles, namespace = "" } = user;
+  const until = formatTime(addMs(clock.now(), user.lifeMs));
+  const entry: RecordedUser = { user: name, groups, roles, namespace, until };
+  const data: Json = { [keyOfUser(name)]: JSON.stringify(entry) };
+  await ensure(plane, namespaces, {
+    apiVersion: "v1",
+    kind: namespaces.kind,
+    metadata: { name: RECORD.namespace },
+  });
+  await ensure(plane, CONFIG_MAPS, {
+    apiVersion: "v1",
+    kind: CONFIG_MAPS.kind,
+    metadata: RECORD,
+    data,
+  });
+}
+
+/** Keys of a ConfigMap have few letters. */
+function keyOfUser(name: string): string {
+  const bytes = new TextEncoder().encode(name);
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,88 @@
+/**
+ * Which clients' certificates are void (core/clusters/certificates), for the transport: it asks on each request, and ends open
+ * connections when it is told of a change.
+ *
+ * Answers come from the store itself, not from a cache that may be behind: what was revoked before an answer was given to the
+ * one who revoked is refused from then on, also right after a start.
+ */
+import type { AnyObject, Resource } from "@lifeboat/api";
+import type { ApiServer } from "@lifeboat/apiserver";
+import { addMs, instantOf } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
+import {
+  CERTIFICATE_SKEW_MS,
+  isRevoked,
+  NO_REVOCATIONS,
+  readRevocations,
+  REVOKED_NAME,
+  REVOKED_NAMESPACE,
+  TOMBSTONE,
+  tombstoneNameFor,
+} from "@lifeboat/core/clusters/certificates";
+import { type Client, Informer, type KitPorts, type Service } from "@lifeboat/kit";
+
+/** A certificate that a client presents, as the transport knows it. */
+export interface ClientCertificateFacts {
+  readonly serial: string;
+  readonly user: string;
+  readonly validFrom: number;
+}
+
+export interface Revocations {
+  isRevoked(certificate: ClientCertificateFacts): boolean;
+  /** Called after each change that may make certificates void. */
+  onChange(listener: () => void): void;
+}
+
+export interface RunningRevocations extends Revocations {
+  readonly services: readonly Service[];
+}
+
+const CONFIG_MAPS: Resource = {
+  group: "",
+  version: "v1",
+  plural: "configmaps",
+  kind: "ConfigMap",
+  namespaced: true,
+};
+
+export function createRevocations(
+  ports: KitPorts,
+  server: Pick<ApiServer, "stored">,
+  plane: Client,
+): RunningRevocations {
+  const listeners: (() => void)[] = [];
+  const changed = (): void => listeners.forEach((listener) => listener());
+  const byHand = new Informer<AnyObject>(ports, plane, CONFIG_MAPS, {
+    namespace: REVOKED_NAMESPACE,
+    fieldSelector: `metadata.name=${REVOKED_NAME}`,
+  });
+  const tombstones = new Informer<AnyObject>(ports, plane, CONFIG_MAPS, {
+    namespace: wellKnown.CLUSTER_NAMESPACE,
+    labelSelector: TOMBSTONE,
+  });
+  for (const informer of [byHand, tombstones]) informer.onChange(changed);
+  let known: AnyObject | undefined;
+  let read = NO_REVOCATIONS;
+  return {
+    services: [byHand, tombstones],
+    onChange: (listener) => listeners.push(listener),
+    isRevoked: ({ serial, user, validFrom }) => {
+      const object = server.stored(CONFIG_MAPS, {
+        namespace: REVOKED_NAMESPACE,
+        name: REVOKED_NAME,
+      });
+      if (object !== known) {
+        known = object;
+        read = readRevocations(object);
+      }
+      const name = tombstoneNameFor(user);
+      const tombstone =
+        name === undefined
+          ? undefined
+          : server.stored(CONFIG_MAPS, { namespace: wellKnown.CLUSTER_NAMESPACE, name });
+      const issued = addMs(instantOf(validFrom), CERTIFICATE_SKEW_MS);
+      return isRevoked({ serial, user, issued }, read, tombstone);
+    },
+  };
+}

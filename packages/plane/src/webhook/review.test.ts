@@ -1,0 +1,168 @@
+/** Admission reviews get the answers that the embedded API server would give. */
+import type { JsonObject } from "@lifeboat/api";
+import { createAdmissionChain } from "@lifeboat/apiserver";
+import { createSeededIds, createRandom, instantOf, VirtualClock } from "@lifeboat/base";
+import { drainPromises } from "@lifeboat/base/adapters";
+import { expect, it } from "vitest";
+import { planeAdmission } from "../plane-admission.ts";
+import { answerReview, patchOf } from "./review.ts";
+
+const clock = new VirtualClock(instantOf(1_800_000_000_000), drainPromises);
+const ids = createSeededIds(createRandom(1));
+const chain = createAdmissionChain(
+  planeAdmission(
+    { clock, ids },
+    {
+      controllers: { statefulFailoverInjection: false },
+      scripts: { check: () => Promise.resolve("this is no Lua") },
+    },
+    () => {
+      throw new Error("the plane is not asked");
+    },
+  ),
+);
+
+const cluster = (spec: JsonObject, name = "m1"): JsonObject => ({
+  apiVersion: "cluster.karmada.io/v1alpha1",
+  kind: "Cluster",
+  metadata: { name },
+  spec: { syncMode: "Push", ...spec },
+});
+
+async function ask(
+  path: string,
+  object: JsonObject | null,
+  more: JsonObject = {},
+): Promise<JsonObject> {
+  const review = {
+    request: {
+      uid: "u",
+      operation: "CREATE",
+      kind: { group: "cluster.karmada.io", version: "v1alpha1", kind: "Cluster" },
+      resource: { group: "cluster.karmada.io", version: "v1alpha1", resource: "clusters" },
+      name: "m1",
+      userInfo: { username: "jane", groups: ["system:authenticated"] },
+      object,
+      ...more,
+    },
+  };
+  const { code, body } = await answerReview(chain, path, JSON.stringify(review));
+  expect(code).toBe(200);
+  const { response } = body as { readonly response: JsonObject };
+  expect(response["uid"]).toBe("u");
+  return response;
+}
+
+const patchIn = (response: JsonObject): unknown =>
+  JSON.parse(Buffer.from(response["patch"] as string, "base64").toString());
+
+it("fills in what the kind fills in, as a patch", async () => {
+  const taints = [{ key: "down", effect: "NoExecute" }];
+  const response = await ask("/mutate", cluster({ taints }));
+  expect(response).toMatchObject({ allowed: true, patchType: "JSONPatch" });
+  expect(patchIn(response)).toMatchObject([
+    {
+      op: "add",
+      path: "/spec",
+      value: { taints: [{ key: "down", timeAdded: "2027-01-15T08:00:00Z" }] },
+    },
+  ]);
+});
+
+it("keeps the time of a taint that is written again", async () => {
+  const stored = { key: "down", effect: "NoExecute", timeAdded: "2026-01-01T00:00:00Z" };
+  const response = await ask(
+    "/mutate",
+    cluster({ taints: [{ key: "down", effect: "NoExecute" }] }),
+    { operation: "UPDATE", oldObject: cluster({ taints: [stored] }) },
+  );
+  expect(patchIn(response)).toMatchObject([{ value: { taints: [stored] } }]);
+});
+
+it("answers without a patch where there is nothing to fill in", async () => {
+  const work = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" } };
+  expect(await ask("/mutate", work)).toEqual({ uid: "u", allowed: true });
+});
+
+it("refuses with the Status that the embedded server sends", async () => {
+  const response = await ask("/validate", cluster({}, "Not.A.Name"), { name: "Not.A.Name" });
+  expect(response).toMatchObject({
+    allowed: false,
+    status: { code: 422, reason: "Invalid" },
+  });
+  expect(JSON.stringify(response)).toContain("metadata.name");
+});
+
+it("passes on warnings", async () => {
+  const response = await ask("/validate", {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "PropagationPolicy",
+    metadata: {
+      name: "p",
+      namespace: "default",
+      labels: { "propagationpolicy.karmada.io/permanent-id": "p-id" },
+    },
+    spec: {
+      resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment", namespace: "default" }],
+      failover: {
+        cluster: {
+          purgeMode: "Directly",
+          statePreservation: {
+            rules: [{ aliasLabelName: "failover.karmada.io/replicas", jsonPath: "{ .replicas }" }],
+          },
+        },
+      },
+    },
+  });
+  expect(response["status"]).toBeUndefined();
+  expect(JSON.stringify(response["warnings"])).toContain("StatefulFailoverInjection");
+});
+
+it("keeps what is protected from deletion", async () => {
+  const labels = { "resourcetemplate.karmada.io/deletion-protected": "Always" };
+  const oldObject = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c", labels } };
+  expect(await ask("/validate", null, { operation: "DELETE", oldObject })).toMatchObject({
+    allowed: false,
+    status: { code: 403, reason: "Forbidden" },
+  });
+});
+
+it("leaves status alone", async () => {
+  const more = { subResource: "status", operation: "UPDATE" };
+  const bad = cluster({}, "Not.A.Name");
+  expect(await ask("/validate", bad, { ...more, oldObject: bad })).toEqual({
+    uid: "u",
+    allowed: true,
+  });
+});
+
+it.each([
+  ["no JSON", "{", 400],
+  ["no review", "[]", 400],
+  ["no request", "{}", 400],
+  ["an unknown operation", '{"request":{"uid":"u","kind":{},"resource":{},"operation":"X"}}', 400],
+  [
+    "a write without an object",
+    '{"request":{"uid":"u","kind":{},"resource":{},"operation":"CREATE"}}',
+    400,
+  ],
+])("refuses %s", async (_name, text, code) => {
+  expect((await answerReview(chain, "/validate", text)).code).toBe(code);
+});
+
+it("knows two paths", async () => {
+  expect((await answerReview(chain, "/", "{}")).code).toBe(404);
+});
+
+it("patches metadata field by field, and escapes names", () => {
+  expect(
+    patchOf(
+      { metadata: { name: "a", labels: { x: "1" }, "a/b~": "1" }, spec: { a: 1 }, old: 1 },
+      { metadata: { name: "a", labels: { x: "2" }, "a/b~": "2" }, spec: { a: 1 } },
+    ),
+  ).toEqual([
+    { op: "add", path: "/metadata/labels", value: { x: "2" } },
+    { op: "add", path: "/metadata/a~1b~0", value: "2" },
+    { op: "remove", path: "/old" },
+  ]);
+});

@@ -1,0 +1,173 @@
+/**
+ * Three replicas of the manager on a real control plane whose API server keeps an audit log: which replica wrote what, and when.
+ * Admission reaches whichever of them listens, as through a Service.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { connect, createServer, type Server } from "node:net";
+import { once } from "node:events";
+import { join } from "node:path";
+import type { RunningProcess } from "../support/processes.ts";
+import { freePort, removeDirectory, temporaryDirectory } from "../support/processes.ts";
+import type { RealApiServer, RunningEtcd } from "../support/real-api-server.ts";
+import type { Started } from "../support/started.ts";
+import { install, managerKubeconfig, startManager, startRealPlane } from "./real-plane.ts";
+
+/** One request of a replica, as the API server saw it. */
+export interface AuditedRequest {
+  /** The identity of the credential: each replica has one of its own. */
+  readonly credential: string;
+  readonly verb: string;
+  readonly resource: string;
+  /** When the API server got it, in milliseconds. */
+  readonly at: number;
+}
+
+export interface Replica {
+  readonly name: string;
+  readonly kubeconfig: string;
+  readonly port: number;
+  process: RunningProcess;
+}
+
+export interface Replicas {
+  readonly server: RealApiServer;
+  readonly all: readonly Replica[];
+  /** The one that leads now, by what it printed last. */
+  leader(): Replica;
+  /** Starts one again that has ended. */
+  restart(replica: Replica): Promise<void>;
+  /** Every request of a replica so far. */
+  audited(): readonly AuditedRequest[];
+  /** The credential of a replica, as the audit log names it. */
+  credentialOf(replica: Replica): string;
+}
+
+const POLICY = {
+  apiVersion: "audit.k8s.io/v1",
+  kind: "Policy",
+  omitStages: ["RequestReceived", "ResponseStarted"],
+  rules: [
+    { level: "Metadata", users: ["system:serviceaccount:lifeboat-system:lifeboat-manager"] },
+    { level: "None" },
+  ],
+};
+
+export async function startReplicas(
+  started: Started,
+  etcd: RunningEtcd,
+  flags: readonly string[],
+): Promise<Replicas> {
+  const directory = temporaryDirectory("audit");
+  started.keep({ stop: () => Promise.resolve(removeDirectory(directory)) });
+  const log = join(directory, "audit.log");
+  writeFileSync(join(directory, "policy.json"), JSON.stringify(POLICY));
+  const server = await startRealPlane(started, etcd, [
+    `--audit-policy-file=${join(directory, "policy.json")}`,
+    `--audit-log-path=${log}`,
+    "--audit-log-mode=blocking",
+  ]);
+  const ports = [await freePort(), await freePort(), await freePort()];
+  const balancer = await balance(ports);
+  started.keep({ stop: () => Promise.resolve(void balancer.server.close()) });
+  await install(server, balancer.port);
+  const all: Replica[] = [];
+  for (const [i, port] of ports.entries()) {
+    const name = `replica${i}`;
+    const kubeconfig = await managerKubeconfig(server, name);
+    const replica = {
+      name,
+      kubeconfig,
+      port,
+      process: await startManager(kubeconfig, port, flags),
+    };
+    all.push(replica);
+    started.keep({ stop: () => replica.process.stop("SIGKILL") });
+  }
+  return {
+    server,
+    all,
+    leader: () => {
+      const [leader, ...more] = all.filter(({ process }) => leads(process));
+      if (leader === undefined || more.length > 0)
+        throw new Error(`${more.length + (leader === undefined ? 0 : 1)} replicas lead`);
+      return leader;
+    },
+    restart: async (replica) => {
+      replica.process = await startManager(replica.kubeconfig, replica.port, flags);
+    },
+    audited: () =>
+      readFileSync(log, "utf8")
+        .split("\n")
+        .filter((line) => line !== "")
+        .map(auditedOf),
+    credentialOf: ({ kubeconfig }) => credentialIn(kubeconfig),
+  };
+}
+
+/** Whether what it printed last about leading is that it does. */
+export function leads(process: RunningProcess): boolean {
+  const told = process.output().match(/^(leading|no longer leading.*)$/gm) ?? [];
+  return told.at(-1) === "leading";
+}
+
+function auditedOf(line: string): AuditedRequest {
+  const event = JSON.parse(line) as {
+    readonly verb: string;
+    readonly requestReceivedTimestamp: string;
+    readonly objectRef?: { readonly resource?: string };
+    readonly user: { readonly extra?: Readonly<Record<string, readonly string[]>> };
+  };
+  return {
+    credential: event.user.extra?.["authentication.kubernetes.io/credential-id"]?.[0] ?? "",
+    verb: event.verb,
+    resource: event.objectRef?.resource ?? "",
+    at: Date.parse(event.requestReceivedTimestamp),
+  };
+}
+
+/** The API server names a token by the id that is in it. */
+function credentialIn(kubeconfig: string): string {
+  const { users } = JSON.parse(readFileSync(kubeconfig, "utf8")) as {
+    readonly users: readonly { readonly user: { readonly token: string } }[];
+  };
+  const [, claims = ""] = (users[0]?.user.token ?? "").split(".");
+  const { jti } = JSON.parse(Buffer.from(claims, "base64url").toString()) as { jti: string };
+  return `JTI=${jti}`;
+}
+
+/** Passes each connection on to the first of the ports that takes it, beginning with another one each time. */
+async function balance(
+  ports: readonly number[],
+): Promise<{ readonly server: Server; readonly port: number }> {
+  let turn = 0;
+  const server = createServer((client) => {
+    const begin = turn++;
+    client.on("error", () => client.destroy());
+    const tryPort = (tries: number): void => {
+      if (tries >= ports.length) {
+        client.destroy();
+        return;
+      }
+      const backend = connect(ports[(begin + tries) % ports.length] ?? 0, "127.0.0.1");
+      let isUp = false;
+      backend.once("connect", () => {
+        isUp = true;
+        client.pipe(backend).pipe(client);
+      });
+      backend.on("error", () => {
+        if (isUp) client.destroy();
+        else tryPort(tries + 1);
+      });
+      backend.once("close", () => {
+        if (isUp) client.destroy();
+      });
+      client.once("close", () => backend.destroy());
+    };
+    tryPort(0);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port was given");
+  return { server, port: address.port };
+}
