@@ -14,6 +14,7 @@ export interface Eviction {
 export class EvictionLog {
   readonly #client: Client;
   readonly #cluster: string;
+  readonly #mayForget: boolean;
   readonly #inResult = new Set<string>();
   readonly #evictions: Eviction[] = [];
   readonly #problems: string[] = [];
@@ -21,16 +22,17 @@ export class EvictionLog {
   #watch: Watch | undefined;
   #stopped = false;
 
-  private constructor(client: Client, cluster: string, version: string) {
+  private constructor(client: Client, cluster: string, version: string, mayForget: boolean) {
+    this.#mayForget = mayForget;
     this.#client = client;
     this.#cluster = cluster;
     this.#version = version;
   }
 
-  /** Begins with what is there now. */
-  static async start(client: Client, cluster: string): Promise<EvictionLog> {
+  /** Begins with what is there now. `mayForget`: the server may know no changes of before its start, as a kube-apiserver. */
+  static async start(client: Client, cluster: string, mayForget = false): Promise<EvictionLog> {
     const { metadata, items } = await client.list(resourceBindings);
-    const log = new EvictionLog(client, cluster, metadata.resourceVersion);
+    const log = new EvictionLog(client, cluster, metadata.resourceVersion, mayForget);
     for (const binding of items) log.#see(binding);
     log.#follow();
     return log;
@@ -61,13 +63,27 @@ export class EvictionLog {
       },
       end: (why) => {
         if (this.#stopped) return;
-        // A server that has just started, or ends, is asked again.
         const { code = 0 } = why.kind === "refused" ? why.status : {};
-        const isRefused = why.kind === "refused" && code !== 429 && code < 500;
-        if (isRefused) this.#problems.push(`a watch was refused: ${why.status.message}`);
-        else setTimeout(() => this.#follow(), TRY_AGAIN_MS);
+        if (code === 410 && this.#mayForget) void this.#listAgain();
+        // A server that has just started, or ends, is asked again.
+        else if (why.kind !== "refused" || code === 429 || code >= 500)
+          setTimeout(() => this.#follow(), TRY_AGAIN_MS);
+        else this.#problems.push(`a watch was refused: ${why.status.message}`);
       },
     });
+  }
+
+  /** What is there now is compared with what was seen last. */
+  async #listAgain(): Promise<void> {
+    try {
+      const { metadata, items } = await this.#client.list(resourceBindings);
+      this.#version = metadata.resourceVersion;
+      for (const binding of items) this.#see(binding);
+      this.#follow();
+    } catch {
+      // It is not ready yet: again.
+      setTimeout(() => void this.#listAgain(), TRY_AGAIN_MS);
+    }
   }
 
   #see({ metadata, spec }: ResourceBinding): void {

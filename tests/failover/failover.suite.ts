@@ -131,6 +131,8 @@ export function failoverSuite(
   stories: Stories = "all",
 ): void {
   const whereAll = describe.skipIf(stories !== "all");
+  const statefulOnes = (mode: string): readonly StatefulCase[] =>
+    stories === "all" ? statefulCases(mode) : statefulCases(mode).slice(0, 1);
   describe(`failover on ${name}`, () => {
     let fleet: BreakableFleet;
     let operator: Operator;
@@ -212,7 +214,7 @@ export function failoverSuite(
         });
       });
 
-      it.each(statefulCases("directly"))(
+      it.each(statefulOnes("directly"))(
         "$mover.resource.kind that moves Directly is gone before it is there anew, with its state",
         async (one) => {
           const { mover, labels } = one;
@@ -230,7 +232,7 @@ export function failoverSuite(
         },
       );
 
-      it.each(statefulCases("gracefully"))(
+      it.each(statefulOnes("gracefully"))(
         "$mover.resource.kind that moves Gracefully stays until its successor, with its state, is healthy",
         async (one) => {
           const { mover, labels, reported } = one;
@@ -253,7 +255,7 @@ export function failoverSuite(
       );
     });
 
-    describe("a cluster that is tainted NoExecute", () => {
+    whereAll("a cluster that is tainted NoExecute", () => {
       it("without failover.cluster, a workload leaves once it tolerates it no more", async () => {
         const mover = deploymentOf("nil");
         const toleration = { key: "not-ready", operator: "Exists", effect: "NoExecute" };

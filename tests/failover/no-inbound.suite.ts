@@ -5,6 +5,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { loadKubeconfig } from "@lifeboat/kit/adapters";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { kubernetesBinary } from "../support/kubernetes-binaries.ts";
@@ -136,8 +137,13 @@ export function noInboundSuite(name: string, startMember: StartMember): void {
     const printed = await run(
       places.plane,
       lifeboatCommand,
-      ...["token", "create", "--print-register-command"],
-      ...["--cluster", CLUSTER, "--kubeconfig", planeKubeconfig],
+      "token",
+      "create",
+      "--print-register-command",
+      "--cluster",
+      CLUSTER,
+      "--kubeconfig",
+      planeKubeconfig,
     );
     const file = join(data, "agent.kubeconfig");
     const [, ...command] = printed.trim().split(" ");
@@ -151,18 +157,30 @@ export function noInboundSuite(name: string, startMember: StartMember): void {
     run(places.member, kubernetesBinary("kubectl"), "--kubeconfig", member.kubeconfig, ...args);
   const condition = (type: string): Promise<string> =>
     inPlane(
-      ...["get", "cluster", CLUSTER, "-o"],
+      "get",
+      "cluster",
+      CLUSTER,
+      "-o",
       `jsonpath={.status.conditions[?(@.type=="${type}")].status}`,
     );
   const placed = (): Promise<string> =>
     inPlane(
-      ...["get", "resourcebinding", "web-deployment", "-o"],
+      "get",
+      "resourcebinding",
+      "web-deployment",
+      "-o",
       'jsonpath={.spec.clusters[*].name} {.status.conditions[?(@.type=="FullyApplied")].status}',
     );
   const podsThroughPlane = (): Promise<string> =>
     run(
       places.plane,
-      ...[lifeboatCommand, "get", "pods", "-C", CLUSTER, "--kubeconfig", planeKubeconfig],
+      lifeboatCommand,
+      "get",
+      "pods",
+      "-C",
+      CLUSTER,
+      "--kubeconfig",
+      planeKubeconfig,
     );
 
   it(`${name}: registers, runs, is lost, emptied, returns and is cleared up, all by its own connection`, async () => {
@@ -212,7 +230,8 @@ export function noInboundSuite(name: string, startMember: StartMember): void {
   });
 }
 
-function start(place: Place, ...command: readonly string[]): RunningProcess {
+/** A command as a process in a place. */
+export function start(place: Place, ...command: readonly string[]): RunningProcess {
   const [program = "", ...args] = [...place.under, ...command];
   return startProcess(program, args, { KUBECONFIG: "" });
 }
@@ -226,7 +245,6 @@ async function run(place: Place, ...command: readonly string[]): Promise<string>
 }
 
 async function serverOf(kubeconfig: string): Promise<string> {
-  const { loadKubeconfig } = await import("@lifeboat/kit/adapters");
   return (await loadKubeconfig({ paths: [kubeconfig] })).cluster.server;
 }
 

@@ -106,7 +106,7 @@ async function begin(): Promise<Failover> {
   const [member = ""] = MEMBERS.toSorted((a, b) => on(b).length - on(a).length);
   const affected = on(member);
   const former = (await fleet.plane.list(evacuations)).items.map(({ metadata }) => metadata.name);
-  const log = await EvictionLog.start(fleet.plane, member);
+  const log = await EvictionLog.start(fleet.plane, member, true);
   // Its own copies are read first: one that is gone from there was healthy elsewhere before.
   const order = [member, ...MEMBERS.filter((name) => name !== member)];
   const eyes = keepLooking(async () => {

@@ -187,6 +187,9 @@ it("an identity that is lost, or revoked, is replaced by another registration", 
   await runLifeboat("certs", "revoke", user, "--data-dir", fleet.directory);
   await registeredAgain(3);
   await runsOn("member2", "after-the-revocation");
+  // A token counts as soon as it is made.
+  const log = readFileSync(join(fleet.directory, "members", "members.log"), "utf8");
+  expect(log).not.toContain("no live token");
 });
 
 it("one that is unregistered stays away, also after a restart", async () => {

@@ -17,10 +17,16 @@ export interface PlaneWork extends Pick<PlaneContextPorts, "interpretation" | "i
 export function createPlaneWork(
   ports: KitPorts & Pick<PlaneContextPorts, "ids" | "signer">,
   plane: Client,
-  { controllers, proxy: _, ...shared }: PlaneWork,
+  { controllers, connect, interpretation, instance }: PlaneWork,
 ): { readonly context: PlaneContext; readonly services: readonly Service[] } {
   const { context, services } = createPlaneContext(
-    { ...ports, ...shared, skippedApis: controllers.skippedPropagatingApis },
+    {
+      ...ports,
+      connect,
+      instance,
+      ...(interpretation === undefined ? {} : { interpretation }),
+      skippedApis: controllers.skippedPropagatingApis,
+    },
     plane,
   );
   return { context, services: [...services, ...createControllers(context, controllers)] };

@@ -72,7 +72,7 @@ export const memberModeOptions: readonly OptionDefinition[] = [
     default: "push",
     help: "push: the control plane reaches simulated members. pull: each registers by an agent of its own, which connects",
   },
-  ...agentOptions.filter(({ name }) => /^cluster-lease-/.test(name)),
+  ...agentOptions.filter(({ name }) => name.startsWith("cluster-lease-")),
 ];
 
 export const membersOptions: readonly OptionDefinition[] = [

@@ -7,7 +7,7 @@
  */
 import { randomInt } from "node:crypto";
 import { type AnyObject, type New, orNothing, type Resource } from "@lifeboat/api";
-import { addMs, formatDuration, formatTime, type Instant } from "@lifeboat/base";
+import { addMs, formatDuration, formatTime, type Instant, sleep } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import {
   BOOTSTRAP_NAMESPACE,
@@ -19,6 +19,7 @@ import {
   isExpired,
   kubeconfigOf,
   MAX_TOKEN_LIFE_MS,
+  signatureOf,
   tokenFields,
 } from "@lifeboat/core/clusters/bootstrap-tokens";
 import { AGENT_BOOTSTRAPPERS_GROUP, registrationGroup } from "@lifeboat/core/clusters/rights";
@@ -109,7 +110,10 @@ async function createToken(plane: Client, settings: Settings): Promise<void> {
   ]);
 }
 
-/** Makes a token that counts until then, for one cluster or for any; answers it whole. */
+/**
+ * Makes a token that counts until then, for one cluster or for any; answers it whole. It waits until the control plane has signed
+ * its cluster-info by it: before that a register command finds no such token.
+ */
 export async function makeToken(
   plane: Client,
   ends: Instant,
@@ -118,7 +122,22 @@ export async function makeToken(
 ): Promise<string> {
   const token = { id: randomText(6), secret: randomText(16) };
   await plane.create(SECRETS, secretOf(token, ends, cluster, description));
+  await untilSigned(plane, token.id);
   return `${token.id}.${token.secret}`;
+}
+
+const SIGNED_MS = 10_000;
+const LOOK_MS = 100;
+
+/** Ends in time all the same: a control plane that is slow to sign may do so before the token is used. */
+async function untilSigned(plane: Client, id: string): Promise<void> {
+  const clock = createRealClock();
+  const deadline = clock.monotonic() + SIGNED_MS;
+  while (clock.monotonic() < deadline) {
+    const info = await orNothing(plane.get(CONFIG_MAPS, CLUSTER_INFO));
+    if (info === undefined || signatureOf(info, id) !== "") return;
+    await sleep(clock, LOOK_MS);
+  }
 }
 
 function secretOf(

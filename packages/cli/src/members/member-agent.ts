@@ -107,7 +107,8 @@ class MemberAgent implements HostedAgent {
       try {
         await this.#ensureIdentity(this.#plane ?? first, signal);
         this.#problem = undefined;
-        await this.#runChild(signal);
+        // Another identity is no death: the next agent starts at once.
+        if ((await this.#runChild(signal)) === "outdated") continue;
       } catch (error) {
         this.#problem = error instanceof Error ? error.message : String(error);
         log.warn("the agent of a member cannot be registered", { cluster, error });
@@ -194,7 +195,7 @@ class MemberAgent implements HostedAgent {
   }
 
   /** Runs the agent until it ends, is told to, or has an identity that does not count any more. */
-  async #runChild(signal: AbortSignal): Promise<void> {
+  async #runChild(signal: AbortSignal): Promise<"ended" | "outdated"> {
     const { clock } = this.#ports;
     const output = openSync(join(this.#options.directory, "agent.log"), "a", 0o600);
     const child = spawn(process.execPath, this.#arguments(), {
@@ -206,9 +207,12 @@ class MemberAgent implements HostedAgent {
     const over = new AbortController();
     const ended = endOf(child).finally(() => over.abort());
     const either = AbortSignal.any([signal, over.signal]);
-    while (await sleep(clock, CHECK_MS, either)) if (await this.#isOutdated()) break;
+    let isOutdated = false;
+    while (!isOutdated && (await sleep(clock, CHECK_MS, either)))
+      isOutdated = await this.#isOutdated();
     await endInOrder(clock, child, over.signal);
     await ended;
+    return isOutdated ? "outdated" : "ended";
   }
 
   async #isOutdated(): Promise<boolean> {
@@ -274,6 +278,7 @@ async function readIdentity(file: string): Promise<KeptIdentity | undefined> {
       pins: pinsOf(pemOf(cluster.certificateAuthority)),
     };
   } catch {
+    // Whatever is wrong with the file: the member registers again.
     return undefined;
   }
 }
@@ -286,6 +291,7 @@ function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch {
+    // None yet.
     return "";
   }
 }

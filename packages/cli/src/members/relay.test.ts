@@ -36,7 +36,7 @@ function portOf(server: Server): number {
   return address.port;
 }
 
-async function dial(): Promise<{ readonly socket: Socket; text(): string }> {
+async function dial(): Promise<{ readonly socket: Socket; readonly text: () => string }> {
   const socket = connect({ host: "127.0.0.1", port: relay.port });
   clients.push(socket);
   let text = "";

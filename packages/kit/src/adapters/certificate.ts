@@ -1,4 +1,4 @@
-/** What a certificate (PEM) tells of its holder and its life. */
+/** The holder and the life of a certificate (PEM). */
 import { X509Certificate } from "node:crypto";
 import { type Instant, instantOf } from "@lifeboat/base";
 

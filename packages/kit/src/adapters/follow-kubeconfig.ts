@@ -75,7 +75,7 @@ class FollowedCredential implements CredentialSource {
       access = await this.#load();
       authority = await readText(access.cluster.certificateAuthority);
     } catch {
-      // Being replaced, or gone: what is known is used until the server refuses it, and its refusal tells more.
+      // Being replaced, or gone: what is known is used until the server refuses it, and its refusal names the reason.
       return false;
     }
     if (access.cluster.server !== this.#access.cluster.server) return false;

@@ -179,7 +179,7 @@ async function register(
   token: string,
   key: string,
   change: Partial<RegisterRequest> = {},
-): Promise<PaperCertificate | undefined> {
+): Promise<ReturnType<typeof readPaperCertificate>> {
   const registered = await inTime(
     registerByToken(portsOf(), {
       server: "https://x",

@@ -24,7 +24,6 @@ import {
   newCluster,
   paperRequest,
   readPaperCertificate,
-  type PaperCertificate,
   resources,
   wrapped,
 } from "@lifeboat/testkit";
@@ -125,7 +124,7 @@ const tokenUser = (i: number): string => `system:bootstrap:${String(i).padStart(
 
 interface Answer {
   readonly conditions: readonly string[];
-  readonly certificate: PaperCertificate | undefined;
+  readonly certificate: ReturnType<typeof readPaperCertificate>;
 }
 
 async function answerOf(fleet: Fleet, name: string): Promise<Answer> {

@@ -133,7 +133,7 @@ export async function startRenewalWorld(): Promise<RenewalWorld> {
         metadata: { name: "bootstrap-token-abcdef", namespace: "kube-system" },
         type: "bootstrap.kubernetes.io/token",
         stringData: { "token-id": "abcdef" },
-      } as New<AnyObject>);
+      });
     let requests = 0;
     const service = createCertificateRenewal(
       {
