@@ -2,7 +2,7 @@
  * Whether deletions in the member wait for a person because the control plane was restored from a backup, see
  * core/propagation/brake/restored.ts. Asked of the server before each deletion: a cache may be from before the restore.
  *
- * An agent does not read the fleet's record, which tells of other clusters (D25): the plane marks its Cluster.
+ * An agent does not read the fleet's record, which names what other clusters hold (D25): the plane marks its Cluster.
  */
 import { clusters } from "@lifeboat/api";
 import type { Clock } from "@lifeboat/base";

@@ -1,5 +1,5 @@
 /**
- * After a restore, until a person agrees: tells on the fleet's record which copies in members have no Work in the restored
+ * After a restore, until a person agrees: reports on the fleet's record which copies in members have no Work in the restored
  * state, so that the person can see what the restored control plane does not know. It only reads members.
  *
  * It also keeps the marks on Pull clusters, by which their agents know of the hold.
@@ -38,7 +38,7 @@ import { swapRecordStatus } from "../../context/fleet-record.ts";
 import { markClusters } from "./hold-deletions.ts";
 
 const AGAIN_MS = 60_000;
-/** Of one kind in one member; what is beyond is not looked at. */
+/** Of one kind in one member; what is beyond is not read. */
 const MAX_LISTED = 5000;
 
 /** Builds the report; at rest, with no restore to agree to, it does nothing. */

@@ -1,4 +1,4 @@
-/** What the fleet's record tells after a restore: the hold, the copies without a Work, and that a person agreed. */
+/** What the fleet's record shows after a restore: the hold, the copies without a Work, and that a person agreed. */
 import { evacuationBudgets, findCondition, FLEET_BUDGET, works } from "@lifeboat/api";
 import { formatTime } from "@lifeboat/base";
 import { configMap, createFleet, type Fleet, namespace, resources } from "@lifeboat/testkit";

@@ -25,7 +25,7 @@ export function isHeldByRestore(record: RecordParts | undefined, now: Instant): 
   return since !== undefined && agreed < since;
 }
 
-/** What the record tells from the first start after a restore on. */
+/** What the record shows from the first start after a restore on. */
 export function restoredCondition(takenAt: string): PlannedCondition<DeletionReason> {
   const since = takenAt === "" ? "of an unknown time" : `of ${takenAt}`;
   return {
@@ -64,7 +64,7 @@ export interface MemberSurvey {
 
 const SHOWN = 10;
 
-/** What is to be told about copies that the restored state does not know. */
+/** What is to be reported about copies that the restored state does not know. */
 export function unknownCopiesCondition(
   surveys: readonly MemberSurvey[],
 ): PlannedCondition<DeletionReason> {
