@@ -38,13 +38,13 @@ function complete(...words: readonly string[]): readonly string[] {
 
 describe("in bash", () => {
   it.each([
-    [["u"], ["up", "unjoin", "uncordon"]],
+    [["u"], ["up", "uninstall", "unjoin", "unregister", "users", "uncordon"]],
     [["backu"], ["backup"]],
     [
       ["evacuations", "re"],
       ["resume", "restore"],
     ],
-    [["get", ""], ["clusters"]],
+    [["get", "--all-c"], ["--all-clusters"]],
     [["up", "--data"], ["--data-dir"]],
     [["up", "--data-dir", "somewhere", "--encryption"], ["--encryption-key-file"]],
     [["brake", "release", "--kube"], ["--kubeconfig"]],

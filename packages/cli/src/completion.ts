@@ -46,8 +46,8 @@ export function completedCommands(
       description: firstSentence(command.description()),
     })),
     flags: [...flags, { long: "--help", takesValue: false, description: "Print help" }],
-    takesClusters: program.registeredArguments.some(({ description }) =>
-      /\bcluster/.test(description),
+    takesClusters: program.registeredArguments.some(
+      (argument) => argument.name() !== "KIND" && /\bcluster/.test(argument.description),
     ),
   };
   return [
