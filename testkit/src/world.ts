@@ -25,6 +25,7 @@ import {
   allowMasters,
   type ApiServer,
   type Authorizer,
+  type Auditor,
   createApiServer,
   createMemoryStorage,
   type MemberProxy,
@@ -52,6 +53,8 @@ export interface WorldOptions {
   readonly admissionPlugins?: readonly AdmissionPlugin[];
   /** How many changes watches can resume from. */
   readonly historyMaxEvents?: number;
+  /** Records requests; absent: nothing is recorded. */
+  readonly auditor?: Auditor;
   /** Lets others have their turn while a large body is decoded; absent: it is decoded at once. */
   readonly nextTurn?: () => Promise<void>;
   /** Absent: the server issues no tokens. */
@@ -148,6 +151,7 @@ class RunningWorld implements World {
         historyMaxEvents: this.#options.historyMaxEvents ?? HISTORY_MAX_EVENTS,
         historyMaxBytes: HISTORY_MAX_BYTES,
         unreadyWhenFull: this.#options.unreadyWhenFull ?? false,
+        auditor: this.#options.auditor,
         ...(this.#options.members === undefined ? {} : { members: this.#options.members }),
       },
     );

@@ -64,8 +64,15 @@ function register(
     ? args
     : ["--agent-kubeconfig", fileOf(cluster), ...args];
   return lifeboat(
-    "register", endpoint, "--token", token, "--discovery-token-ca-cert-hash", pin,
-    "--cluster-name", cluster, ...all,
+    "register",
+    endpoint,
+    "--token",
+    token,
+    "--discovery-token-ca-cert-hash",
+    pin,
+    "--cluster-name",
+    cluster,
+    ...all,
   );
 }
 

@@ -129,3 +129,24 @@ describe("stopping", () => {
     kubectl.close();
   });
 });
+
+describe("lifeboat version", () => {
+  it("tells the versions of the command and of the control plane", async () => {
+    const { kubeconfig } = await start(ownDirectory());
+    const asked = lifeboat("version", "-o", "json", "--kubeconfig", kubeconfig);
+    expect(await asked.ended).toBe(0);
+    const { client, server } = JSON.parse(asked.output()) as Record<string, { version: string }>;
+    expect(client?.version).toMatch(/^\d+\.\d+\.\d+/);
+    expect(server).toEqual({
+      version: client?.version,
+      kubernetes: expect.stringMatching(/^v1\./),
+    });
+  });
+
+  it("tells its own version where there is no control plane, and that there is none", async () => {
+    const asked = lifeboat("version", "--kubeconfig", "/nowhere");
+    expect(await asked.ended).toBe(1);
+    expect(asked.output()).toMatch(/^client: lifeboat \d/);
+    expect(await lifeboat("version", "--client").ended).toBe(0);
+  });
+});

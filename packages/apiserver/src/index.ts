@@ -6,6 +6,19 @@ export { isSameText, type ProvenUser, type TokenAuthenticator } from "./authenti
 export type { Attributes, Authorizer, PolicyRule } from "./authorization/authorizer.ts";
 export type { Catalog, ServedResource } from "./catalog/served-resource.ts";
 export {
+  AUDIT_MODES,
+  type AuditLog,
+  type AuditMode,
+  type Auditor,
+  createAuditor,
+} from "./http/audit/auditor.ts";
+export {
+  type AuditPolicy,
+  DEFAULT_POLICY,
+  parsePolicy,
+  PolicyRefused,
+} from "./http/audit/policy.ts";
+export {
   Dropped,
   type Handle,
   type HttpRequest,

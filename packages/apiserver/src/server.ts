@@ -32,6 +32,7 @@ import { followCrds } from "./catalog/follow-crds.ts";
 import type { Catalog } from "./catalog/served-resource.ts";
 import { createInProcessClient } from "./client/in-process-client.ts";
 import { createHousekeeping } from "./housekeeping/housekeeping.ts";
+import type { Auditor } from "./http/audit/auditor.ts";
 import { createIdentify } from "./http/authentication.ts";
 import type { NextTurn } from "./http/body-turns.ts";
 import type { Handle, Identify, Streams } from "./http/exchange.ts";
@@ -83,6 +84,8 @@ export interface ApiServerOptions {
    * for members: a full disk alone is no reason to move what runs there.
    */
   readonly unreadyWhenFull?: boolean;
+  /** Records requests that come over HTTP; absent: nothing is recorded. */
+  readonly auditor?: Auditor | undefined;
   /** The way into members; absent: there are none. */
   readonly members?: MemberProxy;
   /** Logs of pods; absent: there are none. */
@@ -193,6 +196,7 @@ export async function createApiServer(
     members: options.members,
     podLogs: options.podLogs,
     nextTurn: ports.nextTurn,
+    auditor: options.auditor,
   });
   const client = (user: User): Client =>
     createInProcessClient({ verbs, catalog, handle }, { user, watchQueueLimit: WATCH_QUEUE_LIMIT });

@@ -2,11 +2,13 @@
  * The `lifeboat` command. One file per verb in commands/; this one knows which there are and how they end: exit code 0
  * for done, 2 for a call that was wrong, 1 for one that could not be carried out.
  */
-import { DirectoryRefused, fileProblem } from "@lifeboat/apiserver/adapters";
+import { BackupRefused, DirectoryRefused, fileProblem } from "@lifeboat/apiserver/adapters";
 import { Command, CommanderError } from "commander";
 import { addAgent } from "./commands/agent.ts";
+import { addBackup } from "./commands/backup.ts";
 import { addBrake } from "./commands/brake.ts";
 import { addCerts } from "./commands/certs.ts";
+import { addCompletion } from "./commands/completion.ts";
 import { addCordon, addUncordon } from "./commands/cordon.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDrain } from "./commands/drain.ts";
@@ -21,6 +23,7 @@ import { addManager } from "./commands/manager.ts";
 import { addMember } from "./commands/member.ts";
 import { addMembers } from "./commands/members.ts";
 import { addRegister } from "./commands/register.ts";
+import { addRestore } from "./commands/restore.ts";
 import { addStatus } from "./commands/status.ts";
 import { addTaint } from "./commands/taint.ts";
 import { addToken } from "./commands/token.ts";
@@ -28,11 +31,13 @@ import { addUnjoin } from "./commands/unjoin.ts";
 import { addUnregister } from "./commands/unregister.ts";
 import { addUp } from "./commands/up.ts";
 import { addUsers } from "./commands/users.ts";
+import { addVersion } from "./commands/version.ts";
 import { CommandFailed, UsageError } from "./failure.ts";
 import { helpFormat } from "./help.ts";
 import { version } from "./version.ts";
 
-export async function main(args: readonly string[]): Promise<void> {
+/** The whole command with its verbs. */
+export function createProgram(): Command {
   const program = new Command("lifeboat")
     .description("Keeps workloads alive when whole Kubernetes clusters fail.")
     .version(version, "-V, --version", "Print the version")
@@ -64,9 +69,18 @@ export async function main(args: readonly string[]): Promise<void> {
   addEvacuations(program);
   addBrake(program);
   addCerts(program);
+  addBackup(program);
+  addRestore(program);
   addMember(program);
   addMembers(program);
   addAgent(program);
+  addVersion(program);
+  addCompletion(program);
+  return program;
+}
+
+export async function main(args: readonly string[]): Promise<void> {
+  const program = createProgram();
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {
@@ -85,7 +99,8 @@ function report(error: unknown): number {
     process.stderr.write(`lifeboat: ${error.message}\n`);
     return 1;
   }
-  const problem = error instanceof DirectoryRefused ? error.message : fileProblem(error);
+  const isSentence = error instanceof DirectoryRefused || error instanceof BackupRefused;
+  const problem = isSentence ? error.message : fileProblem(error);
   if (problem !== undefined) {
     process.stderr.write(`lifeboat: ${problem}\n`);
     return 1;

@@ -49,6 +49,8 @@ export const PURGE_MODE = "lifeboat.dev/purge-mode";
  */
 export const GRACE_PERIOD = "lifeboat.dev/grace-period-seconds";
 
+/** Annotation of a Pull Cluster: its agent deletes nothing, because the control plane was restored from a backup (D20). */
+export const DELETIONS_HELD = "lifeboat.dev/deletions-held";
 /**
  * On a Work of a Pull cluster: the uid of the Work, written by the control plane after it read the binding (D26). An agent makes
  * no first copy without it. See propagation/works/first-copy.ts.

@@ -285,7 +285,7 @@ class RunningAgent implements Agent {
             if (work !== undefined) add(keyOf(work));
           }),
       },
-      word: readEndorsements(plane, (stray) => this.#strays.note(stray)),
+      word: readEndorsements(plane, cluster, (stray) => this.#strays.note(stray)),
       events: this.#events,
       interpretation,
     });

@@ -6,12 +6,14 @@ import {
   type ApiServer,
   type ApiServerOptions,
   type ApiServerPorts,
+  type Auditor,
   createApiServer,
   installRights,
   type TokenAuthenticator,
   type User,
 } from "@lifeboat/apiserver";
 import type { PlaneContext, ScriptEngine } from "@lifeboat/controllers/context";
+import { holdDeletions } from "@lifeboat/controllers/operating";
 import { createManager, type Signer } from "@lifeboat/kit";
 import { createBootstrapTokenAdmission } from "./bootstrap-tokens/admission.ts";
 import { createBootstrapTokenAuthenticator } from "./bootstrap-tokens/authenticator.ts";
@@ -33,6 +35,10 @@ export interface ControlPlaneOptions {
   readonly tokenAuthenticators?: readonly TokenAuthenticator[];
   /** What checks users' scripts before they are stored; absent: they are stored unread. */
   readonly scripts?: Pick<ScriptEngine, "check">;
+  /** Records requests that come over HTTP. */
+  readonly auditor?: Auditor | undefined;
+  /** The storage holds a backup of this time ("": not known): nothing is deleted in members until a person agrees. */
+  readonly restoredFrom?: string | undefined;
   /** Reads and signs certificate requests; absent: requests are stored unread and stay without an answer. */
   readonly signer?: Signer;
   /** What works on the control plane by itself; absent: it only serves its API. */
@@ -102,11 +108,14 @@ export async function createControlPlane(
     historyMaxEvents: HISTORY_MAX_EVENTS,
     historyMaxBytes: HISTORY_MAX_BYTES,
     unreadyWhenFull: true,
+    auditor: options.auditor,
     ...(members === undefined ? {} : { members }),
   });
   try {
     await serveKinds(ports, server);
     await installRights(server.client(PLANE_USER), planeRights());
+    if (options.restoredFrom !== undefined)
+      await holdDeletions(ports, server.client(PLANE_USER), options.restoredFrom);
   } catch (error) {
     await server.close();
     throw error;

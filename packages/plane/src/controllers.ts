@@ -20,7 +20,7 @@ import {
   createStaleCopies,
   createTaintPolicies,
 } from "@lifeboat/controllers/failover";
-import { createSettings } from "@lifeboat/controllers/operating";
+import { createRestoredReport, createSettings } from "@lifeboat/controllers/operating";
 import { createScheduler, createWorkloadRebalancer } from "@lifeboat/controllers/placement";
 import {
   createBindingController,
@@ -190,6 +190,7 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
       createApplicationFailover(context, { statefulFailoverInjection }),
   ],
   ["staleCopies", createStaleCopies],
+  ["restoredReport", (context) => [createRestoredReport(context)]],
 ]);
 
 /** The names of all controllers. */

@@ -220,6 +220,11 @@ export const evacuationBudgetKind = declareKind({
     brakeReleasedAt: optional(
       time("A person let deletions go on after the mass-deletion brake of before this time."),
     ),
+    restoreAgreedAt: optional(
+      time(
+        "A person let a restored control plane delete in members after a restore before this time.",
+      ),
+    ),
     isolationAgreedAt: optional(
       time(
         "A person agreed that the Pull clusters that were silent by this time have failed: releases go on although they fell " +
@@ -248,8 +253,9 @@ export const evacuationBudgetKind = declareKind({
     ),
     conditions: optional(
       conditions(
-        "MassDeletion is True while deletions are stopped; PlaneMayBeIsolated while releases are, because more than half of the " +
-          "Pull clusters fell silent within a minute.",
+        "MassDeletion is True while deletions are stopped. RestoredFromBackup is True while nothing is deleted in members " +
+          "after a restore. PlaneMayBeIsolated is True while releases are stopped, because more than half of the Pull " +
+          "clusters fell silent within a minute.",
       ),
     ),
   }),

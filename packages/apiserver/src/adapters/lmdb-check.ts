@@ -34,6 +34,20 @@ export async function checkInChild(directory: string, options: CheckOptions): Pr
   if (verdict.verdict === "unfinished") options.warn(verdict.why);
 }
 
+/** The process that the store names as its owner, alive or not; undefined also when a damaged store tells none. */
+export async function ownerInChild(
+  directory: string,
+  program?: string,
+): Promise<Owner | undefined> {
+  let owner: Owner | undefined;
+  const note = (found: Owner): boolean => {
+    owner = found;
+    return true;
+  };
+  await runCheck(directory, checkLimitMs(0), { isAlive: note, warn: () => undefined, program });
+  return owner;
+}
+
 function runCheck(
   directory: string,
   limitMs: number,

@@ -16,17 +16,16 @@
 import {
   chmodSync,
   closeSync,
-  fsyncSync,
+  existsSync,
   openSync,
   readdirSync,
   readFileSync,
   readSync,
-  renameSync,
   rmSync,
   statSync,
-  writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { syncFolder, writeWhole } from "./durable-files.ts";
 import { fileProblem, makePrivateDirectory } from "./file-problem.ts";
 
 /** The number of the newest layout this program reads and writes. */
@@ -82,12 +81,26 @@ function prepare(directory: string): FoundDirectory {
   chmodSync(directory, 0o700);
   if (readFormat(directory) === "ready") {
     checkDataFile(directory);
-    return readClean(directory) === stateOf(directory) ? "clean" : "unchecked";
+    return isClean(directory) ? "clean" : "unchecked";
   }
   rmSync(join(directory, CLEAN_FILE), { force: true });
   rmSync(join(directory, DATA_FILE), { force: true });
   rmSync(join(directory, LOCK_FILE), { force: true });
   return "new";
+}
+
+/** Throws unless there is a finished store to read; changes nothing. */
+export function requireStore(directory: string): void {
+  inWords(() => {
+    if (!existsSync(join(directory, FORMAT_FILE)) || readFormat(directory) !== "ready")
+      throw new DirectoryRefused(`there is no store of lifeboat in ${directory}`);
+    checkDataFile(directory);
+  });
+}
+
+/** Whether the database is as the last process has left it in order. */
+export function isClean(directory: string): boolean {
+  return readClean(directory) === stateOf(directory);
 }
 
 /** Records that the database was created and is durable. */
@@ -125,12 +138,12 @@ function parseFormat(
 
 function writeFormat(directory: string, state: "creating" | "ready"): void {
   const text = JSON.stringify({ kind: KIND, format: STORE_FORMAT, state });
-  writeWhole(directory, FORMAT_FILE, FORMAT_DRAFT, text);
+  writeWhole(directory, FORMAT_FILE, FORMAT_DRAFT, `${text}\n`);
 }
 
 /** The database was closed in order: the next process need not check it. */
 export function markClean(directory: string): void {
-  writeWhole(directory, CLEAN_FILE, CLEAN_DRAFT, stateOf(directory));
+  writeWhole(directory, CLEAN_FILE, CLEAN_DRAFT, `${stateOf(directory)}\n`);
 }
 
 /** The database is about to be written: durable before the first write. */
@@ -154,29 +167,6 @@ function stateOf(directory: string): string {
   const { size, mtimeNs } = statSync(path, { bigint: true });
   const transaction = newestHeader(path)?.transaction ?? 0n;
   return JSON.stringify({ size: `${size}`, mtimeNs: `${mtimeNs}`, transaction: `${transaction}` });
-}
-
-/** Replaced whole and synced, with the directory, so that a power cut leaves the old text or the new one. */
-function writeWhole(directory: string, name: string, draftName: string, text: string): void {
-  const draft = join(directory, draftName);
-  const file = openSync(draft, "w", 0o600);
-  try {
-    writeSync(file, `${text}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(draft, join(directory, name));
-  syncFolder(directory);
-}
-
-function syncFolder(directory: string): void {
-  const folder = openSync(directory, "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }
 
 const LMDB_MAGIC = 0xbeefc0de;

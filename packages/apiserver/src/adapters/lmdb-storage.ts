@@ -36,13 +36,17 @@ import { isAlive, type Owner, thisProcess } from "./lmdb-owner.ts";
 import { freeBytesInFile, lackOfRoom, type PageCounts } from "./lmdb-room.ts";
 import { encodeRow } from "./lmdb-row.ts";
 import {
+  CEILING,
+  HISTORY_START,
   historyKey,
   historyRows,
+  numberRow,
   objectRows,
   openEnvironment,
   openTables,
   OWNER,
   parseOwner,
+  readNumber,
   type Table,
   type Tables,
 } from "./lmdb-tables.ts";
@@ -72,6 +76,8 @@ const TRIM_AT_ONCE = 1024;
 /** While more than this is left the room is looked up once a second, which is less than a disk fills in that time. */
 const PLENTY_OF_ROOM = 2048 * MIB;
 const ROOM_CHECK_MS = 1000;
+/** A reader in another process, such as a backup, that was killed keeps pages from being used again until it is cleared. */
+const READERS_CHECK_MS = 60_000;
 /** What a change costs beyond its two rows: the rest of their pages, and pages of the tree. */
 const BYTES_PER_CHANGE = 8192;
 /** No space, quota, file size limit; lmdb's own "map full" when it cannot map more. */
@@ -80,9 +86,6 @@ const FULL_CODES: ReadonlySet<unknown> = new Set([28, 122, 27, -30792]);
 const INPUT_OUTPUT_ERROR = 5;
 /** With less than this left beside what a batch wants, a failed write is taken for one that met the end of the disk. */
 const SHORT_OF_ROOM = MIB;
-
-const CEILING = Buffer.from("ceiling");
-const HISTORY_START = Buffer.from("history");
 
 /** Opens or creates a store directory. Throws DirectoryRefused, with a sentence, when it must not be used. */
 export async function openLmdbStorage(
@@ -136,6 +139,7 @@ class LmdbStorage implements Storage {
   readonly #reserve: Reserve;
   #onDisk = 0;
   #roomKnownAt = Number.NEGATIVE_INFINITY;
+  #readersCheckedAt = performance.now();
   #broken: StorageBroken | undefined;
   #closed: Promise<void> | undefined;
 
@@ -166,6 +170,7 @@ class LmdbStorage implements Storage {
   async commit(batch: StorageBatch): Promise<void> {
     if (this.#closed !== undefined) throw new StorageBroken(`${this.#directory} was closed`);
     if (this.#broken !== undefined) throw this.#broken;
+    this.#clearDeadReaders();
     if (batch.mayUseReserve !== true) await this.#requireRoom(batch);
     let applied: boolean;
     try {
@@ -222,6 +227,10 @@ class LmdbStorage implements Storage {
       else void objects.put(key, row);
       void history.put(historyKey(change.revision), row);
     }
+    for (const row of batch.rewrites?.objects ?? [])
+      void objects.put(Buffer.from(row.key), encodeRow({ ...row, type: "MODIFIED" }));
+    for (const row of batch.rewrites?.history ?? [])
+      void history.put(historyKey(row.revision), encodeRow(row));
     if (batch.trimHistoryBefore !== undefined) this.#trim(batch.trimHistoryBefore);
     if (batch.revisionCeiling !== undefined) writeNumber(meta, CEILING, batch.revisionCeiling);
   }
@@ -231,6 +240,13 @@ class LmdbStorage implements Storage {
     writeNumber(meta, HISTORY_START, before);
     const old = history.getKeys({ end: historyKey(before), limit: TRIM_AT_ONCE });
     for (const key of old) void history.remove(key);
+  }
+
+  #clearDeadReaders(): void {
+    const now = performance.now();
+    if (now - this.#readersCheckedAt < READERS_CHECK_MS) return;
+    this.#readersCheckedAt = now;
+    this.#environment.readerCheck();
   }
 
   async #requireRoom(batch: StorageBatch): Promise<void> {
@@ -308,19 +324,15 @@ function ownerRow(owner: Owner | undefined): Buffer {
   return Buffer.from(owner === undefined ? "" : JSON.stringify(owner));
 }
 
-function readNumber(meta: Table, key: Buffer): number {
-  return meta.get(key)?.readDoubleBE(0) ?? 0;
-}
-
 function writeNumber(meta: Table, key: Buffer, value: number): void {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleBE(value);
-  void meta.put(key, bytes, 0);
+  void meta.put(key, numberRow(value), 0);
 }
 
 function bytesWanted(batch: StorageBatch): number {
   let wanted = 0;
   for (const change of batch.changes) wanted += 2 * change.bytes.length + BYTES_PER_CHANGE;
+  for (const row of batch.rewrites?.objects ?? []) wanted += row.bytes.length + BYTES_PER_CHANGE;
+  for (const row of batch.rewrites?.history ?? []) wanted += row.bytes.length + BYTES_PER_CHANGE;
   return wanted;
 }
 

@@ -5,7 +5,7 @@
  * A row that does not match its checksum or its key, or a table with more or fewer rows than it counts, is damage. (Pages of
  * a damaged file may lead in a circle: counting also ends that.)
  */
-import { type Database, open, type RootDatabase } from "lmdb";
+import { type Database, open, type RootDatabase, type Transaction } from "lmdb";
 import type { ChangeRow } from "../store/storage.ts";
 import { dataFileOf, DirectoryRefused } from "./lmdb-directory.ts";
 import type { Owner } from "./lmdb-owner.ts";
@@ -25,6 +25,8 @@ const MAP_BYTES = 4096 * MIB;
 const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
 
 export const OWNER = Buffer.from("owner");
+export const CEILING = Buffer.from("ceiling");
+export const HISTORY_START = Buffer.from("history");
 
 export function openEnvironment(directory: string, readOnly = false): RootDatabase {
   try {
@@ -71,7 +73,19 @@ export function historyKey(revision: number): Buffer {
   return key;
 }
 
-/** Undefined when nobody has it open. */
+/** 0 where the table has none. */
+export function readNumber(meta: Table, key: Buffer, transaction?: Transaction): number {
+  const row = meta.get(key, transaction === undefined ? undefined : { transaction });
+  return row?.readDoubleBE(0) ?? 0;
+}
+
+export function numberRow(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleBE(value);
+  return bytes;
+}
+
+/** Undefined when no process has it open. */
 export function ownerOf({ meta }: Tables): Owner | undefined {
   const row = meta.get(OWNER);
   return row === undefined ? undefined : parseOwner(row);
@@ -104,7 +118,8 @@ function* rowsOf(
   if (count !== entryCount) throw damaged(directory, `${count} rows were found of ${entryCount}`);
 }
 
-function decode(directory: string, value: Buffer): ChangeRow {
+/** A stored row; throws DirectoryRefused, with a sentence, when it is damaged. */
+export function decode(directory: string, value: Buffer): ChangeRow {
   try {
     return decodeRow(value);
   } catch (error) {

@@ -166,7 +166,13 @@ function begin(
   state.identity ??= identityOf(socket, isRevoked);
   state.requests += 1;
   const { method = "", url = "", headers } = message;
-  return new Request(method, url, headers as HttpRequest["headers"], state.identity);
+  return new Request(
+    method,
+    url,
+    headers as HttpRequest["headers"],
+    state.identity,
+    socket.remoteAddress,
+  );
 }
 
 /** HTTP/1.1 that cannot be parsed, or that did not come in time. */

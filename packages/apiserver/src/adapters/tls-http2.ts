@@ -93,6 +93,7 @@ export class Http2 {
       String(headers[":path"]),
       headers as HttpRequest["headers"],
       state.identity,
+      state.socket.remoteAddress,
     );
     stream.once("close", () => {
       state.streams -= 1;

@@ -8,6 +8,7 @@ export class Request implements HttpRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: HttpRequest["headers"];
+  readonly remoteAddress: string | undefined;
   body: Uint8Array = NOTHING;
   bodyTooLarge = false;
   incoming: HttpRequest["incoming"];
@@ -26,11 +27,13 @@ export class Request implements HttpRequest {
     url: string,
     headers: HttpRequest["headers"],
     identity: ClientIdentity,
+    remoteAddress?: string,
   ) {
     this.method = method;
     this.url = url;
     this.headers = headers;
     this.#identity = identity;
+    this.remoteAddress = remoteAddress;
   }
 
   get certificateUser(): HttpRequest["certificateUser"] {

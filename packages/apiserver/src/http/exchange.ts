@@ -14,6 +14,8 @@ export interface HttpRequest {
   readonly certificateUser?: User | undefined;
   /** There was a client certificate, and it is not valid here: expired, of another authority, not for clients. */
   readonly certificateRefused?: boolean;
+  /** Where the client is, as far as the transport can tell. */
+  readonly remoteAddress?: string | undefined;
   /** The body as it arrives, in place of `body`, where the transport leaves the reading to the handler. */
   readonly incoming?: AsyncIterable<Uint8Array> | undefined;
   /** The client asks to speak another protocol on this connection, and the transport can hand it over (`TakeOver`). */

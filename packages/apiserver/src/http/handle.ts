@@ -23,6 +23,7 @@ import type { Catalog, ServedResource } from "../catalog/served-resource.ts";
 import { RightChecks } from "../verbs/right-checks.ts";
 import type { RequestContext, User, Verbs } from "../verbs/verbs.ts";
 import { ANONYMOUS, createAuthenticator, impersonate } from "./authentication.ts";
+import type { Auditor, AuditRecord } from "./audit/auditor.ts";
 import { checkBodySize } from "./body.ts";
 import { BodyTurns, type NextTurn } from "./body-turns.ts";
 import { createDiscovery } from "./discovery.ts";
@@ -33,7 +34,7 @@ import { createNegotiator } from "./media-type.ts";
 import { createHttpMetrics } from "./metrics.ts";
 import { isWatch } from "./parameters.ts";
 import type { MemberProxy } from "./member-proxy.ts";
-import { type MemberPath, parsePath, type ResourcePath } from "./path.ts";
+import { type MemberPath, type ParsedPath, parsePath, type ResourcePath } from "./path.ts";
 import type { AskedLog, PodLogs } from "./pod-logs.ts";
 import { Query } from "./query.ts";
 import {
@@ -68,6 +69,8 @@ export interface HandleDeps {
   /** Logs of pods; absent: there are none. */
   readonly podLogs?: PodLogs | undefined;
   readonly limits?: HandleLimits;
+  /** Absent: nothing is recorded. */
+  readonly auditor?: Auditor | undefined;
   /** See BodyTurns; absent: bodies are decoded at once. */
   readonly nextTurn?: NextTurn | undefined;
 }
@@ -111,8 +114,22 @@ export function createHandle(deps: HandleDeps): Handle {
     const { verb, resource } = exchange.label;
     metrics.requests.add(1, { verb, resource, code: String(draft.status) });
     metrics.durations.observe((clock.monotonic() - began) / 1000, { verb });
-    return finish(draft, auditIdOf(http, ids), exchange.warnings);
+    exchange.auditId ||= auditIdOf(http, ids);
+    const response = finish(draft, exchange.auditId, exchange.warnings);
+    return exchange.record === undefined ? response : exchange.record.answered(response);
   };
+
+  async function beginAudit(
+    auditor: Auditor,
+    exchange: Exchange,
+    path: ParsedPath,
+    query: Query,
+  ): Promise<void> {
+    const { http } = exchange;
+    const verb = askedVerb(http, path, query);
+    exchange.auditId = auditIdOf(http, ids);
+    exchange.record = await auditor.received(exchange, path, verb);
+  }
 
   async function serve(exchange: Exchange): Promise<Draft> {
     const { http } = exchange;
@@ -122,8 +139,9 @@ export function createHandle(deps: HandleDeps): Handle {
       throw badRequest(`the request path is malformed: ${path.reason}`);
     const query = new Query(mark < 0 ? "" : http.url.slice(mark + 1));
     const authenticated = authenticate(http);
-    const user = authenticated instanceof Promise ? await authenticated : authenticated;
-    exchange.user = impersonate(authorizer, user, http.headers);
+    exchange.authenticated = authenticated instanceof Promise ? await authenticated : authenticated;
+    exchange.user = impersonate(authorizer, exchange.authenticated, http.headers);
+    if (deps.auditor !== undefined) await beginAudit(deps.auditor, exchange, path, query);
     if (path.kind === "resource") return serveResourcePath(exchange, path, query);
     if (path.kind === "member")
       return serveMember(exchange, path, mark < 0 ? "" : http.url.slice(mark + 1));
@@ -261,6 +279,10 @@ class Exchange implements RequestContext {
   readonly http: HttpRequest;
   readonly warnings: string[] = [];
   user: User = ANONYMOUS;
+  /** Before impersonation. */
+  authenticated: User = ANONYMOUS;
+  auditId = "";
+  record: AuditRecord | undefined;
   authorizedVerb: string | undefined = undefined;
   label: { readonly verb: string; readonly resource: string } = OTHER_LABEL;
 
@@ -280,6 +302,17 @@ class Exchange implements RequestContext {
   warn(text: string): void {
     if (!this.warnings.includes(text)) this.warnings.push(text);
   }
+}
+
+/** The verb of a request as rights and the audit name it. */
+function askedVerb({ method }: HttpRequest, path: ParsedPath, query: Query): string {
+  const verb =
+    path.kind === "resource"
+      ? verbOf(method, path, isWatch(query))
+      : path.kind === "member"
+        ? memberVerbOf(method)
+        : undefined;
+  return verb ?? method.toLowerCase();
 }
 
 function isLogPath({ group, plural, namespace, subresource }: ResourcePath): boolean {

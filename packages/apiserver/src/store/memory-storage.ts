@@ -92,6 +92,9 @@ class Disk {
       if (row.type === "DELETED") this.objects.delete(row.key);
       else this.objects.set(row.key, { key: row.key, revision: row.revision, bytes: row.bytes });
     }
+    for (const row of batch.rewrites?.objects ?? []) this.objects.set(row.key, row);
+    for (const row of batch.rewrites?.history ?? [])
+      this.history = this.history.map((one) => (one.revision === row.revision ? row : one));
     const { trimHistoryBefore, revisionCeiling } = batch;
     if (trimHistoryBefore !== undefined) {
       this.historyStart = Math.max(this.historyStart, trimHistoryBefore);

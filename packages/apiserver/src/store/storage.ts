@@ -23,6 +23,11 @@ export interface ChangeRow {
 
 export interface StorageBatch {
   readonly changes: readonly ChangeRow[];
+  /** Rows that are stored already, under the same key and revision, in other bytes: their encryption has changed. */
+  readonly rewrites?: {
+    readonly objects: readonly ObjectRow[];
+    readonly history: readonly ChangeRow[];
+  };
   /** History before this revision is no longer needed. */
   readonly trimHistoryBefore?: number;
   /** No revision above this one is given out before a batch with a higher ceiling is durable. */

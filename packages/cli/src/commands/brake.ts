@@ -1,10 +1,15 @@
 /**
  * `lifeboat brake`: whether the mass-deletion brake (D19) is on; `lifeboat brake release`: a person's word that what it
- * stopped may go on.
+ * stopped may go on, and that a restored control plane may delete in members again.
  */
 import { type Condition, type EvacuationBudget, findCondition } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { MASS_DELETION, releaseTime } from "@lifeboat/core/propagation/brake";
+import {
+  MASS_DELETION,
+  releaseTime,
+  RESTORED,
+  UNKNOWN_COPIES,
+} from "@lifeboat/core/propagation/brake";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { changeRecord, readRecord } from "@lifeboat/controllers/context";
@@ -32,18 +37,31 @@ export function addBrake(program: Command): void {
 }
 
 async function showBrake(plane: Client): Promise<void> {
-  print(hanging("", `the brake is ${describeBrake(await readRecord(plane))}`));
+  const record = await readRecord(plane);
+  print(hanging("", `the brake is ${describeBrake(record)}`));
+  const unknown = findCondition(record?.status?.conditions, UNKNOWN_COPIES);
+  if (restoredBy(record) !== undefined && unknown !== undefined)
+    print(hanging("", unknown.message));
 }
 
 async function releaseBrake(plane: Client): Promise<void> {
-  const braked = brakedBy(await readRecord(plane));
-  if (braked === undefined) {
+  const record = await readRecord(plane);
+  const braked = brakedBy(record);
+  const restored = restoredBy(record);
+  const now = createRealClock().now();
+  const words = {
+    ...(braked && { brakeReleasedAt: releaseTime(braked, now) }),
+    ...(restored && { restoreAgreedAt: releaseTime(restored, now) }),
+  };
+  if (braked === undefined && restored === undefined) {
     print(["the brake is not on: there is nothing to release"]);
     return;
   }
-  const brakeReleasedAt = releaseTime(braked, createRealClock().now());
-  await changeRecord(plane, (parts) => ({ ...parts, spec: { ...parts.spec, brakeReleasedAt } }));
-  print(["the brake is released: deletions go on, without a brake for ten minutes"]);
+  await changeRecord(plane, (parts) => ({ ...parts, spec: { ...parts.spec, ...words } }));
+  if (restored !== undefined)
+    print(["agreed: the restored control plane deletes in members again"]);
+  if (braked !== undefined)
+    print(["the brake is released: deletions go on, without a brake for ten minutes"]);
 }
 
 /** The condition that says so while deletions are stopped. */
@@ -52,9 +70,15 @@ export function brakedBy(budget: EvacuationBudget | undefined): Condition | unde
   return condition?.status === "True" ? condition : undefined;
 }
 
+/** The condition that holds deletions in members after a restore. */
+function restoredBy(budget: EvacuationBudget | undefined): Condition | undefined {
+  const condition = findCondition(budget?.status?.conditions, RESTORED);
+  return condition?.status === "True" ? condition : undefined;
+}
+
 /** Whether deletions are stopped, since when and why, in words. */
 export function describeBrake(budget: EvacuationBudget | undefined): string {
-  const braked = brakedBy(budget);
+  const braked = restoredBy(budget) ?? brakedBy(budget);
   if (braked === undefined) return "off: deletions go on";
   return `on since ${braked.lastTransitionTime}: ${braked.message}`;
 }

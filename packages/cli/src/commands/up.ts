@@ -17,6 +17,8 @@ import {
   createSigner,
   createOidc,
   createTlsServer,
+  encryptedStorage,
+  type EncryptionOptions,
   openLmdbStorage,
   openPki,
   openTokenCrypto,
@@ -35,7 +37,16 @@ import {
   parseLogLevel,
   seedFromProcess,
 } from "../environment.ts";
+import { auditFrom, auditOptions } from "../audit.ts";
 import { controllerOptions, controllersFrom } from "../controller-options.ts";
+import {
+  pkiDirectory,
+  readRestoredMark,
+  refuseHalfRestored,
+  removeRestoredMark,
+  storeDirectory,
+} from "../data-directory.ts";
+import { encryptionFrom, encryptionOptions } from "../encryption.ts";
 import { retiredWarnings } from "../failover-options.ts";
 import { CommandFailed } from "../failure.ts";
 import { type Listen, parseListen, urlHost } from "../listen.ts";
@@ -83,7 +94,7 @@ export const upOptions: readonly OptionDefinition[] = [
   {
     name: "restored",
     type: "switch",
-    help: "The data directory was restored from a backup: clients with watches list again",
+    help: "The data directory was put back without `lifeboat restore`: clients list again, nothing is deleted in members",
   },
   {
     name: "members",
@@ -94,6 +105,8 @@ export const upOptions: readonly OptionDefinition[] = [
     max: MAX_MEMBERS,
     help: "Start so many simulated member clusters in a process of their own and join them",
   },
+  ...encryptionOptions,
+  ...auditOptions,
   ...memberSizeOptions,
   ...memberModeOptions,
   ...oidcOptions,
@@ -125,8 +138,13 @@ async function up(settings: Settings): Promise<void> {
   const agentTimes = agentTimesFrom(settings);
   const provider = oidcFrom(settings);
   for (const warning of retiredWarnings(settings)) process.stderr.write(`lifeboat: ${warning}\n`);
+  const openAudit = auditFrom(settings);
+  const encryption = encryptionFrom(settings, dataDirectory);
   makeDirectory(dataDirectory);
   makeDirectory(kubeconfigDirectory);
+  refuseHalfRestored(dataDirectory);
+  const mark = readRestoredMark(dataDirectory);
+  const restoredFrom = mark?.takenAt ?? (settings.isOn("restored") ? "" : undefined);
   const log = createPinoLog({ level });
   const ports = {
     clock: createRealClock(),
@@ -134,11 +152,17 @@ async function up(settings: Settings): Promise<void> {
     ids: createRealIds(),
     log,
     metrics: createPromMetrics(),
-    storage: await openStorage(join(dataDirectory, "store"), settings.isOn("restored"), log),
+    storage: await openStorage(
+      storeDirectory(dataDirectory),
+      restoredFrom !== undefined,
+      encryption,
+      log,
+    ),
     nextTurn,
-    tokenCrypto: await openTokenCrypto(join(dataDirectory, "pki")),
+    tokenCrypto: await openTokenCrypto(pkiDirectory(dataDirectory)),
   };
-  const pki = await openPki(ports.clock, join(dataDirectory, "pki"));
+  const audit = await openAudit(ports);
+  const pki = await openPki(ports.clock, pkiDirectory(dataDirectory));
   const oidc = provider === undefined ? [] : [createOidc(ports, provider)];
   const scripts = createScriptWorkers();
   let proxy: Proxy | undefined;
@@ -148,6 +172,8 @@ async function up(settings: Settings): Promise<void> {
     tokenAuthenticators: oidc,
     scripts,
     signer: createSigner(() => pki.authority()),
+    restoredFrom,
+    auditor: audit.auditor,
     work: {
       controllers,
       proxy: (routes) => (proxy = createMemberProxy(ports, routes)),
@@ -157,6 +183,8 @@ async function up(settings: Settings): Promise<void> {
       instance: hostname(),
     },
   });
+  // The hold is on the fleet's record now.
+  if (mark !== undefined) removeRestoredMark(dataDirectory);
   const tls = createTlsServer({
     handle: plane.server.handle,
     identify: plane.server.identify,
@@ -197,6 +225,7 @@ async function up(settings: Settings): Promise<void> {
     services: createManager(ports, [...keeper, ...oidc]),
     closeProxy: () => proxy?.close(),
   });
+  await audit.close();
   await scripts.close();
 }
 
@@ -241,8 +270,15 @@ function announce(url: string, kubeconfig: string): void {
   );
 }
 
-async function openStorage(directory: string, isRestored: boolean, log: Log): Promise<Storage> {
-  const storage = await openLmdbStorage(directory, { warn: (sentence) => log.warn(sentence) });
+async function openStorage(
+  directory: string,
+  isRestored: boolean,
+  encryption: Pick<EncryptionOptions, "keyring" | "tables">,
+  log: Log,
+): Promise<Storage> {
+  const tell = (sentence: string): void => log.warn(sentence);
+  const onDisk = await openLmdbStorage(directory, { warn: tell });
+  const storage = encryptedStorage(onDisk, { ...encryption, tell });
   return isRestored ? restoredStorage(storage) : storage;
 }
 

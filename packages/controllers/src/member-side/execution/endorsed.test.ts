@@ -1,11 +1,12 @@
 /** Execution beside the member: a first copy needs an endorsement that the plane has at that moment (D26). */
-import { type AnyObject, type New, orNothing, type Work, works } from "@lifeboat/api";
+import { type AnyObject, clusters, type New, orNothing, type Work, works } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import { type Client, NotSent } from "@lifeboat/kit";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createFleet, type Fleet } from "../../../../../testkit/src/fleet.ts";
 import { configMap, namespace, resources } from "../../../../../testkit/src/objects.ts";
 import { wrapped } from "../../../../../testkit/src/wrapped-client.ts";
+import { holdDeletions, markClusters } from "../../operating/restored/hold-deletions.ts";
 import { createClusterExecution } from "./cluster-execution.ts";
 import { ES, marked, nameOf, workOf } from "./execution.suite.ts";
 import { readEndorsements } from "./still-wanted.ts";
@@ -62,7 +63,7 @@ async function start(annotations: Readonly<Record<string, string>> = BINDING): P
     cluster: "m1",
     plane,
     member: fleet.member("m1").client,
-    word: readEndorsements(plane, () => undefined),
+    word: readEndorsements(plane, "m1", () => undefined),
     events,
     interpretation,
     works: {
@@ -166,4 +167,25 @@ it("what runs keeps running without the plane", async () => {
   isCut = true;
   await fleet.advance("5h");
   expect(await hasCopy()).toBe(true);
+});
+
+it("the copy of a Work that goes stays while its Cluster is marked after a restore", async () => {
+  await start();
+  await endorse();
+  await hear();
+  await fleet.plane.create(clusters, {
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { name: "m1" },
+    spec: { syncMode: "Pull" },
+  });
+  await holdDeletions(fleet, fleet.plane, "");
+  await fleet.plane.delete(works, WORK);
+  known = await fleet.plane.get(works, WORK);
+  await hear();
+  expect(await hasCopy()).toBe(true);
+  const { items } = await fleet.plane.list(clusters);
+  await markClusters(fleet.plane, items, false);
+  await hear();
+  expect(await hasCopy()).toBe(false);
 });

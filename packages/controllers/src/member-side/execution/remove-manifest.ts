@@ -10,6 +10,7 @@ import type { Fields } from "@lifeboat/core";
 import { decideRemove, podsOf } from "@lifeboat/core/propagation/applying";
 import type { ObjectReference } from "./member-objects.ts";
 import type { MemberWrites } from "./member-writes.ts";
+import { HELD_AGAIN_MS } from "./restore-hold.ts";
 
 export interface Removal {
   readonly manifest: Fields;
@@ -20,11 +21,15 @@ export interface Removal {
   readonly onSeen: (uid: string) => void;
   /** Asks, before anything is removed, whether the server still has this very Work; false: not now. */
   readonly isStillGoing: (signal: AbortSignal) => Promise<boolean>;
+  /** Asks, before anything is deleted, whether deletions wait for a person after a restore. */
+  readonly isHeld: (signal: AbortSignal) => Promise<boolean>;
 }
 
 export type Removed =
   | { readonly kind: "gone" }
   | { readonly kind: "leaving"; readonly checkAgainAt: Instant }
+  /** It stays until a person agrees (restore-hold.ts). */
+  | { readonly kind: "held"; readonly checkAgainAt: Instant }
   | { readonly kind: "failed"; readonly problem: string };
 
 /** A watch reports the end of an object; this is for the case that it does not. */
@@ -47,6 +52,9 @@ export async function removeManifest(
   if (plan.reason === "UidUnknown") return { kind: "failed", problem: "the object has no uid" };
   if (plan.commands.length > 0 && !(await removal.isStillGoing(signal)))
     return { kind: "leaving", checkAgainAt: addMs(clock.now(), OBJECT_AGAIN_MS) };
+  const deletes = plan.commands.some(({ kind }) => kind === "delete");
+  if (deletes && (await removal.isHeld(signal)))
+    return { kind: "held", checkAgainAt: addMs(clock.now(), HELD_AGAIN_MS) };
   for (const command of plan.commands) await writes.remove(reference, command, signal);
   if (plan.reason === "Released" || plan.reason === "NotOurs") return { kind: "gone" };
   const rest = plan.reason === "Deleted" ? await writes.read(reference, signal) : observed;

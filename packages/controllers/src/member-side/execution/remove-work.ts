@@ -21,12 +21,13 @@ import type { MemberObjects } from "./member-objects.ts";
 import { waitsForDependents } from "./member-writes.ts";
 import { againAtEarliest, pauseAfterFailure, type PausePorts } from "./reconcile-again.ts";
 import { removeManifest } from "./remove-manifest.ts";
-import { isSameWork } from "./still-wanted.ts";
+import { isSameWork, type PlaneWord } from "./still-wanted.ts";
 import { manifestsOf, recordedUid } from "./work-fields.ts";
 import type { WorkMemory } from "./work-memory.ts";
 
 export interface RemovePorts extends LocatePorts, PausePorts {
   readonly plane: Client;
+  readonly word: Pick<PlaneWord, "isHeld">;
   readonly events: EventRecorder;
   readonly objects: MemberObjects;
 }
@@ -80,6 +81,7 @@ async function removeOne(
       preserve: spec.preserveResourcesOnDeletion === true,
       waitForDependents: waitsForDependents(metadata.annotations),
       isStillGoing: (until: AbortSignal) => isSameWork(ports.plane, work, until),
+      isHeld: (until: AbortSignal) => ports.word.isHeld(until),
       onSeen: (uid: string) => {
         if (uid === recordedUid(work, ordinal)) memory.late.know(ordinal);
       },
@@ -87,6 +89,10 @@ async function removeOne(
     const removed = await removeManifest(memory.ports, removal, signal);
     if (removed.kind === "failed") return removalFailed(ports, work, memory, removed.problem);
     if (removed.kind === "leaving") return removed.checkAgainAt;
+    if (removed.kind === "held") {
+      tellHeld(ports, work, memory);
+      return removed.checkAgainAt;
+    }
     if (memory.late.isAbsenceProof(ordinal)) return undefined;
     return addMs(ports.clock.now(), LATE_AGAIN_MS);
   } catch (error) {
@@ -112,6 +118,18 @@ function removalFailed(
       message: `Failed to remove the objects from cluster ${ports.cluster}: ${problem}`,
     });
   return pauseAfterFailure(ports, work, memory, problem);
+}
+
+function tellHeld(ports: RemovePorts, work: Work, memory: WorkMemory): void {
+  if (memory.toldHeld === true) return;
+  memory.toldHeld = true;
+  ports.events.record(work, {
+    type: "Warning",
+    reason: "RemovalHeld",
+    message:
+      `The objects of the Work stay in cluster ${ports.cluster}: the control plane was restored from a backup, and ` +
+      "deletes nothing in members until a person agrees (lifeboat brake release).",
+  });
 }
 
 async function release(

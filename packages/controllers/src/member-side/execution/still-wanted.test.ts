@@ -28,7 +28,7 @@ beforeEach(async () => {
     cluster: "m1",
     plane,
     member: fleet.member("m1").client,
-    word: askBindings(plane, "m1"),
+    word: askBindings(fleet.context, "m1"),
     events,
     interpretation,
     works: {

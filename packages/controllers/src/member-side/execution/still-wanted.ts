@@ -39,6 +39,7 @@ import {
 } from "@lifeboat/core/propagation/works";
 import { type Client, NotSent, OutcomeUnknown } from "@lifeboat/kit";
 import { type Binding, bindingResource } from "../../context/bindings.ts";
+import { type HoldPorts, isClusterHeld, isHeld } from "./restore-hold.ts";
 
 /** A copy in the member that bears our marks and has no Work. */
 export interface StrayCopy {
@@ -62,11 +63,15 @@ export interface PlaneWord {
   /** Asked immediately before the first create for a Work that was never tried. */
   mayCreate(work: Work, signal: AbortSignal): Promise<boolean>;
   judgeStray(stray: StrayCopy, signal: AbortSignal): Promise<JudgedStray>;
+  /** Whether deletions in the member wait for a person, after a restore; asked immediately before each. */
+  isHeld(signal: AbortSignal): Promise<boolean>;
 }
 
 /** For execution in the control plane: bindings are read from the server. */
-export function askBindings(plane: Client, cluster: string): PlaneWord {
+export function askBindings(ports: HoldPorts, cluster: string): PlaneWord {
+  const { plane } = ports;
   return {
+    isHeld: (signal) => isHeld(ports, signal),
     mayBegin: (work, signal) => askBinding(plane, cluster, work, signal),
     mayCreate: () => Promise.resolve(true),
     judgeStray: async ({ copy, seenForMs }, signal) => {
@@ -78,8 +83,13 @@ export function askBindings(plane: Client, cluster: string): PlaneWord {
 }
 
 /** For an agent: Works bear the answer, and stray copies are reported for the plane to judge. */
-export function readEndorsements(plane: Client, report: (stray: StrayCopy) => void): PlaneWord {
+export function readEndorsements(
+  plane: Client,
+  cluster: string,
+  report: (stray: StrayCopy) => void,
+): PlaneWord {
   return {
+    isHeld: (signal) => isClusterHeld(plane, cluster, signal),
     mayBegin: (work) => Promise.resolve(isEndorsed(work) ? "wanted" : "awaited"),
     mayCreate: async (work, signal) => {
       const now = await onServer(plane, work, signal);

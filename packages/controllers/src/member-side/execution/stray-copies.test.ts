@@ -3,6 +3,9 @@ import { type AnyObject, isRefused, type New, resourceBindings, works } from "@l
 import { afterEach, expect, it } from "vitest";
 import { createFleet, type Fleet } from "../../../../../testkit/src/fleet.ts";
 import { configMap, namespace, resources } from "../../../../../testkit/src/objects.ts";
+import { formatTime } from "@lifeboat/base";
+import { changeRecord } from "../../context/fleet-record.ts";
+import { holdDeletions } from "../../operating/restored/hold-deletions.ts";
 import { createExecution } from "../../propagation/execution/create-execution.ts";
 import { ES, marked, workOf } from "./execution.suite.ts";
 
@@ -82,6 +85,45 @@ it("one whose binding is elsewhere and well goes, and nothing else does", async 
   const key = { namespace: "default", name: "other" };
   await expect(fleet.member("m1").client.get(resources.configMaps, key)).resolves.toBeDefined();
 });
+
+it("one stays after a restore of the control plane until a person agrees, whatever its binding", async () => {
+  await start();
+  await createBinding();
+  await holdDeletions(fleet, fleet.plane, "2026-01-01T00:00:00Z");
+  await appears(stray());
+  await fleet.advance("1h");
+  expect(await isThere()).toBe(true);
+  await agree();
+  await fleet.advance("2m");
+  expect(await isThere()).toBe(false);
+});
+
+it("the copy of a Work that goes stays after a restore until a person agrees", async () => {
+  await start();
+  const key = { namespace: "default", name: "other" };
+  const [work] = (await fleet.plane.list(works)).items;
+  const name = work?.metadata.name ?? "";
+  await holdDeletions(fleet, fleet.plane, "2026-01-01T00:00:00Z");
+  await fleet.plane.delete(works, { namespace: ES, name });
+  await fleet.advance("30m");
+  await expect(fleet.member("m1").client.get(resources.configMaps, key)).resolves.toBeDefined();
+  const events = (await fleet.plane.list(resources.events)).items as unknown as {
+    reason: string;
+  }[];
+  expect(events.filter(({ reason }) => reason === "RemovalHeld")).toHaveLength(1);
+  await agree();
+  await fleet.advance("2m");
+  expect((await fleet.plane.list(works)).items).toEqual([]);
+  await expect(fleet.member("m1").client.get(resources.configMaps, key)).rejects.toThrow();
+});
+
+async function agree(): Promise<void> {
+  const restoreAgreedAt = formatTime(fleet.clock.now());
+  await changeRecord(fleet.plane, (parts) => ({
+    ...parts,
+    spec: { ...parts.spec, restoreAgreedAt },
+  }));
+}
 
 it("one that came while no process watched goes at the next start", async () => {
   await start();

@@ -3,7 +3,8 @@
  *
  * 1. The member and the Work are read from their servers, and the judge reads the binding: a cache that is behind removes
  *    nothing. An agent's judge is the plane, by the copy that the agent reports (`readEndorsements`).
- * 2. A copy is deleted by the uid that it was judged under.
+ * 2. After a restore of the control plane nothing is removed until a person agrees (restore-hold.ts).
+ * 3. A copy is deleted by the uid that it was judged under.
  */
 import { type AnyObject, type ObjectKey, orNothing, Refused, works } from "@lifeboat/api";
 import { addMs, type Clock } from "@lifeboat/base";
@@ -50,6 +51,7 @@ export async function removeStray(
     const seenForMs = clock.monotonic() - seenAt;
     const { verdict, binding } = await ports.word.judgeStray({ work, copy, seenForMs }, signal);
     if (verdict !== "remove" || binding === undefined) return verdict === "wait" ? again : done;
+    if (await ports.word.isHeld(signal)) return again;
     signal.throwIfAborted();
     await remove(ports, reference, copy, binding, signal);
     return again;

@@ -34,6 +34,8 @@ export interface WorkMemory {
   wanted: boolean;
   /** A write was sent to the member for it, whether its status shows that or not. */
   wrote: boolean;
+  /** An Event was recorded that its removal waits for a person (restore-hold.ts). */
+  toldHeld?: boolean;
   failures: number;
 }
 

@@ -12,8 +12,10 @@
  *    (`spec.brakeReleasedAt`) is shown there at once.
  */
 import { type EvacuationBudget, hasCondition, type ObjectKey, setCondition } from "@lifeboat/api";
-import { type Instant, parseTime } from "@lifeboat/base";
+import { type Instant, instantOf, parseTime } from "@lifeboat/base";
+import type { PlannedCondition } from "@lifeboat/core";
 import {
+  agreedConditions,
   brakeCondition,
   decideDeletion,
   type DeletionPlan,
@@ -175,12 +177,15 @@ class BudgetGate implements DeletionGate {
     const budget = informers.evacuationBudgets.get(key);
     if (budget === undefined) return done;
     const now = clock.now();
-    if (brakeCondition(viewOf(budget), now) !== undefined) {
+    if (releasedConditions(budget, now).length > 0) {
       await swapRecordStatus(plane, (record) => shownRelease(record, now), { signal });
       return done;
     }
-    const released = parseTime(budget.spec.brakeReleasedAt ?? "");
-    return released !== undefined && released > now ? checkAgainAt(released) : done;
+    const { brakeReleasedAt = "", restoreAgreedAt = "" } = budget.spec;
+    const future = [parseTime(brakeReleasedAt), parseTime(restoreAgreedAt)]
+      .filter((time) => time !== undefined)
+      .filter((time) => time > now);
+    return future.length === 0 ? done : checkAgainAt(instantOf(Math.min(...future)));
   }
 }
 
@@ -193,11 +198,18 @@ function viewOf({ spec, status }: EvacuationBudget): Omit<DeletionView, "asked" 
 }
 
 function shownRelease(record: EvacuationBudget, now: Instant): RecordSwap<void> {
-  const condition = brakeCondition(viewOf(record), now);
-  if (condition === undefined) return { answer: undefined };
   const { status } = record;
-  const conditions = setCondition(status?.conditions, condition, now);
-  return { status: { ...status, conditions }, answer: undefined };
+  const shown = releasedConditions(record, now);
+  if (shown.length === 0) return { answer: undefined };
+  let conditions = status?.conditions;
+  for (const condition of shown) conditions = setCondition(conditions, condition, now);
+  return { status: { ...status, ...(conditions && { conditions }) }, answer: undefined };
+}
+
+/** What a person has let go on, and the record does not show yet. */
+function releasedConditions(record: EvacuationBudget, now: Instant): readonly PlannedCondition[] {
+  const released = brakeCondition(viewOf(record), now);
+  return [...(released === undefined ? [] : [released]), ...agreedConditions(record, now)];
 }
 
 /** A relist may skip states, so a release is seen by either of its signs. */

@@ -9,6 +9,7 @@
  * 1. Bindings and Works are read from the server before anything goes; a deletion carries uid and version.
  * 2. A report is a claim of the member: it reaches nothing but its own execution namespace, a few Works at a time, and never an
  *    existing Work.
+ * 3. After a restore nothing is removed for a report until a person agrees (restore-hold.ts).
  */
 import {
   isRefused,
@@ -46,6 +47,7 @@ import {
 } from "@lifeboat/kit";
 import { type Binding, bindingResource } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
+import { isHeld } from "../../member-side/execution/restore-hold.ts";
 
 const CONCURRENCY = 4;
 /** A report that has to wait is judged again by the next renewal that still bears it, but not more often than that. */
@@ -177,6 +179,7 @@ class Strays {
     const binding = await readBinding(this.#context, annotations, signal);
     if (binding === undefined || judgeStray({ cluster, copy, binding, seenForMs }) !== "remove")
       return;
+    if (await isHeld(this.#context, signal)) return;
     const key = { namespace: executionNamespace(cluster), name: work };
     if ((await orNothing(plane.get(workResource, key, { signal }))) !== undefined) return;
     try {

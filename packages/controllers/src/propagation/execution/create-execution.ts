@@ -93,7 +93,7 @@ class Execution implements Service {
         plane,
         member,
         works,
-        word: askBindings(plane, cluster),
+        word: askBindings(this.#context, cluster),
         events,
         interpretation,
         ...(limits && { limits }),

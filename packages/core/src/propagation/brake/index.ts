@@ -9,4 +9,13 @@ export {
   MASS_DELETION,
   releaseTime,
 } from "./brake.ts";
+export {
+  agreedConditions,
+  isHeldByRestore,
+  type MemberSurvey,
+  RESTORED,
+  restoredCondition,
+  UNKNOWN_COPIES,
+  unknownCopiesCondition,
+} from "./restored.ts";
 export { type DeletionReason, deletionReasons } from "./reasons.ts";
