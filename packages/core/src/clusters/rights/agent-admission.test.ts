@@ -40,6 +40,21 @@ function ofCluster(over: Partial<AgentWrite>): AgentWrite {
   return { ...base, namespace: "", name: "eu-1", object: cluster, old: cluster, ...over };
 }
 
+const OFF = { type: "Fenced", status: "True" };
+
+/** A report of these conditions, after those. */
+function reported(now: readonly object[], before: readonly object[]): AgentWrite {
+  const withConditions = (conditions: readonly object[]): object => ({
+    ...cluster,
+    status: { ...cluster.status, conditions },
+  });
+  return ofCluster({
+    subresource: "status",
+    object: withConditions(now),
+    old: withConditions(before),
+  });
+}
+
 function created(object: object, over: Partial<AgentWrite> = {}): AgentWrite {
   return ofCluster({ operation: "CREATE", object, old: undefined, ...over });
 }
@@ -111,6 +126,10 @@ const allowed: Readonly<Record<string, AgentWrite>> = {
     subresource: "status",
     object: { ...cluster, status: { ...cluster.status, kubernetesVersion: "v1" } },
   }),
+  "reports that it is ready, beside what others reported": reported(
+    [{ type: "Ready", status: "True" }, OFF],
+    [{ type: "Ready", status: "False" }, OFF],
+  ),
   "deletes it": ofCluster({ operation: "DELETE", object: undefined }),
   "writes its Lease": inNamespace("coordination.k8s.io", "leases", "karmada-cluster", "eu-1"),
   "writes its Secret": inNamespace("", "secrets", "karmada-cluster", "eu-1"),
@@ -186,6 +205,16 @@ const refused: Readonly<Record<string, AgentWrite>> = {
     subresource: "status",
     object: { ...cluster, status: {} },
   }),
+  "declares itself off": reported([OFF], []),
+  "takes back that it is off": reported([], [OFF]),
+  "declares its stale copies removed": reported(
+    [{ type: "StaleCopiesRemoved", status: "True" }],
+    [{ type: "StaleCopiesRemoved", status: "False" }],
+  ),
+  "reports in place of a detector": reported(
+    [{ type: "ServiceDomainNameResolutionReady", status: "True" }],
+    [],
+  ),
   "writes the Lease of another": inNamespace(
     "coordination.k8s.io",
     "leases",

@@ -4,7 +4,7 @@
  * 1. An agent creates a Cluster, Lease, Secret and certificate request only under the names that belong to its cluster.
  * 2. Of its Cluster it writes where and how it is found (id, provider, region, zones, endpoint, references to its own
  *    Secrets) and the status; never what attracts work or keeps it away: labels, annotations, taints, resource models,
- *    the mode, the actions of Remedies.
+ *    the mode, the actions of Remedies, the conditions that others report.
  * 3. Of its Works it writes the status, and takes the finalizer of execution off a Work that is being deleted.
  * 4. Its Events are about its own objects.
  * 5. Whatever else it is given by RBAC: it writes no other kind.
@@ -93,13 +93,7 @@ function checkCluster(cluster: string, write: AgentWrite): string | undefined {
   const { operation, name, subresource, object, old } = write;
   if (name !== cluster) return `the agent of cluster ${cluster} writes no other Cluster`;
   if (operation === "DELETE") return undefined;
-  if (subresource === "status")
-    return equalJson(
-      valueAt(object, "status", "remedyActions"),
-      valueAt(old, "status", "remedyActions"),
-    )
-      ? undefined
-      : "an agent does not write status.remedyActions";
+  if (subresource === "status") return foreignStatus(object, old);
   return (
     foreignField("metadata", OWN_METADATA_FIELDS, object, old) ??
     (operation === "CREATE" ? pullOnly(object) : undefined) ??
@@ -112,6 +106,29 @@ function checkCluster(cluster: string, write: AgentWrite): string | undefined {
     foreignSecret(cluster, object, "secretRef") ??
     foreignSecret(cluster, object, "impersonatorSecretRef")
   );
+}
+
+/** The control plane, Remedies, a detector, and what switches clusters off report these parts of the status. */
+function foreignStatus(object: unknown, old: unknown): string | undefined {
+  const actions = ["status", "remedyActions"] as const;
+  if (!equalJson(valueAt(object, ...actions), valueAt(old, ...actions)))
+    return "an agent does not write status.remedyActions";
+  const changed = FOREIGN_CONDITIONS.find(
+    (type) => !equalJson(conditionOf(object, type), conditionOf(old, type)),
+  );
+  return changed === undefined ? undefined : `an agent does not write the condition ${changed}`;
+}
+
+/** What these conditions report lets a workload start twice, or brings work and traffic to a cluster. */
+const FOREIGN_CONDITIONS = [
+  "Fenced",
+  "StaleCopiesRemoved",
+  "Leaving",
+  "ServiceDomainNameResolutionReady",
+] as const;
+
+function conditionOf(object: unknown, type: string): unknown {
+  return listAt(object, "status", "conditions").find((one) => textAt(one, "type") === type);
 }
 
 function pullOnly(object: unknown): string | undefined {
