@@ -4,7 +4,7 @@
  * Method: a real plane on a small file system of its own, filled and emptied through its API three times.
  */
 import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { get } from "node:https";
 import { join } from "node:path";
 import { connectByKubeconfig, type HttpClient } from "@lifeboat/kit/adapters";
@@ -53,7 +53,7 @@ test("17.5: deletions make room for writes, and /readyz names the disk meanwhile
     const names = await fill(client, round);
     counts.push(names.length);
     await expect(client.read("/readyz")).rejects.toThrow();
-    expect(await textOf(`${plane.url}/readyz/disk`)).toMatch(/the disk of .* is full/);
+    expect(await textOf(plane, "/readyz/disk")).toMatch(/the disk of .* is full/);
     expect(await client.read("/readyz?exclude=disk")).toBe("ok");
     expect(await client.read("/livez")).toBe("ok");
     // Half of them are enough for writes to go on.
@@ -105,10 +105,14 @@ async function fill(api: HttpClient, round: number): Promise<string[]> {
   return names;
 }
 
-/** The whole answer, whatever its code: the client quotes only a Status. */
-function textOf(url: string): Promise<string> {
+/** The whole answer to the administrator, whatever its code: the client quotes only a Status. */
+function textOf({ url, dataDirectory }: RunningLifeboat, path: string): Promise<string> {
+  const pair = {
+    cert: readFileSync(join(dataDirectory, "pki", "client-admin.crt")),
+    key: readFileSync(join(dataDirectory, "pki", "client-admin.key")),
+  };
   return new Promise((resolve, reject) => {
-    const sent = get(url, { rejectUnauthorized: false }, (answer) => {
+    const sent = get(`${url}${path}`, { rejectUnauthorized: false, ...pair }, (answer) => {
       let text = "";
       answer.setEncoding("utf8");
       answer.on("data", (part: string) => (text += part));
