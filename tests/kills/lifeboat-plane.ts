@@ -81,7 +81,10 @@ class LifeboatPlane implements KillablePlane {
     const { metadata, items } = await this.#client.list(configMaps, {
       namespace: prefix.slice(0, -1),
     });
-    return { revision: Number(metadata.resourceVersion), items: items.map(itemOf) };
+    return {
+      revision: Number(metadata.resourceVersion),
+      items: items.filter(isOfWriters).map(itemOf),
+    };
   }
 
   async watch(prefix: string, from: number, sink: (event: SeenEvent) => void): Promise<void> {
@@ -89,7 +92,8 @@ class LifeboatPlane implements KillablePlane {
     const options = { namespace: prefix.slice(0, -1), resourceVersion };
     this.#client.watch(configMaps, options, {
       event: (event) => {
-        if (event.type !== "BOOKMARK") sink({ type: event.type, ...itemOf(event.object) });
+        if (event.type !== "BOOKMARK" && isOfWriters(event.object))
+          sink({ type: event.type, ...itemOf(event.object) });
       },
       end: (why) => {
         if (why.kind === "refused") throw new Error(`a watch was refused: ${why.status.message}`);
@@ -131,6 +135,11 @@ async function answered<T>(write: () => Promise<T>): Promise<T | "refused"> {
     if (refused) return "refused";
     return new Promise(() => undefined);
   }
+}
+
+/** Not what the control plane itself keeps: its address in `kube-public/cluster-info`. */
+function isOfWriters({ metadata }: AnyObject): boolean {
+  return metadata.namespace !== "kube-public";
 }
 
 function itemOf(object: AnyObject): ListedItem {

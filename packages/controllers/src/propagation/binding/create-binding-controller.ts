@@ -147,7 +147,6 @@ class BindingController {
     const moment = this.#context.time.moment();
     const times: Instant[] = [];
     const left = commands.filter((command) => {
-      // seed: makes-nothing
       if (command.kind !== "create" && command.kind !== "update") return true;
       const [id, content] = contentOf(command);
       const again = this.#recentWrites.heldUntil(id, content, moment);
