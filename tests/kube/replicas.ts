@@ -20,6 +20,8 @@ export interface AuditedRequest {
   readonly resource: string;
   /** When the API server got it, in milliseconds. */
   readonly at: number;
+  /** Whether it was carried out. */
+  readonly isAccepted: boolean;
 }
 
 export interface Replica {
@@ -114,6 +116,7 @@ function auditedOf(line: string): AuditedRequest {
   const event = JSON.parse(line) as {
     readonly verb: string;
     readonly requestReceivedTimestamp: string;
+    readonly responseStatus?: { readonly code?: number };
     readonly objectRef?: { readonly resource?: string };
     readonly user: { readonly extra?: Readonly<Record<string, readonly string[]>> };
   };
@@ -122,6 +125,7 @@ function auditedOf(line: string): AuditedRequest {
     verb: event.verb,
     resource: event.objectRef?.resource ?? "",
     at: Date.parse(event.requestReceivedTimestamp),
+    isAccepted: (event.responseStatus?.code ?? 0) < 300,
   };
 }
 
