@@ -87,7 +87,7 @@ class LogFile implements AuditLogFile {
     });
     if (this.#options.mode !== "batch") return written;
     written.catch(() => {
-      // Told by the warning: nobody waits for this line.
+      // The warning reports the failure; no request waits for this line.
     });
     return Promise.resolve();
   }

@@ -23,7 +23,7 @@ import {
 import { dirname } from "node:path";
 import { syncFolder } from "./durable-files.ts";
 
-/** The backup cannot be written or used; the message is a sentence for the person who asked for it. */
+/** The backup cannot be written or used; the message is a whole sentence, which the command prints. */
 export class BackupRefused extends Error {
   override readonly name = "BackupRefused";
 }

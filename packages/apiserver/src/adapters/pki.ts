@@ -114,7 +114,7 @@ export const AUTHORITY_NAME: DistinguishedName = [["CN", "lifeboat-ca"]];
 const DAY_MS = 24 * 60 * 60 * 1000;
 const AUTHORITY_DAYS = 3650;
 const LEAF_DAYS = 365;
-/** Made anew when less than this is left: a third of a leaf's life, so that no Event tells of an end that is looked after. */
+/** A certificate is replaced when less than this is left: a third of its life, before the first Event about its end. */
 const RENEW_DAYS = 122;
 /** An authority signs no more when less than this is left: certificates by it end with it. */
 const COMMIT_DAYS = 30;
