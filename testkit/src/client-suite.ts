@@ -6,9 +6,12 @@
  */
 import {
   type AnyObject,
+  customResourceDefinitions,
+  deployments,
   isRefused,
   keyOf,
   type KubeObject,
+  namespaces,
   Refused,
   type Resource,
   type WatchEvent,
@@ -38,27 +41,6 @@ const configMaps: Resource<ConfigMap> = {
   plural: "configmaps",
   kind: "ConfigMap",
   namespaced: true,
-};
-const namespaces: Resource = {
-  group: "",
-  version: "v1",
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
-const deployments: Resource = {
-  group: "apps",
-  version: "v1",
-  plural: "deployments",
-  kind: "Deployment",
-  namespaced: true,
-};
-const crds: Resource = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
 };
 
 function configMap(namespace: string, name: string, data: Record<string, string> = {}) {
@@ -710,7 +692,7 @@ async function establishKind(context: Context): Promise<Resource> {
     },
   };
   const status = { type: "object", properties: { ready: { type: "boolean" } } };
-  await client.create(crds, {
+  await client.create(customResourceDefinitions, {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
     metadata: { name },
@@ -730,7 +712,7 @@ async function establishKind(context: Context): Promise<Resource> {
     },
   });
   await context.eventually("the kind is established", async () => {
-    const crd = await client.get(crds, { namespace: "", name });
+    const crd = await client.get(customResourceDefinitions, { namespace: "", name });
     const { conditions } = (crd["status"] ?? {}) as {
       conditions?: { type: string; status: string }[] | null;
     };
@@ -757,7 +739,10 @@ function describeCustomResources(context: Context): void {
       widgets = await establishKind(context);
     });
     afterAll(() =>
-      context.client.delete(crds, { namespace: "", name: `${widgets.plural}.${widgets.group}` }),
+      context.client.delete(customResourceDefinitions, {
+        namespace: "",
+        name: `${widgets.plural}.${widgets.group}`,
+      }),
     );
 
     const widget = (namespace: string, name: string, spec: Record<string, unknown>) => ({

@@ -13,13 +13,7 @@ export {
 export { createFleet, type Fleet, type FleetMember, type FleetOptions } from "./fleet.ts";
 export { newCluster, newClusterSecret, newNamespace } from "./fleet-objects.ts";
 export { type Link, linked, type LinkFault, openLink } from "./link.ts";
-export {
-  flinkCrd,
-  flinkDeployment,
-  flinkDeployments,
-  statefulSet,
-  statefulSets,
-} from "./stateful-objects.ts";
+export { flinkCrd, flinkDeployment, flinkDeployments, statefulSet } from "./stateful-objects.ts";
 export { conditionOf, oneOf, placementText, reasonsAbout } from "./failover-reading.ts";
 export { bundleProgram } from "./bundle-program.ts";
 export { storedConfigMap } from "./stored-object.ts";
@@ -31,3 +25,11 @@ export {
   readPaperCertificate,
 } from "./paper-signer.ts";
 export { type FleetAgent, type FleetAgentOptions, startAgent } from "./agents.ts";
+export {
+  assignPods,
+  giveAddress,
+  type GlobalExample,
+  podsOf,
+  putGlobalExample,
+  reportReady,
+} from "./global-names.ts";

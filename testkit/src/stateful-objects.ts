@@ -1,15 +1,6 @@
 /** Workloads with state, as the stateful examples use them: a StatefulSet, and Flink's job as a custom resource. */
-import type { AnyObject, New, Resource } from "@lifeboat/api";
+import { type AnyObject, type New, type Resource, statefulSets } from "@lifeboat/api";
 import { newObject, resources } from "./objects.ts";
-
-/** The resource of StatefulSets. */
-export const statefulSets: Resource = {
-  group: "apps",
-  version: "v1",
-  plural: "statefulsets",
-  kind: "StatefulSet",
-  namespaced: true,
-};
 
 /** A StatefulSet to be created, in the namespace default. */
 export function statefulSet(name: string, replicas: number): New<AnyObject> {

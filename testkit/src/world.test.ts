@@ -1,14 +1,6 @@
 import { expect, test } from "vitest";
-import type { Resource } from "@lifeboat/api";
+import { configMaps } from "@lifeboat/api";
 import { createWorld } from "./world.ts";
-
-const configMaps: Resource = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
 
 function configMap(name: string, data: Readonly<Record<string, string>> = {}) {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" }, data };

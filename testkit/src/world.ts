@@ -29,6 +29,7 @@ import {
   createApiServer,
   createMemoryStorage,
   type MemberProxy,
+  type PodStreams,
   type MemoryStorage,
   type TokenCrypto,
   type User,
@@ -61,6 +62,8 @@ export interface WorldOptions {
   readonly tokenCrypto?: TokenCrypto;
   /** The way into members; absent: there are none. */
   readonly members?: MemberProxy;
+  /** Commands in pods; absent: there are none. */
+  readonly podStreams?: PodStreams;
 }
 
 export interface World {
@@ -153,6 +156,7 @@ class RunningWorld implements World {
         unreadyWhenFull: this.#options.unreadyWhenFull ?? false,
         auditor: this.#options.auditor,
         ...(this.#options.members === undefined ? {} : { members: this.#options.members }),
+        ...(this.#options.podStreams === undefined ? {} : { podStreams: this.#options.podStreams }),
       },
     );
     this.#client = this.#server.client(MASTER);

@@ -88,6 +88,28 @@ export {
 } from "./builtin/resources.ts";
 export { builtinSchema } from "./builtin/schema.ts";
 export {
+  certificateSigningRequests,
+  clusterRoleBindings,
+  clusterRoles,
+  configMaps,
+  customResourceDefinitions,
+  daemonSets,
+  deployments,
+  endpointSlices,
+  events,
+  leases,
+  namespaces,
+  nodes,
+  pods,
+  priorityClasses,
+  roleBindings,
+  roles,
+  secrets,
+  serviceAccounts,
+  services,
+  statefulSets,
+} from "./builtin/well-known.ts";
+export {
   DecodeError,
   type Decoded,
   decodeJson,
@@ -230,12 +252,13 @@ export {
   resourceInterpreterCustomizations,
 } from "./kinds/resource-interpreter-customization.ts";
 export { type WorkloadRebalancer, workloadRebalancers } from "./kinds/workload-rebalancer.ts";
-export { remedies, type Remedy } from "./kinds/remedy.ts";
+export { remedies, type Remedy, REMEDY_ACTIONS, TRAFFIC_CONTROL } from "./kinds/remedy.ts";
 export { multiClusterIngresses, type MultiClusterIngress } from "./kinds/multi-cluster-ingress.ts";
 export { type MultiClusterService, multiClusterServices } from "./kinds/multi-cluster-service.ts";
 export {
   type Evacuation,
   EVACUATION_PHASES,
+  type EvacuationApproval,
   evacuationBudgets,
   type EvacuationBudget,
   type EvacuationEntry,
@@ -246,6 +269,12 @@ export {
   type EvacuationStatus,
   FLEET_BUDGET,
 } from "./kinds/evacuation.ts";
+export {
+  type LedgerEntry,
+  type LedgerSlice,
+  ledgerSlices,
+  MAX_LEDGER_ENTRIES,
+} from "./kinds/ledger-slice.ts";
 export {
   FAULT_MODES,
   type SimulatedFault,

@@ -49,7 +49,7 @@ it("has every name once", () => {
     ...shortNames,
   ]);
   expect(new Set(names).size).toBe(names.length);
-  expect(controlPlaneKinds).toHaveLength(18);
+  expect(controlPlaneKinds).toHaveLength(19);
 });
 
 describe("types", () => {

@@ -11,6 +11,7 @@ import type { KindDeclaration, KindSettings, WriteContext } from "./builder/kind
 import { clusterTaintPolicyKind } from "./cluster-taint-policy.ts";
 import { clusterKind } from "./cluster.ts";
 import { evacuationBudgetKind, evacuationKind, evacuationSliceKind } from "./evacuation.ts";
+import { ledgerSliceKind } from "./ledger-slice.ts";
 import { multiClusterIngressKind } from "./multi-cluster-ingress.ts";
 import { multiClusterServiceKind } from "./multi-cluster-service.ts";
 import { clusterOverridePolicyKind, overridePolicyKind } from "./override-policy.ts";
@@ -40,6 +41,7 @@ export const controlPlaneKinds: readonly KindDeclaration[] = Object.freeze([
   evacuationKind,
   evacuationSliceKind,
   evacuationBudgetKind,
+  ledgerSliceKind,
   simulatedMemberKind,
 ]);
 

@@ -10,6 +10,7 @@ import {
   choice,
   decimal,
   flag,
+  integer,
   list,
   longInteger,
   object,
@@ -48,6 +49,7 @@ export const EVACUATION_PHASES = [
   "Braked",
   "Paused",
   "Held",
+  "AwaitingApproval",
   "Completed",
   "Abandoned",
 ] as const;
@@ -57,7 +59,8 @@ const evacuationStatus = object("How far it is.", {
   phase: optional(
     choice(
       "Recording: entries are being written. Running. Braked: the fleet's rate is 0. Paused: by a person, or the gate is " +
-        "off. Held: only entries without a target are left. Completed. Abandoned: the cluster recovered first.",
+        "off. Held: only entries without a target are left. AwaitingApproval: only entries are left that a person has not " +
+        "approved. Completed. Abandoned: the cluster recovered first.",
       EVACUATION_PHASES,
     ),
   ),
@@ -83,6 +86,12 @@ const evacuationStatus = object("How far it is.", {
       evicted: count("Released, and not yet safe elsewhere."),
       done: count("Moved."),
       held: count("Without a target for now."),
+      awaitingApproval: optional(count("Not released before a person approves them.")),
+      paused: optional(
+        count(
+          "Those of the queued whose namespace a person paused; they stay until it is resumed.",
+        ),
+      ),
       abandoned: count("Left where they are, because the cluster recovered or a person said so."),
       exempt: count("Never moved, such as a federated StatefulSet."),
     }),
@@ -116,6 +125,22 @@ const evacuationStatus = object("How far it is.", {
   conditions: optional(conditions("What else is known of it.")),
 });
 
+const approval = object(
+  "A person's approval; without a namespace and a uid it covers the whole evacuation.",
+  {
+    at: time("When it was given."),
+    expiresAt: optional(
+      time(
+        "What has not left by then waits for another approval; absent: it ends with the evacuation.",
+      ),
+    ),
+    namespace: optional(text("It covers the workloads of this namespace only.", { minLength: 1 })),
+    uid: optional(text("It covers the binding with this uid only.", { minLength: 1 })),
+    reason: optional(text("Why, in the words of the person.", { maxLength: 1024 })),
+  },
+);
+
+export type EvacuationApproval = Static<typeof approval>;
 export type EvacuationStatus = Static<typeof evacuationStatus>;
 export type EvacuationPhase = (typeof EVACUATION_PHASES)[number];
 
@@ -141,6 +166,13 @@ export const evacuationKind = declareKind({
   spec: object("Which cluster, and whether to go on.", {
     cluster: text("The faulty cluster; cannot be changed.", { minLength: 1 }),
     paused: withDefault(flag("true: nothing more is released."), false),
+    approvals: optional(
+      list(
+        "What people approved of this evacuation: entries that need an approval are released only under one of these.",
+        approval,
+        { maxItems: 100 },
+      ),
+    ),
   }),
   status: evacuationStatus,
   rules: ({ spec }, old) => unchanged("spec.cluster", spec.cluster, old?.spec.cluster),
@@ -162,6 +194,12 @@ const sliceEntry = object("One affected workload, and on which terms it moves.",
   ]),
   toleratedUntil: optional(time("Not before this time; absent: at once.")),
   purgeMode: optional(choice("What becomes of the old copy.", PURGE_MODES)),
+  priority: optional(
+    integer("Of entries that may leave, those with a higher number leave first; absent: 0."),
+  ),
+  approval: optional(
+    choice("Required: it does not leave before a person approves it.", ["Required"]),
+  ),
   result: optional(text("What tells the workload's result of that moment from others.")),
   exempt: optional(text("Why it does not move, as one word; absent: it moves.")),
 });
@@ -217,6 +255,24 @@ export const evacuationBudgetKind = declareKind({
   ],
   spec: object("What people say.", {
     paused: withDefault(flag("true: nothing is released anywhere."), false),
+    pausedClusters: optional(
+      list("Nothing is released from these clusters.", text("A cluster.", { minLength: 1 }), {
+        maxItems: 2000,
+      }),
+    ),
+    pausedNamespaces: optional(
+      list("No workload of these namespaces is released.", text("A namespace.", { minLength: 1 }), {
+        maxItems: 2000,
+      }),
+    ),
+    rateOverride: optional(
+      object("The rate that a person set for a time, whatever share of the fleet has failed.", {
+        perSecond: decimal("Releases per second; 0: none.", { minimum: 0 }),
+        setAt: time("When it was set."),
+        until: time("From then on the fleet decides again."),
+        reason: text("Why, in the words of the person.", { minLength: 1, maxLength: 1024 }),
+      }),
+    ),
     brakeReleasedAt: optional(
       time("A person let deletions go on after the mass-deletion brake of before this time."),
     ),
@@ -224,6 +280,9 @@ export const evacuationBudgetKind = declareKind({
       time(
         "A person let a restored control plane delete in members after a restore before this time.",
       ),
+    ),
+    trafficBlocksAgreedAt: optional(
+      time("A person let Remedies block traffic again after the brake of before this time."),
     ),
     isolationAgreedAt: optional(
       time(
@@ -251,9 +310,20 @@ export const evacuationBudgetKind = declareKind({
         { maxItems: 200 },
       ),
     ),
+    trafficBlocks: optional(
+      list(
+        "The clusters whose traffic conditions blocked within the last minute.",
+        object("One cluster.", {
+          at: time("When the block was let through."),
+          cluster: text("Its name."),
+        }),
+        { maxItems: 2000 },
+      ),
+    ),
     conditions: optional(
       conditions(
-        "MassDeletion is True while deletions are stopped. RestoredFromBackup is True while nothing is deleted in members " +
+        "MassDeletion is True while deletions are stopped. MassTrafficBlock is True while conditions block no further traffic, " +
+          "because they blocked half of the fleet within a minute. RestoredFromBackup is True while nothing is deleted in members " +
           "after a restore. PlaneMayBeIsolated is True while releases are stopped, because more than half of the Pull " +
           "clusters fell silent within a minute.",
       ),

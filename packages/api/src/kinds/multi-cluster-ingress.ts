@@ -1,6 +1,10 @@
-/** MultiClusterIngress: an Ingress whose backends are in several clusters. Its spec is that of an Ingress. */
-import { declareKind, type DeclaredObject } from "./builder/kind-declaration.ts";
-import { integer, list, object, optional, text } from "./builder/shape.ts";
+/** MultiClusterIngress: an Ingress whose backends are in several clusters. Its spec is that of an Ingress, and so are its rules. */
+import { checkIngress } from "../builtin/rules/networking.ts";
+import { type FieldError, invalid } from "../field-error.ts";
+import type { JsonObject } from "../json.ts";
+import { ageColumn, declareKind, type DeclaredObject } from "./builder/kind-declaration.ts";
+import { integer, list, object, optional, type Static, text } from "./builder/shape.ts";
+import { conditions } from "./shared/conditions.ts";
 
 const backend = object("Where requests go.", {
   service: optional(
@@ -70,6 +74,13 @@ export const multiClusterIngressKind = declareKind({
   description: "An Ingress whose backends are in several clusters.",
   shortNames: ["mci"],
   categories: ["karmada-io"],
+  columns: [
+    { name: "CLASS", type: "string", jsonPath: ".spec.ingressClassName" },
+    { name: "HOSTS", type: "string", jsonPath: ".spec.rules[*].host" },
+    { name: "ADDRESS", type: "string", jsonPath: ".status.loadBalancer.ingress[*].ip" },
+    { name: "BLOCKED", type: "string", jsonPath: ".status.trafficBlockClusters" },
+    ageColumn,
+  ],
   spec: object("As of an Ingress.", {
     ingressClassName: optional(text("The IngressClass that serves it.")),
     defaultBackend: optional(backend),
@@ -98,8 +109,36 @@ export const multiClusterIngressKind = declareKind({
         }),
       ),
     ),
+    conditions: optional(
+      conditions(
+        "AllBackendsBlocked is True while Remedies would block every cluster that has a backend: then none is blocked. " +
+          "BackendsLocated is False while a backend is in no cluster.",
+      ),
+    ),
   }),
+  rules: (ingress) => {
+    const problems: FieldError[] = [];
+    checkIngress(problems, ingress as unknown as JsonObject);
+    return [...problems, ...pathProblems(ingress.spec.rules ?? [])];
+  },
 });
 
 export type MultiClusterIngress = DeclaredObject<typeof multiClusterIngressKind>;
 export const multiClusterIngresses = multiClusterIngressKind.resource;
+
+/** Providers write paths into configurations of other programs: a line must not end there. */
+function pathProblems(rules: readonly Static<typeof rule>[]): readonly FieldError[] {
+  return rules.flatMap(({ http }, index) =>
+    (http?.paths ?? []).flatMap(({ path = "" }, at) =>
+      /[\p{Cc}\p{Zl}\p{Zp}]/u.test(path)
+        ? [
+            invalid(
+              `spec.rules[${index}].http.paths[${at}].path`,
+              path,
+              "must not contain control characters",
+            ),
+          ]
+        : [],
+    ),
+  );
+}

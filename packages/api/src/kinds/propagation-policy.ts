@@ -81,10 +81,13 @@ const spec = object("What is propagated, and how.", {
     ),
   ),
   schedulePriority: optional(
-    object("The order in which the scheduler serves bindings. Without effect yet.", {
-      priorityClassSource: choice("Where the class is defined.", ["KubePriorityClass"]),
-      priorityClassName: text("The name of the class."),
-    }),
+    object(
+      "The order in which workloads leave a failed cluster: those of a higher class first. Without effect on scheduling.",
+      {
+        priorityClassSource: choice("Where the class is defined.", ["KubePriorityClass"]),
+        priorityClassName: text("The name of the class."),
+      },
+    ),
   ),
 });
 
@@ -200,7 +203,9 @@ function policyWarnings({ spec: given }: Policy, settings: KindSettings): readon
     ...(keepsNothing ? failoverWarnings(given.failover, "spec.failover") : []),
     ...(given.schedulePriority === undefined
       ? []
-      : ["spec.schedulePriority: has no effect yet; bindings are not ordered by priority"]),
+      : [
+          "spec.schedulePriority: orders what leaves a failed cluster; it has no effect on the order of scheduling",
+        ]),
     ...(given.placement?.workloadAffinity === undefined
       ? []
       : [

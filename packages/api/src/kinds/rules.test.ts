@@ -875,8 +875,82 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
       },
       "spec.decisionMatches[0].clusterConditionMatch.operator",
     ],
+    [
+      "an entry has a comparison",
+      { decisionMatches: [{}] },
+      "spec.decisionMatches[0].clusterConditionMatch",
+      /Required/,
+    ],
+    [
+      "a status is True, False or Unknown",
+      {
+        decisionMatches: [
+          {
+            clusterConditionMatch: {
+              conditionType: "a",
+              operator: "Equal",
+              conditionStatus: "false",
+            },
+          },
+        ],
+      },
+      "spec.decisionMatches[0].clusterConditionMatch.conditionStatus",
+      /supported values/,
+    ],
+    [
+      "a type has letters",
+      {
+        decisionMatches: [
+          {
+            clusterConditionMatch: {
+              conditionType: "",
+              operator: "Equal",
+              conditionStatus: "True",
+            },
+          },
+        ],
+      },
+      "spec.decisionMatches[0].clusterConditionMatch.conditionType",
+    ],
+    ["an action has letters", { actions: [""] }, "spec.actions[0]"],
+  ],
+  MultiClusterIngress: [
+    ["something is served", {}, "spec", /defaultBackend/],
+    [
+      "a host has no control characters",
+      { rules: [{ host: "a\nserver evil 10.0.0.1" }] },
+      "spec.rules[0].host",
+      /lower case/,
+    ],
+    [
+      "a Service's name injects nothing",
+      { defaultBackend: { service: { name: "web\n  server x", port: { number: 80 } } } },
+      "spec.defaultBackend.service.name",
+    ],
+    [
+      "a path has no control characters",
+      {
+        rules: [
+          {
+            http: {
+              paths: [
+                {
+                  path: "/a\u2028b",
+                  pathType: "Prefix",
+                  backend: { service: { name: "web", port: { number: 80 } } },
+                },
+              ],
+            },
+          },
+        ],
+      },
+      "spec.rules[0].http.paths[0].path",
+      /control characters/,
+    ],
+    ["a backend is named", { defaultBackend: {} }, "spec.defaultBackend", /backend is required/],
   ],
   EvacuationBudget: [["there is one", {}, "metadata.name", /fleet/]],
+  LedgerSlice: [["numbers begin with 1", { first: 0, last: 1, entries: [] }, "spec.first"]],
   EvacuationSlice: [
     [
       "an entry moves by an evicting taint",
@@ -955,6 +1029,12 @@ const CHANGES: readonly (readonly [
     "a slice keeps everything",
     body("EvacuationSlice", { evacuation: "a", ordinal: 0, entries: [], taint }),
     body("EvacuationSlice", { evacuation: "a", ordinal: 1, entries: [], taint }),
+    "spec",
+  ],
+  [
+    "a slice of the history keeps everything",
+    body("LedgerSlice", { first: 1, last: 1, entries: [] }),
+    body("LedgerSlice", { first: 1, last: 2, entries: [] }),
     "spec",
   ],
 ];

@@ -27,7 +27,7 @@ export interface WriteContext {
 /** What `warnings` may know about the control plane. */
 export interface KindSettings {
   /** The gate StatefulFailoverInjection; absent: not known here. */
-  readonly statefulFailoverInjection?: boolean;
+  readonly statefulFailoverInjection?: boolean | undefined;
 }
 
 export interface KindDeclaration {
