@@ -1,3 +1,4 @@
-export { type Fields, listAt } from "./fields.ts";
+export { type Fields, integerAt, listAt, textAt, textsAt } from "./fields.ts";
+export { formatOrigin, originOf, renderedIdentity } from "./origin.ts";
 export { defineReasons, type Plan, type PlannedCondition, type PlannedEvent } from "./plan.ts";
 export * as wellKnown from "./well-known.ts";

@@ -76,6 +76,11 @@ export const FORCE_REMOVAL = "lifeboat.dev/force-removal";
 
 /** On a binding: the digest of the template it was made from (see matching/digest.ts). */
 export const TEMPLATE_DIGEST = "lifeboat.dev/template-digest";
+/**
+ * On a template that came from another API server, and on its binding: JSON of the uid and the generation that it had there (see
+ * origin.ts).
+ */
+export const ORIGIN = "lifeboat.dev/origin";
 /** On a template that a lazy policy claimed: its digest at that time. While it is the same, nothing is propagated. */
 export const LAZY_SINCE = "lifeboat.dev/lazy-since";
 /** Label of objects that something else takes care of: policies leave them alone. */
@@ -103,12 +108,31 @@ export const PROPAGATE_SERVICES = "lifeboat.dev/propagate-services";
 /** On a Namespace, value `true` in any case: it is not made in members by itself. */
 export const SKIP_AUTO_PROPAGATION = "namespace.karmada.io/skip-auto-propagation";
 /** Namespaces of the control plane itself. */
-export const SYSTEM_NAMESPACES: readonly string[] = ["karmada-system", "lifeboat-system"];
+export const OWN_NAMESPACE = "lifeboat-system";
+export const SYSTEM_NAMESPACES: readonly string[] = ["karmada-system", OWN_NAMESPACE];
 
 /** On a Cluster: what taint policies remember (see taints/record.ts). */
 export const TAINT_POLICIES = "lifeboat.dev/taint-policies";
+/** On a Cluster: JSON, which Remedies caused which action, and since when (see remedy/actions/record.ts). */
+export const REMEDY_SOURCES = "lifeboat.dev/remedy-sources";
+/** The condition of a Cluster that a detector reports of name resolution. */
+export const NAME_RESOLUTION = "ServiceDomainNameResolutionReady";
+/** The types of all other conditions that detectors report begin so. */
+export const DETECTOR_CONDITION_PREFIX = "detector.lifeboat.dev/";
+/** The names of the Leases of detectors begin so. */
+export const DETECTOR_LEASE_PREFIX = "detector-";
+/** Label of the Leases of a detector: the cluster it is in. */
+export const DETECTOR_OF = "lifeboat.dev/detector-of";
+/** On the Lease of one instance of a detector: the type of the condition, and its verdict: True, False or Unknown. */
+export const DETECTOR_CONDITION = "lifeboat.dev/detector-condition";
+export const DETECTOR_VERDICT = "lifeboat.dev/detector-verdict";
 /** On the budget of the fleet: the steps of the plane's clock that processes saw. */
 export const CLOCK_STEPS = "lifeboat.dev/clock-steps";
+
+/** On an object that a user changed: JSON of that act, stamped by admission alone (see history/act.ts). */
+export const LAST_ACT = "lifeboat.dev/last-act";
+/** In a write of a user: the reason of it. Admission moves it into the act. */
+export const REASON = "lifeboat.dev/reason";
 
 /** The key of the taint by which a person empties a cluster; its effect is NoExecute. */
 export const DRAIN_TAINT = "lifeboat.dev/drain";
@@ -118,10 +142,42 @@ export const EVICTED_FOR = "lifeboat.dev/evicted-for";
 export const RESULT_DIGEST = "lifeboat.dev/result-digest";
 /** On a policy, value `Hold`: a workload whose state lacks a key is not moved. */
 export const STATE_FAILURE_POLICY = "lifeboat.dev/state-failure-policy";
+/** On a policy, value `Required`: its workloads leave a faulty cluster only after a person approved it (D30). */
+export const APPROVAL = "lifeboat.dev/approval";
 /** On a policy, value `false`: a workload that moves gracefully does not carry its state. */
 export const INJECT_ON_GRACEFUL = "lifeboat.dev/inject-on-graceful";
 /** On a StatefulSet, value `true`: every cluster has a fixed part of it. */
 export const FEDERATED = "federation.kubernetes.io/federated";
+/** On a federated StatefulSet and its headless Service: `true` asks for one Service per pod. */
+export const FEDERATED_SERVICES = "federation.kubernetes.io/statefulset-lb-needed";
+/** On a federated StatefulSet: the type of those Services, `LoadBalancer` (default) or `ClusterIP`. */
+export const FEDERATED_SERVICE_TYPE = "federation.kubernetes.io/service-type";
+/** On a federated StatefulSet, value `true`: its pods form one quorum. */
+export const FEDERATED_QUORUM = "federation.kubernetes.io/quorum";
+/** On such a set and its binding: the departures that the application confirmed, `<pod>/<number>, …` (see federated/departure.ts). */
+export const FEDERATED_LET_GO = "lifeboat.dev/let-go";
+/** On such a set: a new value acknowledges that its Services and names go (see federated/objects/admission.ts). */
+export const FEDERATED_ACKNOWLEDGED = "lifeboat.dev/gives-up-names";
+/** On a member's copy of such a set: how many of its first pods form the quorum now; 0 once it is formed. */
+export const FEDERATED_FOUNDERS = "lifeboat.dev/federated-founders";
+/** Label of pods of such a set: `new` of those that formed the quorum, `existing` of those that joined it. */
+export const FEDERATED_STATE = "lifeboat.dev/federated-state";
+/** On the headless Service of a federated StatefulSet: the names of all its pods, `a, b, c`. */
+export const FEDERATED_REPLICAS = "federation.kubernetes.io/stateful-replica-list";
+/** Label of a pod of a federated StatefulSet: the name of the pod. The Service of that pod selects by it. */
+export const FEDERATED_POD = "federated-statefulset";
+/** On the binding of a federated StatefulSet: JSON, by cluster, how many replicas are its own (see federated/record.ts). */
+export const FEDERATED_SHARES = "lifeboat.dev/federated-shares";
+/** On the same binding: JSON of what else must not be lost (see federated/record.ts). */
+export const FEDERATED_RECORD = "lifeboat.dev/federated-record";
+/** Label of what is made for a federated StatefulSet, of its pods, and annotation of such bindings: the name of the set. */
+export const FEDERATED_SET = "lifeboat.dev/federated-set";
+/** Label of the same: the cluster that the pod runs in. */
+export const FEDERATED_CLUSTER = "lifeboat.dev/federated-cluster";
+/** Label of pods: a whole number that no other pod of the set has. */
+export const FEDERATED_ID = "lifeboat.dev/federated-id";
+/** Label in the pod template of a member's copy: what the ordinal is added to for that number. */
+export const FEDERATED_ID_BASE = "lifeboat.dev/federated-id-base";
 
 /** On a binding: JSON, by cluster, since when its copy there is unhealthy (see application-failover/timers.ts). */
 export const UNHEALTHY_SINCE = "lifeboat.dev/unhealthy-since";
@@ -131,5 +187,18 @@ export const EVICTED_FROM = "lifeboat.dev/evicted-from";
 export const FENCED = "lifeboat.dev/fenced";
 /** On a binding: JSON of where it ran before it was last evicted (see evacuation/former-result.ts). */
 export const FORMER_RESULT = "lifeboat.dev/former-result";
+/** On a policy: its workloads return by themselves to where they ran before an outage (see operating/failback-rule.ts). */
+export const FAILBACK = "lifeboat.dev/failback";
+/** On a binding: the outage after which it returned by itself. */
+export const FAILED_BACK = "lifeboat.dev/failed-back";
 /** On a binding: the uid of the last order to place it again that was passed on (see rebalancing/rebalance.ts). */
 export const ORDERED_BY = "lifeboat.dev/ordered-by";
+
+/** On a MultiClusterIngress: JSON of the backends that the control plane knows (see traffic/published.ts). */
+export const BACKENDS = "lifeboat.dev/backends";
+/** Label of the Lease of a load balancer, in lifeboat-system: which provider it is. */
+export const TRAFFIC_PROVIDER = "lifeboat.dev/traffic-provider";
+/** On such a Lease: JSON, by ingress, of the generation of backends that is carried out (see traffic/confirmation.ts). */
+export const TRAFFIC_APPLIED = "lifeboat.dev/traffic-applied";
+/** On such a Lease: the class of the ingresses that it serves beside those without one. */
+export const TRAFFIC_CLASS = "lifeboat.dev/traffic-class";

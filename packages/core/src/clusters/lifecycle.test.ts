@@ -9,6 +9,7 @@ const joined: LifecycleView = {
   hasFinalizer: true,
   isLeaving: false,
   isForced: false,
+  isPull: false,
   isReachable: true,
   namespace: "active",
   bindings: 0,
@@ -17,6 +18,7 @@ const joined: LifecycleView = {
   heldWorks: 0,
 };
 const leaving: LifecycleView = { ...joined, isLeaving: true };
+const pulling: LifecycleView = { ...leaving, isPull: true };
 const lost: LifecycleView = { ...leaving, isReachable: false };
 
 type Row = [string, LifecycleView, LifecycleReason, readonly LifecycleCommand[]];
@@ -69,6 +71,25 @@ const rows: readonly Row[] = [
     { ...leaving, isForced: true, namespace: "ending", works: 3, heldWorks: 3 },
     "RemovingWorks",
     [],
+  ],
+  [
+    "that pulls loses its Works before its namespace",
+    { ...pulling, works: 3, heldWorks: 1 },
+    "RemovingWorks",
+    ["DeleteWorks"],
+  ],
+  [
+    "that pulls keeps its namespace until its Works are gone",
+    { ...pulling, isReachable: false, works: 3, heldWorks: 3 },
+    "RemovingWorks",
+    [],
+  ],
+  ["that pulls loses its namespace at last", pulling, "RemovingWorks", ["DeleteNamespace"]],
+  [
+    "that pulls gives Works up when forced and out of reach",
+    { ...pulling, isReachable: false, isForced: true, works: 3, heldWorks: 3 },
+    "RemovingWorks",
+    ["ReleaseWorks"],
   ],
   [
     "waits for Works without a namespace",
@@ -125,6 +146,7 @@ describe("decideLifecycle", () => {
       hasFinalizer: fc.boolean(),
       isLeaving: fc.boolean(),
       isForced: fc.boolean(),
+      isPull: fc.boolean(),
       isReachable: fc.boolean(),
       namespace: fc.constantFrom("absent", "active", "ending"),
       stuck: fc.constant([]),
@@ -142,6 +164,8 @@ describe("decideLifecycle", () => {
         if (destroys && given.bindings > 0) expect(given.isForced).toBe(true);
         if (commands.includes("ReleaseWorks"))
           expect(given.isForced && !given.isReachable).toBe(true);
+        if (commands.includes("DeleteNamespace"))
+          expect(given.isPull && given.works > 0).toBe(false);
         if (commands.includes("RemoveFinalizer"))
           expect([given.namespace, given.works]).toEqual(["absent", 0]);
       }),

@@ -7,7 +7,9 @@
  * 1. The finalizer comes first and goes last, so that a namespace of ours never stays without its cluster.
  * 2. Forced removal skips the waiting for bindings. Only then, and only while the member is out of reach, are Works let
  *    go without their copies being taken away.
- * 3. No taint is set (D1, D2).
+ * 3. The rights of an agent are in the execution namespace and go with it: of a Pull cluster the Works go first, so that an
+ *    agent that is away meanwhile can still take its copies out when it returns.
+ * 4. No taint is set (D1, D2).
  */
 import type { Plan } from "../plan.ts";
 import { type LifecycleReason, lifecycleReasons } from "./reasons.ts";
@@ -20,6 +22,8 @@ export interface LifecycleView {
   readonly isLeaving: boolean;
   /** A person said that it has to go whatever is on it. */
   readonly isForced: boolean;
+  /** Its agent carries out its Works. */
+  readonly isPull: boolean;
   /** The member answers, as far as is known. */
   readonly isReachable: boolean;
   readonly namespace: "absent" | "active" | "ending";
@@ -36,6 +40,7 @@ export type LifecycleCommand =
   | "AddFinalizer"
   | "CreateNamespace"
   | "DeleteNamespace"
+  | "DeleteWorks"
   /** Takes the execution finalizer off Works that are being deleted. */
   | "ReleaseWorks"
   | "RemoveFinalizer";
@@ -59,11 +64,15 @@ function decideLeaving(view: LifecycleView): LifecyclePlan {
   if (!view.hasFinalizer) return quiet("Left", []);
   if (view.bindings > 0 && !view.isForced)
     return telling("WaitingForBindings", [], waitingText(view));
-  if (view.namespace === "active")
+  const worksGoFirst = view.isPull && view.works > 0;
+  if (view.namespace === "active" && !worksGoFirst)
     return telling("RemovingWorks", ["DeleteNamespace"], removingText(view));
   if (view.namespace === "ending" || view.works > 0) {
     const letGo = view.isForced && !view.isReachable && view.heldWorks > 0;
-    return telling("RemovingWorks", letGo ? ["ReleaseWorks"] : [], removingText(view));
+    const commands: LifecycleCommand[] = [];
+    if (view.namespace === "active" && view.works > view.heldWorks) commands.push("DeleteWorks");
+    if (letGo) commands.push("ReleaseWorks");
+    return telling("RemovingWorks", commands, removingText(view));
   }
   return quiet("Left", ["RemoveFinalizer"]);
 }

@@ -2,7 +2,7 @@
 import type { Cluster, ResourceBinding } from "@lifeboat/api";
 import { instantOf } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
-import { decideDrain } from "./drain.ts";
+import { decideDrain, drainRefusals } from "./drain.ts";
 
 const now = instantOf(Date.UTC(2026, 0, 1));
 const metadata = { uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" };
@@ -105,5 +105,50 @@ describe("decideDrain", () => {
     expect(plan).toEqual([
       { workload: "Deployment shop/a", targets: [{ name: "m2", replicas: 2 }] },
     ]);
+  });
+});
+
+describe("drainRefusals", () => {
+  const quorum = (shares: Record<string, number>): ResourceBinding => {
+    const targets = Object.entries(shares).map(([name, replicas]) => ({ name, replicas }));
+    const given = binding("store", { clusters: targets });
+    const annotations = {
+      "federation.kubernetes.io/quorum": "true",
+      "lifeboat.dev/federated-shares": JSON.stringify(shares),
+      "lifeboat.dev/federated-record": JSON.stringify({ replicas: 5, numbers: {} }),
+    };
+    const aggregatedStatus = targets.map(({ name, replicas }) => ({
+      clusterName: name,
+      status: { readyReplicas: replicas },
+    }));
+    return {
+      ...given,
+      metadata: { ...given.metadata, annotations },
+      status: { aggregatedStatus },
+    };
+  };
+  const ready = (name: string, taints: Cluster["spec"]["taints"] = []): Cluster => {
+    const one = cluster(name, 9);
+    const conditions = [
+      { type: "Ready", status: "True" as const, reason: "", message: "", lastTransitionTime: "" },
+    ];
+    return { ...one, spec: { ...one.spec, taints }, status: { ...one.status, conditions } };
+  };
+  const all = [ready("m1"), ready("m2"), ready("m3")];
+
+  it("names the quorums that would lose their majority, with the numbers", () => {
+    const bindings = [quorum({ m1: 3, m2: 1, m3: 1 }), binding("a")];
+    const refusals = drainRefusals({ cluster: "m1", clusters: all, bindings });
+    expect(refusals).toHaveLength(1);
+    expect(refusals[0]).toContain("5 of its 5 pods are up, 3 of them in m1, and 3 must stay up");
+    expect(drainRefusals({ cluster: "m2", clusters: all, bindings })).toEqual([]);
+  });
+
+  it("counts what another drain took", () => {
+    const bindings = [quorum({ m1: 1, m2: 1, m3: 1 })];
+    expect(drainRefusals({ cluster: "m1", clusters: all, bindings })).toEqual([]);
+    const drained = [ready("m1"), ready("m2"), ready("m3", [{ key: "d", effect: "NoExecute" }])];
+    expect(drainRefusals({ cluster: "m1", clusters: drained, bindings })).toHaveLength(1);
+    expect(drainRefusals({ cluster: "m3", clusters: drained, bindings })).toEqual([]);
   });
 });

@@ -6,11 +6,14 @@
  */
 import type { Cluster, ResourceBinding } from "@lifeboat/api";
 import { formatTime, type Instant, plainMoment } from "@lifeboat/base";
-import { clusterNamesOf, resultOf } from "../binding/index.ts";
+import { clusterNamesOf, isOn, resultOf } from "../binding/index.ts";
 import { affectedBy, type EvictingTaint } from "../failover/evacuation/affected.ts";
+import { exemptReasons } from "../failover/evacuation/reasons.ts";
 import { isFailed } from "../failover/evacuation/rate.ts";
 import { decideRelease } from "../failover/evacuation/release.ts";
 import { identityOf } from "../failover/evacuation/taint-identity.ts";
+import { budgetViewOf, refuseTakingDown } from "../federated/budget.ts";
+import { isFederated } from "../federated/record.ts";
 import { fleetViewOf, placementViewOf } from "../placement/placement-view.ts";
 import { reservationsOf } from "../placement/reserve.ts";
 import type { Target } from "../placement/view.ts";
@@ -33,6 +36,8 @@ export interface DrainStep {
   readonly targets: readonly Target[];
   /** Why it stays for now. */
   readonly held?: string;
+  /** Why it never leaves. */
+  readonly exempt?: string;
 }
 
 /** What would become of each workload on the cluster. */
@@ -45,7 +50,7 @@ export function decideDrain(view: DrainView, now: Instant): readonly DrainStep[]
   );
   const faulty = new Set(drained.filter(isFailed).map(({ metadata }) => metadata.name));
   const seen = fleetViewOf(drained, view.bindings);
-  return affected(view, taint).map((binding) => {
+  const moves = affected(view, taint).map((binding): DrainStep => {
     const decision = decideRelease(
       {
         evacuation: view.cluster,
@@ -67,6 +72,27 @@ export function decideDrain(view: DrainView, now: Instant): readonly DrainStep[]
     const stays = resultOf(binding).filter(({ name }) => !faulty.has(name));
     return { workload, targets: decision.targets.length === 0 ? stays : decision.targets };
   });
+  return [...moves, ...stayingFederated(view)];
+}
+
+/** Why the cluster may not be taken down: the quorums that would lose their majority with it (D15). */
+export function drainRefusals({ cluster, clusters, bindings }: DrainView): readonly string[] {
+  const byName = new Map(clusters.map((one) => [one.metadata.name, one]));
+  return bindings.flatMap((binding) => {
+    const view = budgetViewOf(binding, (name) => byName.get(name));
+    return (view && refuseTakingDown(view, workloadOf(binding), cluster)) ?? [];
+  });
+}
+
+/** The federated StatefulSets with a share in the cluster: a drain leaves them there (D15). */
+function stayingFederated({ cluster, bindings }: DrainView): readonly DrainStep[] {
+  return bindings
+    .filter((binding) => isFederated(binding) && isOn(binding, cluster))
+    .map((binding) => ({
+      workload: workloadOf(binding),
+      targets: [],
+      exempt: exemptReasons.FederatedStatefulSet,
+    }));
 }
 
 /** What the drain moves; everything else that is on the cluster follows it. */

@@ -1,5 +1,6 @@
 /** The table of an evacuation agrees with its counts (17.15). */
 import type { Evacuation, EvacuationSlice } from "@lifeboat/api";
+import { instantOf, plainMoment } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
 import { judge } from "../failover/evacuation/record.ts";
 import { makeBinding } from "../placement/makers.suite.ts";
@@ -9,9 +10,11 @@ const DOWN = { key: "down", effect: "NoExecute" as const, timeAdded: "2026-01-01
 const SLOW = { ...DOWN, key: "slow", effect: "PreferNoExecute" as const };
 const OPTIONS = {
   defaultPurgeMode: "Gracefully" as const,
-  isFederated: () => false,
   isScripted: () => false,
+  asksForApproval: () => false,
+  priorityOf: () => 0,
 };
+const PLAIN = { approval: "Policy" as const, moment: plainMoment(instantOf(0)) };
 const WEB = makeBinding({ clusters: { a: 1 } });
 const METADATA = { uid: "e", resourceVersion: "1", creationTimestamp: "" };
 
@@ -44,7 +47,7 @@ const states = (
   slices: readonly EvacuationSlice[] = [slice(DOWN)],
   bindings = [WEB],
 ): readonly string[] =>
-  evacuationEntries({ evacuation: one, slices, bindings }).map(({ state }) => state);
+  evacuationEntries({ evacuation: one, slices, bindings, ...PLAIN }).map(({ state }) => state);
 
 const reference = { kind: "ResourceBinding" as const, name: "web-deployment", uid: "b" };
 
@@ -83,8 +86,32 @@ describe("evacuationEntries", () => {
     ];
     expect(states(evacuation({ taints: taints.slice(0, 1) }), [slice(SLOW)])).toEqual(["Exempt"]);
     const view = { evacuation: evacuation({ taints }), slices: [slice(SLOW), slice(DOWN)] };
-    const [one] = evacuationEntries({ ...view, bindings: [WEB] });
+    const [one] = evacuationEntries({ ...view, bindings: [WEB], ...PLAIN });
     expect(one).toMatchObject({ state: "Queued", entry: { purgeMode: "Gracefully" } });
+  });
+
+  it("awaits approval while its taint asks for one and none covers it", () => {
+    const asks = { ...slice(DOWN), spec: { ...slice(DOWN).spec } };
+    const needing = {
+      ...asks,
+      spec: {
+        ...asks.spec,
+        entries: asks.spec.entries.map((one) => ({ ...one, approval: "Required" as const })),
+      },
+    };
+    expect(states(evacuation(), [needing])).toEqual(["AwaitingApproval"]);
+    const approved = evacuation();
+    const approvals = [{ at: "1970-01-01T00:00:00Z" }];
+    expect(states({ ...approved, spec: { ...approved.spec, approvals } }, [needing])).toEqual([
+      "Queued",
+    ]);
+    const drain = { key: "lifeboat.dev/drain", effect: "NoExecute" as const };
+    const taints = [DOWN, drain].map((taint) => ({ taint, slices: 1, recorded: true }));
+    const drained = { ...needing, spec: { ...needing.spec, taint: drain } };
+    expect(states(evacuation({ taints }), [needing, drained])).toEqual(["Queued"]);
+    const view = { evacuation: evacuation(), slices: [slice(DOWN)], bindings: [WEB] };
+    const [all] = evacuationEntries({ ...view, ...PLAIN, approval: "Required" });
+    expect(all?.state).toBe("AwaitingApproval");
   });
 
   it("is evicted while its task stands, and done after it or without its binding", () => {

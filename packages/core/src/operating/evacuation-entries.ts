@@ -3,6 +3,8 @@
  * that is derived otherwise contradicts them, as when a taint is removed and what was queued is abandoned.
  */
 import type { Evacuation, EvacuationEntry, EvacuationSlice, ResourceBinding } from "@lifeboat/api";
+import type { Moment } from "@lifeboat/base";
+import { type ApprovalMode, isApproved, needsApproval } from "../failover/evacuation/approval.ts";
 import { entryState, type EntryState, type EntryTerm } from "../failover/evacuation/entry.ts";
 import { taintId } from "../failover/evacuation/taint-identity.ts";
 
@@ -11,12 +13,15 @@ export interface EvacuationEntriesView {
   readonly slices: readonly EvacuationSlice[];
   /** Of both scopes. */
   readonly bindings: readonly ResourceBinding[];
+  /** `--evacuation-approval`. */
+  readonly approval: ApprovalMode;
+  readonly moment: Moment;
 }
 
 export interface ListedEntry {
   /** As it was recorded; of several taints, the first that moves it. */
   readonly entry: EvacuationEntry;
-  readonly state: EntryState | "Held";
+  readonly state: EntryState | "Held" | "AwaitingApproval";
   readonly binding: ResourceBinding | undefined;
 }
 
@@ -31,7 +36,7 @@ export function evacuationEntries(view: EvacuationEntriesView): readonly ListedE
       .filter(({ recorded, removedAt }) => recorded && removedAt === undefined)
       .map(({ taint }) => taintId(taint)),
   );
-  const found = new Map<string, { entry: EvacuationEntry; readonly terms: EntryTerm[] }>();
+  const found = new Map<string, { entry: EvacuationEntry; readonly terms: ListedTerm[] }>();
   for (const { spec } of slices) {
     const taint = taintId(spec.taint);
     for (const entry of spec.entries) {
@@ -41,6 +46,7 @@ export function evacuationEntries(view: EvacuationEntriesView): readonly ListedE
         isExempt: entry.exempt !== undefined,
         isInForce: inForce.has(taint),
         result: entry.result,
+        needsApproval: needsApproval(entry, spec.taint, view.approval),
       };
       const known = found.get(uid);
       if (known === undefined) found.set(uid, { entry, terms: [term] });
@@ -60,7 +66,15 @@ export function evacuationEntries(view: EvacuationEntriesView): readonly ListedE
       binding,
       takenOut: takenOut.has(uid),
     });
-    const isHeld = state === "Queued" && held.has(uid);
-    return { entry, state: isHeld ? "Held" : state, binding };
+    if (state !== "Queued") return { entry, state, binding };
+    const moving = terms.filter(({ isInForce, isExempt }) => isInForce && !isExempt);
+    const isApprovedNow = isApproved(evacuation.spec.approvals ?? [], entry.binding, view.moment);
+    if (!isApprovedNow && moving.every((term) => term.needsApproval))
+      return { entry, state: "AwaitingApproval", binding };
+    return { entry, state: held.has(uid) ? "Held" : state, binding };
   });
+}
+
+interface ListedTerm extends EntryTerm {
+  readonly needsApproval: boolean;
 }

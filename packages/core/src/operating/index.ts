@@ -1,15 +1,49 @@
-export { decideDrain, DRAIN, type DrainStep, type DrainView } from "./drain.ts";
+export { letGoBy, withApproval } from "./approve.ts";
+export {
+  clusterHealth,
+  type ClusterHealth,
+  type ClusterRole,
+  type ClusterRow,
+} from "./cluster-row.ts";
+export { decideDrain, DRAIN, drainRefusals, type DrainStep, type DrainView } from "./drain.ts";
 export {
   evacuationEntries,
   type EvacuationEntriesView,
   type ListedEntry,
 } from "./evacuation-entries.ts";
 export {
+  type ControllersState,
+  type ShortWorkload,
+  statusPage,
+  type StatusPage,
+  type StatusPageView,
+  type Verdict,
+} from "./page.ts";
+export {
+  asksForFailback,
+  decideFailback,
+  type FailbackDecision,
+  type FailbackView,
+  isReturning,
+} from "./failback.ts";
+export { type FailbackRule, opensAt, parseFailback } from "./failback-rule.ts";
+export {
+  decideIfDied,
+  type IfDied,
+  type IfDiedSettings,
+  type IfDiedView,
+  type Precondition,
+} from "./if-died.ts";
+export { readyReplicas, type ReadyReplicas, replicasByCluster } from "./ready-replicas.ts";
+export {
   type RestoreReason,
   restoreReasons,
+  type FailbackReason,
+  failbackReasons,
   type FleetStateReason,
   fleetStateReasons,
 } from "./reasons.ts";
+export { decideRecovery, type RecoveryPlan } from "./recover.ts";
 export { decideRestore, type RestorePlan, type RestoreView } from "./restore.ts";
 export { sharesOf } from "./shares.ts";
 export {
@@ -19,3 +53,13 @@ export {
   type StaleCluster,
   staleSince,
 } from "./status.ts";
+export {
+  mattersForStrength,
+  PERSON_REASONS,
+  type PersonReason,
+  type Shortfall,
+  type Strength,
+  strengthOf,
+  waitingIn,
+} from "./strength.ts";
+export { type Wait, type WaitReason } from "./waits.ts";

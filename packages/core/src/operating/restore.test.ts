@@ -4,6 +4,7 @@ import { plainMoment } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
 import { evict } from "../failover/evacuation/evict.ts";
 import { type BindingGiven, makeBinding, makeCluster, NOW } from "../placement/makers.suite.ts";
+import { fleetViewOf } from "../placement/placement-view.ts";
 import { decideRestore, type RestorePlan, type RestoreView } from "./restore.ts";
 import { sharesOf } from "./shares.ts";
 
@@ -48,8 +49,14 @@ const FLEET = [ready("a"), ready("b"), ready("c")];
 /** The fleet with another cluster a. */
 const withA = (a: Cluster): readonly Cluster[] => [a, ready("b"), ready("c")];
 
-function decide(binding: ResourceBinding, changes: Partial<RestoreView> = {}): RestorePlan {
-  const view = { binding, clusters: FLEET, bindings: [binding], carriesState: false, ...changes };
+type Changes = Partial<Omit<RestoreView, "fleet">> & {
+  readonly bindings?: readonly ResourceBinding[];
+};
+
+function decide(binding: ResourceBinding, changes: Changes = {}): RestorePlan {
+  const { bindings = [binding], clusters = FLEET, ...others } = changes;
+  const fleet = fleetViewOf(clusters, bindings);
+  const view = { binding, clusters, fleet, carriesState: false, ...others };
   return decideRestore(view, plainMoment(NOW));
 }
 

@@ -11,13 +11,14 @@
  */
 import { type Cluster, findCondition, type ResourceBinding } from "@lifeboat/api";
 import type { Moment } from "@lifeboat/base";
-import { evict } from "../failover/evacuation/evict.ts";
+import { evict, type EvictionOrder } from "../failover/evacuation/evict.ts";
+import { isFederated } from "../federated/record.ts";
 import { formerResult } from "../failover/evacuation/former-result.ts";
 import { type PurgeMode, purgeModeOf, resultOf, tasksOf } from "../binding/index.ts";
 import { isAnswering } from "../failover/eviction-tasks/fence.ts";
 import { objectionsOf } from "../placement/could-take.ts";
 import { ofOneCluster, roomByCluster } from "../placement/explain.ts";
-import { fleetViewOf, placementViewOf } from "../placement/placement-view.ts";
+import { type FleetView, placementViewOf } from "../placement/placement-view.ts";
 import type { Target } from "../placement/view.ts";
 import { type CarriedState, stateToCarry } from "../failover/state/state-to-carry.ts";
 import { type RestoreReason, restoreReasons } from "./reasons.ts";
@@ -27,10 +28,12 @@ export interface RestoreView {
   readonly binding: ResourceBinding;
   /** All there are. */
   readonly clusters: readonly Cluster[];
-  /** All of both scopes: what was promised to them is not free. */
-  readonly bindings: readonly ResourceBinding[];
+  /** The same as a placement sees them, with what is promised on them: that is not free. */
+  readonly fleet: FleetView;
   /** The gate StatefulFailoverInjection. */
   readonly carriesState: boolean;
+  /** Under which name it leaves the clusters that it ran on meanwhile; absent: a person's order. */
+  readonly order?: Pick<EvictionOrder, "reason" | "message" | "producer">;
 }
 
 export type RestorePlan =
@@ -48,6 +51,7 @@ export type RestorePlan =
 
 export function decideRestore(view: RestoreView, moment: Moment): RestorePlan {
   const { binding } = view;
+  if (isFederated(binding)) return refused("Federated");
   const former = formerResult(binding);
   if (former === undefined || former.length === 0) return refused("NothingRecorded");
   const present = resultOf(binding);
@@ -66,7 +70,13 @@ export function decideRestore(view: RestoreView, moment: Moment): RestorePlan {
     const { state, inject } = carriedBy(left, name, purgeMode, view.carriesState);
     if (state.outcome === "held")
       return refused("StateNotReadable", `${state.reason}: ${state.message}`);
-    const order = { ...ORDER, cluster: name, purgeMode, state: state.labels, inject };
+    const order = {
+      ...(view.order ?? ORDER),
+      cluster: name,
+      purgeMode,
+      state: state.labels,
+      inject,
+    };
     left = evict(left, order, moment.now);
   }
   const tasks = tasksOf(left).filter(({ fromCluster }) => !back.has(fromCluster));
@@ -94,7 +104,7 @@ function refused(reason: RestoreReason, message: string = restoreReasons[reason]
 
 /** Why the workload cannot go back now; undefined: it can. Clusters that it never left are asked for room only. */
 function objectionTo(
-  { binding, clusters, bindings }: RestoreView,
+  { binding, clusters, fleet }: RestoreView,
   former: readonly Target[],
   moment: Moment,
 ): RestorePlan | undefined {
@@ -112,7 +122,7 @@ function objectionTo(
     .filter((one) => one && !isAnswering(one));
   if (silent.length > 0)
     return refused("ClusterNotReady", silent.map((one) => one && unready(one)).join(" "));
-  const view = placementViewOf(binding, fleetViewOf(clusters, bindings), "target");
+  const view = placementViewOf(binding, fleet, "target");
   const objections = objectionsOf(view, returning, moment);
   if (objections.size > 0)
     return refused(

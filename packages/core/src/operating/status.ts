@@ -28,6 +28,8 @@ export interface FailoverStateView {
   readonly isPaused: boolean;
   /** `spec.isolationAgreedAt` of the same. */
   readonly isolationAgreedAt?: string | undefined;
+  /** `spec.rateOverride` of the same, while it holds (see `overrideOf`). */
+  readonly rateOverride?: number | undefined;
   readonly rates: RateOptions;
   readonly clusters: readonly Cluster[];
   readonly evacuations: readonly Evacuation[];
@@ -58,7 +60,8 @@ export interface FailoverState {
 export function failoverState(view: FailoverStateView): FailoverState {
   const isolation = isolationOf(view.clusters, view.isolationAgreedAt);
   const { isIsolated } = isolation;
-  const rate = rateOf({ ...fleetHealth(view.clusters), isIsolated }, view.rates);
+  const { rateOverride: override } = view;
+  const rate = rateOf({ ...fleetHealth(view.clusters), isIsolated, override }, view.rates);
   const notReady = view.clusters.filter((one) => !isAnswering(one));
   const [reason, detail] = reasonOf(view, rate, notReady, isolation);
   return {
@@ -76,6 +79,7 @@ const MOVING: ReadonlySet<FleetStateReason> = new Set([
   "NotReady",
   "Quiet",
   "Held",
+  "AwaitingApproval",
   "Braked",
 ]);
 
@@ -115,21 +119,31 @@ function reasonOf(
     ];
   const held = sum(open, "held");
   const left = sum(open, "queued") + sum(open, "evicted");
+  const awaiting = sum(open, "awaitingApproval");
+  if (left + held === 0 && awaiting > 0)
+    return [
+      "AwaitingApproval",
+      `${counted(awaiting)} to leave ${clustersOf(open)} only after a person's approval.`,
+    ];
   if (left === 0 && held > 0)
     return [
       "Held",
       `${counted(held)} cannot leave for now: \`lifeboat evacuations show\` shows why.`,
     ];
-  const from = [...new Set(open.map(({ spec }) => spec.cluster))].join(", ");
-  const rest = held === 0 ? "" : `, ${held} held`;
-  return ["Moving", `${counted(left)} to leave ${from}${rest}.`];
+  const rest =
+    (held === 0 ? "" : `, ${held} held`) + (awaiting === 0 ? "" : `, ${awaiting} not approved`);
+  return ["Moving", `${counted(left)} to leave ${clustersOf(open)}${rest}.`];
 }
 
 function isStopped({ status }: Evacuation): boolean {
   return status?.phase === "Paused";
 }
 
-type Count = "queued" | "held" | "evicted";
+function clustersOf(all: readonly Evacuation[]): string {
+  return [...new Set(all.map(({ spec }) => spec.cluster))].join(", ");
+}
+
+type Count = "queued" | "held" | "evicted" | "awaitingApproval";
 
 function countOf({ status }: Evacuation, which: Count): number {
   return status?.entries?.[which] ?? 0;
@@ -161,6 +175,7 @@ const RATE_TEXTS: Readonly<Record<Rate["reason"], string>> = {
     "More than half of the Pull clusters fell silent within a minute: this control plane may be cut off.",
   EverythingFailed: "Every cluster looks failed: this control plane may be cut off.",
   RateZero: "The configured rate is 0.",
+  SetByPerson: "A person set the rate.",
 };
 
 function rateText({ reason }: Rate): string {

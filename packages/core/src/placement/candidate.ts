@@ -5,6 +5,7 @@
  */
 import { type Cluster, parseQuantity, quantityMilliValue, quantityValue } from "@lifeboat/api";
 import { type Instant, parseTime } from "@lifeboat/base";
+import { agentSupport } from "../clusters/agents/agents.ts";
 import { compareText, countAt, fieldsAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
 import { type ClusterTraits, clusterTraits } from "../propagation/selectors/cluster-affinity.ts";
 
@@ -15,8 +16,12 @@ export type Amounts = ReadonlyMap<string, number>;
 
 export interface Candidate extends ClusterTraits {
   readonly isDeleting: boolean;
+  /** Its condition Ready is True. */
+  readonly isReady: boolean;
   /** Copies of a former time may still run there. */
   readonly hasStaleCopies: boolean;
+  /** Its agent gets no new Works. */
+  readonly hasUnsupportedAgent: boolean;
   readonly taints: readonly CandidateTaint[];
   /** `apps/v1 Deployment` of everything it serves. */
   readonly apis: ReadonlySet<string>;
@@ -58,6 +63,7 @@ export interface CandidateFleet {
   readonly someTainted: boolean;
   readonly someDeleting: boolean;
   readonly someStale: boolean;
+  readonly someUnsupported: boolean;
   /** The names of the clusters that do not serve an API (as `Candidate.apis` has it). */
   lacking(api: string): ReadonlySet<string>;
 }
@@ -72,6 +78,7 @@ export function fleetOf(given: Iterable<Candidate>): CandidateFleet {
     someTainted: candidates.some(({ taints }) => taints.length > 0),
     someDeleting: candidates.some(({ isDeleting }) => isDeleting),
     someStale: candidates.some(({ hasStaleCopies }) => hasStaleCopies),
+    someUnsupported: candidates.some(({ hasUnsupportedAgent }) => hasUnsupportedAgent),
     lacking: (api) => {
       const known = lacking.get(api);
       if (known !== undefined) return known;
@@ -90,7 +97,9 @@ export function candidateOf(cluster: Cluster): Candidate {
   return {
     ...clusterTraits(cluster),
     isDeleting: textAt(cluster, "metadata", "deletionTimestamp") !== "",
+    isReady: listAt(cluster, "status", "conditions").some(isReady),
     hasStaleCopies: listAt(cluster, "status", "conditions").some(isStaleCopies),
+    hasUnsupportedAgent: agentSupport(cluster) === "unsupported",
     taints: listAt(cluster, "spec", "taints").map(readTaint),
     apis: readApis(cluster),
     room: readRoom(cluster),
@@ -115,6 +124,10 @@ export function readAmounts(list: unknown): Map<string, number> {
     for (const [name, quantity] of Object.entries(list))
       amounts.set(name, amountOf(name, quantity));
   return amounts;
+}
+
+function isReady(condition: unknown): boolean {
+  return textAt(condition, "type") === "Ready" && textAt(condition, "status") === "True";
 }
 
 function isStaleCopies(condition: unknown): boolean {

@@ -2,7 +2,7 @@
 import type { Moment } from "@lifeboat/base";
 import type { Rejection } from "./filters/filter.ts";
 import { filters } from "./filters/registry.ts";
-import { checksOf, firstRejection } from "./place.ts";
+import { checksOf, firstRejection } from "./filters/checks.ts";
 import type { PlacementView } from "./view.ts";
 import { readWorkload } from "./workload.ts";
 

@@ -6,6 +6,7 @@
  */
 import { equalJson, hasCondition, type ResourceBinding } from "@lifeboat/api";
 import { parseTime } from "@lifeboat/base";
+import { isFederated } from "../federated/record.ts";
 import { countAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
 import { hashBytes } from "./division/hash.ts";
 import { isWorkload } from "../propagation/rendering/shares.ts";
@@ -19,6 +20,7 @@ export function whyDue(
   binding: ResourceBinding,
   fleet: CandidateFleet,
 ): ScheduleReason | undefined {
+  if (isFederated(binding)) return "FollowsClusters";
   if (isPlacementEdited(binding)) return "PlacementChanged";
   if (hasOtherReplicas(binding)) return "ReplicasChanged";
   if (isRescheduleTriggered(binding)) return "RescheduleTriggered";
@@ -47,6 +49,7 @@ function isInUnnamedGroup({ spec, status }: ResourceBinding, fleet: CandidateFle
 
 /** Whether the binding goes to every cluster that fits, so that each change of clusters concerns it. */
 export function followsClusters(binding: ResourceBinding): boolean {
+  if (isFederated(binding)) return true;
   return !isWorkload(binding) || !isDividedIn(binding);
 }
 

@@ -8,19 +8,23 @@
  * 3. Failing never empties a result (D8): a cluster leaves it only when it is gone, or when no cluster fits and it is being
  *    deleted or a person excluded it, by an edit of the policy or of the cluster's labels and fields.
  * 4. Replicas whose old copy must go first are not placed (D10).
- * 5. Between clusters with the same score and room the one with the fewest pods is taken, so that a burst spreads.
+ * 5. A federated StatefulSet is placed by its shares instead (place-federated.ts).
+ * 6. Between clusters with the same score and room the one with the fewest pods is taken, so that a burst spreads.
  */
 import type { Moment } from "@lifeboat/base";
+import { isFederated } from "../federated/record.ts";
 import { compareText } from "../fields.ts";
 import { divideReplicas } from "./division/replicas.ts";
-import { type Candidate, type CandidateFleet, PODS } from "./candidate.ts";
+import { type Candidate, PODS } from "./candidate.ts";
 import { unfitMessage } from "./explain.ts";
-import type { Asked, Check, Filter, Rejection } from "./filters/filter.ts";
+import { checksOf, firstRejection } from "./filters/checks.ts";
+import type { Asked, Rejection } from "./filters/filter.ts";
 import { filters } from "./filters/registry.ts";
 import type { Fit } from "./fit.ts";
+import { placeFederated } from "./place-federated.ts";
 import type { PlacementReason } from "./reasons.ts";
 import { roomFor, UNLIMITED } from "./room.ts";
-import { type AffinityTerm, isDivided } from "./rules.ts";
+import { type AffinityTerm, isDivided, staticWeights } from "./rules.ts";
 import { scores } from "./scores/registry.ts";
 import { isSelective, select } from "./select.ts";
 import type { Explanation, PlacementDecision, PlacementView, Target } from "./view.ts";
@@ -28,6 +32,7 @@ import { readWorkload, type Workload } from "./workload.ts";
 
 /** Decides where the workload of a binding runs. `clusters` of the answer is always the result to keep. */
 export function place(view: PlacementView, moment: Moment): PlacementDecision {
+  if (isFederated(view.binding)) return placeFederated(view, moment);
   const workload = readWorkload(view.binding);
   let failure: Attempt | undefined;
   for (const term of termsToTry(view, workload)) {
@@ -154,30 +159,6 @@ function filter(view: PlacementView, workload: Workload, asked: Asked): Filtered
 
 const binding = filters.filter(({ binds }) => binds);
 
-export function checksOf(
-  some: readonly Filter[],
-  asked: Asked,
-  fleet: CandidateFleet,
-): readonly Check[] {
-  const checks: Check[] = [];
-  for (const one of some) {
-    const check = one.prepare(asked, fleet);
-    if (check !== undefined) checks.push(check);
-  }
-  return checks;
-}
-
-export function firstRejection(
-  candidate: Candidate,
-  checks: readonly Check[],
-): Rejection | undefined {
-  for (const check of checks) {
-    const rejection = check(candidate);
-    if (rejection !== undefined) return rejection;
-  }
-  return undefined;
-}
-
 /** Whether it matters how much room there is: counting it is the dearest part. */
 function needsRoom({ rules, replicas, hasComponents }: Workload): boolean {
   if (replicas === 0 && !hasComponents) return false;
@@ -220,7 +201,10 @@ function assign(
   const { division } = rules;
   if (division.style === "duplicated")
     return byName(fits.map(({ candidate: { name } }) => targetOf(name, replicas)));
-  const weights = staticWeights(fits, workload);
+  const weights = staticWeights(
+    fits.map(({ candidate }) => candidate),
+    rules,
+  );
   if (replicas === 0) return byName(holdersOfNone(fits, weights).map(({ name }) => ({ name })));
   const holders = fits.map(({ candidate: { name }, current, room, mayGrow, load }, i) => {
     const weight = weights[i] ?? 0;
@@ -263,19 +247,6 @@ function holdersOfNone(
 
 function isStatic({ rules }: Workload): boolean {
   return rules.division.style === "static";
-}
-
-/** The fixed weight of each cluster: the highest rule that means it; all alike when no rule means any. */
-function staticWeights(fits: readonly Fit[], { rules }: Workload): readonly number[] {
-  const { division } = rules;
-  if (division.style !== "static") return [];
-  const weights = fits.map(({ candidate }) => {
-    let weight = 0;
-    for (const rule of division.weights)
-      if (rule.weight > weight && rule.matches(candidate)) weight = rule.weight;
-    return weight;
-  });
-  return weights.some((weight) => weight > 0) ? weights : weights.map(() => 1);
 }
 
 function targetOf(name: string, replicas: number): Target {

@@ -14,13 +14,13 @@ import { reservedBy } from "./reserve.ts";
 import type { PlacementView } from "./view.ts";
 
 /** What is the same for every binding; estimates are made for one binding. */
-export type FleetView = Pick<PlacementView, "fleet" | "reserved" | "estimates">;
+export type FleetView = Pick<PlacementView, "fleet" | "reserved" | "estimates" | "letGoTimeoutMs">;
 
 export type PlacementPurpose = "result" | "target";
 
 export function placementViewOf(
   binding: ResourceBinding,
-  { fleet, reserved, estimates }: FleetView,
+  { fleet, reserved, estimates, letGoTimeoutMs }: FleetView,
   purpose: PlacementPurpose,
 ): PlacementView {
   const waitForPurge = purpose === "result" ? purgesUnderWay(binding) : undefined;
@@ -30,6 +30,7 @@ export function placementViewOf(
     reserved,
     ...(estimates !== undefined && { estimates }),
     ...(waitForPurge !== undefined && { waitForPurge }),
+    ...(letGoTimeoutMs !== undefined && { letGoTimeoutMs }),
   };
 }
 

@@ -6,6 +6,7 @@ import { countAt, integerAt, isFields, listAt, textAt, valueAt } from "../fields
 import {
   type AffinityMatcher,
   affinityMatcher,
+  type ClusterTraits,
 } from "../propagation/selectors/cluster-affinity.ts";
 
 export interface PlacementRules {
@@ -72,6 +73,21 @@ export function spreadBy(rules: PlacementRules, by: SpreadField): SpreadRule | u
 /** Whether replicas are divided, rather than each cluster getting all of them. */
 export function isDivided(rules: PlacementRules): boolean {
   return rules.division.style !== "duplicated";
+}
+
+/** The fixed weight of each cluster: the highest rule that means it; all alike when no rule means any; none without rules. */
+export function staticWeights(
+  clusters: readonly ClusterTraits[],
+  { division }: PlacementRules,
+): readonly number[] {
+  if (division.style !== "static") return [];
+  const weights = clusters.map((cluster) => {
+    let weight = 0;
+    for (const rule of division.weights)
+      if (rule.weight > weight && rule.matches(cluster)) weight = rule.weight;
+    return weight;
+  });
+  return weights.some((weight) => weight > 0) ? weights : weights.map(() => 1);
 }
 
 function readTerms(placement: unknown): readonly AffinityTerm[] {

@@ -1,5 +1,7 @@
 /** The input of a placement, and its result. */
 import type { ResourceBinding } from "@lifeboat/api";
+import type { Instant } from "@lifeboat/base";
+import type { FederatedRecord } from "../federated/record.ts";
 import type { CandidateFleet } from "./candidate.ts";
 import type { Rejection } from "./filters/filter.ts";
 import type { PlacementReason } from "./reasons.ts";
@@ -20,6 +22,8 @@ export interface PlacementView {
    * with 0 for workloads without replicas. Absent: nothing to wait for.
    */
   readonly waitForPurge?: number;
+  /** Of a quorum: how long a replica that is to leave waits for the application to let it go; 0 or absent: for ever. */
+  readonly letGoTimeoutMs?: number;
 }
 
 /** A cluster of a result and its share; the workload has no replicas, or is not divided into counts, when absent. */
@@ -37,6 +41,10 @@ export interface PlacementDecision {
   /** The group of clusterAffinities that was taken; "" when there are none or nothing was placed. */
   readonly affinityName: string;
   readonly explanation: Explanation;
+  /** Of a federated StatefulSet: what is remembered with the result, in the same write. */
+  readonly federated?: FederatedRecord;
+  /** When time alone changes the decision. */
+  readonly again?: Instant;
 }
 
 export interface Explanation {

@@ -6,6 +6,7 @@ import { type Amounts, apiName, readAmounts } from "./candidate.ts";
 import { evictedFromOf } from "./filters/evicted-from.ts";
 import { isPlacementEdited, isRescheduleTriggered } from "./due.ts";
 import { type PlacementRules, readPlacement } from "./rules.ts";
+import { originOf } from "../origin.ts";
 
 export interface Workload {
   readonly api: string;
@@ -40,7 +41,8 @@ export function readWorkload(binding: ResourceBinding): Workload {
   const observed = textAt(status, "schedulerObservingAffinityName");
   return {
     api: apiName(spec.resource.apiVersion, spec.resource.kind),
-    uid: spec.resource.uid ?? "",
+    // Which cluster gets the odd replica must not depend on the API server that holds the template.
+    uid: originOf(binding)?.uid ?? spec.resource.uid ?? "",
     rules,
     replicas,
     hasShares: components <= 1 && (replicas > 0 || hasRequirements),

@@ -1,1 +1,8 @@
-export { AGENT_SUPPORTED, ENDORSEMENT, ENDORSEMENT_VERSION, knowsEndorsement } from "./agents.ts";
+export {
+  AGENT_SUPPORTED,
+  agentReasons,
+  agentSupport,
+  decideAgentSupport,
+  ENDORSEMENT_VERSION,
+  knowsEndorsement,
+} from "./agents.ts";

@@ -50,6 +50,7 @@ const view: RequestView = {
   registration: undefined,
   isLeaving: false,
   tombstone: undefined,
+  isDetectorRegistered: false,
 };
 const renewal: Partial<RequestView> = {
   user: AGENT,
@@ -57,6 +58,14 @@ const renewal: Partial<RequestView> = {
   cluster: "pull",
 };
 const bob = asking("bob", "team");
+const DETECTOR = "system:lifeboat:detector:eu-1";
+const asDetector = asking(DETECTOR, "system:lifeboat:detectors");
+const detector: Partial<RequestView> = {
+  user: DETECTOR,
+  groups: ["system:lifeboat:detectors", "system:authenticated"],
+  read: asDetector,
+  isDetectorRegistered: true,
+};
 
 const rows: readonly (readonly [string, Partial<RequestView>, string, string])[] = [
   ["a first registration", {}, "approve", "AgentRegisters"],
@@ -172,6 +181,90 @@ const rows: readonly (readonly [string, Partial<RequestView>, string, string])[]
     "Left",
   ],
   ["a person, approved", { isApproved: true, user: "x", read: bob }, "sign", "Signed"],
+  ["a detector that renews", detector, "approve", "DetectorRenews"],
+  [
+    "a detector of a Cluster that left",
+    { ...detector, isDetectorRegistered: false },
+    "deny",
+    "NoDetector",
+  ],
+  [
+    "a detector that asks for another cluster's",
+    {
+      ...detector,
+      read: asking("system:lifeboat:detector:eu-2", "system:lifeboat:detectors"),
+    },
+    "deny",
+    "WrongCluster",
+  ],
+  ["a detector without its group", { ...detector, groups: [] }, "deny", "WrongCluster"],
+  [
+    "a user with the group of detectors and another name",
+    { ...detector, user: "bob" },
+    "deny",
+    "WrongCluster",
+  ],
+  [
+    "a detector that asks for its cluster's agent",
+    { ...detector, read: view.read },
+    "deny",
+    "WrongSubject",
+  ],
+  [
+    "a detector that asks for masters",
+    { ...detector, read: asking(DETECTOR, "system:masters") },
+    "deny",
+    "WrongSubject",
+  ],
+  [
+    "a detector that asks for one group more",
+    { ...detector, read: asking(DETECTOR, "system:lifeboat:detectors", "system:masters") },
+    "deny",
+    "WrongSubject",
+  ],
+  ["a detector that asks for a person", { ...detector, read: bob }, "deny", "WrongSubject"],
+  [
+    "a detector that asks for other names",
+    { ...detector, read: { ...asDetector, extensions: ["2.5.29.17"] } },
+    "deny",
+    "WrongExtensions",
+  ],
+  [
+    "a detector that asks to serve",
+    { ...detector, usages: ["client auth", "server auth"] },
+    "deny",
+    "WrongUsages",
+  ],
+  [
+    "a detector whose request cannot be read",
+    { ...detector, read: { refusal: "r" } },
+    "deny",
+    "Unreadable",
+  ],
+  ["an agent that asks for a detector", { ...renewal, read: asDetector }, "deny", "WrongSubject"],
+  ["a token that asks for a detector", { read: asDetector }, "deny", "WrongSubject"],
+  [
+    "a person asks for a detector",
+    { user: "admin", groups: ["system:masters"], read: asDetector },
+    "leave",
+    "LeftToAPerson",
+  ],
+  [
+    "a detector that a person approved",
+    { user: "admin", isApproved: true, read: asDetector },
+    "sign",
+    "Signed",
+  ],
+  [
+    "nearly a detector that a person approved",
+    {
+      user: "admin",
+      isApproved: true,
+      read: asking("system:lifeboat:detеctor:eu-1", "system:lifeboat:detectors"),
+    },
+    "fail",
+    "WrongSubject",
+  ],
   [
     "masters, approved",
     { isApproved: true, user: "x", read: asking("a", "system:masters") },
@@ -197,8 +290,10 @@ test.each([
   ["bob", undefined, 365 * 24 * HOUR],
   ["bob", 10 ** 9, 365 * 24 * HOUR],
   ["bob", 600, 600_000],
+  [DETECTOR, 10 ** 9, 365 * 24 * HOUR],
+  [DETECTOR, 86_400, 24 * HOUR],
 ])("a certificate for %s that asks for %s seconds lives %d ms", (user, expirationSeconds, life) => {
-  const read = user === AGENT ? view.read : bob;
+  const read = user === AGENT ? view.read : user === DETECTOR ? asDetector : bob;
   const plan = decideRequest({ ...view, read, expirationSeconds, isApproved: true }, NOW);
   expect(plan).toMatchObject({ certificate: { user, notAfter: at(life) } });
 });

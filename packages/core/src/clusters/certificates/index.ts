@@ -14,6 +14,7 @@ export {
   CLIENT_CERTIFICATE_MS,
   clusterAskedFor,
   decideRequest,
+  detectorAskedFor,
   type GrantedCertificate,
   type Registration,
   type RequestFacts,

@@ -4,6 +4,8 @@
  *   for an agent, by that very agent        approved: a renewal
  *   for an agent, by a bootstrap token      approved, if the name is free or the token was given for it
  *   for an agent, but not exactly           denied
+ *   for a detector, by that very detector   approved: a renewal, if the detector is registered for the Cluster of today
+ *   by a detector, for anything else        denied
  *   anything else                           left to a person
  *   approved, by whomever                   signed, unless no certificate may be made of it
  *
@@ -21,7 +23,10 @@ import {
   BOOTSTRAP_USER_PREFIX,
   CLIENT_SIGNER,
   clusterOfAgent,
+  clusterOfDetector,
+  DETECTORS_GROUP,
   isAgentUser,
+  isDetectorUser,
   REGISTRATION_GROUP_PREFIX,
   registrationGroup,
 } from "../rights/identity.ts";
@@ -67,6 +72,8 @@ export interface RequestView {
   readonly isLeaving: boolean;
   /** Certificates and requests of this agent of before this time are void; see tombstones in `revocation.ts`. */
   readonly tombstone: Instant | undefined;
+  /** Whether the detector that is asked for was registered for the Cluster that there is today; see `detectorAskedFor`. */
+  readonly isDetectorRegistered: boolean;
 }
 
 /** The certificate that a request gets. */
@@ -82,6 +89,8 @@ export type RequestPlan = {
   readonly detail?: string;
   /** The cluster whose agent the certificate is for. */
   readonly cluster?: string;
+  /** The cluster whose detector the certificate is for. */
+  readonly detector?: string;
 } & (
   | { readonly kind: "leave" | "deny" | "fail" }
   | { readonly kind: "approve" }
@@ -126,6 +135,12 @@ export function clusterAskedFor(read: RequestView["read"]): string | undefined {
   return clusterOfAgent(onlyValue(read, COMMON_NAME) ?? "");
 }
 
+/** The cluster whose detector's identity a request asks for. */
+export function detectorAskedFor(read: RequestView["read"]): string | undefined {
+  if ("refusal" in read) return undefined;
+  return clusterOfDetector(onlyValue(read, COMMON_NAME) ?? "");
+}
+
 /** The second at which a request was granted again after a cluster of this name left, so that its certificate is newer. */
 function waitsForTombstone(view: RequestView, now: Instant): Instant | undefined {
   if (view.isLeaving) return addMs(now, SECOND_MS);
@@ -139,9 +154,10 @@ function decideApproval(view: RequestView, now: Instant): RequestPlan {
   const isAgents = isAgentUser(view.user) || isBootstrapper(view);
   if ("refusal" in read) {
     // Of other users nothing is known about what they ask for: a person sees the same.
-    if (!isAgents) return { kind: "leave", reason: "LeftToAPerson" };
+    if (!isAgents && !isDetector(view)) return { kind: "leave", reason: "LeftToAPerson" };
     return { kind: "deny", reason: "Unreadable", detail: read.refusal };
   }
+  if (isDetector(view)) return decideDetectorRenewal(view, read);
   if (!isAgents && !claimsAgent(read)) return { kind: "leave", reason: "LeftToAPerson" };
   const wrong = wrongForAgent(view, read);
   if (wrong !== undefined) return { kind: "deny", ...wrong };
@@ -159,6 +175,17 @@ function decideRenewalRequest(view: RequestView, cluster: string, now: Instant):
   const until = waitsForTombstone(view, now);
   if (until !== undefined) return { kind: "wait", reason: "JustLeft", until };
   return { kind: "approve", reason: "AgentRenews", cluster };
+}
+
+/** A detector asks for itself and for nothing else. A person makes its first certificate (`lifeboat register --detector`). */
+function decideDetectorRenewal(view: RequestView, read: RequestFacts): RequestPlan {
+  const wrong = wrongForDetector(view, read);
+  if (wrong !== undefined) return { kind: "deny", ...wrong };
+  const detector = detectorAskedFor(read) as string;
+  if (clusterOfDetector(view.user) !== detector || !view.groups.includes(DETECTORS_GROUP))
+    return { kind: "deny", reason: "WrongCluster" };
+  if (!view.isDetectorRegistered) return { kind: "deny", reason: "NoDetector" };
+  return { kind: "approve", reason: "DetectorRenews", detector };
 }
 
 function decideRegistration(view: RequestView, cluster: string, now: Instant): RequestPlan {
@@ -216,10 +243,18 @@ function decideSigning(view: RequestView, now: Instant): RequestPlan {
     const notAfter = lifeOf(view, AGENT_CERTIFICATE_MS, now);
     return { kind: "sign", reason: "Signed", cluster, certificate: { user, groups, notAfter } };
   }
-  const wrong = wrongForClient(view, read);
+  const claims = claimsDetector(read);
+  const wrong = claims ? wrongForDetector(view, read) : wrongForClient(view, read);
   if (wrong !== undefined) return { kind: "fail", ...wrong };
   const notAfter = lifeOf(view, CLIENT_CERTIFICATE_MS, now);
-  return { kind: "sign", reason: "Signed", certificate: { user, groups, notAfter } };
+  const certificate = { user, groups, notAfter };
+  const detector = claims ? detectorAskedFor(read) : undefined;
+  return {
+    kind: "sign",
+    reason: "Signed",
+    certificate,
+    ...(detector !== undefined && { detector }),
+  };
 }
 
 function lifeOf({ expirationSeconds }: RequestView, longest: number, now: Instant): Instant {
@@ -231,12 +266,26 @@ type Wrong = { readonly reason: RequestReason; readonly detail?: string } | unde
 
 /** What keeps a request from being one of an agent, in full. */
 function wrongForAgent(view: RequestView, read: RequestFacts): Wrong {
+  return wrongForOne(view, read, clusterAskedFor(read), AGENTS_GROUP);
+}
+
+/** What keeps a request from being one of a detector, in full. */
+function wrongForDetector(view: RequestView, read: RequestFacts): Wrong {
+  return wrongForOne(view, read, detectorAskedFor(read), DETECTORS_GROUP);
+}
+
+function wrongForOne(
+  view: RequestView,
+  read: RequestFacts,
+  cluster: string | undefined,
+  group: string,
+): Wrong {
   if (read.size > MAX_SIZE) return { reason: "TooLarge", detail: `${read.size} bytes` };
   const isExact =
     read.subject.every((set) => set.length === 1) &&
     read.subject.length === 2 &&
-    clusterAskedFor(read) !== undefined &&
-    onlyValue(read, ORGANIZATION) === AGENTS_GROUP;
+    cluster !== undefined &&
+    onlyValue(read, ORGANIZATION) === group;
   if (!isExact) return { reason: "WrongSubject" };
   if (read.extensions.length > 0 || read.attributes.length > 0)
     return { reason: "WrongExtensions" };
@@ -267,9 +316,21 @@ function isBootstrapper({ user, groups }: RequestView): boolean {
   );
 }
 
+function isDetector({ user, groups }: RequestView): boolean {
+  return isDetectorUser(user) || groups.includes(DETECTORS_GROUP);
+}
+
 /** Whether a name or group reads like an agent's, for a program or for a person. */
 function claimsAgent(read: RequestFacts): boolean {
-  return read.subject.flat().some(({ value }) => folded(value).includes("karmada:agent"));
+  return reads(read, "karmada:agent");
+}
+
+function claimsDetector(read: RequestFacts): boolean {
+  return reads(read, "lifeboat:detector");
+}
+
+function reads(read: RequestFacts, words: string): boolean {
+  return read.subject.flat().some(({ value }) => folded(value).includes(words));
 }
 
 /** Letters of other scripts that look like those of the words above. */
@@ -290,6 +351,14 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
   г: "r",
   т: "t",
   τ: "t",
+  і: "i",
+  ι: "i",
+  ı: "i",
+  о: "o",
+  ο: "o",
+  ƒ: "f",
+  в: "b",
+  ӏ: "l",
   "։": ":",
   "∶": ":",
   ː: ":",

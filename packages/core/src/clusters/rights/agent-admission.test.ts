@@ -215,6 +215,15 @@ const refused: Readonly<Record<string, AgentWrite>> = {
     [{ type: "ServiceDomainNameResolutionReady", status: "True" }],
     [],
   ),
+  "reports in place of a detector over HTTP": reported(
+    [{ type: "detector.lifeboat.dev/IngressReady", status: "True" }],
+    [{ type: "detector.lifeboat.dev/IngressReady", status: "False" }],
+  ),
+  "withdraws what a detector reported": reported(
+    [],
+    [{ type: "detector.lifeboat.dev/IngressReady", status: "False" }],
+  ),
+  "adds a second entry of a foreign condition": reported([OFF, { ...OFF, status: "False" }], [OFF]),
   "writes the Lease of another": inNamespace(
     "coordination.k8s.io",
     "leases",

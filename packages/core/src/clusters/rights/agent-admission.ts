@@ -15,13 +15,9 @@ import { equalJson } from "@lifeboat/api";
 import { fieldsAt, listAt, textAt, valueAt } from "../../fields.ts";
 import { executionNamespace } from "../../propagation/rendering/index.ts";
 import { CLUSTER_NAMESPACE, EXECUTION_FINALIZER } from "../../well-known.ts";
-import {
-  AGENTS_GROUP,
-  CLIENT_SIGNER,
-  clusterOfAgent,
-  isAgentUser,
-  renewalRequestName,
-} from "./identity.ts";
+import { isDetectorCondition } from "./detector-condition.ts";
+import { AGENTS_GROUP, agentIdentity, clusterOfAgent, isAgentUser } from "./identity.ts";
+import { requestRefusal } from "./own-request.ts";
 
 /** A write that has passed authorization, as admission sees it. */
 export interface AgentWrite {
@@ -113,22 +109,29 @@ function foreignStatus(object: unknown, old: unknown): string | undefined {
   const actions = ["status", "remedyActions"] as const;
   if (!equalJson(valueAt(object, ...actions), valueAt(old, ...actions)))
     return "an agent does not write status.remedyActions";
-  const changed = FOREIGN_CONDITIONS.find(
-    (type) => !equalJson(conditionOf(object, type), conditionOf(old, type)),
+  const isForeign = (type: string) =>
+    FOREIGN_CONDITIONS.includes(type) || isDetectorCondition(type);
+  const changed = [...typesOf(object), ...typesOf(old)].find(
+    (type) => isForeign(type) && !equalJson(conditionsOf(object, type), conditionsOf(old, type)),
   );
   return changed === undefined ? undefined : `an agent does not write the condition ${changed}`;
 }
 
 /** What these conditions report lets a workload start twice, or brings work and traffic to a cluster. */
-const FOREIGN_CONDITIONS = [
+const FOREIGN_CONDITIONS: readonly string[] = [
+  "AgentSupported",
   "Fenced",
   "StaleCopiesRemoved",
   "Leaving",
-  "ServiceDomainNameResolutionReady",
-] as const;
+];
 
-function conditionOf(object: unknown, type: string): unknown {
-  return listAt(object, "status", "conditions").find((one) => textAt(one, "type") === type);
+function typesOf(object: unknown): readonly string[] {
+  return listAt(object, "status", "conditions").map((one) => textAt(one, "type"));
+}
+
+/** All of one type: a second entry of it is as foreign as the first. */
+function conditionsOf(object: unknown, type: string): readonly unknown[] {
+  return listAt(object, "status", "conditions").filter((one) => textAt(one, "type") === type);
 }
 
 function pullOnly(object: unknown): string | undefined {
@@ -194,18 +197,8 @@ function isOwnSecret(cluster: string, name: string): boolean {
   return name === cluster || name === `${cluster}-impersonator`;
 }
 
-function checkCertificateRequest(
-  cluster: string,
-  { operation, name, object }: AgentWrite,
-): string | undefined {
-  const own = renewalRequestName(cluster);
-  if (name !== own)
-    return `the agent of cluster ${cluster} writes the certificate request ${own} and no other`;
-  if (operation === "DELETE") return undefined;
-  if (operation === "UPDATE") return "an agent changes no certificate request: it makes another";
-  return textAt(object, "spec", "signerName") === CLIENT_SIGNER
-    ? undefined
-    : `an agent asks for certificates of the signer ${CLIENT_SIGNER} alone`;
+function checkCertificateRequest(cluster: string, write: AgentWrite): string | undefined {
+  return requestRefusal("agent", cluster, agentIdentity(cluster), write);
 }
 
 function checkWork(cluster: string, write: AgentWrite): string | undefined {

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { agentNamespaces, agentRoleObjects, clusterInfoRoleObjects } from "./agent-roles.ts";
-import { agentUser, clusterOfAgent, isAgentUser, renewalRequestName } from "./identity.ts";
+import { agentUser, clusterOfAgent, isAgentUser, agentIdentity } from "./identity.ts";
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -120,7 +120,7 @@ test.each([
 test("a user that claims to be an agent is known, also without a cluster that can exist", () => {
   expect(isAgentUser("system:karmada:agent:../x")).toBe(true);
   expect(isAgentUser("system:karmada:agents")).toBe(false);
-  expect(renewalRequestName("eu-1")).toBe("agent-eu-1");
+  expect(agentIdentity("eu-1").requestName).toBe("agent-eu-1");
 });
 
 test("everyone may read cluster-info, and nothing else", () => {

@@ -8,7 +8,7 @@
 import type { AnyObject, New } from "@lifeboat/api";
 import { executionNamespace } from "../../propagation/rendering/index.ts";
 import { CLUSTER_NAMESPACE, SYSTEM } from "../../well-known.ts";
-import { agentRoleName, agentUser, renewalRequestName } from "./identity.ts";
+import { agentIdentity, agentRoleName, agentUser } from "./identity.ts";
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -25,10 +25,13 @@ const CHANGE = ["update", "patch"] as const;
 /** Label of the RBAC objects of an agent: the name of its cluster. */
 export const AGENT_OF = "lifeboat.dev/agent-of";
 
-/** On the ClusterRole of an agent: the user that registered its cluster, and when the certificate of that registration ends. */
+/** On the ClusterRole of an agent: the user that registered its cluster. */
 export const REGISTERED_BY = "lifeboat.dev/registered-by";
+/** On the ClusterRole of an agent or a detector: when its newest certificate ends. */
 export const REGISTERED_UNTIL = "lifeboat.dev/registered-until";
-/** On the ClusterRole of an agent: the uid of its Cluster, once that exists. When it is gone, so is the registration. */
+/** On the ClusterRole of a detector: when that certificate was issued; those of agents all live equally long. */
+export const REGISTERED_SINCE = "lifeboat.dev/registered-since";
+/** On the ClusterRole of an agent or a detector: the uid of its Cluster, once that exists. When it is gone, so is the registration. */
 export const CLUSTER_UID = "lifeboat.dev/cluster-uid";
 
 /** The RBAC objects of a cluster's agent; the namespaces that they stand in are `agentNamespaces`. */
@@ -70,7 +73,7 @@ function clusterRules(cluster: string): readonly Rule[] {
     {
       apiGroups: ["certificates.k8s.io"],
       resources: ["certificatesigningrequests"],
-      resourceNames: [renewalRequestName(cluster)],
+      resourceNames: [agentIdentity(cluster).requestName],
       verbs: [...READ, "delete"],
     },
     {

@@ -1,6 +1,6 @@
 /**
- * The identity of one cluster's agent: the user and group that its certificate names, and the objects that belong to it by
- * name. Clients and certificates carry these names, so they are kept byte for byte.
+ * The identities of one cluster's agent and of its detector: the user and group that the certificate names, and the objects that belong
+ * to it by name. Clients and certificates carry these names, so they are kept byte for byte.
  */
 
 /** The group of all agents. */
@@ -30,6 +30,54 @@ export function clusterOfAgent(user: string): string | undefined {
   return CLUSTER_NAME.test(cluster) ? cluster : undefined;
 }
 
+/** The group of all detectors. */
+export const DETECTORS_GROUP = "system:lifeboat:detectors";
+const DETECTOR_USER_PREFIX = "system:lifeboat:detector:";
+
+/** The user of a cluster's detector: `system:lifeboat:detector:eu-1`. */
+export function detectorUser(cluster: string): string {
+  return DETECTOR_USER_PREFIX + cluster;
+}
+
+/** The cluster whose detector a user is; undefined for any other user, also for one whose cluster can not exist. */
+export function clusterOfDetector(user: string): string | undefined {
+  if (!isDetectorUser(user)) return undefined;
+  const cluster = user.slice(DETECTOR_USER_PREFIX.length);
+  return CLUSTER_NAME.test(cluster) ? cluster : undefined;
+}
+
+/** Whether a user claims to be a detector, rightly or not. */
+export function isDetectorUser(user: string): boolean {
+  return user.startsWith(DETECTOR_USER_PREFIX);
+}
+
+/** The ClusterRole, Role and bindings of a cluster's detector. */
+export function detectorRoleName(cluster: string): string {
+  return `system:lifeboat:${cluster}:detector`;
+}
+
+/** An identity that is renewed by the process that has it. */
+export interface RenewedIdentity {
+  /** What a certificate request for it asks for, exactly. */
+  readonly subject: { readonly commonName: string; readonly organizations: readonly string[] };
+  /** The one CertificateSigningRequest that renews it: its rights name this one, so the last is deleted before the next is made. */
+  readonly requestName: string;
+}
+
+export function agentIdentity(cluster: string): RenewedIdentity {
+  return {
+    subject: { commonName: agentUser(cluster), organizations: [AGENTS_GROUP] },
+    requestName: `agent-${cluster}`,
+  };
+}
+
+export function detectorIdentity(cluster: string): RenewedIdentity {
+  return {
+    subject: { commonName: detectorUser(cluster), organizations: [DETECTORS_GROUP] },
+    requestName: `detector-${cluster}`,
+  };
+}
+
 /** Whether a user claims to be an agent, rightly or not. */
 export function isAgentUser(user: string): boolean {
   return user.startsWith(AGENT_USER_PREFIX);
@@ -43,12 +91,4 @@ export function registrationGroup(cluster: string): string {
 /** The ClusterRole, Roles and bindings of a cluster's agent. */
 export function agentRoleName(cluster: string): string {
   return `system:karmada:${cluster}:agent`;
-}
-
-/**
- * The CertificateSigningRequest by which an agent renews its certificate. There is one name per agent, so that its rights can
- * name it: the agent deletes its last request before it makes the next.
- */
-export function renewalRequestName(cluster: string): string {
-  return `agent-${cluster}`;
 }

@@ -6,19 +6,29 @@ export {
   CLUSTER_UID,
   clusterInfoRoleObjects,
   REGISTERED_BY,
+  REGISTERED_SINCE,
   REGISTERED_UNTIL,
 } from "./agent-roles.ts";
+export { afterOneEvent, type EventAllowance, MAX_AGENT_EVENT } from "./event-allowance.ts";
+export { isDetectorCondition } from "./detector-condition.ts";
+export { detectorRefusal, detectorRoleObjects, isDetectorsWrite } from "./detector.ts";
 export {
   AGENT_BOOTSTRAPPERS_GROUP,
   AGENTS_GROUP,
+  agentIdentity,
   agentRoleName,
   agentUser,
   BOOTSTRAP_USER_PREFIX,
   BOOTSTRAPPERS_GROUP,
   CLIENT_SIGNER,
   clusterOfAgent,
+  clusterOfDetector,
+  detectorIdentity,
+  detectorRoleName,
+  DETECTORS_GROUP,
+  detectorUser,
   isAgentUser,
   REGISTRATION_GROUP_PREFIX,
   registrationGroup,
-  renewalRequestName,
+  type RenewedIdentity,
 } from "./identity.ts";

@@ -25,6 +25,7 @@ import {
   type TaskMode,
   tasksOf,
 } from "../../binding/index.ts";
+import { isFederated } from "../../federated/record.ts";
 import { aggregatedItems } from "../../propagation/aggregation/items.ts";
 import { evict } from "../evacuation/evict.ts";
 import type { Carried } from "../leaving/decide.ts";
@@ -67,6 +68,7 @@ export function decideApplication(
   const { binding } = view;
   const application = binding.spec.failover?.application;
   if (application === undefined) return planOf(binding, NOTHING, [], "NotAsked");
+  if (isFederated(binding)) return planOf(binding, NOTHING, [], "Federated");
   const health = healthOf(view);
   const { tolerationSeconds = DEFAULT_TOLERATION_SECONDS } = application.decisionConditions;
   const seconds = Math.max(tolerationSeconds, MIN_TOLERATION_SECONDS);

@@ -3,6 +3,8 @@ import { defineReasons } from "../../plan.ts";
 
 export const applicationReasons = defineReasons({
   NotAsked: "The policy asks for no failover of the application.",
+  Federated:
+    "The replicas of a federated StatefulSet never move, so the policy's order is not carried out.",
   Well: "No copy is known to be unhealthy.",
   Tolerated: "A copy is unhealthy, but not for as long as the policy tolerates.",
   NowhereElse:

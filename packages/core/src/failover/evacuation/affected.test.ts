@@ -15,15 +15,19 @@ const taint = (
   ...more,
 });
 
-function binding(spec: object): Pick<ResourceBinding, "spec"> {
-  return { spec: { clusters: [{ name: "eu-1" }], ...spec } } as unknown as ResourceBinding;
+function binding(spec: object): Pick<ResourceBinding, "metadata" | "spec"> {
+  return {
+    metadata: {},
+    spec: { clusters: [{ name: "eu-1" }], ...spec },
+  } as unknown as ResourceBinding;
 }
 
-const tolerating = (...clusterTolerations: readonly object[]): Pick<ResourceBinding, "spec"> =>
-  binding({ placement: { clusterTolerations } });
+const tolerating = (
+  ...clusterTolerations: readonly object[]
+): Pick<ResourceBinding, "metadata" | "spec"> => binding({ placement: { clusterTolerations } });
 
 const judge = (
-  who: Pick<ResourceBinding, "spec">,
+  who: Pick<ResourceBinding, "metadata" | "spec">,
   by: EvictingTaint,
 ): ReturnType<typeof affectedBy> => affectedBy(who, "eu-1", by, "Gracefully");
 

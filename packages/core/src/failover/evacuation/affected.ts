@@ -20,6 +20,7 @@ import {
 } from "@lifeboat/api";
 import { addMs, type Instant, parseTime } from "@lifeboat/base";
 import { isDrainTaint, isOn, type PurgeMode, purgeModeOf } from "../../binding/index.ts";
+import { neverMoves } from "../../federated/marks.ts";
 import type { ExemptReason } from "./reasons.ts";
 
 export type EvictingTaint = NonNullable<Cluster["spec"]["taints"]>[number];
@@ -38,6 +39,7 @@ const spared = (why: ExemptReason): Affected => Object.freeze({ affected: false,
 const TOLERATED = spared("Tolerated");
 const NO_FAILOVER = spared("NoFailover");
 const FOLLOWS = spared("FollowsWorkload");
+const FEDERATED_SET = spared("FederatedStatefulSet");
 const LEFT = spared("LeftAlready");
 const DEFAULT_TOLERATION_SECONDS = 300;
 
@@ -48,12 +50,14 @@ export function evictingTaints(cluster: Pick<Cluster, "spec">): readonly Evictin
 
 /** Whether, until when and how a taint of a cluster moves a binding away from it. */
 export function affectedBy(
-  binding: Pick<ResourceBinding, "spec">,
+  binding: Pick<ResourceBinding, "metadata" | "spec">,
   cluster: string,
   taint: EvictingTaint,
   defaultPurgeMode: PurgeMode,
 ): Affected {
   const { spec } = binding;
+  // seed: never-moves
+  if (neverMoves(binding)) return FEDERATED_SET;
   if (!isOn(binding, cluster)) return isNeededIn(spec, cluster) ? FOLLOWS : LEFT;
   const purgeMode = purgeModeOf(spec.failover?.cluster?.purgeMode, defaultPurgeMode);
   if (isDrainTaint(taint)) return { affected: true, purgeMode };

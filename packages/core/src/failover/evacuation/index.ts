@@ -5,6 +5,14 @@ export {
   type EvictingTaint,
   tolerates,
 } from "./affected.ts";
+export {
+  APPROVAL_MODES,
+  type ApprovalMode,
+  asksForApproval,
+  isApproved,
+  needsApproval,
+  nextExpiry,
+} from "./approval.ts";
 export { type BudgetView, reserve, type TokenReservation } from "./budget.ts";
 export {
   type EntryState,
@@ -35,12 +43,16 @@ export {
   closedByGate,
   wasStoppedByGate,
 } from "./progress.ts";
+export { isClusterPaused, isNamespacePaused, type PauseTarget, withPause } from "./pauses.ts";
+export { priorityOf } from "./priority.ts";
 export { EvictionQueue, type Lane, type Queued } from "./queue.ts";
 export {
   DEFAULT_RATES,
   type FleetHealth,
   fleetHealth,
   isFailed,
+  overrideOf,
+  overrideUntil,
   passiveRateOf,
   type Rate,
   rateOf,

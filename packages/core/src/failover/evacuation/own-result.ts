@@ -37,6 +37,11 @@ export function signAgain(binding: ResourceBinding): ResourceBinding {
     : signResult(binding);
 }
 
+/** Whether the control plane wrote the result as it is. */
+export function isWrittenByPlane(binding: ResourceBinding): boolean {
+  return binding.metadata.annotations?.[RESULT_DIGEST] === digestOfResult(binding);
+}
+
 /** Whether a person edited the result since it was recorded. */
 export function isEditedByHand(binding: ResourceBinding, recorded: string | undefined): boolean {
   const signature = binding.metadata.annotations?.[RESULT_DIGEST];

@@ -4,14 +4,25 @@ import { ADDED, DOWN, makeEvacuation, NOW, recorded } from "./makers.suite.ts";
 import { progressOf, type ProgressView, secondsLeft } from "./progress.ts";
 import { DEFAULT_RATES, rateOf } from "./rate.ts";
 
-const NONE = { total: 0, queued: 0, evicted: 0, done: 0, held: 0, abandoned: 0, exempt: 0 };
+interface Counts {
+  readonly total: number;
+  readonly queued: number;
+  readonly evicted: number;
+  readonly done: number;
+  readonly held: number;
+  readonly abandoned: number;
+  readonly exempt: number;
+  readonly awaitingApproval?: number;
+  readonly paused?: number;
+}
+const NONE: Counts = { total: 0, queued: 0, evicted: 0, done: 0, held: 0, abandoned: 0, exempt: 0 };
 const HEALTHY = rateOf({ failed: 1, counted: 3 }, DEFAULT_RATES);
 const BRAKED = rateOf({ failed: 3, counted: 3 }, DEFAULT_RATES);
 const GONE = [recorded(DOWN, { removedAt: ADDED })];
 const DRAINED = [recorded({ key: "lifeboat.dev/drain", effect: "NoExecute" })];
 const paused = { ...makeEvacuation("eu-1"), spec: { cluster: "eu", paused: true } };
 
-function view(more: Partial<ProgressView> = {}, counts: Partial<typeof NONE> = {}): ProgressView {
+function view(more: Partial<ProgressView> = {}, counts: Partial<Counts> = {}): ProgressView {
   return {
     evacuation: makeEvacuation("eu-1"),
     taints: [recorded(DOWN)],
@@ -21,6 +32,7 @@ function view(more: Partial<ProgressView> = {}, counts: Partial<typeof NONE> = {
     due: 1,
     rate: HEALTHY,
     budgetPaused: false,
+    clusterPaused: false,
     failover: true,
     held: [],
     putBack: [],
@@ -51,6 +63,27 @@ describe("the phase", () => {
       "AllMoved",
     ],
     ["all paused", { budgetPaused: true }, { held: 1 }, "Paused", "BudgetPaused"],
+    ["cluster paused", { clusterPaused: true }, { queued: 1 }, "Paused", "ClusterPaused"],
+    ["namespace paused", {}, { queued: 2, paused: 2 }, "Paused", "NamespacePaused"],
+    ["one namespace of two paused", {}, { queued: 2, paused: 1 }, "Running", "Moving"],
+    ["not approved", {}, { awaitingApproval: 2, done: 1 }, "AwaitingApproval", "AwaitingApproval"],
+    [
+      "not approved, paused",
+      { clusterPaused: true },
+      { awaitingApproval: 2 },
+      "Paused",
+      "ClusterPaused",
+    ],
+    ["not approved, one on its way", {}, { awaitingApproval: 2, evicted: 1 }, "Running", "Moving"],
+    ["not approved, one held", {}, { awaitingApproval: 2, held: 1 }, "Held", "NoTarget"],
+    ["not approved, one to go", {}, { awaitingApproval: 2, queued: 1 }, "Running", "Moving"],
+    [
+      "not approved, braked",
+      { rate: BRAKED },
+      { awaitingApproval: 2 },
+      "AwaitingApproval",
+      "AwaitingApproval",
+    ],
     ["gate off", { failover: false }, { queued: 1 }, "Paused", "GateOff"],
     ["gate off, drain", { failover: false, taints: DRAINED }, { queued: 1 }, "Running", "Moving"],
     ["recovered", { taints: GONE }, { abandoned: 1, done: 1 }, "Abandoned", "ClusterRecovered"],

@@ -5,6 +5,7 @@
  *   Recording          the affected workloads are not yet recorded for every taint
  *   Paused             by a person (here or for the whole fleet), or because the gate is off
  *   Braked             something could go, and the fleet's rate is 0
+ *   AwaitingApproval   only entries are left that a person has not approved
  *   Held               only entries are left that cannot move for now
  *   Running            otherwise
  *
@@ -25,6 +26,10 @@ export interface EntryCounts {
   readonly held: number;
   readonly abandoned: number;
   readonly exempt: number;
+  /** Absent: none. */
+  readonly awaitingApproval?: number;
+  /** Of the queued, those whose namespace is paused; absent: none. */
+  readonly paused?: number;
 }
 
 export interface ProgressView {
@@ -39,6 +44,7 @@ export interface ProgressView {
   readonly due: number;
   readonly rate: Rate;
   readonly budgetPaused: boolean;
+  readonly clusterPaused: boolean;
   /** The gate `Failover`. */
   readonly failover: boolean;
   readonly held: NonNullable<EvacuationStatus["held"]>;
@@ -86,14 +92,20 @@ export function progressOf(view: ProgressView, now: Instant): EvacuationStatus |
 
 function phaseOf(view: ProgressView): Phase {
   const { counts, evacuation, taints, rate } = view;
-  const { queued, held, evicted } = counts;
+  const { queued, held, evicted, awaitingApproval = 0, paused = 0 } = counts;
+  const waiting = queued + held + awaitingApproval;
   if (view.isRecording) return { phase: "Recording", reason: "Recording" };
-  if (queued + held + evicted === 0) return finished(view);
-  if (queued + held > 0) {
+  if (waiting + evicted === 0) return finished(view);
+  if (waiting > 0) {
     if (evacuation.spec.paused) return { phase: "Paused", reason: "PausedByPerson" };
     if (view.budgetPaused) return { phase: "Paused", reason: "BudgetPaused" };
+    if (view.clusterPaused) return { phase: "Paused", reason: "ClusterPaused" };
     if (isStoppedByGate(view.failover, taints)) return { phase: "Paused", reason: "GateOff" };
   }
+  if (awaitingApproval > 0 && awaitingApproval === waiting + evicted)
+    return { phase: "AwaitingApproval", reason: "AwaitingApproval" };
+  if (paused > 0 && paused === waiting - awaitingApproval)
+    return { phase: "Paused", reason: "NamespacePaused" };
   if (queued === 0 && held > 0) return { phase: "Held", reason: "NoTarget" };
   if (queued > 0 && rate.perSecond === 0) return { phase: "Braked", reason: rate.reason };
   if (queued === 0 && view.stranded > 0 && view.stranded === evicted)
@@ -115,25 +127,35 @@ export function isStoppedByGate(failover: boolean, taints: readonly RecordedTain
   return !taints.some(({ taint, removedAt }) => removedAt === undefined && isDrainTaint(taint));
 }
 
+const NO_ENTRIES: EntryCounts = {
+  total: 0,
+  queued: 0,
+  evicted: 0,
+  done: 0,
+  held: 0,
+  abandoned: 0,
+  exempt: 0,
+};
+
 /** The status of an evacuation that the gate had stopped, once it is on again: another one begins, and no entry waits in this one. */
 export function closedByGate(
   { held: _held, estimatedSecondsLeft: _left, ...old }: EvacuationStatus,
   now: Instant,
 ): EvacuationStatus {
   const finishedAt = formatTime(now);
-  const { entries } = old;
+  const { awaitingApproval, paused: _paused, ...entries } = old.entries ?? NO_ENTRIES;
   return {
     ...old,
     phase: "Abandoned",
     reason: "GateOff",
     message: phaseReasons.GateOff,
     taints: (old.taints ?? []).map((one) => ({ removedAt: finishedAt, ...one })),
-    ...(entries !== undefined && {
+    ...(old.entries !== undefined && {
       entries: {
         ...entries,
         queued: 0,
         held: 0,
-        abandoned: entries.abandoned + entries.queued + entries.held,
+        abandoned: entries.abandoned + entries.queued + entries.held + (awaitingApproval ?? 0),
       },
     }),
     finishedAt,

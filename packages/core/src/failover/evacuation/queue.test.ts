@@ -5,12 +5,13 @@ import { describe, expect, it } from "vitest";
 import { EvictionQueue, type Queued } from "./queue.ts";
 
 const at = (ms: number): Instant => instantOf(ms);
-const item = (cluster: string, id: string, dueAt = 0, order = 0): Queued => ({
+const item = (cluster: string, id: string, dueAt = 0, order = 0, priority = 0): Queued => ({
   cluster,
   id,
   lane: "Workload",
   dueAt: at(dueAt),
   order,
+  priority,
 });
 const drain = (queue: EvictionQueue<Queued>, now = 0): readonly string[] => {
   const taken: string[] = [];
@@ -136,6 +137,66 @@ describe("the queue", () => {
         expect(new Set(drain(queue, 100))).toEqual(new Set(model.keys()));
       }),
       { numRuns: 200 },
+    );
+  });
+});
+
+describe("priority", () => {
+  it("goes before time and order, within a cluster only", () => {
+    const queue = new EvictionQueue<Queued>();
+    queue.put(item("a", "low", 0, 0));
+    queue.put(item("a", "high", 5, 9, 10));
+    queue.put(item("a", "higher", 5, 9, 1000));
+    queue.put(item("b", "low", 0, 0, -1));
+    expect(drain(queue, 5)).toEqual(["a/higher", "b/low", "a/high", "a/low"]);
+  });
+
+  it("delays none by an entry that may not leave yet", () => {
+    const queue = new EvictionQueue<Queued>();
+    queue.put(item("a", "later", 100, 0, 1000));
+    queue.put(item("a", "now", 0, 1));
+    expect(queue.nextDueAt("Workload")).toBe(at(0));
+    expect(drain(queue)).toEqual(["a/now"]);
+    expect(queue.nextDueAt("Workload")).toBe(at(100));
+    expect(drain(queue, 100)).toEqual(["a/later"]);
+  });
+
+  it("survives a clock that is set back: what may not leave now stays", () => {
+    const queue = new EvictionQueue<Queued>();
+    queue.put(item("a", "first", 10, 0, 5));
+    queue.put(item("a", "second", 10, 1, 5));
+    expect(queue.take("Workload", at(10))?.id).toBe("first");
+    expect(queue.take("Workload", at(5))).toBeUndefined();
+    expect(queue.nextDueAt("Workload")).toBe(at(10));
+    expect(queue.take("Workload", at(10))?.id).toBe("second");
+  });
+
+  it("of all that may leave, none of a lower priority is taken before one of a higher", () => {
+    const entry = fc.record({
+      cluster: fc.constantFrom("a", "b"),
+      dueAt: fc.integer({ min: 0, max: 20 }),
+      priority: fc.integer({ min: -2, max: 2 }),
+    });
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 30 }), fc.array(fc.nat(25)), (entries, times) => {
+        const queue = new EvictionQueue<Queued>();
+        const left = new Map<string, Queued>();
+        for (const [i, { cluster, dueAt, priority }] of entries.entries()) {
+          const one = item(cluster, String(i), dueAt, i, priority);
+          left.set(`${cluster}/${i}`, one);
+          queue.put(one);
+        }
+        for (const now of [...times, ...entries.map(() => 20)]) {
+          const mayLeave = [...left.values()].filter(({ dueAt }) => dueAt <= now);
+          const taken = queue.take("Workload", at(now));
+          expect(taken === undefined).toBe(mayLeave.length === 0);
+          if (taken === undefined) continue;
+          const rivals = mayLeave.filter(({ cluster }) => cluster === taken.cluster);
+          expect(taken.priority).toBe(Math.max(...rivals.map(({ priority }) => priority)));
+          left.delete(`${taken.cluster}/${taken.id}`);
+        }
+        expect(left.size).toBe(0);
+      }),
     );
   });
 });

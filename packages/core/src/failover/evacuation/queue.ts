@@ -2,7 +2,8 @@
  * The queue of all entries that wait to be released: one line per faulty cluster and lane, served in turn (D6).
  *
  * 1. Clusters take turns: a cluster with a long line delays the others by one release per round.
- * 2. Within a line, the entry that may leave earlier goes first; of entries with the same time, the one recorded first.
+ * 2. Of the entries of a line that may leave now, the one with the higher priority goes first (D31); of those with the same, the
+ *    one that may leave for longest; then the one recorded first. One that may not leave yet delays none, whatever its priority.
  * 3. The caller serves the second lane only when no entry of the first may leave now.
  * 4. Adding an entry again changes its place; taking or removing an entry forgets it.
  * 5. An entry that was taken and not released costs its cluster no turn: otherwise a few entries that cannot move would
@@ -20,12 +21,17 @@ export interface Queued {
   readonly lane: Lane;
   /** Not before this. */
   readonly dueAt: Instant;
+  /** Higher goes first among those that may go. */
+  readonly priority: number;
   /** Its place among those that are due at the same time. */
   readonly order: number;
 }
 
 interface Line<T extends Queued> {
-  readonly heap: Heap<T>;
+  /** By the time from which they may go; those of which that time has come are in `ready`. */
+  readonly later: Heap<T>;
+  /** In the order in which they go. */
+  readonly ready: Heap<T>;
   readonly live: Map<string, T>;
 }
 
@@ -43,10 +49,14 @@ export class EvictionQueue<T extends Queued> {
   put(item: T): void {
     this.remove(item);
     const lines = this.#lines[item.lane];
-    const line = lines.get(item.cluster) ?? { heap: new Heap<T>(compareQueued), live: new Map() };
+    const line = lines.get(item.cluster) ?? {
+      later: new Heap<T>(compareTimes),
+      ready: new Heap<T>(compareReady),
+      live: new Map(),
+    };
     lines.set(item.cluster, line);
     line.live.set(item.id, item);
-    line.heap.push(item);
+    line.later.push(item);
   }
 
   remove({ cluster, id, lane }: Pick<T, "cluster" | "id" | "lane">): void {
@@ -76,10 +86,11 @@ export class EvictionQueue<T extends Queued> {
   /** When the next entry may go; undefined: no entry waits in this lane. */
   nextDueAt(lane: Lane): Instant | undefined {
     let earliest: Instant | undefined;
-    for (const name of this.#lines[lane].keys()) {
-      const dueAt = this.#head(lane, name)?.dueAt;
-      if (dueAt !== undefined && (earliest === undefined || dueAt < earliest)) earliest = dueAt;
-    }
+    for (const line of this.#lines[lane].values())
+      for (const heap of [line.ready, line.later]) {
+        const dueAt = headOf(line, heap)?.dueAt;
+        if (dueAt !== undefined && (earliest === undefined || dueAt < earliest)) earliest = dueAt;
+      }
     return earliest;
   }
 
@@ -100,22 +111,39 @@ export class EvictionQueue<T extends Queued> {
   }
 
   #first(lane: Lane, cluster: string, now: Instant): T | undefined {
-    const head = this.#head(lane, cluster);
-    return head !== undefined && head.dueAt <= now ? head : undefined;
-  }
-
-  /** The first of a line; what was removed or put in again meanwhile is dropped from the heap on the way. */
-  #head(lane: Lane, cluster: string): T | undefined {
     const line = this.#lines[lane].get(cluster);
     if (line === undefined) return undefined;
-    for (let head = line.heap.peek(); head !== undefined; head = line.heap.peek()) {
-      if (line.live.get(head.id) === head) return head;
-      line.heap.pop();
+    for (let next = headOf(line, line.later); next !== undefined && next.dueAt <= now;) {
+      line.later.pop();
+      line.ready.push(next);
+      next = headOf(line, line.later);
+    }
+    for (let head = headOf(line, line.ready); head !== undefined;) {
+      if (head.dueAt <= now) return head;
+      // The clock was set back.
+      line.ready.pop();
+      line.later.push(head);
+      head = headOf(line, line.ready);
     }
     return undefined;
   }
 }
 
-function compareQueued(a: Queued, b: Queued): number {
-  return a.dueAt - b.dueAt || a.order - b.order || compareText(a.id, b.id);
+/** The first of a heap; what was removed or put in again meanwhile is dropped from the heap on the way. */
+function headOf<T extends Queued>({ live }: Line<T>, heap: Heap<T>): T | undefined {
+  for (let head = heap.peek(); head !== undefined; head = heap.peek()) {
+    if (live.get(head.id) === head) return head;
+    heap.pop();
+  }
+  return undefined;
+}
+
+function compareTimes(a: Queued, b: Queued): number {
+  return a.dueAt - b.dueAt;
+}
+
+function compareReady(a: Queued, b: Queued): number {
+  return (
+    b.priority - a.priority || a.dueAt - b.dueAt || a.order - b.order || compareText(a.id, b.id)
+  );
 }

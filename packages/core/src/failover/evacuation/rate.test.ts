@@ -1,7 +1,16 @@
 /** The rate by the state of the fleet: the table of the proposal, and the brake when everything looks down. */
 import type { Cluster } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_RATES, fleetHealth, rateOf } from "./rate.ts";
+import { formatTime, type Instant, instantOf, plainMoment } from "@lifeboat/base";
+import fc from "fast-check";
+import {
+  DEFAULT_RATES,
+  fleetHealth,
+  overrideOf,
+  overrideUntil,
+  passiveRateOf,
+  rateOf,
+} from "./rate.ts";
 
 type Taints = NonNullable<Cluster["spec"]["taints"]>;
 const cluster = (...taints: Taints): Pick<Cluster, "spec"> => ({
@@ -47,5 +56,49 @@ describe("the rate", () => {
       cluster({ key: "lifeboat.dev/drain", effect: "NoExecute" }),
     ];
     expect(fleetHealth(fleet)).toEqual({ failed: 2, counted: 4 });
+  });
+});
+
+describe("a rate that a person set", () => {
+  const rate = (perSecond: number, failed: number, isIsolated = false) =>
+    rateOf({ failed, counted: 3, isIsolated, override: perSecond }, DEFAULT_RATES);
+
+  it.each([
+    ["in a healthy fleet", 2, 0, false, 2, "SetByPerson"],
+    ["where the brake is on", 1, 2, false, 1, "SetByPerson"],
+    ["where every cluster has failed", 1, 3, false, 1, "SetByPerson"],
+    ["of 0", 0, 0, false, 0, "SetByPerson"],
+    ["but not while the control plane may be cut off", 1, 0, true, 0, "PlaneMayBeIsolated"],
+  ] as const)("counts %s", (_name, set, failed, isIsolated, perSecond, reason) => {
+    expect(rate(set, failed, isIsolated)).toMatchObject({ perSecond, reason });
+  });
+
+  it("lets what has no replicas go, also where the configured rate is 0", () => {
+    const stopped = { ...DEFAULT_RATES, rate: 0 };
+    expect(passiveRateOf(rateOf({ failed: 0, counted: 3 }, stopped), stopped)).toBe(0);
+    const set = rateOf({ failed: 0, counted: 3, override: 1 }, stopped);
+    expect(passiveRateOf(set, stopped)).toBe(10);
+    expect(passiveRateOf(rate(0.25, 0), DEFAULT_RATES)).toBe(5);
+  });
+
+  it("ends at its time, whatever that is, and for ever", () => {
+    const start = Date.UTC(2026, 0, 1);
+    const at = (seconds: number): Instant => instantOf(start + seconds * 1000);
+    fc.assert(
+      fc.property(fc.nat(1000), fc.integer({ min: 1, max: 1000 }), fc.nat(3000), (a, b, c) => {
+        const override = {
+          perSecond: 2,
+          setAt: formatTime(at(a)),
+          until: formatTime(at(a + b)),
+          reason: "r",
+        };
+        const moment = plainMoment(at(c));
+        expect(overrideOf(override, moment)).toBe(c < a + b ? 2 : undefined);
+        expect(overrideUntil(override, moment)).toBe(c < a + b ? at(a + b) : undefined);
+      }),
+    );
+    const broken = { perSecond: 9, setAt: "yesterday", until: "tomorrow", reason: "r" };
+    expect(overrideOf(broken, plainMoment(at(0)))).toBeUndefined();
+    expect(overrideOf(undefined, plainMoment(at(0)))).toBeUndefined();
   });
 });

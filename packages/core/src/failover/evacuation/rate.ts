@@ -2,14 +2,19 @@
  * How fast workloads may be moved over the whole fleet: a function of how much of the fleet has failed (D6).
  *
  *   most Pull clusters fell silent      0    within a minute: the control plane may be cut off (isolation.ts)
+ *   a person set a rate                 that rate, until its time is over, also where those below give 0
  *   every counted cluster failed        0    "everything is down" means "I am cut off"
  *   failed share above the threshold    the secondary rate in a large fleet, 0 in a small one
  *   otherwise                           the configured rate
  *
+ * A rate that a person set does not go on while the control plane may be cut off: for that there is another order,
+ * `lifeboat evacuations agree`, which names the clusters.
+ *
  * A cluster has failed when it bears an evicting taint. One that a person drains counts neither as failed nor at all.
  */
-import type { Cluster } from "@lifeboat/api";
+import type { Cluster, EvacuationBudget } from "@lifeboat/api";
 import { EVICTING_EFFECTS } from "@lifeboat/api";
+import { type Instant, type Moment, parseTime } from "@lifeboat/base";
 import { isDrained } from "../../binding/index.ts";
 import { defineReasons } from "../../plan.ts";
 
@@ -40,6 +45,7 @@ export const rateReasons = defineReasons({
   PlaneMayBeIsolated:
     "More than half of the Pull clusters fell silent within a minute, so this control plane may be cut off: nothing moves.",
   RateZero: "The configured rate is 0: nothing moves.",
+  SetByPerson: "A person set this rate for a time.",
 });
 
 export type RateReason = keyof typeof rateReasons;
@@ -50,6 +56,8 @@ export interface FleetHealth {
   readonly counted: number;
   /** Whether so many Pull clusters fell silent together that the control plane may be cut off (isolation.ts). */
   readonly isIsolated?: boolean;
+  /** The rate that a person set and that holds now, per second. */
+  readonly override?: number | undefined;
 }
 
 export interface Rate {
@@ -74,7 +82,7 @@ export function fleetHealth(clusters: readonly Pick<Cluster, "spec">[]): FleetHe
 
 /** The rate for a fleet in this state. */
 export function rateOf(
-  { failed, counted, isIsolated = false }: FleetHealth,
+  { failed, counted, isIsolated = false, override }: FleetHealth,
   options: RateOptions,
 ): Rate {
   const failedShare = counted === 0 ? 0 : failed / counted;
@@ -87,6 +95,7 @@ export function rateOf(
   });
   // seed: may-be-isolated
   if (isIsolated) return answer(0, "PlaneMayBeIsolated");
+  if (override !== undefined) return answer(override, "SetByPerson");
   // A drain of the only cluster still goes at the configured rate: nothing has failed.
   if (counted === 0) return answer(options.rate, "FleetHealthy");
   // seed: everything-failed
@@ -94,6 +103,25 @@ export function rateOf(
   if (failedShare <= options.unhealthyThreshold) return answer(options.rate, "FleetHealthy");
   if (counted > options.largeFleetThreshold) return answer(options.secondaryRate, "FleetUnhealthy");
   return answer(0, "FleetTooUnhealthy");
+}
+
+type RateOverride = NonNullable<EvacuationBudget["spec"]["rateOverride"]>;
+
+/** Until when the rate holds that a person set; undefined: none holds now. A time that cannot be read is over. */
+export function overrideUntil(
+  override: RateOverride | undefined,
+  { now, due }: Moment,
+): Instant | undefined {
+  const setAt = parseTime(override?.setAt ?? "");
+  const until = parseTime(override?.until ?? "");
+  if (setAt === undefined || until === undefined) return undefined;
+  const endsAt = due(setAt, until - setAt);
+  return endsAt > now ? endsAt : undefined;
+}
+
+/** The rate that a person set, while it holds. */
+export function overrideOf(override: RateOverride | undefined, moment: Moment): number | undefined {
+  return overrideUntil(override, moment) === undefined ? undefined : override?.perSecond;
 }
 
 const PASSIVE_PER_SECOND = 10;
@@ -105,6 +133,8 @@ export function passiveRateOf(
   { perSecond }: Pick<Rate, "perSecond">,
   options: RateOptions,
 ): number {
-  if (!(perSecond > 0) || !(options.rate > 0)) return 0;
+  if (!(perSecond > 0)) return 0;
+  // Only a person's rate is above 0 where the configured one is 0: there is no proportion to keep.
+  if (!(options.rate > 0)) return PASSIVE_PER_SECOND;
   return PASSIVE_PER_SECOND * Math.min(1, perSecond / options.rate);
 }

@@ -16,6 +16,10 @@ export const phaseReasons = defineReasons({
     "The affected workloads are being recorded; nothing moves before the record is complete.",
   PausedByPerson: "A person paused this evacuation.",
   BudgetPaused: "A person paused all evacuations.",
+  ClusterPaused: "A person paused all evacuations of this cluster.",
+  NamespacePaused: "A person paused the namespaces of all workloads that are left.",
+  AwaitingApproval:
+    "The workloads that are left wait for a person's approval: lifeboat evacuations approve.",
   GateOff: "The feature gate Failover is off.",
   Moving: "Workloads are moving.",
   AwaitingToleration: "The workloads that are left still tolerate the taint for a time.",

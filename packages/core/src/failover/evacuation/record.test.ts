@@ -19,8 +19,9 @@ import { identityOf, taintId } from "./taint-identity.ts";
 
 const OPTIONS: JudgeOptions = {
   defaultPurgeMode: "Gracefully",
-  isFederated: () => false,
   isScripted: () => false,
+  asksForApproval: () => false,
+  priorityOf: () => 0,
 };
 const GONE = recorded(DOWN, { removedAt: ADDED });
 
@@ -81,8 +82,10 @@ describe("an entry", () => {
 
   it("records also a binding that stays, with the reason", () => {
     expect(judge(makeBinding(), "eu-1", SLOW, OPTIONS)).toMatchObject({ exempt: "NoFailover" });
-    const federated = { ...OPTIONS, isFederated: () => true };
-    expect(judge(makeBinding(), "eu-1", DOWN, federated)).toMatchObject({
+    const binding = makeBinding();
+    const annotations = { "lifeboat.dev/federated-shares": "not even readable" };
+    const federated = { ...binding, metadata: { ...binding.metadata, annotations } };
+    expect(judge(federated, "eu-1", DOWN, OPTIONS)).toMatchObject({
       exempt: "FederatedStatefulSet",
     });
   });

@@ -18,7 +18,7 @@ import type {
   ResourceBinding,
 } from "@lifeboat/api";
 import { formatTime, type Instant } from "@lifeboat/base";
-import type { PurgeMode } from "../../binding/index.ts";
+import { isDrainTaint, type PurgeMode } from "../../binding/index.ts";
 import { safeHash } from "../../placement/division/hash.ts";
 import { compareText } from "../../fields.ts";
 import { hasOwnAnswer } from "../../propagation/interpretation/interpretation.ts";
@@ -80,10 +80,12 @@ export function surplusOf(evacuations: readonly Evacuation[]): readonly Evacuati
 
 export interface JudgeOptions {
   readonly defaultPurgeMode: PurgeMode;
-  /** Whether the template is a StatefulSet of which every cluster has a fixed part (D15). */
-  isFederated(binding: ResourceBinding): boolean;
   /** Whether a user's script interprets the replicas or the health of this kind. */
   isScripted(apiVersion: string, kind: string): boolean;
+  /** Whether the policy of a binding asks for a person's approval (D30). */
+  asksForApproval(binding: ResourceBinding): boolean;
+  /** See priority.ts. */
+  priorityOf(binding: ResourceBinding): number;
 }
 
 /** What is recorded of a binding that is on a cluster with this taint. */
@@ -108,13 +110,17 @@ export function judge(
     result: digestOfResult(binding),
   };
   const exempt = (why: ExemptReason): EvacuationEntry => ({ ...common, exempt: why });
-  if (options.isFederated(binding)) return exempt("FederatedStatefulSet");
   const answer = affectedBy(binding, cluster, taint, options.defaultPurgeMode);
   // seed: tolerated
   if (!answer.affected) return exempt(answer.why);
   const { purgeMode, toleratedUntil } = answer;
+  const priority = options.priorityOf(binding);
   return {
     ...common,
+    ...(priority === 0 ? {} : { priority }),
+    ...(options.asksForApproval(binding) && !isDrainTaint(taint)
+      ? { approval: "Required" as const }
+      : {}),
     purgeMode,
     ...(toleratedUntil === undefined ? {} : { toleratedUntil: formatTime(toleratedUntil) }),
   };
@@ -227,9 +233,10 @@ function byNumber(evacuations: readonly Evacuation[]): readonly Evacuation[] {
   );
 }
 
-/** Those that may go first come first, then by name: the same set gives the same slices. */
+/** In the order in which they leave when all may: by priority, then time, then name. The same set gives the same slices. */
 function compareEntries(a: EvacuationEntry, b: EvacuationEntry): number {
   return (
+    (b.priority ?? 0) - (a.priority ?? 0) ||
     compareText(a.toleratedUntil ?? "", b.toleratedUntil ?? "") ||
     compareText(a.binding.namespace ?? "", b.binding.namespace ?? "") ||
     compareText(a.binding.name, b.binding.name)

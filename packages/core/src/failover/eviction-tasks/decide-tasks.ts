@@ -3,7 +3,8 @@
  *
  *   the cluster recovered before the workload was placed again ──▶ rolled back                                     (D13)
  *   Directly     ──▶ over when the old copy is gone, or its cluster is proven to be off (fence.ts)                 (D10)
- *   Gracefully   ──▶ over when a plugin agrees, or the grace period of a failing application is over; the floor holds (D9)
+ *   Gracefully   ──▶ over when a plugin agrees, or the grace period of a failing application is over; the floor holds (D9),
+ *                    and load balancers have taken its traffic away (traffic-guard.ts, D27)
  *   Never        ──▶ over when a person sets `suppressDeletion: false`
  *
  * 1. Time alone ends no task, except the grace period of a failing application whose old copy is itself unhealthy. Then
@@ -22,6 +23,7 @@ import { mayBeHealthy } from "../../propagation/works/copy-health.ts";
 import { fenceOf, isSilent } from "./fence.ts";
 import type { TaskReason } from "./reasons.ts";
 import { isTakenBack, stateOfReturn, takenBack } from "./recovery.ts";
+import { guardTraffic, type UnconfirmedCause } from "./traffic-guard.ts";
 import {
   holdsFloor,
   isGoing,
@@ -39,6 +41,8 @@ export interface TaskVerdict {
   readonly cluster: string;
   readonly fate: TaskFate;
   readonly reason: TaskReason;
+  /** Why the old copy goes although load balancers did not confirm that its traffic is gone (D27). */
+  readonly unconfirmed?: UnconfirmedCause;
 }
 
 export interface TasksPlan extends Plan<ResourceBinding, TaskReason> {
@@ -50,6 +54,7 @@ interface Verdict {
   readonly fate: TaskFate;
   readonly reason: TaskReason;
   readonly checkAgainAt?: Instant;
+  readonly unconfirmed?: UnconfirmedCause;
 }
 
 /** Decides about every task of a binding; `commands` holds the binding as it is to be written, if anything changes. */
@@ -60,8 +65,9 @@ export function decideTasks(view: TasksView, moment: Moment): TasksPlan {
   const times: Instant[] = [];
   let binding = view.binding;
   for (const task of tasks) {
-    const { fate, reason, checkAgainAt } = decideTask(view, task, moment);
-    verdicts.push({ cluster: task.fromCluster, fate, reason });
+    const { checkAgainAt, ...verdict } = decideTask(view, task, moment);
+    const { fate, reason } = verdict;
+    verdicts.push({ cluster: task.fromCluster, ...verdict });
     if (checkAgainAt !== undefined) times.push(checkAgainAt);
     if (fate === "cleared") binding = without(binding, task);
     if (reason === "BackInResult") binding = stateOfReturn(view, binding, task.fromCluster);
@@ -109,7 +115,12 @@ function decideGraceful(view: TasksView, task: EvictionTask, moment: Moment): Ve
   if (reason === undefined) return whyKept(view, task, moment);
   // A copy in a cluster that is in the result again stays, whichever rule ends the task.
   const isSafe = isInResult(view, task) || holdsFloor(view, task);
-  return isSafe ? cleared(reason) : kept("LastHealthyCopy");
+  if (!isSafe) return kept("LastHealthyCopy");
+  const guard = guardTraffic(view, task, moment);
+  if (guard.kind === "holds") return kept(guard.reason, guard.until);
+  return guard.kind === "yields"
+    ? { ...cleared(reason), unconfirmed: guard.cause }
+    : cleared(reason);
 }
 
 /** Why the old copy may go, but for the floor. */

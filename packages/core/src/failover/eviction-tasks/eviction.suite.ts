@@ -115,6 +115,7 @@ export interface Scene {
   readonly outdated?: readonly string[];
   readonly plugins?: readonly string[];
   readonly trustFencedCondition?: boolean;
+  readonly traffic?: NonNullable<TasksView["traffic"]>;
 }
 
 export function sceneView(scene: Scene): TasksView {
@@ -130,6 +131,7 @@ export function sceneView(scene: Scene): TasksView {
     outdated: new Set(scene.outdated),
     plugins: evictionPlugins(scene.plugins ?? evictionPluginNames),
     trustFencedCondition: scene.trustFencedCondition ?? false,
+    ...(scene.traffic !== undefined && { traffic: scene.traffic }),
   };
 }
 

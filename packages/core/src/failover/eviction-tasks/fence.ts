@@ -10,8 +10,9 @@
  * 1. A proof is valid while the cluster does not answer; once it answers, a person's annotation is removed.
  * 2. A fence allows a new copy. The old copy is not forgotten: its Work stays, and is removed when the cluster returns.
  */
-import { type Cluster, findCondition, hasCondition } from "@lifeboat/api";
+import { type Cluster, findCondition, hasCondition, type ResourceBinding } from "@lifeboat/api";
 import { formatTime, type Instant } from "@lifeboat/base";
+import { isDirect, taskOf } from "../../binding/index.ts";
 import { isFields, textAt } from "../../fields.ts";
 import { FENCED } from "../../well-known.ts";
 
@@ -65,6 +66,17 @@ export function isSilent({ status }: Cluster): boolean {
   return (["False", "Unknown"] as const).some((value) =>
     hasCondition(status?.conditions, "Ready", value),
   );
+}
+
+/** Whether a workload waits for a proof that a cluster is off: it leaves in mode Directly while the cluster does not answer (D10). */
+export function awaitsFence(
+  binding: ResourceBinding,
+  cluster: Cluster,
+  trust: FenceTrust,
+): boolean {
+  if (!isSilent(cluster) || fenceOf(cluster, trust) !== undefined) return false;
+  const task = taskOf(binding, cluster.metadata.name);
+  return task !== undefined && isDirect(task);
 }
 
 function parsed(text: string): unknown {

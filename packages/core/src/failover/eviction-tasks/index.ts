@@ -1,5 +1,6 @@
 export { decideTasks, type TaskFate, type TasksPlan, type TaskVerdict } from "./decide-tasks.ts";
 export {
+  awaitsFence,
   FENCED_CONDITION,
   fenceOf,
   type FenceProof,
@@ -23,4 +24,5 @@ export {
   type StaleCopiesReason,
   staleCopiesReasons,
 } from "./stale-copies.ts";
+export type { LeavingTraffic, UnconfirmedCause } from "./traffic-guard.ts";
 export { type TasksView, worksByCluster } from "./view.ts";

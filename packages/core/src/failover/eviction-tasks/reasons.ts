@@ -19,6 +19,11 @@ export const taskReasons = defineReasons({
     "Dispatching is suspended for a cluster of the result, so no healthy copy appears there.",
   GracePeriodEnding:
     "Half of the grace period of a failing application is over. At its end the old copy goes, although some of its replicas may still serve.",
+  AwaitingTraffic:
+    "Load balancers have not yet confirmed that they send no requests to the old copy.",
+  TrafficNotDrained:
+    "A load balancer that runs has not confirmed that it sends no requests to the old copy.",
+  LastServedCopy: "No other cluster serves the requests that load balancers send to the old copy.",
   AwaitingRemoval: "The old copy is being removed.",
   AwaitingFence: "The cluster cannot be reached, so the old copy may still run there.",
   LastHealthyCopy: "The old copy may be the last healthy one.",
@@ -35,6 +40,10 @@ export function remedyOf(reason: TaskReason, cluster: string): string {
     return "The old copy stays until spec.suspension of the policy allows dispatching, and the new copy is healthy.";
   if (reason === "GracePeriodEnding")
     return "To keep it, set suppressDeletion of the eviction task to true.";
+  if (reason === "TrafficNotDrained")
+    return "The old copy goes once it confirms, or after --traffic-drain-limit; to remove it at once, set suppressDeletion of the eviction task to false.";
+  if (reason === "LastServedCopy")
+    return "The old copy stays until another cluster serves them; to remove it at once, set suppressDeletion of the eviction task to false.";
   if (reason === "KeptByOrder")
     return "To release it, set suppressDeletion of the eviction task to false.";
   return "";

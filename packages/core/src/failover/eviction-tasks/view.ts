@@ -12,6 +12,7 @@ import { isProtected, isProvenHealthy } from "../../propagation/works/copy-healt
 import { clusterOfWork } from "../../propagation/works/decide-works.ts";
 import { type FenceTrust, isSilent } from "./fence.ts";
 import type { EvictionPlugin } from "./plugins/plugin.ts";
+import type { LeavingTraffic } from "./traffic-guard.ts";
 
 export interface TasksView extends FenceTrust {
   readonly binding: ResourceBinding;
@@ -23,6 +24,8 @@ export interface TasksView extends FenceTrust {
   readonly outdated: ReadonlySet<string>;
   /** Any of them may let an old copy go. */
   readonly plugins: readonly EvictionPlugin[];
+  /** The traffic of leaving copies, by cluster; absent: no ingress sends requests to them. */
+  readonly traffic?: ReadonlyMap<string, LeavingTraffic>;
 }
 
 /** Works by their cluster. Of two in one cluster the one counts that stays. */

@@ -2,6 +2,8 @@ export { type TaintReason, taintReasons } from "./reasons.ts";
 export {
   decideTaints,
   type PassedState,
+  type PendingTaint,
+  pendingTaints,
   type Taint,
   type TaintCommand,
   type TaintPlan,

@@ -28,6 +28,7 @@ import {
   type Wish,
   wishOf,
 } from "./conditions.ts";
+import { eventsOf, holdersOf, removedByHandEvent } from "./events.ts";
 import type { TaintReason } from "./reasons.ts";
 import {
   formatTaintRecord,
@@ -81,30 +82,30 @@ interface Verdict {
   readonly memory: PolicyMemory;
   /** The taints it wants on the cluster now. */
   readonly holds: readonly HeldTaint[];
-  readonly checkAgainAt: Instant | undefined;
+  /** What only time is missing for. */
+  readonly pending: readonly PendingTaint[];
   readonly events: readonly PlannedEvent[];
+}
+
+/** A taint that a policy will add or remove when its window has passed, if the conditions stay as they are. */
+export interface PendingTaint {
+  readonly policy: string;
+  readonly key: string;
+  readonly effect: string;
+  readonly adds: boolean;
+  readonly due: Instant;
 }
 
 /** What the cluster's taints must be, what is to be remembered, and when time alone changes the answer. */
 export function decideTaints(view: TaintView, moment: Moment): TaintPlan {
-  const { cluster } = view;
-  const oldText = cluster.metadata.annotations?.[TAINT_POLICIES];
-  const old = parseTaintRecord(oldText);
-  const present = cluster.spec.taints ?? [];
-  const policies = view.policies
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-    .sort(byAge);
-  const ours = takenByUs(old.values(), present);
-  const verdicts = policies.flatMap((policy) => {
-    const memory = old.get(policy.metadata.uid);
-    const verdict = judge(view, policy, memory, { present, ours }, moment);
-    return verdict === undefined ? [] : [verdict];
-  });
+  const oldText = view.cluster.metadata.annotations?.[TAINT_POLICIES];
+  const { old, standing, verdicts } = judgeAll(view, moment);
+  const { present, ours } = standing;
   const taints = mergeTaints(present, ours, verdicts, moment.now);
   const record = new Map(verdicts.map(({ uid, memory }) => [uid, memory]));
   const text = formatTaintRecord(record);
   const changed = !equalJson(taints, present);
-  const times = verdicts.flatMap(({ checkAgainAt }) => checkAgainAt ?? []);
+  const times = verdicts.flatMap(({ pending }) => pending.map(({ due }) => due));
   const checkAgain = times.length === 0 ? undefined : (Math.min(...times) as Instant);
   return {
     commands: changed || text !== oldText ? [{ kind: "writeTaints", taints, record: text }] : [],
@@ -125,6 +126,27 @@ export function decideTaints(view: TaintView, moment: Moment): TaintPlan {
           ? "Settled"
           : "Waiting",
   };
+}
+
+/** What the policies will add to a cluster and remove from it by the passing of time alone, the first first. */
+export function pendingTaints(view: TaintView, moment: Moment): readonly PendingTaint[] {
+  const { verdicts } = judgeAll(view, moment);
+  return verdicts.flatMap(({ pending }) => pending).toSorted((a, b) => a.due - b.due);
+}
+
+function judgeAll(view: TaintView, moment: Moment) {
+  const { cluster } = view;
+  const old = parseTaintRecord(cluster.metadata.annotations?.[TAINT_POLICIES]);
+  const present = cluster.spec.taints ?? [];
+  const standing: Standing = { present, ours: takenByUs(old.values(), present) };
+  const verdicts = view.policies
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .sort(byAge)
+    .flatMap((policy) => {
+      const verdict = judge(view, policy, old.get(policy.metadata.uid), standing, moment);
+      return verdict === undefined ? [] : [verdict];
+    });
+  return { old, standing, verdicts };
 }
 
 interface Standing {
@@ -153,7 +175,7 @@ function judge(
   if (!meant && !hasWindows(spec)) return undefined;
   const hand = removalsByHand(old, standing, wanted, state.interrupted || !matches);
   const holds: HeldTaint[] = [];
-  const times: Instant[] = [];
+  const pending: PendingTaint[] = [];
   for (const taint of wanted) {
     const id = taintId(taint);
     const held = hand.added.find((one) => taintId(one) === id);
@@ -166,7 +188,8 @@ function judge(
     if (matches && !mayAdd(view, taint, hand.removed, standing)) continue;
     // seed: before-due
     if (now < due) {
-      times.push(due);
+      const { key, effect } = taint;
+      pending.push({ policy: metadata.name, key, effect, adds: matches, due });
       if (held !== undefined) holds.push(held);
       continue;
     }
@@ -185,7 +208,7 @@ function judge(
     uid: metadata.uid,
     memory,
     holds,
-    checkAgainAt: times.length === 0 ? undefined : (Math.min(...times) as Instant),
+    pending,
     events: hand.events.map((taint) => removedByHandEvent(metadata.name, taint)),
   };
 }
@@ -353,67 +376,4 @@ function byAge(a: ClusterTaintPolicy, b: ClusterTaintPolicy): number {
   const [x, y] = [a.metadata.creationTimestamp ?? "", b.metadata.creationTimestamp ?? ""];
   if (x !== y) return x < y ? -1 : 1;
   return a.metadata.name < b.metadata.name ? -1 : 1;
-}
-
-/** The taints of a cluster, and by their ids the names of the policies that added them; "": it is deleted. */
-interface Tainted {
-  readonly taints: readonly Taint[];
-  readonly holders: ReadonlyMap<string, readonly string[]>;
-}
-
-function holdersOf(
-  memories: Iterable<readonly [string, PolicyMemory]>,
-  policies: readonly ClusterTaintPolicy[],
-): Tainted["holders"] {
-  const names = new Map(policies.map(({ metadata }) => [metadata.uid, metadata.name]));
-  const holders = new Map<string, string[]>();
-  for (const [uid, { added }] of memories)
-    for (const one of added) {
-      const known = holders.get(taintId(one)) ?? [];
-      holders.set(taintId(one), [...known, names.get(uid) ?? ""].sort());
-    }
-  return holders;
-}
-
-/** One Event for all that changed, with the policies that did it. */
-function eventsOf(before: Tainted, after: Tainted): readonly PlannedEvent[] {
-  const old = new Set(before.taints.map(taintId));
-  const now = new Set(after.taints.map(taintId));
-  const added = [...now].filter((id) => !old.has(id));
-  const removed = [...old].filter((id) => !now.has(id));
-  const said = [
-    ...byPolicies(added, after.holders).map(([names, ids]) => `${names} added ${ids}`),
-    ...byPolicies(removed, before.holders).map(([names, ids]) =>
-      names === ""
-        ? `A deleted ClusterTaintPolicy had added ${ids}, which is removed`
-        : `${names} removed ${ids}`,
-    ),
-  ];
-  if (said.length === 0) return [];
-  return [{ type: "Normal", reason: "TaintClusterSucceed", message: `${said.join("; ")}.` }];
-}
-
-/** Taints together with those of the same policies. */
-function byPolicies(
-  ids: readonly string[],
-  holders: Tainted["holders"],
-): readonly (readonly [names: string, ids: string])[] {
-  const groups = new Map<string, string[]>();
-  for (const id of ids) {
-    const names = (holders.get(id) ?? []).filter((name) => name !== "");
-    const kind = names.length === 1 ? "ClusterTaintPolicy" : "ClusterTaintPolicies";
-    const label = names.length === 0 ? "" : `${kind} ${names.join(", ")}`;
-    groups.set(label, [...(groups.get(label) ?? []), id]);
-  }
-  return [...groups].map(([names, some]) => [names, some.join(", ")] as const);
-}
-
-function removedByHandEvent(policy: string, taint: HeldTaint): PlannedEvent {
-  return {
-    type: "Normal",
-    reason: "TaintRemovedByHand",
-    message:
-      `The taint ${taintId(taint)} of the ClusterTaintPolicy ${policy} was removed by hand; ` +
-      "it stays off until the conditions of the policy stop matching once.",
-  };
 }

@@ -1,4 +1,5 @@
 /** All filters, in order; the first that rejects a cluster gives the reason. */
+import { agentSupport } from "./agent-support.ts";
 import { apiEnablement } from "./api-enablement.ts";
 import { clusterAffinity } from "./cluster-affinity.ts";
 import { deletion } from "./deletion.ts";
@@ -15,5 +16,6 @@ export const filters: readonly Filter[] = [
   apiEnablement,
   spreadProperties,
   staleCopies,
+  agentSupport,
   evictedFrom,
 ];

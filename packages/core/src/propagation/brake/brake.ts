@@ -95,7 +95,7 @@ export function isExempt(cause: DeletionCause): boolean {
 /** How many of the Works that are to be deleted may go now. */
 export function decideDeletion(view: DeletionView, moment: Moment): DeletionPlan {
   const { now } = moment;
-  const state = brakeState(view, now);
+  const state = stateOfBrake(MASS_DELETION, view.conditions, view.releasedAt, now);
   if (state === "braked") return plan(0, view.recent, "TooManyDeletions");
   if (state === "open") return opened(view);
   const recent = within(view.recent, moment);
@@ -114,7 +114,8 @@ export function brakeCondition(
   now: Instant,
 ): PlannedCondition<DeletionReason> | undefined {
   const isBraked = findCondition(view.conditions, MASS_DELETION)?.status === "True";
-  return isBraked && brakeState(view, now) !== "braked" ? RELEASED : undefined;
+  const state = stateOfBrake(MASS_DELETION, view.conditions, view.releasedAt, now);
+  return isBraked && state !== "braked" ? RELEASED : undefined;
 }
 
 /** Later than the brake came on, however the clocks of the two machines differ. */
@@ -130,11 +131,14 @@ const RELEASED: PlannedCondition<DeletionReason> = deepFreeze({
   message: deletionReasons.BrakeReleased,
 });
 
-function brakeState(
-  { conditions, releasedAt }: Pick<DeletionView, "conditions" | "releasedAt">,
+/** The state of a brake whose condition has this type: every brake that a person releases moves alike. */
+export function stateOfBrake(
+  type: string,
+  conditions: readonly Condition[],
+  releasedAt: string | undefined,
   now: Instant,
 ): "closed" | "braked" | "open" {
-  const condition = findCondition(conditions, MASS_DELETION);
+  const condition = findCondition(conditions, type);
   const released = releasedAt === undefined ? undefined : parseTime(releasedAt);
   const hasCome = released !== undefined && released <= now;
   if (condition?.status === "True") {

@@ -8,12 +8,14 @@ export {
   type LetThrough,
   MASS_DELETION,
   releaseTime,
+  stateOfBrake,
 } from "./brake.ts";
 export {
   agreedConditions,
   isHeldByRestore,
   type MemberSurvey,
   RESTORED,
+  movedInCondition,
   restoredCondition,
   UNKNOWN_COPIES,
   unknownCopiesCondition,

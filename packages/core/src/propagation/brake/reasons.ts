@@ -8,6 +8,7 @@ export const deletionReasons = defineReasons({
     "More than a tenth of all Works, and more than twenty, would have been deleted within a minute.",
   BrakeReleased: "A person let deletions go on.",
   Restored: "The control plane was restored from a backup, and no person has agreed to deletions.",
+  MovedIn: "The control plane was moved to this API server, and no person has agreed to deletions.",
   NoWork: "Copies in members have no Work in the restored state.",
   NothingUnknown: "No copy without a Work was found in the members that could be read.",
   RestoreAgreed: "A person agreed that the restored control plane deletes in members again.",

@@ -28,14 +28,17 @@ export function isHeldByRestore(record: RecordParts | undefined, now: Instant): 
 /** What the record shows from the first start after a restore on. */
 export function restoredCondition(takenAt: string): PlannedCondition<DeletionReason> {
   const since = takenAt === "" ? "of an unknown time" : `of ${takenAt}`;
-  return {
-    type: RESTORED,
-    status: "True",
-    reason: "Restored",
-    message:
-      `The control plane was restored from a backup ${since}: nothing is deleted in members until a person agrees ` +
-      "(lifeboat brake release)",
-  };
+  return held("Restored", `The control plane was restored from a backup ${since}`);
+}
+
+/** What the record shows after a control plane was moved to another API server, or adopted there. */
+export function movedInCondition(whence: string): PlannedCondition<DeletionReason> {
+  return held("MovedIn", `The control plane ${whence}`);
+}
+
+function held(reason: DeletionReason, happened: string): PlannedCondition<DeletionReason> {
+  const message = `${happened}: nothing is deleted in members until a person agrees (lifeboat brake release)`;
+  return { type: RESTORED, status: "True", reason, message };
 }
 
 /** The conditions to report once a person has agreed; none: nothing changes. */

@@ -14,6 +14,7 @@ import {
   matchesLabels,
   validateLabelSelector,
 } from "@lifeboat/api";
+import { peersName } from "../../federated/names.ts";
 import { compareText, type Fields, fieldsAt, isFields, textAt, textsAt } from "../../fields.ts";
 import type { Dependency } from "../interpretation/interpreter.ts";
 import { DEPENDENCIES, PROPAGATE_SERVICES } from "../../well-known.ts";
@@ -40,9 +41,14 @@ export interface ObjectIdentity {
 export function dependenciesToRecord(
   template: Fields,
   dependencies: readonly Dependency[],
+  federated = false,
 ): readonly RecordedDependency[] {
   const own = textAt(template, "metadata", "namespace");
-  const recorded = [...dependencies, ...servicesOf(template)].flatMap((dependency) => {
+  const recorded = [
+    ...dependencies,
+    ...servicesOf(template),
+    ...(federated ? federatedNeeds(template) : []),
+  ].flatMap((dependency) => {
     const read = readOne({ ...dependency, namespace: textAt(dependency, "namespace") || own });
     return read === undefined ? [] : [read];
   });
@@ -115,6 +121,16 @@ const ANY = "*";
 
 function indexValue(apiVersion: string, kind: string, namespace: string, name: string): string {
   return `${apiVersion} ${kind} ${namespace}/${name}`;
+}
+
+/** The headless Service of a federated StatefulSet and the list of its pods follow it without being asked for. */
+function federatedNeeds(template: Fields): readonly Fields[] {
+  const peers = peersName(textAt(template, "metadata", "name"));
+  const service = textAt(template, "spec", "serviceName");
+  return [
+    { apiVersion: "v1", kind: "ConfigMap", name: peers },
+    ...(service === "" ? [] : [{ apiVersion: "v1", kind: "Service", name: service }]),
+  ];
 }
 
 function servicesOf(template: Fields): readonly Fields[] {

@@ -18,6 +18,7 @@ import {
   without,
 } from "../../fields.ts";
 import { TEMPLATE_GENERATION } from "../../well-known.ts";
+import { renderedIdentity } from "../../origin.ts";
 import type { StatusItem } from "./interpreter.ts";
 
 export interface Counters {
@@ -46,9 +47,8 @@ export function aggregateWorkload(
 ): Fields {
   const { observedGeneration, ...rest } = sumInto(template, items, counters);
   const generation = countAt(template, "metadata", "generation");
-  const observed = items.every((item) => hasSeen(item, generation))
-    ? generation
-    : observedGeneration;
+  const rendered = renderedIdentity(template).generation;
+  const observed = items.every((item) => hasSeen(item, rendered)) ? generation : observedGeneration;
   return observed === undefined ? rest : { ...anew, ...rest, observedGeneration: observed };
 }
 

@@ -19,6 +19,7 @@ import {
 import { anew } from "@lifeboat/base";
 import { type Fields, isFields, textAt, valueAt, without } from "../../fields.ts";
 import type { Replicas } from "../interpretation/interpreter.ts";
+import { federatedMarks } from "../../federated/marks.ts";
 import { bindingName } from "../rendering/names.ts";
 import { BINDING_FINALIZER, CLUSTER_BINDING_FINALIZER, TEMPLATE_DIGEST } from "../../well-known.ts";
 import { claimAnnotations, claimLabels, claimTexts, withTexts } from "./claim.ts";
@@ -133,7 +134,12 @@ function metadataFor(
   existing: NewMeta,
 ): Required<Pick<NewMeta, "annotations" | "finalizers" | "labels" | "ownerReferences">> {
   const claim = claimTexts(policy);
-  const annotations = { ...anew, ...claim.annotations, [TEMPLATE_DIGEST]: digest };
+  const annotations = {
+    ...anew,
+    ...claim.annotations,
+    [TEMPLATE_DIGEST]: digest,
+    ...federatedMarks(template, existing),
+  };
   const finalizer =
     textAt(template, "metadata", "namespace") === ""
       ? CLUSTER_BINDING_FINALIZER

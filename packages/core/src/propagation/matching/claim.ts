@@ -12,6 +12,7 @@ import {
   CLUSTER_POLICY_ID,
   CLUSTER_POLICY_NAME,
   LAZY_SINCE,
+  ORIGIN,
   POLICY_ID,
   POLICY_NAME,
   POLICY_NAMESPACE,
@@ -38,7 +39,7 @@ const ANNOTATIONS = [CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE];
 
 /** The keys that the control plane itself writes on templates: changing them is no change of the template. */
 export const claimLabels: ReadonlySet<string> = new Set(LABELS);
-export const claimAnnotations: ReadonlySet<string> = new Set([...ANNOTATIONS, LAZY_SINCE]);
+export const claimAnnotations: ReadonlySet<string> = new Set([...ANNOTATIONS, LAZY_SINCE, ORIGIN]);
 
 /** The policy that has claimed an object, by the object's own marks. */
 export function claimOf(object: unknown): Claim | undefined {

@@ -27,6 +27,7 @@ import { type Fields, isFields, textAt, valueAt } from "../../fields.ts";
 import type { Health } from "../interpretation/interpreter.ts";
 import type { Plan, PlannedEvent } from "../../plan.ts";
 import { reportProblem } from "./bounds.ts";
+import { appliedEvent, changed, nameOf } from "./applied-event.ts";
 import type { WorkStatusReason } from "./reasons.ts";
 
 /** What applying one manifest came to. */
@@ -335,14 +336,6 @@ function eventsOf(
   ];
 }
 
-function changed(old: ReportedStatus, now: ReportedStatus, type: string): Condition | undefined {
-  const before = findCondition(old.conditions, type);
-  const after = findCondition(now.conditions, type);
-  if (after === undefined) return undefined;
-  if (before?.status !== after.status) return after;
-  return after.status === "False" && before.message !== after.message ? after : undefined;
-}
-
 function dispatchingEvents(old: ReportedStatus, now: ReportedStatus): readonly WorkStatusEvent[] {
   const condition = changed(old, now, "Dispatching");
   if (condition === undefined) return [];
@@ -354,14 +347,9 @@ function appliedEvents(
   old: ReportedStatus,
   now: ReportedStatus,
 ): readonly WorkStatusEvent[] {
-  const condition = changed(old, now, "Applied");
-  if (condition === undefined) return [];
-  const names = reports.map(({ manifest }) => nameOf(manifest)).join(", ");
-  const said =
-    condition.status === "True"
-      ? event("Normal", "SyncSucceed", `Successfully applied ${names} to cluster ${cluster}`)
-      : event("Warning", "SyncFailed", `Cluster ${cluster}: ${condition.message}`);
-  return [{ ...said, concernsTemplates: true }];
+  const manifests = reports.map(({ manifest }) => manifest);
+  const applied = appliedEvent({ cluster, manifests }, old, now);
+  return applied === undefined ? [] : [{ ...applied, concernsTemplates: true }];
 }
 
 function reflectEvents(old: ReportedStatus, now: ReportedStatus): readonly WorkStatusEvent[] {
@@ -411,8 +399,3 @@ function event(type: "Normal" | "Warning", reason: string, message: string): Wor
 }
 
 /** `Deployment(default/nginx)`. */
-function nameOf(manifest: Fields): string {
-  const namespace = textAt(manifest, "metadata", "namespace");
-  const name = textAt(manifest, "metadata", "name");
-  return `${textAt(manifest, "kind")}(${namespace === "" ? name : `${namespace}/${name}`})`;
-}

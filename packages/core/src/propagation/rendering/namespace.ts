@@ -6,10 +6,12 @@
  * 3. A namespace that a member has already is left alone unless the template sets `overwrite`: what we took over, we
  *    would delete with everything in it.
  */
+import type { Work } from "@lifeboat/api";
 import { deepFreeze } from "@lifeboat/base";
 import { type Fields, NO_FIELDS, textAt, valueAt } from "../../fields.ts";
 import {
   CLUSTER_NAMESPACE,
+  CONFLICT_RESOLUTION,
   EXECUTION_NAMESPACE_PREFIX,
   SKIP_AUTO_PROPAGATION,
   SYSTEM_NAMESPACES,
@@ -23,6 +25,8 @@ export interface NamespaceView {
   readonly clusterOverridePolicies: readonly object[];
   /** The permanent id of the Work: that of the existing one, or a new one. */
   readonly workId: string;
+  /** The Work that is there, if there is one. */
+  readonly existing?: Work | undefined;
 }
 
 /** Every cluster has it. */
@@ -41,12 +45,15 @@ export function decideNamespaceSync(namespace: Fields, skipped: RegExp): Namespa
 
 /** The Work of one cluster that holds a Namespace. */
 export function renderNamespaceWork(view: NamespaceView): Rendered {
-  const { namespace, ...rest } = view;
+  const { namespace, existing, ...rest } = view;
   const rendered = renderWork({
     ...rest,
     template: namespace,
     binding: NO_FIELDS,
     overridePolicies: [],
+    // Another control plane of the same kinds leaves it out: what was adopted from it is not written again for that.
+    leavesAbortOut:
+      existing !== undefined && existing.metadata.annotations?.[CONFLICT_RESOLUTION] === undefined,
   });
   if (rendered.outcome === "failed") return rendered;
   const metadata = {

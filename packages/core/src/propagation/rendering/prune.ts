@@ -15,6 +15,13 @@ import {
   without,
   withValue,
 } from "../../fields.ts";
+import {
+  FEDERATED_ACKNOWLEDGED,
+  FEDERATED_LET_GO,
+  FEDERATED_REPLICAS,
+  FEDERATED_SERVICES,
+  ORIGIN,
+} from "../../well-known.ts";
 import { TOKEN_SECRET } from "../interpretation/kinds/secret.ts";
 
 const SERVER_METADATA = [
@@ -48,6 +55,12 @@ const RULES: ReadonlyMap<string, (object: Fields) => Fields> = new Map([
     // Every server counts it for itself.
     (object: Fields) => withoutAnnotation(object, "deprecated.daemonset.template.generation"),
   ],
+  [
+    "apps/v1 StatefulSet",
+    // Confirmations are for the control plane alone.
+    (object: Fields) =>
+      [FEDERATED_LET_GO, FEDERATED_ACKNOWLEDGED].reduce(withoutAnnotation, object),
+  ],
   ["batch/v1 Job", pruneJob],
   ["v1 ServiceAccount", pruneServiceAccount],
   ["v1 Secret", pruneSecret],
@@ -61,7 +74,7 @@ const RULES: ReadonlyMap<string, (object: Fields) => Fields> = new Map([
 export function prune(object: Fields): Fields {
   const bare = without(object, "status");
   const metadata = without(fieldsAt(bare, "metadata"), ...SERVER_METADATA);
-  const pruned = withValue(bare, ["metadata"], metadata);
+  const pruned = withoutAnnotation(withValue(bare, ["metadata"], metadata), ORIGIN);
   const rule = RULES.get(`${textAt(object, "apiVersion")} ${textAt(object, "kind")}`);
   return rule === undefined ? pruned : rule(pruned);
 }
@@ -97,9 +110,11 @@ function pruneSecret(object: Fields): Fields {
 /**
  * A headless Service is headless everywhere; other addresses are the member's to give. Node ports stay: one that the user
  * chose looks like one that a server gave, and dropping what a user wrote would be worse than the refusal of a member
- * where the port is taken, which is reported. An override policy can take them out.
+ * where the port is taken, which is reported. An override policy can take them out. What the control plane writes on the
+ * headless Service of a federated StatefulSet is for its own side.
  */
-function pruneService(object: Fields): Fields {
+function pruneService(service: Fields): Fields {
+  const object = [FEDERATED_SERVICES, FEDERATED_REPLICAS].reduce(withoutAnnotation, service);
   if (valueAt(object, "spec", "clusterIP") === "None") return object;
   const spec = valueAt(object, "spec");
   if (!isFields(spec)) return object;

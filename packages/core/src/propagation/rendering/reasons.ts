@@ -6,6 +6,7 @@ export const renderReasons = defineReasons({
   TemplateIncomplete: "The template has no kind or no name, so no copy of it can be made.",
   OverrideFailed: "An override policy cannot be applied to the template.",
   IdentityOverridden: "An override policy would turn the copy into another object.",
+  SharesUnreadable: "The shares of a federated StatefulSet cannot be read from its binding.",
 });
 
 export type RenderReason = keyof typeof renderReasons;

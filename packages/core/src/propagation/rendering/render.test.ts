@@ -307,3 +307,17 @@ it("divides the completions of a Job by the replicas of its clusters", () => {
   expect(completionsByCluster(template, duplicated)).toBeUndefined();
   expect(completionsByCluster(deployment, divided)).toBeUndefined();
 });
+
+it("gives a federated StatefulSet that asks for none the share that its cluster keeps (D15)", () => {
+  const template = { ...deployment, kind: "StatefulSet", spec: { replicas: 0, selector: {} } };
+  const record = { replicas: 5, clusters: ["eu-1", "us-1"], numbers: { "eu-1": 1, "us-1": 2 } };
+  const annotations = {
+    "lifeboat.dev/federated-shares": '{"eu-1":2,"us-1":3}',
+    "lifeboat.dev/federated-record": JSON.stringify({ ...record, forgotten: [] }),
+  };
+  const { work } = rendered({ template, binding: bindingWith({ replicas: 0 }, { annotations }) });
+  expect(work.spec.workload?.manifests?.[0]).toMatchObject({
+    metadata: { name: "nginx-eu-1" },
+    spec: { replicas: 2 },
+  });
+});

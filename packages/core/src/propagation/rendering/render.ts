@@ -5,7 +5,8 @@
  * by which the object in the member, its Work, its binding and its template find each other.
  *
  * 1. Same view, same Work, byte for byte; a manifest rendered again (without overrides) is the same manifest.
- * 2. A copy is always the object that the template is: overrides cannot change its kind, name or namespace.
+ * 2. A copy is always the object that the template is: overrides cannot change its kind, name or namespace. Only the copies
+ *    of a federated StatefulSet have names of their own (D15).
  * 3. Nothing throws: what cannot be rendered is `failed`, for this cluster only, with a reason and a message.
  * 4. The marks are written last, so neither a template nor a policy can forge them.
  */
@@ -14,7 +15,6 @@ import { anew, deepFreeze } from "@lifeboat/base";
 import { isDispatchingSuspended } from "../../binding/index.ts";
 import {
   compareText,
-  countAt,
   type Fields,
   fieldsAt,
   merged,
@@ -23,6 +23,7 @@ import {
   valueAt,
   withValue,
 } from "../../fields.ts";
+import { renderedIdentity } from "../../origin.ts";
 import {
   APPLIED_CLUSTER_OVERRIDES,
   APPLIED_OVERRIDES,
@@ -42,6 +43,7 @@ import {
   WORK_NAME,
   WORK_NAMESPACE,
 } from "../../well-known.ts";
+import { federatedCopy } from "./federated-copy.ts";
 import { executionNamespace, workName } from "./names.ts";
 import { OverrideError } from "./overriders.ts";
 import { type AppliedOverride, applyOverrides, overridesFor } from "./overrides.ts";
@@ -64,6 +66,8 @@ export interface RenderView {
   readonly overridePolicies: readonly object[];
   /** The permanent id of the Work: that of the existing one, or a new one. */
   readonly workId: string;
+  /** The Work that is there does not name what happens in a conflict, which means abort: then neither does its copy. */
+  readonly leavesAbortOut?: boolean;
 }
 
 export type Rendered =
@@ -99,7 +103,10 @@ export function renderWork(view: RenderView): Rendered {
   if (!isSameObject(template, copy))
     return failed("IdentityOverridden", "an override changes apiVersion, kind, name or namespace");
   const key = workKeyOf(view);
-  const manifest = manifestOf(view, copy, key);
+  const own = federatedCopy(copy, view.binding, textAt(cluster, "metadata", "name"));
+  if (own === undefined)
+    return failed("SharesUnreadable", "the shares of the federated StatefulSet cannot be read");
+  const manifest = manifestOf(view, own, key);
   const annotations = {
     ...anew,
     ...recordOf(APPLIED_OVERRIDES, overrides),
@@ -152,7 +159,7 @@ function manifestOf(view: RenderView, copy: Fields, key: ObjectKey): Fields {
     ...bindingReferenceOf(binding),
     [WORK_NAMESPACE]: key.namespace,
     [WORK_NAME]: key.name,
-    [CONFLICT_RESOLUTION]: conflictResolutionOf(template, binding),
+    ...conflictMark(view),
     [MANAGED_LABELS]: "",
     [MANAGED_ANNOTATIONS]: "",
   });
@@ -169,8 +176,15 @@ function manifestOf(view: RenderView, copy: Fields, key: ObjectKey): Fields {
   });
 }
 
+function conflictMark({ template, binding, leavesAbortOut }: RenderView): Texts {
+  const resolution = conflictResolutionOf(template, binding);
+  return resolution === "abort" && leavesAbortOut === true
+    ? {}
+    : { [CONFLICT_RESOLUTION]: resolution };
+}
+
 function workOf(view: RenderView, manifest: Fields, key: ObjectKey, annotations: Texts): New<Work> {
-  const { template, binding } = view;
+  const { binding } = view;
   const cluster = textAt(view.cluster, "metadata", "name");
   return {
     apiVersion: "work.karmada.io/v1alpha1",
@@ -182,7 +196,7 @@ function workOf(view: RenderView, manifest: Fields, key: ObjectKey, annotations:
       annotations: {
         ...anew,
         ...bindingReferenceOf(binding),
-        [CONFLICT_RESOLUTION]: conflictResolutionOf(template, binding),
+        ...conflictMark(view),
         ...annotations,
       },
       finalizers: [EXECUTION_FINALIZER],
@@ -223,12 +237,12 @@ function bindingReferenceOf(binding: object): Texts {
 }
 
 function generationOf(template: Fields): Texts {
-  const generation = countAt(template, "metadata", "generation");
+  const generation = renderedIdentity(template).generation;
   return generation === 0 ? {} : { [TEMPLATE_GENERATION]: String(generation) };
 }
 
 function uidOf(template: Fields): Texts {
-  const uid = textAt(template, "metadata", "uid");
+  const { uid } = renderedIdentity(template);
   return uid === "" ? {} : { [TEMPLATE_UID]: uid };
 }
 

@@ -9,13 +9,19 @@ import {
   valueAt,
   withValue,
 } from "../../fields.ts";
+import { renderedIdentity } from "../../origin.ts";
 import { divideByWeights, type Weight } from "../../placement/division/webster.ts";
+import { FEDERATED_SHARES } from "../../well-known.ts";
 import { interpreterOf } from "../interpretation/interpretation.ts";
 
-/** Whether replicas mean something for the bound object. */
+/**
+ * Whether replicas mean something for the bound object. Those of a federated StatefulSet do although it asks for none: its shares may
+ * stay all the same (D15).
+ */
 export function isWorkload(binding: object): boolean {
   return (
     countAt(binding, "spec", "replicas") > 0 ||
+    textAt(binding, "metadata", "annotations", FEDERATED_SHARES) !== "" ||
     isFields(valueAt(binding, "spec", "replicaRequirements")) ||
     listAt(binding, "spec", "components").length > 0
   );
@@ -55,7 +61,7 @@ export function completionsByCluster(
   const isJob = textAt(template, "apiVersion") === "batch/v1" && textAt(template, "kind") === "Job";
   const completions = integerAt(template, "spec", "completions");
   if (!isJob || completions === undefined || !isDivided(binding)) return undefined;
-  return divideByWeights(completions, weightsOf(binding), textAt(template, "metadata", "uid"));
+  return divideByWeights(completions, weightsOf(binding), renderedIdentity(template).uid);
 }
 
 function isDivided(binding: object): boolean {

@@ -40,7 +40,7 @@ export function isProtected(work: Work): boolean {
 }
 
 /** Whether the copy was healthy when it was last heard of, or had at least one replica ready. */
-function mayServe(work: Work): boolean {
+export function mayServe(work: Work): boolean {
   if (mayBeHealthy(work)) return true;
   return (work.status?.manifestStatuses ?? []).some(({ status }) =>
     READY_COUNTS.some((field) => countAt(status, field) > 0),

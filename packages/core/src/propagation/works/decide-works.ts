@@ -15,8 +15,10 @@
  *    its own. So the removal of the copy needs nothing but the Work; the removal itself carries the version that was
  *    prepared.
  * 8. Works of Pull clusters bear an endorsement while their cluster is in the result and they were not tried (first-copy.ts).
- *    It is withdrawn in the pass that finds the cluster out of the result, by the write that pass makes anyway.
- * 9. A Work that is going and should exist is waited for. A Work that is as it should be is not touched.
+ *    It is withdrawn in the pass that finds the cluster out of the result, by the write that pass makes anyway. An agent that
+ *    does not know endorsement gets no new Work (clusters/agents/).
+ * 9. A new pod template reaches the clusters of a federated StatefulSet one after the other (turns.ts).
+ * 10. A Work that is going and should exist is waited for. A Work that is as it should be is not touched.
  *
  * Works that an eviction leaves behind are marked while the task stands, so that their removal is known for an eviction's
  * after the task is gone.
@@ -32,8 +34,11 @@ import {
   type Work,
 } from "@lifeboat/api";
 import { deepFreeze } from "@lifeboat/base";
+import { agentSupport } from "../../clusters/agents/agents.ts";
 import { gracePeriodOf, isMoving, resultOf } from "../../binding/index.ts";
 import type { DeletionCause } from "../brake/brake.ts";
+import { isFederated, readFederated } from "../../federated/record.ts";
+import type { RolloutDecision } from "../../federated/rollout.ts";
 import { compareText, type Fields, textAt } from "../../fields.ts";
 import { formatPlacement } from "../../placement/due.ts";
 import { clusterOfExecutionNamespace, executionNamespace, workName } from "../rendering/names.ts";
@@ -60,6 +65,7 @@ import {
 import { isProtected, isProvenHealthy } from "./copy-health.ts";
 import { endorsementOf, wasTried, withdrawn } from "./first-copy.ts";
 import type { SyncFailureReason, WorksReason } from "./reasons.ts";
+import { decideTurns, heldBack, type Turn } from "./turns.ts";
 import { type WorkClusters, workClustersOf } from "./work-clusters.ts";
 
 export interface WorksView {
@@ -117,6 +123,8 @@ export interface WorksPlan {
   /** Clusters of `commands` whose copy overrides were applied to. */
   readonly overridden: readonly string[];
   readonly reason: WorksReason;
+  /** Of a federated StatefulSet: how far its pod template has come. */
+  readonly rollout?: RolloutDecision | undefined;
 }
 
 /** What to do about the Works of one binding. */
@@ -139,6 +147,7 @@ export function decideWorks(view: WorksView): WorksPlan {
     failures: synced.failures,
     spared: removals.spared,
     overridden: synced.overridden,
+    rollout: synced.rollout,
     reason: isBarred ? "AwaitingPurge" : removals.spared.length > 0 ? "LastHealthyCopy" : "InStep",
   });
 }
@@ -162,10 +171,10 @@ export function bindingFinalizer({ metadata }: ResourceBinding): string {
 }
 
 function plan(parts: Partial<WorksPlan> & Pick<WorksPlan, "reason">): WorksPlan {
-  const { commands = [], failures = [], spared = [], overridden = [] } = parts;
+  const { commands = [], failures = [], spared = [], overridden = [], rollout } = parts;
   const isStill = commands.length === 0 || parts.reason !== "InStep";
   const reason = isStill ? parts.reason : "Changing";
-  return deepFreeze({ commands, failures, spared, overridden, reason });
+  return deepFreeze({ commands, failures, spared, overridden, reason, rollout });
 }
 
 function removeAll(view: WorksView): WorksPlan {
@@ -246,10 +255,15 @@ function isReleased({ clusters }: WorksView, cluster: string, work: Work): boole
 /** Whether a Work may go although no other copy is proven healthy. */
 function mayGo({ binding, clusters }: WorksView, { wanted }: WorkClusters, work: Work): boolean {
   const cluster = clusters.get(clusterOfWork(work));
-  if (cluster === undefined || !isProtected(work)) return true;
+  if (cluster === undefined || !isProtected(work) || isShareGivenUp(binding, work)) return true;
   if (wanted.size > 0) return false;
   if (isFollower(binding)) return true;
   return !isEvicted(work) && isExcluded(binding, cluster) && isPlacedNowhere(binding);
+}
+
+/** Whether a person scaled a federated StatefulSet out of the cluster, or forgot its share there (D15). */
+function isShareGivenUp(binding: ResourceBinding, work: Work): boolean {
+  return readFederated(binding)?.shares.has(clusterOfWork(work)) === false;
 }
 
 /**
@@ -348,6 +362,7 @@ interface Synced {
   readonly creates: readonly WorksCommand[];
   readonly failures: readonly SyncFailure[];
   readonly overridden: readonly string[];
+  readonly rollout: RolloutDecision | undefined;
 }
 
 function sync(view: WorksView, clusters: WorkClusters, template: Fields): Synced {
@@ -356,10 +371,11 @@ function sync(view: WorksView, clusters: WorkClusters, template: Fields): Synced
   const failures: SyncFailure[] = [];
   const overridden: string[] = [];
   const existing = worksByKey(view);
+  const rollout = rolloutOf(view, clusters, template, existing);
   for (const name of [...clusters.wanted].toSorted(compareText)) {
     const { namespace, name: expected } = workKey(template, name);
     const work = existing.get(`${namespace}/${expected}`);
-    const step = syncOne(view, template, name, work);
+    const step = syncOne(view, template, name, work, rollout);
     if (step === undefined) continue;
     if ("reason" in step) {
       failures.push(step);
@@ -368,7 +384,25 @@ function sync(view: WorksView, clusters: WorkClusters, template: Fields): Synced
     (step.command.kind === "create" ? creates : updates).push(step.command);
     if (step.hasOverrides) overridden.push(name);
   }
-  return { updates, creates, failures, overridden };
+  return { updates, creates, failures, overridden, rollout };
+}
+
+function rolloutOf(
+  view: WorksView,
+  { wanted }: WorkClusters,
+  template: Fields,
+  existing: ReadonlyMap<string, Work>,
+): RolloutDecision | undefined {
+  if (!isFederated(view.binding)) return undefined;
+  const turns = [...wanted].flatMap((name): readonly Turn[] => {
+    const { namespace, name: expected } = workKey(template, name);
+    const work = existing.get(`${namespace}/${expected}`);
+    const cluster = view.clusters.get(name);
+    if (work === undefined || cluster === undefined || isGoing(work)) return [];
+    const rendered = render(view, template, cluster, work);
+    return "cluster" in rendered ? [] : [{ cluster, work, wanted: rendered.work }];
+  });
+  return decideTurns(view.binding, turns);
 }
 
 function worksByKey({ works }: WorksView): ReadonlyMap<string, Work> {
@@ -383,6 +417,7 @@ function syncOne(
   template: Fields,
   name: string,
   own: Work | undefined,
+  rollout: RolloutDecision | undefined,
 ): { readonly command: WorksCommand; readonly hasOverrides: boolean } | SyncFailure | undefined {
   const cluster = view.clusters.get(name);
   if (cluster === undefined)
@@ -390,19 +425,21 @@ function syncOne(
   const work = own ?? view.occupants.get(name);
   if (work === undefined && cluster.metadata.deletionTimestamp !== undefined)
     return failed(name, "ClusterLeaving", `the cluster ${name} is being deleted`);
+  if (work === undefined && agentSupport(cluster) !== "supported")
+    return agentSupport(cluster) === "unknown"
+      ? undefined
+      : failed(name, "AgentUnsupported", `the agent of the cluster ${name} gets no new Works`);
   if (work !== undefined && isGoing(work)) return undefined;
   if (own === undefined && work !== undefined && !namesBinding(work, view.binding))
     return failed(name, "WorkNameTaken", `another binding has the Work ${work.metadata.name}`);
   const rendered = render(view, template, cluster, work);
   if ("cluster" in rendered) return rendered;
   const hasOverrides = rendered.hasOverrides;
-  const wanted = rendered.work;
   if (work === undefined)
-    return { command: { kind: "create", cluster: name, work: wanted }, hasOverrides };
-  const endorsement = endorsementOf(
-    { cluster: name, work, binding: view.binding },
-    cluster.spec.syncMode,
-  );
+    return { command: { kind: "create", cluster: name, work: rendered.work }, hasOverrides };
+  const isHeld = rollout?.held.has(name) === true;
+  const wanted = isHeld ? heldBack(rendered.work, work) : rendered.work;
+  const endorsement = endorsementOf({ cluster: name, work, binding: view.binding }, cluster);
   const updated = updatedWork(work, wanted, endorsement);
   if (updated === undefined) return undefined;
   const isNew = endorsement !== undefined && work.metadata.annotations?.[ENDORSED] !== endorsement;

@@ -28,6 +28,12 @@ const byHand = (): Work => ({
   metadata: { ...workIn("a").metadata, annotations: {} },
 });
 
+function inMode(syncMode: "Push" | "Pull", supported?: "True" | "False"): Cluster {
+  const condition = { type: "AgentSupported", reason: "", message: "", lastTransitionTime: "" };
+  const conditions = supported === undefined ? [] : [{ ...condition, status: supported }];
+  return { ...cluster("a"), spec: { syncMode }, status: { conditions } };
+}
+
 describe("a Work that was never tried", () => {
   it.each<readonly [string, FirstCopyVerdict, ResourceBinding | undefined, Work]>([
     ["is wanted in a cluster of the result", "wanted", binding(on("a")), workIn("a")],
@@ -67,6 +73,23 @@ describe("an endorsement", () => {
   });
 
   const of = binding(on("a"));
+  const given = { annotations: { [ENDORSED]: "uid-a" } };
+  it.each([
+    ["is given to no Work of an agent that is not known yet", undefined, workIn("a"), undefined],
+    ["is given to no Work of an agent that does not know it", "False", workIn("a"), undefined],
+    ["stays while the agent is not known", undefined, workIn("a", given), "uid-a"],
+    ["is taken from an agent that does not know it", "False", workIn("a", given), undefined],
+    [
+      "stays on a Work that was tried, whatever the agent knows",
+      "False",
+      workIn("a", { health: "Healthy", ...given }),
+      "uid-a",
+    ],
+  ] as const)("%s", (_name, supported, work, expected) => {
+    const asked = { cluster: "a", work, binding: of };
+    expect(endorsementOf(asked, inMode("Pull", supported))).toBe(expected);
+  });
+
   it.each([
     ["is given to a Work of a Pull cluster", "Pull", workIn("a"), "uid-a"],
     ["is given to no Work of a Push cluster", "Push", workIn("a"), undefined],
@@ -89,7 +112,8 @@ describe("an endorsement", () => {
       "uid-a",
     ],
   ] as const)("%s", (_name, mode, work, expected) => {
-    expect(endorsementOf({ cluster: "a", work, binding: of }, mode)).toBe(expected);
+    const asked = { cluster: "a", work, binding: of };
+    expect(endorsementOf(asked, inMode(mode, "True"))).toBe(expected);
   });
 
   it("is withdrawn without another change", () => {
@@ -101,7 +125,7 @@ describe("an endorsement", () => {
 
 describe("the Works of a Pull cluster", () => {
   const endorsed = workIn("a", { annotations: { [ENDORSED]: "uid-a" } });
-  const pull: Cluster = { ...cluster("a"), spec: { syncMode: "Pull" } };
+  const pull = inMode("Pull", "True");
   const decided = (changes: Partial<WorksView>): WorksPlan =>
     decideWorks(
       view({
@@ -122,6 +146,18 @@ describe("the Works of a Pull cluster", () => {
     const [made] = decided({ binding: binding(on("a")) }).commands;
     expect(made).toMatchObject({ kind: "create" });
     expect(JSON.stringify(made)).not.toContain(ENDORSED);
+  });
+  it.each([
+    ["not known yet", undefined, []],
+    ["without knowledge of endorsement", "False", [{ cluster: "a", reason: "AgentUnsupported" }]],
+  ] as const)("are not made for an agent %s", (_name, supported, failures) => {
+    const clusters = new Map([["a", inMode("Pull", supported)]]);
+    const plan = decided({ binding: binding(on("a")), clusters });
+    expect(plan.commands).toEqual([]);
+    expect(plan.failures).toMatchObject(failures);
+    // What is there is kept current.
+    const kept = decided({ binding: binding(on("a")), clusters, works: [workIn("a")] });
+    expect(kept.commands.filter(({ kind }) => kind !== "update")).toEqual([]);
   });
   it("are endorsed by one write, once they are on the server", () => {
     const plan = decided({ binding: binding(on("a")), works: [workIn("a")] });

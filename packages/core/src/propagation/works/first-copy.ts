@@ -13,7 +13,14 @@
  *    to make a Work carries no endorsement, however late it arrives.
  * 5. A Work that was tried needs none, because its copy may exist: an endorsement costs a write only where it matters.
  */
-import { findCondition, type ObjectKey, type ResourceBinding, type Work } from "@lifeboat/api";
+import {
+  type Cluster,
+  findCondition,
+  type ObjectKey,
+  type ResourceBinding,
+  type Work,
+} from "@lifeboat/api";
+import { agentSupport } from "../../clusters/agents/agents.ts";
 import {
   BINDING_NAME,
   BINDING_NAMESPACE,
@@ -51,15 +58,22 @@ export function wasTried({ status }: Work): boolean {
   return findCondition(status?.conditions, "Applied") !== undefined;
 }
 
-/** The value of the annotation that a Work of this cluster is to bear; undefined: none. */
+/**
+ * The value of the annotation that a Work of this cluster is to bear; undefined: none. An agent that knows no endorsement gets
+ * none; while nothing is known about the agent, what was given stays.
+ */
 export function endorsementOf(
   view: FirstCopyView,
-  syncMode: "Push" | "Pull" | undefined,
+  cluster: Pick<Cluster, "spec" | "status">,
 ): string | undefined {
   const { work } = view;
   const { uid, annotations } = work.metadata;
-  if (syncMode !== "Pull" || judgeFirstCopy(view) !== "wanted") return undefined;
-  return annotations?.[ENDORSED] === uid || !wasTried(work) ? uid : undefined;
+  if (cluster.spec.syncMode !== "Pull" || judgeFirstCopy(view) !== "wanted") return undefined;
+  const support = agentSupport(cluster);
+  // A Work that was tried is left alone: its copy may exist, and a write would change nothing.
+  if (annotations?.[ENDORSED] === uid)
+    return support !== "unsupported" || wasTried(work) ? uid : undefined;
+  return support === "supported" && !wasTried(work) ? uid : undefined;
 }
 
 /** The Work without its endorsement; the same object when it bears none. */

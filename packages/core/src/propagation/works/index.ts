@@ -1,4 +1,4 @@
-export { isProtected, isProvenHealthy, mayBeHealthy } from "./copy-health.ts";
+export { isProtected, isProvenHealthy, mayBeHealthy, mayServe } from "./copy-health.ts";
 export {
   bindingFinalizer,
   clusterOfWork,

@@ -16,6 +16,8 @@ export type WorksReason = keyof typeof worksReasons;
 export const syncFailures = defineReasons({
   ClusterMissing: "The cluster does not exist.",
   ClusterLeaving: "The cluster is being deleted, so nothing new goes there.",
+  AgentUnsupported:
+    "The agent of the cluster does not know endorsement, so it gets nothing new: see the condition AgentSupported of the Cluster.",
   WorkNameTaken: "A Work of this name exists and belongs to another binding.",
   ReplicasUnknown: "The script that sets the replicas of a copy failed.",
 });

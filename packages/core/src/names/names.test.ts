@@ -1,0 +1,295 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { addressBytes, hostNameOf } from "./addresses.ts";
+import { decideZoneChange, type ZoneContent } from "./change.ts";
+import { explainName } from "./explain.ts";
+import type { GlobalSet } from "./global-set.ts";
+import { balanced, EXAMPLE_PODS, EXAMPLE_ZONE, type Example, exampleView } from "./names.suite.ts";
+import { clusterOf, readGlobalSets } from "./read-sets.ts";
+import { lostNames, type NameRecord, zoneNames } from "./records.ts";
+import { coreDnsStanza } from "./stanza.ts";
+
+const APEX = "myfederation.svc.example.com";
+
+const only = (): GlobalSet => {
+  const [set] = sets();
+  if (set === undefined) throw new Error("the example has a set");
+  return set;
+};
+const sets = (changes: Partial<Example> = {}) => readGlobalSets(exampleView(changes));
+const content = (changes: Partial<Example> = {}): ZoneContent => ({
+  sets: sets(changes),
+  names: zoneNames(sets(changes), EXAMPLE_ZONE),
+});
+const recordsOf = (name: string, changes: Partial<Example> = {}): readonly NameRecord[] =>
+  content(changes).names.owners.find((owner) => owner.name === `${name}.${APEX}`)?.records ?? [];
+const targets = (name: string, changes: Partial<Example> = {}): readonly string[] =>
+  recordsOf(name, changes).flatMap((record) => (record.type === "SRV" ? [record.target] : []));
+const reasons = (changes: Partial<Example>): ReadonlyMap<string, string> =>
+  new Map(
+    sets(changes)[0]?.members.flatMap(({ pod, reason }) =>
+      reason === undefined ? [] : [[pod, reason] as const],
+    ) ?? [],
+  );
+
+describe("D28: the names of the example", () => {
+  const expected = EXAMPLE_PODS.map((pod) => `${pod}.etcd.mynamespace.${APEX}`);
+
+  it.each(["store.mynamespace", "etcd.mynamespace", "_store._tcp.etcd.mynamespace"])(
+    "%s has one service record per member, with the targets of the governing Service",
+    (name) => {
+      expect(targets(name)).toEqual(expected);
+      for (const record of recordsOf(name).filter(({ type }) => type === "SRV"))
+        expect(record).toMatchObject({ priority: 0, weight: 1, port: 80 });
+    },
+  );
+
+  it("has all addresses under both governing names, and one under both forms of a pod", () => {
+    const addresses = recordsOf("store.mynamespace").filter(({ type }) => type === "A");
+    expect(addresses).toHaveLength(11);
+    expect(recordsOf("etcd.mynamespace").filter(({ type }) => type === "A")).toEqual(addresses);
+    const own = [{ type: "A", address: "192.0.2.6" }];
+    expect(recordsOf("store-c2-1.etcd.mynamespace")).toEqual(own);
+    expect(recordsOf("store-c2-1.mynamespace")).toEqual(own);
+  });
+
+  it("has an alias where the load balancer has only a host name, and both families of addresses", () => {
+    const services = {
+      "store-c1-0": balanced({ hostname: "LB-1.Cloud.Example." }),
+      "store-c1-1": balanced({ ip: "192.0.2.77" }, { ip: "2001:db8::1" }, { ip: "nonsense" }),
+    };
+    expect(recordsOf("store-c1-0.mynamespace", { services })).toEqual([
+      { type: "CNAME", target: "lb-1.cloud.example" },
+    ]);
+    expect(recordsOf("store-c1-1.mynamespace", { services })).toEqual([
+      { type: "A", address: "192.0.2.77" },
+      { type: "AAAA", address: "2001:db8::1" },
+    ]);
+    expect(targets("store.mynamespace", { services })).toHaveLength(11);
+  });
+
+  it("takes the Service's own address where it has no load balancer", () => {
+    const services = { "store-c1-0": { spec: { type: "ClusterIP", clusterIP: "10.0.0.9" } } };
+    expect(recordsOf("store-c1-0.mynamespace", { services })).toEqual([
+      { type: "A", address: "10.0.0.9" },
+    ]);
+  });
+});
+
+describe("D28: members that are not listed", () => {
+  it.each([
+    ["a dead cluster", { c1: "NotReady", c2: "Ready", c3: "Ready" }, "ClusterNotReady"],
+    ["a blocked cluster", { c1: "Blocked", c2: "Ready", c3: "Ready" }, "TrafficBlocked"],
+    ["a cluster that left", { c2: "Ready", c3: "Ready" }, "ClusterLeft"],
+  ] as const)(
+    "%s takes its members out of the answers, and their names stay",
+    (_what, clusters, reason) => {
+      expect(targets("store.mynamespace", { clusters })).toHaveLength(7);
+      expect(reasons({ clusters }).get("store-c1-0")).toBe(reason);
+      const [text] = recordsOf("store-c1-0.mynamespace", { clusters });
+      expect(text).toMatchObject({ type: "TXT", text: expect.stringContaining(reason) });
+    },
+  );
+
+  it("D16: if all were blocked, all are listed, but for those without an address", () => {
+    const clusters = { c1: "NotReady", c2: "Blocked" } as const;
+    const services = { "store-c3-2": balanced() };
+    expect(targets("store.mynamespace", { clusters, services })).toHaveLength(10);
+    expect(reasons({ clusters, services }).get("store-c1-0")).toBe("AllMembersBlocked");
+    expect(reasons({ clusters, services }).get("store-c3-2")).toBe("NoAddress");
+  });
+
+  it("lists no member without a Service, an address or a share", () => {
+    const services = { "store-c1-0": undefined, "store-c1-1": balanced() };
+    const shares = JSON.stringify({ c1: 4, c2: 4 });
+    const found = reasons({ services, shares });
+    expect(found.get("store-c1-0")).toBe("NoService");
+    expect(found.get("store-c1-1")).toBe("NoAddress");
+    expect(found.get("store-c3-0")).toBe("NotAssigned");
+    expect(targets("store.mynamespace", { services, shares })).toHaveLength(6);
+  });
+
+  it("has no names at all without the annotation, and knows what is missing with it", () => {
+    expect(sets({ named: undefined })).toEqual([]);
+    expect(sets({ named: "false" })).toEqual([]);
+    expect(sets({ governing: "absent" })).toMatchObject([{ missing: "Service", members: [] }]);
+    expect(sets({ listed: undefined })).toMatchObject([{ missing: "ReplicaList", members: [] }]);
+  });
+
+  it("reads the cluster from the pod's name", () => {
+    expect(clusterOf("a-b", "a-b-c-d-0")).toBe("c-d");
+    expect(clusterOf("store", "store-c1-x")).toBe("");
+    expect(clusterOf("store", "other-c1-0")).toBe("");
+  });
+
+  it("whatever the objects hold, nothing throws", () => {
+    const view = fc.record({
+      statefulSets: fc.array(fc.anything()),
+      service: fc.func(fc.anything()),
+    });
+    fc.assert(
+      fc.property(view, fc.anything(), (some, found) => {
+        const read = readGlobalSets({
+          statefulSets: [...some.statefulSets, ...exampleView().statefulSets],
+          service: () => found,
+          binding: () => found,
+          cluster: () => undefined,
+        });
+        expect(zoneNames(read, EXAMPLE_ZONE).owners).toBeInstanceOf(Array);
+      }),
+    );
+  });
+});
+
+describe("D28: clashes", () => {
+  const swapped = (set: string, service: string) => ({ ...only(), set, service, members: [] });
+
+  it("the Service wins over a set of that name, and it is reported", () => {
+    const names = zoneNames([...sets(), swapped("etcd", "other")], EXAMPLE_ZONE);
+    const etcd = names.owners.find(({ name }) => name === `etcd.mynamespace.${APEX}`);
+    expect(etcd?.records.filter(({ type }) => type === "SRV")).toHaveLength(11);
+    expect(names.clashes).toContainEqual({
+      name: `etcd.mynamespace.${APEX}`,
+      winner: "Service mynamespace/etcd",
+      loser: "StatefulSet mynamespace/etcd",
+    });
+  });
+
+  it("each set knows the names that it lost", () => {
+    const all = [...sets(), swapped("etcd", "other")];
+    const [lost] = lostNames(all, { namespace: "mynamespace", set: "etcd" });
+    expect(lost).toEqual({
+      name: "etcd.mynamespace",
+      winner: "Service mynamespace/etcd",
+      loser: "StatefulSet mynamespace/etcd",
+    });
+    expect(lostNames(all, { namespace: "mynamespace", set: "store" })).toEqual([]);
+    const pod = swapped("store-c1-0", "more");
+    const [taken] = lostNames([...sets(), pod], { namespace: "mynamespace", set: "store" });
+    expect(taken).toMatchObject({ name: "store-c1-0.mynamespace" });
+    const elsewhere = { ...swapped("etcd", "other"), namespace: "else" };
+    expect(lostNames([...sets(), elsewhere], { namespace: "else", set: "etcd" })).toEqual([]);
+  });
+
+  it("two sets of one Service share its name, and a name that is too long is left out", () => {
+    const second = { ...only(), set: "more" };
+    const shared = zoneNames([only(), second], EXAMPLE_ZONE);
+    expect(shared.clashes).toEqual([]);
+    const zone = `${"a".repeat(60)}.`.repeat(4).slice(0, -1);
+    const long = zoneNames(sets(), { zone, federation: "myfederation" });
+    expect(long.owners).toEqual([]);
+    expect(long.tooLong.length).toBeGreaterThan(0);
+  });
+});
+
+describe("D28: a change that removes most names", () => {
+  const served = content();
+  const decide = (changes: Partial<Example>, hasClusters = true) =>
+    decideZoneChange({ served, next: content(changes), hasClusters }).kind;
+  const noAddresses = Object.fromEntries(EXAMPLE_PODS.map((pod) => [pod, balanced()]));
+
+  it.each([
+    [
+      "one cluster of three dies",
+      { clusters: { c1: "NotReady", c2: "Ready", c3: "Ready" } },
+      "publish",
+    ],
+    ["two of three die", { clusters: { c1: "NotReady", c2: "NotReady", c3: "Ready" } }, "hold"],
+    ["all load balancers lose their addresses", { services: noAddresses }, "hold"],
+    ["the headless Service is gone", { governing: "absent" }, "hold"],
+    ["the replica list is gone", { listed: undefined }, "hold"],
+    ["a person turned global names off", { named: "false" }, "publish"],
+    ["a person scaled down to one", { listed: ["store-c1-0"] }, "publish"],
+    ["a person scaled down to none", { listed: [] }, "publish"],
+  ] as const)("%s: %o", (_what, changes, kind) => {
+    expect(decide(changes as Partial<Example>)).toBe(kind);
+  });
+
+  it("D20: without any cluster the absence of sets means nothing", () => {
+    expect(decide({ named: "false" }, false)).toBe("hold");
+    expect(
+      decideZoneChange({ served: undefined, next: content({ listed: [] }), hasClusters: false })
+        .kind,
+    ).toBe("publish");
+  });
+});
+
+describe("explaining", () => {
+  const explain = (name: string, changes: Partial<Example> = {}) =>
+    explainName(name, sets(changes), EXAMPLE_ZONE);
+
+  it.each([
+    ["www.example.com", "outside"],
+    [`nosuch.mynamespace.${APEX}`, "absent"],
+    [`mynamespace.${APEX}`, "parent"],
+    [APEX, "parent"],
+    [`Etcd.MyNamespace.${APEX}.`, "found"],
+  ])("%s: %s", (name, kind) => {
+    expect(explain(name).kind).toBe(kind);
+  });
+
+  it("names the members that a name concerns", () => {
+    const members = (name: string) => explain(name).sets.flatMap((entry) => entry.members);
+    expect(members(`store.mynamespace.${APEX}`)).toHaveLength(11);
+    expect(members(`_store._tcp.etcd.mynamespace.${APEX}`)).toHaveLength(11);
+    expect(members(`store-c3-1.mynamespace.${APEX}`)).toMatchObject([{ pod: "store-c3-1" }]);
+    expect(members(`store-c3-1.etcd.mynamespace.${APEX}`)).toMatchObject([{ pod: "store-c3-1" }]);
+    expect(explain(`etcd.mynamespace.${APEX}`, { governing: "absent" }).notes).toEqual([
+      "StatefulSet mynamespace/store has no headless Service mynamespace/etcd",
+    ]);
+  });
+});
+
+describe("addresses", () => {
+  it.each([
+    ["192.0.2.1", [192, 0, 2, 1]],
+    ["::1", [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]],
+    ["::ffff:192.0.2.1", [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 192, 0, 2, 1]],
+    ["1:2:3:4:5:6:7:8", [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8]],
+  ])("%s", (text, bytes) => {
+    expect([...(addressBytes(text) ?? [])]).toEqual(bytes);
+  });
+
+  it.each([
+    "",
+    "1.2.3",
+    "256.0.0.1",
+    "01.2.3.4",
+    ":::",
+    "1::2::3",
+    "1:2:3",
+    "12345::",
+    "::1.2.3.4.5",
+    "None",
+  ])("%o is none", (text) => {
+    expect(addressBytes(text)).toBeUndefined();
+  });
+
+  it("host names are lower case and whole", () => {
+    expect(hostNameOf("A.B.")).toBe("a.b");
+    expect(hostNameOf("a..b")).toBeUndefined();
+    expect(hostNameOf(`${"a".repeat(64)}.b`)).toBeUndefined();
+  });
+});
+
+describe("the stanza of a member", () => {
+  const view = {
+    ...EXAMPLE_ZONE,
+    servers: ["192.0.2.53"],
+    clusterDomain: "example.com",
+    local: [],
+  };
+
+  it("forwards the federation's names alone", () => {
+    const text = coreDnsStanza(view);
+    expect(text).toContain(`${APEX}:53 {`);
+    expect(text).toContain(`forward ${APEX} 192.0.2.53`);
+    expect(text).not.toContain("rewrite");
+  });
+
+  it("answers names of sets without global names from the member", () => {
+    const text = coreDnsStanza({ ...view, local: [{ namespace: "mynamespace", service: "web" }] });
+    expect(text).toContain("{1}web.mynamespace.svc.example.com");
+    expect(text).toContain("forward example.com 127.0.0.1:53");
+  });
+});

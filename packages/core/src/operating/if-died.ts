@@ -1,0 +1,285 @@
+/**
+ * What would become of one workload if a cluster died now, decided by the functions that the control plane itself asks: which taint
+ * the policies would add and when (`decideTaints`), whether it moves the workload (`affectedBy`), and where it would go with which
+ * state (`decideRelease`).
+ *
+ * 1. It is the answer of this moment for this workload alone: others that leave the same cluster may take the room, and have their
+ *    turn before it. `simulate` plays all of them.
+ * 2. Each precondition is recorded, also those behind one that does not hold.
+ */
+import {
+  type Cluster,
+  type ClusterTaintPolicy,
+  type KubeObject,
+  type ResourceBinding,
+  setCondition,
+  type Work,
+} from "@lifeboat/api";
+import { formatTime, type Instant, parseTime, plainMoment } from "@lifeboat/base";
+import { isOn, type PurgeMode } from "../binding/index.ts";
+import type { Fields } from "../fields.ts";
+import {
+  type ApprovalMode,
+  asksForApproval,
+  needsApproval,
+} from "../failover/evacuation/approval.ts";
+import { affectedBy, evictingTaints, type EvictingTaint } from "../failover/evacuation/affected.ts";
+import { isFailed } from "../failover/evacuation/rate.ts";
+import { exemptReasons } from "../failover/evacuation/reasons.ts";
+import { decideRelease } from "../failover/evacuation/release.ts";
+import { describeTaint, identityOf } from "../failover/evacuation/taint-identity.ts";
+import { decideTaints } from "../failover/taints/taints.ts";
+import { fleetViewOf, placementViewOf } from "../placement/placement-view.ts";
+import type { Target } from "../placement/view.ts";
+import { TAINT_POLICIES } from "../well-known.ts";
+import { sharesOf } from "./shares.ts";
+
+export interface IfDiedView {
+  readonly cluster: string;
+  readonly binding: ResourceBinding;
+  /** The Work of its copy in the cluster. */
+  readonly work: Work | undefined;
+  /** The workload itself; undefined: it is not known. */
+  readonly template: Fields | undefined;
+  /** The policy that claims it. */
+  readonly policy: Pick<KubeObject, "metadata"> | undefined;
+  readonly clusters: readonly Cluster[];
+  /** All of both scopes. */
+  readonly bindings: readonly ResourceBinding[];
+  readonly taintPolicies: readonly ClusterTaintPolicy[];
+  readonly settings: IfDiedSettings;
+}
+
+export interface IfDiedSettings {
+  readonly failover: boolean;
+  readonly statefulFailoverInjection: boolean;
+  readonly purgeMode: PurgeMode;
+  /** How long a cluster must fail its probes before it is not Ready. */
+  readonly failureThresholdMs: number;
+  readonly approval: ApprovalMode;
+}
+
+export const PRECONDITIONS = [
+  "gate",
+  "rule",
+  "affected",
+  "approval",
+  "fence",
+  "target",
+  "state",
+] as const;
+
+export interface Precondition {
+  readonly name: (typeof PRECONDITIONS)[number];
+  readonly holds: boolean;
+  readonly text: string;
+}
+
+export interface IfDied {
+  readonly cluster: string;
+  /** Whether it would leave and be placed elsewhere without a person. */
+  readonly moves: boolean;
+  /** From the failure until it may leave at the earliest; absent: never. */
+  readonly leavesAfterMs?: number;
+  readonly targets: readonly Target[];
+  readonly carried: Readonly<Record<string, string>>;
+  readonly preconditions: readonly Precondition[];
+}
+
+/** Windows that follow each other: a taint of one policy may be a condition of no other, so few steps suffice. */
+const MAX_STEPS = 50;
+
+export function decideIfDied(view: IfDiedView, now: Instant): IfDied {
+  const { cluster: name, binding, settings } = view;
+  const source = view.clusters.find(({ metadata }) => metadata.name === name);
+  const gate = precondition(
+    "gate",
+    settings.failover,
+    settings.failover ? "failover is on" : "the feature gate Failover is off",
+  );
+  if (source === undefined || !isOn(binding, name))
+    return { ...NOTHING, cluster: name, preconditions: [gate] };
+  const dead = deadBy(source, view, now);
+  const found = firstMove(dead, view);
+  const rule = ruleOf(dead, now);
+  if (found === undefined) {
+    const affected = whyNot(dead, view);
+    return { ...NOTHING, cluster: name, preconditions: [gate, rule, ...affected] };
+  }
+  const { taint, at, purgeMode } = found;
+  const waits = at - (parseTime(taint.timeAdded ?? "") ?? at);
+  const affected = precondition(
+    "affected",
+    true,
+    waits <= 0 ? "tolerates nothing of it" : `tolerates it for ${waits / 1000} s`,
+  );
+  const approval = approvalOf(view, taint);
+  const fence = precondition(
+    "fence",
+    purgeMode !== "Directly",
+    purgeMode === "Directly"
+      ? `purge mode Directly: the old copy must be proven gone (lifeboat fence ${name})`
+      : `purge mode ${purgeMode}: needs no proof that ${name} is off`,
+  );
+  const decision = releaseOf(dead, found, view, at);
+  const isReleased = decision.outcome === "release";
+  const targets = isReleased ? decision.targets : [];
+  const carried = isReleased ? decision.order.state : {};
+  const ends = [...targetParts(decision, carried)];
+  const preconditions = [gate, rule, affected, ...approval, fence, ...ends];
+  return {
+    cluster: name,
+    moves: preconditions.every(({ holds }) => holds),
+    // Times of taints are whole seconds, rounded down.
+    ...(settings.failover
+      ? { leavesAfterMs: settings.failureThresholdMs + Math.ceil((at - now) / 1000) * 1000 }
+      : {}),
+    targets,
+    carried,
+    preconditions,
+  };
+}
+
+const NOTHING = { moves: false, targets: [], carried: {} } as const;
+
+/** Nothing where no approval is needed: most fleets never ask for one. */
+function approvalOf(
+  { policy, settings }: IfDiedView,
+  taint: EvictingTaint,
+): readonly Precondition[] {
+  const asked = asksForApproval(policy) ? ({ approval: "Required" } as const) : {};
+  const identity = { ...taint, timeAdded: taint.timeAdded ?? "" };
+  if (!needsApproval(asked, identityOf(identity), settings.approval)) return [];
+  return [
+    precondition("approval", false, "stays until a person runs lifeboat evacuations approve"),
+  ];
+}
+
+type Decision = ReturnType<typeof decideRelease>;
+
+function targetParts(
+  decision: Decision,
+  carried: Readonly<Record<string, string>>,
+): readonly Precondition[] {
+  if (decision.outcome === "held") {
+    const isState = decision.reason === "StateNotReadable" || decision.reason === "TemplateMissing";
+    const text = `${decision.reason}: ${decision.message}`;
+    return [precondition(isState ? "state" : "target", false, text)];
+  }
+  const labels = Object.entries(carried).map(([key, value]) => `${key}=${value}`);
+  const state = labels.length === 0 ? "carries none" : `carries ${labels.join(", ")}`;
+  const warned = decision.warnings.length === 0 ? "" : ` (${decision.warnings.join(" ")})`;
+  return [
+    precondition("target", true, sharesOf(decision.targets)),
+    precondition("state", true, `${state}${warned}`),
+  ];
+}
+
+function precondition(name: Precondition["name"], holds: boolean, text: string): Precondition {
+  return { name, holds, text };
+}
+
+interface Dead {
+  readonly cluster: Cluster;
+  /** The evicting taints that it would get, with their times. */
+  readonly taints: readonly EvictingTaint[];
+}
+
+/** The cluster as the taint policies would make it after it died, whatever the gate. */
+function deadBy(source: Cluster, { taintPolicies }: IfDiedView, now: Instant): Dead {
+  const status = source.spec.syncMode === "Pull" ? "Unknown" : "False";
+  const condition = { type: "Ready", status, reason: "Dead", message: "" } as const;
+  const conditions = setCondition(source.status?.conditions, condition, now);
+  let cluster: Cluster = { ...source, status: { ...source.status, conditions } };
+  let at = now;
+  for (let step = 0; step < MAX_STEPS; step++) {
+    const passed: never[] = [];
+    const view = { cluster, policies: taintPolicies, passed, unwatched: false, failover: true };
+    const { commands, checkAgainAt } = decideTaints(view, plainMoment(at));
+    for (const { taints, record } of commands) cluster = tainted(cluster, taints, record);
+    if (checkAgainAt === undefined || checkAgainAt <= at) {
+      if (commands.length === 0) break;
+    } else at = checkAgainAt;
+  }
+  return { cluster, taints: evictingTaints(cluster) };
+}
+
+function tainted(
+  cluster: Cluster,
+  taints: NonNullable<Cluster["spec"]["taints"]>,
+  record: string | undefined,
+): Cluster {
+  const { [TAINT_POLICIES]: _former, ...others } = cluster.metadata.annotations ?? {};
+  const annotations = record === undefined ? others : { ...others, [TAINT_POLICIES]: record };
+  return {
+    ...cluster,
+    metadata: { ...cluster.metadata, annotations },
+    spec: { ...cluster.spec, taints },
+  };
+}
+
+function ruleOf({ cluster, taints }: Dead, now: Instant): Precondition {
+  const [first] = taints;
+  if (first === undefined)
+    return precondition(
+      "rule",
+      false,
+      `no ClusterTaintPolicy gives ${cluster.metadata.name} a taint that moves workloads`,
+    );
+  const added = parseTime(first.timeAdded ?? "") ?? now;
+  const seconds = Math.max(0, Math.round((added - now) / 1000));
+  return precondition(
+    "rule",
+    true,
+    `taint ${describeTaint(first)} ${seconds === 0 ? "at once" : `after ${seconds} s`}`,
+  );
+}
+
+interface FirstMove {
+  readonly taint: EvictingTaint;
+  readonly at: Instant;
+  readonly purgeMode: PurgeMode;
+}
+
+/** The taint that moves the workload first. */
+function firstMove({ taints }: Dead, view: IfDiedView): FirstMove | undefined {
+  return taints
+    .flatMap((taint): readonly FirstMove[] => {
+      const answer = affectedBy(view.binding, view.cluster, taint, view.settings.purgeMode);
+      const added = parseTime(taint.timeAdded ?? "");
+      if (!answer.affected || added === undefined) return [];
+      return [{ taint, at: answer.toleratedUntil ?? added, purgeMode: answer.purgeMode }];
+    })
+    .toSorted((a, b) => a.at - b.at)[0];
+}
+
+function whyNot({ taints }: Dead, view: IfDiedView): readonly Precondition[] {
+  const [first] = taints;
+  if (first === undefined) return [];
+  const answer = affectedBy(view.binding, view.cluster, first, view.settings.purgeMode);
+  return answer.affected ? [] : [precondition("affected", false, exemptReasons[answer.why])];
+}
+
+function releaseOf(dead: Dead, move: FirstMove, view: IfDiedView, at: Instant): Decision {
+  const { binding, cluster, settings } = view;
+  const fleet = view.clusters.map((one) => (one.metadata.name === cluster ? dead.cluster : one));
+  const faulty = new Set(fleet.filter(isFailed).map(({ metadata }) => metadata.name));
+  return decideRelease(
+    {
+      evacuation: cluster,
+      cluster,
+      taint: identityOf({ ...move.taint, timeAdded: move.taint.timeAdded ?? formatTime(at) }),
+      purgeMode: move.purgeMode,
+      placement: placementViewOf(binding, fleetViewOf(fleet, view.bindings), "target"),
+      leaving: faulty,
+      healthyElsewhere: 0,
+      state: {
+        work: view.work,
+        policy: view.policy,
+        enabled: settings.statefulFailoverInjection,
+        template: view.template,
+      },
+    },
+    plainMoment(at),
+  );
+}

@@ -1,0 +1,200 @@
+/** What is published of an ingress' backends: every row is a situation of one Service in clusters a and b. */
+import { instantOf } from "@lifeboat/base";
+import { describe, expect, it } from "vitest";
+import { type BackendsView, decideBackends } from "./backends.ts";
+import { publishedBackends } from "./published.ts";
+import {
+  clusterNamed,
+  type CopyState,
+  copiesOf,
+  ingressOf,
+  leavingFrom,
+  pathTo,
+  viewOf,
+} from "./traffic.suite.ts";
+
+const NOW = instantOf(5_000_000);
+const A = { ip: "10.0.0.1" };
+const B = { ip: "10.0.0.2" };
+const service = (
+  works: Readonly<Record<string, CopyState>> = { a: A, b: B },
+  tasks: Parameters<typeof copiesOf>[3] = [],
+) => {
+  const placed = Object.keys(works).filter(
+    (name) => !tasks.some((one) => one.fromCluster === name),
+  );
+  return copiesOf("Service", Object.fromEntries(placed.map((name) => [name, 0])), works, tasks);
+};
+const deployment = (
+  result: Readonly<Record<string, number>>,
+  works: Readonly<Record<string, CopyState>>,
+  tasks: Parameters<typeof copiesOf>[3] = [],
+) => copiesOf("Deployment", result, works, tasks);
+
+function named<T extends { readonly metadata: object }>(object: T, name: string): T {
+  return { ...object, metadata: { ...object.metadata, name } };
+}
+
+function statesOf(view: BackendsView): string {
+  return Object.entries(decideBackends(view, NOW).services["web"]?.clusters ?? {})
+    .map(([name, { state }]) => `${name} ${state}`)
+    .join(", ");
+}
+
+describe("a backend", () => {
+  const gone = { a: A, b: { ...B, going: true } };
+  const graceful = [leavingFrom("b")];
+  it.each<[string, BackendsView, string]>([
+    ["serves where the Service is", viewOf(service(), []), "a serving, b serving"],
+    [
+      "serves where the Service and its workload are",
+      viewOf(service(), [deployment({ a: 1, b: 1 }, { a: {}, b: {} })]),
+      "a serving, b serving",
+    ],
+    [
+      "drains where the Service is and its workload is not",
+      viewOf(service(), [deployment({ a: 1 }, { a: {} })]),
+      "a serving, b draining",
+    ],
+    ["drains where the Service is going", viewOf(service(gone), []), "a serving, b draining"],
+    [
+      "drains where the workload leaves and its substitute is healthy (D27)",
+      viewOf(service(), [deployment({ a: 1 }, { a: {}, b: {} }, graceful)]),
+      "a serving, b draining",
+    ],
+    [
+      "serves while the substitute is not healthy",
+      viewOf(service(), [deployment({ a: 1 }, { a: { healthy: false }, b: {} }, graceful)]),
+      "a draining, b serving",
+    ],
+    [
+      "serves while the substitute's cluster does not answer",
+      viewOf(service(), [deployment({ a: 1 }, { a: {}, b: {} }, graceful)], {
+        clusters: new Map([["a", clusterNamed("a", "False")]]),
+      }),
+      "a serving, b serving",
+    ],
+    [
+      "drains at once where the workload leaves in mode Directly",
+      viewOf(service(), [
+        deployment({ a: 1 }, { a: { healthy: false }, b: {} }, [leavingFrom("b", "Directly")]),
+      ]),
+      "a serving, b draining",
+    ],
+    [
+      "serves where the workload is placed again",
+      viewOf(service(), [deployment({ a: 1, b: 1 }, { a: {}, b: {} }, graceful)]),
+      "a serving, b serving",
+    ],
+    [
+      "serves where one of two workloads stays",
+      viewOf(service(), [
+        deployment({ a: 1 }, { a: {}, b: {} }, graceful),
+        deployment({ a: 1, b: 1 }, { a: {}, b: {} }),
+      ]),
+      "a serving, b serving",
+    ],
+    [
+      "drains where the workload has left and its copy is still there",
+      viewOf(service(), [deployment({ a: 1 }, { a: {}, b: {} })]),
+      "a serving, b draining",
+    ],
+    [
+      "gets no requests without a ready replica",
+      viewOf(service(), [deployment({ a: 1, b: 1 }, { a: {}, b: { healthy: false } })]),
+      "a serving, b draining",
+    ],
+    [
+      "gets them all the same when no cluster has one",
+      viewOf(service(), [
+        deployment({ a: 1, b: 1 }, { a: { healthy: false }, b: { healthy: false } }),
+      ]),
+      "a serving, b serving",
+    ],
+    [
+      "drains where the Service itself leaves",
+      viewOf(service({ a: A, b: B }, graceful), []),
+      "a serving, b draining",
+    ],
+    [
+      "serves, though it leaves, while no other address is known",
+      viewOf(service({ a: {}, b: B }), [deployment({ a: 1 }, { a: {}, b: {} }, graceful)]),
+      "a serving, b serving",
+    ],
+  ])("%s", (_name, view, expected) => {
+    expect(statesOf(view)).toBe(expected);
+  });
+
+  it("names the workloads that stay behind it while another leaves", () => {
+    const stays = deployment({ a: 1, b: 1 }, { a: {}, b: {} });
+    const other = { ...stays, binding: named(stays.binding, "other-deployment") };
+    const keptBy = (workloads: BackendsView["workloads"]) =>
+      Object.values(
+        decideBackends(viewOf(service(), workloads), NOW).services["web"]?.clusters ?? {},
+      ).map((one) => one.keptBy);
+    expect(keptBy([deployment({ a: 1 }, { a: {}, b: {} }, graceful), other])).toEqual([
+      undefined,
+      ["other-deployment"],
+    ]);
+    // Also before the substitute is healthy, and never when all leave or none does.
+    const ill = deployment({ a: 1 }, { a: { healthy: false }, b: {} }, graceful);
+    expect(keptBy([ill, other])[1]).toEqual(["other-deployment"]);
+    expect(keptBy([ill])).toEqual([undefined, undefined]);
+    expect(keptBy([stays, other])).toEqual([undefined, undefined]);
+  });
+
+  it("has the addresses that the member reported, and only what is one", () => {
+    const bad = ["10.0.0.1\n server evil 1.2.3.4", "10.0.0.999", "$(id)", "a b"];
+    for (const ip of bad)
+      expect(decideBackends(viewOf(service({ a: { ip } }), []), NOW).services["web"]).toMatchObject(
+        {
+          clusters: { a: { addresses: [] } },
+        },
+      );
+  });
+
+  it("weighs as many replicas as are placed in its cluster", () => {
+    const view = viewOf(service(), [deployment({ a: 3, b: 1 }, { a: {}, b: {} })]);
+    expect(decideBackends(view, NOW).services["web"]).toMatchObject({
+      ports: [{ name: "http", port: 80 }],
+      clusters: { a: { weight: 3 }, b: { weight: 1 } },
+      bindings: ["web-deployment", "web-service"],
+    });
+  });
+
+  it("states since when its cluster has not been Ready", () => {
+    const clusters = new Map([["b", clusterNamed("b", "False")]]);
+    const view = viewOf(service(), [], { clusters });
+    expect(decideBackends(view, NOW).services["web"]?.clusters).toMatchObject({
+      b: { unconfirmedSince: "2026-01-01T00:00:00Z", state: "serving" },
+    });
+  });
+});
+
+describe("the generation", () => {
+  const publish = (view: BackendsView): BackendsView => {
+    const published = decideBackends(view, NOW);
+    return { ...view, ingress: ingressOf([pathTo("web")], { published }) };
+  };
+
+  it("stays while nothing changes, and grows with every change", () => {
+    const first = publish(viewOf(service(), []));
+    const { generation } = publishedBackends(first.ingress);
+    expect(decideBackends(first, instantOf(9_000_000)).generation).toBe(generation);
+    const less = { ...first, services: new Map([["web", service({ a: A })]]) };
+    expect(decideBackends(less, NOW).generation).toBe(generation + 1);
+  });
+
+  it("is none of before, also after the annotation was lost or is nonsense", () => {
+    const view = viewOf(service(), []);
+    const { generation } = decideBackends(view, NOW);
+    expect(decideBackends(view, instantOf(NOW + 60_000)).generation).toBeGreaterThan(generation);
+    for (const text of ["", "{", "[]", '{"generation":"x"}', '{"services":{"__proto__":1}}']) {
+      const { ingress } = view;
+      const metadata = { ...ingress.metadata, annotations: { "lifeboat.dev/backends": text } };
+      expect(decideBackends({ ...view, ingress: { ...ingress, metadata } }, NOW).generation).toBe(
+        generation,
+      );
+    }
+  });
+});

@@ -1,0 +1,206 @@
+/**
+ * Where the requests of an ingress can go: the addresses of its Services in each cluster, as members reported them, and which of
+ * them have to be left.
+ *
+ *   the Service or every workload behind it has left the cluster, or leaves it and its substitute is healthy ──▶ draining
+ *
+ * 1. An old copy gets no new requests once the substitute is healthy, and before it is removed (D27). In mode Directly the
+ *    eviction itself takes the traffic away.
+ * 2. A graceful eviction never takes the last address of a Service: it is drained once another cluster serves.
+ * 3. A copy without a ready replica gets no requests as long as another one has some.
+ * 4. Queued, held and exempt entries have no task yet, so they keep their traffic.
+ * 5. Of several workloads behind a Service one may leave while others stay: the cluster serves, and `keptBy` names those that stay.
+ * 6. Equal content has an equal generation: at rest nothing is written.
+ */
+import {
+  type Cluster,
+  equalJson,
+  findCondition,
+  type MultiClusterIngress,
+  type ResourceBinding,
+  type Work,
+} from "@lifeboat/api";
+import type { Instant } from "@lifeboat/base";
+import { isDirect, isOn, shareIn, taskOf } from "../binding/index.ts";
+import {
+  evictionPlugins,
+  type TasksView,
+  worksByCluster,
+} from "../failover/eviction-tasks/index.ts";
+import { fieldsAt, integerAt, isFields, listAt, textAt, textsAt } from "../fields.ts";
+import { mayServe } from "../propagation/works/index.ts";
+import { isAddress, isLabel, isPort } from "./names.ts";
+import {
+  publishedBackends,
+  type PublishedBackends,
+  type PublishedCluster,
+  type PublishedPort,
+  type PublishedService,
+} from "./published.ts";
+
+/** A binding, and its copies in clusters. */
+export interface Copies {
+  readonly binding: ResourceBinding;
+  readonly works: readonly Work[];
+}
+
+export interface BackendsView {
+  readonly ingress: MultiClusterIngress;
+  /** The Services of the ingress that have a binding, by name. */
+  readonly services: ReadonlyMap<string, Copies>;
+  /** Everything in the namespace that may have pods. */
+  readonly workloads: readonly Copies[];
+  readonly clusters: ReadonlyMap<string, Cluster>;
+}
+
+/** What is to be published; the generation is the one before when nothing changed. */
+export function decideBackends(view: BackendsView, now: Instant): PublishedBackends {
+  const before = publishedBackends(view.ingress);
+  const services: Record<string, PublishedService> = {};
+  for (const name of serviceNames(view.ingress)) {
+    const copies = view.services.get(name);
+    if (copies !== undefined) services[name] = serviceOf(view, copies);
+  }
+  if (before.generation > 0 && equalJson(services, before.services)) return before;
+  // The time: also after the annotation was lost a new generation is not one that was confirmed before.
+  const generation = Math.max(before.generation + 1, Math.floor(now / 1000));
+  return { generation, services };
+}
+
+/** The names of the Services that an ingress sends requests to, sorted. */
+export function serviceNames({ spec }: Pick<MultiClusterIngress, "spec">): readonly string[] {
+  const names = new Set<string>();
+  const add = (backend: { readonly service?: { readonly name: string } } | undefined): void => {
+    const name = backend?.service?.name ?? "";
+    if (isLabel(name)) names.add(name);
+  };
+  add(spec.defaultBackend);
+  for (const { http } of spec.rules ?? []) for (const path of http?.paths ?? []) add(path.backend);
+  return [...names].sort();
+}
+
+function serviceOf(view: BackendsView, service: Copies): PublishedService {
+  const works = worksByCluster(service.works);
+  const selector = selectorOf(service);
+  const workloads = view.workloads.filter((one) => selects(selector, one));
+  const names = [...works.keys()].filter(isLabel).sort();
+  const found = names.map((name) => clusterOf(view, { service, workloads }, name));
+  const another = found.some(({ state, addresses }) => state === "serving" && addresses.length > 0);
+  return {
+    ports: portsOf(service),
+    clusters: Object.fromEntries(
+      found.map(({ state, isLastResort, ...one }, i) => [
+        names[i],
+        { ...one, state: isLastResort && !another ? "serving" : state },
+      ]),
+    ) as Record<string, PublishedCluster>,
+    bindings: [service, ...workloads].map(({ binding }) => binding.metadata.name).sort(),
+  };
+}
+
+interface Behind {
+  readonly service: Copies;
+  readonly workloads: readonly Copies[];
+}
+
+function clusterOf(
+  view: BackendsView,
+  { service, workloads }: Behind,
+  name: string,
+): PublishedCluster & { readonly isLastResort: boolean } {
+  const own = presenceIn(view, service, name);
+  const all = workloads.map((one) => workloadIn(view, one, name));
+  const isServing = own === "stays" && (all.length === 0 || all.includes("stays"));
+  const replicas = workloads.map(({ binding }) => shareIn(binding, name)?.replicas ?? 0);
+  const ready = findCondition(view.clusters.get(name)?.status?.conditions, "Ready");
+  const isLeft = workloads.some(({ binding }) => taskOf(binding, name) !== undefined);
+  const keptBy = workloads
+    .filter(({ binding }, i) => all[i] === "stays" && taskOf(binding, name) === undefined)
+    .map(({ binding }) => binding.metadata.name)
+    .sort();
+  return {
+    addresses: addressesOf(worksByCluster(service.works).get(name)),
+    state: isServing ? "serving" : "draining",
+    weight: Math.max(
+      1,
+      replicas.reduce((sum, one) => sum + one, 0),
+    ),
+    ...(ready !== undefined &&
+      ready.status !== "True" && { unconfirmedSince: ready.lastTransitionTime }),
+    ...(isServing && isLeft && keptBy.length > 0 && { keptBy }),
+    isLastResort: own !== "gone" && [own, ...all].some((one) => one === "leaves" || one === "idle"),
+  };
+}
+
+/**
+ * `stays`: nothing takes it away now. `idle`: it stays, and none of its replicas is ready. `leaves`: it is evicted, and its substitute
+ * is healthy. `gone`: it is removed, or was.
+ */
+type Presence = "stays" | "idle" | "leaves" | "gone";
+
+function workloadIn(view: BackendsView, copies: Copies, name: string): Presence {
+  const presence = presenceIn(view, copies, name);
+  const work = worksByCluster(copies.works).get(name);
+  return presence === "stays" && work !== undefined && !mayServe(work) ? "idle" : presence;
+}
+
+function presenceIn({ clusters }: BackendsView, copies: Copies, name: string): Presence {
+  const { binding } = copies;
+  const works = worksByCluster(copies.works);
+  const work = works.get(name);
+  if (work === undefined || work.metadata.deletionTimestamp !== undefined) return "gone";
+  if (isOn(binding, name) || isNeededIn(binding, name)) return "stays";
+  const task = taskOf(binding, name);
+  if (task === undefined || isDirect(task)) return "gone";
+  const view: TasksView = {
+    binding,
+    works,
+    clusters,
+    outdated: new Set(),
+    plugins: HEALTH,
+    trustFencedCondition: false,
+  };
+  return HEALTH.some((plugin) => plugin.passes(view, task)) ? "leaves" : "stays";
+}
+
+/** Whether workloads there need it: it follows them. */
+function isNeededIn({ spec }: ResourceBinding, name: string): boolean {
+  return (spec.requiredBy ?? []).some(({ clusters = [] }) =>
+    clusters.some((target) => target.name === name),
+  );
+}
+
+const HEALTH = evictionPlugins(["ResourceHealth"]);
+
+/** The first manifest of a copy: all copies of a binding are of one object. */
+function manifestOf(work: Work | undefined): unknown {
+  return work?.spec.workload?.manifests?.[0];
+}
+
+function selectorOf({ works }: Copies): Readonly<Record<string, string>> {
+  return textsAt(manifestOf(works[0]), "spec", "selector");
+}
+
+function selects(selector: Readonly<Record<string, string>>, { works }: Copies): boolean {
+  const wanted = Object.entries(selector);
+  if (wanted.length === 0) return false;
+  const labels = textsAt(manifestOf(works[0]), "spec", "template", "metadata", "labels");
+  return wanted.every(([key, value]) => labels[key] === value);
+}
+
+function portsOf({ works }: Copies): readonly PublishedPort[] {
+  return listAt(manifestOf(works[0]), "spec", "ports")
+    .filter(isFields)
+    .filter((port) => ["", "TCP"].includes(textAt(port, "protocol")))
+    .map((port) => ({ name: textAt(port, "name"), port: integerAt(port, "port") ?? 0 }))
+    .filter(({ port }) => isPort(port));
+}
+
+/** The load-balancer addresses that the member reported, sorted. */
+function addressesOf(work: Work | undefined): readonly string[] {
+  const status = work?.status?.manifestStatuses?.[0]?.status;
+  const found = listAt(fieldsAt(status, "loadBalancer"), "ingress").map(
+    (one) => textAt(one, "ip") || textAt(one, "hostname").toLowerCase(),
+  );
+  return [...new Set(found.filter(isAddress))].sort();
+}

@@ -1,0 +1,31 @@
+export { type BackendsView, type Copies, decideBackends, serviceNames } from "./backends.ts";
+export {
+  bindingsBehind,
+  formatApplied,
+  providerOn,
+  type ProviderView,
+  readApplied,
+  type TrafficState,
+  trafficTo,
+} from "./confirmation.ts";
+export { indexRoutes, type RouteIndex } from "./match.ts";
+export { leadsUpwards } from "./names.ts";
+export {
+  type BackendState,
+  publishedBackends,
+  type PublishedBackends,
+  type PublishedCluster,
+  type PublishedService,
+} from "./published.ts";
+export {
+  assembleTable,
+  type Backend,
+  compileIngress,
+  type CompiledIngress,
+  EMPTY_TABLE,
+  type Pool,
+  type Route,
+  type RoutingTable,
+  type TableCertificate,
+  type TableProblem,
+} from "./table.ts";

@@ -1,0 +1,93 @@
+/**
+ * What the control plane publishes of an ingress' backends: the annotation `lifeboat.dev/backends` of the MultiClusterIngress, as
+ * JSON. A load balancer needs nothing else but the ingress itself: it reads neither Works, which hold the content of Secrets,
+ * nor bindings.
+ *
+ * `generation` grows with every change. A load balancer confirms the generation that it has carried out.
+ */
+import type { MultiClusterIngress } from "@lifeboat/api";
+import { fieldsAt, integerAt, isFields, listAt, textAt } from "../fields.ts";
+import * as wellKnown from "../well-known.ts";
+
+export type BackendState = "serving" | "draining";
+
+/** The backends of one Service in one cluster. */
+export interface PublishedCluster {
+  readonly addresses: readonly string[];
+  /** `draining`: requests under way end there, new ones go elsewhere. */
+  readonly state: BackendState;
+  readonly weight: number;
+  /** Since when the cluster has not been Ready; absent: its report is current. */
+  readonly unconfirmedSince?: string;
+  /** While a workload leaves: the bindings of the others behind the Service, which stay there and go on to serve. */
+  readonly keptBy?: readonly string[];
+}
+
+export interface PublishedPort {
+  readonly name: string;
+  readonly port: number;
+}
+
+export interface PublishedService {
+  readonly ports: readonly PublishedPort[];
+  readonly clusters: Readonly<Record<string, PublishedCluster>>;
+  /** The bindings of the Service and of the workloads that it selects: their old copies wait for this ingress (D27). */
+  readonly bindings: readonly string[];
+}
+
+export interface PublishedBackends {
+  readonly generation: number;
+  readonly services: Readonly<Record<string, PublishedService>>;
+}
+
+const NONE: PublishedBackends = Object.freeze({ generation: 0, services: Object.freeze({}) });
+
+/** What is published of an ingress; generation 0: nothing yet, or nothing that can be read. */
+export function publishedBackends({
+  metadata,
+}: Pick<MultiClusterIngress, "metadata">): PublishedBackends {
+  const text = metadata.annotations?.[wellKnown.BACKENDS];
+  if (text === undefined) return NONE;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return NONE;
+  }
+  const services = Object.entries(fieldsAt(value, "services")).map(
+    ([name, service]) => [name, readService(service)] as const,
+  );
+  return {
+    generation: integerAt(value, "generation") ?? 0,
+    services: Object.fromEntries(services),
+  };
+}
+
+function readService(value: unknown): PublishedService {
+  const clusters = Object.entries(fieldsAt(value, "clusters")).map(
+    ([name, cluster]) => [name, readCluster(cluster)] as const,
+  );
+  return {
+    ports: listAt(value, "ports")
+      .filter(isFields)
+      .map((port) => ({ name: textAt(port, "name"), port: integerAt(port, "port") ?? 0 })),
+    clusters: Object.fromEntries(clusters),
+    bindings: textsIn(listAt(value, "bindings")),
+  };
+}
+
+function readCluster(value: unknown): PublishedCluster {
+  const since = textAt(value, "unconfirmedSince");
+  const keptBy = textsIn(listAt(value, "keptBy"));
+  return {
+    addresses: textsIn(listAt(value, "addresses")),
+    state: textAt(value, "state") === "draining" ? "draining" : "serving",
+    weight: Math.max(1, integerAt(value, "weight") ?? 1),
+    ...(since !== "" && { unconfirmedSince: since }),
+    ...(keptBy.length > 0 && { keptBy }),
+  };
+}
+
+function textsIn(values: readonly unknown[]): readonly string[] {
+  return values.filter((one) => typeof one === "string");
+}

@@ -1,0 +1,200 @@
+/** From ingresses to a routing table, and from a request to its pool. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { indexRoutes } from "./match.ts";
+import { assembleTable, type Backend, compileIngress, type RoutingTable } from "./table.ts";
+import { ingressOf, pathTo, servedBy } from "./traffic.suite.ts";
+
+const all = { a: {}, b: {}, c: {} };
+const table = (...ingresses: Parameters<typeof compileIngress>[0][]): RoutingTable =>
+  assembleTable(ingresses.map(compileIngress));
+const states = ({ pools }: RoutingTable): string =>
+  (pools[0]?.backends ?? []).map(({ cluster, state }: Backend) => `${cluster} ${state}`).join(", ");
+
+describe("a cluster of an ingress", () => {
+  it.each<[string, readonly string[], Parameters<typeof servedBy>[0], string, boolean]>([
+    ["nothing is blocked", [], all, "a serving, b serving, c serving", true],
+    ["one is blocked", ["b"], all, "a serving, b draining, c serving", true],
+    [
+      "one drains",
+      [],
+      { ...all, c: { state: "draining" } },
+      "a serving, b serving, c draining",
+      true,
+    ],
+    ["all are blocked (D16)", ["a", "b", "c"], all, "a serving, b serving, c serving", false],
+    [
+      "the last one that is not blocked drains",
+      ["a"],
+      { a: {}, b: { state: "draining" } },
+      "a serving, b serving",
+      false,
+    ],
+    [
+      "the only other one has no address",
+      ["a"],
+      { a: {}, b: { addresses: [] } },
+      "a serving",
+      false,
+    ],
+    ["a blocked cluster has no backend", ["z"], { a: {} }, "a serving", true],
+  ])("when %s", (_name, blocked, clusters, expected, isConfirmed) => {
+    const found = table(ingressOf([pathTo("web")], { blocked, published: servedBy(clusters, 7) }));
+    expect(states(found)).toBe(expected);
+    expect(found.generations).toEqual(isConfirmed ? { "default/web": 7 } : {});
+  });
+});
+
+it("is confirmed by Service when one of an ingress is served as a last resort", () => {
+  const well = servedBy({ a: {}, b: { state: "draining" } }, 7);
+  const sick = servedBy({ a: { state: "draining" } }, 7);
+  const services = { web: well.services.web, api: sick.services.web } as typeof well.services;
+  const published = { ...well, services };
+  const found = table(ingressOf([pathTo("web"), pathTo("api", "/api")], { published }));
+  expect(found.generations).toEqual({ "default/web/web": 7 });
+});
+
+it("names what a leaving copy may wait for, also a Service to which no route leads", () => {
+  const drains = servedBy({ a: {}, b: { state: "draining" } }, 7);
+  const backend = { service: { name: "web", port: { number: 99 } } };
+  const unrouted = ingressOf([pathTo("web", "/", { backend })], { published: drains });
+  expect(table(unrouted).pools).toEqual([]);
+  expect([...table(unrouted).draining]).toEqual(["default/web", "default/web/web"]);
+  // A block alone is waited for by nothing.
+  const blocked = ingressOf([pathTo("web")], { blocked: ["b"], published: servedBy(all) });
+  expect([...table(blocked).draining]).toEqual([]);
+});
+
+describe("a request", () => {
+  const routes = table(
+    ingressOf(
+      [
+        pathTo("web", "/"),
+        pathTo("api", "/api"),
+        pathTo("v2", "/api/v2/"),
+        pathTo("exact", "/api/v2", { pathType: "Exact" }),
+        pathTo("any", "/impl", { pathType: "ImplementationSpecific" }),
+      ],
+      { spec: { defaultBackend: { service: { name: "rest", port: { number: 80 } } } } },
+    ),
+    ingressOf([pathTo("wild")], { name: "wild", host: "*.example.com" }),
+    ingressOf([pathTo("anyhost", "/deep")], { name: "any", host: "" }),
+  );
+  it.each([
+    ["web.example.com", "/", "web"],
+    ["WEB.example.com", "/x", "web"],
+    ["web.example.com", "/api", "api"],
+    ["web.example.com", "/api/", "api"],
+    ["web.example.com", "/apix", "web"],
+    ["web.example.com", "/api/v2", "exact"],
+    ["web.example.com", "/api/v2/x", "v2"],
+    ["web.example.com", "/impl/x", "any"],
+    ["other.example.com", "/api", "wild"],
+    ["a.b.example.com", "/", "rest"],
+    ["example.com", "/", "rest"],
+    ["else.org", "/deep/x", "anyhost"],
+    ["", "/deep", "anyhost"],
+    ["else.org", "/deeper", "rest"],
+  ])("for %s%s goes to %s", (host, path, service) => {
+    expect(indexRoutes(routes).find(host, path)?.pool.split("/")[2]).toBe(service);
+  });
+});
+
+describe("what is not plain is left out and reported", () => {
+  const EVIL = "x\n  server evil 6.6.6.6:80";
+  it.each<[string, Parameters<typeof ingressOf>]>([
+    ["spec.rules[0].host", [[pathTo("web")], { host: `a.com${EVIL}` }]],
+    ["spec.rules[0].host", [[pathTo("web")], { host: "a.com;b" }]],
+    ["spec.rules[0].host", [[pathTo("web")], { host: "*.*.com" }]],
+    ["spec.rules[0].host", [[pathTo("web")], { host: "-a.com" }]],
+    ["spec.rules[0].http.paths[0].path", [[pathTo("web", `/${EVIL}`)]]],
+    ["spec.rules[0].http.paths[0].path", [[pathTo("web", "/a b")]]],
+    ["spec.rules[0].http.paths[0].path", [[pathTo("web", "no-slash")]]],
+    ["spec.rules[0].http.paths[0].path", [[pathTo("web", "/a/../b")]]],
+    ["spec.rules[0].http.paths[0].path", [[pathTo("web", "/a/%2E%2e/b")]]],
+    ["spec.rules[0].http.paths[0].path", [[pathTo("web", "/\u0000")]]],
+    ["spec.rules[0].http.paths[0].pathType", [[pathTo("web", "/", { pathType: "Regex" })]]],
+    ["spec.rules[0].http.paths[0].backend.service.name", [[pathTo(EVIL)]]],
+    ["spec.rules[0].http.paths[0].backend", [[pathTo("web", "/", { backend: {} })]]],
+    [
+      "spec.rules[0].http.paths[0].backend.service.port",
+      [[pathTo("web", "/", { backend: { service: { name: "web", port: { number: 99 } } } })]],
+    ],
+    [
+      "spec.rules[0].http.paths[0].backend.service.port",
+      [[pathTo("web", "/", { backend: { service: { name: "web", port: { name: "no" } } } })]],
+    ],
+    ["spec.tls[0]", [[pathTo("web")], { spec: { tls: [{ hosts: ["a b"], secretName: "s" }] } }]],
+    ["spec.tls[0]", [[pathTo("web")], { spec: { tls: [{ hosts: [], secretName: "../s" }] } }]],
+  ])("%s", (field, [paths, changes]) => {
+    const good = pathTo("web", "/good");
+    const rules = ingressOf([...paths, good], { ...changes, published: servedBy(all) });
+    const { problems } = compileIngress(rules);
+    expect(problems.map((one) => one.field)).toContain(field);
+    expect(JSON.stringify(table(rules).routes)).not.toContain("evil");
+    // The rest of the ingress works.
+    const other = ingressOf([good], {
+      ...changes,
+      host: "ok.example.com",
+      published: servedBy(all),
+    });
+    expect(table(rules, other).routes.length).toBeGreaterThan(0);
+  });
+
+  it("of two ingresses with the same place the older one has it", () => {
+    const old = ingressOf([pathTo("web")], { name: "z", created: "2026-01-01T00:00:00Z" });
+    const young = ingressOf([pathTo("web")], { name: "a", created: "2026-02-01T00:00:00Z" });
+    for (const found of [table(old, young), table(young, old)]) {
+      expect(found.routes.map(({ pool }) => pool)).toEqual(["default/z/web/80"]);
+      expect(found.problems.map(({ ingress }) => ingress)).toEqual(["default/a"]);
+    }
+  });
+});
+
+it("whatever an ingress holds, a table of plain names follows", () => {
+  const text = fc.oneof(fc.string(), fc.constantFrom("web", "/", "a.com", "*.a.com", "/x", "http"));
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(text, text, text, fc.integer({ min: -1, max: 70_000 })), { maxLength: 4 }),
+      fc.dictionary(text, fc.array(text, { maxLength: 2 }), { maxKeys: 3 }),
+      fc.array(text, { maxLength: 3 }),
+      (rules, clusters, blocked) => {
+        const found = table(
+          ...rules.map(([host, path, service, number], i) =>
+            ingressOf(
+              [
+                pathTo(service, path, {
+                  backend: { service: { name: service, port: { number } } },
+                }),
+              ],
+              {
+                name: `i${i}`,
+                host,
+                blocked,
+                published: servedBy(
+                  Object.fromEntries(
+                    Object.entries(clusters).map(([name, addresses]) => [name, { addresses }]),
+                  ),
+                ),
+              },
+            ),
+          ),
+        );
+        for (const { host, path, pool } of found.routes) {
+          expect(host).toMatch(/^(?:\*\.)?[-a-z0-9.]*$/);
+          expect(path).toMatch(/^\/[!-~]*$/);
+          expect(pool).toMatch(/^[-a-z0-9/]+$/);
+        }
+        for (const { backends } of found.pools) {
+          for (const { cluster, address } of backends) {
+            expect(cluster).toMatch(/^[-a-z0-9]+$/);
+            expect(address).toMatch(/^[-a-zA-Z0-9.:]+$/);
+          }
+          const serving = backends.filter(({ state }) => state === "serving");
+          if (backends.length > 0) expect(serving.length).toBeGreaterThan(0);
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,314 @@
+/**
+ * The routing table of a load balancer: which request goes to which backends. It follows from MultiClusterIngresses alone: their
+ * spec, `status.trafficBlockClusters`, and the backends that the control plane published.
+ *
+ * 1. What is not plainly a host, a path, a name or an address is left out and reported; everything else of the ingress works.
+ * 2. A cluster that is blocked or left gets no new requests, unless nothing else is there: then all serve (D16), and the
+ *    generation is not confirmed for that Service. The other Services of the ingress are confirmed one by one.
+ * 3. Of two ingresses with the same host and path the older one gets the requests; the other is reported.
+ * 4. The order of the input does not matter.
+ */
+import { formatKey, keyOf, type MultiClusterIngress, type ObjectKey } from "@lifeboat/api";
+import { isAddress, isHost, isLabel, isPath, isPort } from "./names.ts";
+import { type BackendState, publishedBackends, type PublishedService } from "./published.ts";
+
+/** One place that requests can go to. */
+export interface Backend {
+  readonly cluster: string;
+  readonly address: string;
+  readonly port: number;
+  readonly weight: number;
+  readonly state: BackendState;
+  readonly unconfirmedSince?: string;
+}
+
+/** The backends of one Service port, for one ingress. */
+export interface Pool {
+  /** `namespace/ingress/service/port`, of plain names. */
+  readonly id: string;
+  readonly backends: readonly Backend[];
+}
+
+export interface Route {
+  /** "": any; `*.example.com`: every name with one more label. */
+  readonly host: string;
+  readonly path: string;
+  readonly pathType: "Exact" | "Prefix";
+  readonly pool: string;
+  /** The default backend of an ingress: every rule comes first. */
+  readonly isDefault: boolean;
+}
+
+/** A certificate that an ingress names. */
+export interface TableCertificate {
+  readonly secret: ObjectKey;
+  readonly hosts: readonly string[];
+}
+
+/** What an ingress asks for and does not get. */
+export interface TableProblem {
+  readonly ingress: string;
+  readonly field: string;
+  readonly message: string;
+}
+
+/** The part of the table that one ingress gives. */
+export interface CompiledIngress {
+  readonly key: string;
+  readonly created: string;
+  readonly generation: number;
+  readonly routes: readonly Route[];
+  readonly pools: readonly Pool[];
+  readonly certificates: readonly TableCertificate[];
+  readonly problems: readonly TableProblem[];
+  /** The Services of which blocked or left clusters serve because nothing else is there. */
+  readonly overridden: ReadonlySet<string>;
+  /** The Services of which backends are published, whether or not a route leads to them. */
+  readonly services: readonly string[];
+  /** Those of them that have to leave a cluster. */
+  readonly draining: readonly string[];
+}
+
+export interface RoutingTable {
+  /** The most precise first. */
+  readonly routes: readonly Route[];
+  readonly pools: readonly Pool[];
+  readonly certificates: readonly TableCertificate[];
+  readonly problems: readonly TableProblem[];
+  /** By ingress, or by ingress and Service: the generation of its backends, where it is carried out as it was published. */
+  readonly generations: Readonly<Record<string, number>>;
+  /** The keys of `generations` that a leaving copy may wait for. A Service without a route is one, too: nothing is to be drained. */
+  readonly draining: ReadonlySet<string>;
+}
+
+export const EMPTY_TABLE: RoutingTable = Object.freeze({
+  routes: [],
+  pools: [],
+  certificates: [],
+  problems: [],
+  generations: {},
+  draining: new Set<string>(),
+});
+
+type IngressBackend = NonNullable<MultiClusterIngress["spec"]["defaultBackend"]>;
+
+/** Reads one ingress. */
+export function compileIngress(ingress: MultiClusterIngress): CompiledIngress {
+  const compiling = new Compiling(ingress);
+  const { spec, metadata } = ingress;
+  const routes: Route[] = [];
+  for (const [i, rule] of (spec.rules ?? []).entries()) {
+    const at = `spec.rules[${i}]`;
+    const host = (rule.host ?? "").toLowerCase();
+    if (!isHost(host)) {
+      compiling.report(`${at}.host`, "it is not a DNS name");
+      continue;
+    }
+    for (const [j, path] of (rule.http?.paths ?? []).entries())
+      routes.push(...compiling.route(host, path, `${at}.http.paths[${j}]`));
+  }
+  if (spec.defaultBackend !== undefined) {
+    const pool = compiling.pool(spec.defaultBackend, "spec.defaultBackend");
+    const any = { host: "", path: "/", pathType: "Prefix", isDefault: true } as const;
+    if (pool !== undefined) routes.push({ ...any, pool });
+  }
+  return {
+    key: compiling.key,
+    created: metadata.creationTimestamp ?? "",
+    generation: compiling.generation,
+    routes,
+    pools: [...compiling.pools.values()],
+    certificates: certificatesOf(ingress, compiling),
+    problems: compiling.problems,
+    overridden: compiling.overridden,
+    services: compiling.services(),
+    draining: compiling.services(({ clusters }) =>
+      Object.values(clusters).some(({ state }) => state === "draining"),
+    ),
+  };
+}
+
+class Compiling {
+  readonly key: string;
+  readonly generation: number;
+  readonly pools = new Map<string, Pool>();
+  readonly problems: TableProblem[] = [];
+  readonly overridden = new Set<string>();
+  readonly #blocked: ReadonlySet<string>;
+  readonly #services: Readonly<Record<string, PublishedService>>;
+
+  constructor(ingress: MultiClusterIngress) {
+    this.key = formatKey(keyOf(ingress));
+    const { generation, services } = publishedBackends(ingress);
+    this.generation = generation;
+    this.#services = services;
+    this.#blocked = new Set(ingress.status?.trafficBlockClusters ?? []);
+  }
+
+  /** The published Services, or some of them, by name. */
+  services(isMeant: (service: PublishedService) => boolean = () => true): readonly string[] {
+    const all = Object.entries(this.#services);
+    return all.filter(([name, one]) => isLabel(name) && isMeant(one)).map(([name]) => name);
+  }
+
+  report(field: string, message: string): void {
+    this.problems.push({ ingress: this.key, field, message });
+  }
+
+  route(
+    host: string,
+    given: { readonly path?: string; readonly pathType: string; readonly backend: IngressBackend },
+    field: string,
+  ): readonly Route[] {
+    const path = given.path ?? "/";
+    if (!isPath(path)) {
+      this.report(
+        `${field}.path`,
+        "it is not a path that begins with / and has only plain characters",
+      );
+      return [];
+    }
+    if (!["Exact", "Prefix", "ImplementationSpecific"].includes(given.pathType)) {
+      this.report(`${field}.pathType`, "Exact, Prefix or ImplementationSpecific is needed");
+      return [];
+    }
+    const pool = this.pool(given.backend, `${field}.backend`);
+    if (pool === undefined) return [];
+    const pathType = given.pathType === "Exact" ? "Exact" : "Prefix";
+    const trimmed = pathType === "Prefix" ? path.replace(/\/+$/, "") || "/" : path;
+    return [{ host, path: trimmed, pathType, pool, isDefault: false }];
+  }
+
+  /** The pool of a backend; undefined: there cannot be one, which is reported. */
+  pool(backend: IngressBackend, field: string): string | undefined {
+    const { name = "", port = {} } = backend.service ?? {};
+    if (backend.service === undefined) {
+      this.report(field, "only a Service can be a backend");
+      return undefined;
+    }
+    if (!isLabel(name)) {
+      this.report(`${field}.service.name`, "it is not the name of a Service");
+      return undefined;
+    }
+    const service = this.#services[name];
+    const wanted = port.name ?? "";
+    const number =
+      port.number ?? service?.ports.find((one) => one.name === wanted)?.port ?? Number.NaN;
+    if (!isPort(number)) {
+      // Before the Service has a copy its named ports are unknown: nothing is wrong yet.
+      if (service !== undefined || !isLabel(wanted))
+        this.report(`${field}.service.port`, `Service ${name} has no such port`);
+      return undefined;
+    }
+    if (service !== undefined && !service.ports.some((one) => one.port === number)) {
+      this.report(`${field}.service.port`, `Service ${name} has no port ${number}`);
+      return undefined;
+    }
+    const id = `${this.key}/${name}/${number}`;
+    if (!this.pools.has(id)) this.pools.set(id, this.#poolOf(id, name, number));
+    return id;
+  }
+
+  #poolOf(id: string, service: string, port: number): Pool {
+    const wanted = Object.entries(this.#services[service]?.clusters ?? {})
+      .filter(([cluster]) => isLabel(cluster))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .flatMap(([cluster, { addresses, state, weight, unconfirmedSince }]) =>
+        addresses.filter(isAddress).map((address): Backend => ({
+          cluster,
+          address,
+          port,
+          weight,
+          state: this.#blocked.has(cluster) ? "draining" : state,
+          ...(unconfirmedSince !== undefined && { unconfirmedSince }),
+        })),
+      );
+    // seed: some-serve
+    if (wanted.length === 0 || wanted.some(({ state }) => state === "serving"))
+      return { id, backends: wanted };
+    this.overridden.add(service);
+    return { id, backends: wanted.map((backend) => ({ ...backend, state: "serving" })) };
+  }
+}
+
+function certificatesOf(
+  { metadata, spec }: MultiClusterIngress,
+  compiling: Compiling,
+): readonly TableCertificate[] {
+  return (spec.tls ?? []).flatMap(({ hosts = [], secretName = "" }, i) => {
+    const isNamed = secretName !== "" && secretName.split(".").every(isLabel);
+    const plain = hosts.map((host) => host.toLowerCase());
+    const isWell = isNamed && plain.every((host) => host !== "" && isHost(host));
+    if (!isWell) {
+      compiling.report(`spec.tls[${i}]`, "it needs DNS names and the name of a Secret");
+      return [];
+    }
+    return [{ secret: { namespace: metadata.namespace ?? "", name: secretName }, hosts: plain }];
+  });
+}
+
+/** Puts the ingresses together. */
+export function assembleTable(ingresses: readonly CompiledIngress[]): RoutingTable {
+  const inOrder = ingresses.toSorted(
+    (a, b) => compare(a.created, b.created) || compare(a.key, b.key),
+  );
+  const taken = new Map<string, string>();
+  const routes: Route[] = [];
+  const problems: TableProblem[] = inOrder.flatMap((one) => one.problems);
+  for (const ingress of inOrder)
+    for (const route of ingress.routes) {
+      const place = `${route.host} ${route.path} ${route.pathType} ${route.isDefault}`;
+      const owner = taken.get(place);
+      if (owner === undefined) {
+        taken.set(place, ingress.key);
+        routes.push(route);
+      } else if (owner !== ingress.key) {
+        const message = `ingress ${owner} is older and has the same: ${route.host || "any host"}${route.path}`;
+        problems.push({ ingress: ingress.key, field: "spec.rules", message });
+      }
+    }
+  return {
+    routes: routes.toSorted(byPrecision),
+    pools: inOrder.flatMap(({ pools }) => pools),
+    certificates: inOrder.flatMap(({ certificates }) => certificates),
+    problems,
+    generations: Object.fromEntries(inOrder.flatMap(generationsOf)),
+    draining: new Set(
+      inOrder.flatMap(({ key, draining }) =>
+        draining.flatMap((service) => [key, `${key}/${service}`]),
+      ),
+    ),
+  };
+}
+
+/** One entry for the ingress, or one for each Service of it when not all are carried out as they were published. */
+function generationsOf(ingress: CompiledIngress): readonly (readonly [string, number])[] {
+  const { key, generation, services, overridden } = ingress;
+  if (generation === 0) return [];
+  if (overridden.size === 0) return [[key, generation]];
+  return services
+    .filter((service) => !overridden.has(service))
+    .map((service) => [`${key}/${service}`, generation]);
+}
+
+function byPrecision(a: Route, b: Route): number {
+  return (
+    Number(a.isDefault) - Number(b.isDefault) ||
+    hostRank(a) - hostRank(b) ||
+    compare(a.host, b.host) ||
+    b.path.length - a.path.length ||
+    Number(a.pathType === "Prefix") - Number(b.pathType === "Prefix") ||
+    compare(a.path, b.path)
+  );
+}
+
+/** A host itself comes before a wildcard, and that before any host. */
+function hostRank({ host }: Route): number {
+  if (host === "") return 2;
+  return host.startsWith("*.") ? 1 : 0;
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
