@@ -1,4 +1,4 @@
-import type { AnyObject, Resource } from "@lifeboat/api";
+import { type AnyObject, events } from "@lifeboat/api";
 import { createRandom, createSeededIds, instantOf, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
 import { expect, test } from "vitest";
@@ -7,14 +7,6 @@ import { createEventRecorder, type Involved } from "./event-recorder.ts";
 import { type Log, silentLog } from "./log.ts";
 import { RecentMap } from "./recent-map.ts";
 import { ToyClient } from "./toy-client.suite.ts";
-
-const events: Resource = {
-  group: "",
-  version: "v1",
-  plural: "events",
-  kind: "Event",
-  namespaced: true,
-};
 
 function setUp() {
   const clock = new VirtualClock(instantOf(1_700_000_000_000), drainPromises);

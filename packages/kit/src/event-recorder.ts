@@ -13,13 +13,7 @@
  * 5. A write that fails drops the Event: Events are hints, and retrying them would harm what matters. When the line is full
  *    newer ones are dropped; one log line reports it, until the line has emptied.
  */
-import {
-  formatKey,
-  isRefused,
-  type ObjectKey,
-  type ObjectMeta,
-  type Resource,
-} from "@lifeboat/api";
+import { events, formatKey, isRefused, type ObjectKey, type ObjectMeta } from "@lifeboat/api";
 import { type Clock, formatTime, type Ids, InvariantError } from "@lifeboat/base";
 import type { Client } from "./client.ts";
 import { eventsRecorded } from "./kit-metrics.ts";
@@ -74,14 +68,6 @@ const FLOOD_MESSAGES = 10;
 const FLOOD_WINDOW_MS = 600_000;
 const MAX_MESSAGE = 1024;
 const MAX_NAME = 253;
-
-const EVENTS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "events",
-  kind: "Event",
-  namespaced: true,
-};
 
 /** An Event that was written before and may be counted up. */
 interface Series {
@@ -237,7 +223,7 @@ class AggregatingRecorder implements EventRecorder {
     const count = known.count + pending.times;
     const body = { count, lastTimestamp: pending.time, message: pending.event.message };
     try {
-      await this.#client.patch(EVENTS, known.key, { type: "merge", body }, { signal });
+      await this.#client.patch(events, known.key, { type: "merge", body }, { signal });
       known.count = count;
     } catch (error) {
       // It has expired: the series goes on in a new object.
@@ -256,7 +242,7 @@ class AggregatingRecorder implements EventRecorder {
     const { component, instance } = this.#options;
     const key = this.#newKey(involved);
     await this.#client.create(
-      EVENTS,
+      events,
       {
         apiVersion: "v1",
         kind: "Event",

@@ -31,6 +31,7 @@ export {
   ownKey,
   watching,
 } from "./controller.ts";
+export { type DialRules, type JudgeAddress, judgeAddressBy } from "./dialled-addresses.ts";
 export {
   createEventRecorder,
   type EventRecorder,
@@ -80,6 +81,7 @@ export {
 } from "./metrics.ts";
 export type { IndexFunction } from "./object-index.ts";
 export type { KitPorts, Service } from "./ports.ts";
+export { type Environment, proxyFromEnvironment } from "./proxy-from-environment.ts";
 export { RecentMap } from "./recent-map.ts";
 export type { ClientCertificate, ReadCertificateRequest, Signer } from "./signer.ts";
 export { WorkQueue } from "./work-queue.ts";

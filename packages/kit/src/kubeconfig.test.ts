@@ -109,8 +109,13 @@ test.each([
   },
   {
     name: "a proxy",
-    text: "clusters: [{name: a, cluster: {server: 'https://x', proxy-url: 'http://p'}}]",
-    want: "proxy-url is not supported",
+    text: "clusters: [{name: a, cluster: {server: 'https://x', proxy-url: 'socks5://p'}}]",
+    want: "proxy-url is not an http or https URL",
+  },
+  {
+    name: "a proxy that could read the credential",
+    text: "clusters: [{name: a, cluster: {server: 'http://x', proxy-url: 'http://p'}}]",
+    want: "the proxy could read the credential",
   },
   {
     name: "insecure with an authority",

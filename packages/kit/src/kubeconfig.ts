@@ -24,6 +24,8 @@ export interface ClusterEntry {
   readonly certificateAuthority?: Material;
   readonly insecureSkipTlsVerify: boolean;
   readonly tlsServerName?: string;
+  /** An http or https proxy through which the server is reached. */
+  readonly proxyUrl?: string;
 }
 
 /** How to run a credential plugin (client.authentication.k8s.io). */
@@ -293,9 +295,12 @@ function clusterOf(section: Section, inDirectory: (path: string) => string): Clu
   const server = section.text("server");
   if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol))
     throw new KubeconfigError(`${section.where}.server "${server}" is not an http or https URL`);
-  if (section.text("proxy-url") !== "")
+  const proxyUrl = section.text("proxy-url");
+  if (proxyUrl !== "" && !(/^https?:\/\//i.test(proxyUrl) && URL.canParse(proxyUrl)))
+    throw new KubeconfigError(`${section.where}.proxy-url is not an http or https URL`);
+  if (proxyUrl !== "" && !/^https:/i.test(server))
     throw new KubeconfigError(
-      `${section.where}.proxy-url is not supported: give the address of the server itself`,
+      `${section.where} has a proxy-url, and the proxy could read the credential: use an https server`,
     );
   const authority = materialOf(section, "certificate-authority", inDirectory);
   const insecureSkipTlsVerify = section.flag("insecure-skip-tls-verify");
@@ -308,6 +313,7 @@ function clusterOf(section: Section, inDirectory: (path: string) => string): Clu
     insecureSkipTlsVerify,
     ...(authority === undefined ? {} : { certificateAuthority: authority }),
     ...optional("tlsServerName", section.text("tls-server-name")),
+    ...optional("proxyUrl", proxyUrl),
   };
 }
 

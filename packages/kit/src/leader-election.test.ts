@@ -1,4 +1,4 @@
-import type { AnyObject, Resource } from "@lifeboat/api";
+import { type AnyObject, leases } from "@lifeboat/api";
 import { createRandom, createSeededIds, instantOf, sleep, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
 import { expect, test } from "vitest";
@@ -9,13 +9,6 @@ import { silentLog } from "./log.ts";
 import { silentMetrics } from "./metrics.ts";
 import { ToyClient } from "./toy-client.suite.ts";
 
-const leases: Resource = {
-  group: "coordination.k8s.io",
-  version: "v1",
-  plural: "leases",
-  kind: "Lease",
-  namespaced: true,
-};
 const lease = { namespace: "kube-system", name: "manager" };
 
 function setUp() {

@@ -29,6 +29,8 @@ export interface Metrics {
   counter<Label extends string = never>(definition: MetricDefinition<Label>): Counter<Label>;
   gauge<Label extends string = never>(definition: MetricDefinition<Label>): Gauge<Label>;
   histogram<Label extends string = never>(definition: MetricDefinition<Label>): Histogram<Label>;
+  /** Ends the series of all counters whose label has this value, such as those of a cluster that left. */
+  forget(label: string, value: string): void;
   /** The text exposition format. */
   expose(): Promise<string>;
 }
@@ -38,5 +40,6 @@ export const silentMetrics: Metrics = Object.freeze({
   counter: () => ({ add: () => undefined }),
   gauge: () => ({ set: () => undefined, remove: () => undefined }),
   histogram: () => ({ observe: () => undefined, remove: () => undefined }),
+  forget: () => undefined,
   expose: () => Promise.resolve(""),
 });

@@ -8,6 +8,8 @@ import * as https from "node:https";
 import type { Duplex } from "node:stream";
 import * as tls from "node:tls";
 import type { Credential } from "./credentials.ts";
+import type { JudgeAddress } from "../dialled-addresses.ts";
+import { judgedDial } from "./judged-dial.ts";
 import { connectThrough, type HttpProxy } from "./http-proxy.ts";
 
 /** The server, and how its certificate is checked. */
@@ -21,6 +23,8 @@ export interface PoolConfig {
   readonly tlsServerName?: string;
   /** Every connection is made through this proxy; absent: directly. For https alone. */
   readonly proxy?: HttpProxy;
+  /** Asked about every address before it is dialled, that of a proxy included; absent: every one may be. */
+  readonly judgeAddress?: JudgeAddress | undefined;
 }
 
 /** Idle connections are probed by TCP after this; a dead peer is noticed ten seconds later. */
@@ -31,26 +35,79 @@ const KEEP_ALIVE_MS = 30_000;
  * kilobytes. This one has one server and one set of options.
  */
 class OneServerAgent extends https.Agent {
+  readonly #judge: JudgeAddress | undefined;
+
+  constructor(options: https.AgentOptions, judge: JudgeAddress | undefined) {
+    super(options);
+    this.#judge = judge;
+  }
+
   override getName(): string {
     return "";
+  }
+
+  override createConnection(
+    options: http.ClientRequestArgs,
+    callback?: CreateCallback,
+  ): Duplex | null | undefined {
+    return dialled(this.#judge, options, callback, (judged) =>
+      super.createConnection(judged, callback),
+    );
+  }
+}
+
+/** The same without TLS. */
+class PlainAgent extends http.Agent {
+  readonly #judge: JudgeAddress | undefined;
+
+  constructor(options: http.AgentOptions, judge: JudgeAddress | undefined) {
+    super(options);
+    this.#judge = judge;
+  }
+
+  override createConnection(
+    options: http.ClientRequestArgs,
+    callback?: CreateCallback,
+  ): Duplex | null | undefined {
+    return dialled(this.#judge, options, callback, (judged) =>
+      super.createConnection(judged, callback),
+    );
   }
 }
 
 type CreateCallback = (error: Error | null, stream: Duplex) => void;
 
+/** Dials what the judge allows; a refusal is an error of the request, as any other failure to connect. */
+function dialled(
+  judge: JudgeAddress | undefined,
+  options: http.ClientRequestArgs,
+  callback: CreateCallback | undefined,
+  dial: (options: http.ClientRequestArgs) => Duplex | null | undefined,
+): Duplex | null | undefined {
+  if (judge === undefined) return dial(options);
+  try {
+    return dial({ ...options, ...judgedDial(String(options.host), judge) });
+  } catch (error) {
+    (callback as (error: Error) => void)(error as Error);
+    return undefined;
+  }
+}
+
 /** The same, through a proxy. TLS is spoken with the server, so the proxy sees neither requests nor credentials. */
 class ProxiedAgent extends OneServerAgent {
   readonly #proxy: HttpProxy;
+  readonly #judgeProxy: JudgeAddress | undefined;
 
-  constructor(options: https.AgentOptions, proxy: HttpProxy) {
-    super(options);
+  constructor(options: https.AgentOptions, proxy: HttpProxy, judge: JudgeAddress | undefined) {
+    super(options, judge);
     this.#proxy = proxy;
+    this.#judgeProxy = judge;
   }
 
   override createConnection(options: http.ClientRequestArgs, callback?: CreateCallback): undefined {
     const { host, port } = options;
     const done = callback as (error: Error | null, stream?: Duplex) => void;
-    connectThrough(this.#proxy, String(host), Number(port)).then(
+    connectThrough(this.#proxy, String(host), Number(port), this.#judgeProxy).then(
       (socket) => done(null, tls.connect({ ...(options as tls.ConnectionOptions), socket })),
       (error: unknown) => done(error as Error),
     );
@@ -102,9 +159,10 @@ export class AgentPool {
       maxSockets: this.#maxSockets,
       scheduling: "lifo" as const,
     };
-    const { insecureSkipTlsVerify, tlsServerName, proxy } = this.#config;
+    const { insecureSkipTlsVerify, tlsServerName, proxy, judgeAddress } = this.#config;
     const ca = credential.certificateAuthority ?? this.#config.certificateAuthority;
-    if (new URL(this.#config.server).protocol === "http:") return new http.Agent(pooling);
+    if (new URL(this.#config.server).protocol === "http:")
+      return new PlainAgent(pooling, judgeAddress);
     const options: https.AgentOptions = {
       ...pooling,
       minVersion: "TLSv1.2",
@@ -114,6 +172,8 @@ export class AgentPool {
       ...(credential.certificate === undefined ? {} : { cert: credential.certificate }),
       ...(credential.key === undefined ? {} : { key: credential.key }),
     };
-    return proxy === undefined ? new OneServerAgent(options) : new ProxiedAgent(options, proxy);
+    return proxy === undefined
+      ? new OneServerAgent(options, judgeAddress)
+      : new ProxiedAgent(options, proxy, judgeAddress);
   }
 }

@@ -6,6 +6,8 @@
  */
 import * as net from "node:net";
 import * as tls from "node:tls";
+import type { JudgeAddress } from "../dialled-addresses.ts";
+import { judgedDial } from "./judged-dial.ts";
 
 export interface HttpProxy {
   readonly url: URL;
@@ -35,9 +37,14 @@ export function httpProxyOf(
 }
 
 /** A connection to the server, made by the proxy. */
-export function connectThrough(proxy: HttpProxy, host: string, port: number): Promise<net.Socket> {
+export function connectThrough(
+  proxy: HttpProxy,
+  host: string,
+  port: number,
+  judge?: JudgeAddress,
+): Promise<net.Socket> {
   return new Promise((resolve, reject) => {
-    const socket = open(proxy.url);
+    const socket = open(proxy.url, judge);
     let received = Buffer.alloc(0);
     const timer = setTimeout(
       () => fail(new Error(`no answer within ${CONNECT_TIMEOUT_MS} ms`)),
@@ -79,11 +86,18 @@ export function connectThrough(proxy: HttpProxy, host: string, port: number): Pr
   });
 }
 
-function open(url: URL): net.Socket {
+/** Throws where the judge refuses the address of the proxy. */
+function open(url: URL, judge: JudgeAddress | undefined): net.Socket {
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  if (url.protocol === "http:") return net.connect({ host, port: Number(url.port || 80) });
+  const dial = { host, ...judgedDial(host, judge) };
+  if (url.protocol === "http:") return net.connect({ ...dial, port: Number(url.port || 80) });
   const servername = net.isIP(host) === 0 ? { servername: host } : {};
-  return tls.connect({ host, port: Number(url.port || 443), minVersion: "TLSv1.2", ...servername });
+  return tls.connect({
+    ...dial,
+    port: Number(url.port || 443),
+    minVersion: "TLSv1.2",
+    ...servername,
+  });
 }
 
 function connectHead({ url, headers }: HttpProxy, host: string, port: number): string {

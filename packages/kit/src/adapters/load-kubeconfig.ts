@@ -13,6 +13,7 @@ import {
 } from "../kubeconfig.ts";
 import { createCredentialSource, type CredentialPorts, readText } from "./credentials.ts";
 import { createHttpClient, type HttpClient, type HttpClientConfig } from "./http-client.ts";
+import { httpProxyOf } from "./http-proxy.ts";
 
 export interface KubeconfigSource {
   /** Paths in order of precedence. */
@@ -65,6 +66,7 @@ export async function httpConfigOf(
     ...(authority === undefined ? {} : { certificateAuthority: authority }),
     ...(cluster.insecureSkipTlsVerify ? { insecureSkipTlsVerify: true } : {}),
     ...(cluster.tlsServerName === undefined ? {} : { tlsServerName: cluster.tlsServerName }),
+    ...(cluster.proxyUrl === undefined ? {} : { proxy: httpProxyOf(cluster.proxyUrl) }),
   };
 }
 

@@ -6,6 +6,7 @@
  */
 import { type DestinationStream, type Logger, pino } from "pino";
 import type { Log, LogFields } from "../log.ts";
+import { humanLines } from "./human-log.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
@@ -13,6 +14,8 @@ export interface PinoLogOptions {
   readonly level: LogLevel;
   /** Where lines go; absent: standard error, so that standard output stays free for answers. */
   readonly destination?: DestinationStream;
+  /** Lines for people instead of JSON: standard error is a terminal. */
+  readonly isHuman?: boolean;
 }
 
 /** A log whose lines below `level` cost next to nothing. */
@@ -22,7 +25,11 @@ export function createPinoLog(options: PinoLogOptions): Log {
     base: null,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return logOn(pino(settings, options.destination ?? pino.destination({ fd: 2, sync: true })));
+  const destination = options.destination ?? pino.destination({ fd: 2, sync: true });
+  const isHuman = options.isHuman ?? false;
+  return logOn(
+    pino(settings, isHuman ? humanLines((text) => destination.write(text)) : destination),
+  );
 }
 
 function logOn(logger: Logger): Log {

@@ -20,6 +20,22 @@ test("series appear in the text format with their labels", async () => {
   expect(text).toContain('took_seconds_bucket{le="1"} 1');
 });
 
+test("what is forgotten is shown no more, in all counters, and counts from zero when it is back", async () => {
+  const metrics = createPromMetrics();
+  const made = metrics.counter({ name: "made", help: "M.", labels: ["member_cluster", "kind"] });
+  const other = metrics.counter({ name: "other", help: "O.", labels: ["verb"] });
+  for (const kind of ["a", "b"]) made.add(2, { member_cluster: "eu-1", kind });
+  made.add(1, { member_cluster: "eu-2", kind: "eu-1" });
+  other.add(1, { verb: "eu-1" });
+  metrics.forget("member_cluster", "eu-1");
+  const text = await metrics.expose();
+  expect(text).not.toContain('member_cluster="eu-1"');
+  expect(text).toContain('made{member_cluster="eu-2",kind="eu-1"} 1');
+  expect(text).toContain('other{verb="eu-1"} 1');
+  made.add(1, { member_cluster: "eu-1", kind: "a" });
+  expect(await metrics.expose()).toContain('made{member_cluster="eu-1",kind="a"} 1');
+});
+
 test("a counter without labels shows zero before its first event", async () => {
   const metrics = createPromMetrics();
   metrics.counter({ name: "restarts_total", help: "Restarts." });

@@ -18,6 +18,7 @@ interface Declared {
 export function createPromMetrics(): Metrics {
   const registry = new prom.Registry();
   const declared = new Map<string, Declared>();
+  const forgetters: ((label: string, value: string) => void)[] = [];
 
   function declare<M extends Counter | Gauge | Histogram>(
     kind: string,
@@ -44,7 +45,20 @@ export function createPromMetrics(): Metrics {
       declare("counter", definition, () => {
         const counter = new prom.Counter(settings(definition, registry));
         if (isPlain(definition)) counter.inc(0);
-        return { add: (amount, labels) => counter.inc(labels, amount) };
+        const series = new Map<string, Readonly<Record<string, string>>>();
+        forgetters.push((label, value) => {
+          for (const [key, labels] of series) {
+            if (labels[label] !== value) continue;
+            series.delete(key);
+            counter.remove(labels);
+          }
+        });
+        return {
+          add: (amount, labels) => {
+            counter.inc(labels, amount);
+            if (!isPlain(definition)) series.set(JSON.stringify(labels), labels);
+          },
+        };
       }),
     gauge: (definition) =>
       declare("gauge", definition, () => {
@@ -64,6 +78,9 @@ export function createPromMetrics(): Metrics {
           remove: (labels) => histogram.remove(labels),
         };
       }),
+    forget: (label, value) => {
+      for (const forget of forgetters) forget(label, value);
+    },
     expose: () => registry.metrics(),
   };
 }

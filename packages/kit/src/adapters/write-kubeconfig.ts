@@ -11,6 +11,8 @@ export interface KubeconfigEntry {
   readonly ca: string;
   /** PEM. */
   readonly client: { readonly certificate: string; readonly key: string };
+  /** The proxy through which the server is reached; absent: directly. */
+  readonly proxyUrl?: string | undefined;
 }
 
 /** The text of a kubeconfig with one context, everything embedded. */
@@ -23,7 +25,7 @@ clusters:
   cluster:
     server: ${JSON.stringify(entry.server)}
     certificate-authority-data: ${base64(entry.ca)}
-users:
+${entry.proxyUrl === undefined ? "" : `    proxy-url: ${JSON.stringify(entry.proxyUrl)}\n`}users:
 - name: ${name}
   user:
     client-certificate-data: ${base64(entry.client.certificate)}
