@@ -1,4 +1,5 @@
 /** Accesses over HTTP that cannot work are refused with a sentence before anything is sent. */
+import { judgeAddressBy } from "@lifeboat/kit";
 import { describe, expect, it } from "vitest";
 import type { MemberAccess } from "../context/member-connections.ts";
 import { connectMemberOverHttp } from "./connect-member.ts";
@@ -15,6 +16,15 @@ describe("connectMemberOverHttp", () => {
     const member = connectMemberOverHttp("test")(access, () => undefined);
     await expect(member.client.read("/readyz")).rejects.toThrow("ECONNREFUSED");
     member.close();
+  });
+
+  it("dials no address that is refused, also behind a name (T6)", async () => {
+    const judge = judgeAddressBy({ allowsLoopback: false });
+    for (const endpoint of [access.endpoint, "https://localhost:1", "https://169.254.169.254"]) {
+      const member = connectMemberOverHttp("test", judge)({ ...access, endpoint }, () => undefined);
+      await expect(member.client.read("/readyz")).rejects.toThrow(/is not dialled/);
+      member.close();
+    }
   });
 
   it.each<[string, Partial<MemberAccess>, RegExp]>([

@@ -6,13 +6,17 @@ import {
   httpProxyOf,
   MEMBER_LIMITS,
 } from "@lifeboat/kit/adapters";
+import type { JudgeAddress } from "@lifeboat/kit";
 import type { ConnectMember, MemberAccess } from "../context/member-connections.ts";
 
 /** A member that hangs must not hold a reconcile for longer than this. */
 const CALL_TIMEOUT_MS = 32_000;
 
-/** Opens connections to members; `userAgent` names the control plane in their logs. */
-export function connectMemberOverHttp(userAgent: string): ConnectMember {
+/** Opens connections to members; `userAgent` names the control plane in their logs, `judgeAddress` what is never dialled (T6). */
+export function connectMemberOverHttp(
+  userAgent: string,
+  judgeAddress?: JudgeAddress,
+): ConnectMember {
   return (access, onExcess) => {
     const why = problemOf(access);
     if (why !== undefined) throw new Error(why);
@@ -27,6 +31,7 @@ export function connectMemberOverHttp(userAgent: string): ConnectMember {
       ...(access.proxyUrl === undefined
         ? {}
         : { proxy: httpProxyOf(access.proxyUrl, access.proxyHeaders) }),
+      judgeAddress,
       userAgent,
       callTimeoutMs: CALL_TIMEOUT_MS,
       limits: MEMBER_LIMITS,

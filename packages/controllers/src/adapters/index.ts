@@ -1,4 +1,7 @@
 export { connectMemberOverHttp } from "./connect-member.ts";
+export { httpProbe, type HttpTarget } from "./probe-http.ts";
+export { tcpProbe, type TcpTarget } from "./probe-tcp.ts";
+export { resolveNameProbe, type ResolveNameOptions } from "./resolve-name.ts";
 export { createInProcessScriptEngine } from "./script-in-process.ts";
 export {
   createScriptWorkers,

@@ -4,14 +4,20 @@
  */
 import {
   type AnyObject,
+  clusterRoleBindings,
+  clusterRoles,
+  configMaps,
   conflict,
   equalJson,
   isRefused,
   type Json,
   keyOf,
+  namespaces,
   type New,
   orNothing,
   type Resource,
+  roleBindings,
+  roles,
 } from "@lifeboat/api";
 import { assert, formatTime, type Instant } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
@@ -25,34 +31,13 @@ import {
 } from "@lifeboat/core/clusters/rights";
 import { executionNamespace } from "@lifeboat/core/propagation/rendering";
 import type { Client } from "@lifeboat/kit";
-import { CONFIG_MAPS, createUnlessThere } from "./start-once.ts";
+import { createUnlessThere } from "./start-once.ts";
 
-const RBAC = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
-
-export const CLUSTER_ROLES: Resource = {
-  ...RBAC,
-  plural: "clusterroles",
-  kind: "ClusterRole",
-  namespaced: false,
-};
-const CLUSTER_ROLE_BINDINGS: Resource = {
-  ...RBAC,
-  plural: "clusterrolebindings",
-  kind: "ClusterRoleBinding",
-  namespaced: false,
-};
-const ROLES: Resource = { ...RBAC, plural: "roles", kind: "Role", namespaced: true };
-const ROLE_BINDINGS: Resource = {
-  ...RBAC,
-  plural: "rolebindings",
-  kind: "RoleBinding",
-  namespaced: true,
-};
 const BY_KIND: Readonly<Record<string, Resource>> = {
-  ClusterRole: CLUSTER_ROLES,
-  ClusterRoleBinding: CLUSTER_ROLE_BINDINGS,
-  Role: ROLES,
-  RoleBinding: ROLE_BINDINGS,
+  ClusterRole: clusterRoles,
+  ClusterRoleBinding: clusterRoleBindings,
+  Role: roles,
+  RoleBinding: roleBindings,
 };
 function resourceOf({ kind }: New<AnyObject>): Resource {
   const resource = BY_KIND[String(kind)];
@@ -60,17 +45,9 @@ function resourceOf({ kind }: New<AnyObject>): Resource {
   return resource;
 }
 
-const NAMESPACES: Resource = {
-  group: "",
-  version: "v1",
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
-
 /** The ClusterRole of a cluster's agent, which also bears the marks of its registration. */
 export function agentClusterRole(plane: Client, cluster: string): Promise<AnyObject | undefined> {
-  return orNothing(plane.get(CLUSTER_ROLES, { namespace: "", name: agentRoleName(cluster) }));
+  return orNothing(plane.get(clusterRoles, { namespace: "", name: agentRoleName(cluster) }));
 }
 
 /**
@@ -87,15 +64,15 @@ export async function claimRegistration(
   const [role] = agentRoleObjects(cluster) as readonly [New<AnyObject>];
   try {
     if (found === undefined)
-      await plane.create(CLUSTER_ROLES, { ...role, metadata: { ...role.metadata, annotations } });
+      await plane.create(clusterRoles, { ...role, metadata: { ...role.metadata, annotations } });
     else {
       const { resourceVersion } = found.metadata;
       const body = { metadata: { resourceVersion, annotations } };
-      await plane.patch(CLUSTER_ROLES, keyOf(found), { type: "merge", body });
+      await plane.patch(clusterRoles, keyOf(found), { type: "merge", body });
     }
   } catch (error) {
     if (isRefused(error, "AlreadyExists") || isRefused(error, "NotFound"))
-      throw conflict(CLUSTER_ROLES, agentRoleName(cluster), "another registration came first");
+      throw conflict(clusterRoles, agentRoleName(cluster), "another registration came first");
     throw error;
   }
 }
@@ -116,12 +93,12 @@ export async function noteCertificate(
   };
   if (Object.entries(marks).every(([key, value]) => annotations[key] === value)) return;
   const body = { metadata: { resourceVersion, annotations: marks } };
-  await plane.patch(CLUSTER_ROLES, keyOf(role), { type: "merge", body });
+  await plane.patch(clusterRoles, keyOf(role), { type: "merge", body });
 }
 
 /** Makes the rights of an agent as they should be. Those in the execution namespace follow when it exists. */
 export async function ensureAgentRights(plane: Client, cluster: string): Promise<void> {
-  await createUnlessThere(plane, NAMESPACES, {
+  await createUnlessThere(plane, namespaces, {
     apiVersion: "v1",
     kind: "Namespace",
     metadata: { name: wellKnown.CLUSTER_NAMESPACE },
@@ -164,7 +141,7 @@ export async function adoptRegistration(
 ): Promise<void> {
   const { resourceVersion } = role.metadata;
   const body = { metadata: { resourceVersion, annotations: { [CLUSTER_UID]: clusterUid } } };
-  await plane.patch(CLUSTER_ROLES, keyOf(role), { type: "merge", body });
+  await plane.patch(clusterRoles, keyOf(role), { type: "merge", body });
 }
 
 /**
@@ -190,20 +167,20 @@ export async function endRegistration(
 async function bury(plane: Client, cluster: string, left: Instant): Promise<void> {
   const key = { namespace: wellKnown.CLUSTER_NAMESPACE, name: tombstoneName(cluster) };
   const tombstone = tombstoneOf(cluster, left);
-  const found = await orNothing(plane.get(CONFIG_MAPS, key));
+  const found = await orNothing(plane.get(configMaps, key));
   if (found === undefined) {
-    await plane.create(CONFIG_MAPS, tombstone);
+    await plane.create(configMaps, tombstone);
     return;
   }
   const before = refusedBefore(found);
   if (before !== undefined && before >= left) return;
   const { resourceVersion } = found.metadata;
   const body = { metadata: { resourceVersion }, data: tombstone["data"] } as unknown as Json;
-  await plane.patch(CONFIG_MAPS, key, { type: "merge", body });
+  await plane.patch(configMaps, key, { type: "merge", body });
 }
 
 /** Until when the tombstone of a cluster refuses what its agent was issued. */
 export async function tombstoneTime(plane: Client, cluster: string): Promise<Instant | undefined> {
   const key = { namespace: wellKnown.CLUSTER_NAMESPACE, name: tombstoneName(cluster) };
-  return refusedBefore(await orNothing(plane.get(CONFIG_MAPS, key)));
+  return refusedBefore(await orNothing(plane.get(configMaps, key)));
 }

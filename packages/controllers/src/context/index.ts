@@ -1,3 +1,4 @@
+export { ensureAgentRights } from "./agent-registration.ts";
 export {
   allBindings,
   type Binding,
@@ -18,7 +19,12 @@ export {
 } from "./fleet-record.ts";
 export { createFleetView, type PlaneFleetView } from "./fleet-view.ts";
 export { createTemplates, type TemplatesOptions } from "./discovery/discovered-templates.ts";
-export { type Discovered, discover, type DiscoveredResource } from "./discovery/discovered.ts";
+export {
+  type Discovered,
+  discover,
+  type DiscoveredResource,
+  onePerTable,
+} from "./discovery/discovered.ts";
 export {
   bindingClusters,
   type BindingIndex,
@@ -50,7 +56,7 @@ export {
   type ScriptFailure,
   type ScriptLimits,
 } from "./scripts/script-engine.ts";
-export { createUnlessThere } from "./start-once.ts";
+export { createUnlessThere, ensureOwnNamespace } from "./start-once.ts";
 export {
   type TemplateHandler,
   type TemplateReference,

@@ -3,6 +3,7 @@
  * proportional to what changed, so no controller walks a whole collection per event.
  */
 import {
+  type AnyObject,
   type Cluster,
   type ClusterOverridePolicy,
   clusterOverridePolicies,
@@ -21,10 +22,17 @@ import {
   evacuationSlices,
   formatKey,
   type KubeObject,
+  type MultiClusterIngress,
+  multiClusterIngresses,
+  type MultiClusterService,
+  multiClusterServices,
   type OverridePolicy,
   overridePolicies,
+  priorityClasses,
   type PropagationPolicy,
   propagationPolicies,
+  type Remedy,
+  remedies,
   type Resource,
   type ResourceBinding,
   resourceBindings,
@@ -39,6 +47,8 @@ import { wellKnown } from "@lifeboat/core";
 import { clusterNamesOf, tasksOf } from "@lifeboat/core/binding";
 import { dependencyIndex } from "@lifeboat/core/propagation/dependencies";
 import { dependentOverridesOf } from "@lifeboat/core/propagation/matching";
+import { backendServices } from "@lifeboat/core/remedy/ingress";
+import { bindingsBehind } from "@lifeboat/core/traffic";
 import {
   type Client,
   type IndexFunction,
@@ -90,8 +100,21 @@ export interface PlaneInformers {
   readonly evacuations: Informer<Evacuation>;
   readonly evacuationSlices: Informer<EvacuationSlice>;
   readonly evacuationBudgets: Informer<EvacuationBudget>;
+  /** The order in which workloads leave a faulty cluster. */
+  readonly priorityClasses: Informer<AnyObject>;
   /** The Leases of Pull clusters, by the clusters' names. */
   readonly leases: Informer<Lease>;
+  /** The Leases of detectors. Index `cluster`: the cluster that they are in. */
+  readonly detectorLeases: Informer<Lease>;
+  readonly remedies: Informer<Remedy>;
+  /**
+   * By `namespace`; by `backend`: the Services that it names, see `backendIndexValue`; by `binding`: the key of a binding whose
+   * copies get its requests.
+   */
+  readonly multiClusterIngresses: Informer<MultiClusterIngress>;
+  readonly multiClusterServices: Informer<MultiClusterService>;
+  /** The Leases of load balancers. */
+  readonly trafficLeases: Informer<Lease>;
 }
 
 /** Builds the informers; each is a service of its own that has to run. */
@@ -117,8 +140,32 @@ export function createPlaneInformers(ports: KitPorts, plane: Client): PlaneInfor
     evacuations: informer(evacuations),
     evacuationSlices: informer(evacuationSlices),
     evacuationBudgets: informer(evacuationBudgets),
+    priorityClasses: informer(priorityClasses),
     leases: new Informer<Lease>(ports, plane, leases, { namespace: wellKnown.CLUSTER_NAMESPACE }),
+    detectorLeases: new Informer<Lease>(ports, plane, leases, {
+      labelSelector: wellKnown.DETECTOR_OF,
+      indexes: { cluster: labelValues(wellKnown.DETECTOR_OF) },
+    }),
+    remedies: informer(remedies),
+    multiClusterIngresses: informer(multiClusterIngresses, {
+      namespace: ({ metadata }) => [metadata.namespace ?? ""],
+      backend: (ingress) =>
+        backendServices(ingress).map((name) =>
+          backendIndexValue(ingress.metadata.namespace ?? "", name),
+        ),
+      binding: bindingsBehind,
+    }),
+    multiClusterServices: informer(multiClusterServices),
+    trafficLeases: new Informer<Lease>(ports, plane, leases, {
+      namespace: wellKnown.OWN_NAMESPACE,
+      labelSelector: wellKnown.TRAFFIC_PROVIDER,
+    }),
   });
+}
+
+/** The value of an ingress's index `backend`. */
+export function backendIndexValue(namespace: string, service: string): string {
+  return `${namespace}/${service}`;
 }
 
 const bindingIndexes: Readonly<Record<BindingIndex, IndexFunction<ResourceBinding>>> = {

@@ -5,34 +5,23 @@
  */
 import {
   type AnyObject,
+  configMaps,
   isRefused,
   type KubeObject,
+  namespaces,
   type New,
   type ObjectKey,
   orNothing,
   type Resource,
 } from "@lifeboat/api";
 import { sleep } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
 import type { Client, Service } from "@lifeboat/kit";
 import type { PlaneContext } from "./context.ts";
 
 /** The namespace of what the control plane keeps for itself. */
-export const OWN_NAMESPACE = "lifeboat-system";
+export const { OWN_NAMESPACE } = wellKnown;
 
-export const CONFIG_MAPS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
-const NAMESPACES: Resource = {
-  group: "",
-  version: "v1",
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
 const RETRY_MS = 1000;
 
 /** A service that does something once; `name` identifies it in the log. */
@@ -64,7 +53,7 @@ export function startOnce(
 
 /** The ConfigMap of this key; undefined when there is none. */
 export function findConfigMap(plane: Client, key: ObjectKey): Promise<AnyObject | undefined> {
-  return orNothing(plane.get(CONFIG_MAPS, key));
+  return orNothing(plane.get(configMaps, key));
 }
 
 /** Creates an object, unless one of its name is there. */
@@ -83,5 +72,5 @@ export async function createUnlessThere<T extends KubeObject>(
 /** Makes the control plane's own namespace. */
 export function ensureOwnNamespace(plane: Client): Promise<void> {
   const metadata = { name: OWN_NAMESPACE };
-  return createUnlessThere(plane, NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata });
+  return createUnlessThere(plane, namespaces, { apiVersion: "v1", kind: "Namespace", metadata });
 }

@@ -3,6 +3,7 @@ export {
   createApplicationFailover,
 } from "./application/create-application-failover.ts";
 export { createDefaultPolicies } from "./default-policies/create-default-policies.ts";
+export { createFailback, type FailbackOptions } from "./failback/create-failback.ts";
 export {
   createEvacuations,
   DEFAULT_EVACUATIONS,

@@ -5,6 +5,12 @@ export {
   createCertificateRenewal,
 } from "./certificates/create-certificate-renewal.ts";
 export {
+  type ClusterDetector,
+  type ClusterDetectorOptions,
+  createClusterDetector,
+  type Probe,
+} from "./detector/create-cluster-detector.ts";
+export {
   type ClusterExecution,
   type ClusterExecutionParts,
   type ClusterWorks,

@@ -2,15 +2,25 @@
  * Looks after what registered agents have in the control plane while their clusters come and go.
  *
  *   the Cluster appears                  the registration notes its uid; rights in the execution namespace are made
+ *   the agent renews its Lease           the condition AgentSupported reports whether it knows endorsement (D26)
  *   the Cluster is gone                  a tombstone refuses the agent's identity of before, and its rights go
  *
  * An agent renews its certificate when a fifth of its life is left; when a tenth is left, an Event on its Cluster reports it.
  * A registration without a Cluster is left alone: its agent has not made the Cluster yet. Before a tombstone is written the
  * server is asked once more.
  */
-import { type AnyObject, clusters, type ObjectKey, orNothing, type Resource } from "@lifeboat/api";
+import {
+  type AnyObject,
+  clusterRoles,
+  clusters,
+  namespaces,
+  type ObjectKey,
+  orNothing,
+  setCondition,
+} from "@lifeboat/api";
 import { addMs, parseTime } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
+import { decideAgentSupport, knowsEndorsement } from "@lifeboat/core/clusters/agents";
 import {
   AGENT_CERTIFICATE_MS,
   expiryStage,
@@ -36,27 +46,19 @@ import {
 } from "@lifeboat/kit";
 import {
   adoptRegistration,
-  CLUSTER_ROLES,
   endRegistration,
   ensureAgentRights,
 } from "../../context/agent-registration.ts";
 import type { PlaneContext } from "../../context/context.ts";
 import { agentCertificateExpiration } from "./metrics.ts";
 
-const NAMESPACES: Resource = {
-  group: "",
-  version: "v1",
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
 const CONCURRENCY = 4;
 
 /** Builds the controller and the informers that it needs. */
 export function createAgents(context: PlaneContext): readonly Service[] {
   const { plane, informers } = context;
-  const roles = new Informer<AnyObject>(context, plane, CLUSTER_ROLES, { labelSelector: AGENT_OF });
-  const namespaces = new Informer<AnyObject>(context, plane, NAMESPACES, {
+  const roles = new Informer<AnyObject>(context, plane, clusterRoles, { labelSelector: AGENT_OF });
+  const executionNamespaces = new Informer<AnyObject>(context, plane, namespaces, {
     labelSelector: `${wellKnown.SYSTEM}=true`,
   });
   const ends = new CertificateEnds(context);
@@ -65,18 +67,24 @@ export function createAgents(context: PlaneContext): readonly Service[] {
     concurrency: CONCURRENCY,
     watches: [
       watching(informers.clusters, ownKey),
+      watching(informers.leases, (old, now) => {
+        // Renewals are many, and mean nothing here.
+        const isNews = old === undefined || knowsEndorsement(old) !== knowsEndorsement(now);
+        return isNews ? clusterKeys((now ?? old)?.metadata.name) : [];
+      }),
       watching(roles, (old, now) => clusterKeys((now ?? old)?.metadata.labels?.[AGENT_OF])),
-      watching(namespaces, (old, now) =>
+      watching(executionNamespaces, (old, now) =>
         clusterKeys(clusterOfExecutionNamespace((now ?? old)?.metadata.name ?? "")),
       ),
     ],
     reconcile: async ({ name }) => {
       const role = roles.get({ namespace: "", name: agentRoleName(name) });
       await look(context, name, role);
+      await reportSupport(context, name);
       return ends.look(name, role);
     },
   });
-  return [roles, namespaces, controller];
+  return [roles, executionNamespaces, controller];
 }
 
 function clusterKeys(name: string | undefined): readonly ObjectKey[] {
@@ -104,6 +112,27 @@ async function look(
   if (known === undefined) return;
   if ((await orNothing(plane.get(clusters, key))) === undefined)
     await endRegistration(plane, name, role, clock.now());
+}
+
+/** Reports whether the agent of a Pull cluster knows endorsement, as its Lease in the cache shows it. */
+async function reportSupport(
+  { plane, informers, clock, events }: PlaneContext,
+  name: string,
+): Promise<void> {
+  const cluster = informers.clusters.get({ namespace: "", name });
+  if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) return;
+  const lease = informers.leases.get({ namespace: wellKnown.CLUSTER_NAMESPACE, name });
+  const condition = decideAgentSupport(cluster, lease);
+  if (condition === undefined) return;
+  const conditions = setCondition(cluster.status?.conditions, condition, clock.now());
+  await plane.update(
+    clusters,
+    { ...cluster, status: { ...cluster.status, conditions } },
+    { subresource: "status" },
+  );
+  if (condition.status === "True") return;
+  const { reason, message } = condition;
+  events.record(cluster, { type: "Warning", reason, message });
 }
 
 /** Shows when agents' certificates end, and reports those that are not renewed in time. */

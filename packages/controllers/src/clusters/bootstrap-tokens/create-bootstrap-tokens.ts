@@ -2,7 +2,7 @@
  * Looks after bootstrap tokens: cluster-info bears the signature of each live token, and tokens that have expired are deleted.
  * `decideTokenCare` in core decides.
  */
-import { type AnyObject, keyOf, orNothing, type Resource } from "@lifeboat/api";
+import { type AnyObject, configMaps, keyOf, orNothing, secrets } from "@lifeboat/api";
 import {
   BOOTSTRAP_NAMESPACE,
   BOOTSTRAP_TYPE,
@@ -19,25 +19,16 @@ import {
   watching,
 } from "@lifeboat/kit";
 import type { PlaneContext } from "../../context/context.ts";
-import { CONFIG_MAPS } from "../../context/start-once.ts";
-
-const SECRETS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "secrets",
-  kind: "Secret",
-  namespaced: true,
-};
 
 export function createBootstrapTokens(
   context: Pick<PlaneContext, "plane" | "clock" | "random" | "log" | "metrics">,
 ): readonly Service[] {
   const { plane, clock } = context;
-  const tokens = new Informer<AnyObject>(context, plane, SECRETS, {
+  const tokens = new Informer<AnyObject>(context, plane, secrets, {
     namespace: BOOTSTRAP_NAMESPACE,
     fieldSelector: `type=${BOOTSTRAP_TYPE}`,
   });
-  const clusterInfos = new Informer<AnyObject>(context, plane, CONFIG_MAPS, {
+  const clusterInfos = new Informer<AnyObject>(context, plane, configMaps, {
     namespace: CLUSTER_INFO.namespace,
     fieldSelector: `metadata.name=${CLUSTER_INFO.name}`,
   });
@@ -45,11 +36,11 @@ export function createBootstrapTokens(
 
   async function reconcile(): Promise<Outcome> {
     const care = decideTokenCare(clusterInfos.get(CLUSTER_INFO), tokens.list(), clock.now());
-    if (care.clusterInfo !== undefined) await plane.update(CONFIG_MAPS, care.clusterInfo);
+    if (care.clusterInfo !== undefined) await plane.update(configMaps, care.clusterInfo);
     for (const secret of care.expired) {
       const { uid, resourceVersion } = secret.metadata;
       const preconditions = { uid, resourceVersion };
-      await orNothing(plane.delete(SECRETS, keyOf(secret), { preconditions }));
+      await orNothing(plane.delete(secrets, keyOf(secret), { preconditions }));
     }
     return care.checkAgainAt === undefined ? done : checkAgainAt(care.checkAgainAt);
   }

@@ -1,7 +1,9 @@
 /** Agents register, renew and leave; every step may be the last one of its process. */
 import {
   type AnyObject,
+  certificateSigningRequests,
   type Cluster,
+  clusterRoles,
   clusters,
   isRefused,
   type New,
@@ -9,12 +11,16 @@ import {
   type Resource,
 } from "@lifeboat/api";
 import {
+  agentIdentity,
   AGENTS_GROUP,
   agentRoleObjects,
   agentUser,
   CLIENT_SIGNER,
+  detectorIdentity,
+  detectorRoleObjects,
+  DETECTORS_GROUP,
+  detectorUser,
   registrationGroup,
-  renewalRequestName,
 } from "@lifeboat/core/clusters/rights";
 import type { Client } from "@lifeboat/kit";
 import {
@@ -31,7 +37,7 @@ import { describe, expect, it, test } from "vitest";
 import type { PlaneContext } from "../../context/context.ts";
 import { createAgents } from "../agents/create-agents.ts";
 import { createClusterController } from "../lifecycle/create-cluster-controller.ts";
-import { CERTIFICATE_REQUESTS, createCertificates } from "./create-certificates.ts";
+import { createCertificates } from "./create-certificates.ts";
 
 const HOUR = 3_600_000;
 const rbac = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
@@ -100,7 +106,7 @@ async function ask(
   await ensureToken(fleet, user);
   // The user counts, not its rights: those are the matter of the server's authorizer.
   const client = fleet.server.client({ name: user, groups: [...groups, "system:masters"] });
-  await client.create(CERTIFICATE_REQUESTS, request(name, pem));
+  await client.create(certificateSigningRequests, request(name, pem));
 }
 
 /** The Secret of the token that a user of this name presents. */
@@ -128,7 +134,7 @@ interface Answer {
 }
 
 async function answerOf(fleet: Fleet, name: string): Promise<Answer> {
-  const found = await fleet.plane.get(CERTIFICATE_REQUESTS, { namespace: "", name });
+  const found = await fleet.plane.get(certificateSigningRequests, { namespace: "", name });
   const { conditions = [], certificate = "" } = (found["status"] ?? {}) as {
     readonly conditions?: readonly { readonly type: string; readonly reason: string }[];
     readonly certificate?: string;
@@ -177,9 +183,9 @@ describe("an agent", () => {
     await fleet.settle();
     await fleet.plane.create(clusters, pullCluster("eu-1"));
     await fleet.advance("20h");
-    const own = renewalRequestName("eu-1");
+    const own = agentIdentity("eu-1").requestName;
     await ask(fleet, own, asAgent("eu-1"), agentUser("eu-1"), [AGENTS_GROUP]);
-    const other = renewalRequestName("eu-2");
+    const other = agentIdentity("eu-2").requestName;
     await ask(fleet, other, asAgent("eu-1"), agentUser("eu-2"), [AGENTS_GROUP]);
     await expect(
       ask(fleet, other, asAgent("eu-1"), agentUser("eu-1"), [AGENTS_GROUP]),
@@ -299,7 +305,7 @@ test("a person's request waits for a person, and is signed then", async () => {
   const key = { namespace: "", name: "r" };
   const approved = { type: "Approved", status: "True", reason: "ByHand" };
   await fleet.plane.patch(
-    CERTIFICATE_REQUESTS,
+    certificateSigningRequests,
     key,
     { type: "merge", body: { status: { conditions: [approved] } } },
     { subresource: "approval" },
@@ -332,13 +338,114 @@ test("the response got lost: the same key asks again with its token, another key
   expect((await answerOf(fleet, "r3")).certificate).toBeUndefined();
 });
 
+describe("a detector", () => {
+  const asking = (cluster: string): string => {
+    const { commonName, organizations } = detectorIdentity(cluster).subject;
+    return paperRequest(commonName, organizations);
+  };
+  const ofDetector = (fleet: Fleet, cluster: string): Client =>
+    fleet.server.client({
+      name: detectorUser(cluster),
+      groups: [DETECTORS_GROUP, "system:authenticated"],
+    });
+
+  /** As `lifeboat register --detector` does it. */
+  async function register(fleet: Fleet, cluster: string): Promise<void> {
+    const found = await fleet.plane.get(clusters, { namespace: "", name: cluster });
+    const annotations = { "lifeboat.dev/cluster-uid": found.metadata.uid ?? "" };
+    for (const object of detectorRoleObjects(cluster)) {
+      const resource = BY_KIND[String(object["kind"])];
+      if (resource === undefined) throw new Error("a kind of rights");
+      await fleet.plane.create(resource, {
+        ...object,
+        metadata: { ...object.metadata, annotations },
+      });
+    }
+  }
+  async function joined(...names: readonly string[]): Promise<Fleet> {
+    const fleet = await start();
+    for (const name of names) await fleet.plane.create(clusters, newCluster(name));
+    await fleet.advance("5s");
+    for (const name of names) await register(fleet, name);
+    return fleet;
+  }
+
+  it("renews its own certificate with its own rights, and it is noted for people", async () => {
+    const fleet = await joined("eu-1");
+    const detector = ofDetector(fleet, "eu-1");
+    await detector.create(certificateSigningRequests, request("detector-eu-1", asking("eu-1")));
+    await fleet.advance("2s");
+    const { conditions, certificate } = await answerOf(fleet, "detector-eu-1");
+    expect(conditions).toEqual(["Approved: DetectorRenews"]);
+    expect(certificate).toMatchObject({ user: detectorUser("eu-1"), groups: [DETECTORS_GROUP] });
+    const name = "system:lifeboat:eu-1:detector";
+    const role = await fleet.plane.get(clusterRoles, { namespace: "", name });
+    expect(Date.parse(role.metadata.annotations?.["lifeboat.dev/registered-until"] ?? "")).toBe(
+      certificate?.notAfter,
+    );
+    const key = { namespace: "", name: "detector-eu-1" };
+    expect((await detector.get(certificateSigningRequests, key)).metadata.name).toBe(key.name);
+    await detector.delete(certificateSigningRequests, key);
+  });
+
+  it("gets no other identity: neither another detector's nor the agent's", async () => {
+    const fleet = await joined("eu-1", "eu-2");
+    const detector = ofDetector(fleet, "eu-1");
+    // Under a name that is not its own nothing is even made.
+    for (const name of ["detector-eu-2", "agent-eu-1", "x"])
+      expect(
+        isRefused(
+          await detector
+            .create(certificateSigningRequests, request(name, asking("eu-2")))
+            .catch((error: unknown) => error),
+          "Forbidden",
+        ),
+      ).toBe(true);
+    const own = { namespace: "", name: "detector-eu-1" };
+    for (const [pem, why] of [
+      [asking("eu-2"), "WrongCluster"],
+      [asAgent("eu-1"), "WrongSubject"],
+      [paperRequest(detectorUser("eu-1"), ["system:masters"]), "WrongSubject"],
+    ] as const) {
+      await detector.create(certificateSigningRequests, request(own.name, pem));
+      await fleet.advance("2s");
+      expect(await answerOf(fleet, own.name)).toEqual({
+        conditions: [`Denied: ${why}`],
+        certificate: undefined,
+      });
+      await detector.delete(certificateSigningRequests, own);
+    }
+  });
+
+  it("is not renewed for a Cluster of the same name that joined later", async () => {
+    const fleet = await joined("eu-1");
+    await fleet.plane.delete(clusters, { namespace: "", name: "eu-1" });
+    await fleet.advance("30s");
+    const renew = async (): Promise<readonly string[]> => {
+      // With all rights: what counts here is the answer.
+      await ask(fleet, "detector-eu-1", asking("eu-1"), detectorUser("eu-1"), [DETECTORS_GROUP]);
+      await fleet.advance("2s");
+      const { conditions } = await answerOf(fleet, "detector-eu-1");
+      await fleet.plane.delete(certificateSigningRequests, {
+        namespace: "",
+        name: "detector-eu-1",
+      });
+      return conditions;
+    };
+    expect(await renew()).toEqual(["Denied: NoDetector"]);
+    await fleet.plane.create(clusters, newCluster("eu-1"));
+    await fleet.advance("5s");
+    expect(await renew()).toEqual(["Denied: NoDetector"]);
+  });
+});
+
 test("a token that was deleted meanwhile registers no cluster", async () => {
   const fleet = await start();
   const client = fleet.server.client({
     name: "system:bootstrap:nosuch",
     groups: [...TOKEN_GROUPS, "system:masters"],
   });
-  await client.create(CERTIFICATE_REQUESTS, request("r", asAgent("eu-1")));
+  await client.create(certificateSigningRequests, request("r", asAgent("eu-1")));
   await fleet.advance("2s");
   expect(await answerOf(fleet, "r")).toEqual({
     conditions: ["Denied: TokenRefused"],

@@ -1,5 +1,5 @@
 /**
- * Answers certificate requests: approves those of agents, denies forged ones, and signs what is approved.
+ * Answers certificate requests: approves those of agents and renewals of detectors, denies forged ones, and signs what is approved.
  *
  * 1. What becomes of a request is decided by `decideRequest` in core, on what the server has of the cluster's name, not on a
  *    cache: of two registrations of one name at the same time one gets it.
@@ -9,11 +9,12 @@
  */
 import {
   type AnyObject,
+  certificateSigningRequests,
   clusters,
   isRefused,
   type JsonObject,
   orNothing,
-  type Resource,
+  secrets,
 } from "@lifeboat/api";
 import { addMs, formatTime, type Instant, instantOf, parseTime } from "@lifeboat/base";
 import {
@@ -21,6 +22,7 @@ import {
   CERTIFICATE_SKEW_MS,
   clusterAskedFor,
   decideRequest,
+  detectorAskedFor,
   requestReasons,
   type RequestPlan,
   type RequestView,
@@ -51,23 +53,8 @@ import {
   noteCertificate,
   tombstoneTime,
 } from "../../context/agent-registration.ts";
+import { isDetectorOfToday, noteDetectorCertificate } from "../../context/detector-registration.ts";
 import type { PlaneContext } from "../../context/context.ts";
-
-export const CERTIFICATE_REQUESTS: Resource = {
-  group: "certificates.k8s.io",
-  version: "v1",
-  plural: "certificatesigningrequests",
-  kind: "CertificateSigningRequest",
-  namespaced: false,
-};
-
-const SECRETS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "secrets",
-  kind: "Secret",
-  namespaced: true,
-};
 
 /** How many requests are answered at the same time: a whole fleet may register at once. */
 const CONCURRENCY = 16;
@@ -79,7 +66,7 @@ export function createCertificates(
   context: CertificateContext,
   signer: Signer,
 ): readonly Service[] {
-  const requests = new Informer<AnyObject>(context, context.plane, CERTIFICATE_REQUESTS);
+  const requests = new Informer<AnyObject>(context, context.plane, certificateSigningRequests);
   const answering = new Answering(context, signer);
   const controller = createController(context, {
     name: "certificates",
@@ -120,8 +107,11 @@ class Answering {
     const asked = this.#asked(request);
     const cluster = asked.isAnswered ? undefined : clusterAskedFor(asked.read);
     const claim = cluster === undefined ? NO_CLAIM : await this.#claimOf(cluster);
+    const detector = asked.isAnswered ? undefined : detectorAskedFor(asked.read);
+    const isDetectorRegistered =
+      detector !== undefined && (await isDetectorOfToday(this.#context.plane, detector));
     const { role, ...known } = claim;
-    const plan = decideRequest({ ...asked, ...known }, clock.now());
+    const plan = decideRequest({ ...asked, ...known, isDetectorRegistered }, clock.now());
     try {
       await this.#carryOut(request, asked.user, plan, role, signal);
     } catch (error) {
@@ -131,7 +121,7 @@ class Answering {
     return plan.kind === "wait" ? checkAgainAt(plan.until) : done;
   }
 
-  #asked(request: AnyObject): Omit<RequestView, keyof Claim> {
+  #asked(request: AnyObject): Omit<RequestView, keyof Claim | "isDetectorRegistered"> {
     const spec = (request["spec"] ?? {}) as JsonObject;
     const { conditions, certificate } = statusOf(request);
     const types = ((conditions ?? []) as readonly JsonObject[]).map(({ type }) => type);
@@ -209,6 +199,11 @@ class Answering {
           await ensureAgentRights(plane, cluster);
           await noteCertificate(plane, cluster, user, plan.certificate.notAfter);
         }
+        if (plan.detector !== undefined)
+          await noteDetectorCertificate(plane, plan.detector, {
+            since: clock.now(),
+            until: plan.certificate.notAfter,
+          });
         const read = this.#signer.read(pemOf(request));
         if ("refusal" in read) return;
         const certificate = this.#signer.sign({
@@ -217,7 +212,7 @@ class Answering {
           notBefore: addMs(clock.now(), -CERTIFICATE_SKEW_MS),
         });
         await plane.update(
-          CERTIFICATE_REQUESTS,
+          certificateSigningRequests,
           {
             ...request,
             status: { ...statusOf(request), certificate: btoa(certificate) },
@@ -238,10 +233,10 @@ class Answering {
     const id = bootstrapTokenId(user);
     if ("refusal" in read || id === undefined) return useReasons.NoToken;
     const key = { namespace: BOOTSTRAP_NAMESPACE, name: bootstrapSecretName(id) };
-    const secret = await orNothing(plane.get(SECRETS, key));
+    const secret = await orNothing(plane.get(secrets, key));
     const use = decideUse(secret, { cluster, key: read.publicKey }, clock.now());
     if (!use.allowed) return useReasons[use.reason];
-    if (use.write !== undefined) await plane.update(SECRETS, use.write);
+    if (use.write !== undefined) await plane.update(secrets, use.write);
     return undefined;
   }
 
@@ -258,7 +253,7 @@ class Answering {
       { ...added, lastUpdateTime: now, lastTransitionTime: now },
     ];
     const answered = { ...request, status: { ...status, conditions } } as unknown as AnyObject;
-    await this.#context.plane.update(CERTIFICATE_REQUESTS, answered, { subresource, signal });
+    await this.#context.plane.update(certificateSigningRequests, answered, { subresource, signal });
   }
 }
 

@@ -9,6 +9,7 @@ import {
 } from "@lifeboat/api";
 import { formatMicroTime, formatTime, instantOf } from "@lifeboat/base";
 import { type Client, leases } from "@lifeboat/kit";
+import { createPromMetrics } from "@lifeboat/kit/adapters";
 import { createFleet, type Fleet, newNamespace, resources, wrapped } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it } from "vitest";
 import { createClusterMonitor } from "./create-cluster-monitor.ts";
@@ -84,6 +85,30 @@ async function renewFor(seconds: number, names: readonly string[], wrongByMs = 0
     await fleet.advance("10s");
   }
 }
+
+it("shows when it last heard of each Pull cluster, by its own clock, and nothing of one that left", async () => {
+  const metrics = createPromMetrics();
+  fleet = await createFleet({
+    services: (context) => createClusterMonitor({ ...context, metrics }, OPTIONS),
+  });
+  await fleet.plane.create(resources.namespaces, newNamespace("karmada-cluster"));
+  await join("m1");
+  const series = 'lifeboat_cluster_last_success_timestamp_seconds{member_cluster="m1"}';
+  const shown = async (): Promise<number | undefined> => {
+    const line = (await metrics.expose()).split("\n").find((one) => one.startsWith(series));
+    return line === undefined ? undefined : Number(line.split(" ")[1]);
+  };
+  await fleet.settle();
+  expect(await shown()).toBeUndefined();
+  await renewFor(30, ["m1"], -3_600_000);
+  const heard = fleet.clock.now() / 1000 - 10;
+  expect(await shown()).toBeCloseTo(heard, 0);
+  await fleet.advance("5m");
+  expect(await shown()).toBeCloseTo(heard, 0);
+  await fleet.plane.delete(clusters, { namespace: "", name: "m1" });
+  await fleet.settle();
+  expect(await shown()).toBeUndefined();
+});
 
 describe("a Pull cluster", () => {
   it("stays Ready while its lease is renewed, and becomes Unknown 40 to 45 seconds after the last renewal", async () => {

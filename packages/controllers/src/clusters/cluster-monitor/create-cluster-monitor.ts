@@ -14,10 +14,10 @@ import {
   clusters,
   findCondition,
   isRefused,
+  namespaces,
   type ObjectKey,
   orNothing,
   Refused,
-  type Resource,
   setCondition,
 } from "@lifeboat/api";
 import { sleep } from "@lifeboat/base";
@@ -36,6 +36,7 @@ import {
   watchedMs,
 } from "@lifeboat/core/failover/health";
 import { leases, NotSent, OutcomeUnknown, type Service } from "@lifeboat/kit";
+import { clusterLastSuccess } from "../../context/cluster-metrics.ts";
 import type { PlaneContext } from "../../context/context.ts";
 import { FLEET_RECORD, isOutrun, swapRecordStatus } from "../../context/fleet-record.ts";
 
@@ -53,14 +54,6 @@ interface Heard {
   since: number;
 }
 
-const NAMESPACES: Resource = {
-  group: "",
-  version: "v1",
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
-
 /** How many clusters are marked at the same time. */
 const WRITES_AT_A_TIME = 16;
 
@@ -77,18 +70,19 @@ class ClusterMonitor implements Service {
   readonly #context: PlaneContext;
   readonly #options: ClusterMonitorOptions;
   readonly #heard = new Map<string, Heard>();
+  readonly #lastSuccess;
   #hasNamespace = false;
 
   constructor(context: PlaneContext, options: ClusterMonitorOptions) {
     this.#context = context;
     this.#options = options;
+    this.#lastSuccess = context.metrics.gauge(clusterLastSuccess);
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const { informers, clock } = this.#context;
     for (const source of [informers.clusters, informers.evacuationBudgets, informers.leases])
       if (!(await source.whenSynced(signal))) return;
-    this.#heard.clear();
     const hear = (name: string | undefined): void => this.#hear(name ?? "");
     const subscriptions = [
       informers.clusters.onChange((old, now) => hear((now ?? old)?.metadata.name)),
@@ -104,6 +98,7 @@ class ClusterMonitor implements Service {
       }
     } finally {
       for (const unsubscribe of subscriptions) unsubscribe();
+      for (const name of this.#heard.keys()) this.#forget(name);
     }
   }
 
@@ -145,9 +140,9 @@ class ClusterMonitor implements Service {
     const metadata = { name: wellKnown.CLUSTER_NAMESPACE };
     const key = { namespace: "", name: wellKnown.CLUSTER_NAMESPACE };
     const { plane } = this.#context;
-    const found = await orNothing(plane.get(NAMESPACES, key, { signal }));
+    const found = await orNothing(plane.get(namespaces, key, { signal }));
     if (found === undefined)
-      await plane.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata }, { signal });
+      await plane.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata }, { signal });
     this.#hasNamespace = true;
   }
 
@@ -156,7 +151,7 @@ class ClusterMonitor implements Service {
     const { informers, clock } = this.#context;
     const cluster = informers.clusters.get({ namespace: "", name });
     if (cluster?.spec.syncMode !== "Pull") {
-      this.#heard.delete(name);
+      this.#forget(name);
       return;
     }
     const { uid } = cluster.metadata;
@@ -168,6 +163,13 @@ class ClusterMonitor implements Service {
       (known.cluster !== cluster && hasReported(known.cluster, cluster));
     const since = known === undefined || isMessage ? clock.monotonic() : known.since;
     this.#heard.set(name, { uid, cluster, renewTime, since });
+    // What is seen first may be old: only a change is a message for certain.
+    if (known?.uid === uid && isMessage)
+      this.#lastSuccess.set(clock.now() / 1000, { member_cluster: name });
+  }
+
+  #forget(name: string): void {
+    if (this.#heard.delete(name)) this.#lastSuccess.remove({ member_cluster: name });
   }
 
   #decide({ cluster, since }: Heard): HeartbeatPlan {

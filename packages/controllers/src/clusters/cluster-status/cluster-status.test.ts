@@ -9,7 +9,8 @@ import {
   findCondition,
   Refused,
 } from "@lifeboat/api";
-import { ExcessiveResponse, NotSent } from "@lifeboat/kit";
+import { ExcessiveResponse, type Metrics, NotSent, silentMetrics } from "@lifeboat/kit";
+import { createPromMetrics } from "@lifeboat/kit/adapters";
 import { createFleet, type Fleet, newObject, resources, widgetCrd } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it } from "vitest";
 import { createClusterStatus } from "./create-cluster-status.ts";
@@ -28,9 +29,13 @@ afterEach(async () => {
 
 /** A fleet whose clusters bear the finalizer, so that they are probed from now on. */
 async function probedFleet(...members: readonly string[]): Promise<Fleet> {
+  return measuredFleet(silentMetrics, ...members);
+}
+
+async function measuredFleet(metrics: Metrics, ...members: readonly string[]): Promise<Fleet> {
   const fleet = await createFleet({
     members,
-    services: (context) => createClusterStatus(context, OPTIONS),
+    services: (context) => createClusterStatus({ ...context, metrics }, OPTIONS),
   });
   open.push(fleet);
   for (const name of members) await addFinalizer(fleet, name);
@@ -75,6 +80,35 @@ async function setToken(fleet: Fleet, name: string, token: string): Promise<void
   await fleet.plane.patch(resources.secrets, key, { type: "merge", body });
   await fleet.settle();
 }
+
+it("shows the last answer of a member and its failed probes, also those that change no condition", async () => {
+  const metrics = createPromMetrics();
+  const fleet = await measuredFleet(metrics, "m1");
+  const shown = async (name: string): Promise<number | undefined> => {
+    const series = `${name}{member_cluster="m1"}`;
+    const line = (await metrics.expose()).split("\n").find((one) => one.startsWith(series));
+    return line === undefined ? undefined : Number(line.split(" ")[1]);
+  };
+  const lastSuccess = "lifeboat_cluster_last_success_timestamp_seconds";
+  const failures = "lifeboat_cluster_probe_failures_total";
+  const before = await shown(lastSuccess);
+  expect(before).toBeCloseTo(fleet.clock.now() / 1000, -1);
+  expect(await shown(failures)).toBeUndefined();
+  fleet.member("m1").link.setFault({ kind: "down" });
+  await fleet.advance("20s");
+  expect(await shown(lastSuccess)).toBe(before);
+  expect(await shown(failures)).toBe(2);
+  expect(await readyOf(fleet, "m1")).toBe("True");
+  fleet.member("m1").link.setFault(undefined);
+  await fleet.advance("10s");
+  expect(await shown(lastSuccess)).toBeGreaterThan(before ?? 0);
+  expect(await shown(failures)).toBe(2);
+  await fleet.plane.delete(clusters, { namespace: "", name: "m1" });
+  const body = { metadata: { finalizers: null } };
+  await fleet.plane.patch(clusters, { namespace: "", name: "m1" }, { type: "merge", body });
+  await fleet.advance("1s");
+  expect(await shown(lastSuccess)).toBeUndefined();
+});
 
 describe("a member that exceeds its limits", () => {
   it("has a condition about it, stays ready, and is written about once", async () => {

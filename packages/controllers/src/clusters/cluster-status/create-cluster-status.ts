@@ -95,8 +95,8 @@ class ClusterStatus implements Service {
     try {
       await this.#controller.run(signal);
     } finally {
-      for (const follower of this.#followers.values()) follower.close();
-      this.#followers.clear();
+      // Another replica may lead from now on: its series are the true ones.
+      for (const name of this.#followers.keys()) this.#drop(name);
     }
   }
 
@@ -170,7 +170,7 @@ class ClusterStatus implements Service {
     if (follower === undefined) return;
     follower.close();
     this.#followers.delete(name);
-    const { duration: _duration, ...gauges } = this.#metrics;
+    const { duration: _duration, failures: _failures, ...gauges } = this.#metrics;
     for (const gauge of Object.values(gauges)) gauge.remove({ member_cluster: name });
   }
 
@@ -184,6 +184,9 @@ class ClusterStatus implements Service {
     metrics.lastObserved.set((clock.now() - age) / 1000, labels);
     const tookMs = follower.takeDurationMs();
     if (tookMs !== undefined) metrics.duration.observe(tookMs / 1000, labels);
+    const isAnswered = streak?.observation.status === "True";
+    if (isAnswered) metrics.lastSuccess.set((clock.now() - age) / 1000, labels);
+    else if (tookMs !== undefined) metrics.failures.add(1, labels);
     if (collector?.hasRoom !== true) return;
     const { room } = collector;
     const { totalNum = 0, readyNum = 0 } = room.nodeSummary();

@@ -1,14 +1,10 @@
 /** What clusters look like from here, one series per cluster; a cluster that is gone has none. */
-import type { Gauge, Histogram, MetricDefinition, Metrics } from "@lifeboat/kit";
+import type { Counter, Gauge, Histogram, MetricDefinition, Metrics } from "@lifeboat/kit";
+import { clusterLastSuccess, clusterReadyState } from "../../context/cluster-metrics.ts";
 
 type ClusterLabel = "member_cluster";
 const labels = ["member_cluster"] as const;
 
-export const clusterReadyState: MetricDefinition<ClusterLabel> = {
-  name: "cluster_ready_state",
-  help: "1 while the condition Ready of the cluster is True, else 0.",
-  labels,
-};
 export const clusterLastObserved: MetricDefinition<ClusterLabel> = {
   name: "cluster_last_observed_timestamp_seconds",
   help: "When the cluster was last probed, whatever came of it, in seconds since 1970.",
@@ -60,8 +56,15 @@ export const clusterSyncDuration: MetricDefinition<ClusterLabel> = {
   labels,
   buckets: [0.01, 0.05, 0.25, 1, 2.5, 5, 10, 30],
 };
+export const clusterProbeFailures: MetricDefinition<ClusterLabel> = {
+  name: "lifeboat_cluster_probe_failures_total",
+  help: "Probes of the cluster that failed, whether or not they were enough to change its condition Ready.",
+  labels,
+};
 
 export interface ClusterMetrics {
+  readonly lastSuccess: Gauge<ClusterLabel>;
+  readonly failures: Counter<ClusterLabel>;
   readonly ready: Gauge<ClusterLabel>;
   readonly lastObserved: Gauge<ClusterLabel>;
   readonly nodes: Gauge<ClusterLabel>;
@@ -77,6 +80,8 @@ export interface ClusterMetrics {
 
 export function declareClusterMetrics(metrics: Metrics): ClusterMetrics {
   return {
+    lastSuccess: metrics.gauge(clusterLastSuccess),
+    failures: metrics.counter(clusterProbeFailures),
     ready: metrics.gauge(clusterReadyState),
     lastObserved: metrics.gauge(clusterLastObserved),
     nodes: metrics.gauge(clusterNodes),

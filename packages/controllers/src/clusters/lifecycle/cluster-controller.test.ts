@@ -243,6 +243,22 @@ describe("a Cluster that leaves", () => {
     await fleet.close();
   });
 
+  it("that pulls keeps its namespace, with its agent's rights, until its Works are gone", async () => {
+    const fleet = await fleetOf(["m1"]);
+    await fleet.plane.patch(clusters, M1, { type: "merge", body: { spec: { syncMode: "Pull" } } });
+    await fleet.plane.create(works, work("web"));
+    await fleet.plane.delete(clusters, M1);
+    await fleet.advance("10m");
+    const key = { namespace: SPACE.name, name: "web" };
+    expect((await fleet.plane.get(works, key)).metadata.deletionTimestamp).toBeDefined();
+    expect((await spaceOf(fleet))?.metadata.deletionTimestamp).toBeUndefined();
+    await fleet.plane.patch(works, key, { type: "merge", body: { metadata: { finalizers: [] } } });
+    await fleet.advance("30s");
+    expect(await clusterOf(fleet)).toBeUndefined();
+    expect(await spaceOf(fleet)).toBeUndefined();
+    await fleet.close();
+  });
+
   it("keeps its namespace for a binding that the cache has not seen yet", async () => {
     const stop = new AbortController();
     const fleet = await createFleet({

@@ -16,10 +16,9 @@ import {
   findCondition,
   hasCondition,
   isRefused,
-  keyOf,
   type KubeList,
+  namespaces,
   type ObjectKey,
-  type Resource,
   setCondition,
   type Work,
   works,
@@ -56,29 +55,20 @@ import {
 import type { PlaneContext } from "../../context/context.ts";
 import { bindingClusters } from "../../context/informers.ts";
 import { RecentWrites } from "../../context/recent-writes.ts";
-
-const NAMESPACES: Resource = {
-  group: "",
-  version: "v1",
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
+import { deleteWorks, ignoring, isHeld, releaseWorks } from "./leaving-works.ts";
 
 /** How many clusters are reconciled at the same time. */
 const CONCURRENCY = 4;
-/** How many Works are let go at the same time. */
-const RELEASES = 16;
 const PAGE_SIZE = 500;
 /** How often the counts in the condition may be written while nothing else changes. */
 const COUNTS_EVERY_MS = 5000;
 
 /** Builds the controller and the informer of execution namespaces that it needs. */
 export function createClusterController(context: PlaneContext): readonly Service[] {
-  const namespaces = new Informer<AnyObject>(context, context.plane, NAMESPACES, {
+  const executionNamespaces = new Informer<AnyObject>(context, context.plane, namespaces, {
     labelSelector: `${wellKnown.SYSTEM}=true`,
   });
-  const lifecycle = new ClusterLifecycle(context, namespaces);
+  const lifecycle = new ClusterLifecycle(context, executionNamespaces);
   const { informers, connections } = context;
   const isLeaving = (name: string): boolean =>
     informers.clusters.get({ namespace: "", name })?.metadata.deletionTimestamp !== undefined;
@@ -89,7 +79,7 @@ export function createClusterController(context: PlaneContext): readonly Service
     concurrency: CONCURRENCY,
     watches: [
       watching(informers.clusters, ownKey),
-      watching(namespaces, (old, now) => {
+      watching(executionNamespaces, (old, now) => {
         const name = clusterOfExecutionNamespace((now ?? old)?.metadata.name ?? "");
         return name === undefined ? [] : [{ namespace: "", name }];
       }),
@@ -107,7 +97,7 @@ export function createClusterController(context: PlaneContext): readonly Service
     ],
     reconcile: (key, signal) => lifecycle.look(key, signal),
   });
-  return [namespaces, controller];
+  return [executionNamespaces, controller];
 }
 
 function clustersOf(binding: Binding | undefined): readonly string[] {
@@ -116,6 +106,10 @@ function clustersOf(binding: Binding | undefined): readonly string[] {
 
 const NO_NEEDS: Pick<LifecycleView, "bindings" | "stuck"> = { bindings: 0, stuck: [] };
 
+function isPull({ spec }: Cluster): boolean {
+  return spec.syncMode === "Pull";
+}
+
 class ClusterLifecycle {
   readonly #context: PlaneContext;
   readonly #namespaces: Informer<AnyObject>;
@@ -123,9 +117,9 @@ class ClusterLifecycle {
   readonly #toldAt = new Map<string, Instant>();
   readonly #recentWrites = new RecentWrites();
 
-  constructor(context: PlaneContext, namespaces: Informer<AnyObject>) {
+  constructor(context: PlaneContext, executionNamespaces: Informer<AnyObject>) {
     this.#context = context;
-    this.#namespaces = namespaces;
+    this.#namespaces = executionNamespaces;
   }
 
   async look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
@@ -157,6 +151,7 @@ class ClusterLifecycle {
       hasFinalizer: finalizers?.includes(wellKnown.CLUSTER_FINALIZER) === true,
       isLeaving,
       isForced: annotations?.[wellKnown.FORCE_REMOVAL] === "true",
+      isPull: isPull(cluster),
       isReachable:
         hasCondition(cluster.status?.conditions, "Ready") &&
         connections.of(name).kind !== "unusable",
@@ -241,8 +236,12 @@ class ClusterLifecycle {
         return this.#reported(cluster, "RemoveExecutionSpace", () =>
           this.#deleteNamespace(cluster, signal),
         );
+      case "DeleteWorks":
+        if (await this.#mayEmpty(cluster, signal))
+          await deleteWorks(this.#context, cluster, signal);
+        return;
       case "ReleaseWorks":
-        return this.#releaseWorks(cluster, signal);
+        return releaseWorks(this.#context, cluster, signal);
     }
   }
 
@@ -297,7 +296,7 @@ class ClusterLifecycle {
     const labels = { [wellKnown.SYSTEM]: "true" };
     try {
       const metadata = { name, labels };
-      await plane.create(NAMESPACES, { apiVersion: "v1", kind: "Namespace", metadata }, { signal });
+      await plane.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata }, { signal });
       return `Created execution space(${name}) for cluster(${cluster})`;
     } catch (error) {
       if (!isRefused(error, "AlreadyExists")) throw error;
@@ -325,31 +324,39 @@ class ClusterLifecycle {
     const { items } = await plane.list(works, { namespace: key.name, limit: 1, signal });
     if (items.length > 0) return;
     const preconditions = { uid: namespace.metadata.uid };
-    await plane.delete(NAMESPACES, key, { preconditions, signal }).catch(ignoring("NotFound"));
+    await plane.delete(namespaces, key, { preconditions, signal }).catch(ignoring("NotFound"));
   }
 
   /** Puts our label on the execution namespace; answers whether there is one. */
   async #labelNamespace(cluster: string, signal: AbortSignal): Promise<boolean> {
     const body = { metadata: { labels: { [wellKnown.SYSTEM]: "true" } } };
     const found = await this.#context.plane
-      .patch(NAMESPACES, namespaceKey(cluster), { type: "merge", body }, { signal })
+      .patch(namespaces, namespaceKey(cluster), { type: "merge", body }, { signal })
       .catch(ignoring("NotFound"));
     return found !== undefined;
   }
 
   async #deleteNamespace(cluster: Cluster, signal: AbortSignal): Promise<string | undefined> {
     const { plane } = this.#context;
-    const { name, annotations } = cluster.metadata;
-    const isForced = annotations?.[wellKnown.FORCE_REMOVAL] === "true";
-    // The cache may lag behind a binding that was just placed here; its copy must not be torn down.
-    if (!isForced && (await this.#isNeeded(name, signal))) return undefined;
+    const { name } = cluster.metadata;
+    if (!(await this.#mayEmpty(cluster, signal))) return undefined;
     const key = namespaceKey(name);
+    if (isPull(cluster)) {
+      const { items } = await plane.list(works, { namespace: key.name, limit: 1, signal });
+      if (items.length > 0) return undefined;
+    }
     const uid = this.#namespaces.get(key)?.metadata.uid;
     if (uid === undefined) return undefined;
     await plane
-      .delete(NAMESPACES, key, { preconditions: { uid }, signal })
+      .delete(namespaces, key, { preconditions: { uid }, signal })
       .catch(ignoring("NotFound"));
     return `Removed execution space(${key.name}) for cluster(${name})`;
+  }
+
+  /** The cache may lag behind a binding that was just placed here; its copy must not be torn down. */
+  async #mayEmpty({ metadata: { name, annotations } }: Cluster, signal: AbortSignal) {
+    const isForced = annotations?.[wellKnown.FORCE_REMOVAL] === "true";
+    return isForced || !(await this.#isNeeded(name, signal));
   }
 
   /** Asks the server itself whether a binding has this cluster, or a copy in it. */
@@ -373,27 +380,6 @@ class ClusterLifecycle {
     }
     return false;
   }
-
-  async #releaseWorks(cluster: Cluster, signal: AbortSignal): Promise<void> {
-    const { informers, events } = this.#context;
-    const { name } = cluster.metadata;
-    const held = informers.works.byIndex("cluster", executionNamespace(name)).filter(isHeld);
-    for (let start = 0; start < held.length; start += RELEASES)
-      await Promise.all(
-        held.slice(start, start + RELEASES).map((work) => this.#release(work, signal)),
-      );
-    const message = `Gave up ${held.length} Works: the member cannot be reached, and the objects that they created may still be in it`;
-    events.record(cluster, { type: "Warning", reason: "CopiesLeftBehind", message });
-  }
-
-  async #release(work: Work, signal: AbortSignal): Promise<void> {
-    const { resourceVersion, finalizers = [] } = work.metadata;
-    const left = finalizers.filter((one) => one !== wellKnown.EXECUTION_FINALIZER);
-    const body = { metadata: { resourceVersion, finalizers: left } };
-    await this.#context.plane
-      .patch(works, keyOf(work), { type: "merge", body }, { signal })
-      .catch(ignoring("NotFound"));
-  }
 }
 
 function namespaceKey(cluster: string): ObjectKey {
@@ -403,19 +389,4 @@ function namespaceKey(cluster: string): ObjectKey {
 function namespaceState(namespace: AnyObject | undefined): LifecycleView["namespace"] {
   if (namespace === undefined) return "absent";
   return namespace.metadata.deletionTimestamp === undefined ? "active" : "ending";
-}
-
-/** Whether a Work is being deleted and waits for its copy in the member to go. */
-function isHeld({ metadata }: Work): boolean {
-  return (
-    metadata.deletionTimestamp !== undefined &&
-    metadata.finalizers?.includes(wellKnown.EXECUTION_FINALIZER) === true
-  );
-}
-
-function ignoring(reason: "NotFound"): (error: unknown) => undefined {
-  return (error) => {
-    if (isRefused(error, reason)) return undefined;
-    throw error;
-  };
 }

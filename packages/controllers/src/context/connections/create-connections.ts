@@ -8,7 +8,7 @@
  * 4. What goes wrong with one cluster's access makes that cluster unusable, and nothing else.
  * 5. A Secret that is bound to no endpoint is bound to that of its first use, in a write before that (access.ts).
  */
-import { type AnyObject, type Cluster, equalJson, formatKey, type Resource } from "@lifeboat/api";
+import { type AnyObject, type Cluster, equalJson, formatKey, secrets } from "@lifeboat/api";
 import { type Cancel, unreachable } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import { type Excess, extendExcess } from "@lifeboat/core/failover/health";
@@ -29,14 +29,6 @@ import type {
   MemberConnections,
 } from "../member-connections.ts";
 import { accessOf, impersonatorAccess } from "./access.ts";
-
-const SECRETS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "secrets",
-  kind: "Secret",
-  namespaced: true,
-};
 
 const NONE = Object.freeze({ kind: "none" } as const);
 
@@ -91,7 +83,7 @@ class FollowedConnections implements MemberConnections {
   constructor(ports: KitPorts, plane: Client, clusters: Informer<Cluster>, connect: ConnectMember) {
     this.#ports = ports;
     this.#plane = plane;
-    this.#secrets = new Informer(ports, plane, SECRETS, {});
+    this.#secrets = new Informer(ports, plane, secrets, {});
     this.#clusters = clusters;
     this.#connect = connect;
   }
@@ -226,7 +218,7 @@ class FollowedConnections implements MemberConnections {
     };
     this.#binding.set(id, () => undefined);
     this.#plane
-      .patch(SECRETS, { namespace, name }, { type: "merge", body })
+      .patch(secrets, { namespace, name }, { type: "merge", body })
       .then(() => this.#binding.delete(id), again);
   }
 

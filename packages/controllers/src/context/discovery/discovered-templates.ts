@@ -5,7 +5,13 @@
  *
  * Left out: the control plane's own groups, Events, Leases, and the kinds that the options name.
  */
-import { type AnyObject, apiVersionOf, qualifiedName, type Resource } from "@lifeboat/api";
+import {
+  type AnyObject,
+  apiVersionOf,
+  customResourceDefinitions,
+  qualifiedName,
+  type Resource,
+} from "@lifeboat/api";
 import { sleep } from "@lifeboat/base";
 import { claimIdsOf } from "@lifeboat/core/propagation/matching";
 import { type Client, Informer, type KitPorts } from "@lifeboat/kit";
@@ -21,14 +27,6 @@ const AGAIN_MS = 300_000;
 const RETRY_MS = 1000;
 /** How long a kind that cannot be listed is waited for before the others go ahead without it. */
 const PATIENCE_MS = 10_000;
-
-const CRDS: Resource = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
-};
 
 /** Groups whose objects are the control plane's own, or hold nothing that could be propagated. */
 const OWN_GROUPS: ReadonlySet<string> = new Set([
@@ -81,7 +79,7 @@ class DiscoveredTemplates implements Templates {
     this.#ports = ports;
     this.#plane = plane;
     this.#options = options;
-    this.#crds = new Informer(ports, plane, CRDS, {});
+    this.#crds = new Informer(ports, plane, customResourceDefinitions, {});
   }
 
   async whenSynced(signal: AbortSignal): Promise<boolean> {

@@ -63,6 +63,19 @@ export async function discover(client: Client, options: CallOptions = {}): Promi
   return { resources, failed };
 }
 
+/** Each kind that can be listed once, in the version that its group prefers, where that has it. */
+export function onePerTable(
+  resources: readonly DiscoveredResource[],
+): readonly DiscoveredResource[] {
+  const chosen = new Map<string, DiscoveredResource>();
+  for (const resource of resources) {
+    const { group, plural, verbs, preferred } = resource;
+    const table = `${group}/${plural}`;
+    if (verbs.includes("list") && (preferred || !chosen.has(table))) chosen.set(table, resource);
+  }
+  return [...chosen.values()];
+}
+
 function resourcesOf(
   document: Json,
   group: string,

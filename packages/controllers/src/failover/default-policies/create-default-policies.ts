@@ -6,11 +6,10 @@
  *    respected for ever. It is written after the policies: a death in between makes them again, never leaves them out.
  * 2. A policy of the same name that is already there is left as it is.
  */
-import { type ClusterTaintPolicy, clusterTaintPolicies, type New } from "@lifeboat/api";
+import { clusterTaintPolicies, type ClusterTaintPolicy, configMaps, type New } from "@lifeboat/api";
 import type { Client, Service } from "@lifeboat/kit";
 import type { PlaneContext } from "../../context/context.ts";
 import {
-  CONFIG_MAPS,
   createUnlessThere,
   ensureOwnNamespace,
   findConfigMap,
@@ -32,7 +31,7 @@ async function ensureDefaultPolicies(plane: Client): Promise<void> {
   await createUnlessThere(plane, clusterTaintPolicies, policy("not-ready", "False"));
   await createUnlessThere(plane, clusterTaintPolicies, policy("unreachable", "Unknown"));
   await ensureOwnNamespace(plane);
-  await createUnlessThere(plane, CONFIG_MAPS, {
+  await createUnlessThere(plane, configMaps, {
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: MARKER,

@@ -27,6 +27,7 @@ import {
   purgeModeOf,
 } from "@lifeboat/core/binding";
 import {
+  type ApprovalMode,
   type EntryState,
   entryState,
   EvictionQueue,
@@ -43,6 +44,7 @@ import { compareVersions } from "@lifeboat/kit";
 import { type Binding, bindingOf, bindingsBy } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
 import { bindingClusters } from "../../context/informers.ts";
+import { Orders } from "./orders.ts";
 import type { Wakes } from "./state.ts";
 import { tellStays } from "./tell.ts";
 
@@ -55,6 +57,7 @@ export interface Term {
   readonly addedAt: Instant | undefined;
   readonly purgeMode: PurgeMode;
   readonly exempt: string | undefined;
+  readonly approval: EvacuationEntry["approval"];
   /** The result of the binding, see `signResult`. */
   readonly result: string | undefined;
   readonly recordedAt: Instant;
@@ -107,6 +110,8 @@ export interface Track {
   inForce: ReadonlySet<string>;
   /** The uids of bindings that people took out. */
   takenOut: ReadonlySet<string>;
+  /** When an approval ends next, by what was last read. */
+  approvalEndsAt: Instant | undefined;
 }
 
 /** More than a slice can hold: entries are in order by their slice, then by their place in it. */
@@ -116,6 +121,7 @@ type BoardContext = Pick<PlaneContext, "events" | "informers" | "log" | "time">;
 
 export class Board {
   readonly queue = new EvictionQueue<Waiting>();
+  readonly orders: Orders;
   readonly #failover: boolean;
   readonly #context: BoardContext;
   readonly #wakes: Wakes;
@@ -124,9 +130,14 @@ export class Board {
   readonly #slices = new Map<string, Map<string, EvacuationSlice>>();
   readonly #tracks = new Map<string, Track>();
 
-  constructor(context: BoardContext, failover: boolean, wakes: Wakes) {
+  constructor(
+    context: BoardContext,
+    { failover, approval }: { readonly failover: boolean; readonly approval: ApprovalMode },
+    wakes: Wakes,
+  ) {
     this.#context = context;
     this.#failover = failover;
+    this.orders = new Orders(context, approval);
     this.#wakes = wakes;
   }
 
@@ -239,12 +250,14 @@ export class Board {
     const dueAt = this.dueAt(item);
     if (item.state !== "Queued" || item.isBusy || dueAt === undefined) {
       this.queue.remove(placeOf(item));
+      if (item.held !== undefined && this.awaitsApproval(item)) item.held = undefined;
       return false;
     }
     // What is tolerated for a time waits for that, and not for what held it by a taint that is gone.
     if (dueAt > this.#context.time.moment().now) item.held = undefined;
+    const { priority = 0 } = item.entry;
     // seed: put-in-line
-    this.queue.put({ item, ...placeOf(item), order: item.order, dueAt });
+    this.queue.put({ item, ...placeOf(item), priority, order: item.order, dueAt });
     return true;
   }
 
@@ -252,6 +265,30 @@ export class Board {
   settleAll(): void {
     for (const { items } of this.tracks)
       for (const item of items.values()) if (item.held === undefined) this.settle(item);
+  }
+
+  /** What people paused has changed: every item is in line or out of it by that. */
+  pausesChanged(): void {
+    for (const { cluster, items } of this.tracks) {
+      for (const item of items.values()) if (item.held === undefined) this.settle(item);
+      this.#wakes.record(cluster);
+    }
+  }
+
+  /** Puts those out of line whose approval has ended; answers when the next one ends. */
+  expireApprovals(moment: Moment): Instant | undefined {
+    let next: Instant | undefined;
+    for (const track of this.tracks) {
+      const before = track.approvalEndsAt;
+      const endsAt = this.orders.nextExpiry(track, moment);
+      track.approvalEndsAt = endsAt;
+      if (before !== undefined && before <= moment.now) {
+        for (const item of track.items.values()) this.settle(item);
+        this.#wakes.record(track.cluster);
+      }
+      if (endsAt !== undefined && (next === undefined || endsAt < next)) next = endsAt;
+    }
+    return next;
   }
 
   /** Keeps an item back. It stays out of the line until something about its binding or the clusters changes. */
@@ -268,20 +305,32 @@ export class Board {
     // seed: stopped
     if (evacuation.spec.paused || (this.#failover && wasStoppedByGate(evacuation)))
       return undefined;
+    if (this.orders.stops(item)) return undefined;
+    const moment = this.#context.time.moment();
     let earliest: Instant | undefined;
-    for (const term of this.termsInForce(item)) {
-      if (!this.#failover && !isDrainTaint(term.taint)) continue;
-      const at = dueOf(term, (since, afterMs) => this.#context.time.moment().due(since, afterMs));
+    for (const term of this.#termsThatMove(item, moment)) {
+      const at = dueOf(term, moment.due);
       if (earliest === undefined || at < earliest) earliest = at;
     }
     return earliest;
   }
 
+  /** Whether an item would leave, now or after a time, if a person approved it, and does not without. */
+  awaitsApproval(item: Item): boolean {
+    if (item.state !== "Queued") return false;
+    const moment = this.#context.time.moment();
+    const terms = this.termsInForce(item).filter(({ taint }) => this.#isCounted(taint));
+    return (
+      terms.length > 0 && terms.every((term) => this.orders.awaitsApproval(item, term, moment))
+    );
+  }
+
   /** The term by which an item may be released now: the one that is due for longest. */
-  termDue(item: Item, { now, due: dueTime }: Moment): Term | undefined {
-    const due = this.termsInForce(item)
-      .filter(({ taint }) => this.#failover || isDrainTaint(taint))
-      .filter((term) => dueOf(term, dueTime) <= now);
+  termDue(item: Item, moment: Moment): Term | undefined {
+    if (this.orders.stops(item)) return undefined;
+    const due = this.#termsThatMove(item, moment).filter(
+      (term) => dueOf(term, moment.due) <= moment.now,
+    );
     return due.toSorted((a, b) => (a.toleratedUntil ?? 0) - (b.toleratedUntil ?? 0))[0];
   }
 
@@ -289,6 +338,17 @@ export class Board {
   termsInForce({ track, terms }: Item): readonly Term[] {
     const { inForce } = track;
     return [...terms.values()].filter(({ id, exempt }) => exempt === undefined && inForce.has(id));
+  }
+
+  /** Those of them by which a binding may go when their time has come: as the gate stands, and approved. */
+  #termsThatMove(item: Item, moment: Moment): readonly Term[] {
+    return this.termsInForce(item).filter(
+      (term) => this.#isCounted(term.taint) && !this.orders.awaitsApproval(item, term, moment),
+    );
+  }
+
+  #isCounted(taint: TaintIdentity): boolean {
+    return this.#failover || isDrainTaint(taint);
   }
 
   /** The clusters that a binding leaves or has to leave. */
@@ -306,6 +366,7 @@ export class Board {
       items: new Map(),
       recorded: new Map(),
       arrivals: new Set(),
+      approvalEndsAt: undefined,
       ...readEvacuation(evacuation),
     };
     this.#tracks.set(evacuation.metadata.name, track);
@@ -353,6 +414,7 @@ export class Board {
           addedAt: parseTime(spec.taint.timeAdded ?? ""),
           purgeMode: purgeModeOf(entry.purgeMode, "Gracefully"),
           exempt: entry.exempt,
+          approval: entry.approval,
           result: entry.result,
           recordedAt,
         });
@@ -473,6 +535,7 @@ function isOtherwise(before: Evacuation, now: Evacuation): boolean {
   return (
     before.metadata.uid !== now.metadata.uid ||
     before.spec.paused !== now.spec.paused ||
+    !equalJson(before.spec.approvals ?? [], now.spec.approvals ?? []) ||
     !equalJson(before.status?.taints ?? [], now.status?.taints ?? []) ||
     !equalJson(before.status?.editedByHand ?? [], now.status?.editedByHand ?? [])
   );

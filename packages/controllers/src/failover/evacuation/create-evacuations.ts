@@ -4,13 +4,18 @@
  *   recorder   one key per cluster: records the affected workloads, and progress          recorder.ts
  *   releaser   one key for the fleet: releases the next, under one rate                   releaser.ts
  *   board      what both know, from the informers                                         board.ts
+ *   orders     what people paused and approved                                            orders.ts
  *   state      all that both read, and how one is asked to reconcile again                state.ts
  *
  * The rules are in core/failover/evacuation, with a map of the whole.
  */
 import type { ObjectKey } from "@lifeboat/api";
 import type { PurgeMode } from "@lifeboat/core/binding";
-import { DEFAULT_RATES, type RateOptions } from "@lifeboat/core/failover/evacuation";
+import {
+  type ApprovalMode,
+  DEFAULT_RATES,
+  type RateOptions,
+} from "@lifeboat/core/failover/evacuation";
 import {
   type Controller,
   type ControllerWatch,
@@ -23,6 +28,7 @@ import type { PlaneContext } from "../../context/context.ts";
 import { Board } from "./board.ts";
 import { FleetRate } from "./fleet-rate.ts";
 import { declareEvacuationMetrics } from "./metrics.ts";
+import { pausesChanged } from "./orders.ts";
 import { Recorder } from "./recorder.ts";
 import { Releaser } from "./releaser.ts";
 import type { EvacuationState, Wakes } from "./state.ts";
@@ -37,6 +43,8 @@ export interface EvacuationsOptions {
   readonly rates: RateOptions;
   /** For workloads whose policy does not set `failover.cluster`. */
   readonly noExecutePurgeMode: PurgeMode;
+  /** `--evacuation-approval`: whether all that has to leave waits for a person's approval (D30). */
+  readonly approval: ApprovalMode;
   /** How often clusters count their room; 10 seconds when absent. */
   readonly clusterStatusUpdateFrequencyMs?: number;
 }
@@ -46,6 +54,7 @@ export const DEFAULT_EVACUATIONS: EvacuationsOptions = Object.freeze({
   statefulFailoverInjection: false,
   rates: DEFAULT_RATES,
   noExecutePurgeMode: "Gracefully",
+  approval: "Policy",
 });
 
 const STATUS_FREQUENCY_MS = 10_000;
@@ -84,6 +93,9 @@ class Evacuations implements Service {
       informers.propagationPolicies.onChange(() => releaser.mayHelp()),
       informers.clusterPropagationPolicies.onChange(() => releaser.mayHelp()),
       informers.evacuationSlices.onChange((old, now) => board.putSlice(old, now)),
+      informers.evacuationBudgets.onChange((old, now) => {
+        if (pausesChanged(old, now)) board.pausesChanged();
+      }),
       informers.evacuations.onChange((old, now) => board.putEvacuation(old, now)),
       ...[informers.resourceBindings, informers.clusterResourceBindings].map((informer) =>
         informer.onChange((old, now) => {
@@ -114,14 +126,15 @@ class Evacuations implements Service {
     readonly controllers: readonly Controller[];
   } {
     const context = this.#context;
-    const { failover, rates, noExecutePurgeMode, statefulFailoverInjection } = this.#options;
+    const { failover, approval, rates, noExecutePurgeMode, statefulFailoverInjection } =
+      this.#options;
     const { clusterStatusUpdateFrequencyMs = STATUS_FREQUENCY_MS } = this.#options;
     const metrics = declareEvacuationMetrics(context.metrics);
     const wakes: Wakes = {
       record: (cluster) => recording.enqueue({ namespace: "", name: cluster }),
       release: () => releasing.enqueue(RELEASE),
     };
-    const board = new Board(context, failover, wakes);
+    const board = new Board(context, { failover, approval }, wakes);
     const targets = new Targets(context.fleetView, clusterStatusUpdateFrequencyMs);
     const state: EvacuationState = {
       context,
@@ -172,6 +185,7 @@ class Evacuations implements Service {
       informers.clusterResourceBindings,
       informers.propagationPolicies,
       informers.clusterPropagationPolicies,
+      informers.priorityClasses,
       informers.works,
       templates,
       interpretation,

@@ -1,8 +1,15 @@
-/** How fast the fleet may be evacuated now, and whether a person paused that: read from the caches. */
+/**
+ * How fast the fleet may be evacuated now, and whether a person paused that: read from the caches. A rate that a person set holds
+ * until its time, measured by the clock of the plane; the releaser reconciles again then.
+ */
+import type { EvacuationBudget } from "@lifeboat/api";
+import type { Instant } from "@lifeboat/base";
 import {
   fleetHealth,
   isolationOf,
   type Lane,
+  overrideOf,
+  overrideUntil,
   passiveRateOf,
   type Rate,
   rateOf,
@@ -15,7 +22,7 @@ import { FLEET_RECORD } from "../../context/fleet-record.ts";
 import type { Wakes } from "./state.ts";
 
 interface Parts {
-  readonly context: Pick<PlaneContext, "informers" | "log">;
+  readonly context: Pick<PlaneContext, "informers" | "log" | "time">;
   readonly rates: RateOptions;
   readonly board: Board;
   readonly metrics: EvacuationMetrics;
@@ -35,14 +42,23 @@ export class FleetRate {
 
   /** The rate at this moment, by the state of the fleet. */
   get now(): Rate {
+    return this.#rateBy(this.#parts.context.informers.evacuationBudgets.get(FLEET_RECORD));
+  }
+
+  #rateBy(budget: EvacuationBudget | undefined): Rate {
     const { context, rates } = this.#parts;
-    const { clusters, evacuationBudgets } = context.informers;
-    const all = clusters.list();
-    const { isIsolated } = isolationOf(
-      all,
-      evacuationBudgets.get(FLEET_RECORD)?.spec.isolationAgreedAt,
-    );
-    return rateOf({ ...fleetHealth(all), isIsolated }, rates);
+    const all = context.informers.clusters.list();
+    const { isolationAgreedAt, rateOverride } = budget?.spec ?? {};
+    const { isIsolated } = isolationOf(all, isolationAgreedAt);
+    const override = overrideOf(rateOverride, context.time.moment());
+    return rateOf({ ...fleetHealth(all), isIsolated, override }, rates);
+  }
+
+  /** Until when a rate holds that a person set; undefined: none does. */
+  get overriddenUntil(): Instant | undefined {
+    const { context } = this.#parts;
+    const { rateOverride } = context.informers.evacuationBudgets.get(FLEET_RECORD)?.spec ?? {};
+    return overrideUntil(rateOverride, context.time.moment());
   }
 
   /** Whether a person paused all evacuations. */
@@ -66,10 +82,18 @@ export class FleetRate {
       : passiveRateOf(this.#rate, this.#parts.rates);
   }
 
-  /** Reads the state of the fleet and of the budget; every recorder reconciles again when they changed. */
-  read(): void {
+  /**
+   * Reads the state of the fleet and of the budget; every recorder reconciles again when they changed. `budget`: as the server
+   * has it, where that was asked for.
+   */
+  read(
+    budget: EvacuationBudget | undefined = this.#parts.context.informers.evacuationBudgets.get(
+      FLEET_RECORD,
+    ),
+  ): void {
     const { board, context, metrics, wakes } = this.#parts;
-    const { now: rate, isPausedNow: paused } = this;
+    const rate = this.#rateBy(budget);
+    const paused = budget?.spec.paused ?? false;
     const isChanged =
       rate.perSecond !== this.#rate.perSecond ||
       rate.reason !== this.#rate.reason ||

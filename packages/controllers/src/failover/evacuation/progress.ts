@@ -104,6 +104,7 @@ export class Progress {
         due: summary.due,
         rate,
         budgetPaused: fleetRate.isPausedNow,
+        clusterPaused: board.orders.stopsCluster(evacuation.spec.cluster),
         failover,
         held: summary.held,
         putBack: summary.putBack,
@@ -124,7 +125,14 @@ export class Progress {
       await confirmTaints(this.#state, cluster, borne, signal);
     await writeStatus(this.#state, evacuation, status, signal);
     const { name } = evacuation.metadata;
-    const { held } = summary.counts;
+    const { held, awaitingApproval = 0 } = summary.counts;
+    if (awaitingApproval > 0 && (evacuation.status?.entries?.awaitingApproval ?? 0) === 0)
+      tellCluster(
+        context,
+        evacuation.spec.cluster,
+        "EvictionAwaitsApproval",
+        `Evacuation ${name}: ${awaitingApproval} wait for a person's approval: lifeboat evacuations approve ${name}`,
+      );
     if (held > 0 && (evacuation.status?.entries?.held ?? 0) === 0)
       tellCluster(
         context,

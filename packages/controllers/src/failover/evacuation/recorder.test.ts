@@ -8,7 +8,7 @@ import {
   resourceBindings,
 } from "@lifeboat/api";
 import { Informer } from "@lifeboat/kit";
-import { type Fleet, newObject, wrapped } from "@lifeboat/testkit";
+import { type Fleet, wrapped } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
   allEvacuations,
@@ -182,34 +182,15 @@ describe("eligibility", () => {
 
   it("a federated StatefulSet is exempt", async () => {
     fleet = await bareFleet({ clusters: FOUR });
-    const sets = {
-      group: "apps",
-      version: "v1",
-      plural: "statefulsets",
-      kind: "StatefulSet",
-      namespaced: true,
-    };
-    const annotations = { "federation.kubernetes.io/federated": "true" };
-    const labels = { app: "db" };
-    await fleet.plane.create(
-      sets,
-      newObject(
-        sets,
-        { name: "db", annotations },
-        {
-          spec: {
-            serviceName: "db",
-            selector: { matchLabels: labels },
-            template: {
-              metadata: { labels },
-              spec: { containers: [{ name: "c", image: "nginx:1.27" }] },
-            },
-          },
-        },
-      ),
-    );
     await bind(fleet, "db", ["m1"], {
       resource: { apiVersion: "apps/v1", kind: "StatefulSet", namespace: "default", name: "db" },
+    });
+    // The binding decides, also while the template is not in sight (D15).
+    const annotations = { "lifeboat.dev/federated-shares": '{"m1":1}' };
+    const key = { namespace: "default", name: "db" };
+    await fleet.plane.patch(resourceBindings, key, {
+      type: "merge",
+      body: { metadata: { annotations } },
     });
     const decisions = watchDecisions(fleet);
     await setTaints(fleet, "m1", DRAIN);

@@ -13,6 +13,7 @@
  */
 import {
   type Evacuation,
+  type EvacuationEntry,
   type EvacuationSlice,
   evacuations,
   evacuationSlices,
@@ -21,9 +22,9 @@ import {
   type ObjectKey,
 } from "@lifeboat/api";
 import { formatTime, type Instant } from "@lifeboat/base";
-import { wellKnown } from "@lifeboat/core";
 import { isOn } from "@lifeboat/core/binding";
 import {
+  asksForApproval,
   closedByGate,
   currentOf,
   describeTaint,
@@ -35,6 +36,7 @@ import {
   nextEvacuation,
   nextOrdinal,
   phaseReasons,
+  priorityOf,
   type RecordedTaint,
   recordTaints,
   slicesFor,
@@ -43,7 +45,7 @@ import {
   wasStoppedByGate,
 } from "@lifeboat/core/failover/evacuation";
 import { checkAgainAt, done, type Outcome } from "@lifeboat/kit";
-import { type Binding, bindingsBy } from "../../context/bindings.ts";
+import { type Binding, bindingsBy, policyOf } from "../../context/bindings.ts";
 import type { Item, Track } from "./board.ts";
 import { Progress } from "./progress.ts";
 import { confirmTaints, isBehind, isCounted, writeStatus } from "./record-writes.ts";
@@ -170,11 +172,7 @@ export class Recorder {
     for (const slice of slices) await context.plane.create(evacuationSlices, slice, { signal });
     for (const [i, binding] of bindings.entries()) {
       const { exempt } = entries[i] ?? {};
-      if (exempt === undefined)
-        tellBinding(context, binding, "Normal", {
-          reason: "EvictionQueued",
-          message: queuedMessage(cluster, taint),
-        });
+      if (exempt === undefined) this.#tellQueued(current, binding, entries[i], taint);
     }
     const affected = entries.filter(({ exempt }) => exempt === undefined).length;
     context.log.info("recorded the workloads that a taint affects", {
@@ -191,6 +189,22 @@ export class Recorder {
       `Evacuation ${current.metadata.name}: ${affected} of ${entries.length} are queued because of the taint ${describeTaint(taint)}.`,
     );
     return existing.length + slices.length;
+  }
+
+  #tellQueued(
+    { metadata: { name }, spec: { cluster } }: Evacuation,
+    binding: Binding,
+    entry: EvacuationEntry | undefined,
+    taint: EvictingTaint,
+  ): void {
+    const { board, context } = this.#state;
+    const message = queuedMessage(cluster, taint);
+    tellBinding(context, binding, "Normal", { reason: "EvictionQueued", message });
+    if (entry === undefined || !board.orders.asksFor(entry, identityOf(taint))) return;
+    tellBinding(context, binding, "Warning", {
+      reason: "EvictionAwaitsApproval",
+      message: `Leaves cluster ${cluster} only after a person's approval: lifeboat evacuations approve ${name}`,
+    });
   }
 
   /** Everything on the cluster that no slice of the taint names yet. */
@@ -227,11 +241,11 @@ export class Recorder {
     const { context, defaultPurgeMode } = this.#state;
     return {
       defaultPurgeMode,
-      isFederated: ({ spec: { resource } }) => {
-        if (resource.kind !== "StatefulSet" || resource.apiVersion !== "apps/v1") return false;
-        const template = context.templates.get(resource);
-        return template?.metadata.annotations?.[wellKnown.FEDERATED] === "true";
-      },
+      asksForApproval: (binding) => asksForApproval(policyOf(context.informers, binding)),
+      priorityOf: (binding) =>
+        priorityOf(binding, policyOf(context.informers, binding), (name) =>
+          context.informers.priorityClasses.get({ namespace: "", name }),
+        ),
       isScripted: (apiVersion, kind) =>
         context.interpretation.isCustomized(apiVersion, kind, "health") ||
         context.interpretation.isCustomized(apiVersion, kind, "replicas"),

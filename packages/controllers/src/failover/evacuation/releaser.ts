@@ -56,9 +56,13 @@ export class Releaser {
   async look(signal: AbortSignal): Promise<Outcome> {
     this.#state.fleetRate.read();
     this.#readClock();
+    const endsAt = this.#state.board.expireApprovals(this.#state.context.time.moment());
     const releaseAt = await this.#releaseDue(signal);
     const tellAt = await this.#reservations.tellRate(signal);
-    const next = tellAt === undefined ? releaseAt : earlier(tellAt, releaseAt);
+    const next = [tellAt, endsAt, this.#state.fleetRate.overriddenUntil].reduce(
+      (at, one) => (one === undefined ? at : earlier(one, at)),
+      releaseAt,
+    );
     return next === undefined ? done : checkAgainAt(next);
   }
 

@@ -68,9 +68,9 @@ export class Reservations {
   reserve(lane: Lane, wanted: number, signal: AbortSignal): Promise<Reserved> {
     const { fleetRate, context } = this.#state;
     const decide = (budget: EvacuationBudget): RecordSwap<Reserved> => {
-      fleetRate.read();
+      fleetRate.read(budget);
       const rate = fleetRate.ofLane(lane);
-      if (budget.spec.paused || fleetRate.wasPaused || !(rate > 0)) return PAUSED;
+      if (fleetRate.wasPaused || !(rate > 0)) return PAUSED;
       const now = context.clock.now();
       const reservedUntil = this.usedUntil(budget, now);
       const answer = reserve({ reservedUntil, rate, wanted }, now);

@@ -27,6 +27,8 @@ export function summarize(board: Board, track: Track, now: Instant): Summary {
   const putBack: Item["entry"]["binding"][] = [];
   const kinds = new Map<string, number>();
   const line = { workloads: 0, passive: 0 };
+  let awaitingApproval = 0;
+  let paused = 0;
   let stranded = 0;
   let due = 0;
   let nextDueAt: Instant | undefined;
@@ -38,6 +40,11 @@ export function summarize(board: Board, track: Track, now: Instant): Summary {
     if (item.state !== "Queued") continue;
     const dueAt = board.dueAt(item);
     const isDue = dueAt !== undefined && dueAt <= now;
+    if (board.awaitsApproval(item)) {
+      awaitingApproval += 1;
+      continue;
+    }
+    if (board.orders.stopsNamespace(item.key.namespace)) paused += 1;
     if (item.held !== undefined) held.push(item);
     else {
       line[item.lane === "Workload" ? "workloads" : "passive"] += 1;
@@ -57,12 +64,14 @@ export function summarize(board: Board, track: Track, now: Instant): Summary {
   return {
     counts: {
       total: track.items.size,
-      queued: states.Queued - held.length,
+      queued: states.Queued - held.length - awaitingApproval,
       evicted: states.Evicted,
       done: states.Done,
       held: held.length,
       abandoned: states.Abandoned,
       exempt: states.Exempt,
+      ...(awaitingApproval === 0 ? {} : { awaitingApproval }),
+      ...(paused === 0 ? {} : { paused }),
     },
     stranded,
     due,

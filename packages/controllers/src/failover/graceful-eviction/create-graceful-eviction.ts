@@ -8,7 +8,8 @@
  *    there, and a person's declaration about a cluster may be void.
  * 2. Before a copy is let go because others are healthy, these are rendered again: health counts only for copies that are
  *    what they should be now (D9).
- * 3. Why an old copy waits is reported once, on the binding and the template, when it needs a person.
+ * 3. An old copy that gets requests through an ingress waits until load balancers confirm that they send no more (D27).
+ * 4. Why an old copy waits is reported once, on the binding and the template, when it needs a person.
  */
 import {
   type Cluster,
@@ -34,6 +35,7 @@ import {
   type FenceTrust,
   remedyOf,
   type TaskReason,
+  type UnconfirmedCause,
   taskReasons,
   type TasksPlan,
   type TasksView,
@@ -52,6 +54,7 @@ import {
   watching,
 } from "@lifeboat/kit";
 import {
+  allBindings,
   type Binding,
   bindingOf,
   bindingResource,
@@ -62,13 +65,18 @@ import {
 import { watchingSteps } from "../../context/clock-steps.ts";
 import type { PlaneContext } from "../../context/context.ts";
 import {
+  LeavingTrafficView,
+  type TrafficWaits,
+  watchingLeavingTraffic,
+} from "../../context/leaving-traffic.ts";
+import {
   outdatedIn,
   OUTDATED_MS,
   watchingRenderings,
   worksOf,
 } from "../../context/observe-works.ts";
 
-export interface GracefulEvictionOptions extends FenceTrust {
+export interface GracefulEvictionOptions extends FenceTrust, TrafficWaits {
   /** The plugins that let old copies go, by name; see `evictionPluginNames`. */
   readonly plugins: readonly string[];
 }
@@ -76,6 +84,8 @@ export interface GracefulEvictionOptions extends FenceTrust {
 export const DEFAULT_GRACEFUL_EVICTION: GracefulEvictionOptions = Object.freeze({
   plugins: evictionPluginNames,
   trustFencedCondition: false,
+  trafficDrainTimeoutMs: 60_000,
+  trafficDrainLimitMs: 600_000,
 });
 
 const CONCURRENCY = 8;
@@ -111,6 +121,7 @@ export function createGracefulEviction(
               ),
         ),
         ...watchingRenderings(context),
+        ...watchingLeavingTraffic(context, () => keysOf(allBindings(informers).filter(hasTasks))),
       ],
       reconcile: (key, signal) => evictions.look(key, signal),
     }),
@@ -172,9 +183,11 @@ class Evictions {
   readonly #trust: FenceTrust;
   /** By binding: what was last reported about copies that wait. */
   readonly #told = new Map<string, string>();
+  readonly #traffic: LeavingTrafficView;
 
   constructor(context: PlaneContext, options: GracefulEvictionOptions) {
     this.#context = context;
+    this.#traffic = new LeavingTrafficView(context, options);
     this.#plugins = evictionPlugins(options.plugins);
     const { trustFencedCondition } = options;
     this.#trust = { trustFencedCondition };
@@ -185,6 +198,7 @@ class Evictions {
     const binding = bindingOf(informers, key);
     if (binding === undefined || !hasTasks(binding) || isGoing(binding)) {
       this.#told.delete(formatKey(key));
+      this.#traffic.forget(formatKey(key));
       return done;
     }
     const view = this.#view(binding);
@@ -200,6 +214,13 @@ class Evictions {
     await this.#write(binding, plan, signal);
     this.#tell(binding, plan);
     if (plan.checkAgainAt !== undefined) times.push(plan.checkAgainAt);
+    const awaiting = plan.verdicts.filter(({ reason }) => TRAFFIC.has(reason));
+    this.#traffic.keepsWaiting(
+      formatKey(key),
+      awaiting.map(({ cluster }) => cluster),
+    );
+    const lapse = awaiting.length > 0 ? this.#traffic.nextLapse() : undefined;
+    if (lapse !== undefined) times.push(lapse);
     return times.length === 0 ? done : checkAgainAt(times.reduce((a, b) => (b < a ? b : a)));
   }
 
@@ -207,6 +228,7 @@ class Evictions {
     const { informers } = this.#context;
     const left = tasksOf(binding).map(({ fromCluster }) => fromCluster);
     const names = [...clusterNamesOf(binding), ...left];
+    const traffic = this.#traffic.of(binding);
     const found = names.flatMap((name) => informers.clusters.get({ namespace: "", name }) ?? []);
     return {
       binding,
@@ -214,6 +236,7 @@ class Evictions {
       clusters: new Map(found.map((cluster) => [cluster.metadata.name, cluster])),
       outdated: new Set(),
       plugins: this.#plugins,
+      ...(traffic !== undefined && { traffic }),
       ...this.#trust,
     };
   }
@@ -268,6 +291,12 @@ class Evictions {
         fate,
         reason,
       });
+      if (verdict.unconfirmed !== undefined)
+        this.#record(binding, {
+          type: "Warning",
+          reason: "TrafficNotConfirmed",
+          message: `The copy in cluster ${cluster} goes although it was not confirmed that it gets no requests: ${UNCONFIRMED[verdict.unconfirmed]}`,
+        });
       this.#record(binding, eventOf(verdict));
     }
   }
@@ -297,7 +326,22 @@ const TOLD: ReadonlySet<TaskReason> = new Set([
   "DispatchingSuspended",
   "GracePeriodEnding",
   "LastHealthyCopy",
+  "TrafficNotDrained",
+  "LastServedCopy",
 ]);
+
+/** Reasons to wait for load balancers: the end of a Lease may end the wait. */
+const TRAFFIC: ReadonlySet<TaskReason> = new Set([
+  "AwaitingTraffic",
+  "TrafficNotDrained",
+  "LastServedCopy",
+]);
+
+const UNCONFIRMED: Readonly<Record<UnconfirmedCause, string>> = {
+  NoLoadBalancer: "no load balancer of this control plane serves its ingress.",
+  ClusterSilent: "the cluster does not answer.",
+  LimitOver: "a load balancer that runs did not confirm it within --traffic-drain-limit.",
+};
 
 /** Whether the verdict lets a copy go because others are, or may be, healthy. */
 function restsOnHealth({ fate, reason }: TaskVerdict): boolean {

@@ -131,6 +131,7 @@ describe("a person's word that the cluster is off", () => {
     await say("Ready", "True");
     await fleet.advance("1s");
     const after = (await fleet.plane.get(clusters, KEY)).metadata;
-    expect(after.annotations).toEqual({ other: "x" });
+    expect(after.annotations).toMatchObject({ other: "x" });
+    expect(after.annotations).not.toHaveProperty(["lifeboat.dev/fenced"]);
   });
 });

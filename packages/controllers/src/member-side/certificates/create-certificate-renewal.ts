@@ -1,42 +1,48 @@
 /**
- * Renews the certificate of one cluster's agent while it runs, and follows the authorities of the control plane.
+ * Renews the certificate of one cluster's agent or detector while it runs, and follows the authorities of the control plane.
  *
- *   after 70 to 80 % of its life          a new key, a request under the agent's own name, the new certificate
+ *   after 70 to 80 % of its life          a new key, a request under its own name, the new certificate
  *   every minute                          the CA bundle of `kube-public/cluster-info`, which may hold the next authority
  *   when the certificate is refused       the bootstrap token, where one is configured; else a line in the log with what to do
  *
  * 1. A new pair is kept before it is used: an agent that dies between the two starts with a pair that is good.
  * 2. A bundle that is fetched replaces the one of before only through a connection that the latter has verified.
- * 3. On its Lease the agent reports which bundle it trusts, so that the old authority is not taken away too early.
- * 4. Nothing here ends the process: what fails is tried again after a pause, and what runs keeps running.
+ * 3. Several instances may share one identity and what is kept (a detector on every node): one that finds a newer certificate kept uses
+ *    it and asks for none.
+ * 4. On its Lease the agent reports which bundle it trusts, so that the old authority is not taken away too early.
+ * 5. Nothing here ends the process: what fails is tried again after a pause, and what runs keeps running.
  */
 import {
   type AnyObject,
+  certificateSigningRequests,
+  configMaps,
   decodeYaml,
   isRefused,
   type JsonObject,
+  leases,
   type New,
   orNothing,
-  type Resource,
 } from "@lifeboat/api";
 import { addMs, type Instant, sleep } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import {
   AGENT_CERTIFICATE_MS,
   CA_BUNDLE,
+  CERTIFICATE_SKEW_MS,
+  CLIENT_CERTIFICATE_MS,
   bundleMark,
   decideRenewal,
   type Life,
 } from "@lifeboat/core/clusters/certificates";
 import {
-  AGENTS_GROUP,
-  agentUser,
+  agentIdentity,
   CLIENT_SIGNER,
-  renewalRequestName,
+  detectorIdentity,
+  type RenewedIdentity,
 } from "@lifeboat/core/clusters/rights";
 import type { Client, KitPorts, Service } from "@lifeboat/kit";
 
-/** What an agent presents to the control plane, and what it trusts; all PEM. */
+/** What an agent or a detector presents to the control plane, and what it trusts; all PEM. */
 export interface AgentPair {
   readonly certificate: string;
   readonly key: string;
@@ -58,39 +64,22 @@ export interface CertificateRenewalPorts extends KitPorts {
   readLife(certificate: string): Life | undefined;
   /** Keeps a pair for the next start. */
   save(pair: AgentPair): Promise<void>;
+  /** What is kept by now, where others keep it as well; undefined: nothing that can be read. */
+  kept?(): Promise<AgentPair | undefined>;
   /** From now on new connections use this pair. */
   use(pair: AgentPair): void;
 }
 
 export interface CertificateRenewalOptions {
   readonly cluster: string;
-  /** The pair that the agent has started with. */
+  /** Whose certificate it is; an agent's when absent. */
+  readonly of?: "agent" | "detector";
+  /** The pair that it has started with. */
   readonly pair: AgentPair;
   /** How often the CA bundle is fetched; a minute when absent. */
   readonly lookEveryMs?: number;
 }
 
-const REQUESTS: Resource = {
-  group: "certificates.k8s.io",
-  version: "v1",
-  plural: "certificatesigningrequests",
-  kind: "CertificateSigningRequest",
-  namespaced: false,
-};
-const CONFIG_MAPS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
-const LEASES: Resource = {
-  group: "coordination.k8s.io",
-  version: "v1",
-  plural: "leases",
-  kind: "Lease",
-  namespaced: true,
-};
 const CLUSTER_INFO = { namespace: "kube-public", name: "cluster-info" };
 const LOOK_EVERY_MS = 60_000;
 /** The longest time until what failed is tried again. */
@@ -99,6 +88,8 @@ const FIRST_PAUSE_MS = 5000;
 /** How long an answer to a request is waited for. */
 const ANSWER_MS = 60_000;
 const POLL_MS = 1000;
+/** The shortest life that can be asked for. */
+const SHORTEST_MS = 600_000;
 
 /** Builds the service. */
 export function createCertificateRenewal(
@@ -114,6 +105,8 @@ export function createCertificateRenewal(
 class Renewal {
   readonly #ports: CertificateRenewalPorts;
   readonly #cluster: string;
+  readonly #of: "agent" | "detector";
+  readonly #identity: RenewedIdentity;
   readonly #lookEveryMs: number;
   #pair: AgentPair;
   /** Drawn once per certificate. */
@@ -122,10 +115,15 @@ class Renewal {
   #failures = 0;
   /** Until it is answered the same key asks again: a bootstrap token is good for one key. */
   #asked: { readonly request: string; readonly key: string } | undefined;
+  /** Issued and not kept yet: while it cannot be kept, no other is asked for. */
+  #issued: Omit<AgentPair, "bundle"> | undefined;
 
   constructor(ports: CertificateRenewalPorts, options: CertificateRenewalOptions) {
     this.#ports = ports;
     this.#cluster = options.cluster;
+    this.#of = options.of ?? "agent";
+    this.#identity =
+      this.#of === "agent" ? agentIdentity(this.#cluster) : detectorIdentity(this.#cluster);
     this.#pair = options.pair;
     this.#lookEveryMs = options.lookEveryMs ?? LOOK_EVERY_MS;
     this.#chance = ports.random.next();
@@ -142,7 +140,7 @@ class Renewal {
       } catch (error) {
         if (signal.aborted) return;
         wait = this.#pause();
-        log.warn("looking after the agent's certificate failed, trying again", {
+        log.warn(`looking after the ${this.#of}'s certificate failed, trying again`, {
           cluster: this.#cluster,
           error,
         });
@@ -166,9 +164,10 @@ class Renewal {
   }
 
   async #look(signal: AbortSignal): Promise<void> {
+    await this.#adopt();
     try {
       if (this.#due() <= this.#ports.clock.now())
-        await this.#renewBy(this.#ports.plane, renewalRequestName(this.#cluster), signal);
+        await this.#renewBy(this.#ports.plane, this.#identity.requestName, signal);
       await this.#followBundle(signal);
     } catch (error) {
       if (!isRefused(error, "Unauthorized")) throw error;
@@ -176,36 +175,57 @@ class Renewal {
     }
   }
 
+  /** Uses what another instance has kept, if its certificate ends later. */
+  async #adopt(): Promise<void> {
+    const kept = await this.#ports.kept?.();
+    if (kept === undefined || kept.certificate === this.#pair.certificate) return;
+    const endOf = (pair: AgentPair): number =>
+      this.#ports.readLife(pair.certificate)?.notAfter ?? 0;
+    if (endOf(kept) <= endOf(this.#pair)) return;
+    this.#ports.log.info("a newer certificate was kept by another instance", {
+      cluster: this.#cluster,
+    });
+    this.#pair = kept;
+    this.#asked = undefined;
+    this.#issued = undefined;
+    this.#chance = this.#ports.random.next();
+    this.#ports.use(kept);
+  }
+
   /** Takes over the bundle that the control plane publishes, and reports it on the Lease. */
   async #followBundle(signal: AbortSignal): Promise<void> {
     const { plane } = this.#ports;
-    const info = await orNothing(plane.get(CONFIG_MAPS, CLUSTER_INFO, { signal }));
+    const info = await orNothing(plane.get(configMaps, CLUSTER_INFO, { signal }));
     const bundle = bundleOf(info);
     if (bundle !== undefined && bundle !== this.#pair.bundle)
       await this.#take({ ...this.#pair, bundle });
+    // A detector has no Lease that a rotation of the authorities waits for.
+    if (this.#of !== "agent") return;
     const mark = bundleMark(this.#pair.bundle);
     if (mark === this.#reported) return;
     const key = { namespace: wellKnown.CLUSTER_NAMESPACE, name: this.#cluster };
     const body = { metadata: { annotations: { [CA_BUNDLE]: mark } } };
-    const lease = await orNothing(plane.patch(LEASES, key, { type: "merge", body }, { signal }));
+    const lease = await orNothing(plane.patch(leases, key, { type: "merge", body }, { signal }));
     // Without a Lease nothing is reported yet: the agent makes it after its first status.
     if (lease !== undefined) this.#reported = mark;
   }
 
   async #renewBy(client: Client, name: string | undefined, signal: AbortSignal): Promise<void> {
     const { clock } = this.#ports;
-    this.#asked ??= this.#ports.makeRequest({
-      commonName: agentUser(this.#cluster),
-      organizations: [AGENTS_GROUP],
-    });
+    if (this.#issued !== undefined) return this.#takeIssued(this.#issued);
+    this.#asked ??= this.#ports.makeRequest(this.#identity.subject);
     const { request, key } = this.#asked;
     if (name !== undefined)
-      await orNothing(client.delete(REQUESTS, { namespace: "", name }, { signal }));
-    const made = await client.create(REQUESTS, this.#newRequest(name, request), { signal });
+      await orNothing(
+        client.delete(certificateSigningRequests, { namespace: "", name }, { signal }),
+      );
+    const made = await client.create(certificateSigningRequests, this.#newRequest(name, request), {
+      signal,
+    });
     const until = addMs(clock.now(), ANSWER_MS);
     for (;;) {
       const answered = await client.get(
-        REQUESTS,
+        certificateSigningRequests,
         { namespace: "", name: made.metadata.name },
         { signal },
       );
@@ -213,10 +233,9 @@ class Renewal {
       if (certificate !== undefined) {
         if (this.#ports.readLife(certificate) === undefined)
           throw new Error("the control plane issued a certificate that cannot be read");
-        await this.#take({ certificate, key, bundle: this.#pair.bundle });
-        this.#chance = this.#ports.random.next();
+        this.#issued = { certificate, key };
         this.#asked = undefined;
-        return;
+        return this.#takeIssued(this.#issued);
       }
       if (clock.now() >= until)
         throw new Error(
@@ -229,23 +248,35 @@ class Renewal {
   #newRequest(name: string | undefined, request: string): New<AnyObject> {
     return {
       apiVersion: "certificates.k8s.io/v1",
-      kind: REQUESTS.kind,
+      kind: certificateSigningRequests.kind,
       metadata: name === undefined ? { generateName: `register-${this.#cluster}-` } : { name },
       spec: {
         request: btoa(request),
         signerName: CLIENT_SIGNER,
         usages: ["digital signature", "key encipherment", "client auth"],
-        expirationSeconds: AGENT_CERTIFICATE_MS / 1000,
+        expirationSeconds: this.#lifeSeconds(),
       },
     };
+  }
+
+  /** A person decided how long the certificate of a detector lives: the next one lives as long. */
+  #lifeSeconds(): number {
+    const life = this.#ports.readLife(this.#pair.certificate);
+    if (this.#of === "agent" || life === undefined) return AGENT_CERTIFICATE_MS / 1000;
+    const ms = life.notAfter - life.notBefore - CERTIFICATE_SKEW_MS;
+    return Math.floor(Math.min(CLIENT_CERTIFICATE_MS, Math.max(SHORTEST_MS, ms)) / 1000);
   }
 
   async #bootstrap(refusal: unknown, signal: AbortSignal): Promise<void> {
     const { bootstrap, log } = this.#ports;
     const cluster = this.#cluster;
     if (bootstrap === undefined) {
+      const remedy =
+        this.#of === "agent"
+          ? `no bootstrap token is configured; make one there (lifeboat token create --cluster ${cluster}) and register this cluster again with it (lifeboat register)`
+          : `another one is made by lifeboat register --detector ${cluster}`;
       log.error(
-        `the control plane refuses the certificate of this agent: it has ended or was revoked, and no bootstrap token is configured; make one there (lifeboat token create --cluster ${cluster}) and register this cluster again with it (lifeboat register)`,
+        `the control plane refuses the certificate of this ${this.#of}: it has ended or was revoked, and ${remedy}`,
         { cluster },
       );
       throw refusal;
@@ -257,6 +288,12 @@ class Renewal {
       },
     );
     await this.#renewBy(bootstrap, undefined, signal);
+  }
+
+  async #takeIssued(issued: Omit<AgentPair, "bundle">): Promise<void> {
+    await this.#take({ ...issued, bundle: this.#pair.bundle });
+    this.#issued = undefined;
+    this.#chance = this.#ports.random.next();
   }
 
   async #take(pair: AgentPair): Promise<void> {

@@ -2,9 +2,9 @@
  * A control plane and agents on a virtual clock, with certificates on paper: what a certificate or a bundle allows is checked on
  * every call, as TLS does. The authorities are names; the bundle is a list of them.
  */
-import { type AnyObject, failure, type New, Refused, type Resource } from "@lifeboat/api";
+import { type AnyObject, failure, leases, type New, Refused } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
-import { AGENTS_GROUP, agentUser } from "@lifeboat/core/clusters/rights";
+import { agentIdentity, detectorIdentity } from "@lifeboat/core/clusters/rights";
 import { CERTIFICATE_SKEW_MS } from "@lifeboat/core/clusters/certificates";
 import {
   type Client,
@@ -27,13 +27,6 @@ import { createCertificates } from "../../clusters/certificates/create-certifica
 import { type AgentPair, createCertificateRenewal } from "./create-certificate-renewal.ts";
 
 const CLUSTER_INFO = { namespace: "kube-public", name: "cluster-info" };
-const LEASES: Resource = {
-  group: "coordination.k8s.io",
-  version: "v1",
-  plural: "leases",
-  kind: "Lease",
-  namespaced: true,
-};
 
 /** The authorities of the control plane: the first signs and serves, all are trusted. */
 export interface Authorities {
@@ -54,6 +47,17 @@ export interface AgentOptions {
   readonly withToken?: boolean;
   /** Of the pair that it starts with; 24 hours when absent. */
   readonly lifeMs?: number;
+  /** A detector in the place of an agent: its instances share what they keep. */
+  readonly shared?: SharedPair;
+}
+
+/** What the instances of one detector keep together, as a Secret that is mounted on every node. */
+export interface SharedPair {
+  pair: AgentPair | undefined;
+  /** How often it was replaced. */
+  writes: number;
+  /** Whether the API server of the member refuses writes. */
+  isDown?: boolean;
 }
 
 export interface RunningAgent {
@@ -87,14 +91,23 @@ export async function startRenewalWorld(): Promise<RenewalWorld> {
   });
   await publish();
 
+  let instances = 0;
   const startAgent = async (options: AgentOptions): Promise<RunningAgent> => {
-    const { cluster, lifeMs = 24 * 3_600_000 } = options;
+    const { cluster, lifeMs = 24 * 3_600_000, shared } = options;
     const now = world.clock.now();
-    const user = agentUser(cluster);
-    const subject = { user, groups: [AGENTS_GROUP], publicKey: "first" };
+    const identity = shared === undefined ? agentIdentity(cluster) : detectorIdentity(cluster);
+    const { commonName: user, organizations: groups } = identity.subject;
+    const subject = { user, groups, publicKey: "first" };
     const notBefore = (now - CERTIFICATE_SKEW_MS) as Instant;
     const certificate = signer.sign({ ...subject, notBefore, notAfter: (now + lifeMs) as Instant });
-    let pair: AgentPair = { certificate, key: "first", bundle: authorities.names.join("\n") };
+    let pair: AgentPair = shared?.pair ?? {
+      certificate,
+      key: "first",
+      bundle: authorities.names.join("\n"),
+    };
+    if (shared !== undefined) shared.pair ??= pair;
+    instances += 1;
+    const instance = `${cluster}-${instances}`;
     let kept: AgentPair | undefined;
     let refusals = 0;
     const logged: string[] = [];
@@ -112,20 +125,18 @@ export async function startRenewalWorld(): Promise<RenewalWorld> {
       refusals += 1;
       throw new Refused(failure(401, "Unauthorized", "Unauthorized"));
     };
-    const plane = checked(
-      world.as({ name: user, groups: [AGENTS_GROUP, "system:masters"] }),
-      check,
-    );
+    const plane = checked(world.as({ name: user, groups: [...groups, "system:masters"] }), check);
     const token = world.as({
       name: "system:bootstrap:abcdef",
       groups: [`system:bootstrappers:lifeboat:cluster:${cluster}`, "system:masters"],
     });
-    await world.client.create(LEASES, {
-      apiVersion: "coordination.k8s.io/v1",
-      kind: "Lease",
-      metadata: { namespace: "karmada-cluster", name: cluster },
-      spec: {},
-    });
+    if (shared === undefined)
+      await world.client.create(leases, {
+        apiVersion: "coordination.k8s.io/v1",
+        kind: "Lease",
+        metadata: { namespace: "karmada-cluster", name: cluster },
+        spec: {},
+      });
     if (options.withToken === true)
       await world.client.create(resources.secrets, {
         apiVersion: "v1",
@@ -137,7 +148,7 @@ export async function startRenewalWorld(): Promise<RenewalWorld> {
     let requests = 0;
     const service = createCertificateRenewal(
       {
-        ...portsOf(world, cluster),
+        ...portsOf(world, shared === undefined ? cluster : instance),
         log: {
           ...silentLog,
           warn: (text) => logged.push(text),
@@ -147,20 +158,27 @@ export async function startRenewalWorld(): Promise<RenewalWorld> {
         ...(options.withToken === true ? { bootstrap: token } : {}),
         makeRequest: ({ commonName, organizations }) => {
           requests += 1;
-          const key = `${cluster}-${requests}`;
+          const key = `${shared === undefined ? cluster : instance}-${requests}`;
           return { request: paperRequest(commonName, organizations, key), key };
         },
         readLife: readPaperCertificate,
         save: (saved) => {
+          if (shared?.isDown === true) return Promise.reject(new NotSent("the member is down"));
           kept = saved;
+          if (shared !== undefined) {
+            shared.pair = saved;
+            shared.writes += 1;
+          }
           return Promise.resolve();
         },
+        ...(shared !== undefined && { kept: () => Promise.resolve(shared.pair) }),
         use: (used) => {
           pair = used;
         },
       },
       {
         cluster,
+        of: shared === undefined ? "agent" : "detector",
         pair,
         ...(options.lookEveryMs === undefined ? {} : { lookEveryMs: options.lookEveryMs }),
       },

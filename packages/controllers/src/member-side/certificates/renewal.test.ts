@@ -1,18 +1,25 @@
-import { type Resource } from "@lifeboat/api";
+import {
+  certificateSigningRequests,
+  clusters,
+  controlPlaneKinds,
+  crdOf,
+  type JsonObject,
+  leases,
+  type Resource,
+} from "@lifeboat/api";
+import { addMs } from "@lifeboat/base";
 import { bundleMark } from "@lifeboat/core/clusters/certificates";
-import { agentUser } from "@lifeboat/core/clusters/rights";
-import { readPaperCertificate } from "@lifeboat/testkit";
+import {
+  agentUser,
+  detectorIdentity,
+  detectorRoleObjects,
+  detectorUser,
+} from "@lifeboat/core/clusters/rights";
+import { createPaperSigner, newCluster, readPaperCertificate, resources } from "@lifeboat/testkit";
 import { describe, expect, it, test } from "vitest";
-import { type RunningAgent, startRenewalWorld } from "./renewal-world.suite.ts";
+import { type RunningAgent, type SharedPair, startRenewalWorld } from "./renewal-world.suite.ts";
 
 const HOUR = 3_600_000;
-const leases: Resource = {
-  group: "coordination.k8s.io",
-  version: "v1",
-  plural: "leases",
-  kind: "Lease",
-  namespaced: true,
-};
 const certificateOf = (agent: RunningAgent) => {
   const read = readPaperCertificate(agent.used().certificate);
   if (read === undefined) throw new Error("the agent has a certificate");
@@ -57,6 +64,125 @@ describe("an agent's certificate", () => {
     expect(agent.refusals()).toBeGreaterThan(9);
     expect(agent.refusals()).toBeLessThan(60);
     await agent.stop();
+  });
+});
+
+describe("a detector's certificate", () => {
+  const DAY = 24 * HOUR;
+  const clusterRoles: Resource = {
+    group: "rbac.authorization.k8s.io",
+    version: "v1",
+    plural: "clusterroles",
+    kind: "ClusterRole",
+    namespaced: false,
+  };
+
+  /** A world in which the detector of eu-1 is registered. */
+  async function registered() {
+    const opened = await startRenewalWorld();
+    const { client } = opened.world;
+    const crd = await client.create(resources.crds, clusterCrd());
+    // As housekeeping does it, which would be busy for all the days of these tests.
+    const { names } = crd["spec"] as { readonly names: JsonObject };
+    const conditions = ["NamesAccepted", "Established"].map((type) => ({ type, status: "True" }));
+    const status = { acceptedNames: names, storedVersions: ["v1alpha1"], conditions };
+    await client.update(
+      resources.crds,
+      { ...crd, status },
+      {
+        subresource: "status",
+      },
+    );
+    const cluster = await client.create(clusters, newCluster("eu-1"));
+    const [role] = detectorRoleObjects("eu-1");
+    if (role === undefined) throw new Error("a detector has a ClusterRole");
+    const annotations = { "lifeboat.dev/cluster-uid": cluster.metadata.uid ?? "" };
+    await client.create(clusterRoles, { ...role, metadata: { ...role.metadata, annotations } });
+    return opened;
+  }
+  function clusterCrd() {
+    const kind = controlPlaneKinds.find(({ plural }) => plural === clusters.plural);
+    if (kind === undefined) throw new Error("Clusters are a kind");
+    return crdOf(kind);
+  }
+  const shareNothingYet = (): SharedPair => ({ pair: undefined, writes: 0 });
+  const start = { cluster: "eu-1", lifeMs: 30 * DAY, lookEveryMs: 6 * HOUR };
+
+  it("is renewed while it runs, lives as long as the first, and is never refused", async () => {
+    const { world, startAgent } = await registered();
+    const detector = await startAgent({ ...start, shared: shareNothingYet() });
+    await world.advance(20.9 * DAY);
+    expect(certificateOf(detector).publicKey).toBe("first");
+    await world.advance(3.2 * DAY);
+    const renewed = certificateOf(detector);
+    expect(renewed).toMatchObject({ user: detectorUser("eu-1"), publicKey: "eu-1-1-1" });
+    const life = renewed.notAfter - renewed.notBefore;
+    expect(life / DAY).toBeCloseTo(30, 1);
+    expect(detector.kept()).toEqual(detector.used());
+    await world.advance(45 * DAY);
+    expect(detector.refusals()).toBe(0);
+    expect(certificateOf(detector).notAfter - world.clock.now()).toBeGreaterThan(0.19 * life);
+    await detector.stop();
+  });
+
+  it("is renewed once for all nodes: the others use what one has kept", async () => {
+    const { world, startAgent } = await registered();
+    const shared = shareNothingYet();
+    const nodes = [];
+    for (let n = 0; n < 5; n++) nodes.push(await startAgent({ ...start, shared }));
+    await world.advance(24.2 * DAY);
+    const keys = new Set(nodes.map((node) => node.used().key));
+    expect([...keys]).toEqual([shared.pair?.key]);
+    expect(shared.pair?.key).not.toBe("first");
+    expect(shared.writes).toBe(1);
+    for (const node of nodes) expect(node.refusals()).toBe(0);
+    for (const node of nodes) await node.stop();
+    // One that starts now begins with what is kept.
+    const late = await startAgent({ ...start, shared });
+    expect(late.used()).toEqual(shared.pair);
+    await late.stop();
+  });
+
+  it("is not used before it is kept, and is asked for again when the member is back", async () => {
+    const { world, startAgent } = await registered();
+    const shared = shareNothingYet();
+    const detector = await startAgent({ ...start, shared });
+    shared.isDown = true;
+    await world.advance(24.2 * DAY);
+    expect(detector.used().key).toBe("first");
+    const asked = async (): Promise<string | undefined> =>
+      (await world.client.get(certificateSigningRequests, { namespace: "", name: "detector-eu-1" }))
+        .metadata.uid;
+    const first = await asked();
+    await world.advance("1h");
+    // While it cannot be kept, no other one is asked for.
+    expect(await asked()).toBe(first);
+    expect(detector.refusals()).toBe(0);
+    shared.isDown = false;
+    await world.advance("2m");
+    expect(detector.used().key).toBe("eu-1-1-1");
+    expect(shared.pair).toEqual(detector.used());
+    await detector.stop();
+  });
+
+  it("that ended is told with what to do, and what a person makes is taken without a restart", async () => {
+    const { world, startAgent, authorities } = await registered();
+    const shared = shareNothingYet();
+    const detector = await startAgent({ ...start, lifeMs: -1, shared });
+    await world.advance("10m");
+    expect(detector.logged[0]).toContain("lifeboat register --detector eu-1");
+    const notBefore = world.clock.now();
+    const notAfter = addMs(notBefore, 30 * DAY);
+    const { commonName: user, organizations: groups } = detectorIdentity("eu-1").subject;
+    const signer = createPaperSigner(() => authorities.names[0] ?? "");
+    const certificate = signer.sign({ user, groups, publicKey: "person", notBefore, notAfter });
+    shared.pair = { certificate, key: "person", bundle: "ca1" };
+    await world.advance("11m");
+    expect(detector.used().key).toBe("person");
+    const before = detector.refusals();
+    await world.advance("1h");
+    expect(detector.refusals()).toBe(before);
+    await detector.stop();
   });
 });
 

@@ -112,6 +112,7 @@ test("no certificate lapses in ten years", async () => {
           registration: undefined,
           isLeaving: false,
           tombstone: undefined,
+          isDetectorRegistered: false,
         } as const;
         expect(decideRequest(view, clock.now()).kind).toBe("approve");
         const plan = decideRequest({ ...view, isApproved: true }, clock.now());

@@ -15,7 +15,7 @@
  *    (`lookAgain`).
  * 3. A Work that comes back from the plane as it was last reported is not reconciled: nothing in it is new.
  */
-import type { ObjectKey, Work } from "@lifeboat/api";
+import type { Cluster, ObjectKey, Work } from "@lifeboat/api";
 import { executionNamespace } from "@lifeboat/core/propagation/rendering";
 import {
   type Client,
@@ -30,6 +30,7 @@ import {
   type Service,
 } from "@lifeboat/kit";
 import type { Interpretation } from "../../context/interpretation.ts";
+import { createFederatedPods, type FederatedPods } from "../federated-pods/federated-pods.ts";
 import type { ManifestPorts } from "./keep-manifest.ts";
 import { type KeepPorts, keepWork } from "./keep-work.ts";
 import { LateCreates } from "./late-creates.ts";
@@ -56,6 +57,8 @@ export interface ClusterExecutionParts {
   readonly word: PlaneWord;
   readonly events: EventRecorder;
   readonly interpretation: Interpretation;
+  /** The Cluster of the member; absent: where it is is not known. */
+  readonly own?: () => Cluster | undefined;
   /** How much the member may put into an informer's copy; absent: it is trusted. */
   readonly limits?: CollectionLimits;
 }
@@ -83,6 +86,7 @@ class WorksOfCluster implements ClusterExecution {
   readonly #controller: Controller;
   readonly #ports: KeepPorts;
   readonly #memories: WorkMemories;
+  readonly #federatedPods: FederatedPods;
 
   constructor(ports: KitPorts, parts: ClusterExecutionParts) {
     const { cluster, plane, member, events, works, word, limits } = parts;
@@ -91,6 +95,7 @@ class WorksOfCluster implements ClusterExecution {
     const source = { member, namespace: executionNamespace(cluster), ...(limits && { limits }) };
     this.name = `execution ${cluster}`;
     this.#parts = parts;
+    this.#federatedPods = createFederatedPods({ ...ports, log }, parts);
     this.#ports = {
       cluster,
       clock,
@@ -115,6 +120,7 @@ class WorksOfCluster implements ClusterExecution {
               let isFirst = true;
               const unsubscribe = works.subscribe((key) => {
                 if (isFirst) this.#memories.inherit(key.name);
+                this.#federatedPods.see(works.get(key));
                 if (!this.#isOwnReport(key)) add(key);
               });
               isFirst = false;
@@ -130,7 +136,7 @@ class WorksOfCluster implements ClusterExecution {
   async run(signal: AbortSignal): Promise<void> {
     this.#memories.begin();
     try {
-      await this.#controller.run(signal);
+      await Promise.all([this.#controller.run(signal), this.#federatedPods.run(signal)]);
     } finally {
       this.#memories.clear();
       await this.#ports.objects.stop();

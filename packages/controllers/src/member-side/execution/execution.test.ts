@@ -1,6 +1,7 @@
 /** Execution in a fleet: what Works ask for is in members, what members report is on Works, and nothing else is touched. */
 import {
   type AnyObject,
+  clusterRoles,
   clusters,
   type Condition,
   findCondition,
@@ -27,13 +28,6 @@ import { builtinInterpretation, InterpretationFailed } from "../../context/inter
 import { createExecution } from "../../propagation/execution/create-execution.ts";
 import { ES, marked, nameOf, workOf, writesDuring } from "./execution.suite.ts";
 
-const clusterRoles: Resource = {
-  group: "rbac.authorization.k8s.io",
-  version: "v1",
-  plural: "clusterroles",
-  kind: "ClusterRole",
-  namespaced: false,
-};
 const jobs: Resource = {
   group: "batch",
   version: "v1",

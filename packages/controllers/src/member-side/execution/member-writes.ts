@@ -1,5 +1,5 @@
 /** Single calls to a member on behalf of a Work, counted; `late` records whether they were answered. */
-import { type AnyObject, isRefused, type JsonObject, type New, Refused } from "@lifeboat/api";
+import { type AnyObject, isRefused, type JsonObject, type New, pods, Refused } from "@lifeboat/api";
 import { anew } from "@lifeboat/base";
 import { type Fields, wellKnown } from "@lifeboat/core";
 import type { ApplyCommand, RemoveCommand } from "@lifeboat/core/propagation/applying";
@@ -108,7 +108,7 @@ export class MemberWrites {
     selection: { readonly namespace: string; readonly labelSelector: string },
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { items } = await this.#member.list(PODS, { ...selection, limit: 1, signal });
+    const { items } = await this.#member.list(pods, { ...selection, limit: 1, signal });
     // What is no list is no proof that there are none.
     if (!Array.isArray(items)) throw new OutcomeUnknown(SOMETHING_ELSE);
     return items.length > 0;
@@ -157,8 +157,6 @@ export function isSameObject(answer: unknown, { key }: ObjectReference): boolean
     typeof metadata.resourceVersion === "string"
   );
 }
-
-const PODS = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true } as const;
 
 /** Whether the Work is to go only once its copy has stopped running. */
 export function waitsForDependents(annotations: Readonly<Record<string, string>> = {}): boolean {

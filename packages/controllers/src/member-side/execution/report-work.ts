@@ -6,10 +6,10 @@
  */
 import { type Work, works as workResource } from "@lifeboat/api";
 import type { Clock, Instant } from "@lifeboat/base";
-import { type Fields, wellKnown } from "@lifeboat/core";
 import {
   decideWorkStatus,
   type ManifestReport,
+  templateOf,
   type WorkStatusEvent,
 } from "@lifeboat/core/propagation/observing";
 import type { Client, EventRecorder } from "@lifeboat/kit";
@@ -69,18 +69,4 @@ function record(
     const template = templateOf(manifest);
     if (template !== undefined) events.record(template, { type, reason, message });
   }
-}
-
-/** The template as the manifest names it; undefined when it does not. */
-function templateOf(manifest: Fields) {
-  const { apiVersion, kind, metadata } = manifest as Partial<Work>;
-  const uid = metadata?.annotations?.[wellKnown.TEMPLATE_UID];
-  if (apiVersion === undefined || kind === undefined || metadata === undefined) return undefined;
-  if (uid === undefined) return undefined;
-  const { name, namespace } = metadata;
-  return {
-    apiVersion,
-    kind,
-    metadata: { name, uid, ...(namespace !== undefined && { namespace }) },
-  };
 }

@@ -10,6 +10,7 @@
 import { type Cluster, isRefused, keyOf, orNothing, Refused } from "@lifeboat/api";
 import { formatMicroTime, sleep } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
+import { ENDORSEMENT_VERSION } from "@lifeboat/core/clusters/agents";
 import {
   type Client,
   type KitPorts,
@@ -116,7 +117,7 @@ class Beat {
       metadata: {
         namespace: wellKnown.CLUSTER_NAMESPACE,
         name: cluster,
-        annotations: { [wellKnown.ENDORSEMENT]: "v1", ...this.#parts.annotations() },
+        annotations: { [wellKnown.ENDORSEMENT]: ENDORSEMENT_VERSION, ...this.#parts.annotations() },
         ownerReferences: [{ apiVersion, kind, name, uid }],
       },
       spec: {

@@ -13,17 +13,25 @@ import { restoredCondition } from "@lifeboat/core/propagation/brake";
 import type { Client } from "@lifeboat/kit";
 import { changeRecord, swapRecordStatus } from "../../context/fleet-record.ts";
 
-export async function holdDeletions(
-  { clock }: { readonly clock: Clock },
+export function holdDeletions(
+  ports: { readonly clock: Clock },
   plane: Client,
   takenAt: string,
+): Promise<void> {
+  return holdDeletionsAs(ports, plane, restoredCondition(takenAt));
+}
+
+/** The same hold for another reason: the condition that the record is to show. */
+export async function holdDeletionsAs(
+  { clock }: { readonly clock: Clock },
+  plane: Client,
+  condition: ReturnType<typeof restoredCondition>,
 ): Promise<void> {
   await changeRecord(plane, (parts) => {
     const { restoreAgreedAt, ...spec } = parts.spec;
     return restoreAgreedAt === undefined ? parts : { ...parts, spec };
   });
   await swapRecordStatus(plane, ({ status }) => {
-    const condition = restoredCondition(takenAt);
     const conditions = setCondition(status?.conditions, condition, clock.now());
     return { status: { ...status, conditions }, answer: undefined };
   });

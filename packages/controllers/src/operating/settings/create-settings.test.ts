@@ -1,15 +1,8 @@
 /** The settings of a running control plane can be read through its API, and are written only when they change. */
+import { configMaps } from "@lifeboat/api";
 import { createFleet, type Fleet } from "@lifeboat/testkit";
 import { afterEach, expect, it } from "vitest";
 import { createSettings, readSettings, SETTINGS_KEY } from "./create-settings.ts";
-
-const CONFIG_MAPS = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-} as const;
 
 let fleet: Fleet;
 let settings: Readonly<Record<string, string>>;
@@ -22,7 +15,7 @@ async function start(): Promise<void> {
 }
 
 const version = async (): Promise<string> =>
-  (await fleet.plane.get(CONFIG_MAPS, SETTINGS_KEY)).metadata.resourceVersion;
+  (await fleet.plane.get(configMaps, SETTINGS_KEY)).metadata.resourceVersion;
 
 it("are there once the control plane runs", async () => {
   await start();
@@ -47,7 +40,7 @@ it("are replaced whole by a restart with others", async () => {
 
 it("come back after they were deleted and the control plane started again", async () => {
   await start();
-  await fleet.plane.delete(CONFIG_MAPS, SETTINGS_KEY);
+  await fleet.plane.delete(configMaps, SETTINGS_KEY);
   expect(await readSettings(fleet.plane)).toBeUndefined();
   await fleet.restart();
   await fleet.advance("2s");

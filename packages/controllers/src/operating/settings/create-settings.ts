@@ -1,15 +1,14 @@
 /**
  * Publishes the settings that the control plane runs with, so that every user who may read its API sees them: the ConfigMap
- * `lifeboat-system/settings`, one key per flag. It is for reading; the control plane never obeys it.
+ * `lifeboat-system/settings`, one key per flag. The gates in it outlive a restart (D29, `plane/src/gates.ts`); the rest is for reading.
  *
  * It is written when this process starts to run controllers, and only when its content differs. While the server does
  * not take it, it is tried again.
  */
-import { equalJson } from "@lifeboat/api";
+import { configMaps, equalJson } from "@lifeboat/api";
 import type { Client, Service } from "@lifeboat/kit";
 import type { PlaneContext } from "../../context/context.ts";
 import {
-  CONFIG_MAPS,
   ensureOwnNamespace,
   findConfigMap,
   OWN_NAMESPACE,
@@ -40,11 +39,11 @@ async function publish(plane: Client, settings: PublishedSettings): Promise<void
   const found = await findConfigMap(plane, SETTINGS_KEY);
   if (found !== undefined) {
     if (equalJson(found["data"] ?? {}, settings)) return;
-    await plane.update(CONFIG_MAPS, { ...found, data: settings });
+    await plane.update(configMaps, { ...found, data: settings });
     return;
   }
   await ensureOwnNamespace(plane);
-  await plane.create(CONFIG_MAPS, {
+  await plane.create(configMaps, {
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: SETTINGS_KEY,

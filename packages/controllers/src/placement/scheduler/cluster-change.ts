@@ -9,6 +9,8 @@ export interface ClusterChange {
   readonly fitsMore: boolean;
   /** It has more room than before. */
   readonly hasMoreRoom: boolean;
+  /** It became ready, which only federated StatefulSets ask for (D15). */
+  readonly livens: boolean;
   /** What it holds may have to leave. */
   readonly mayLose: boolean;
 }
@@ -24,14 +26,17 @@ export function clusterChangeOf(
     now,
     fitsMore: now !== undefined && fitsMore(old, now),
     hasMoreRoom: now !== undefined && hasMoreRoom(old, now),
+    livens: now?.isReady === true && old?.isReady !== true,
     mayLose: old !== undefined && mayLose(old, now),
   };
-  return change.fitsMore || change.hasMoreRoom || change.mayLose ? change : undefined;
+  const means = change.fitsMore || change.hasMoreRoom || change.livens || change.mayLose;
+  return means ? change : undefined;
 }
 
 function fitsMore(old: Candidate | undefined, now: Candidate): boolean {
   if (old === undefined || hasOtherTraits(old, now)) return true;
   if (old.hasStaleCopies && !now.hasStaleCopies) return true;
+  if (old.hasUnsupportedAgent && !now.hasUnsupportedAgent) return true;
   if (old.isDeleting && !now.isDeleting) return true;
   const borne = new Set(now.taints.map(({ text }) => text));
   if (old.taints.some(({ text }) => !borne.has(text))) return true;

@@ -21,8 +21,9 @@ import {
   type ObjectKey,
   parseKey,
 } from "@lifeboat/api";
-import type { Cancel } from "@lifeboat/base";
+import type { Cancel, Instant } from "@lifeboat/base";
 import { clusterNamesOf, isScheduled } from "@lifeboat/core/binding";
+import { confirmedDepartures, isQuorum } from "@lifeboat/core/federated";
 import {
   type Candidate,
   isLetBack,
@@ -35,6 +36,7 @@ import {
 } from "@lifeboat/core/placement";
 import { hasScheduler } from "@lifeboat/core/propagation/matching";
 import {
+  checkAgainAt,
   type ControllerWatch,
   createController,
   done,
@@ -62,6 +64,8 @@ export interface SchedulerOptions {
   readonly estimator?: Estimator;
   /** How often clusters count their room; 10 seconds when absent. */
   readonly clusterStatusUpdateFrequencyMs?: number;
+  /** How long a replica that leaves a quorum waits for the application to let it go; 0 or absent: for ever. */
+  readonly letGoTimeoutMs?: number;
 }
 
 const DEFAULT_SCHEDULER = "default-scheduler";
@@ -86,6 +90,7 @@ class Scheduler {
   readonly #estimator: Estimator | undefined;
   readonly #metrics: SchedulerMetrics;
   readonly #countMs: number;
+  readonly #letGoTimeoutMs: number;
   #interest = new Interest();
   #ledger: RoomLedger;
   #cancelExpiry: Cancel | undefined;
@@ -101,6 +106,7 @@ class Scheduler {
     this.#name = options.schedulerName ?? DEFAULT_SCHEDULER;
     this.#estimator = options.estimator;
     this.#countMs = clusterStatusUpdateFrequencyMs;
+    this.#letGoTimeoutMs = options.letGoTimeoutMs ?? 0;
     this.#ledger = new RoomLedger(this.#countMs);
     this.#metrics = declareSchedulerMetrics(context.metrics);
   }
@@ -162,12 +168,13 @@ class Scheduler {
       known !== undefined &&
       !hasCondition(now.status?.conditions, "Scheduled") &&
       isLetBack(known, now);
-    if (known === undefined || mayReturn || (isChanged && this.#isToLeave(now)))
+    const mayStep = known !== undefined && mayStepOn(known, now);
+    if (known === undefined || mayReturn || mayStep || (isChanged && this.#isToLeave(now)))
       this.#forced.add(id);
     const freed = this.#ledger.takeIn(id, known, now, this.#context.time.moment());
     this.#roomIsFree(freed.map(({ cluster }) => cluster));
     this.#expireLater();
-    const isConcerned = isChanged || mayReturn;
+    const isConcerned = isChanged || mayReturn || mayStep;
     if (isConcerned) this.#metrics.incoming.add(1, { event: "BindingChanged" });
     return isConcerned;
   }
@@ -178,13 +185,17 @@ class Scheduler {
     return clusterNamesOf(binding).some((name) => byName.get(name)?.isDeleting !== false);
   }
 
-  #clusterChanged({ name, now, fitsMore, hasMoreRoom, mayLose }: ClusterChange): void {
+  #clusterChanged({ name, now, fitsMore, hasMoreRoom, livens, mayLose }: ClusterChange): void {
     const concerned = new Set<string>();
-    if (mayLose)
+    if (mayLose) {
       for (const { metadata } of bindingsBy(this.#context.informers, "cluster", name))
         concerned.add(formatKey({ namespace: metadata.namespace ?? "", name: metadata.name }));
+      for (const id of this.#interest.concernedByLoss()) concerned.add(id);
+    }
     if (fitsMore && now !== undefined)
       for (const id of this.#interest.concernedByFit(now)) concerned.add(id);
+    if (livens && now !== undefined)
+      for (const id of this.#interest.concernedByLife(now)) concerned.add(id);
     if (hasMoreRoom && now !== undefined)
       for (const id of this.#interest.concernedByRoom(now)) concerned.add(id);
     this.#force(concerned);
@@ -234,7 +245,13 @@ class Scheduler {
     try {
       const due = whyDue(binding, this.#context.fleetView.fleet);
       if (due === undefined) await writeObserved(write, binding);
-      else await this.#schedule(id, binding, due, write);
+      else {
+        const again = await this.#schedule(id, binding, due, write);
+        if (again !== undefined) {
+          this.#forced.add(id);
+          return checkAgainAt(again);
+        }
+      }
     } catch (error) {
       // One that was reconciled for a change of its own may have been placed by another scheduler meanwhile.
       if (isForced) this.#failed.add(id);
@@ -243,7 +260,13 @@ class Scheduler {
     return done;
   }
 
-  async #schedule(id: string, binding: Binding, due: ScheduleReason, write: Write): Promise<void> {
+  /** Answers when time alone changes the decision. */
+  async #schedule(
+    id: string,
+    binding: Binding,
+    due: ScheduleReason,
+    write: Write,
+  ): Promise<Instant | undefined> {
     const { clock, time } = this.#context;
     const estimates = await this.#estimator?.estimate(binding);
     const started = clock.monotonic();
@@ -269,12 +292,14 @@ class Scheduler {
       this.#metrics.attempts.add(1, { result, schedule_type });
       this.#metrics.duration.observe(seconds, { result, schedule_type });
     }
+    return decision.again;
   }
 
   #viewOf(binding: Binding, estimates: ReadonlyMap<string, number> | undefined): PlacementView {
     const { fleet } = this.#context.fleetView;
     const { reserved } = this.#ledger;
-    const seen = { fleet, reserved, ...(estimates !== undefined && { estimates }) };
+    const letGoTimeoutMs = this.#letGoTimeoutMs;
+    const seen = { fleet, reserved, letGoTimeoutMs, ...(estimates !== undefined && { estimates }) };
     return placementViewOf(binding, seen, "result");
   }
 
@@ -303,6 +328,19 @@ const AWAITED: Readonly<Record<PlacementDecision["reason"], Awaited | undefined>
   Unschedulable: "room",
   AwaitingPurge: undefined,
 };
+
+/**
+ * Whether a quorum may start its next pod, because those before it are reported ready, or let one go, because the application
+ * confirmed it (D15).
+ */
+function mayStepOn(old: Binding, now: Binding): boolean {
+  if (isQuorum(old) !== isQuorum(now)) return true;
+  return (
+    isQuorum(now) &&
+    (confirmedDepartures(old) !== confirmedDepartures(now) ||
+      !equalJson(old.status?.aggregatedStatus, now.status?.aggregatedStatus))
+  );
+}
 
 /** Not to be placed now, whatever is due. */
 function isHeldBack({ metadata, spec }: Binding): boolean {

@@ -5,8 +5,11 @@
  * each group once and then costs what it concerns.
  *
  *   follower   goes to every cluster that fits: concerned when a cluster begins to fit
+ *   federated  has a fixed share in each cluster: concerned also when a cluster becomes ready, and when one goes in which it
+ *              has none, because its headless Service is there (D15)
  *   waiting    found no placement: concerned when a cluster begins to fit, or has more room if it waits for room
  */
+import { isFederated } from "@lifeboat/core/federated";
 import { type Candidate, followsClusters, readPlacement } from "@lifeboat/core/placement";
 import type { Binding } from "../../context/bindings.ts";
 
@@ -16,6 +19,7 @@ export type Awaited = "fit" | "room";
 interface Group {
   readonly matches: (candidate: Candidate) => boolean;
   readonly followers: Set<string>;
+  readonly federated: Set<string>;
   readonly waiting: Map<string, Awaited>;
   /** How many bindings belong to it. */
   members: number;
@@ -47,6 +51,8 @@ export class Interest {
     }
     if (canFollow(binding)) group.followers.add(key);
     else group.followers.delete(key);
+    if (isFederated(binding)) group.federated.add(key);
+    else group.federated.delete(key);
   }
 
   /** undefined: it waits for nothing. */
@@ -64,6 +70,7 @@ export class Interest {
     const group = this.#groups.get(member.group);
     if (group === undefined) return;
     group.followers.delete(key);
+    group.federated.delete(key);
     group.waiting.delete(key);
     group.members -= 1;
     if (group.members === 0) this.#groups.delete(member.group);
@@ -76,6 +83,17 @@ export class Interest {
       yield* followers;
       yield* waiting.keys();
     }
+  }
+
+  /** The bindings that are concerned when this cluster becomes ready. */
+  *concernedByLife(candidate: Candidate): Iterable<string> {
+    for (const { matches, federated } of this.#groups.values())
+      if (federated.size > 0 && matches(candidate)) yield* federated;
+  }
+
+  /** The bindings that are concerned when a cluster goes, whether they run there or not. */
+  *concernedByLoss(): Iterable<string> {
+    for (const { federated } of this.#groups.values()) yield* federated;
   }
 
   /** The bindings that are concerned when this cluster has more room. */
@@ -96,6 +114,7 @@ function newGroup(placement: Binding["spec"]["placement"]): Group {
   return {
     matches: (candidate) => terms.some(({ matches }) => matches(candidate)),
     followers: new Set(),
+    federated: new Set(),
     waiting: new Map(),
     members: 0,
   };
@@ -104,6 +123,7 @@ function newGroup(placement: Binding["spec"]["placement"]): Group {
 /** A binding that has as many clusters as it may have gains nothing by another one. */
 function canFollow(binding: Binding): boolean {
   if (!followsClusters(binding)) return false;
+  if (isFederated(binding)) return true;
   const { placement, clusters = [] } = binding.spec;
   const rule = placement?.spreadConstraints?.find(
     ({ spreadByField }) => spreadByField === "cluster",

@@ -59,6 +59,14 @@ async function join(
   await fleet.settle();
 }
 
+const READY = {
+  type: "Ready",
+  status: "True" as const,
+  reason: "ClusterReady",
+  message: "",
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+};
+
 const statusWith = (pods: number): NonNullable<Cluster["status"]> => ({
   apiEnablements: [
     { groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] },
@@ -297,6 +305,32 @@ describe("changes of clusters", () => {
     await changeCluster("m2", { metadata: { labels: { tier: null } } });
     expect(await shares()).toEqual({});
     expect(await scheduled()).toMatchObject({ status: "False", reason: "NoClusterFit" });
+  });
+
+  it("take a cluster that goes out of the reach of a federated StatefulSet without a share there (D15)", async () => {
+    await start();
+    for (const name of ["m1", "m2"]) {
+      await join(name);
+      const cluster = await fleet.plane.get(clusters, { namespace: "", name });
+      const status = { ...statusWith(100), conditions: [READY] };
+      await fleet.plane.update(clusters, { ...cluster, status }, { subresource: "status" });
+    }
+    const set = newBinding("store", { replicas: 1 });
+    const annotations = { [wellKnown.FEDERATED_SHARES]: "{}" };
+    await fleet.plane.create(resourceBindings, {
+      ...set,
+      metadata: { ...set.metadata, annotations },
+    });
+    await fleet.settle();
+    const reach = async (): Promise<unknown> => {
+      const { metadata } = await binding("store");
+      const record = metadata.annotations?.[wellKnown.FEDERATED_RECORD] ?? "{}";
+      return (JSON.parse(record) as { clusters?: unknown }).clusters;
+    };
+    expect([await shares("store"), await reach()]).toEqual([{ m1: 1 }, ["m1", "m2"]]);
+    await fleet.plane.delete(clusters, { namespace: "", name: "m2" });
+    await fleet.settle();
+    expect([await shares("store"), await reach()]).toEqual([{ m1: 1 }, ["m1"]]);
   });
 
   it("move divided replicas from a cluster that is deleted", async () => {

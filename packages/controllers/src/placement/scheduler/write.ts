@@ -7,6 +7,7 @@ import { addMs, anew, formatTime, type Instant, parseTime } from "@lifeboat/base
 import { wellKnown } from "@lifeboat/core";
 import { resultOf } from "@lifeboat/core/binding";
 import { signResult } from "@lifeboat/core/failover/evacuation";
+import { withFederated } from "@lifeboat/core/federated";
 import {
   formatPlacement,
   isRescheduleTriggered,
@@ -54,12 +55,13 @@ export function writeObserved(to: Write, binding: Binding): Promise<boolean> {
 async function writeResult(
   { plane, key, signal }: Write,
   binding: Binding,
-  { reason, clusters }: PlacementDecision,
+  { reason, clusters, federated }: PlacementDecision,
 ): Promise<Binding> {
   const isCarriedOut = reason === "Placed" || reason === "NoClusterFit";
   const applied = formatPlacement(binding.spec.placement);
-  const { annotations = {} } = binding.metadata;
-  const hasResult = isSame(resultOf(binding), clusters);
+  const remembered = federated === undefined ? binding : withFederated(binding, federated);
+  const { annotations = {} } = remembered.metadata;
+  const hasResult = isSame(resultOf(binding), clusters) && remembered === binding;
   if (hasResult && (!isCarriedOut || annotations[wellKnown.APPLIED_PLACEMENT] === applied))
     return binding;
   const { clusters: _former, ...spec } = binding.spec;
@@ -68,7 +70,7 @@ async function writeResult(
     ...binding,
     metadata: {
       ...anew,
-      ...binding.metadata,
+      ...remembered.metadata,
       ...(isCarriedOut && {
         annotations: { ...annotations, [wellKnown.APPLIED_PLACEMENT]: applied },
       }),

@@ -70,6 +70,8 @@ class BindingController {
   readonly #duration: Histogram<"result">;
   /** Bindings that keep a Work until another copy is healthy. */
   readonly #spared = new Set<string>();
+  /** Bindings with a cluster that waits for its turn to be updated. */
+  readonly #rolling = new Set<string>();
   /** Bindings with removals that the brake stopped. */
   readonly #braked = new Set<string>();
   /** By binding: Works that were sent to be made and may not be in the cache yet. */
@@ -85,7 +87,7 @@ class BindingController {
       name: "binding",
       concurrency: CONCURRENCY,
       watches: [
-        ...bindingWatches(context, this.#spared),
+        ...bindingWatches(context, this.#spared, this.#rolling),
         gate.watching(() => [...this.#braked].map(parseKey)),
       ],
       reconcile: (key, signal) => this.#look(key, signal),
@@ -103,14 +105,17 @@ class BindingController {
     this.#forgetMade(id);
     // Before the caches are read: a copy that becomes healthy meanwhile must bring another reconcile.
     this.#spared.add(id);
+    this.#rolling.add(id);
     const view = await observeWorks(this.#context, binding, signal);
     const plan = decideWorks(view);
     if (plan.spared.length === 0) this.#spared.delete(id);
+    if ((plan.rollout?.held.size ?? 0) === 0) this.#rolling.delete(id);
     return this.#apply(id, view, plan, signal);
   }
 
   #forget(id: string): void {
     this.#spared.delete(id);
+    this.#rolling.delete(id);
     this.#braked.delete(id);
     this.#making.delete(id);
     this.#events.forget(id);
@@ -147,6 +152,7 @@ class BindingController {
     const moment = this.#context.time.moment();
     const times: Instant[] = [];
     const left = commands.filter((command) => {
+      // seed: makes-nothing
       if (command.kind !== "create" && command.kind !== "update") return true;
       const [id, content] = contentOf(command);
       const again = this.#recentWrites.heldUntil(id, content, moment);

@@ -1,5 +1,5 @@
 /** Works of Pull clusters are endorsed after the binding was read from the server, and lose that with their place (D26). */
-import { resourceBindings, type Work, works } from "@lifeboat/api";
+import { clusters, resourceBindings, setCondition, type Work, works } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import type { Client } from "@lifeboat/kit";
 import { type Fleet, newNamespace, resources, wrapped } from "@lifeboat/testkit";
@@ -14,6 +14,19 @@ async function pullFleet(through?: (plane: Client) => Client): Promise<void> {
   await fleet.addMember("p1");
   await fleet.join("p1", { syncMode: "Pull" });
   await fleet.plane.create(resources.namespaces, newNamespace("karmada-es-p1"));
+  await agentIs("True");
+}
+
+/** What the control plane reports about the agent of p1. */
+async function agentIs(status: "True" | "False"): Promise<void> {
+  const cluster = await fleet.plane.get(clusters, { namespace: "", name: "p1" });
+  const conditions = setCondition(
+    cluster.status?.conditions,
+    { type: "AgentSupported", status, reason: "Test", message: "" },
+    fleet.clock.now(),
+  );
+  const changed = { ...cluster, status: { ...cluster.status, conditions } };
+  await fleet.plane.update(clusters, changed, { subresource: "status" });
   await fleet.settle();
 }
 
@@ -102,4 +115,27 @@ it("a Work loses it with its place in the result", async () => {
   expect(endorsementOf(await workIn("p1"))).toBeUndefined();
   await change(fleet, "web", { ...on("p1"), gracefulEvictionTasks: [] });
   expect(endorsementOf(await workIn("p1"))).toBe((await workIn("p1"))?.metadata.uid);
+});
+
+it("an agent that does not know endorsement gets no new Work, and gets it once it does", async () => {
+  await pullFleet();
+  await agentIs("False");
+  await bound(fleet, "web", on("m1", "p1"));
+  expect(await workIn("p1")).toBeUndefined();
+  expect(await workIn("m1")).toBeDefined();
+  const { items } = await fleet.plane.list(resources.events);
+  expect(items.map(({ message }) => message)).toContainEqual(
+    expect.stringContaining("the agent of the cluster p1 gets no new Works"),
+  );
+  await agentIs("True");
+  expect(endorsementOf(await workIn("p1"))).toBe((await workIn("p1"))?.metadata.uid);
+});
+
+it("a Work that was endorsed and never tried loses that when its agent turns out not to know it", async () => {
+  await pullFleet();
+  await bound(fleet, "web", on("p1"));
+  expect(endorsementOf(await workIn("p1"))).toBeDefined();
+  await agentIs("False");
+  expect(await workIn("p1")).toBeDefined();
+  expect(endorsementOf(await workIn("p1"))).toBeUndefined();
 });

@@ -15,6 +15,8 @@ import {
   type Work,
 } from "@lifeboat/api";
 import { type Fields, wellKnown } from "@lifeboat/core";
+import { agentSupport } from "@lifeboat/core/clusters/agents";
+import { isServing } from "@lifeboat/core/federated";
 import { bindingName } from "@lifeboat/core/propagation/rendering";
 import { precision, precisionOf } from "@lifeboat/core/propagation/selectors";
 import { isProvenHealthy } from "@lifeboat/core/propagation/works";
@@ -30,10 +32,14 @@ import type { PlaneContext } from "../../context/context.ts";
 import { kindIndexValue } from "../../context/informers.ts";
 import { watchingTemplates } from "../../context/templates.ts";
 
-/** All watches of the binding controller; `spared` are the bindings that wait for a copy to become healthy. */
+/**
+ * All watches of the binding controller; `spared` are the bindings that wait for a copy to become healthy, `rolling` those with a
+ * cluster that waits for its turn to be updated.
+ */
 export function bindingWatches(
   context: PlaneContext,
   spared: ReadonlySet<string>,
+  rolling: ReadonlySet<string>,
 ): readonly ControllerWatch[] {
   const { informers, templates } = context;
   return [
@@ -43,11 +49,11 @@ export function bindingWatches(
         ? keys.filter((key) => spared.has(formatKey(key)) && isScheduledAnew(old, now))
         : keys;
     }),
-    watching(informers.works, (old, now) => bindingsOfWork(context, spared, old, now)),
+    watching(informers.works, (old, now) => bindingsOfWork(context, spared, rolling, old, now)),
     watchingTemplates(templates, (_resource, old, now) => bindingOfTemplate(context, old, now)),
     watching(informers.overridePolicies, (old, now) => bindingsOfPolicy(context, old, now)),
     watching(informers.clusterOverridePolicies, (old, now) => bindingsOfPolicy(context, old, now)),
-    watching(informers.clusters, (old, now) => bindingsOfCluster(context, old, now)),
+    watching(informers.clusters, (old, now) => bindingsOfCluster(context, rolling, old, now)),
     watchingCustomizations(context),
   ];
 }
@@ -84,6 +90,7 @@ function isSameButStatus(old: KubeObject, now: KubeObject): boolean {
 function bindingsOfWork(
   { informers }: PlaneContext,
   spared: ReadonlySet<string>,
+  rolling: ReadonlySet<string>,
   old: Work | undefined,
   now: Work | undefined,
 ): readonly ObjectKey[] {
@@ -94,8 +101,11 @@ function bindingsOfWork(
     return [...keys, ...keysOf(needed)];
   }
   if (old === undefined || !isSameButStatus(old, now)) return keys;
-  if (isProvenHealthy(old) === isProvenHealthy(now)) return [];
-  return keys.filter((key) => spared.has(formatKey(key)));
+  const isChanged = isProvenHealthy(old) !== isProvenHealthy(now);
+  return keys.filter((key) => {
+    const id = formatKey(key);
+    return rolling.has(id) || (isChanged && spared.has(id));
+  });
 }
 
 function idsOf(work: Work | undefined): readonly string[] {
@@ -149,23 +159,30 @@ function meantBy(context: PlaneContext, { metadata, spec }: OverridePolicy): rea
   );
 }
 
-/** Overrides depend on a cluster's labels and location, endorsements on its mode; its taints, conditions and capacity are not for rendering. */
+/**
+ * Overrides depend on a cluster's labels and location, endorsements on its mode; its taints, conditions and capacity are not for
+ * rendering. Whose turn it is to be updated depends on which clusters serve.
+ */
 function bindingsOfCluster(
   { informers }: PlaneContext,
+  rolling: ReadonlySet<string>,
   old: Cluster | undefined,
   now: Cluster | undefined,
 ): readonly ObjectKey[] {
   const cluster = now ?? old;
   if (cluster === undefined) return [];
-  if (old !== undefined && now !== undefined && isSamePlace(old, now)) return [];
-  return keysOf(bindingsBy(informers, "cluster", cluster.metadata.name));
+  const isSame = old !== undefined && now !== undefined && isSamePlace(old, now);
+  if (isSame && (rolling.size === 0 || isServing(old) === isServing(now))) return [];
+  const keys = keysOf(bindingsBy(informers, "cluster", cluster.metadata.name));
+  return isSame ? keys.filter((key) => rolling.has(formatKey(key))) : keys;
 }
 
 function isSamePlace(old: Cluster, now: Cluster): boolean {
-  const placeOf = ({ metadata, spec }: Cluster): Fields => {
-    const { provider, region, zone, zones, syncMode } = spec;
-    const { uid, labels, deletionTimestamp } = metadata;
-    return { uid, labels, deletionTimestamp, provider, region, zone, zones, syncMode };
+  const placeOf = (cluster: Cluster): Fields => {
+    const { provider, region, zone, zones, syncMode } = cluster.spec;
+    const { uid, labels, deletionTimestamp } = cluster.metadata;
+    const agent = agentSupport(cluster);
+    return { uid, labels, deletionTimestamp, provider, region, zone, zones, syncMode, agent };
   };
   return equalJson(placeOf(old), placeOf(now));
 }

@@ -17,6 +17,7 @@ import {
   resourceBindings,
 } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
+import { isFederated } from "@lifeboat/core/federated";
 import {
   decideReferrer,
   dependenciesToRecord,
@@ -149,7 +150,7 @@ async function neededBy(
   if (resource.uid !== undefined && resource.uid !== template.metadata.uid) return undefined;
   try {
     const needed = propagateDeps === true ? await interpretation.dependencies(template) : [];
-    return dependenciesToRecord(template, needed);
+    return dependenciesToRecord(template, needed, isFederated(binding));
   } catch (error) {
     if (error instanceof InterpretationFailed)
       events.record(template, {

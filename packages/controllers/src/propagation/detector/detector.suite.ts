@@ -1,15 +1,16 @@
 /** What the detector's tests share: a fleet with nothing but a detector, policies, and what they select. */
 import {
   type AnyObject,
-  type ClusterPropagationPolicy,
   clusterPropagationPolicies,
+  type ClusterPropagationPolicy,
   clusterResourceBindings,
+  clusterRoles,
   failure,
   isRefused,
   type New,
   type ObjectKey,
-  type PropagationPolicy,
   propagationPolicies,
+  type PropagationPolicy,
   Refused,
   type Resource,
   type ResourceBinding,
@@ -163,14 +164,6 @@ export function claimerName(object: { metadata: { annotations?: object } } | und
 export function getDeployment(fleet: Fleet, name: string): Promise<AnyObject> {
   return fleet.plane.get(resources.deployments, key(name));
 }
-
-export const clusterRoles: Resource = {
-  group: "rbac.authorization.k8s.io",
-  version: "v1",
-  plural: "clusterroles",
-  kind: "ClusterRole",
-  namespaced: false,
-};
 
 export function clusterRole(name: string): New<AnyObject> {
   return newObject(clusterRoles, { name }, { rules: [] });

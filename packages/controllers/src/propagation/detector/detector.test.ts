@@ -1,12 +1,13 @@
 /** The detector against a real API server: claims, bindings, events, and nothing written at rest. */
 import {
+  clusterOverridePolicies,
   clusterPropagationPolicies,
+  clusterRoles,
   type New,
+  overridePolicies,
   propagationPolicies,
   type ResourceBinding,
   resourceBindings,
-  clusterOverridePolicies,
-  overridePolicies,
 } from "@lifeboat/api";
 import {
   configMap,
@@ -23,7 +24,6 @@ import {
   claimerName,
   clusterBindingNamed,
   clusterRole,
-  clusterRoles,
   CONFIG_MAPS,
   createClusterPolicy,
   createPolicy,

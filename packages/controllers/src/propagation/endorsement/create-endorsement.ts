@@ -3,6 +3,7 @@
  *
  *   a Work that was never tried and whose binding is gone      is deleted: it arrived too late
  *   a stray copy that an agent reports on its Lease            is judged; if it has to go, a Work is made for it and deleted
+ *   a Work that was applied, or could not be                   is reported on its template by an Event (applied-events.ts)
  *
  * Endorsements themselves are written by the binding controller, with the Works.
  *
@@ -47,6 +48,7 @@ import {
 } from "@lifeboat/kit";
 import { type Binding, bindingResource } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
+import { createAppliedEvents } from "./applied-events.ts";
 import { isHeld } from "../../member-side/execution/restore-hold.ts";
 
 const CONCURRENCY = 4;
@@ -58,6 +60,7 @@ export function createEndorsement(context: PlaneContext): readonly Service[] {
   const { informers } = context;
   const strays = new Strays(context);
   return [
+    createAppliedEvents(context),
     createController(context, {
       name: "orphaned-works",
       concurrency: CONCURRENCY,

@@ -96,6 +96,7 @@ class Execution implements Service {
         word: askBindings(this.#context, cluster),
         events,
         interpretation,
+        own: () => this.#context.informers.clusters.get({ namespace: "", name: cluster }),
         ...(limits && { limits }),
       },
     );

@@ -82,6 +82,7 @@ async function look(context: PlaneContext, skipped: RegExp, key: ObjectKey): Pro
     cluster,
     clusterOverridePolicies: informers.clusterOverridePolicies.list(),
     workId: existing?.metadata.labels?.[wellKnown.WORK_ID] ?? ids.uid(),
+    existing,
   });
   if (rendered.outcome === "failed") {
     events.record(namespace, failureEvent(key.namespace, rendered));

@@ -1,0 +1,84 @@
+/** Whether the agent of a Pull cluster is supported is read from its Lease, and reported on the Cluster (D26). */
+import { type Cluster, clusters, type Condition, findCondition } from "@lifeboat/api";
+import { type Client, leases } from "@lifeboat/kit";
+import { createFleet, type Fleet, newNamespace, resources, wrapped } from "@lifeboat/testkit";
+import { afterEach, describe, expect, it } from "vitest";
+import { createAgents } from "./create-agents.ts";
+
+let fleet: Fleet;
+afterEach(() => fleet.close());
+
+async function watched(through: (plane: Client) => Client = (plane) => plane): Promise<void> {
+  fleet = await createFleet({
+    services: (context) => createAgents({ ...context, plane: through(context.plane) }),
+  });
+  await fleet.plane.create(resources.namespaces, newNamespace("karmada-cluster"));
+  await fleet.plane.create(clusters, {
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { name: "p1" },
+    spec: { syncMode: "Pull" },
+  });
+  await fleet.settle();
+}
+
+const KEY = { namespace: "karmada-cluster", name: "p1" };
+
+async function renew(annotations: Readonly<Record<string, string>>): Promise<void> {
+  const { items } = await fleet.plane.list(leases, { namespace: KEY.namespace });
+  const [found] = items;
+  if (found === undefined)
+    await fleet.plane.create(leases, {
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      metadata: { ...KEY, annotations },
+      spec: { holderIdentity: "p1" },
+    });
+  else await fleet.plane.update(leases, { ...found, metadata: { ...found.metadata, annotations } });
+  await fleet.settle();
+}
+
+async function supported(): Promise<Condition | undefined> {
+  const cluster: Cluster = await fleet.plane.get(clusters, { namespace: "", name: "p1" });
+  return findCondition(cluster.status?.conditions, "AgentSupported");
+}
+
+const OURS = { "lifeboat.dev/endorsement": "v1" };
+
+describe("the condition AgentSupported", () => {
+  it("waits for the Lease, and is True for an agent that announces endorsement", async () => {
+    await watched();
+    expect(await supported()).toBeUndefined();
+    await renew(OURS);
+    expect(await supported()).toMatchObject({ status: "True", reason: "EndorsementKnown" });
+  });
+
+  it("refuses another agent with a sentence, on the Cluster and in an Event, until it is replaced", async () => {
+    await watched();
+    await renew({});
+    const refused = await supported();
+    expect(refused).toMatchObject({ status: "False", reason: "EndorsementUnknown" });
+    expect(refused?.message).toContain("run `lifeboat agent` in this cluster");
+    await fleet.advance("2s");
+    const { items } = await fleet.plane.list(resources.events);
+    expect(items.map((event) => event["reason"])).toContain("EndorsementUnknown");
+    await renew(OURS);
+    expect(await supported()).toMatchObject({ status: "True" });
+  });
+
+  it("is written once, however often the Lease is renewed, also after a restart", async () => {
+    let writes = 0;
+    await watched((plane) =>
+      wrapped(plane, {
+        update: (...given) => {
+          writes += 1;
+          return plane.update(...given);
+        },
+      }),
+    );
+    for (let i = 0; i < 5; i++) await renew({ ...OURS, other: String(i) });
+    await fleet.restart();
+    await fleet.advance("1m");
+    expect(writes).toBe(1);
+  });
+});

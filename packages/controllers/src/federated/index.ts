@@ -1,0 +1,1 @@
+export { createFederatedObjects } from "./objects/create-federated-objects.ts";

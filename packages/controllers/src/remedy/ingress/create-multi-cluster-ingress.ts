@@ -1,0 +1,122 @@
+/**
+ * Writes the status of each MultiClusterIngress: where its backends are, which clusters get no traffic, and why. The rules are in
+ * core/remedy/ingress. A provider of load balancers needs nothing but this status.
+ *
+ * 1. A binding or a MultiClusterService concerns only the ingresses that name its Service; the action of a Cluster concerns all.
+ * 2. The write carries the resourceVersion that was decided on: a provider writes other fields of the same status.
+ */
+import {
+  type Cluster,
+  type MultiClusterIngress,
+  multiClusterIngresses,
+  type MultiClusterService,
+  type ObjectKey,
+  type ResourceBinding,
+  equalJson,
+} from "@lifeboat/api";
+import { bindingName } from "@lifeboat/core/propagation/rendering";
+import { hasAction } from "@lifeboat/core/remedy/actions";
+import { type BackendView, backendServices, decideIngress } from "@lifeboat/core/remedy/ingress";
+import { TRAFFIC_CONTROL } from "@lifeboat/api";
+import {
+  createController,
+  done,
+  type Outcome,
+  ownKey,
+  type Service,
+  watching,
+} from "@lifeboat/kit";
+import type { PlaneContext } from "../../context/context.ts";
+import { backendIndexValue } from "../../context/informers.ts";
+
+const CONCURRENCY = 4;
+
+/** Builds the controller. */
+export function createMultiClusterIngress(context: PlaneContext): readonly Service[] {
+  const { informers } = context;
+  const naming = (namespace: string, service: string): readonly ObjectKey[] =>
+    informers.multiClusterIngresses
+      .byIndex("backend", backendIndexValue(namespace, service))
+      .map(keyOf);
+  return [
+    createController(context, {
+      name: "multi-cluster-ingress",
+      concurrency: CONCURRENCY,
+      watches: [
+        watching(informers.multiClusterIngresses, ownKey),
+        watching(informers.resourceBindings, (old, now) => {
+          const service = (now ?? old) && serviceOf(now ?? old);
+          if (service === undefined || isSameReport(old, now)) return [];
+          return naming(service.namespace, service.name);
+        }),
+        watching(informers.multiClusterServices, (old, now) => {
+          const { namespace = "", name = "" } = (now ?? old)?.metadata ?? {};
+          return naming(namespace, name);
+        }),
+        watching(informers.clusters, (old, now) =>
+          isSameForTraffic(old, now) ? [] : informers.multiClusterIngresses.list().map(keyOf),
+        ),
+      ],
+      reconcile: (key, signal) => reconcile(context, key, signal),
+    }),
+  ];
+}
+
+function keyOf({ metadata: { namespace = "", name } }: MultiClusterIngress): ObjectKey {
+  return { namespace, name };
+}
+
+/** The Service of a binding; undefined: the binding is of another kind. */
+function serviceOf(binding: ResourceBinding | undefined): ObjectKey | undefined {
+  if (binding === undefined) return undefined;
+  const { apiVersion, kind, namespace = "", name } = binding.spec.resource;
+  return apiVersion === "v1" && kind === "Service" ? { namespace, name } : undefined;
+}
+
+function isSameReport(old: ResourceBinding | undefined, now: ResourceBinding | undefined): boolean {
+  const of = (binding: ResourceBinding | undefined) =>
+    (binding?.status?.aggregatedStatus ?? []).map(({ clusterName, applied }) => [
+      clusterName,
+      applied === true,
+    ]);
+  return old !== undefined && now !== undefined && equalJson(of(old), of(now));
+}
+
+function isSameForTraffic(old: Cluster | undefined, now: Cluster | undefined): boolean {
+  if (old === undefined || now === undefined) return false;
+  return hasAction(old, TRAFFIC_CONTROL) === hasAction(now, TRAFFIC_CONTROL);
+}
+
+async function reconcile(
+  context: PlaneContext,
+  key: ObjectKey,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { informers, plane, clock, events } = context;
+  const ingress = informers.multiClusterIngresses.get(key);
+  if (ingress === undefined || ingress.metadata.deletionTimestamp !== undefined) return done;
+  const backends = backendServices(ingress).map((name) => backendOf(context, key.namespace, name));
+  const clusters = informers.clusters.list();
+  const { status, events: planned } = decideIngress({ ingress, backends, clusters }, clock.now());
+  if (status !== undefined)
+    await plane.update(
+      multiClusterIngresses,
+      { ...ingress, status },
+      { subresource: "status", signal },
+    );
+  for (const event of planned) events.record(ingress, event);
+  return done;
+}
+
+function backendOf({ informers }: PlaneContext, namespace: string, name: string): BackendView {
+  const binding = informers.resourceBindings.get({
+    namespace,
+    name: bindingName("Service", name),
+  });
+  const isOfService = serviceOf(binding)?.name === name;
+  const exposure: MultiClusterService | undefined = informers.multiClusterServices.get({
+    namespace,
+    name,
+  });
+  return { name, binding: isOfService ? binding : undefined, exposure };
+}

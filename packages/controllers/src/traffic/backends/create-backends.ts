@@ -1,0 +1,160 @@
+/**
+ * Publishes, on each MultiClusterIngress, where its requests can go: the annotation `lifeboat.dev/backends`. Load balancers read
+ * nothing else of the control plane, and confirm its generation on their Leases (D27).
+ *
+ *   ingress, Works and bindings of its namespace, Clusters (caches) ──▶ decideBackends ──▶ one patch, if something changed
+ *
+ * What an ingress asks for and cannot get is reported once, by an Event.
+ */
+import {
+  type Cluster,
+  findCondition,
+  formatKey,
+  keyOf,
+  type MultiClusterIngress,
+  multiClusterIngresses,
+  type ObjectKey,
+  type ResourceBinding,
+  type Work,
+} from "@lifeboat/api";
+import { wellKnown } from "@lifeboat/core";
+import {
+  type BackendsView,
+  compileIngress,
+  type Copies,
+  decideBackends,
+  publishedBackends,
+  serviceNames,
+} from "@lifeboat/core/traffic";
+import {
+  createController,
+  done,
+  type Outcome,
+  ownKey,
+  type Service,
+  watching,
+} from "@lifeboat/kit";
+import { bindingsBy } from "../../context/bindings.ts";
+import type { PlaneContext } from "../../context/context.ts";
+import { kindIndexValue } from "../../context/informers.ts";
+import { worksOf } from "../../context/observe-works.ts";
+
+const CONCURRENCY = 4;
+
+/** Builds the controller. */
+export function createTrafficBackends(context: PlaneContext): readonly Service[] {
+  const { informers } = context;
+  const backends = new TrafficBackends(context);
+  return [
+    createController(context, {
+      name: "traffic-backends",
+      concurrency: CONCURRENCY,
+      watches: [
+        watching(informers.multiClusterIngresses, ownKey),
+        watching(informers.resourceBindings, (old, now) => ingressesIn(context, now ?? old)),
+        watching(informers.works, (old, now) => ingressesOfWork(context, now ?? old)),
+        watching(informers.clusters, (old, now) =>
+          readyOf(old) === readyOf(now) ? [] : ingressesOf(context, now ?? old),
+        ),
+      ],
+      reconcile: (key, signal) => backends.look(key, signal),
+    }),
+  ];
+}
+
+class TrafficBackends {
+  readonly #context: PlaneContext;
+  /** By ingress: the problems that were last reported. */
+  readonly #told = new Map<string, string>();
+
+  constructor(context: PlaneContext) {
+    this.#context = context;
+  }
+
+  async look(key: ObjectKey, signal: AbortSignal): Promise<Outcome> {
+    const { informers, plane, clock } = this.#context;
+    const ingress = informers.multiClusterIngresses.get(key);
+    if (ingress === undefined || ingress.metadata.deletionTimestamp !== undefined) {
+      this.#told.delete(formatKey(key));
+      return done;
+    }
+    this.#tell(ingress);
+    const before = publishedBackends(ingress);
+    const wanted = decideBackends(this.#view(ingress), clock.now());
+    if (wanted.generation === before.generation) return done;
+    const { uid, resourceVersion } = ingress.metadata;
+    const annotations = { [wellKnown.BACKENDS]: JSON.stringify(wanted) };
+    const body = { metadata: { uid, resourceVersion, annotations } };
+    await plane.patch(multiClusterIngresses, key, { type: "merge", body }, { signal });
+    return done;
+  }
+
+  #view(ingress: MultiClusterIngress): BackendsView {
+    const { informers } = this.#context;
+    const { namespace = "" } = ingress.metadata;
+    const all = bindingsBy(informers, "kind", kindIndexValue(undefined, namespace));
+    const copiesOf = (binding: ResourceBinding): Copies => ({
+      binding,
+      works: worksOf(this.#context, binding),
+    });
+    const names = new Set(serviceNames(ingress));
+    const isService = ({ spec }: ResourceBinding): boolean =>
+      spec.resource.kind === "Service" && spec.resource.apiVersion === "v1";
+    const services = all.filter((one) => isService(one) && names.has(one.spec.resource.name));
+    return {
+      ingress,
+      services: new Map(services.map((one) => [one.spec.resource.name, copiesOf(one)])),
+      workloads: all.filter((one) => !isService(one)).map(copiesOf),
+      clusters: new Map(informers.clusters.list().map((one) => [one.metadata.name, one])),
+    };
+  }
+
+  #tell(ingress: MultiClusterIngress): void {
+    const id = formatKey(keyOf(ingress));
+    const { problems } = compileIngress(ingress);
+    const text = problems.map(({ field, message }) => `${field}: ${message}`).join("; ");
+    if (text === (this.#told.get(id) ?? "")) return;
+    this.#told.set(id, text);
+    if (text === "") return;
+    this.#context.events.record(ingress, {
+      type: "Warning",
+      reason: "IngressNotServed",
+      message: `A part of this ingress is not served: ${text.slice(0, 800)}`,
+    });
+  }
+}
+
+function ingressesIn(
+  { informers }: PlaneContext,
+  binding: ResourceBinding | undefined,
+): readonly ObjectKey[] {
+  const { namespace = "" } = binding?.metadata ?? {};
+  return informers.multiClusterIngresses.byIndex("namespace", namespace).map(keyOf);
+}
+
+function ingressesOfWork(context: PlaneContext, work: Work | undefined): readonly ObjectKey[] {
+  if (context.informers.multiClusterIngresses.size === 0) return [];
+  const id = work?.metadata.labels?.[wellKnown.BINDING_ID];
+  const [binding] = id === undefined ? [] : bindingsBy(context.informers, "id", id);
+  return ingressesIn(context, binding);
+}
+
+function ingressesOf(
+  { informers }: PlaneContext,
+  cluster: Cluster | undefined,
+): readonly ObjectKey[] {
+  const { name = "" } = cluster?.metadata ?? {};
+  return informers.multiClusterIngresses
+    .list()
+    .filter((ingress) =>
+      Object.values(publishedBackends(ingress).services).some(({ clusters }) =>
+        Object.hasOwn(clusters, name),
+      ),
+    )
+    .map(keyOf);
+}
+
+function readyOf(cluster: Cluster | undefined): string {
+  const { status, lastTransitionTime } = findCondition(cluster?.status?.conditions, "Ready") ?? {};
+  return `${status} ${lastTransitionTime}`;
+}

@@ -1,0 +1,1 @@
+export { createTrafficBackends } from "./backends/create-backends.ts";
