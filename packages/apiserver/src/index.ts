@@ -24,9 +24,11 @@ export {
   type HttpRequest,
   type HttpResponse,
   type TakenConnection,
+  type TakeOver,
 } from "./http/exchange.ts";
 export type { MemberProxy, MemberRequest } from "./http/member-proxy.ts";
 export type { AskedLog, PodLogs } from "./http/pod-logs.ts";
+export type { AskedStream, PodStreams } from "./http/pod-streams.ts";
 export { createStore, StoreClosed, type StoreOptions } from "./store/create-store.ts";
 export { createMemoryStorage, type DiskImage, type MemoryStorage } from "./store/memory-storage.ts";
 export { restoredStorage } from "./store/restored-storage.ts";

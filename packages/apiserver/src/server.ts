@@ -6,7 +6,14 @@
  * 2. Nothing runs by itself but timers of open watches: housekeeping runs while `run` does.
  */
 import type { Clock, Ids, Random } from "@lifeboat/base";
-import { isRefused, type New, type ObjectKey, type Resource, type AnyObject } from "@lifeboat/api";
+import {
+  type AnyObject,
+  isRefused,
+  namespaces,
+  type New,
+  type ObjectKey,
+  type Resource,
+} from "@lifeboat/api";
 import type { Client, Log, Metrics } from "@lifeboat/kit";
 import type { AdmissionPlugin } from "./admission/admission.ts";
 import { createCertificateRequests, type ReadRequest } from "./admission/certificate-requests.ts";
@@ -41,6 +48,7 @@ import type { HealthCheck } from "./http/health.ts";
 import type { MemberProxy } from "./http/member-proxy.ts";
 import { isMemberTarget } from "./http/path.ts";
 import type { PodLogs } from "./http/pod-logs.ts";
+import type { PodStreams } from "./http/pod-streams.ts";
 import { createOpenApi } from "./openapi/create-openapi.ts";
 import { createStore } from "./store/create-store.ts";
 import { countWrites } from "./store/metrics.ts";
@@ -84,12 +92,16 @@ export interface ApiServerOptions {
    * for members: a full disk alone is no reason to move what runs there.
    */
   readonly unreadyWhenFull?: boolean;
+  /** Further checks of `/readyz`, for what the process serves beside the API. */
+  readonly readyChecks?: readonly HealthCheck[] | undefined;
   /** Records requests that come over HTTP; absent: nothing is recorded. */
   readonly auditor?: Auditor | undefined;
   /** The way into members; absent: there are none. */
   readonly members?: MemberProxy;
   /** Logs of pods; absent: there are none. */
   readonly podLogs?: PodLogs;
+  /** Commands in pods and connections into them; absent: there are none. */
+  readonly podStreams?: PodStreams;
 }
 
 export interface ApiServer {
@@ -119,13 +131,6 @@ const FIRST_NAMESPACES: readonly string[] = [
 ];
 /** The server's own user, for what it does by itself. */
 const SERVER_USER: User = { name: "system:apiserver", groups: ["system:masters"] };
-const NAMESPACES: Resource = {
-  group: "",
-  version: "v1",
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
 const PING: HealthCheck = { name: "ping", check: () => undefined };
 /** More than a burst that one turn of the event loop brings; see watch-queue.ts. */
 const WATCH_QUEUE_LIMIT = 100_000;
@@ -184,6 +189,8 @@ export async function createApiServer(
         PING,
         storageCheck(store),
         ...(options.unreadyWhenFull === true ? [diskCheck(store)] : []),
+        ...(options.members === undefined ? [] : [tunnelsCheck(options.members)]),
+        ...(options.readyChecks ?? []),
         {
           name: "shutdown",
           check: () => (shuttingDown ? "the server is shutting down" : undefined),
@@ -195,6 +202,7 @@ export async function createApiServer(
     gitVersion,
     members: options.members,
     podLogs: options.podLogs,
+    podStreams: options.podStreams,
     nextTurn: ports.nextTurn,
     auditor: options.auditor,
   });
@@ -242,6 +250,11 @@ function storageCheck(store: Store): HealthCheck {
   return { name: "storage", check: () => store.broken?.message };
 }
 
+/** An agent that is away is no fault of this server: `lifeboat status` counts them. */
+function tunnelsCheck(members: MemberProxy): HealthCheck {
+  return { name: "tunnels", check: () => members.problem?.() };
+}
+
 /** The answer is what was known when the check began; the next one knows what the disk says now. */
 function diskCheck(store: Store): HealthCheck {
   return {
@@ -262,7 +275,7 @@ async function createFirstNamespaces(client: Client): Promise<void> {
 async function createNamespace(client: Client, name: string): Promise<void> {
   const namespace: New<AnyObject> = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
   try {
-    await client.create(NAMESPACES, namespace);
+    await client.create(namespaces, namespace);
   } catch (error) {
     if (!isRefused(error, "AlreadyExists")) throw error;
   }

@@ -82,6 +82,7 @@ function view(pem: string, more: Partial<RequestView> = {}): RequestView {
     registration: undefined,
     isLeaving: false,
     tombstone: undefined,
+    isDetectorRegistered: false,
     ...more,
   };
 }

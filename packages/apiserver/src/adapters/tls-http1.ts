@@ -9,6 +9,7 @@
  *    handshake.
  */
 import { anew } from "@lifeboat/base";
+import { createHash } from "node:crypto";
 import {
   createServer,
   type IncomingMessage,
@@ -140,6 +141,7 @@ export class Http1 {
       state.requests -= 1;
       request.abandon();
     });
+    const handshake = webSocketAccept(message.headers["sec-websocket-key"]);
     const take = (): TLSSocket | undefined => {
       if (socket.destroyed || !socket.writable) return undefined;
       state.isGivenAway = true;
@@ -147,7 +149,8 @@ export class Http1 {
       if (head.length > 0) socket.unshift(head);
       return socket;
     };
-    void this.#answers.answer(request, new Http1Reply(response, request.method === "HEAD", take));
+    const reply = new Http1Reply(response, request.method === "HEAD", { take, handshake });
+    void this.#answers.answer(request, reply);
   }
 }
 
@@ -182,16 +185,30 @@ function refuseMalformed(socket: TLSSocket): void {
   else socket.destroy();
 }
 
+/** Of a client that asked for another protocol. */
+interface Upgrade {
+  /** Takes the connection off the response. */
+  readonly take: () => TLSSocket | undefined;
+  /** What an answer of ours to a WebSocket client holds; one of a member has its own. */
+  readonly handshake: Readonly<Record<string, string>>;
+}
+
+/** RFC 6455, 4.2.2: shows the client that its key was read by a server that speaks WebSocket. */
+function webSocketAccept(key: string | undefined): Readonly<Record<string, string>> {
+  if (key === undefined) return {};
+  const hash = createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`);
+  return { "sec-websocket-accept": hash.digest("base64") };
+}
+
 class Http1Reply implements Reply {
   readonly #response: ServerResponse;
   readonly #isHead: boolean;
-  readonly #take: (() => TLSSocket | undefined) | undefined;
+  readonly #upgrade: Upgrade | undefined;
 
-  /** `take` takes the connection off the response, where the client asked for another protocol. */
-  constructor(response: ServerResponse, isHead: boolean, take?: () => TLSSocket | undefined) {
+  constructor(response: ServerResponse, isHead: boolean, upgrade?: Upgrade) {
     this.#response = response;
     this.#isHead = isHead;
-    this.#take = take;
+    this.#upgrade = upgrade;
   }
 
   whole(status: number, headers: HttpResponse["headers"], body: Uint8Array): void {
@@ -223,8 +240,10 @@ class Http1Reply implements Reply {
   }
 
   giveAway(status: number, headers: HttpResponse["headers"]): TakenConnection | undefined {
-    const head = answerHead(status, headers);
-    const socket = this.#take?.();
+    const { handshake = {}, take } = this.#upgrade ?? {};
+    const isOurs = headers["upgrade"] === "websocket";
+    const head = answerHead(status, { ...(isOurs ? handshake : {}), ...headers });
+    const socket = take?.();
     socket?.write(head, "latin1");
     return socket;
   }

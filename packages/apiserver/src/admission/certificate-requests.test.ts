@@ -1,18 +1,16 @@
 /** Certificate requests over the in-process client: as which user, what may change, and by whose right. */
 import { describe, expect, test } from "vitest";
-import { type AnyObject, type JsonObject, type New, type Resource } from "@lifeboat/api";
+import {
+  type AnyObject,
+  certificateSigningRequests,
+  type JsonObject,
+  type New,
+} from "@lifeboat/api";
 import type { Client } from "@lifeboat/kit";
 import { createWorld, type World } from "@lifeboat/testkit";
 import { allowMasters } from "../authorization/allow-masters.ts";
 import type { Attributes, Authorizer } from "../authorization/authorizer.ts";
 
-const requests: Resource = {
-  group: "certificates.k8s.io",
-  version: "v1",
-  plural: "certificatesigningrequests",
-  kind: "CertificateSigningRequest",
-  namespaced: false,
-};
 const PEM = "-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n";
 const CERTIFICATE = btoa("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
 const bob = { name: "bob", uid: "b1", groups: ["team"], extra: { k: ["v"] } };
@@ -50,14 +48,14 @@ const denied = { ...approved, type: "Denied" };
 
 async function made(authorizer: Authorizer = bobMay()): Promise<World> {
   const world = await createWorld({ authorizer });
-  await world.as(bob).create(requests, request());
+  await world.as(bob).create(certificateSigningRequests, request());
   return world;
 }
 
 async function change(client: Client, subresource: string, status: JsonObject): Promise<AnyObject> {
-  const current = await client.get(requests, key);
+  const current = await client.get(certificateSigningRequests, key);
   return client.update(
-    requests,
+    certificateSigningRequests,
     { ...current, status: { ...(current["status"] as object), ...status } },
     subresource === "" ? {} : { subresource },
   );
@@ -67,7 +65,7 @@ describe("a new request", () => {
   test("names the user that made it, whatever the client writes, and has no status", async () => {
     const world = await createWorld({ authorizer: bobMay() });
     const forged = request({ username: "admin", uid: "x", groups: ["system:masters"], extra: {} });
-    const created = await world.as(bob).create(requests, {
+    const created = await world.as(bob).create(certificateSigningRequests, {
       ...forged,
       status: { certificate: CERTIFICATE, conditions: [approved] },
     });
@@ -79,11 +77,16 @@ describe("a new request", () => {
 
   test("keeps its spec for ever, also through the subresources", async () => {
     const world = await made();
-    const before = (await world.client.get(requests, key))["spec"];
+    const before = (await world.client.get(certificateSigningRequests, key))["spec"];
     for (const options of [{}, { subresource: "status" }, { subresource: "approval" }]) {
       const spec = { username: "admin", groups: [], signerName: "a.b/c" };
-      await world.client.patch(requests, key, { type: "merge", body: { spec } }, options);
-      expect((await world.client.get(requests, key))["spec"]).toEqual(before);
+      await world.client.patch(
+        certificateSigningRequests,
+        key,
+        { type: "merge", body: { spec } },
+        options,
+      );
+      expect((await world.client.get(certificateSigningRequests, key))["spec"]).toEqual(before);
     }
   });
 
@@ -98,7 +101,9 @@ describe("a new request", () => {
     [{ request: btoa("x") }, "PEM block type must be CERTIFICATE REQUEST"],
   ])("%j is refused: %s", async (spec, want) => {
     const world = await createWorld();
-    await expect(world.client.create(requests, request(spec))).rejects.toThrow(want);
+    await expect(world.client.create(certificateSigningRequests, request(spec))).rejects.toThrow(
+      want,
+    );
   });
 });
 
@@ -186,7 +191,7 @@ describe("the certificate", () => {
 
 describe("old requests go", () => {
   const exists = async (world: World): Promise<boolean> =>
-    (await world.client.list(requests)).items.length === 1;
+    (await world.client.list(certificateSigningRequests)).items.length === 1;
 
   test("an hour after they were answered, over a restart", async () => {
     const world = await made();

@@ -6,14 +6,7 @@
  * 3. A deletion names the version that was old: an Event written meanwhile stays.
  * 4. An Event is looked at when its time has come, and of each only its identity is kept: there are many.
  */
-import {
-  type AnyObject,
-  formatKey,
-  isRefused,
-  keyOf,
-  type ObjectKey,
-  type Resource,
-} from "@lifeboat/api";
+import { type AnyObject, events, formatKey, isRefused, keyOf, type ObjectKey } from "@lifeboat/api";
 import { type Cancel, type Instant } from "@lifeboat/base";
 import {
   type Client,
@@ -34,21 +27,13 @@ export interface EventExpiryOptions {
 
 export const EVENT_EXPIRY: EventExpiryOptions = { timeToLiveMs: 3_600_000, maxEvents: 20_000 };
 
-const EVENTS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "events",
-  kind: "Event",
-  namespaced: true,
-};
-
 /** The informer of Events, and the controller that ends them. */
 export function createEventExpiry(
   ports: KitPorts,
   client: Client,
   options: EventExpiryOptions,
 ): readonly Service[] {
-  const informer = new Informer(ports, client, EVENTS, { transform: identityOf });
+  const informer = new Informer(ports, client, events, { transform: identityOf });
   const ages = new Ages(ports, informer, options);
   const controller: Controller = createController(ports, {
     name: "event-expiry",
@@ -59,7 +44,7 @@ export function createEventExpiry(
       if (event === undefined || ages.isYoung(key)) return done;
       const { uid, resourceVersion } = event.metadata;
       try {
-        await client.delete(EVENTS, key, { preconditions: { uid, resourceVersion } });
+        await client.delete(events, key, { preconditions: { uid, resourceVersion } });
       } catch (error) {
         if (!isRefused(error, "NotFound")) throw error;
       }

@@ -1,39 +1,22 @@
 /** Housekeeping against the real server in process, under the virtual clock. The world is asserted, not the calls. */
-import { type AnyObject, isRefused, type KubeObject, type New, type Resource } from "@lifeboat/api";
+import {
+  type AnyObject,
+  clusterRoles,
+  configMaps,
+  customResourceDefinitions,
+  events,
+  isRefused,
+  type KubeObject,
+  namespaces,
+  type New,
+  type Resource,
+  secrets,
+} from "@lifeboat/api";
 import { type Client, silentLog, silentMetrics } from "@lifeboat/kit";
 import { createWorld, type World } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createHousekeeping } from "./housekeeping.ts";
 
-const configMaps: Resource = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
-const namespaces: Resource = {
-  ...configMaps,
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
-const events: Resource = { ...configMaps, plural: "events", kind: "Event" };
-const secrets: Resource = { ...configMaps, plural: "secrets", kind: "Secret" };
-const clusterRoles: Resource = {
-  group: "rbac.authorization.k8s.io",
-  version: "v1",
-  plural: "clusterroles",
-  kind: "ClusterRole",
-  namespaced: false,
-};
-const crds: Resource = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
-};
 const widgets: Resource = {
   group: "ex.io",
   version: "v1",
@@ -386,58 +369,58 @@ describe("CRDs", () => {
   });
 
   test("a CRD is established and served", async () => {
-    await world.client.create(crds, crd("widgets", "Widget"));
+    await world.client.create(customResourceDefinitions, crd("widgets", "Widget"));
     await world.advance(100);
     await world.client.create(widgets, widget("a"));
     expect(await names(widgets)).toEqual(["a"]);
   });
 
   test("a deleted CRD takes its objects along, and its kind can be made anew, empty", async () => {
-    await world.client.create(crds, crd("widgets", "Widget"));
+    await world.client.create(customResourceDefinitions, crd("widgets", "Widget"));
     await world.advance(100);
     await world.client.create(widgets, widget("a"));
     await world.client.create(widgets, widget("held", ["example.io/hold"]));
-    await world.client.delete(crds, { namespace: "", name: "widgets.ex.io" });
+    await world.client.delete(customResourceDefinitions, { namespace: "", name: "widgets.ex.io" });
     await world.advance(1000);
     expect(await names(widgets)).toEqual(["held"]);
-    expect(await names(crds)).toEqual(["widgets.ex.io"]);
+    expect(await names(customResourceDefinitions)).toEqual(["widgets.ex.io"]);
     await world.client.patch(
       widgets,
       { namespace: "default", name: "held" },
       { type: "merge", body: { metadata: { finalizers: null } } },
     );
     await world.advance(1000);
-    expect(await names(crds)).toEqual([]);
+    expect(await names(customResourceDefinitions)).toEqual([]);
     const refused = await names(widgets).catch((error: unknown) => error);
     expect(isRefused(refused, 404)).toBe(true);
-    await world.client.create(crds, crd("widgets", "Widget"));
+    await world.client.create(customResourceDefinitions, crd("widgets", "Widget"));
     await world.advance(1000);
     expect(await names(widgets)).toEqual([]);
   });
 
   const unserve = () =>
     world.client.patch(
-      crds,
+      customResourceDefinitions,
       { namespace: "", name: "widgets.ex.io" },
       { type: "json", body: [{ op: "replace", path: "/spec/versions/0/served", value: false }] },
     );
 
   test("a deleted CRD that serves no version takes its objects along too", async () => {
-    await world.client.create(crds, crd("widgets", "Widget"));
+    await world.client.create(customResourceDefinitions, crd("widgets", "Widget"));
     await world.advance(100);
     await world.client.create(widgets, widget("a"));
     await unserve();
     expect(isRefused(await names(widgets).catch((error: unknown) => error), 404)).toBe(true);
-    await world.client.delete(crds, { namespace: "", name: "widgets.ex.io" });
+    await world.client.delete(customResourceDefinitions, { namespace: "", name: "widgets.ex.io" });
     await world.advance(1000);
-    expect(await names(crds)).toEqual([]);
-    await world.client.create(crds, crd("widgets", "Widget"));
+    expect(await names(customResourceDefinitions)).toEqual([]);
+    await world.client.create(customResourceDefinitions, crd("widgets", "Widget"));
     await world.advance(1000);
     expect(await names(widgets)).toEqual([]);
   });
 
   test("dependents of objects that are only not served any more stay", async () => {
-    await world.client.create(crds, crd("widgets", "Widget"));
+    await world.client.create(customResourceDefinitions, crd("widgets", "Widget"));
     await world.advance(100);
     const owner = await world.client.create(widgets, widget("owner"));
     await make("child", [{ of: owner }]);
@@ -448,19 +431,19 @@ describe("CRDs", () => {
   });
 
   test("a CRD whose kind is taken waits until it is free", async () => {
-    await world.client.create(crds, crd("widgets", "Widget"));
+    await world.client.create(customResourceDefinitions, crd("widgets", "Widget"));
     await world.advance(100);
-    await world.client.create(crds, crd("gadgets", "Widget"));
+    await world.client.create(customResourceDefinitions, crd("gadgets", "Widget"));
     await world.advance(100);
     const gadgets: Resource = { ...widgets, plural: "gadgets" };
     expect(isRefused(await names(gadgets).catch((error: unknown) => error), 404)).toBe(true);
-    await world.client.delete(crds, { namespace: "", name: "widgets.ex.io" });
+    await world.client.delete(customResourceDefinitions, { namespace: "", name: "widgets.ex.io" });
     await world.advance(1000);
     expect(await names(gadgets)).toEqual([]);
   });
 
   test("garbage collection follows kinds that come later", async () => {
-    await world.client.create(crds, crd("widgets", "Widget"));
+    await world.client.create(customResourceDefinitions, crd("widgets", "Widget"));
     await world.advance(100);
     const owner = await world.client.create(widgets, widget("owner"));
     await make("child", [{ of: owner }]);
@@ -470,7 +453,7 @@ describe("CRDs", () => {
   });
 
   test("a namespace is emptied of custom resources too", async () => {
-    await world.client.create(crds, crd("widgets", "Widget"));
+    await world.client.create(customResourceDefinitions, crd("widgets", "Widget"));
     await world.client.create(namespaces, {
       apiVersion: "v1",
       kind: "Namespace",

@@ -4,7 +4,12 @@
  *
  * A deletion names the version that was old: a request that was answered meanwhile stays for its hour.
  */
-import { type AnyObject, isRefused, type JsonObject, type Resource } from "@lifeboat/api";
+import {
+  type AnyObject,
+  certificateSigningRequests,
+  isRefused,
+  type JsonObject,
+} from "@lifeboat/api";
 import { addMs, type Instant, parseTime } from "@lifeboat/base";
 import {
   checkAgainAt,
@@ -18,21 +23,13 @@ import {
   watching,
 } from "@lifeboat/kit";
 
-const REQUESTS: Resource = {
-  group: "certificates.k8s.io",
-  version: "v1",
-  plural: "certificatesigningrequests",
-  kind: "CertificateSigningRequest",
-  namespaced: false,
-};
-
 const HOUR_MS = 3_600_000;
 const ANSWERED_MS = HOUR_MS;
 const PENDING_MS = 24 * HOUR_MS;
 
 /** The informer of requests, and the controller that ends them. */
 export function createRequestExpiry(ports: KitPorts, client: Client): readonly Service[] {
-  const informer = new Informer<AnyObject>(ports, client, REQUESTS);
+  const informer = new Informer<AnyObject>(ports, client, certificateSigningRequests);
   const controller = createController(ports, {
     name: "certificate-request-expiry",
     concurrency: 1,
@@ -45,7 +42,10 @@ export function createRequestExpiry(ports: KitPorts, client: Client): readonly S
       if (end > ports.clock.now()) return checkAgainAt(end);
       const { uid, resourceVersion } = request.metadata;
       try {
-        await client.delete(REQUESTS, key, { preconditions: { uid, resourceVersion }, signal });
+        await client.delete(certificateSigningRequests, key, {
+          preconditions: { uid, resourceVersion },
+          signal,
+        });
       } catch (error) {
         if (!isRefused(error, "NotFound")) throw error;
       }

@@ -41,6 +41,16 @@ const SUBRESOURCE_VERBS = {
 
 type SubresourceName = keyof typeof SUBRESOURCE_VERBS;
 
+/** A subresource that is a connection and not an object: `clusters/proxy`, `pods/exec`. */
+export interface ConnectedSubresource {
+  readonly group: string;
+  readonly plural: string;
+  readonly name: string;
+  /** Absent: that of the resource. */
+  readonly kind?: string;
+  readonly verbs: readonly string[];
+}
+
 /** Subresources that are objects of another kind, as discovery writes it; the group is left out where it is the same. */
 const FOREIGN_KINDS: Readonly<
   Partial<Record<SubresourceName, { group?: string; version?: string; kind: string }>>
@@ -51,7 +61,11 @@ const FOREIGN_KINDS: Readonly<
   token: { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" },
 };
 
-export function createDiscovery(catalog: Catalog): Discovery {
+/** `connected`: what is served beside the subresources of the catalog. */
+export function createDiscovery(
+  catalog: Catalog,
+  connected: readonly ConnectedSubresource[] = [],
+): Discovery {
   const cache = new Map<string, DiscoveryDocument | undefined>();
   let revision = catalog.revision;
   const cached = (
@@ -76,13 +90,13 @@ export function createDiscovery(catalog: Catalog): Discovery {
       const document = cached(`/${root} ${aggregated ?? ""}`, () =>
         aggregated === undefined
           ? legacyRoot(catalog, root)
-          : aggregatedRoot(catalog, root, aggregated),
+          : aggregatedRoot(catalog, connected, root, aggregated),
       );
       return document as DiscoveryDocument;
     },
     group: (group) => cached(`/apis/${group}`, () => legacyGroup(catalog, group)),
     version: (group, version) =>
-      cached(`/apis/${group}/${version}`, () => legacyVersion(catalog, group, version)),
+      cached(`/apis/${group}/${version}`, () => legacyVersion(catalog, connected, group, version)),
   };
 }
 
@@ -146,6 +160,7 @@ function legacyGroup(catalog: Catalog, name: string): DiscoveryDocument | undefi
 
 function legacyVersion(
   catalog: Catalog,
+  connected: readonly ConnectedSubresource[],
   group: string,
   version: string,
 ): DiscoveryDocument | undefined {
@@ -156,7 +171,7 @@ function legacyVersion(
     // The real server leaves apiVersion out for the core group alone.
     ...(group === "" ? {} : { apiVersion: "v1" }),
     groupVersion: apiVersionOf({ group, version }),
-    resources: inOrder(served).flatMap(legacyResources),
+    resources: inOrder(served).flatMap((one) => legacyResources(one, connected)),
   });
 }
 
@@ -165,7 +180,10 @@ function inOrder(served: readonly ServedResource[]): readonly ServedResource[] {
   return [...served].sort((a, b) => (a.plural < b.plural ? -1 : a.plural > b.plural ? 1 : 0));
 }
 
-function legacyResources(resource: ServedResource): readonly object[] {
+function legacyResources(
+  resource: ServedResource,
+  connected: readonly ConnectedSubresource[],
+): readonly object[] {
   const { plural, namespaced, kind } = resource;
   const own = {
     name: plural,
@@ -176,17 +194,30 @@ function legacyResources(resource: ServedResource): readonly object[] {
     ...(resource.shortNames.length > 0 ? { shortNames: resource.shortNames } : {}),
     ...(resource.categories.length > 0 ? { categories: resource.categories } : {}),
   };
-  const subresources = subresourcesOf(resource).map((name) => ({
+  const subresources = subresourcesOf(resource, connected).map(({ name, foreign, verbs }) => ({
     name: `${plural}/${name}`,
     singularName: "",
     namespaced,
-    ...(FOREIGN_KINDS[name] ?? { kind }),
-    verbs: SUBRESOURCE_VERBS[name],
+    ...(foreign ?? { kind }),
+    verbs,
   }));
   return [own, ...subresources];
 }
 
-function subresourcesOf(resource: ServedResource): readonly SubresourceName[] {
+interface Subresource {
+  readonly name: string;
+  /** Of another kind than its resource. */
+  readonly foreign:
+    | { readonly group?: string; readonly version?: string; readonly kind: string }
+    | undefined;
+  readonly verbs: readonly string[];
+}
+
+/** The subresources of a resource, by name. */
+function subresourcesOf(
+  resource: ServedResource,
+  connected: readonly ConnectedSubresource[],
+): readonly Subresource[] {
   const { approval, binding, eviction, finalize, scale, status, token } = resource.subresources;
   const names: SubresourceName[] = [];
   if (approval === true) names.push("approval");
@@ -196,11 +227,20 @@ function subresourcesOf(resource: ServedResource): readonly SubresourceName[] {
   if (scale !== undefined) names.push("scale");
   if (status === true) names.push("status");
   if (token === true) names.push("token");
-  return names;
+  const all: Subresource[] = names.map((name) => ({
+    name,
+    foreign: FOREIGN_KINDS[name],
+    verbs: SUBRESOURCE_VERBS[name],
+  }));
+  for (const { group, plural, name, kind, verbs } of connected)
+    if (group === resource.group && plural === resource.plural)
+      all.push({ name, foreign: kind === undefined ? undefined : { kind }, verbs });
+  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function aggregatedRoot(
   catalog: Catalog,
+  connected: readonly ConnectedSubresource[],
   root: "api" | "apis",
   version: AggregatedVersion,
 ): DiscoveryDocument {
@@ -210,7 +250,9 @@ function aggregatedRoot(
     metadata: group.name === "" ? {} : { name: group.name },
     versions: group.versions.map((served) => ({
       version: served,
-      resources: inOrder(catalog.resources(group.name, served)).map(aggregatedResource),
+      resources: inOrder(catalog.resources(group.name, served)).map((one) =>
+        aggregatedResource(one, connected),
+      ),
       freshness: "Current",
     })),
   }));
@@ -233,18 +275,16 @@ function fingerprint(text: string): string {
     .toUpperCase();
 }
 
-/** The aggregated form names group and version in any case. */
-function foreignKind(name: SubresourceName): object | undefined {
-  const kind = FOREIGN_KINDS[name];
-  return kind === undefined ? undefined : { group: "", version: "", ...kind };
-}
-
-function aggregatedResource(resource: ServedResource): object {
+function aggregatedResource(
+  resource: ServedResource,
+  connected: readonly ConnectedSubresource[],
+): object {
+  // The aggregated form names group and version in any case.
   const own = { group: "", version: "", kind: resource.kind };
-  const subresources = subresourcesOf(resource).map((name) => ({
+  const subresources = subresourcesOf(resource, connected).map(({ name, foreign, verbs }) => ({
     subresource: name,
-    responseKind: foreignKind(name) ?? own,
-    verbs: SUBRESOURCE_VERBS[name],
+    responseKind: { ...own, ...foreign },
+    verbs,
   }));
   return {
     resource: resource.plural,

@@ -51,8 +51,12 @@ export interface HttpStreamSink {
 
 /** A connection that left HTTP. Behind a transport it is a `Duplex` of Node. */
 export interface TakenConnection extends AsyncIterable<Uint8Array> {
+  /** False says: its buffer is full; `drain` is emitted when it is not. Nothing is dropped. */
+  write(chunk: Uint8Array): boolean;
+  /** Ends it once what was written has left. */
+  end(): unknown;
   destroy(): unknown;
-  once(event: "close", listener: () => void): unknown;
+  once(event: "close" | "drain", listener: () => void): unknown;
 }
 
 /** In the place of a body, after 101: the connection is the handler's from then on. */

@@ -26,16 +26,18 @@ import { ANONYMOUS, createAuthenticator, impersonate } from "./authentication.ts
 import type { Auditor, AuditRecord } from "./audit/auditor.ts";
 import { checkBodySize } from "./body.ts";
 import { BodyTurns, type NextTurn } from "./body-turns.ts";
+import { connectedSubresources } from "./connected-subresources.ts";
 import { createDiscovery } from "./discovery.ts";
-import type { Handle, HttpRequest } from "./exchange.ts";
+import type { Handle, HttpRequest, HttpResponse } from "./exchange.ts";
 import { guarded } from "./guarded-answer.ts";
-import { InFlight, type InFlightLimits } from "./in-flight.ts";
+import { InFlight, type InFlightLimits, requestKind } from "./in-flight.ts";
 import { createNegotiator } from "./media-type.ts";
 import { createHttpMetrics } from "./metrics.ts";
 import { isWatch } from "./parameters.ts";
 import type { MemberProxy } from "./member-proxy.ts";
 import { type MemberPath, type ParsedPath, parsePath, type ResourcePath } from "./path.ts";
-import type { AskedLog, PodLogs } from "./pod-logs.ts";
+import { askedLog, isLogPath, type PodLogs } from "./pod-logs.ts";
+import { askedStream, isStreamPath, type PodStreams } from "./pod-streams.ts";
 import { Query } from "./query.ts";
 import {
   checkOffered,
@@ -68,6 +70,8 @@ export interface HandleDeps {
   readonly members?: MemberProxy | undefined;
   /** Logs of pods; absent: there are none. */
   readonly podLogs?: PodLogs | undefined;
+  /** Commands in pods and connections into them; absent: there are none. */
+  readonly podStreams?: PodStreams | undefined;
   readonly limits?: HandleLimits;
   /** Absent: nothing is recorded. */
   readonly auditor?: Auditor | undefined;
@@ -100,7 +104,10 @@ export function createHandle(deps: HandleDeps): Handle {
   const rightChecks = new RightChecks(clock, authorizer);
   const turns = new BodyTurns(deps.nextTurn);
   const serveResource = createResourceServer({ ...deps, negotiator, watchStreams, metrics, turns });
-  const servePath = createPathServer({ ...deps, discovery: createDiscovery(catalog) });
+  const servePath = createPathServer({
+    ...deps,
+    discovery: createDiscovery(catalog, connectedSubresources(deps)),
+  });
 
   return async (http) => {
     const began = clock.monotonic();
@@ -171,11 +178,10 @@ export function createHandle(deps: HandleDeps): Handle {
     if (deps.podLogs !== undefined && isLogPath(path)) {
       if (verb !== "get") throw methodNotAllowed();
       exchange.label = { verb: "CONNECT", resource: "pods" };
-      const answer = await deps.podLogs.read(askedLog(path, query));
-      const attributes = resourceAttributes(exchange.user, asked, path, "");
-      const lasting = guarded(answer, (refused) => rightChecks.join(attributes, refused));
-      return { ...lasting, headers: { ...lasting.headers } };
+      return whileAllowed(exchange, path, asked, await deps.podLogs.read(askedLog(path, query)));
     }
+    if (deps.podStreams !== undefined && isStreamPath(path))
+      return servePodStream(deps.podStreams, exchange, path, query);
     const resource = catalog.find(path.group, path.version, path.plural);
     if (resource === undefined) return nothingServed(path.group, path.version);
     checkOffered(resource, path, verb);
@@ -185,8 +191,36 @@ export function createHandle(deps: HandleDeps): Handle {
     warnOfDeprecation(exchange, resource);
     const request = { http, path, query, resource, context: exchange };
     if (verb === "watch") return serveResource(request, verb);
-    const kind = verb === "get" || verb === "list" ? "readOnly" : "mutating";
-    return inFlight.run(kind, () => withDeadline(query, () => serveResource(request, verb)));
+    return inFlight.run(requestKind(verb, path), exchange.user.name, () =>
+      withDeadline(query, () => serveResource(request, verb)),
+    );
+  }
+
+  /** WebSocket clients ask by GET; a command in a pod is no read, so it needs the right to create in any case. */
+  async function servePodStream(
+    streams: PodStreams,
+    exchange: Exchange,
+    path: ResourcePath,
+    query: Query,
+  ): Promise<Draft> {
+    const { http, user } = exchange;
+    if (http.method !== "GET" && http.method !== "POST") throw methodNotAllowed();
+    authorize(authorizer, resourceAttributes(user, "create", path, ""));
+    exchange.label = { verb: "CONNECT", resource: "pods" };
+    const answer = await streams.open(askedStream(http, path, query));
+    return whileAllowed(exchange, path, "create", answer);
+  }
+
+  /** The answer, which breaks off when the right to it is taken away. */
+  function whileAllowed(
+    { user }: Exchange,
+    path: ResourcePath,
+    verb: string,
+    answer: HttpResponse,
+  ): Draft {
+    const attributes = resourceAttributes(user, verb, path, "");
+    const lasting = guarded(answer, (refused) => rightChecks.join(attributes, refused));
+    return { ...lasting, headers: { ...lasting.headers } };
   }
 
   /** Nothing of the body has been read here, and no time limit holds: streams of members may be silent for long. */
@@ -313,24 +347,6 @@ function askedVerb({ method }: HttpRequest, path: ParsedPath, query: Query): str
         ? memberVerbOf(method)
         : undefined;
   return verb ?? method.toLowerCase();
-}
-
-function isLogPath({ group, plural, namespace, subresource }: ResourcePath): boolean {
-  return group === "" && plural === "pods" && namespace !== "" && subresource === "log";
-}
-
-function askedLog({ namespace, name }: ResourcePath, query: Query): AskedLog {
-  const tail = query.get("tailLines");
-  if (tail !== undefined && !/^\d{1,9}$/.test(tail))
-    throw badRequest(`tailLines: ${JSON.stringify(tail)} is not a number of lines`);
-  return {
-    namespace,
-    pod: name,
-    container: query.text("container"),
-    follow: query.text("follow") === "true",
-    tailLines: tail === undefined ? undefined : Number(tail),
-    timestamps: query.text("timestamps") === "true",
-  };
 }
 
 /** The body of a request for a member; reads have none. */

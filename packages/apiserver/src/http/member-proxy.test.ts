@@ -1,5 +1,5 @@
 /** What a request for a member passes before it is handed on: path, user, rights, and nothing of its body. */
-import { Readable } from "node:stream";
+import { PassThrough } from "node:stream";
 import { createWorld } from "@lifeboat/testkit";
 import { describe, expect, test } from "vitest";
 import { allowMasters } from "../authorization/allow-masters.ts";
@@ -49,6 +49,38 @@ async function createGround(allows = true): Promise<Ground> {
 }
 
 describe("a request for a member", () => {
+  test("is in discovery, where it can be handed on", async () => {
+    const path = "/apis/cluster.karmada.io/v1alpha1";
+    const crd = {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: "clusters.cluster.karmada.io" },
+      spec: {
+        group: "cluster.karmada.io",
+        scope: "Cluster",
+        names: { plural: "clusters", kind: "Cluster" },
+        versions: [
+          {
+            name: "v1alpha1",
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: "object" } },
+          },
+        ],
+      },
+    };
+    const { ask } = await createGround();
+    await ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", { body: crd });
+    const { json } = await ask("GET", path);
+    expect(json["resources"]).toContainEqual({
+      name: "clusters/proxy",
+      singularName: "",
+      namespaced: false,
+      kind: "Cluster",
+      verbs: ["create", "delete", "get", "patch", "update"],
+    });
+  });
+
   test.each([
     ["GET", "get"],
     ["HEAD", "get"],
@@ -184,7 +216,7 @@ test("a stream and a connection end when the right to them is taken away", async
   const { reader } = await openStream(world.server.handle, `${KARMADA}/log`);
   const answer = await world.server.handle(makeRequest("GET", `${OWN}/tunnel`));
   if (!("take" in answer.body)) throw new Error("not taken over");
-  const connection = Object.assign(Readable.from([]), {
+  const connection = Object.assign(new PassThrough(), {
     destroy: () => ended.push("connection"),
   });
   answer.body.take(connection);
@@ -195,4 +227,18 @@ test("a stream and a connection end when the right to them is taken away", async
   for (const listener of listeners) listener();
   await world.advance("5s");
   expect([ended.sort(), reader.aborted]).toEqual([["connection", "stream"], 1]);
+});
+
+test("/readyz/tunnels fails while members cannot be asked, and does not depend on agents", async () => {
+  let problem: string | undefined;
+  const members: MemberProxy = {
+    forward: () => Promise.resolve(ANSWER),
+    openTunnel: () => Promise.resolve(ANSWER),
+    problem: () => problem,
+  };
+  const world = await createWorld({ members });
+  const ask = () => send(world.server.handle, "GET", "/readyz/tunnels");
+  expect((await ask()).status).toBe(200);
+  problem = "the proxy into members is closed";
+  expect(await ask()).toMatchObject({ status: 500, text: expect.stringContaining(problem) });
 });

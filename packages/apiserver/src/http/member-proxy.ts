@@ -23,4 +23,6 @@ export interface MemberProxy {
   forward(request: MemberRequest): Promise<HttpResponse>;
   /** Takes the connection that the agent of a member has opened. */
   openTunnel(request: MemberRequest): Promise<HttpResponse>;
+  /** Why neither works; undefined: both do. Whether agents are there does not count. Absent: it is not checked. */
+  problem?(): string | undefined;
 }

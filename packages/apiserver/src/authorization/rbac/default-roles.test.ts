@@ -106,7 +106,7 @@ describe("a server that starts again", () => {
       expect(Number(meta.resourceVersion)).toBeLessThanOrEqual(Number(resourceVersion));
   });
 
-  test("replaces a default binding that was made anew for another role", async () => {
+  test("replaces a default binding that was made again for another role", async () => {
     const world = await createWorld({ authorizer: "RBAC" });
     const bindings = rbacResource("ClusterRoleBinding");
     const key = { namespace: "", name: "system:discovery" };

@@ -583,7 +583,7 @@ describe("impersonation", () => {
   });
 });
 
-describe("nobody in particular", () => {
+describe("the anonymous user", () => {
   test.each([
     ["/version", 200],
     ["/readyz", 200],

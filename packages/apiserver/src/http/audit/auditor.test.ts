@@ -105,7 +105,7 @@ it("holds no value of a Secret", async () => {
   expect(JSON.stringify(lines)).not.toMatch(/canary|Y2FuYXJ5/);
 });
 
-it("records refusals, who acts as another, and streams when they start", async () => {
+it("records refusals, impersonation, and streams when they start", async () => {
   const { ask, lines, world } = await audited();
   await ask("DELETE", `${CONFIG_MAPS}/none`, { user: { name: "eve", groups: [] } });
   await ask("GET", CONFIG_MAPS, { headers: { "impersonate-user": "bob" } });
