@@ -1,0 +1,61 @@
+/** The zone of the federation's names, as core decides them. */
+import { addressBytes, type NameRecord, type ZoneNames } from "@lifeboat/core/names";
+import { TYPES } from "../wire/constants.ts";
+import { wireName } from "../wire/names.ts";
+import type { RecordData } from "../wire/records.ts";
+import { Zone } from "./zone.ts";
+
+export interface NameServer {
+  readonly name: string;
+  /** Where its name is inside the zone. */
+  readonly addresses: readonly string[];
+}
+
+export interface ServedSettings {
+  readonly serial: number;
+  readonly ttl: number;
+  readonly nameServers: readonly NameServer[];
+}
+
+export function zoneFrom(names: ZoneNames, settings: ServedSettings): Zone {
+  const { serial, ttl, nameServers } = settings;
+  const servers = nameServers
+    .filter(({ name }) => name.endsWith(`.${names.apex}`))
+    .map(({ name, addresses }) => ({ name, records: addresses.flatMap(addressData) }));
+  const owners = names.owners.map(({ name, records }) => ({
+    name,
+    records: records.flatMap(dataOf),
+  }));
+  const taken = new Set(owners.map(({ name }) => name));
+  return new Zone({
+    apex: names.apex,
+    serial,
+    ttl,
+    nameServers: nameServers.map(({ name }) => name),
+    names: [...owners, ...servers.filter(({ name }) => !taken.has(name))],
+  });
+}
+
+function addressData(address: string): readonly RecordData[] {
+  const bytes = addressBytes(address);
+  if (bytes === undefined) return [];
+  return [{ type: bytes.length === 16 ? TYPES.AAAA : TYPES.A, address: bytes }];
+}
+
+const TEXT = new TextEncoder();
+/** Of one text in a TXT record. */
+const MAX_TEXT = 255;
+
+function dataOf(record: NameRecord): readonly RecordData[] {
+  switch (record.type) {
+    case "A":
+    case "AAAA":
+      return addressData(record.address);
+    case "SRV":
+      return [{ ...record, type: TYPES.SRV, target: wireName(record.target) }];
+    case "CNAME":
+      return [{ type: TYPES.CNAME, target: wireName(record.target) }];
+    case "TXT":
+      return [{ type: TYPES.TXT, texts: [TEXT.encode(record.text).subarray(0, MAX_TEXT)] }];
+  }
+}
