@@ -1,0 +1,120 @@
+/** The gateway, held to what every provider must do, and what it does beyond that. */
+import { request as send } from "node:http";
+import { connect } from "node:net";
+import { createRandom } from "@lifeboat/base";
+import { createRealClock } from "@lifeboat/base/adapters";
+import { silentLog, silentMetrics } from "@lifeboat/kit";
+import { afterEach, describe, expect, it } from "vitest";
+import type { LocalProvider } from "../../provider.ts";
+import { ask, backendOf, describeProvider, tableOf, TestBackend } from "../../provider.suite.ts";
+import { createGateway, type GatewayOptions } from "./gateway.ts";
+
+const ports = {
+  clock: createRealClock(),
+  random: createRandom(1),
+  log: silentLog,
+  metrics: silentMetrics,
+};
+const listen = { host: "127.0.0.1", port: 0 };
+
+describeProvider("embedded", () => {
+  const provider = createGateway(ports, { listen, tlsListen: listen });
+  return Promise.resolve({ provider, end: () => provider.close(0) });
+});
+
+describe("limits", () => {
+  const open: { close(closeMs: number): unknown }[] = [];
+  afterEach(async () => {
+    for (const one of open.splice(0)) await one.close(0);
+  });
+
+  async function start(limits: GatewayOptions["limits"] = {}) {
+    const backend = new TestBackend("a");
+    await backend.listen();
+    const gateway: LocalProvider = createGateway(ports, { listen, limits });
+    open.push(backend, gateway);
+    const { port } = await gateway.open();
+    await gateway.apply(
+      tableOf([{ pool: "d/w/w/80" }], [{ id: "d/w/w/80", backends: [backendOf(backend)] }]),
+      [],
+    );
+    return { backend, gateway, port };
+  }
+
+  function put(port: number, chunks: readonly string[]): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const headers = { host: "web.example.com" };
+      const asked = send({ port, method: "PUT", path: "/", headers, agent: false }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      });
+      asked.once("error", reject);
+      for (const chunk of chunks) asked.write(chunk);
+      asked.end();
+    });
+  }
+
+  it("bodies pass, small and large, and one that is too large is refused", async () => {
+    const { port } = await start({ maxBodyBytes: 1_000_000 });
+    expect(await put(port, ["small"])).toBe(200);
+    expect(await put(port, ["x".repeat(60_000), "y".repeat(500_000)])).toBe(200);
+    expect(
+      await put(
+        port,
+        Array.from({ length: 20 }, () => "z".repeat(100_000)),
+      ),
+    ).toBe(413);
+  });
+
+  it("a backend that does not answer in time gives 504, and the client is not kept waiting", async () => {
+    const { backend, port } = await start({ responseTimeoutMs: 100, maxAttempts: 1 });
+    backend.onRequest = () => undefined;
+    expect((await ask(port, "/")).code).toBe(504);
+  });
+
+  it("an answer that breaks off never looks complete", async () => {
+    const { backend, port } = await start();
+    backend.onRequest = (response) => {
+      response.writeHead(200, { "content-length": "100" });
+      response.write("half");
+      setTimeout(() => response.destroy(), 20);
+    };
+    await expect(ask(port, "/")).rejects.toThrow();
+  });
+
+  it("what is no request is refused, and the gateway goes on", async () => {
+    const { port } = await start();
+    for (const text of [
+      "GARBAGE\r\n\r\n",
+      "GET / HTTP/1.1\r\n\r\n",
+      "CONNECT evil.example.com:443 HTTP/1.1\r\nhost: evil.example.com\r\n\r\n",
+      "GET / HTTP/1.1\r\nhost: web.example.com\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
+      `GET / HTTP/1.1\r\nhost: web.example.com\r\nx: ${"y".repeat(40_000)}\r\n\r\n`,
+    ]) {
+      const first = await new Promise<string>((resolve) => {
+        const socket = connect(port, "127.0.0.1", () => socket.write(text));
+        socket.once("data", (chunk) => {
+          resolve(String(chunk).slice(0, 12));
+          socket.destroy();
+        });
+        socket.once("error", () => resolve("closed"));
+        socket.once("close", () => resolve("closed"));
+      });
+      expect(first).toMatch(/^HTTP\/1\.1 4|closed/);
+    }
+    expect((await ask(port, "/")).code).toBe(200);
+  });
+
+  it("ends in order: requests under way are answered, new ones are not taken", async () => {
+    const { backend, gateway, port } = await start();
+    const slow = ask(port, "/?held");
+    for (let i = 0; i < 100 && backend.held === 0; i++)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    const closed = gateway.close(30_000);
+    await expect(ask(port, "/")).rejects.toThrow();
+    expect(backend.held).toBe(1);
+    backend.release();
+    expect((await slow).code).toBe(200);
+    await closed;
+  });
+});

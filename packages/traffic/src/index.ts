@@ -1,0 +1,13 @@
+export {
+  createTrafficFollower,
+  DEFAULT_FOLLOWER,
+  type FollowerOptions,
+  type TrafficFollower,
+} from "./follower.ts";
+export { createTrafficMetrics, type TrafficMetrics } from "./metrics.ts";
+export type {
+  ListenAddress,
+  LocalProvider,
+  ServedCertificate,
+  TrafficProvider,
+} from "./provider.ts";
