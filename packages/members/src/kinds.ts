@@ -27,6 +27,7 @@ export interface PodSpec {
   readonly hostname?: string;
   readonly nodeSelector?: Readonly<Record<string, string>>;
   readonly restartPolicy?: string;
+  readonly readinessGates?: readonly { readonly conditionType: string }[];
   readonly terminationGracePeriodSeconds?: number;
   readonly containers: readonly Container[];
   readonly initContainers?: readonly Container[];

@@ -4,7 +4,8 @@ import type { Counter, Gauge, Metrics } from "@lifeboat/kit";
 export interface ProxyMetrics {
   readonly requests: Counter<"member_cluster" | "code">;
   readonly inFlight: Gauge;
-  readonly tunnels: Gauge;
+  /** 1 for each cluster whose tunnel is open. */
+  readonly tunnels: Gauge<"member_cluster">;
 }
 
 export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
@@ -20,7 +21,8 @@ export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
     }),
     tunnels: metrics.gauge({
       name: "lifeboat_proxy_tunnels",
-      help: "Tunnels of agents that are open.",
+      help: "1 for each cluster whose agent has a tunnel open.",
+      labels: ["member_cluster"],
     }),
   };
 }

@@ -46,6 +46,51 @@ describe("a pod", () => {
     expect(decidePod(view(ended), addMs(NOW, 1e9))).toEqual({ kind: "wait" });
   });
 
+  it("with readiness gates is ready only while every gate's condition is True", () => {
+    const plain = pod("p", "pending");
+    const gates = [
+      { conditionType: "example.com/serves" },
+      { conditionType: "example.com/joined" },
+    ];
+    const running = after({ ...plain, spec: { ...plain.spec, readinessGates: gates } }, 3000);
+    const reported = (
+      subject: Pod,
+      status: "True" | "False",
+      ...types: readonly string[]
+    ): Pod => ({
+      ...subject,
+      status: {
+        ...subject.status,
+        conditions: [
+          ...(subject.status?.conditions ?? []).filter(({ type }) => !types.includes(type)),
+          ...types.map((type) => ({ type, status })),
+        ],
+      },
+    });
+    const condition = (subject: Pod, type: string) =>
+      subject.status?.conditions?.find((one) => one.type === type);
+    expect(condition(running, "ContainersReady")?.status).toBe("True");
+    expect(condition(running, "Ready")).toMatchObject({
+      status: "False",
+      message: expect.stringContaining("[example.com/serves example.com/joined]"),
+    });
+    expect(decidePod(view(running), addMs(NOW, 1e9))).toEqual({ kind: "wait" });
+    expect(isReady(after(reported(running, "True", "example.com/serves"), 4000))).toBe(false);
+    const ready = after(
+      reported(running, "True", "example.com/serves", "example.com/joined"),
+      4000,
+    );
+    expect(isReady(ready)).toBe(true);
+    expect(condition(ready, "Ready")?.reason).toBeUndefined();
+    expect(decidePod(view(ready), addMs(NOW, 1e9))).toEqual({ kind: "wait" });
+    const closed = after(reported(ready, "False", "example.com/serves"), 5000);
+    expect(isReady(closed)).toBe(false);
+    // A fault of the containers is reported although a gate is closed already.
+    expect(condition(after(closed, 6000, { kind: "not-ready" }), "ContainersReady")?.status).toBe(
+      "False",
+    );
+  });
+
   it("stops after the stop delay, or sooner when its grace is shorter", () => {
     const leaving = pod("p", "leaving");
     expect(decidePod(view(leaving), addMs(NOW, 1999))).toEqual({

@@ -8,12 +8,13 @@
  *
  * 1. Delays count from `since`, when the pod was first seen in its stage; a model that starts again counts anew.
  * 2. A pod that has ended or has no node is left alone.
- * 3. The stop delay is never longer than the grace that the pod was given, unless a fault says so.
+ * 3. A pod with readiness gates is ready when its containers are and every gate's condition, which another writer reports, is True.
+ * 4. The stop delay is never longer than the grace that the pod was given, unless a fault says so.
  */
 import { addMs, formatTime, hashText, type Instant } from "@lifeboat/base";
 import type { ContainerStatus, KindCondition, Pod, PodStatus } from "../kinds.ts";
 import { isFinished, isLeaving, isReady, nodeOf } from "./pods.ts";
-import { withCondition } from "./status.ts";
+import { isTrue, withCondition } from "./status.ts";
 
 export type Stage = "waiting" | "starting" | "running" | "crashed" | "finished" | "stopping";
 
@@ -88,7 +89,10 @@ function goOn(view: PodView, stage: "running" | "crashed", now: Instant): PodPla
   const { pod, since, runMs, trouble } = view;
   if (trouble.kind === "crash") return stage === "crashed" ? WAIT : crash(pod, now);
   const ready = trouble.kind !== "not-ready";
-  if (stage === "crashed" || isReady(pod) !== ready)
+  const isReported =
+    isTrue(pod.status?.conditions, "ContainersReady") === ready &&
+    isReady(pod) === (ready && closedGates(pod).length === 0);
+  if (stage === "crashed" || !isReported)
     return { kind: "report", status: runningStatus(pod, ready, now) };
   if (!ready || (pod.spec.restartPolicy ?? "Always") === "Always") return WAIT;
   const end = addMs(since, runMs);
@@ -146,6 +150,20 @@ function notReady(pod: Pod): Pick<KindCondition, "reason" | "message"> {
   return { reason: "ContainersNotReady", message: `containers with unready status: [${names}]` };
 }
 
+/** The readiness gates whose condition is not True. */
+function closedGates(pod: Pod): readonly string[] {
+  return (pod.spec.readinessGates ?? [])
+    .map(({ conditionType }) => conditionType)
+    .filter((type) => !isTrue(pod.status?.conditions, type));
+}
+
+function gatesNotReady(gates: readonly string[]): Pick<KindCondition, "reason" | "message"> & {
+  readonly status: "False";
+} {
+  const message = `the status of these readiness gates is not "True": [${gates.join(" ")}]`;
+  return { status: "False", reason: "ReadinessGatesNotReady", message };
+}
+
 function placed(
   pod: Pod,
   phase: string,
@@ -159,7 +177,9 @@ function placed(
   conditions = withCondition(conditions, { type: "PodScheduled", status: "True" }, now);
   conditions = withCondition(conditions, { type: "Initialized", status: "True" }, now);
   conditions = withCondition(conditions, { type: "ContainersReady", ...readiness }, now);
-  conditions = withCondition(conditions, { type: "Ready", ...readiness }, now);
+  const closed = ready ? closedGates(pod) : [];
+  const whole = closed.length === 0 ? readiness : gatesNotReady(closed);
+  conditions = withCondition(conditions, { type: "Ready", ...whole }, now);
   const podIP = addressOf("10", pod.metadata.uid);
   return {
     ...pod.status,

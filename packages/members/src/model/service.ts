@@ -6,7 +6,7 @@ const ADDRESSES = 65_536;
 
 /**
  * The status of a Service; `prefix` is the first half of the addresses (`198.18`), `taken` are those of others. Pure.
- * An address stays as long as the type does. When all are taken, the Service waits without one.
+ * An address stays as long as the type and the prefix do. When all are taken, the Service waits without one.
  */
 export function decideService(
   service: LoadBalanced,
@@ -17,7 +17,7 @@ export function decideService(
   const wanted =
     service.spec.type === "LoadBalancer" && service.metadata.deletionTimestamp === undefined;
   if (!wanted) return { ...service.status, loadBalancer: {} };
-  if (ingress.length > 0) return service.status ?? {};
+  if (ingress.some(({ ip = "" }) => ip.startsWith(`${prefix}.`))) return service.status ?? {};
   const ip = freeAddress(service.metadata.uid, taken, prefix);
   if (ip === undefined) return service.status ?? {};
   return { ...service.status, loadBalancer: { ingress: [{ ip, ipMode: "VIP" }] } };

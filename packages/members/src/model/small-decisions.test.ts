@@ -106,7 +106,9 @@ describe("a Service", () => {
     const first = ipOf(service("LoadBalancer")) ?? "";
     expect(first).toMatch(/^198\.18\.\d+\.\d+$/);
     expect(ipOf(service("LoadBalancer"), [first])).not.toBe(first);
-    expect(ipOf(service("LoadBalancer", "1.2.3.4"))).toBe("1.2.3.4");
+    expect(ipOf(service("LoadBalancer", "198.18.3.4"))).toBe("198.18.3.4");
+    // The member got other addresses: one that nothing listens on is of no use.
+    expect(ipOf(service("LoadBalancer", "127.101.3.4"))).toMatch(/^198\.18\./);
     expect(ipOf(service("ClusterIP", "1.2.3.4"))).toBeUndefined();
   });
 });

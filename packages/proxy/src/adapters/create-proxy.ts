@@ -10,7 +10,7 @@
  */
 import type { Readable } from "node:stream";
 import { badRequest, failure, Refused } from "@lifeboat/api";
-import type { KitPorts } from "@lifeboat/kit";
+import type { JudgeAddress, KitPorts } from "@lifeboat/kit";
 import { AgentPool, httpProxyOf, type PoolConfig } from "@lifeboat/kit/adapters";
 import {
   type Caller,
@@ -27,7 +27,8 @@ import { createProxyMetrics, type ProxyMetrics } from "../metrics.ts";
 import { badAnswer, noAnswerInTime, noSuchCluster, noWay } from "../refusals.ts";
 import type { MemberRoutes, Outgoing, PushAccess } from "../routes.ts";
 import { asDuplex, copyBytes } from "./byte-streams.ts";
-import { ANSWER_TIMEOUT_MS, NoAnswer, sendOverHttp, type Sent } from "./send-http.ts";
+import { ANSWER_TIMEOUT_MS, NoAnswer } from "./awaited-answer.ts";
+import { sendOverHttp, type Sent } from "./send-http.ts";
 import { NoTunnel, Tunnels } from "./tunnels.ts";
 
 export interface ProxiedRequest {
@@ -66,11 +67,15 @@ export interface Proxy {
   hasTunnel(cluster: string): boolean;
   /** Cuts the tunnels that are open; their agents open them again. */
   cutTunnels(): void;
+  /** Why no tunnel is taken and no member is asked; undefined: they are. */
+  problem(): string | undefined;
   /** Ends all connections to members. */
   close(): void;
 }
 
 export interface ProxyOptions {
+  /** Asked about every address before a push member, or its proxy, is dialled. */
+  readonly judgeAddress?: JudgeAddress;
   readonly limits?: ProxyLimits;
 }
 
@@ -80,7 +85,7 @@ export function createMemberProxy(
   routes: MemberRoutes,
   options: ProxyOptions = {},
 ): Proxy {
-  return new MemberProxy(ports, routes, options.limits ?? DEFAULT_PROXY_LIMITS);
+  return new MemberProxy(ports, routes, options);
 }
 
 interface KeptPool {
@@ -90,6 +95,7 @@ interface KeptPool {
 
 class MemberProxy implements Proxy {
   readonly #routes: MemberRoutes;
+  readonly #judgeAddress: JudgeAddress | undefined;
   readonly #metrics: ProxyMetrics;
   readonly #inFlight: ProxyInFlight;
   readonly #tunnels: Tunnels;
@@ -98,11 +104,21 @@ class MemberProxy implements Proxy {
   readonly #taken = new Set<{ destroy(): unknown }>();
   #isClosed = false;
 
-  constructor(ports: Pick<KitPorts, "log" | "metrics">, routes: MemberRoutes, limits: ProxyLimits) {
+  constructor(
+    ports: Pick<KitPorts, "log" | "metrics">,
+    routes: MemberRoutes,
+    { limits = DEFAULT_PROXY_LIMITS, judgeAddress }: ProxyOptions,
+  ) {
     this.#routes = routes;
+    this.#judgeAddress = judgeAddress;
     this.#metrics = createProxyMetrics(ports.metrics);
     this.#inFlight = new ProxyInFlight(limits, (total) => this.#metrics.inFlight.set(total, {}));
-    this.#tunnels = new Tunnels(ports.log, (count) => this.#metrics.tunnels.set(count, {}));
+    const { tunnels } = this.#metrics;
+    this.#tunnels = new Tunnels(ports.log, (cluster, isOpen) =>
+      isOpen
+        ? tunnels.set(1, { member_cluster: cluster })
+        : tunnels.remove({ member_cluster: cluster }),
+    );
   }
 
   hasTunnel(cluster: string): boolean {
@@ -111,6 +127,10 @@ class MemberProxy implements Proxy {
 
   cutTunnels(): void {
     this.#tunnels.close();
+  }
+
+  problem(): string | undefined {
+    return this.#isClosed ? "the proxy into members is closed" : undefined;
   }
 
   close(): void {
@@ -190,7 +210,10 @@ class MemberProxy implements Proxy {
     const kept = this.#pools.get(cluster);
     if (kept?.config === config) return kept.pool;
     this.#dropPool(cluster);
-    const pool = new AgentPool(poolConfig(access), Infinity);
+    const pool = new AgentPool(
+      { ...poolConfig(access), judgeAddress: this.#judgeAddress },
+      Infinity,
+    );
     this.#pools.set(cluster, { config, pool });
     return pool;
   }

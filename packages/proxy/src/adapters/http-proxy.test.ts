@@ -1,6 +1,7 @@
 /** Members behind an HTTP proxy: each connection is asked for by CONNECT, and the proxy sees the address alone. */
 import * as net from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
+import { judgeAddressBy } from "@lifeboat/kit";
 import { createGround, type Ground } from "./proxy-ground.suite.ts";
 
 let ground: Ground | undefined;
@@ -67,5 +68,27 @@ describe("a member behind a proxy", () => {
     expect(sent.status).toBe(502);
     expect(sent.text).toMatch(message);
     expect(sent.text).not.toContain("secret");
+  });
+});
+
+describe("an address that is not dialled (T6)", () => {
+  test("is refused with a sentence, for the member and for its proxy; a tunnel needs none", async () => {
+    const { url, seen } = await startProxy("HTTP/1.1 200 Connection established\r\n\r\n");
+    ground = await createGround({ judgeAddress: judgeAddressBy({ allowsLoopback: false }) });
+    let reached = 0;
+    const member = await ground.member((_request, response) => {
+      reached += 1;
+      response.end("here");
+    });
+    for (const access of [member.access, { ...member.access, proxyUrl: `http://${url}` }]) {
+      ground.routes.set("m1", { kind: "push", access });
+      const sent = await ground.ask("/x");
+      expect(sent.status).toBe(502);
+      expect(sent.text).toContain("127.0.0.1 is not dialled");
+    }
+    expect([reached, seen]).toEqual([0, []]);
+    ground.routes.set("m1", { kind: "tunnel" });
+    await ground.agent("m1", member);
+    expect(await ground.ask("/x")).toMatchObject({ status: 200, text: "here" });
   });
 });

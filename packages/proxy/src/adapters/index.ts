@@ -1,2 +1,2 @@
 export { createMemberProxy, type Proxy, type ProxyOptions } from "./create-proxy.ts";
-export { sendOverHttp } from "./send-http.ts";
+export { sendOverHttp, type Sent } from "./send-http.ts";

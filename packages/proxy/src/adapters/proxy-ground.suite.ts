@@ -15,7 +15,7 @@ import {
 } from "@lifeboat/apiserver/adapters";
 import { createRandom } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { silentLog, silentMetrics } from "@lifeboat/kit";
+import { type JudgeAddress, silentLog, silentMetrics } from "@lifeboat/kit";
 import { fixedCredential } from "@lifeboat/kit/adapters";
 import { createWorld } from "@lifeboat/testkit";
 import type { ProxyLimits } from "../in-flight.ts";
@@ -76,6 +76,7 @@ export const IMPERSONATOR = "impersonator-token";
 export interface GroundOptions {
   readonly authorizer?: Authorizer;
   readonly limits?: ProxyLimits;
+  readonly judgeAddress?: JudgeAddress;
 }
 
 export async function createGround(options: GroundOptions = {}): Promise<Ground> {
@@ -87,7 +88,7 @@ export async function createGround(options: GroundOptions = {}): Promise<Ground>
   const proxy = createMemberProxy(
     { log: silentLog, metrics: silentMetrics },
     { of: (cluster) => routes.get(cluster) ?? { kind: "absent" } },
-    options.limits === undefined ? {} : { limits: options.limits },
+    options,
   );
   const world = await createWorld({
     members: proxy,

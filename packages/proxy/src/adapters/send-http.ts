@@ -11,6 +11,7 @@ import * as https from "node:https";
 import type { Duplex, Readable } from "node:stream";
 import type { HeaderLines } from "../headers.ts";
 import type { Outgoing } from "../routes.ts";
+import { AwaitedAnswer, pump } from "./awaited-answer.ts";
 import { asReadable } from "./byte-streams.ts";
 
 export type Sent =
@@ -36,44 +37,24 @@ export interface HttpServer {
   readonly connection?: Duplex;
 }
 
-/** No answer in time. */
-export class NoAnswer extends Error {
-  override readonly name = "NoAnswer";
-}
-
-/** How long the head of an answer may take after the last piece of the request. */
-export const ANSWER_TIMEOUT_MS = 65_000;
 const MAX_HEAD_BYTES = 32 * 1024;
 
 /** Sends it; rejects with an Error when no answer comes. */
 export function sendOverHttp(server: HttpServer, outgoing: Outgoing): Promise<Sent> {
-  const { method, body, isUpgrade, signal } = outgoing;
+  const { body, isUpgrade, signal } = outgoing;
   return new Promise((resolve, reject) => {
     const request = begin(server, outgoing);
-    let isSettled = false;
-    let timer = setTimeout(tooLate, ANSWER_TIMEOUT_MS);
-    function tooLate(): void {
-      fail(new NoAnswer(`no answer within ${ANSWER_TIMEOUT_MS / 1000} s`));
-    }
-    const settle = (): boolean => {
-      if (isSettled) return false;
-      isSettled = true;
-      clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-      return true;
-    };
-    const fail = (error: Error): void => {
+    const awaited = new AwaitedAnswer(signal, (error) => {
       request.destroy();
-      if (settle()) reject(error);
-    };
-    const onAbort = (): void => fail(new Error("the caller is gone"));
-    signal.addEventListener("abort", onAbort, { once: true });
+      reject(error);
+    });
+    const fail = (error: Error): void => awaited.fail(error);
     request.on("error", fail);
     // Node tells of some ends by this alone.
     request.once("close", () => fail(new Error("the connection was lost")));
     request.once("response", (response) => {
       response.on("error", () => undefined);
-      if (!settle()) return;
+      if (!awaited.settle()) return;
       const { statusCode = 0, rawHeaders } = response;
       const isWhole = (): boolean => response.complete;
       resolve({ kind: "answered", status: statusCode, rawHeaders, body: response, isWhole });
@@ -81,7 +62,7 @@ export function sendOverHttp(server: HttpServer, outgoing: Outgoing): Promise<Se
     if (isUpgrade)
       request.once("upgrade", (response, socket: Duplex, head: Buffer) => {
         socket.on("error", () => socket.destroy());
-        if (!settle() || response.statusCode !== 101) {
+        if (!awaited.settle() || response.statusCode !== 101) {
           socket.destroy();
           reject(new Error("its answer changes the protocol without saying so"));
           return;
@@ -89,13 +70,9 @@ export function sendOverHttp(server: HttpServer, outgoing: Outgoing): Promise<Se
         if (head.length > 0) socket.unshift(head);
         resolve({ kind: "switched", rawHeaders: response.rawHeaders, connection: socket });
       });
-    if (signal.aborted) onAbort();
+    if (signal.aborted) fail(new Error("the caller is gone"));
     else if (body === undefined) request.end();
-    else
-      pump(asReadable(body), request, method, () => {
-        clearTimeout(timer);
-        if (!isSettled) timer = setTimeout(tooLate, ANSWER_TIMEOUT_MS);
-      });
+    else pump(asReadable(body), request, awaited.progress);
   });
 }
 
@@ -129,30 +106,4 @@ function framed(lines: HeaderLines, hasBody: boolean): http.OutgoingHttpHeaders 
   if (hasBody && headers["content-length"] === undefined)
     headers["transfer-encoding"] = ["chunked"];
   return headers;
-}
-
-/** Sends a body at the speed at which it is taken. A body that breaks off breaks the request off. */
-function pump(
-  source: Readable,
-  request: http.ClientRequest,
-  method: string,
-  onProgress: () => void,
-): void {
-  let hasEnded = false;
-  source.on("data", onProgress);
-  source.once("end", () => {
-    hasEnded = true;
-  });
-  const breakOff = (): void => {
-    if (!hasEnded) request.destroy(new Error(`the body of the ${method} broke off`));
-  };
-  source.on("error", breakOff);
-  source.once("close", breakOff);
-  // The member may answer before it has read everything: the rest is nobody's.
-  request.once("close", () => {
-    source.unpipe(request);
-    source.off("data", onProgress);
-    source.resume();
-  });
-  source.pipe(request);
 }

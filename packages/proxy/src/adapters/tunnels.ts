@@ -22,7 +22,8 @@ import { badAnswer } from "../refusals.ts";
 import type { Outgoing } from "../routes.ts";
 import { asDuplex, asReadable, Carrier } from "./byte-streams.ts";
 import type { ProxiedAnswer, ProxiedRequest } from "./create-proxy.ts";
-import { ANSWER_TIMEOUT_MS, NoAnswer, sendOverHttp, type Sent } from "./send-http.ts";
+import { AwaitedAnswer, pump } from "./awaited-answer.ts";
+import { sendOverHttp, type Sent } from "./send-http.ts";
 import {
   keepAlive,
   MODE_HEADER,
@@ -54,14 +55,14 @@ interface Awaited {
 
 export class Tunnels {
   readonly #log: Log;
-  readonly #onCount: (count: number) => void;
+  readonly #onChange: (cluster: string, isOpen: boolean) => void;
   readonly #byCluster = new Map<string, Tunnel>();
   readonly #awaited = new Map<string, Awaited>();
   readonly #all = new Set<Tunnel>();
 
-  constructor(log: Log, onCount: (count: number) => void) {
+  constructor(log: Log, onChange: (cluster: string, isOpen: boolean) => void) {
     this.#log = log;
-    this.#onCount = onCount;
+    this.#onChange = onChange;
   }
 
   has(cluster: string): boolean {
@@ -115,7 +116,7 @@ export class Tunnels {
     const leave = (): void => {
       if (this.#byCluster.get(cluster) !== tunnel) return;
       this.#byCluster.delete(cluster);
-      this.#onCount(this.#byCluster.size);
+      this.#onChange(cluster, false);
       this.#log.info("the tunnel of a cluster has ended", { cluster });
     };
     const over = (): void => {
@@ -125,7 +126,7 @@ export class Tunnels {
     const tunnel = new Tunnel(cluster, connection, { leave, over });
     this.#all.add(tunnel);
     this.#byCluster.set(cluster, tunnel);
-    this.#onCount(this.#byCluster.size);
+    this.#onChange(cluster, true);
     former?.retire();
     this.#log.info("the agent of a cluster has opened a tunnel", { cluster });
   }
@@ -250,28 +251,15 @@ class Tunnel {
       const stream = this.#session.request(headersOf(outgoing, mode), {
         endStream: body === undefined,
       });
-      let isSettled = false;
-      let timer = setTimeout(tooLate, ANSWER_TIMEOUT_MS);
-      function tooLate(): void {
-        fail(new NoAnswer("no answer in time"));
-      }
-      const settle = (): boolean => {
-        if (isSettled) return false;
-        isSettled = true;
-        clearTimeout(timer);
-        signal.removeEventListener("abort", onAbort);
-        return true;
-      };
-      const fail = (error: Error): void => {
+      const awaited = new AwaitedAnswer(signal, (error) => {
         stream.destroy();
-        if (settle()) reject(error);
-      };
-      const onAbort = (): void => fail(new Error("the caller is gone"));
-      signal.addEventListener("abort", onAbort, { once: true });
+        reject(error);
+      });
+      const fail = (error: Error): void => awaited.fail(error);
       stream.on("error", fail);
       stream.once("close", () => fail(new Error("the tunnel of its agent broke off")));
       stream.once("response", (headers, _flags, ...more: unknown[]) => {
-        if (!settle()) return;
+        if (!awaited.settle()) return;
         const rawHeaders = more[0] as readonly string[];
         const problem = readProblem(headers[PROBLEM_HEADER]);
         if (problem !== undefined) {
@@ -283,32 +271,8 @@ class Tunnel {
         const status = headers[":status"] ?? 0;
         resolve({ kind: "answered", status, rawHeaders, body: stream, isWhole });
       });
-      if (signal.aborted) {
-        onAbort();
-        return;
-      }
-      if (body === undefined) return;
-      const source = asReadable(body);
-      let hasEnded = false;
-      const onProgress = (): void => {
-        clearTimeout(timer);
-        if (!isSettled) timer = setTimeout(tooLate, ANSWER_TIMEOUT_MS);
-      };
-      source.on("data", onProgress);
-      source.once("end", () => {
-        hasEnded = true;
-      });
-      const breakOff = (): void => {
-        if (!hasEnded) stream.destroy(new Error("the body broke off"));
-      };
-      source.on("error", breakOff);
-      source.once("close", breakOff);
-      stream.once("close", () => {
-        source.unpipe(stream);
-        source.off("data", onProgress);
-        source.resume();
-      });
-      source.pipe(stream);
+      if (signal.aborted) fail(new Error("the caller is gone"));
+      else if (body !== undefined) pump(asReadable(body), stream, awaited.progress);
     });
   }
 }
