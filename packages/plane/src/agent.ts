@@ -288,6 +288,7 @@ class RunningAgent implements Agent {
       word: readEndorsements(plane, cluster, (stray) => this.#strays.note(stray)),
       events: this.#events,
       interpretation,
+      own: () => this.#cluster.get({ namespace: "", name: cluster }),
     });
     return {
       name: execution.name,

@@ -3,7 +3,7 @@
  * `refresh`, which knows the files), `kube-public/cluster-info` shows the address and the CA bundle, a metric shows every end,
  * and an Event tells of a certificate that nears its end although it should have been renewed.
  */
-import { type AnyObject, type Json, keyOf, orNothing, type Resource } from "@lifeboat/api";
+import { type AnyObject, configMaps, type Json, keyOf, orNothing } from "@lifeboat/api";
 import { formatTime, type Ids, type Instant, sleep } from "@lifeboat/base";
 import { type ExpiryStage, expiryStage, type Life } from "@lifeboat/core/clusters/certificates";
 import { type Client, createEventRecorder, type KitPorts, type Service } from "@lifeboat/kit";
@@ -32,13 +32,6 @@ export interface CertificateKeeperPorts extends KitPorts {
   refresh(): Promise<PlaneMaterial>;
 }
 
-const CONFIG_MAPS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
 const CLUSTER_INFO = { namespace: "kube-public", name: "cluster-info" };
 /** Revoked trust and repaired files count within this time. */
 const EVERY_MS = 5000;
@@ -94,10 +87,10 @@ async function keepClusterInfo(
   { server, bundle }: PlaneMaterial,
 ): Promise<AnyObject> {
   const data = { kubeconfig: clusterInfoText(server, bundle) };
-  const found = await orNothing(plane.get(CONFIG_MAPS, CLUSTER_INFO));
+  const found = await orNothing(plane.get(configMaps, CLUSTER_INFO));
   if (found !== undefined && isSame(found, data.kubeconfig)) return found;
   if (found === undefined)
-    return plane.create(CONFIG_MAPS, {
+    return plane.create(configMaps, {
       apiVersion: "v1",
       kind: "ConfigMap",
       metadata: CLUSTER_INFO,
@@ -106,7 +99,7 @@ async function keepClusterInfo(
   const { resourceVersion } = found.metadata;
   // Signatures by bootstrap tokens stand beside it: their keeper makes them anew.
   const body: Json = { metadata: { resourceVersion }, data };
-  return plane.patch(CONFIG_MAPS, keyOf(found), { type: "merge", body });
+  return plane.patch(configMaps, keyOf(found), { type: "merge", body });
 }
 
 function isSame(found: AnyObject, kubeconfig: string): boolean {

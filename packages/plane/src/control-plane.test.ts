@@ -10,14 +10,14 @@ import { drainPromises } from "@lifeboat/base/adapters";
 import {
   type Cluster,
   clusters,
-  type ClusterTaintPolicy,
   clusterTaintPolicies,
+  type ClusterTaintPolicy,
   controlPlaneKinds,
   crdOf,
+  customResourceDefinitions,
   type New,
   propagationPolicies,
   qualifiedName,
-  type Resource,
   works,
 } from "@lifeboat/api";
 import { createMemoryStorage, type MemoryStorage, type User } from "@lifeboat/apiserver";
@@ -30,13 +30,6 @@ import { establishKinds, installKinds } from "./install-kinds.ts";
 import type { PlaneWork } from "./plane-work.ts";
 
 const ADMIN: User = { name: "admin", groups: ["system:masters"] };
-const CRDS: Resource = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
-};
 
 let clock: VirtualClock;
 let storage: MemoryStorage;
@@ -103,14 +96,14 @@ describe("the kinds", () => {
   });
 
   it("are installed once: a second start writes nothing", async () => {
-    const before = await client.list(CRDS);
+    const before = await client.list(customResourceDefinitions);
     expect(before.items).toHaveLength(controlPlaneKinds.length);
     await plane.close();
     storage = storage.reopen();
     await open();
-    expect((await client.list(CRDS)).items).toEqual(before.items);
+    expect((await client.list(customResourceDefinitions)).items).toEqual(before.items);
     await establishKinds(clock, client, await installKinds(client));
-    expect((await client.list(CRDS)).items).toEqual(before.items);
+    expect((await client.list(customResourceDefinitions)).items).toEqual(before.items);
   });
 
   it("are brought up to date when a CRD differs", async () => {
@@ -118,17 +111,19 @@ describe("the kinds", () => {
     if (declaration === undefined) throw new Error("there are kinds");
     const key = { namespace: "", name: qualifiedName(declaration) };
     const spec = { names: { shortNames: ["cl"] } };
-    await client.patch(CRDS, key, { type: "merge", body: { spec } });
+    await client.patch(customResourceDefinitions, key, { type: "merge", body: { spec } });
     await installKinds(client);
-    expect((await client.get(CRDS, key))["spec"]).toEqual(crdOf(declaration).spec);
+    expect((await client.get(customResourceDefinitions, key))["spec"]).toEqual(
+      crdOf(declaration).spec,
+    );
   });
 
   it("leave nothing for the server's housekeeping to correct", async () => {
-    const before = (await client.list(CRDS)).metadata.resourceVersion;
+    const before = (await client.list(customResourceDefinitions)).metadata.resourceVersion;
     const stop = new AbortController();
     const running = plane.run(stop.signal);
     await clock.advance(1000);
-    expect((await client.list(CRDS)).metadata.resourceVersion).toBe(before);
+    expect((await client.list(customResourceDefinitions)).metadata.resourceVersion).toBe(before);
     stop.abort();
     await running;
   });
@@ -395,7 +390,7 @@ spec:
       expect(status).toBe(201);
       expect(warnings).toHaveLength(count);
       const text = warnings.join("\n");
-      expect(text).toContain("spec.schedulePriority: has no effect yet");
+      expect(text).toContain("spec.schedulePriority: orders what leaves a failed cluster");
       expect(text).toContain("spec.placement.workloadAffinity: has no effect yet");
       expect(text.includes("StatefulFailoverInjection is off")).toBe(!gate);
     },

@@ -12,11 +12,16 @@ import {
   type TokenAuthenticator,
   type User,
 } from "@lifeboat/apiserver";
-import type { PlaneContext, ScriptEngine } from "@lifeboat/controllers/context";
+import {
+  ensureOwnNamespace,
+  type PlaneContext,
+  type ScriptEngine,
+} from "@lifeboat/controllers/context";
 import { holdDeletions } from "@lifeboat/controllers/operating";
 import { createManager, type Signer } from "@lifeboat/kit";
 import { createBootstrapTokenAdmission } from "./bootstrap-tokens/admission.ts";
 import { createBootstrapTokenAuthenticator } from "./bootstrap-tokens/authenticator.ts";
+import { readKeptGates } from "./gates.ts";
 import { establishKinds, installKinds } from "./install-kinds.ts";
 import { memberRoutes } from "./member-routes.ts";
 import { CONTROLLERS_USER, planeRights } from "./plane-rights.ts";
@@ -35,6 +40,8 @@ export interface ControlPlaneOptions {
   readonly tokenAuthenticators?: readonly TokenAuthenticator[];
   /** What checks users' scripts before they are stored; absent: they are stored unread. */
   readonly scripts?: Pick<ScriptEngine, "check">;
+  /** What else `/readyz` depends on. */
+  readonly readyChecks?: ApiServerOptions["readyChecks"];
   /** Records requests that come over HTTP. */
   readonly auditor?: Auditor | undefined;
   /** The storage holds a backup of this time ("": not known): nothing is deleted in members until a person agrees. */
@@ -43,6 +50,8 @@ export interface ControlPlaneOptions {
   readonly signer?: Signer;
   /** What works on the control plane by itself; absent: it only serves its API. */
   readonly work?: PlaneWork;
+  /** Gets a sentence for each gate that is not as flags alone would have it. */
+  readonly tell?: (sentence: string) => void;
 }
 
 export interface ControlPlane {
@@ -76,6 +85,7 @@ export async function createControlPlane(
   const { scripts, signer, work } = options;
   const { tokenCrypto } = ports;
   let context: PlaneContext | undefined;
+  let controllers = work?.controllers;
   const members = work?.proxy?.(memberRoutes(() => context?.connections));
   const server: ApiServer = await createApiServer(ports, {
     gitVersion: `${KUBERNETES_VERSION}+lifeboat.${options.version}`,
@@ -92,7 +102,7 @@ export async function createControlPlane(
         ports,
         {
           ...(scripts === undefined ? {} : { scripts }),
-          ...(work === undefined ? {} : { controllers: work.controllers }),
+          controllers: () => controllers,
         },
         () => server.client(PLANE_USER),
       ),
@@ -108,14 +118,19 @@ export async function createControlPlane(
     historyMaxEvents: HISTORY_MAX_EVENTS,
     historyMaxBytes: HISTORY_MAX_BYTES,
     unreadyWhenFull: true,
+    readyChecks: options.readyChecks,
     auditor: options.auditor,
     ...(members === undefined ? {} : { members }),
   });
   try {
     await serveKinds(ports, server);
+    // Some of the rights are in it.
+    await ensureOwnNamespace(server.client(PLANE_USER));
     await installRights(server.client(PLANE_USER), planeRights());
     if (options.restoredFrom !== undefined)
       await holdDeletions(ports, server.client(PLANE_USER), options.restoredFrom);
+    if (controllers !== undefined)
+      controllers = await readKeptGates(server.client(PLANE_USER), controllers, options.tell);
   } catch (error) {
     await server.close();
     throw error;
@@ -123,12 +138,12 @@ export async function createControlPlane(
   const services = [{ name: "api-server", run: (signal: AbortSignal) => server.run(signal) }];
   const revocations = createRevocations(ports, server, server.client(PLANE_USER));
   const working =
-    work === undefined
+    work === undefined || controllers === undefined
       ? undefined
       : createPlaneWork(
           { ...ports, ...(signer === undefined ? {} : { signer }) },
           server.client(CONTROLLERS_USER),
-          work,
+          { ...work, controllers },
         );
   context = working?.context;
   const manager = createManager(ports, [

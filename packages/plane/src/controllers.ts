@@ -16,11 +16,18 @@ import {
   createApplicationFailover,
   createDefaultPolicies,
   createEvacuations,
+  createFailback,
   createGracefulEviction,
   createStaleCopies,
   createTaintPolicies,
 } from "@lifeboat/controllers/failover";
-import { createRestoredReport, createSettings } from "@lifeboat/controllers/operating";
+import { createFederatedObjects } from "@lifeboat/controllers/federated";
+import {
+  createFleetGauges,
+  createHistory,
+  createRestoredReport,
+  createSettings,
+} from "@lifeboat/controllers/operating";
 import { createScheduler, createWorkloadRebalancer } from "@lifeboat/controllers/placement";
 import {
   createBindingController,
@@ -32,9 +39,17 @@ import {
   createExecution,
   createNamespaceSync,
 } from "@lifeboat/controllers/propagation";
+import {
+  createDetectorMonitor,
+  createMultiClusterIngress,
+  createRemedies,
+} from "@lifeboat/controllers/remedy";
+import { createTrafficBackends } from "@lifeboat/controllers/traffic";
 import type { PurgeMode } from "@lifeboat/core/binding";
+import type { ApprovalMode } from "@lifeboat/core/failover/evacuation";
 import { evictionPluginNames } from "@lifeboat/core/failover/eviction-tasks";
 import type { Service } from "@lifeboat/kit";
+import type { Gate } from "./gates.ts";
 import { publishedSettings } from "./published-settings.ts";
 
 export interface ControllersOptions {
@@ -57,6 +72,8 @@ export interface ControllersOptions {
   readonly skippedPropagatingApis: readonly string[];
   /** The gate `Failover`: whether anything but a person's order moves workloads away from a cluster. */
   readonly failover: boolean;
+  /** The gates that a flag sets; the others keep the value of the last run. Absent: all of them (gates.ts). */
+  readonly gatesByFlag?: readonly Gate[];
   /** The gate `StatefulFailoverInjection`: whether workloads that move carry their state. */
   readonly statefulFailoverInjection: boolean;
   /** Evictions per second over the whole fleet. */
@@ -69,8 +86,16 @@ export interface ControllersOptions {
   readonly largeClusterNumThreshold: number;
   /** What becomes of old copies when a policy does not say. */
   readonly noExecutePurgeMode: PurgeMode;
+  /** Whether all that has to leave a faulty cluster waits for a person's approval, or only where policies ask for it (D30). */
+  readonly evacuationApproval: ApprovalMode;
   /** The plugins any of which may end a graceful eviction. */
   readonly evictPlugins: readonly string[];
+  /** How long an old copy waits for load balancers where none of ours can confirm that its traffic is gone (D27). */
+  readonly trafficDrainTimeoutMs: number;
+  /** How long it waits for load balancers of ours that run and do not confirm it. */
+  readonly trafficDrainLimitMs: number;
+  /** How long a replica that leaves a quorum waits for the application to let it go; 0: for ever (D15). */
+  readonly statefulSetLetGoTimeoutMs: number;
   /** The Lease by which these controllers were elected, as `namespace/name`; absent: there is one process only. */
   readonly leaderLease?: string;
 }
@@ -93,7 +118,11 @@ export const DEFAULT_CONTROLLERS: ControllersOptions = Object.freeze({
   unhealthyClusterThreshold: 0.55,
   largeClusterNumThreshold: 10,
   noExecutePurgeMode: "Gracefully",
+  evacuationApproval: "Policy",
   evictPlugins: evictionPluginNames,
+  trafficDrainTimeoutMs: 60_000,
+  trafficDrainLimitMs: 600_000,
+  statefulSetLetGoTimeoutMs: 0,
 });
 
 type Build = (context: PlaneContext, options: ControllersOptions) => readonly Service[];
@@ -152,6 +181,7 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
         failover: options.failover,
         statefulFailoverInjection: options.statefulFailoverInjection,
         noExecutePurgeMode: options.noExecutePurgeMode,
+        approval: options.evacuationApproval,
         clusterStatusUpdateFrequencyMs: options.clusterStatusUpdateFrequencyMs,
         rates: {
           rate: options.resourceEvictionRate,
@@ -163,8 +193,11 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
   ],
   [
     "scheduler",
-    (context, { clusterStatusUpdateFrequencyMs }) => [
-      createScheduler(context, { clusterStatusUpdateFrequencyMs }),
+    (context, { clusterStatusUpdateFrequencyMs, statefulSetLetGoTimeoutMs }) => [
+      createScheduler(context, {
+        clusterStatusUpdateFrequencyMs,
+        letGoTimeoutMs: statefulSetLetGoTimeoutMs,
+      }),
     ],
   ],
   ["dependencies", createDependencies],
@@ -178,19 +211,39 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
   ["execution", createExecution],
   ["endorsement", createEndorsement],
   ["bindingStatus", createBindingStatus],
+  ["federatedStatefulSet", createFederatedObjects],
   ["workloadRebalancer", createWorkloadRebalancer],
   [
     "gracefulEviction",
-    (context, { evictPlugins, trustFencedCondition }) =>
-      createGracefulEviction(context, { plugins: evictPlugins, trustFencedCondition }),
+    (context, { evictPlugins, trustFencedCondition, trafficDrainTimeoutMs, trafficDrainLimitMs }) =>
+      createGracefulEviction(context, {
+        plugins: evictPlugins,
+        trustFencedCondition,
+        trafficDrainTimeoutMs,
+        trafficDrainLimitMs,
+      }),
   ],
   [
     "applicationFailover",
     (context, { statefulFailoverInjection }) =>
       createApplicationFailover(context, { statefulFailoverInjection }),
   ],
+  [
+    "failback",
+    (context, { failover, statefulFailoverInjection }) =>
+      createFailback(context, { failover, statefulFailoverInjection }),
+  ],
   ["staleCopies", createStaleCopies],
+  ["remedy", createRemedies],
+  ["detectorMonitor", createDetectorMonitor],
+  ["multiClusterIngress", createMultiClusterIngress],
+  ["trafficBackends", createTrafficBackends],
   ["restoredReport", (context) => [createRestoredReport(context)]],
+  [
+    "fleetGauges",
+    (context, { trustFencedCondition }) => [createFleetGauges(context, { trustFencedCondition })],
+  ],
+  ["history", (context) => [createHistory(context)]],
 ]);
 
 /** The names of all controllers. */

@@ -9,7 +9,7 @@ export {
   type ControlPlanePorts,
   createControlPlane,
 } from "./control-plane.ts";
-export { CONTROLLERS_USER } from "./plane-rights.ts";
+export { CONTROLLERS_USER, GATEWAY_USER } from "./plane-rights.ts";
 export type { PlaneWork } from "./plane-work.ts";
 export { establishKinds, installKinds } from "./install-kinds.ts";
 export {
@@ -24,10 +24,11 @@ export {
   type SimulatedMember,
   type SimulatedMemberOptions,
 } from "./simulated-member/simulated-member.ts";
+export { createPodStreams } from "./simulated-member/pod-streams.ts";
 export { type JoinOutcome, type JoinRequest, joinCluster } from "./registration/join.ts";
 export type { GivenAccess } from "./registration/member-side.ts";
 export { installAgent, installedKubeconfig, removeAgent } from "./registration/agent-in-member.ts";
-export { AGENT_NAMESPACE, agentManifest } from "./registration/agent-manifest.ts";
+export { AGENT_NAMESPACE, AGENT_NODE_FLAGS, agentManifest } from "./registration/agent-manifest.ts";
 export {
   awaitLease,
   type PlaneAccess,
@@ -37,11 +38,14 @@ export {
   type RegisterRequest,
   RegistrationStepFailed,
 } from "./registration/register.ts";
+export { detectorManifest, detectorName } from "./registration/detector-manifest.ts";
+export { registerDetector } from "./registration/register-detector.ts";
 export { addUser, listUsers } from "./registration/users.ts";
 export { unregisterFromMember } from "./registration/unregister.ts";
 export { RegistrationRefused } from "./registration/refusal.ts";
 export {
   type ClusterLoad,
+  type FederatedShare,
   loadOf,
   unjoinCluster,
   type UnjoinOutcome,
@@ -54,6 +58,7 @@ export {
   DEFAULT_CONTROLLERS,
   unknownControllers,
 } from "./controllers.ts";
+export { type Gate, gateNames, isGate, readGateEntries } from "./gates.ts";
 export {
   createPlaneContext,
   type PlaneContextPorts,
@@ -76,3 +81,8 @@ export {
 } from "./install/install.ts";
 export { InstallRefused } from "./install/refusal.ts";
 export { planUninstall, uninstallPlane, type UninstallPlan } from "./install/uninstall.ts";
+export { planMigration, type MigrationPlan } from "./moving/plan-migration.ts";
+export { migrate, type MovingPorts } from "./moving/migrate.ts";
+export { objectsOf } from "./moving/read-tables.ts";
+export { MovingRefused } from "./moving/refusal.ts";
+export { adopt, type AdoptionPlan, planAdoption } from "./moving/adopt.ts";

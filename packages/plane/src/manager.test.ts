@@ -10,7 +10,7 @@ import { readSettings } from "@lifeboat/controllers/operating";
 import { type Client, leases, NotSent, silentLog, silentMetrics } from "@lifeboat/kit";
 import { configMap, createWorld, resources, wrapped, type World } from "@lifeboat/testkit";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { DEFAULT_CONTROLLERS } from "./controllers.ts";
+import { type ControllersOptions, DEFAULT_CONTROLLERS } from "./controllers.ts";
 import { installPlane } from "./install/install.ts";
 import { createPlaneManager, MANAGER_LEASE, type PlaneManager } from "./manager.ts";
 import { CERTIFICATE_SECRET, secretResource } from "./webhook/resources.ts";
@@ -51,6 +51,8 @@ interface Replica {
   /** Writes that were sent, as `create ResourceBinding`. */
   readonly writes: string[];
   isCutOff: boolean;
+  /** Reads of ConfigMaps fail. */
+  isBlind: boolean;
 }
 
 let world: World;
@@ -75,7 +77,7 @@ afterEach(async () => {
   await world.close();
 });
 
-function start(name: string): Replica {
+function start(name: string, controllers: Partial<ControllersOptions> = {}): Replica {
   const random = createRandom(7).fork(name);
   const ports = {
     clock: world.clock,
@@ -86,11 +88,16 @@ function start(name: string): Replica {
     certificates: toyMaker(),
   };
   const stop = new AbortController();
-  const replica = { stop, writes: [] as string[], isCutOff: false } as unknown as Replica;
+  const replica = {
+    stop,
+    writes: [] as string[],
+    isCutOff: false,
+    isBlind: false,
+  } as unknown as Replica;
   const manager = createPlaneManager(ports, watched(replica, world.client), {
     election: { lease: MANAGER_LEASE, ...TIMES },
     work: {
-      controllers: DEFAULT_CONTROLLERS,
+      controllers: { ...DEFAULT_CONTROLLERS, ...controllers },
       connect: () => {
         throw new Error("there are no members");
       },
@@ -110,7 +117,10 @@ function watched(replica: Replica, client: Client): Client {
     return call();
   };
   return wrapped(client, {
-    get: (...given) => through("", () => client.get(...given)),
+    get: (resource, ...given) =>
+      replica.isBlind && resource.kind === "ConfigMap"
+        ? Promise.reject(new NotSent("blind"))
+        : through("", () => client.get(resource, ...given)),
     list: (...given) => through("", () => client.list(...given)),
     create: (resource, ...given) =>
       through(`create ${resource.kind}`, () => client.create(resource, ...given)),
@@ -142,6 +152,38 @@ it("one of three leads and runs every controller; the others write nothing but t
   expect(others.flatMap(({ writes }) => writes.filter((one) => !one.endsWith("Lease")))).toEqual(
     [],
   );
+});
+
+it("D29: a replica without the flag keeps failover on, and a flag switches it off", async () => {
+  const first = start("a", { failover: true, gatesByFlag: ["Failover"] });
+  await world.advance("10s");
+  first.stop.abort();
+  await world.advance("10s");
+  const second = start("b", { gatesByFlag: [] });
+  await world.advance("20s");
+  expect(second.manager.isLeading()).toBe(true);
+  const gates = async () => (await readSettings(world.client))?.["feature-gates"];
+  expect(await gates()).toContain("Failover=true");
+  second.stop.abort();
+  await world.advance("10s");
+  start("c", { gatesByFlag: ["Failover"] });
+  await world.advance("20s");
+  expect(await gates()).toContain("Failover=false");
+});
+
+it("D29: a leader that cannot read the gates runs no controller until it can", async () => {
+  const first = start("a", { failover: true, gatesByFlag: ["Failover"] });
+  await world.advance("10s");
+  first.stop.abort();
+  await world.advance("10s");
+  const second = start("b", { gatesByFlag: [] });
+  second.isBlind = true;
+  await world.advance("20s");
+  expect(second.manager.isLeading()).toBe(false);
+  second.isBlind = false;
+  await world.advance("5s");
+  expect(second.manager.isLeading()).toBe(true);
+  expect((await readSettings(world.client))?.["feature-gates"]).toContain("Failover=true");
 });
 
 it("a leader that is told to stop hands over within a retry period", async () => {

@@ -4,11 +4,12 @@
  * 1. Every replica answers admission reviews; one replica at a time, by a Lease, runs the controllers.
  * 2. Each term of leading is built anew on a client that sends no write once the term is over, to the API server as to members.
  *    When the lease is lost everything of the term stops, and the replica competes again.
- * 3. Nothing runs that `createPlaneWork` does not also run in `lifeboat up`, but for the webhook's certificate.
+ * 3. No controller runs while a control plane is being moved to this API server (moving/mark.ts).
+ * 4. Nothing runs that `createPlaneWork` does not also run in `lifeboat up`, but for the webhook's certificate.
  */
 import { formatKey, type ObjectKey } from "@lifeboat/api";
 import { type AdmissionChain, createAdmissionChain } from "@lifeboat/apiserver";
-import type { Ids } from "@lifeboat/base";
+import { type Ids, sleep } from "@lifeboat/base";
 import type { ConnectMember } from "@lifeboat/controllers/context";
 import {
   type Client,
@@ -21,6 +22,9 @@ import {
   type Term,
 } from "@lifeboat/kit";
 import type { ControllersOptions } from "./controllers.ts";
+import { readKeptGates } from "./gates.ts";
+import { certificateExpiration } from "./metrics.ts";
+import { untilMovedIn } from "./moving/mark.ts";
 import { planeAdmission, type PlaneAdmission } from "./plane-admission.ts";
 import { createPlaneWork, type PlaneWork } from "./plane-work.ts";
 import { preparedClient } from "./prepared-client.ts";
@@ -32,6 +36,7 @@ import {
   isServed,
   servingPair,
   untilServed,
+  type WebhookObjects,
 } from "./webhook/certificates.ts";
 import { CERTIFICATE_SECRET, SYSTEM_NAMESPACE } from "./webhook/resources.ts";
 import { answerReview, type ReviewAnswer } from "./webhook/review.ts";
@@ -47,6 +52,8 @@ export interface PlaneManagerOptions extends Pick<PlaneAdmission, "scripts"> {
   readonly election?: ElectionOptions;
   /** Called when this replica begins to run controllers, and when it has ceased to. */
   readonly onLeading?: (isLeading: boolean) => void;
+  /** Gets a sentence for each gate that is not as flags alone would have it. */
+  readonly tell?: (sentence: string) => void;
 }
 
 export type ElectionOptions = Pick<
@@ -78,23 +85,27 @@ export interface PlaneManager {
 export function createPlaneManager(
   ports: PlaneManagerPorts,
   client: Client,
-  { work, scripts, election, onLeading }: PlaneManagerOptions,
+  { work, scripts, election, onLeading, tell }: PlaneManagerOptions,
 ): PlaneManager {
   const { clock, certificates } = ports;
+  let controllers: ControllersOptions | undefined;
   const rules = {
-    controllers: work.controllers,
+    controllers: () => controllers,
     ...(scripts === undefined ? {} : { scripts }),
   };
   const chain: AdmissionChain = createAdmissionChain(planeAdmission(ports, rules, () => client));
   const objects = followWebhook(ports, client);
   let leads = false;
   const lead = async (signal: AbortSignal, term: Term): Promise<void> => {
+    if (!(await untilMovedIn(ports, client, signal))) return;
     const plane = preparedClient(ports, fencedClient(client, term));
+    controllers = await readKept(ports, signal, () => readKeptGates(plane, work.controllers, tell));
+    if (controllers === undefined) return;
     const services = [
       createWebhookCertificates(ports, plane, objects, certificates),
       ...createPlaneWork(ports, plane, {
         ...work,
-        controllers: published(work.controllers, election),
+        controllers: published(controllers, election),
         connect: fencedConnect(work.connect, term),
       }).services,
     ];
@@ -104,9 +115,11 @@ export function createPlaneManager(
       await createManager(ports, services, { stopTimeoutMs: TERM_STOP_MS }).run(signal);
     } finally {
       leads = false;
+      controllers = undefined;
       onLeading?.(false);
     }
   };
+  showCertificates(ports, objects.secret);
   const leading = leaderService(ports, client, work.instance, election, lead);
   const manager = createManager(ports, [...Object.values(objects), leading]);
   return {
@@ -123,6 +136,42 @@ export function createPlaneManager(
     run: (signal) => manager.run(signal),
   };
 }
+
+/** When the certificates end that all replicas serve with. */
+function showCertificates(
+  { metrics, certificates }: PlaneManagerPorts,
+  secret: WebhookObjects["secret"],
+): void {
+  const expiration = metrics.gauge(certificateExpiration);
+  secret.onChange(() => {
+    const pair = servingPair(secret.get(CERTIFICATE_SECRET));
+    const [authority = ""] = certificates.split(pair?.authority ?? "");
+    const pems = { webhook: pair?.certificate ?? "", "webhook authority": authority };
+    for (const [certificate, pem] of Object.entries(pems)) {
+      const notAfter = pem === "" ? undefined : certificates.notAfter(pem);
+      if (notAfter === undefined) expiration.remove({ certificate });
+      else expiration.set(notAfter / 1000, { certificate });
+    }
+  });
+}
+
+/** Reads until it works or the term ends: controllers must not run with gates that differ from the operator's. */
+async function readKept<T>(
+  { clock, log }: KitPorts,
+  signal: AbortSignal,
+  read: () => Promise<T>,
+): Promise<T | undefined> {
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      log.warn("the settings object cannot be read, trying again", { error });
+      if (!(await sleep(clock, READ_RETRY_MS, signal))) return undefined;
+    }
+  }
+}
+
+const READ_RETRY_MS = 1000;
 
 /** How long one part of a term may take to end. Its writes are over before; the rest must not keep the replica from competing. */
 const TERM_STOP_MS = 2000;

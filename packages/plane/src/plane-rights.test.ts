@@ -277,6 +277,27 @@ describe("an agent with its own rights", () => {
   });
 });
 
+test("an agent that floods Events, or writes a giant one, is refused; others go on", async () => {
+  for (const cluster of ["eu-1", "eu-2"]) {
+    for (const name of agentNamespaces(cluster))
+      await refusal(admin.create(namespaces, object(namespaces, name, "")));
+    for (const granted of agentRoleObjects(cluster))
+      await admin.create(rbac(String(granted["kind"])), granted);
+  }
+  const groups = ["system:karmada:agents", "system:authenticated"];
+  const write = (cluster: string, name: string, message: string): Promise<string> => {
+    const involvedObject = { kind: "Cluster", name: cluster };
+    const event = object(events, name, "default", { involvedObject, message });
+    return refusal(server.client({ name: agentUser(cluster), groups }).create(events, event));
+  };
+  expect(await write("eu-1", "giant", "x".repeat(10_000))).toContain("at most 8192 characters");
+  const flood: string[] = [];
+  for (let i = 0; i < 600; i += 1) flood.push(await write("eu-1", `e${i}`, "m"));
+  expect(flood.filter((message) => message === "")).toHaveLength(500);
+  expect(flood.at(-1)).toContain("too many Events");
+  expect(await write("eu-2", "e", "m")).toBe("");
+});
+
 describe("a cluster that registers", () => {
   test("reads cluster-info without a credential, and makes certificate requests with its token", async () => {
     await admin.create(configMaps, object(configMaps, "cluster-info", "kube-public"));

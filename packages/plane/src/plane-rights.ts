@@ -11,6 +11,7 @@
  *    cluster registers.
  */
 import type { AnyObject, New } from "@lifeboat/api";
+import { wellKnown } from "@lifeboat/core";
 import type { PolicyRule, User } from "@lifeboat/apiserver";
 import {
   AGENT_BOOTSTRAPPERS_GROUP,
@@ -22,6 +23,12 @@ import {
 export const CONTROLLERS_USER: User = Object.freeze({
   name: "system:lifeboat",
   groups: Object.freeze(["system:lifeboat:controllers", "system:authenticated"]),
+});
+
+/** As whom the gateway of `lifeboat up` acts; a `lifeboat gateway` elsewhere can act as the same user. */
+export const GATEWAY_USER: User = Object.freeze({
+  name: "system:lifeboat:gateway",
+  groups: Object.freeze(["system:authenticated"]),
 });
 
 const RBAC = "rbac.authorization.k8s.io";
@@ -42,7 +49,9 @@ export function planeRights(): readonly New<AnyObject>[] {
       { verbs: WRITE, apiGroups: ["networking.karmada.io"], resources: ACROSS_CLUSTERS },
     ]),
     ...controllerRights(),
+    ...gatewayRights(),
     ...clusterInfoRoleObjects(),
+    ...nameServerRights(),
     {
       apiVersion: `${RBAC}/v1`,
       kind: "ClusterRoleBinding",
@@ -50,6 +59,31 @@ export function planeRights(): readonly New<AnyObject>[] {
       roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: "system:node-bootstrapper" },
       subjects: [{ apiGroup: RBAC, kind: "Group", name: AGENT_BOOTSTRAPPERS_GROUP }],
     },
+  ];
+}
+
+/**
+ * What `lifeboat dns serve` needs, bound to no user: `system:lifeboat:dns` in all namespaces, `system:lifeboat:dns-report` in
+ * `lifeboat-system` alone, where it reports and a person confirms.
+ */
+function nameServerRights(): readonly New<AnyObject>[] {
+  const role = (name: string, rules: readonly PolicyRule[]): New<AnyObject> => ({
+    apiVersion: `${RBAC}/v1`,
+    kind: "ClusterRole",
+    metadata: { name },
+    rules,
+  });
+  return [
+    role("system:lifeboat:dns", [
+      allow("", READ, "services"),
+      allow("apps", READ, "statefulsets"),
+      allow("cluster.karmada.io", READ, "clusters"),
+      allow("work.karmada.io", READ, "resourcebindings"),
+    ]),
+    role("system:lifeboat:dns-report", [
+      allow("", READ, "configmaps"),
+      allow("coordination.k8s.io", ["get", "create", "update"], "leases"),
+    ]),
   ];
 }
 
@@ -64,10 +98,14 @@ export const CONTROLLER_RULES: readonly PolicyRule[] = [
   allow("work.karmada.io", ["create", "update"], "clusterresourcebindings", "resourcebindings"),
   allow("work.karmada.io", ["create", "delete", "update"], "works"),
   allow("policy.karmada.io", ["update"], "clusterpropagationpolicies", "propagationpolicies"),
+  // The Services of a federated StatefulSet's pods, and the policies that place them.
+  allow("policy.karmada.io", ["create", "delete"], "propagationpolicies"),
+  allow("", ["create", "delete", "update"], "services"),
   allow("policy.karmada.io", ["create"], "clustertaintpolicies"),
   allow("apps.karmada.io", ["delete"], "workloadrebalancers"),
   allow("lifeboat.dev", ["create", "delete"], "evacuations"),
   allow("lifeboat.dev", ["create"], "evacuationslices"),
+  allow("lifeboat.dev", ["create", "delete"], "ledgerslices"),
   allow("lifeboat.dev", ["create", "update"], "evacuationbudgets"),
   allow("", ["create", "update"], "configmaps"),
   allow("", ["create", "delete"], "namespaces"),
@@ -101,6 +139,35 @@ function controllerRights(): readonly New<AnyObject>[] {
   return [
     { apiVersion, kind: "ClusterRole", metadata, rules: CONTROLLER_RULES },
     { apiVersion, kind: "ClusterRoleBinding", metadata, roleRef, subjects },
+  ];
+}
+
+/** A load balancer reads ingresses and certificates … */
+export const GATEWAY_RULES = [
+  {
+    verbs: ["list", "watch"],
+    apiGroups: ["networking.karmada.io"],
+    resources: ["multiclusteringresses"],
+  },
+  { verbs: ["list", "watch"], apiGroups: [""], resources: ["secrets"] },
+] as const;
+
+/** … and confirms on its own Lease, in lifeboat-system, what it has carried out (D27). */
+export const GATEWAY_OWN_RULES = [
+  { verbs: ["create", "get", "update"], apiGroups: ["coordination.k8s.io"], resources: ["leases"] },
+] as const;
+
+function gatewayRights(): readonly New<AnyObject>[] {
+  const apiVersion = `${RBAC}/v1`;
+  const { name } = GATEWAY_USER;
+  const subjects = [{ apiGroup: RBAC, kind: "User", name }];
+  const own = { name, namespace: wellKnown.OWN_NAMESPACE };
+  const bound = (kind: string) => ({ roleRef: { apiGroup: RBAC, kind, name }, subjects });
+  return [
+    { apiVersion, kind: "ClusterRole", metadata: { name }, rules: GATEWAY_RULES },
+    { apiVersion, kind: "ClusterRoleBinding", metadata: { name }, ...bound("ClusterRole") },
+    { apiVersion, kind: "Role", metadata: own, rules: GATEWAY_OWN_RULES },
+    { apiVersion, kind: "RoleBinding", metadata: own, ...bound("Role") },
   ];
 }
 

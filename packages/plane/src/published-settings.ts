@@ -2,24 +2,27 @@
 import { formatDuration } from "@lifeboat/base";
 import type { PublishedSettings } from "@lifeboat/controllers/operating";
 import type { ControllersOptions } from "./controllers.ts";
+import { formatGates } from "./gates.ts";
 
 /** The settings to publish, by the names of their flags. */
 export function publishedSettings(options: ControllersOptions): PublishedSettings {
   return {
-    "feature-gates": [
-      `Failover=${options.failover}`,
-      `StatefulFailoverInjection=${options.statefulFailoverInjection}`,
-    ].join(","),
+    "feature-gates": formatGates(options),
     "resource-eviction-rate": String(options.resourceEvictionRate),
     "secondary-resource-eviction-rate": String(options.secondaryResourceEvictionRate),
     "unhealthy-cluster-threshold": String(options.unhealthyClusterThreshold),
     "large-cluster-num-threshold": String(options.largeClusterNumThreshold),
     "no-execute-taint-eviction-purge-mode": options.noExecutePurgeMode,
+    "evacuation-approval": options.evacuationApproval,
     "evict-plugins": options.evictPlugins.length === 0 ? "none" : options.evictPlugins.join(","),
+    "cluster-status-update-frequency": formatDuration(options.clusterStatusUpdateFrequencyMs),
     "cluster-failure-threshold": formatDuration(options.clusterFailureThresholdMs),
     "cluster-success-threshold": formatDuration(options.clusterSuccessThresholdMs),
     "cluster-monitor-grace-period": formatDuration(options.clusterMonitorGracePeriodMs),
     "trust-fenced-condition": String(options.trustFencedCondition),
+    "traffic-drain-timeout": formatDuration(options.trafficDrainTimeoutMs),
+    "traffic-drain-limit": formatDuration(options.trafficDrainLimitMs),
+    "statefulset-let-go-timeout": formatDuration(options.statefulSetLetGoTimeoutMs),
     controllers: options.controllers.join(","),
     ...(options.leaderLease === undefined ? {} : { "leader-elect-resource": options.leaderLease }),
   };

@@ -3,7 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type AnyObject, Refused, type Resource } from "@lifeboat/api";
+import { type AnyObject, configMaps, namespaces, Refused } from "@lifeboat/api";
 import { createMemoryStorage } from "@lifeboat/apiserver";
 import {
   commitAuthority,
@@ -30,20 +30,6 @@ import { type ControlPlane, createControlPlane } from "./control-plane.ts";
 
 const LIMIT_MS = 5000;
 const clock = createRealClock();
-const configMaps: Resource = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
-const namespaces: Resource = {
-  group: "",
-  version: "v1",
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
 const MASTER = { name: "test", groups: ["system:masters"] };
 
 let directory: string;

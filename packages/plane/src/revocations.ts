@@ -5,7 +5,7 @@
  * Answers come from the store itself, not from a cache that may be behind: what was revoked before an answer was given to the
  * one who revoked is refused from then on, also right after a start.
  */
-import type { AnyObject, Resource } from "@lifeboat/api";
+import { type AnyObject, configMaps } from "@lifeboat/api";
 import type { ApiServer } from "@lifeboat/apiserver";
 import { addMs, instantOf } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
@@ -38,14 +38,6 @@ export interface RunningRevocations extends Revocations {
   readonly services: readonly Service[];
 }
 
-const CONFIG_MAPS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
-
 export function createRevocations(
   ports: KitPorts,
   server: Pick<ApiServer, "stored">,
@@ -53,11 +45,11 @@ export function createRevocations(
 ): RunningRevocations {
   const listeners: (() => void)[] = [];
   const changed = (): void => listeners.forEach((listener) => listener());
-  const byHand = new Informer<AnyObject>(ports, plane, CONFIG_MAPS, {
+  const byHand = new Informer<AnyObject>(ports, plane, configMaps, {
     namespace: REVOKED_NAMESPACE,
     fieldSelector: `metadata.name=${REVOKED_NAME}`,
   });
-  const tombstones = new Informer<AnyObject>(ports, plane, CONFIG_MAPS, {
+  const tombstones = new Informer<AnyObject>(ports, plane, configMaps, {
     namespace: wellKnown.CLUSTER_NAMESPACE,
     labelSelector: TOMBSTONE,
   });
@@ -68,7 +60,7 @@ export function createRevocations(
     services: [byHand, tombstones],
     onChange: (listener) => listeners.push(listener),
     isRevoked: ({ serial, user, validFrom }) => {
-      const object = server.stored(CONFIG_MAPS, {
+      const object = server.stored(configMaps, {
         namespace: REVOKED_NAMESPACE,
         name: REVOKED_NAME,
       });
@@ -80,7 +72,7 @@ export function createRevocations(
       const tombstone =
         name === undefined
           ? undefined
-          : server.stored(CONFIG_MAPS, { namespace: wellKnown.CLUSTER_NAMESPACE, name });
+          : server.stored(configMaps, { namespace: wellKnown.CLUSTER_NAMESPACE, name });
       const issued = addMs(instantOf(validFrom), CERTIFICATE_SKEW_MS);
       return isRevoked({ serial, user, issued }, read, tombstone);
     },

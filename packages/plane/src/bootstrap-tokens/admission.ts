@@ -8,11 +8,11 @@
  */
 import {
   type AnyObject,
+  configMaps,
   type FieldError,
   invalid,
   invalidObject,
   orNothing,
-  type Resource,
 } from "@lifeboat/api";
 import type { AdmissionPlugin, AdmissionRequest, TokenCrypto } from "@lifeboat/apiserver";
 import { addMs, type Clock, formatTime, parseTime } from "@lifeboat/base";
@@ -30,14 +30,6 @@ import {
   tokenFields,
 } from "@lifeboat/core/clusters/bootstrap-tokens";
 import type { Client } from "@lifeboat/kit";
-
-const CONFIG_MAPS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
 
 export function createBootstrapTokenAdmission(
   clock: Clock,
@@ -70,7 +62,7 @@ export function createBootstrapTokenAdmission(
       id: fieldOf(secret, tokenFields.id),
       secret: fieldOf(secret, tokenFields.secret),
     };
-    const kubeconfig = kubeconfigOf(await orNothing(client().get(CONFIG_MAPS, CLUSTER_INFO)));
+    const kubeconfig = kubeconfigOf(await orNothing(client().get(configMaps, CLUSTER_INFO)));
     return {
       [tokenFields.hash]: toBase64(crypto.sha256(`${token.id}.${token.secret}`)),
       ...(kubeconfig !== "" && {

@@ -1,5 +1,5 @@
 /** Installing and uninstalling on a real API server in process: repeated, over another version, beside another owner. */
-import { clusters, type AnyObject, type Resource } from "@lifeboat/api";
+import { type AnyObject, clusters, customResourceDefinitions, type Resource } from "@lifeboat/api";
 import { leases } from "@lifeboat/kit";
 import { createWorld, newCluster, type World } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -13,13 +13,6 @@ const REQUEST: InstallRequest = {
   force: false,
 };
 const CLUSTER_CRD = { namespace: "", name: "clusters.cluster.karmada.io" };
-const CRDS: Resource = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
-};
 
 let world: World;
 beforeEach(async () => {
@@ -57,16 +50,18 @@ describe("installing", () => {
 
   it("writes nothing in a dry run, and tells what it would do", async () => {
     expect(outcomes(await install({ dryRun: true }))).toEqual(["created"]);
-    await expect(world.client.get(CRDS, CLUSTER_CRD)).rejects.toThrow("not found");
+    await expect(world.client.get(customResourceDefinitions, CLUSTER_CRD)).rejects.toThrow(
+      "not found",
+    );
     await install();
-    const before = await world.client.get(CRDS, CLUSTER_CRD);
+    const before = await world.client.get(customResourceDefinitions, CLUSTER_CRD);
     const steps = await install({ version: "1.0.1", dryRun: true });
     expect(outcomes(steps)).toEqual(["configured"]);
     expect(steps[0]?.differences).toEqual([
       '-metadata.labels.app.kubernetes.io/version: "1.0.0"',
       '+metadata.labels.app.kubernetes.io/version: "1.0.1"',
     ]);
-    expect(await world.client.get(CRDS, CLUSTER_CRD)).toEqual(before);
+    expect(await world.client.get(customResourceDefinitions, CLUSTER_CRD)).toEqual(before);
   });
 
   it("goes on to a newer version, and back only by force", async () => {
@@ -78,12 +73,40 @@ describe("installing", () => {
 
   it("leaves the kinds of another control plane alone, unless it is forced", async () => {
     await install();
-    const crd = await world.client.get(CRDS, CLUSTER_CRD);
+    const crd = await world.client.get(customResourceDefinitions, CLUSTER_CRD);
     const { labels: _labels, ...metadata } = crd.metadata;
-    await world.client.update(CRDS, { ...crd, metadata });
+    await world.client.update(customResourceDefinitions, { ...crd, metadata });
     await expect(install()).rejects.toThrow(`${CLUSTER_CRD.name} is there and was not installed`);
     await install({ force: true });
     expect(outcomes(await install())).toEqual(["unchanged"]);
+  });
+
+  it("leaves Clusters to an aggregated API server that serves them", async () => {
+    const apiServices: Resource = {
+      group: "apiregistration.k8s.io",
+      version: "v1",
+      plural: "apiservices",
+      kind: "APIService",
+      namespaced: false,
+    };
+    await world.client.create(apiServices, {
+      apiVersion: "apiregistration.k8s.io/v1",
+      kind: "APIService",
+      metadata: { name: "v1alpha1.cluster.karmada.io" },
+      spec: {
+        group: "cluster.karmada.io",
+        version: "v1alpha1",
+        groupPriorityMinimum: 1000,
+        versionPriority: 10,
+        service: { namespace: "karmada-system", name: "karmada-aggregated-apiserver" },
+      },
+    });
+    const steps = await install();
+    const crds = steps.filter(({ subject }) => subject.startsWith("customresourcedefinition/"));
+    expect(crds.map(({ subject }) => subject)).not.toContain(
+      `customresourcedefinition/${CLUSTER_CRD.name}`,
+    );
+    expect(crds.length).toBeGreaterThan(10);
   });
 
   it("undoes what a person changed, and keeps labels of others and the bundle of the webhook", async () => {

@@ -6,12 +6,20 @@
  *    `force` overrules both.
  * 3. A dry run writes nothing, and asks the server what would become of what is there.
  */
-import { type AnyObject, isRefused, keyOf, orNothing } from "@lifeboat/api";
+import {
+  type AnyObject,
+  clusters,
+  customResourceDefinitions,
+  isRefused,
+  keyOf,
+  orNothing,
+  qualifiedName,
+  type Resource,
+} from "@lifeboat/api";
 import { type Clock, sleep } from "@lifeboat/base";
 import type { Client } from "@lifeboat/kit";
 import { differences, isNewer, mergedObject } from "./merge.ts";
 import {
-  CRDS,
   type InstalledObject,
   installedObjects,
   type InstallOptions,
@@ -42,12 +50,32 @@ export async function installPlane(
   request: InstallRequest,
   tell: (step: InstallStep) => void,
 ): Promise<void> {
-  const objects = installedObjects(request);
+  const isAggregated = await hasAggregatedClusters(client);
+  const objects = installedObjects(request).filter(
+    ({ object }) => !isAggregated || object.metadata.name !== CLUSTERS_CRD,
+  );
   const found = await Promise.all(objects.map((one) => find(client, one)));
   if (!request.force) refuseOthers(objects, found, labelValue(request.version));
   for (const one of objects) tell(await put(client, one, request.dryRun));
   if (!request.dryRun) await untilServed(clock, client, objects);
 }
+
+const CLUSTERS_CRD = qualifiedName(clusters);
+
+/** Whether another API server behind this one serves Clusters, as in a control plane that was adopted: then they are no CRD. */
+export async function hasAggregatedClusters(client: Client): Promise<boolean> {
+  const name = `${clusters.version}.${clusters.group}`;
+  const found = await orNothing(client.get(apiServices, { namespace: "", name }));
+  return (found?.["spec"] as { readonly service?: unknown } | undefined)?.service !== undefined;
+}
+
+const apiServices: Resource = {
+  group: "apiregistration.k8s.io",
+  version: "v1",
+  plural: "apiservices",
+  kind: "APIService",
+  namespaced: false,
+};
 
 function refuseOthers(
   objects: readonly InstalledObject[],
@@ -59,7 +87,7 @@ function refuseOthers(
     const subject = `${resource.kind} ${found[i]?.metadata.name}`;
     if (found[i] === undefined) continue;
     const isOurs = labels[MANAGED_BY] === MANAGER_NAME;
-    if (!isOurs && resource.plural === CRDS.plural)
+    if (!isOurs && resource.plural === customResourceDefinitions.plural)
       throw new InstallRefused(
         `${subject} is there and was not installed by Lifeboat: another control plane may use it; ` +
           "to take it over, add --force",
@@ -95,13 +123,15 @@ async function put(client: Client, one: InstalledObject, dryRun: boolean): Promi
 }
 
 /** A new CRD is served a moment after it is created; what follows needs all of them. */
-async function untilServed(
+export async function untilServed(
   clock: Clock,
   client: Client,
   objects: readonly InstalledObject[],
 ): Promise<void> {
   const never = new AbortController().signal;
-  for (const one of objects.filter(({ resource }) => resource.plural === CRDS.plural))
+  for (const one of objects.filter(
+    ({ resource }) => resource.plural === customResourceDefinitions.plural,
+  ))
     for (let tries = 0; !isEstablished(await find(client, one)); tries++) {
       if (tries > MAX_TRIES)
         throw new InstallRefused(`${subjectOf(one)} is not served after ${MAX_TRIES / 10} s`);

@@ -2,13 +2,22 @@
 import {
   type AnyObject,
   apiVersionOf,
+  clusterRoleBindings,
+  clusterRoles,
   controlPlaneKinds,
   crdOf,
+  customResourceDefinitions,
   type JsonObject,
+  namespaces,
   type New,
   type Resource,
+  roleBindings,
+  roles,
+  serviceAccounts,
+  services,
 } from "@lifeboat/api";
 import { SYSTEM_NAMESPACE, WEBHOOK_SERVICE, WEBHOOKS_NAME } from "../webhook/resources.ts";
+import { GATEWAY_OWN_RULES, GATEWAY_RULES } from "../plane-rights.ts";
 import { managerClusterRules, managerSystemRules } from "./rights.ts";
 import { configurationResources, type WebhookPlace, webhooksOf } from "./webhooks.ts";
 
@@ -31,51 +40,12 @@ export const VERSION_LABEL = "app.kubernetes.io/version";
 export const MANAGER_NAME = "lifeboat";
 /** The account of the manager in its own namespace. */
 export const MANAGER_ACCOUNT = "lifeboat-manager";
+const GATEWAY_ACCOUNT = "lifeboat-gateway";
 /** The pods of the manager, for the Service of the webhook. */
 const POD_LABELS = { "app.kubernetes.io/name": "lifeboat-manager" } as const;
 const WEBHOOK_PORT = 8443;
 
-const core = { group: "", version: "v1" } as const;
 const rbac = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
-const NAMESPACES: Resource = {
-  ...core,
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
-const ACCOUNTS: Resource = {
-  ...core,
-  plural: "serviceaccounts",
-  kind: "ServiceAccount",
-  namespaced: true,
-};
-const SERVICES: Resource = { ...core, plural: "services", kind: "Service", namespaced: true };
-const CLUSTER_ROLES: Resource = {
-  ...rbac,
-  plural: "clusterroles",
-  kind: "ClusterRole",
-  namespaced: false,
-};
-const CLUSTER_ROLE_BINDINGS: Resource = {
-  ...rbac,
-  plural: "clusterrolebindings",
-  kind: "ClusterRoleBinding",
-  namespaced: false,
-};
-const ROLES: Resource = { ...rbac, plural: "roles", kind: "Role", namespaced: true };
-const ROLE_BINDINGS: Resource = {
-  ...rbac,
-  plural: "rolebindings",
-  kind: "RoleBinding",
-  namespaced: true,
-};
-export const CRDS: Resource = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
-};
 
 export function installedObjects({ version, webhook }: InstallOptions): readonly InstalledObject[] {
   const labels = { [MANAGED_BY]: MANAGER_NAME, [VERSION_LABEL]: labelValue(version) };
@@ -103,21 +73,36 @@ export function installedObjects({ version, webhook }: InstallOptions): readonly
     kind,
     name: MANAGER_ACCOUNT,
   });
+  const gatewayBound = (kind: string): JsonObject => ({
+    subjects: [{ kind: "ServiceAccount", name: GATEWAY_ACCOUNT, namespace: SYSTEM_NAMESPACE }],
+    roleRef: { apiGroup: rbac.group, kind, name: GATEWAY_ACCOUNT },
+  });
   const { mutating, validating } = webhooksOf(webhook);
   return [
-    ...[SYSTEM_NAMESPACE, "karmada-cluster"].map((name) => make(NAMESPACES, name, {}, "never")),
+    ...[SYSTEM_NAMESPACE, "karmada-cluster"].map((name) => make(namespaces, name, {}, "never")),
     ...controlPlaneKinds.map((kind) => {
       const { metadata, spec } = crdOf(kind);
-      return make(CRDS, metadata.name, { spec: spec as unknown as JsonObject }, "with the kinds");
+      return make(
+        customResourceDefinitions,
+        metadata.name,
+        { spec: spec as unknown as JsonObject },
+        "with the kinds",
+      );
     }),
-    make(ACCOUNTS, MANAGER_ACCOUNT),
-    make(CLUSTER_ROLES, MANAGER_ACCOUNT, { rules: [...managerClusterRules(WEBHOOKS_NAME)] }),
-    make(CLUSTER_ROLE_BINDINGS, MANAGER_ACCOUNT, { subjects, roleRef: roleRef("ClusterRole") }),
-    make(ROLES, MANAGER_ACCOUNT, { rules: [...managerSystemRules()] }),
-    make(ROLE_BINDINGS, MANAGER_ACCOUNT, { subjects, roleRef: roleRef("Role") }),
+    make(serviceAccounts, MANAGER_ACCOUNT),
+    make(clusterRoles, MANAGER_ACCOUNT, { rules: [...managerClusterRules(WEBHOOKS_NAME)] }),
+    make(clusterRoleBindings, MANAGER_ACCOUNT, { subjects, roleRef: roleRef("ClusterRole") }),
+    make(roles, MANAGER_ACCOUNT, { rules: [...managerSystemRules()] }),
+    make(roleBindings, MANAGER_ACCOUNT, { subjects, roleRef: roleRef("Role") }),
+    // For `lifeboat gateway` in a pod, or with a token of this account.
+    make(serviceAccounts, GATEWAY_ACCOUNT),
+    make(clusterRoles, GATEWAY_ACCOUNT, { rules: [...GATEWAY_RULES] }),
+    make(clusterRoleBindings, GATEWAY_ACCOUNT, gatewayBound("ClusterRole")),
+    make(roles, GATEWAY_ACCOUNT, { rules: [...GATEWAY_OWN_RULES] }),
+    make(roleBindings, GATEWAY_ACCOUNT, gatewayBound("Role")),
     ...(webhook.url === undefined
       ? [
-          make(SERVICES, WEBHOOK_SERVICE, {
+          make(services, WEBHOOK_SERVICE, {
             spec: {
               selector: POD_LABELS,
               ports: [{ name: "webhook", port: 443, targetPort: WEBHOOK_PORT, protocol: "TCP" }],

@@ -7,13 +7,20 @@
  * 3. The kinds, and with them all their objects, go only when they are asked for and no Work is left: not even by force, because
  *    a Work is what the control plane knows of a copy in a member.
  */
-import { clusters, isRefused, keyOf, orNothing, works } from "@lifeboat/api";
+import {
+  clusters,
+  customResourceDefinitions,
+  isRefused,
+  keyOf,
+  orNothing,
+  works,
+} from "@lifeboat/api";
 import { type Clock, parseTime } from "@lifeboat/base";
 import { type Client, leases } from "@lifeboat/kit";
 import { MANAGER_LEASE } from "../manager.ts";
 import { CERTIFICATE_SECRET, secretResource } from "../webhook/resources.ts";
 import { subjectOf } from "./install.ts";
-import { CRDS, type InstalledObject, installedObjects } from "./objects.ts";
+import { type InstalledObject, installedObjects } from "./objects.ts";
 import { InstallRefused } from "./refusal.ts";
 
 export interface UninstallRequest {
@@ -79,7 +86,7 @@ export async function uninstallPlane(
 function rankOf({ resource }: InstalledObject): number {
   if (resource.kind.endsWith("RoleBinding")) return 0;
   if (resource.kind.endsWith("WebhookConfiguration")) return 1;
-  return resource.plural === CRDS.plural ? 3 : 2;
+  return resource.plural === customResourceDefinitions.plural ? 3 : 2;
 }
 
 function staysOf(
@@ -97,8 +104,8 @@ function staysOf(
   ];
 }
 
-/** Who leads, as far as the Lease tells; undefined: no one that is alive. */
-async function leaderOf(clock: Clock, client: Client): Promise<string | undefined> {
+/** The holder of the managers' Lease; undefined: it is free, or has not been renewed for twice its duration. */
+export async function leaderOf(clock: Clock, client: Client): Promise<string | undefined> {
   const lease = await orNothing(client.get(leases, MANAGER_LEASE));
   const { holderIdentity = "", renewTime = "", leaseDurationSeconds = 15 } = lease?.spec ?? {};
   const renewed = parseTime(renewTime);

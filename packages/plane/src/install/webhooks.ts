@@ -6,7 +6,8 @@
  *    The manager fills in the same values itself before it sends an object (prepared-client.ts).
  * 3. Nothing that a manager needs in order to start is asked about: Leases, Secrets, roles and these configurations are of other
  *    kinds, and deletion protection leaves out the control plane's own namespace and those of Kubernetes.
- * 4. Status is never asked about.
+ * 4. Of Kubernetes' own kinds only StatefulSets that bear an annotation of the federation are asked about.
+ * 5. Status is never asked about.
  */
 import { controlPlaneKinds, type JsonObject, type Resource } from "@lifeboat/api";
 import {
@@ -33,6 +34,7 @@ const BY_CONTROLLERS: ReadonlySet<string> = new Set([
   "Evacuation",
   "EvacuationSlice",
   "EvacuationBudget",
+  "LedgerSlice",
 ]);
 
 /** The webhooks of the two configurations, without a bundle. */
@@ -52,7 +54,11 @@ export function webhooksOf(place: WebhookPlace): {
   ];
   return {
     mutating: both(REVIEW_PATHS.mutate, "fill"),
-    validating: [...both(REVIEW_PATHS.validate, "check"), deletionWebhook(place)].flat(),
+    validating: [
+      ...both(REVIEW_PATHS.validate, "check"),
+      federatedWebhook(place),
+      deletionWebhook(place),
+    ].flat(),
   };
 }
 
@@ -60,6 +66,25 @@ export const configurationResources = {
   mutating: mutatingConfigurations as unknown as Resource,
   validating: validatingConfigurations as unknown as Resource,
 } as const;
+
+/** StatefulSets that ask to be federated, or did; all others are none of our business. */
+function federatedWebhook(place: WebhookPlace): JsonObject {
+  const sets = {
+    apiGroups: ["apps"],
+    apiVersions: ["v1"],
+    resources: ["statefulsets"],
+    operations: ["CREATE", "UPDATE"],
+    scope: "Namespaced",
+  };
+  const bears = (one: string): string =>
+    `(${one} != null && has(${one}.metadata.annotations) && ${one}.metadata.annotations.exists(key, key.startsWith("federation.kubernetes.io/")))`;
+  return {
+    ...webhook("check-federated.lifeboat.dev", place, REVIEW_PATHS.validate, "Fail", [[sets]]),
+    matchConditions: [
+      { name: "federated", expression: `${bears("object")} || ${bears("oldObject")}` },
+    ],
+  };
+}
 
 /** Objects of any kind that bear the label are kept; only those are asked about. */
 function deletionWebhook(place: WebhookPlace): JsonObject {

@@ -1,5 +1,5 @@
 /** Installing and removing an agent leaves nothing behind that stops the cluster from registering again. */
-import type { Resource } from "@lifeboat/api";
+import { namespaces, type Resource } from "@lifeboat/api";
 import { memoryKey } from "@lifeboat/controllers/member-side";
 import { createWorld, resources, type World } from "@lifeboat/testkit";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -11,7 +11,6 @@ import {
 } from "./agent-in-member.ts";
 import { AGENT_NAMESPACE, type AgentManifest } from "./agent-manifest.ts";
 import { findObject } from "./ensure.ts";
-import { namespaces } from "./resources.ts";
 
 const AGENT: AgentManifest = {
   cluster: "m1",

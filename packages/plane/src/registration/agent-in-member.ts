@@ -2,7 +2,19 @@
  * An agent in its member: installed, found again, and taken away. Only what bears the label of the system, or the name that
  * installing gave it, is touched.
  */
-import { type AnyObject, isJsonObject, type New, type Resource } from "@lifeboat/api";
+import {
+  type AnyObject,
+  clusterRoleBindings,
+  clusterRoles,
+  configMaps,
+  deployments,
+  isJsonObject,
+  namespaces,
+  type New,
+  type Resource,
+  secrets,
+  serviceAccounts,
+} from "@lifeboat/api";
 import { memoryKey } from "@lifeboat/controllers/member-side";
 import { wellKnown } from "@lifeboat/core";
 import type { Client } from "@lifeboat/kit";
@@ -15,22 +27,7 @@ import {
 } from "./agent-manifest.ts";
 import { ensure, ensureGone, findObject } from "./ensure.ts";
 import { RegistrationRefused } from "./refusal.ts";
-import {
-  clusterRoleBindings,
-  clusterRoles,
-  namespaces,
-  secrets,
-  serviceAccounts,
-} from "./resources.ts";
 
-const deployments: Resource = {
-  group: "apps",
-  version: "v1",
-  plural: "deployments",
-  kind: "Deployment",
-  namespaced: true,
-};
-const configMaps: Resource = { ...secrets, plural: "configmaps", kind: "ConfigMap" };
 const RESOURCES = new Map<string, Resource>(
   [namespaces, serviceAccounts, clusterRoles, clusterRoleBindings, secrets, deployments].map(
     (resource) => [resource.kind, resource],

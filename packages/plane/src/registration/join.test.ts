@@ -1,5 +1,13 @@
 /** Joining makes exactly what it says, can be repeated after dying anywhere, and refuses what would confuse. */
-import { clusters, failure, Refused } from "@lifeboat/api";
+import {
+  clusterRoleBindings,
+  clusterRoles,
+  clusters,
+  failure,
+  namespaces,
+  Refused,
+  secrets,
+} from "@lifeboat/api";
 import { configMap, newCluster, newNamespace, resources, wrapped } from "@lifeboat/testkit";
 import { describe, expect, it } from "vitest";
 import { joinCluster } from "./join.ts";
@@ -12,7 +20,6 @@ import {
   traces,
   without,
 } from "./registration.suite.ts";
-import { clusterRoleBindings, clusterRoles, namespaces, secrets } from "./resources.ts";
 
 const IN_MEMBER = [
   "ClusterRole /karmada-controller-manager:karmada-m1",

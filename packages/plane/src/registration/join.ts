@@ -17,8 +17,10 @@ import {
   clusters,
   equalJson,
   type KubeList,
+  namespaces,
   type New,
   type OwnerReference,
+  secrets,
 } from "@lifeboat/api";
 import type { Clock } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
@@ -32,7 +34,7 @@ import {
   refuseWithoutToken,
 } from "./member-side.ts";
 import { RegistrationRefused } from "./refusal.ts";
-import { impersonatorSecretName, namespaces, secrets, systemObject } from "./resources.ts";
+import { impersonatorSecretName, systemObject } from "./resources.ts";
 
 export interface JoinRequest {
   readonly plane: Client;

@@ -6,7 +6,18 @@
  *    the person who joins it uses, if that is what they use.
  * 3. Taking away leaves what other control planes made in the same namespace.
  */
-import { type AnyObject, isJsonObject, isRefused, type New, type Resource } from "@lifeboat/api";
+import {
+  type AnyObject,
+  clusterRoleBindings,
+  clusterRoles,
+  isJsonObject,
+  isRefused,
+  namespaces,
+  type New,
+  type Resource,
+  secrets,
+  serviceAccounts,
+} from "@lifeboat/api";
 import { type Clock, formatDuration, sleep } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import type { Client } from "@lifeboat/kit";
@@ -14,14 +25,9 @@ import { ensure, ensureGone, findObject } from "./ensure.ts";
 import { RegistrationRefused } from "./refusal.ts";
 import {
   accountName,
-  clusterRoleBindings,
-  clusterRoles,
   IMPERSONATOR,
   impersonatorRoleName,
-  namespaces,
   roleName,
-  secrets,
-  serviceAccounts,
   systemObject,
   TOKEN_ACCOUNT,
   TOKEN_TYPE,

@@ -13,8 +13,11 @@
  */
 import {
   type AnyObject,
+  certificateSigningRequests,
+  configMaps,
   findCondition,
   isRefused,
+  leases,
   type New,
   orNothing,
   Refused,
@@ -89,27 +92,6 @@ export interface Registered {
   readonly key: string;
 }
 
-const CONFIG_MAPS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
-export const LEASES: Resource = {
-  group: "coordination.k8s.io",
-  version: "v1",
-  plural: "leases",
-  kind: "Lease",
-  namespaced: true,
-};
-const REQUESTS: Resource = {
-  group: "certificates.k8s.io",
-  version: "v1",
-  plural: "certificatesigningrequests",
-  kind: "CertificateSigningRequest",
-  namespaced: false,
-};
 const ACCESS_REVIEWS: Resource = {
   group: "authorization.k8s.io",
   version: "v1",
@@ -166,7 +148,7 @@ export async function awaitLease(
   const deadline = clock.monotonic() + timeoutMs;
   const key = { namespace: wellKnown.CLUSTER_NAMESPACE, name: cluster };
   for (;;) {
-    const lease = await orNothing(plane.get(LEASES, key));
+    const lease = await orNothing(plane.get(leases, key));
     const spec = lease?.["spec"] as { readonly renewTime?: string } | undefined;
     if (spec?.renewTime !== undefined) return;
     if (clock.monotonic() >= deadline)
@@ -183,7 +165,7 @@ async function readClusterInfo(ports: RegisterPorts, request: RegisterRequest): 
   const found = await inStep("reach", server, async () => {
     const stranger = await ports.connect({ server });
     try {
-      return await orNothing(stranger.client.get(CONFIG_MAPS, CLUSTER_INFO));
+      return await orNothing(stranger.client.get(configMaps, CLUSTER_INFO));
     } catch (error) {
       if (!isRefused(error, "Forbidden") && !isRefused(error, "Unauthorized")) throw error;
       throw new RegistrationStepFailed(
@@ -222,7 +204,7 @@ async function proveAuthority(
   await inStep("authority", server, async () => {
     const checked = await ports.connect({ server, authority });
     try {
-      const again = await checked.client.get(CONFIG_MAPS, CLUSTER_INFO);
+      const again = await checked.client.get(configMaps, CLUSTER_INFO);
       if (kubeconfigOf(again) !== kubeconfigOf(info))
         throw new RegistrationStepFailed(
           "authority",
@@ -278,7 +260,11 @@ async function checkToken(plane: Client, request: RegisterRequest): Promise<void
     kind: "SelfSubjectAccessReview",
     metadata: {},
     spec: {
-      resourceAttributes: { group: REQUESTS.group, resource: REQUESTS.plural, verb: "create" },
+      resourceAttributes: {
+        group: certificateSigningRequests.group,
+        resource: certificateSigningRequests.plural,
+        verb: "create",
+      },
     },
   } as unknown as New<AnyObject>;
   const answer = await inStep("token", request.server, () => plane.create(ACCESS_REVIEWS, review));
@@ -328,7 +314,7 @@ async function makeRequest(
   const name = `agent-${cluster}-${ports.sha256(certificate.request).slice(0, 10)}${again}`;
   const wanted = {
     apiVersion: "certificates.k8s.io/v1",
-    kind: REQUESTS.kind,
+    kind: certificateSigningRequests.kind,
     metadata: { name },
     spec: {
       request: pem,
@@ -339,7 +325,7 @@ async function makeRequest(
   } as unknown as New<AnyObject>;
   await inStep("request", request.server, async () => {
     try {
-      await plane.create(REQUESTS, wanted);
+      await plane.create(certificateSigningRequests, wanted);
     } catch (error) {
       // The response of an earlier run got lost: the name follows from the request.
       if (!isRefused(error, "AlreadyExists")) throw error;
@@ -367,7 +353,7 @@ async function awaitCertificate(
   const deadline = clock.monotonic() + request.timeoutMs;
   for (;;) {
     const found = await inStep("approval", request.server, () =>
-      orNothing(plane.get(REQUESTS, { namespace: "", name })),
+      orNothing(plane.get(certificateSigningRequests, { namespace: "", name })),
     );
     const status = (found?.["status"] ?? {}) as RequestStatus;
     if (status.certificate !== undefined && status.certificate !== "")

@@ -1,19 +1,21 @@
 /** A control plane and a member to join, and clients that die at a given write. */
-import { clusters, type KubeObject, notFound, type Resource } from "@lifeboat/api";
+import {
+  clusterRoleBindings,
+  clusterRoles,
+  clusters,
+  type KubeObject,
+  namespaces,
+  notFound,
+  type Resource,
+  secrets,
+  serviceAccounts,
+} from "@lifeboat/api";
 import type { VirtualClock } from "@lifeboat/base";
 import { createClusterController } from "@lifeboat/controllers/clusters";
 import type { Client } from "@lifeboat/kit";
 import { createFleet, type Fleet, type FleetMember, wrapped } from "@lifeboat/testkit";
 import { type JoinOutcome, type JoinRequest, joinCluster } from "./join.ts";
-import {
-  clusterRoleBindings,
-  clusterRoles,
-  namespaces,
-  secrets,
-  serviceAccounts,
-  TOKEN_ACCOUNT,
-  TOKEN_TYPE,
-} from "./resources.ts";
+import { TOKEN_ACCOUNT, TOKEN_TYPE } from "./resources.ts";
 
 export const AUTHORITY = "-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n";
 

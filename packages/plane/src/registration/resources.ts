@@ -2,40 +2,6 @@
 import { type AnyObject, apiVersionOf, type New, type NewMeta, type Resource } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 
-const core = { group: "", version: "v1" } as const;
-const rbac = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
-
-export const namespaces: Resource = {
-  ...core,
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
-export const secrets: Resource = {
-  ...core,
-  plural: "secrets",
-  kind: "Secret",
-  namespaced: true,
-};
-export const serviceAccounts: Resource = {
-  ...core,
-  plural: "serviceaccounts",
-  kind: "ServiceAccount",
-  namespaced: true,
-};
-export const clusterRoles: Resource = {
-  ...rbac,
-  plural: "clusterroles",
-  kind: "ClusterRole",
-  namespaced: false,
-};
-export const clusterRoleBindings: Resource = {
-  ...rbac,
-  plural: "clusterrolebindings",
-  kind: "ClusterRoleBinding",
-  namespaced: false,
-};
-
 /** The account by which users are impersonated in the member; shared by all control planes that know it. */
 export const IMPERSONATOR = "karmada-impersonator";
 export const TOKEN_TYPE = "kubernetes.io/service-account-token";

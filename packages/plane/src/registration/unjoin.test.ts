@@ -5,13 +5,16 @@ import {
   type New,
   type ResourceBinding,
   resourceBindings,
+  secrets,
+  serviceAccounts,
   type Work,
   works,
 } from "@lifeboat/api";
 import { newCluster } from "@lifeboat/testkit";
+import { wellKnown } from "@lifeboat/core";
 import { describe, expect, it } from "vitest";
 import { createGround, deathsUntilDone, type Ground, traces } from "./registration.suite.ts";
-import { secrets, serviceAccounts, systemObject } from "./resources.ts";
+import { systemObject } from "./resources.ts";
 import { loadOf, unjoinCluster, type UnjoinOutcome, type UnjoinRequest } from "./unjoin.ts";
 
 const M1 = { namespace: "", name: "m1" };
@@ -209,7 +212,8 @@ describe("unjoinCluster", () => {
     const before = [await planeTraces(ground), await memberTraces(ground)];
     await unjoin(ground, { member: ground.member, dryRun: true, force: true });
     expect([await planeTraces(ground), await memberTraces(ground)]).toEqual(before);
-    expect((await ground.plane.get(clusters, M1)).metadata.annotations).toBeUndefined();
+    const { annotations = {} } = (await ground.plane.get(clusters, M1)).metadata;
+    expect(Object.keys(annotations)).toEqual([wellKnown.LAST_ACT]);
     await ground.fleet.close();
   });
 });
@@ -230,8 +234,14 @@ describe("loadOf", () => {
       bindings: 4,
       examples: ["default/a", "default/b", "default/c"],
       works: 1,
+      shares: [],
     });
-    expect(await loadOf(plane, "nobody")).toEqual({ bindings: 0, examples: [], works: 0 });
+    expect(await loadOf(plane, "nobody")).toEqual({
+      bindings: 0,
+      examples: [],
+      works: 0,
+      shares: [],
+    });
     await ground.fleet.close();
   });
 });

@@ -16,15 +16,19 @@ import {
   keyOf,
   type KubeList,
   type KubeObject,
+  leases,
+  namespaces,
   type ObjectKey,
   type Resource,
   type ResourceBinding,
   resourceBindings,
+  secrets,
   works,
 } from "@lifeboat/api";
 import { type Clock, formatDuration, sleep } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import { LEAVING } from "@lifeboat/core/clusters";
+import { readFederated } from "@lifeboat/core/federated";
 import { executionNamespace } from "@lifeboat/core/propagation/rendering";
 import { bindingClusters } from "@lifeboat/controllers/context";
 import type { Client } from "@lifeboat/kit";
@@ -32,9 +36,8 @@ import { ensureGone, findObject } from "./ensure.ts";
 import { memberId } from "./join.ts";
 import { cleanMember } from "./member-side.ts";
 import { RegistrationRefused } from "./refusal.ts";
-import { LEASES } from "./register.ts";
 import { removeAgent } from "./agent-in-member.ts";
-import { impersonatorSecretName, namespaces, secrets } from "./resources.ts";
+import { impersonatorSecretName } from "./resources.ts";
 
 /** What is still on a cluster. */
 export interface ClusterLoad {
@@ -42,6 +45,15 @@ export interface ClusterLoad {
   /** The first few of them, as `namespace/name`. */
   readonly examples: readonly string[];
   readonly works: number;
+  /** Federated StatefulSets with a share here, which only a person gives up (D15). */
+  readonly shares: readonly FederatedShare[];
+}
+
+export interface FederatedShare {
+  readonly key: ObjectKey;
+  /** The name of the StatefulSet. */
+  readonly set: string;
+  readonly replicas: number;
 }
 
 export interface UnjoinRequest {
@@ -74,15 +86,20 @@ const EXAMPLES = 3;
 /** Counts what is still on a cluster. */
 export async function loadOf(plane: Client, cluster: string): Promise<ClusterLoad> {
   const names: string[] = [];
+  const shares: FederatedShare[] = [];
   for (const resource of [resourceBindings, clusterResourceBindings] as const)
-    for await (const binding of pages<ResourceBinding>(plane, resource))
+    for await (const binding of pages<ResourceBinding>(plane, resource)) {
+      const replicas = readFederated(binding)?.shares.get(cluster);
+      if (replicas !== undefined)
+        shares.push({ key: keyOf(binding), set: binding.spec.resource.name, replicas });
       if (bindingClusters(binding).includes(cluster)) {
         const { namespace, name } = keyOf(binding);
         names.push(namespace === "" ? name : `${namespace}/${name}`);
       }
+    }
   let count = 0;
   for await (const _ of pages(plane, works, executionNamespace(cluster))) count += 1;
-  return { bindings: names.length, examples: names.slice(0, EXAMPLES), works: count };
+  return { bindings: names.length, examples: names.slice(0, EXAMPLES), works: count, shares };
 }
 
 /** Unjoins the cluster, or throws RegistrationRefused. */
@@ -98,7 +115,7 @@ export async function unjoinCluster(
   if (cluster !== undefined) await leave(ports, request, cluster);
   await removeSecrets(plane, cluster?.spec.secretRef?.namespace ?? namespace, name);
   if (request.mode === "Pull")
-    await ensureGone(plane, LEASES, { namespace: wellKnown.CLUSTER_NAMESPACE, name });
+    await ensureGone(plane, leases, { namespace: wellKnown.CLUSTER_NAMESPACE, name });
   if (member === undefined) return { leftInMember: [] };
   return {
     leftInMember:

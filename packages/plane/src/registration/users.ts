@@ -8,56 +8,44 @@
  */
 import {
   type AnyObject,
+  certificateSigningRequests,
+  clusterRoleBindings,
+  clusterRoles,
+  configMaps,
   isJsonObject,
   type Json,
+  namespaces,
   type New,
   orNothing,
-  type Resource,
+  roleBindings,
 } from "@lifeboat/api";
 import { addMs, type Clock, formatDuration, formatTime, sleep } from "@lifeboat/base";
 import { CLIENT_SIGNER } from "@lifeboat/core/clusters/rights";
 import type { Client } from "@lifeboat/kit";
 import { ensure } from "./ensure.ts";
 import { RegistrationRefused } from "./refusal.ts";
-import { clusterRoleBindings, clusterRoles, namespaces } from "./resources.ts";
 
-const REQUESTS: Resource = {
-  group: "certificates.k8s.io",
-  version: "v1",
-  plural: "certificatesigningrequests",
-  kind: "CertificateSigningRequest",
-  namespaced: false,
-};
-const ROLE_BINDINGS: Resource = {
-  ...clusterRoleBindings,
-  plural: "rolebindings",
-  kind: "RoleBinding",
-  namespaced: true,
-};
-const CONFIG_MAPS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
 const RECORD = { namespace: "lifeboat-system", name: "users" };
 const RBAC = "rbac.authorization.k8s.io";
 const POLL_MS = 250;
 
-export interface NewUser {
-  readonly name: string;
-  readonly groups: readonly string[];
-  /** ClusterRoles. */
-  readonly roles: readonly string[];
-  /** Where the roles count; absent: everywhere. */
-  readonly namespace?: string | undefined;
+/** A certificate that is asked for and approved with the rights of the caller. */
+export interface CertificateOrder {
   readonly lifeMs: number;
   /** The certificate request, PEM. */
   readonly request: string;
   /** Tells this request apart from others of the user: the name of the object is made of it. */
   readonly requestId: string;
   readonly timeoutMs: number;
+}
+
+export interface NewUser extends CertificateOrder {
+  readonly name: string;
+  readonly groups: readonly string[];
+  /** ClusterRoles. */
+  readonly roles: readonly string[];
+  /** Where the roles count; absent: everywhere. */
+  readonly namespace?: string | undefined;
 }
 
 /** What is recorded of a user. */
@@ -77,14 +65,14 @@ export async function addUser(
   user: NewUser,
 ): Promise<string> {
   await checkRoles(plane, user);
-  const certificate = await issue(clock, plane, user);
+  const certificate = await issueCertificate(clock, plane, user);
   for (const role of user.roles) await bind(plane, user, role);
   await record(clock, plane, user);
   return certificate;
 }
 
 export async function listUsers(plane: Client): Promise<readonly RecordedUser[]> {
-  const found = await orNothing(plane.get(CONFIG_MAPS, RECORD));
+  const found = await orNothing(plane.get(configMaps, RECORD));
   const data = found?.["data"];
   if (!isJsonObject(data)) return [];
   return Object.values(data).flatMap((text) => {
@@ -107,11 +95,16 @@ async function checkRoles(plane: Client, { roles, namespace }: NewUser): Promise
     throw new RegistrationRefused(`there is no namespace ${namespace}`);
 }
 
-async function issue(clock: Clock, plane: Client, user: NewUser): Promise<string> {
+/** Asks for a certificate, approves it and waits for it; answers it, PEM. */
+export async function issueCertificate(
+  clock: Clock,
+  plane: Client,
+  user: CertificateOrder,
+): Promise<string> {
   const name = `user-${user.requestId}`;
-  const made = await plane.create(REQUESTS, {
+  const made = await plane.create(certificateSigningRequests, {
     apiVersion: "certificates.k8s.io/v1",
-    kind: REQUESTS.kind,
+    kind: certificateSigningRequests.kind,
     metadata: { name },
     spec: {
       request: btoa(user.request),
@@ -131,7 +124,7 @@ async function issue(clock: Clock, plane: Client, user: NewUser): Promise<string
   };
   const status = { conditions: [approved] };
   await plane.update(
-    REQUESTS,
+    certificateSigningRequests,
     { ...made, status },
     {
       subresource: "approval",
@@ -139,7 +132,7 @@ async function issue(clock: Clock, plane: Client, user: NewUser): Promise<string
   );
   const deadline = clock.monotonic() + user.timeoutMs;
   for (;;) {
-    const found = await plane.get(REQUESTS, { namespace: "", name });
+    const found = await plane.get(certificateSigningRequests, { namespace: "", name });
     const answer = (found["status"] ?? {}) as {
       readonly certificate?: string;
       readonly conditions?: readonly { readonly type: string; readonly message?: string }[];
@@ -160,7 +153,7 @@ async function issue(clock: Clock, plane: Client, user: NewUser): Promise<string
 async function bind(plane: Client, { name, namespace }: NewUser, role: string): Promise<void> {
   const binding = {
     apiVersion: `${RBAC}/v1`,
-    kind: namespace === undefined ? clusterRoleBindings.kind : ROLE_BINDINGS.kind,
+    kind: namespace === undefined ? clusterRoleBindings.kind : roleBindings.kind,
     metadata: {
       name: `lifeboat:user:${name}:${role}`,
       ...(namespace !== undefined && { namespace }),
@@ -168,7 +161,7 @@ async function bind(plane: Client, { name, namespace }: NewUser, role: string): 
     roleRef: { apiGroup: RBAC, kind: clusterRoles.kind, name: role },
     subjects: [{ apiGroup: RBAC, kind: "User", name }],
   } as unknown as New<AnyObject>;
-  await ensure(plane, namespace === undefined ? clusterRoleBindings : ROLE_BINDINGS, binding);
+  await ensure(plane, namespace === undefined ? clusterRoleBindings : roleBindings, binding);
 }
 
 async function record(clock: Clock, plane: Client, user: NewUser): Promise<void> {
@@ -181,9 +174,9 @@ async function record(clock: Clock, plane: Client, user: NewUser): Promise<void>
     kind: namespaces.kind,
     metadata: { name: RECORD.namespace },
   });
-  await ensure(plane, CONFIG_MAPS, {
+  await ensure(plane, configMaps, {
     apiVersion: "v1",
-    kind: CONFIG_MAPS.kind,
+    kind: configMaps.kind,
     metadata: RECORD,
     data,
   });

@@ -6,13 +6,21 @@
  * 3. `slow`: a request waits before it is handed on.
  * 4. `partition`: a request waits until the fault is over, and an open stream falls silent; then both go on, as they do
  *    over a network that comes back. Whoever does not wait so long goes away, and nothing of the request is carried out.
+ *    Connections that left HTTP (exec, attach) are cut, as by a timeout.
  * 5. `api-down`: a request is cut off without an answer. That nobody listens at all is the transport's part: see
  *    `SimulatedMember.onServing`.
  *
  * What has been handed on is carried out whatever happens to the gate afterwards.
  */
 import { failure, type SimulatedFault } from "@lifeboat/api";
-import { Dropped, type Handle, type HttpRequest, type HttpResponse } from "@lifeboat/apiserver";
+import {
+  Dropped,
+  type Handle,
+  type HttpRequest,
+  type HttpResponse,
+  type TakenConnection,
+  type TakeOver,
+} from "@lifeboat/apiserver";
 import { type Clock, type Random, sleep } from "@lifeboat/base";
 import { HeldStream } from "./held-stream.ts";
 
@@ -43,6 +51,7 @@ class Gate {
   readonly #random: Random;
   readonly #handle: Handle;
   readonly #streams = new Set<HeldStream>();
+  readonly #taken = new Set<TakenConnection>();
   readonly #waiting = new Set<() => void>();
   #faults: readonly SimulatedFault[] = [];
 
@@ -56,6 +65,8 @@ class Gate {
     this.#faults = faults;
     const isCut = this.#isPartitioned();
     for (const stream of this.#streams) stream.setHeld(isCut);
+    if (isCut || this.#fault("api-down") !== undefined)
+      for (const connection of this.#taken) connection.destroy();
     if (isCut) return;
     for (const goOn of this.#waiting) goOn();
     this.#waiting.clear();
@@ -68,12 +79,24 @@ class Gate {
     const response = await this.#handle(request);
     if (!("start" in response.body)) {
       await this.#untilConnected(request.signal);
-      return response;
+      const { body } = response;
+      return "take" in body ? { ...response, body: this.#watched(body) } : response;
     }
     const stream = new HeldStream(response.body, (over) => this.#streams.delete(over));
     stream.setHeld(this.#isPartitioned());
     this.#streams.add(stream);
     return { ...response, body: stream };
+  }
+
+  #watched(body: TakeOver): TakeOver {
+    return {
+      take: (connection) => {
+        this.#taken.add(connection);
+        connection.once("close", () => this.#taken.delete(connection));
+        body.take(connection);
+      },
+      drop: () => body.drop(),
+    };
   }
 
   /** The way to the server, which may be slow and may be cut; a client that gives up meanwhile is cut off. */

@@ -13,12 +13,12 @@
 import {
   clusters,
   type Condition,
+  configMaps,
   equalJson,
   hasCondition,
   type New,
   type NewCondition,
   orNothing,
-  type Resource,
   setCondition,
   type SimulatedFault,
   type SimulatedMember as SimulatedMemberObject,
@@ -75,14 +75,6 @@ const CONCURRENCY = 4;
 const REFUSED_MS = 5000;
 /** How often is looked for the first Lease of an agent. */
 const FIRST_LEASE_MS = 500;
-/** Where agents remember their Cluster in a member. */
-const CONFIG_MAPS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
 const JOINING_USER = { name: "system:lifeboat", groups: ["system:masters"] } as const;
 
 /** Follows the objects of these members on a control plane until the signal aborts. */
@@ -206,7 +198,7 @@ async function register(
 
 async function forgetCluster(member: SimulatedMember): Promise<void> {
   const key = memoryKey(member.name, AGENT_NAMESPACE);
-  await orNothing(member.server.client(JOINING_USER).delete(CONFIG_MAPS, key));
+  await orNothing(member.server.client(JOINING_USER).delete(configMaps, key));
 }
 
 async function report(

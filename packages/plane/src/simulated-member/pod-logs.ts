@@ -9,13 +9,13 @@ import {
   isJsonObject,
   isRefused,
   type Json,
+  pods,
   Refused,
 } from "@lifeboat/api";
 import type { AskedLog, HttpResponse, PodLogs } from "@lifeboat/apiserver";
 import type { Clock } from "@lifeboat/base";
 import type { Client } from "@lifeboat/kit";
 
-const PODS = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
 const LOOK_MS = 1000;
 const encoder = new TextEncoder();
 
@@ -27,7 +27,7 @@ export interface LogLine {
 /** Logs of the pods that this client sees. */
 export function createPodLogs(clock: Clock, client: () => Client): PodLogs {
   const podOf = (asked: AskedLog): Promise<AnyObject> =>
-    client().get(PODS, { namespace: asked.namespace, name: asked.pod });
+    client().get(pods, { namespace: asked.namespace, name: asked.pod });
   return {
     read: async (asked) => {
       const pod = await podOf(asked);
@@ -110,7 +110,8 @@ export function logLines(pod: AnyObject, container: string): readonly LogLine[] 
   return lines;
 }
 
-function containerOf(pod: AnyObject, asked: string): string {
+/** The container that is meant; throws `Refused` where none is. */
+export function containerOf(pod: AnyObject, asked: string): string {
   const containers = listOf(fieldOf(pod as unknown as Json, "spec"), "containers").map((one) =>
     text(one, "name"),
   );

@@ -19,6 +19,7 @@ import type { MemberOptions } from "@lifeboat/members";
 import { KUBERNETES_VERSION } from "../kubernetes-version.ts";
 import { createFaultGate } from "./fault-gate.ts";
 import { createPodLogs } from "./pod-logs.ts";
+import { createPodStreams } from "./pod-streams.ts";
 import { ReplaceableModel } from "./replaceable-model.ts";
 
 export interface SimulatedMemberOptions {
@@ -66,6 +67,7 @@ export async function createSimulatedMember(
     authorizer: "RBAC",
     admissionPlugins: [],
     podLogs: createPodLogs(ports.clock, () => server.client(MODEL_USER)),
+    podStreams: createPodStreams(() => server.client(MODEL_USER)),
     historyMaxEvents: HISTORY_MAX_EVENTS,
     historyMaxBytes: HISTORY_MAX_BYTES,
   });

@@ -5,6 +5,7 @@ import { createSeededIds, createRandom, instantOf, VirtualClock } from "@lifeboa
 import { drainPromises } from "@lifeboat/base/adapters";
 import { expect, it } from "vitest";
 import { planeAdmission } from "../plane-admission.ts";
+import type { Client } from "@lifeboat/kit";
 import { answerReview, patchOf } from "./review.ts";
 
 const clock = new VirtualClock(instantOf(1_800_000_000_000), drainPromises);
@@ -13,12 +14,11 @@ const chain = createAdmissionChain(
   planeAdmission(
     { clock, ids },
     {
-      controllers: { statefulFailoverInjection: false },
+      controllers: () => ({ statefulFailoverInjection: false }),
       scripts: { check: () => Promise.resolve("this is no Lua") },
     },
-    () => {
-      throw new Error("the plane is not asked");
-    },
+    // Nothing is there yet.
+    () => ({ list: () => Promise.resolve({ items: [] }) }) as unknown as Client,
   ),
 );
 
@@ -61,12 +61,29 @@ it("fills in what the kind fills in, as a patch", async () => {
   const response = await ask("/mutate", cluster({ taints }));
   expect(response).toMatchObject({ allowed: true, patchType: "JSONPatch" });
   expect(patchIn(response)).toMatchObject([
+    { op: "add", path: "/metadata/annotations" },
     {
       op: "add",
       path: "/spec",
       value: { taints: [{ key: "down", timeAdded: "2027-01-15T08:00:00Z" }] },
     },
   ]);
+});
+
+it("stamps the user that changes something the history tells, and no controller", async () => {
+  const before = cluster({ taints: [] });
+  const taints = [{ key: "down", effect: "NoExecute" }];
+  const change = { operation: "UPDATE", oldObject: before };
+  const response = await ask("/mutate", cluster({ taints }), change);
+  const [{ value }] = patchIn(response) as [{ value: Readonly<Record<string, string>> }];
+  expect(JSON.parse(value["lifeboat.dev/last-act"] ?? "")).toEqual({
+    by: "jane",
+    at: "2027-01-15T08:00:00Z",
+    facts: ["taint down:NoExecute=2027-01-15T08:00:00Z"],
+  });
+  const userInfo = { username: "system:serviceaccount:lifeboat-system:lifeboat-manager" };
+  const other = await ask("/mutate", cluster({ taints }), { ...change, userInfo });
+  expect(JSON.stringify(patchIn(other))).not.toContain("last-act");
 });
 
 it("keeps the time of a taint that is written again", async () => {

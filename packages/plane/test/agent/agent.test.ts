@@ -128,6 +128,13 @@ describe("a workload", () => {
     expect(await hands.binding()).toMatchObject({
       status: { aggregatedStatus: [{ clusterName: "a1", applied: true, health: "Healthy" }] },
     });
+    const { items } = await fleet.plane.list(resources.events, { namespace: "default" });
+    const told = items.filter(
+      ({ involvedObject: about }) => (about as { kind: string }).kind === "Deployment",
+    );
+    expect(told.map(({ reason, message }) => `${String(reason)}: ${String(message)}`)).toContain(
+      "SyncSucceed: Successfully applied Deployment(default/web) to cluster a1",
+    );
     await fleet.plane.delete(resources.deployments, { namespace: "default", name: "web" });
     await fleet.advance("30s");
     expect(await hands.copy("a1")).toBeUndefined();

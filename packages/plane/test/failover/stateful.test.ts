@@ -2,7 +2,7 @@
  * Stateful workloads move in mode Directly with their state: gone from the old cluster before they appear in the new one,
  * and the new copy bears the labels (E2, O-state-1, O-state-4, O-state-9).
  */
-import type { AnyObject, New, Resource } from "@lifeboat/api";
+import { type AnyObject, type New, type Resource, statefulSets } from "@lifeboat/api";
 import {
   deployment,
   type Fleet,
@@ -12,7 +12,6 @@ import {
   oneOf,
   resources,
   statefulSet,
-  statefulSets,
 } from "@lifeboat/testkit";
 import { afterEach, describe, expect, it } from "vitest";
 import { failoverFleet, type Hands, policyFor } from "./failover.suite.ts";
