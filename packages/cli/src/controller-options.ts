@@ -1,10 +1,11 @@
 /** The flags of the controllers, which every topology that runs them shares. */
+import type { PublishedSettings } from "@lifeboat/controllers/operating";
 import { readNamespacePatterns } from "@lifeboat/core/propagation/matching";
 import { type ControllersOptions, controllerNames, unknownControllers } from "@lifeboat/plane";
 import { failoverFrom, failoverOptions } from "./failover-options.ts";
 import { UsageError } from "./failure.ts";
-import type { OptionDefinition } from "./options.ts";
-import type { Settings } from "./settings.ts";
+import { type OptionDefinition, resolveOptions } from "./options.ts";
+import { Settings } from "./settings.ts";
 
 export const controllerOptions: readonly OptionDefinition[] = [
   {
@@ -56,6 +57,19 @@ export const controllerOptions: readonly OptionDefinition[] = [
     help: "The same for a Pull cluster that has never reported",
   },
   {
+    name: "statefulset-let-go-timeout",
+    type: "duration",
+    value: "TIME",
+    default: "0s",
+    min: 0,
+    help: "How long a replica that leaves a quorum waits for `lifeboat statefulset let-go`; 0s: for ever",
+  },
+  {
+    name: "allow-loopback-members",
+    type: "switch",
+    help: "Members on loopback addresses of this machine are reached; `up` allows it while it listens on loopback alone, and for --members",
+  },
+  {
     name: "skipped-propagating-namespaces",
     type: "text",
     value: "REGEX,…",
@@ -103,10 +117,22 @@ export function controllersFrom(settings: Settings): ControllersOptions {
     clusterMonitorPeriodMs: settings.number("cluster-monitor-period"),
     clusterMonitorGracePeriodMs: settings.number("cluster-monitor-grace-period"),
     clusterStartupGracePeriodMs: settings.number("cluster-startup-grace-period"),
+    statefulSetLetGoTimeoutMs: settings.number("statefulset-let-go-timeout"),
     skippedPropagatingNamespaces,
     skippedPropagatingApis: listed(settings.text("skipped-propagating-apis") ?? "", ";"),
     ...failoverFrom(settings),
   };
+}
+
+/** What the controllers of a running control plane were told, as it published it; undefined: it never ran any. */
+export function publishedControllers(published: PublishedSettings | undefined): ControllersOptions {
+  const known = new Set(controllerOptions.map(({ name }) => name));
+  const file = Object.fromEntries(
+    Object.entries(published ?? {}).filter(([name]) => known.has(name)),
+  );
+  return controllersFrom(
+    new Settings(resolveOptions(controllerOptions, { flags: {}, environment: {}, file })),
+  );
 }
 
 function listed(text: string, separator: string): readonly string[] {

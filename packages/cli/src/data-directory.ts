@@ -3,6 +3,7 @@
  *
  *     store/       the database          pki/   certificates and their keys
  *     restored     the store came from a backup and no control plane has served it yet (RestoredMark as JSON)
+ *     moved        the control plane was moved to another API server, or is being moved (MovedMark as JSON); nothing starts
  *     restoring/   a restore that has not finished; nothing starts on such a directory
  *     replaced-*   what a restore with --force put aside
  */
@@ -64,4 +65,27 @@ export function refuseHalfRestored(dataDirectory: string): void {
     throw new CommandFailed(
       `a restore into ${dataDirectory} did not finish: run \`lifeboat restore FILE --force\` again`,
     );
+}
+
+/** Where a control plane was moved to, and when that began. */
+export interface MovedMark {
+  readonly to: string;
+  readonly at: string;
+}
+
+const MOVED = "moved";
+
+/** Durable when it returns. */
+export function markMoved(dataDirectory: string, mark: MovedMark): void {
+  writeWhole(dataDirectory, MOVED, `${MOVED}.new`, `${JSON.stringify(mark)}\n`);
+}
+
+/** Throws where the control plane was moved away: two that hold the same Works undo each other's changes in members. */
+export function refuseMoved(dataDirectory: string): void {
+  const path = join(dataDirectory, MOVED);
+  if (!existsSync(path)) return;
+  throw new CommandFailed(
+    `this control plane was moved to another API server (${readFileSync(path, "utf8").trim()}); to run it here again, make sure that ` +
+      `no manager runs there, and remove ${path}`,
+  );
 }

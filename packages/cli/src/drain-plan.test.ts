@@ -17,6 +17,16 @@ describe("drainPlanLines", () => {
     ]);
   });
 
+  it("says what never leaves", () => {
+    const steps = [{ workload: "StatefulSet shop/store", targets: [], exempt: "It never moves." }];
+    expect(drainPlanLines("m1", steps)).toEqual([
+      "0 workloads would leave m1, 1 would stay:",
+      "",
+      "WORKLOAD                WOULD RUN ON",
+      "StatefulSet shop/store  stays, It never moves.",
+    ]);
+  });
+
   it("says so when there is nothing", () => {
     expect(drainPlanLines("m1", [])).toEqual(["nothing is on m1"]);
   });

@@ -77,13 +77,6 @@ describe("showEvacuation", () => {
     name: "cart-deployment",
     uid: "u",
   };
-  const entry = {
-    binding,
-    resource: { apiVersion: "apps/v1", kind: "Deployment", name: "cart" },
-    lane: "Workload" as const,
-    purgeMode: "Gracefully" as const,
-  };
-
   it("says everything that is known", () => {
     const taint = { key: "down", effect: "NoExecute" as const };
     const one = evacuation("eu-1-1", {
@@ -91,12 +84,13 @@ describe("showEvacuation", () => {
       startedAt: "2026-01-01T11:50:00Z",
       held: [{ binding, reason: "NoTarget", message: "0/2 clusters are available." }],
     });
-    expect(showEvacuation(one, [{ entry, state: "Queued" }], now)).toEqual([
+    expect(showEvacuation(one, { phases: "tainted 11:50:00", moves: ["a table"] }, now)).toEqual([
       "Evacuation  eu-1-1",
       "Cluster     eu-1",
       "Phase       Running, Moving: Workloads are moving.",
       "Taint       down:NoExecute",
       "Started     2026-01-01T11:50:00Z (10m ago)",
+      "Phases      tainted 11:50:00",
       "Moved       [########............] 4 of 10",
       "Entries     12 total, 3 queued, 2 evicted, 4 done, 1 held, 1 abandoned, 1 exempt",
       "Rate        0.5 per second, FleetHealthy: Enough of the fleet is healthy:",
@@ -106,19 +100,16 @@ describe("showEvacuation", () => {
       "Held for now:",
       "  shop/cart-deployment is held, NoTarget: 0/2 clusters are available.",
       "",
-      "WORKLOAD              STATE   PURGE       NOTE",
-      "Deployment shop/cart  Queued  Gracefully",
+      "a table",
     ]);
   });
 
-  it("names what an entry waits for, if a person should know", () => {
-    const waits = "AwaitingFence: lifeboat fence eu-1";
-    const lines = showEvacuation(evacuation("e"), [{ entry, state: "Evicted", waits }], now);
-    expect(lines.at(-1)).toMatch(/ Evicted .* AwaitingFence: lifeboat fence eu-1$/);
-  });
-
   it("shows what the API says and does not obey it", () => {
-    const text = showEvacuation(evacuation("e", { message: "\u001b[2J\u0007" }), [], now).join("");
+    const text = showEvacuation(
+      evacuation("e", { message: "\u001b[2J\u0007" }),
+      { phases: "", moves: [] },
+      now,
+    ).join("");
     expect(text).not.toContain("\u001b");
     expect(text).not.toContain("\u0007");
   });

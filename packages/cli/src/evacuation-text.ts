@@ -1,5 +1,5 @@
 /** Evacuations as people read them: one line, a table, or everything that is known of one. At most 80 columns. */
-import { ageOf, type Evacuation, type EvacuationEntry, humanDuration } from "@lifeboat/api";
+import { ageOf, type Evacuation, humanDuration } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
 import { rateReasons } from "@lifeboat/core/failover/evacuation";
 import { formatTaint } from "./taints.ts";
@@ -68,18 +68,10 @@ export function listEvacuations(all: readonly Evacuation[], now: Instant): reado
   return columns(["NAME", "PHASE", "MOVED", "HELD", "RATE", "AGE", "REASON"], rows);
 }
 
-/** One entry and where it stands. */
-export interface ShownEntry {
-  readonly entry: EvacuationEntry;
-  readonly state: string;
-  /** What it waits for, if a person should know. */
-  readonly waits?: string;
-}
-
 /** Everything that is known of one evacuation. */
 export function showEvacuation(
   evacuation: Evacuation,
-  entries: readonly ShownEntry[],
+  { phases, moves }: { readonly phases: string; readonly moves: readonly string[] },
   now: Instant,
 ): readonly string[] {
   const { metadata, spec, status = {} } = evacuation;
@@ -95,6 +87,7 @@ export function showEvacuation(
     ),
     ...line("Started", withAge(status.startedAt ?? metadata.creationTimestamp, now)),
     ...line("Finished", status.finishedAt === undefined ? "" : withAge(status.finishedAt, now)),
+    ...line("Phases", phases),
     ...line("Moved", `${bar(moved, of)} ${moved} of ${of}`),
     ...line("Entries", countsText(status)),
     ...line("Rate", rateText(status)),
@@ -114,20 +107,8 @@ export function showEvacuation(
         hanging("  ", namespace === undefined ? name : `${namespace}/${name}`),
       ),
     ),
-    ...section("", entryLines(entries)),
+    ...section("", moves),
   ];
-}
-
-function entryLines(entries: readonly ShownEntry[]): readonly string[] {
-  if (entries.length === 0) return [];
-  const rows = entries.map(({ entry, state, waits }) => {
-    const { binding, resource, purgeMode = "", toleratedUntil, exempt } = entry;
-    const where = binding.namespace === undefined ? "" : `${binding.namespace}/`;
-    const time = toleratedUntil === undefined ? "" : `until ${toleratedUntil}`;
-    const note = exempt ?? waits ?? time;
-    return [`${resource.kind} ${where}${resource.name}`, state, purgeMode, note];
-  });
-  return columns(["WORKLOAD", "STATE", "PURGE", "NOTE"], rows);
 }
 
 function section(title: string, lines: readonly string[]): readonly string[] {

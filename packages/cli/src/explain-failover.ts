@@ -23,7 +23,7 @@ import {
 import { clusterOfWork, workClustersOf } from "@lifeboat/core/propagation/works";
 import type { PublishedSettings } from "@lifeboat/controllers/operating";
 import { readGates } from "./failover-options.ts";
-import { fenceTrust } from "./awaits-fence.ts";
+import { fenceTrust } from "./fence-trust.ts";
 
 export interface FailoverView {
   readonly binding: ResourceBinding;

@@ -10,8 +10,10 @@ const given = (flags: Record<string, string | true> = {}): Settings =>
 describe("failoverFrom", () => {
   it("is off, slow and graceful when nothing is said", () => {
     expect(failoverFrom(given())).toEqual({
+      gatesByFlag: [],
       failover: false,
       statefulFailoverInjection: false,
+      evacuationApproval: "Policy",
       resourceEvictionRate: 0.5,
       secondaryResourceEvictionRate: 0.1,
       unhealthyClusterThreshold: 0.55,
@@ -19,6 +21,8 @@ describe("failoverFrom", () => {
       noExecutePurgeMode: "Gracefully",
       evictPlugins: ["ResourceHealth", "InScheduleResult"],
       trustFencedCondition: false,
+      trafficDrainTimeoutMs: 60_000,
+      trafficDrainLimitMs: 600_000,
     });
   });
 
@@ -31,6 +35,7 @@ describe("failoverFrom", () => {
     ["unhealthy-cluster-threshold", "1", { unhealthyClusterThreshold: 1 }],
     ["no-execute-taint-eviction-purge-mode", "Immediately", { noExecutePurgeMode: "Directly" }],
     ["no-execute-taint-eviction-purge-mode", "Graciously", { noExecutePurgeMode: "Gracefully" }],
+    ["evacuation-approval", "required", { evacuationApproval: "Required" }],
     ["evict-plugins", "ResourceHealth", { evictPlugins: ["ResourceHealth"] }],
     ["evict-plugins", "none", { evictPlugins: [] }],
   ])("--%s %s is taken", (name, value, expected) => {
@@ -60,6 +65,7 @@ describe("failoverFrom", () => {
     ["large-cluster-num-threshold", "many", "a whole number is needed"],
     ["no-execute-taint-eviction-purge-mode", "Never", "Gracefully or Directly is needed"],
     ["no-execute-taint-eviction-purge-mode", "toString", "Gracefully or Directly is needed"],
+    ["evacuation-approval", "Never", '"Never" is not valid: Policy or Required is needed'],
     ["evict-plugins", "none,ResourceHealth", 'no plugin "none"'],
     ["evict-plugins", "Patience", 'no plugin "Patience"; known are ResourceHealth'],
   ])("--%s %s is refused with a sentence", (name, value, message) => {

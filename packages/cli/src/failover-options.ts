@@ -6,7 +6,15 @@
  * written for it still starts a control plane.
  */
 import { purgeModeOf } from "@lifeboat/core/binding";
-import { DEFAULT_CONTROLLERS, type ControllersOptions } from "@lifeboat/plane";
+import { APPROVAL_MODES } from "@lifeboat/core/failover/evacuation";
+import {
+  type ControllersOptions,
+  DEFAULT_CONTROLLERS,
+  type Gate,
+  gateNames,
+  isGate,
+  readGateEntries,
+} from "@lifeboat/plane";
 import { UsageError } from "./failure.ts";
 import type { OptionDefinition } from "./options.ts";
 import type { Settings } from "./settings.ts";
@@ -14,21 +22,19 @@ import type { Settings } from "./settings.ts";
 export type FailoverOptions = Pick<
   ControllersOptions,
   | "failover"
+  | "gatesByFlag"
   | "statefulFailoverInjection"
   | "resourceEvictionRate"
   | "secondaryResourceEvictionRate"
   | "unhealthyClusterThreshold"
   | "largeClusterNumThreshold"
   | "noExecutePurgeMode"
+  | "evacuationApproval"
   | "evictPlugins"
   | "trustFencedCondition"
+  | "trafficDrainTimeoutMs"
+  | "trafficDrainLimitMs"
 >;
-
-/** The gates, by the names that operators know, and what each of them switches. */
-export const GATES = {
-  Failover: "failover",
-  StatefulFailoverInjection: "statefulFailoverInjection",
-} as const;
 
 const RETIRED_GATES: Readonly<Record<string, string>> = {
   GracefulEviction: "evictions are graceful unless a policy sets another purge mode",
@@ -54,7 +60,7 @@ export const failoverOptions: readonly OptionDefinition[] = [
     name: "feature-gates",
     type: "text",
     value: "GATE=BOOL,…",
-    help: `What is switched on; gates are ${Object.keys(GATES).join(" and ")}, both off by default`,
+    help: `What is switched on; gates are ${gateNames.join(" and ")}, off until one is set, then kept`,
   },
   {
     name: "resource-eviction-rate",
@@ -97,6 +103,13 @@ export const failoverOptions: readonly OptionDefinition[] = [
     help: "What becomes of old copies when a policy sets no purge mode: Gracefully or Directly",
   },
   {
+    name: "evacuation-approval",
+    type: "text",
+    value: "MODE",
+    default: "Policy",
+    help: "Required: nothing leaves a failed cluster before a person approves it; Policy: only where policies ask for that",
+  },
+  {
     name: "evict-plugins",
     type: "text",
     value: "NAMES",
@@ -108,6 +121,22 @@ export const failoverOptions: readonly OptionDefinition[] = [
     type: "switch",
     help: "Take the condition Fenced=True of a silent cluster for the proof that it is off (D10)",
   },
+  {
+    name: "traffic-drain-timeout",
+    type: "duration",
+    value: "TIME",
+    default: "60s",
+    min: 0,
+    help: "How long an old copy waits for load balancers where none can confirm that it gets no requests (D27)",
+  },
+  {
+    name: "traffic-drain-limit",
+    type: "duration",
+    value: "TIME",
+    default: "10m",
+    min: 0,
+    help: "How long it waits for load balancers that run and do not confirm it; the last cluster that serves is kept without limit",
+  },
   ...Object.entries(RETIRED_FLAGS).map(([name, why]): OptionDefinition => {
     return { name, type: "text", value: "VALUE", help: why, retired: true };
   }),
@@ -115,8 +144,9 @@ export const failoverOptions: readonly OptionDefinition[] = [
 
 /** What the flags say about failover; throws UsageError on a value that is not valid. */
 export function failoverFrom(settings: Settings): FailoverOptions {
-  const { on } = readGates(settings.text("feature-gates") ?? "");
+  const { on, given } = readGates(settings.text("feature-gates") ?? "");
   return {
+    gatesByFlag: [...given],
     failover: on.has("Failover"),
     statefulFailoverInjection: on.has("StatefulFailoverInjection"),
     resourceEvictionRate: settings.number("resource-eviction-rate"),
@@ -126,8 +156,11 @@ export function failoverFrom(settings: Settings): FailoverOptions {
     noExecutePurgeMode: purgeModeFrom(
       settings.requiredText("no-execute-taint-eviction-purge-mode"),
     ),
+    evacuationApproval: approvalFrom(settings.requiredText("evacuation-approval")),
     evictPlugins: pluginsFrom(settings.requiredText("evict-plugins")),
     trustFencedCondition: settings.isOn("trust-fenced-condition"),
+    trafficDrainTimeoutMs: settings.number("traffic-drain-timeout"),
+    trafficDrainLimitMs: settings.number("traffic-drain-limit"),
   };
 }
 
@@ -143,37 +176,33 @@ export function retiredWarnings(settings: Settings): readonly string[] {
 }
 
 interface ReadGates {
-  readonly on: ReadonlySet<string>;
+  readonly on: ReadonlySet<Gate>;
+  readonly given: ReadonlySet<Gate>;
   readonly retired: readonly string[];
 }
 
 /** `Failover=true,StatefulFailoverInjection=false`; of two entries for one gate the last counts. */
 export function readGates(text: string): ReadGates {
-  const on = new Set<string>();
+  const on = new Set<Gate>();
+  const given = new Set<Gate>();
   const retired = new Set<string>();
-  for (const entry of text.split(",").map((one) => one.trim())) {
-    if (entry === "") continue;
-    const [name = "", value] = entry.split("=").map((one) => one.trim());
-    const isOn = switchOf(value);
-    if (isOn === undefined || entry.split("=").length !== 2)
+  for (const { text: entry, name, value } of readGateEntries(text)) {
+    if (value === undefined)
       throw new UsageError(
         `--feature-gates: "${entry}" is not valid: GATE=true or GATE=false is needed`,
       );
     if (Object.hasOwn(RETIRED_GATES, name)) retired.add(name);
-    else if (!Object.hasOwn(GATES, name))
+    else if (!isGate(name))
       throw new UsageError(
-        `--feature-gates: there is no gate "${name}"; known are ${Object.keys(GATES).join(", ")}`,
+        `--feature-gates: there is no gate "${name}"; known are ${gateNames.join(", ")}`,
       );
-    else if (isOn) on.add(name);
-    else on.delete(name);
+    else {
+      given.add(name);
+      if (value) on.add(name);
+      else on.delete(name);
+    }
   }
-  return { on, retired: [...retired] };
-}
-
-function switchOf(text: string | undefined): boolean | undefined {
-  if (text === undefined) return undefined;
-  if (/^(true|1|t)$/i.test(text)) return true;
-  return /^(false|0|f)$/i.test(text) ? false : undefined;
+  return { on, given, retired: [...retired] };
 }
 
 function purgeModeFrom(text: string): FailoverOptions["noExecutePurgeMode"] {
@@ -181,6 +210,15 @@ function purgeModeFrom(text: string): FailoverOptions["noExecutePurgeMode"] {
   if (mode === undefined)
     throw new UsageError(
       `--no-execute-taint-eviction-purge-mode: "${text}" is not valid: Gracefully or Directly is needed`,
+    );
+  return mode;
+}
+
+function approvalFrom(text: string): FailoverOptions["evacuationApproval"] {
+  const mode = APPROVAL_MODES.find((one) => one.toLowerCase() === text.trim().toLowerCase());
+  if (mode === undefined)
+    throw new UsageError(
+      `--evacuation-approval: "${text}" is not valid: ${APPROVAL_MODES.join(" or ")} is needed`,
     );
   return mode;
 }

@@ -17,6 +17,7 @@ import { RegistrationRefused } from "@lifeboat/plane";
 import { defaultDataDirectory } from "./environment.ts";
 import { CommandFailed, UsageError } from "./failure.ts";
 import type { OptionDefinition } from "./options.ts";
+import { reasonedClient } from "./reasoned-client.ts";
 import type { Settings } from "./settings.ts";
 import { version } from "./version.ts";
 
@@ -58,7 +59,7 @@ export async function findPlane(settings: PlaneSettings): Promise<FoundPlane> {
     const access = await loadKubeconfig({ paths, ...(context === undefined ? {} : { context }) });
     const plane = await connect(access);
     await checkPlane(plane, access.cluster.server);
-    return plane;
+    return { ...plane, client: reasonedClient(plane.client, settings.text("reason")) };
   } catch (error) {
     if (!(error instanceof KubeconfigError)) throw error;
     throw new CommandFailed(

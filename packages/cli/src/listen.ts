@@ -18,8 +18,23 @@ export function parseListen(text: string, flag = "listen"): Listen {
   return { host: match[1] ?? (match[2] || "0.0.0.0"), port };
 }
 
+/** Where others find what listens here: a name or address and a port, none of them open. */
+export function parseAdvertise(text: string): Listen {
+  const advertised = parseListen(text, "advertise");
+  if (advertised.port === 0 || ["0.0.0.0", "::"].includes(advertised.host))
+    throw new UsageError(
+      `--advertise: "${text}" is not valid: the name or address and the port are needed that others use`,
+    );
+  return advertised;
+}
+
 /** The host as a URL on this machine has it. */
 export function urlHost(host: string): string {
   if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
   return host.includes(":") ? `[${host}]` : host;
+}
+
+/** Whether only this machine reaches what listens on this host. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }

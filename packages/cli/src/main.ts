@@ -4,6 +4,7 @@
  */
 import { BackupRefused, DirectoryRefused, fileProblem } from "@lifeboat/apiserver/adapters";
 import { Command, CommanderError } from "commander";
+import { addAdopt } from "./commands/adopt.ts";
 import { addAgent } from "./commands/agent.ts";
 import { addBackup } from "./commands/backup.ts";
 import { addBrake } from "./commands/brake.ts";
@@ -11,27 +12,41 @@ import { addCerts } from "./commands/certs.ts";
 import { addCompletion } from "./commands/completion.ts";
 import { addCordon, addUncordon } from "./commands/cordon.ts";
 import { addDemo } from "./commands/demo.ts";
+import { addDetector } from "./commands/detector.ts";
+import { addDns } from "./commands/dns.ts";
 import { addDrain } from "./commands/drain.ts";
 import { addEvacuations } from "./commands/evacuations.ts";
+import { addExec } from "./commands/exec.ts";
 import { addExplain } from "./commands/explain.ts";
+import { addFailback } from "./commands/failback.ts";
 import { addFence } from "./commands/fence.ts";
+import { addGateway } from "./commands/gateway.ts";
 import { addGet } from "./commands/get.ts";
+import { addHistory } from "./commands/history.ts";
 import { addInstall, addUninstall } from "./commands/install.ts";
 import { addJoin } from "./commands/join.ts";
 import { addLogs } from "./commands/logs.ts";
 import { addManager } from "./commands/manager.ts";
 import { addMember } from "./commands/member.ts";
 import { addMembers } from "./commands/members.ts";
+import { addPlan } from "./commands/plan.ts";
+import { addPolicy } from "./commands/policy.ts";
+import { addMigrate } from "./commands/migrate.ts";
 import { addRegister } from "./commands/register.ts";
+import { addRemedy } from "./commands/remedy.ts";
 import { addRestore } from "./commands/restore.ts";
+import { addSimulate } from "./commands/simulate.ts";
+import { addStatefulSet } from "./commands/statefulset.ts";
 import { addStatus } from "./commands/status.ts";
 import { addTaint } from "./commands/taint.ts";
 import { addToken } from "./commands/token.ts";
+import { addTraffic } from "./commands/traffic.ts";
 import { addUnjoin } from "./commands/unjoin.ts";
 import { addUnregister } from "./commands/unregister.ts";
 import { addUp } from "./commands/up.ts";
 import { addUsers } from "./commands/users.ts";
 import { addVersion } from "./commands/version.ts";
+import { addWatch } from "./commands/watch.ts";
 import { CommandFailed, UsageError } from "./failure.ts";
 import { helpFormat } from "./help.ts";
 import { version } from "./version.ts";
@@ -59,28 +74,59 @@ export function createProgram(): Command {
   addUsers(program);
   addGet(program);
   addLogs(program);
+  addExec(program);
   addStatus(program);
+  addWatch(program);
+  addHistory(program);
   addExplain(program);
+  addSimulate(program);
+  addPlan(program);
+  addPolicy(program);
   addTaint(program);
   addCordon(program);
   addUncordon(program);
   addDrain(program);
   addFence(program);
+  addStatefulSet(program);
   addEvacuations(program);
+  addFailback(program);
   addBrake(program);
+  addRemedy(program);
+  addTraffic(program);
+  addDns(program);
   addCerts(program);
   addBackup(program);
   addRestore(program);
+  addMigrate(program);
+  addAdopt(program);
   addMember(program);
   addMembers(program);
   addAgent(program);
+  addDetector(program);
+  addGateway(program);
   addVersion(program);
   addCompletion(program);
   return program;
 }
 
+/** What serves until it is stopped: it goes on when nothing reads its output any more. */
+const SERVERS: ReadonlySet<string> = new Set([
+  "up",
+  "manager",
+  "members",
+  "detector",
+  "gateway",
+  "dns serve",
+]);
+
 export async function main(args: readonly string[]): Promise<void> {
   const program = createProgram();
+  const serves = SERVERS.has(args[0] ?? "") || SERVERS.has(args.slice(0, 2).join(" "));
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    // `lifeboat get clusters | head -1`: the reader has what it wanted.
+    if (!serves) process.exit();
+  });
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {

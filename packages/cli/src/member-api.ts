@@ -1,8 +1,10 @@
 /** The APIs of members, through the control plane's proxy: requests in the name of the person who asks. */
 import { failure, isJsonObject, type Json, Refused } from "@lifeboat/api";
 import { AgentPool, type HttpClientConfig } from "@lifeboat/kit/adapters";
-import { sendOverHttp } from "@lifeboat/proxy/adapters";
-import type { Readable } from "node:stream";
+import type { HeaderLines } from "@lifeboat/proxy";
+import { sendOverHttp, type Sent } from "@lifeboat/proxy/adapters";
+import { randomBytes } from "node:crypto";
+import type { Duplex, Readable } from "node:stream";
 import { CommandFailed } from "./failure.ts";
 
 export interface MemberApi {
@@ -10,6 +12,8 @@ export interface MemberApi {
   read(cluster: string, target: string, accept: string): Promise<Json>;
   /** The answer as it arrives. */
   stream(cluster: string, target: string, signal: AbortSignal): Promise<Readable>;
+  /** A connection that speaks WebSocket with this subprotocol, to a member. */
+  upgrade(cluster: string, target: string, protocol: string, signal: AbortSignal): Promise<Duplex>;
   close(): void;
 }
 
@@ -18,12 +22,12 @@ const MAX_REFUSAL_BYTES = 64 * 1024;
 
 export function createMemberApi(config: HttpClientConfig): MemberApi {
   const pool = new AgentPool(config, 16);
-  const open = async (
+  const send = async (
     cluster: string,
     target: string,
-    accept: string,
+    headers: HeaderLines,
     signal: AbortSignal,
-  ): Promise<Readable> => {
+  ): Promise<Sent> => {
     const credential = await config.credentials.current();
     const { agent, release } = pool.lease(credential);
     const credentials = Object.entries(credential.headers).flatMap(([name, values]) =>
@@ -32,9 +36,9 @@ export function createMemberApi(config: HttpClientConfig): MemberApi {
     const outgoing = {
       method: "GET",
       target: `/apis/proxy.lifeboat.dev/v1alpha1/clusters/${encodeURIComponent(cluster)}/proxy${target}`,
-      headers: [["accept", accept], ["user-agent", config.userAgent], ...credentials] as const,
+      headers: [...headers, ["user-agent", config.userAgent], ...credentials] as const,
       body: undefined,
-      isUpgrade: false,
+      isUpgrade: headers.some(([name]) => name === "upgrade"),
       signal,
     };
     try {
@@ -43,12 +47,21 @@ export function createMemberApi(config: HttpClientConfig): MemberApi {
           throw new CommandFailed(`no answer: ${(error as Error).message}`);
         },
       );
-      if (sent.kind !== "answered") throw new CommandFailed("the answer is of another protocol");
-      if (sent.status < 300) return sent.body;
+      if (sent.kind === "switched" || sent.status < 300) return sent;
       throw new Refused(statusOf(sent.status, await textOf(sent.body, MAX_REFUSAL_BYTES)));
     } finally {
       release();
     }
+  };
+  const open = async (
+    cluster: string,
+    target: string,
+    accept: string,
+    signal: AbortSignal,
+  ): Promise<Readable> => {
+    const sent = await send(cluster, target, [["accept", accept]], signal);
+    if (sent.kind === "answered") return sent.body;
+    throw new CommandFailed("the answer is of another protocol");
   };
   return {
     read: async (cluster, target, accept) => {
@@ -61,8 +74,39 @@ export function createMemberApi(config: HttpClientConfig): MemberApi {
       }
     },
     stream: (cluster, target, signal) => open(cluster, target, "*/*", signal),
+    upgrade: async (cluster, target, protocol, signal) => {
+      const sent = await send(cluster, target, webSocketHeaders(protocol), signal);
+      if (sent.kind === "answered") {
+        sent.body.destroy();
+        throw new CommandFailed(
+          `the cluster ${cluster} does not change the protocol when asked to`,
+        );
+      }
+      const spoken = headerOf(sent.rawHeaders, "sec-websocket-protocol");
+      if (spoken === protocol) return sent.connection;
+      sent.connection.destroy();
+      throw new CommandFailed(`the cluster ${cluster} does not speak ${protocol}`);
+    },
     close: () => pool.close(),
   };
+}
+
+const WEBSOCKET_KEY_BYTES = 16;
+
+/** WebSocket requires this header; TLS has already authenticated the server. */
+function webSocketHeaders(protocol: string): HeaderLines {
+  return [
+    ["connection", "Upgrade"],
+    ["upgrade", "websocket"],
+    ["sec-websocket-version", "13"],
+    ["sec-websocket-key", randomBytes(WEBSOCKET_KEY_BYTES).toString("base64")],
+    ["sec-websocket-protocol", protocol],
+  ];
+}
+
+function headerOf(raw: readonly string[], name: string): string | undefined {
+  const at = raw.findIndex((one, index) => index % 2 === 0 && one.toLowerCase() === name);
+  return at < 0 ? undefined : raw[at + 1];
 }
 
 async function textOf(body: Readable, maxBytes: number): Promise<string> {

@@ -55,6 +55,8 @@ const view = (changes: Partial<StatusView> = {}): StatusView => ({
   bindings: [],
   budget: undefined,
   brake: "off: deletions go on",
+  trafficBrake: undefined,
+  nameServers: [],
   ...changes,
 });
 
@@ -88,19 +90,19 @@ describe("what needs a person", () => {
     const bindings = Array.from({ length: 7 }, (_, i) => leaving(`w${i}`));
     expect(text({ clusters: [gone], bindings })).toContain(
       [
-        "Waiting   Deployment default/w0, Deployment default/w1, Deployment default/w2,",
-        "          Deployment default/w3, Deployment default/w4 and 2 more until eu-1",
-        "          answers, or a person declares it off: lifeboat fence eu-1",
+        "Waits     is eu-1 really off? Deployment default/w0, Deployment default/w1,",
+        "          Deployment default/w2 and 4 more wait for it",
+        "          → lifeboat fence eu-1",
       ].join("\n"),
     );
   });
 
   it("says nothing of it while the cluster answers, or once it is fenced", () => {
     const bindings = [leaving("w0")];
-    expect(text({ clusters: [cluster("eu-1")], bindings })).not.toContain("fence");
+    expect(text({ clusters: [cluster("eu-1")], bindings })).not.toContain("lifeboat fence");
     const annotations = { "lifeboat.dev/fenced": "{}" };
     const fenced = { ...gone, metadata: { ...gone.metadata, annotations } };
-    expect(text({ clusters: [fenced], bindings })).not.toContain("fence");
+    expect(text({ clusters: [fenced], bindings })).not.toContain("lifeboat fence");
   });
 
   it("says where the last copy is of what has no cluster", () => {
@@ -113,6 +115,29 @@ describe("what needs a person", () => {
         "Stuck     Deployment default/web has no cluster; its copy on eu-1 stays until it",
         "          has one",
       ].join("\n"),
+    );
+  });
+});
+
+describe("federated StatefulSets", () => {
+  const federated = (name: string, found: "True" | "False"): ResourceBinding => {
+    const one = binding(name, {});
+    const annotations = { "lifeboat.dev/federated-shares": "{}" };
+    const condition = { type: "HeadlessServiceFound", status: found, reason: "r", message: "" };
+    return {
+      ...one,
+      metadata: { ...one.metadata, annotations },
+      status: { conditions: [{ ...condition, lastTransitionTime: "2026-01-01T00:00:00Z" }] },
+    };
+  };
+
+  it("are counted, and those that report something are named", () => {
+    expect(text({ bindings: [binding("web", {})] })).not.toContain("Sets ");
+    expect(text({ bindings: [federated("a", "True")] })).toContain(
+      "Sets      1 federated StatefulSet, all as they should be",
+    );
+    expect(text({ bindings: [federated("a", "True"), federated("b", "False")] })).toContain(
+      "Sets      2 federated StatefulSets; see the conditions of the bindings of",
     );
   });
 });
@@ -133,7 +158,7 @@ describe("a cluster that is being deleted", () => {
   it("is said to leave, with what it waits for", () => {
     const clusters = [leaving("1 binding still needs this cluster")];
     expect(text({ clusters })).toContain("Leaving   eu-1: 1 binding still needs this cluster\n");
-    expect(text({ clusters })).toMatch(/eu-1 +True +leaving/);
+    expect(text({ clusters })).toMatch(/eu-1 +- +leaving +ready/);
     expect(text({ clusters: [leaving(undefined)] })).toContain("eu-1: it is being deleted");
   });
 });
@@ -141,17 +166,19 @@ describe("a cluster that is being deleted", () => {
 describe("statusLines", () => {
   it("says what failover may do, what makes it act, and what it does", () => {
     expect(statusLines(view(), now)).toEqual([
+      "DEGRADED: no workloads, 1 of 3 clusters failed",
+      "",
+      "CLUSTER  WORKLOADS  ROLE        HEALTH",
+      "eu-1     -          failed      ready, lost:NoExecute",
+      "eu-2     -          takes work  ready",
+      "us       -          takes work  ready",
+      "",
       "State     Quiet: All clusters are Ready, and nothing has to move.",
       "Gates     Failover on, StatefulFailoverInjection off",
       "Fleet     3 clusters, 1 failed (33 %)",
       "Rate      0.5 per second, FleetHealthy: Enough of the fleet is healthy:",
       "          workloads move at the configured rate.",
       "Brake     off: deletions go on",
-      "",
-      "CLUSTER  READY  STATE   TAINTS",
-      "eu-1     True   failed  lost:NoExecute",
-      "eu-2     True",
-      "us       True",
       "",
       "A cluster is failed when Ready is not True and Link is False or Unknown for 5m.",
       "",
@@ -212,7 +239,7 @@ describe("statusLines", () => {
   it("does not say that workloads move while every cluster is down, and how old its knowledge is (17.15)", () => {
     const bindings = [binding("web", { status: { aggregatedStatus: [{ clusterName: "us" }] } })];
     const said = text({ clusters: [down("eu-1"), down("eu-2"), down("us")], bindings });
-    expect(said).toMatch(/^State +EverythingDown: No cluster is Ready, /);
+    expect(said).toMatch(/^State +EverythingDown: No cluster is Ready, /m);
     expect(said).toContain("3 clusters, 3 not Ready, 0 failed (0 %)");
     expect(said).not.toContain("workloads move");
     expect(said).toContain(
@@ -228,9 +255,9 @@ describe("statusLines", () => {
       "AllPaused: Nothing",
     ],
   ] as [string, Partial<StatusView>, string][])(
-    "says in its first line that nothing moves when %s (17.15)",
+    "says in its line State that nothing moves when %s (17.15)",
     (_what, changes, expected) => {
-      expect(text(changes)).toMatch(new RegExp(`^State +${expected}`));
+      expect(text(changes)).toMatch(new RegExp(`^State +${expected}`, "m"));
       expect(text(changes)).toContain("FleetHealthy, once something may move");
     },
   );
@@ -252,7 +279,26 @@ describe("statusLines", () => {
   it("stays within 80 columns whatever the names are", () => {
     const long = "x".repeat(48);
     const taints = [{ key: `${"k".repeat(60)}/${"k".repeat(60)}`, effect: "NoExecute" as const }];
-    const changes = { clusters: [cluster(long, taints)], policies: [policy(long, evicting.spec)] };
+    const task = { fromCluster: long, purgeMode: "Directly" as const, reason: "", producer: "" };
+    const workload = (name: string): ResourceBinding => {
+      const { spec } = binding(name, {});
+      return binding(name, { spec: { ...spec, replicas: 1, gracefulEvictionTasks: [task] } });
+    };
+    const unready = {
+      type: "Ready",
+      status: "False" as const,
+      reason: "R".repeat(90),
+      message: "",
+    };
+    const silent = {
+      ...cluster(long, taints),
+      status: { conditions: [{ ...unready, lastTransitionTime: "" }] },
+    };
+    const changes = {
+      clusters: [silent, cluster("us", taints)],
+      policies: [policy(long, evicting.spec)],
+      bindings: Array.from({ length: 9 }, (_, i) => workload(`${"w".repeat(240)}${i}`)),
+    };
     for (const line of text(changes).split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   });
 });
@@ -294,5 +340,57 @@ describe("which replica leads", () => {
 
   it("is not shown where one process runs the controllers", () => {
     expect(statusLines(view(), now).join("\n")).not.toContain("Leader");
+  });
+});
+
+describe("the servers of the federation's names", () => {
+  const state = { zone: "example.com", federation: "f", ttl: 5, listen: "127.0.0.1:53", names: 37 };
+  const server = { instance: "one", state, leaseSeconds: 60 };
+  const shown = (seconds: number, more: object = {}): string =>
+    statusLines(
+      view({
+        nameServers: [
+          {
+            ...server,
+            renewTime: formatMicroTime((now - seconds * 1000) as Instant),
+            state: { ...state, ...more },
+          },
+        ],
+      }),
+      now,
+    )
+      .join(" ")
+      .replace(/\s+/g, " ");
+
+  it("are shown with what they serve, what they hold and what clashes", () => {
+    expect(shown(5)).toContain("Names 37 of f.svc.example.com, served by one on 127.0.0.1:53");
+    expect(shown(5, { held: "a change is held" })).toContain("one: a change is held");
+    expect(shown(5, { clashes: ["a is the name of b"] })).toContain("a is the name of b");
+  });
+
+  it("are shown as silent when their Lease has ended, and not at all when there are none", () => {
+    expect(shown(3600)).toContain("one on 127.0.0.1:53 last reported");
+    expect(statusLines(view(), now).join("\n")).not.toContain("Names");
+  });
+});
+
+describe("load balancers", () => {
+  const leaseOf = (name: string, agoMs: number): Lease => ({
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { ...metadata, name },
+    spec: { leaseDurationSeconds: 15, renewTime: formatMicroTime((now - agoMs) as Instant) },
+  });
+  it.each([
+    [{ leases: [], ingresses: 0 }, undefined],
+    [{ leases: [], ingresses: 2 }, "2 ingresses, and no load balancer of ours serves"],
+    [
+      { leases: [leaseOf("one", 5000), leaseOf("two", 60_000)], ingresses: 1 },
+      "one ingress, served by one",
+    ],
+  ])("%j", (traffic, text) => {
+    const lines = statusLines(view({ traffic }), now).join("\n");
+    if (text === undefined) expect(lines).not.toContain("Traffic");
+    else expect(lines).toContain(`Traffic   ${text}`);
   });
 });

@@ -1,4 +1,7 @@
-/** The state of failover at a glance: may anything move by itself, what makes it move, and what is moving. */
+/**
+ * The state of the fleet at a glance: how it is and what waits for a person (status-page-text.ts), then may anything move by itself,
+ * what makes it move, and what is moving.
+ */
 import {
   type Cluster,
   type ClusterTaintPolicy,
@@ -9,22 +12,36 @@ import {
   humanDuration,
   type ResourceBinding,
 } from "@lifeboat/api";
-import { formatDuration, type Instant, parseTime } from "@lifeboat/base";
-import { isDrained, isMoving, resultOf } from "@lifeboat/core/binding";
+import { formatDuration, type Instant, parseTime, plainMoment } from "@lifeboat/base";
+import { isMoving, resultOf } from "@lifeboat/core/binding";
 import { LEAVING, workloadOf } from "@lifeboat/core/clusters";
 import {
   DEFAULT_RATES,
-  isFailed,
+  overrideOf,
+  overrideUntil,
   type RateOptions,
   rateReasons,
 } from "@lifeboat/core/failover/evacuation";
-import { failoverState, type FailoverState } from "@lifeboat/core/operating";
+import { isFederated } from "@lifeboat/core/federated";
+import {
+  type ControllersState,
+  failoverState,
+  type FailoverState,
+  isReturning,
+  statusPage,
+  type StatusPage,
+} from "@lifeboat/core/operating";
 import type { PublishedSettings } from "@lifeboat/controllers/operating";
+import type { ReportedServer } from "@lifeboat/dns";
 import type { Lease } from "@lifeboat/kit";
-import { awaitsFence } from "./awaits-fence.ts";
+import { gateNames } from "@lifeboat/plane";
 import { listEvacuations } from "./evacuation-text.ts";
-import { GATES } from "./failover-options.ts";
+import { type FailingProbes, NO_PROBES } from "./failing-probes.ts";
+import { fenceTrust } from "./fence-trust.ts";
+import { tunnelsText } from "./open-tunnels.ts";
+import { pageLines } from "./status-page-text.ts";
 import { formatTaint } from "./taints.ts";
+import { clusterTraffic } from "./traffic-text.ts";
 import { columns, hanging } from "./wrap.ts";
 
 export interface StatusView {
@@ -32,6 +49,8 @@ export interface StatusView {
   readonly settings: PublishedSettings | undefined;
   /** The Lease of the replicas that run the controllers; undefined: they were not elected. */
   readonly leader: Lease | undefined;
+  /** The Leases of load balancers, and how many ingresses there are; absent: none of either. */
+  readonly traffic?: { readonly leases: readonly Lease[]; readonly ingresses: number };
   readonly clusters: readonly Cluster[];
   readonly policies: readonly ClusterTaintPolicy[];
   readonly evacuations: readonly Evacuation[];
@@ -40,6 +59,14 @@ export interface StatusView {
   readonly budget: EvacuationBudget | undefined;
   /** In words (see commands/brake.ts). */
   readonly brake: string;
+  /** The clusters whose agents have a tunnel open; undefined: not known. */
+  readonly tunnels?: ReadonlySet<string> | undefined;
+  /** The same of blocks of traffic; undefined: off. */
+  readonly trafficBrake: string | undefined;
+  /** The servers of the federation's names that reported. */
+  readonly nameServers: readonly ReportedServer[];
+  /** The clusters that do not answer although they count as Ready; absent: not known. */
+  readonly probes?: FailingProbes;
 }
 
 const LABEL = 10;
@@ -48,22 +75,28 @@ const LABEL = 10;
 export function statusLines(view: StatusView, now: Instant): readonly string[] {
   const line = (label: string, text: string): readonly string[] =>
     hanging(label.padEnd(LABEL), text);
-  const paused = "a person paused all evacuations; `lifeboat evacuations resume --all`";
-  const state = stateOfFleet(view);
+  const state = stateOfFleet(view, now);
   return [
+    ...pageLines(pageOf(view, now), view.probes ?? NO_PROBES, now),
+    "",
     ...line("State", `${state.reason}: ${state.message}`),
     ...(view.leader === undefined ? [] : line("Leader", leaderText(view.leader, now))),
+    ...trafficTexts(view, now).flatMap((text) => line("Traffic", text)),
     ...line("Gates", gatesText(view.settings)),
+    ...approvalTexts(view.settings).flatMap((text) => line("Approval", text)),
     ...line("Fleet", fleetText(view.clusters, state)),
+    ...agentLines(view, line),
     ...line("Rate", rateText(state)),
+    ...overrideTexts(view, now).flatMap((text) => line("Rate", text)),
+    ...failbackTexts(view).flatMap((text) => line("Failback", text)),
     ...staleTexts(state, now).flatMap((text) => line("Stale", text)),
-    ...(view.budget?.spec.paused === true ? line("Paused", paused) : []),
     ...line("Brake", view.brake),
-    ...unproven(view).flatMap((text) => line("Waiting", text)),
+    ...(view.trafficBrake === undefined ? [] : line("Brake", `of traffic: ${view.trafficBrake}`)),
+    ...clusterTraffic(view.clusters, now).flatMap((text) => line("Traffic", text)),
+    ...namesTexts(view.nameServers, now).flatMap((text) => line("Names", text)),
     ...lastCopies(view).flatMap((text) => line("Stuck", text)),
+    ...federated(view).flatMap((text) => line("Sets", text)),
     ...leaving(view).flatMap((text) => line("Leaving", text)),
-    "",
-    ...clusterLines(view.clusters),
     "",
     ...policyLines(view),
     "",
@@ -71,19 +104,79 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
   ];
 }
 
-const MAX_NAMES = 5;
+/** The page that the lines show, also for `-o json`. */
+export function pageOf(view: StatusView, now: Instant): StatusPage {
+  const { settings, clusters, policies, evacuations, bindings, budget } = view;
+  return statusPage(
+    {
+      controllers: controllersOf(view, now),
+      clusters,
+      policies,
+      evacuations,
+      bindings,
+      budget,
+      trust: fenceTrust(settings),
+      failover: isFailoverOn(settings),
+      heldNames: heldNames(view.nameServers, now),
+      notAnswering: view.probes && new Set(view.probes.keys()),
+    },
+    now,
+  );
+}
 
-/** The workloads that wait for a proof that a silent cluster is off (D10), by cluster. */
-function unproven({ clusters, bindings, settings }: StatusView): readonly string[] {
-  return clusters.flatMap((cluster) => {
-    const waiting = bindings.filter((binding) => awaitsFence(binding, cluster, settings));
-    if (waiting.length === 0) return [];
-    const { name } = cluster.metadata;
+/** Where replicas elect a leader, no controllers run while none holds the Lease. */
+function controllersOf({ settings, leader }: StatusView, now: Instant): ControllersState {
+  if (settings === undefined) return { state: "Never" };
+  if (leader === undefined || isHeld(leader, now)) return { state: "Running" };
+  return { state: "Away", since: parseTime(leader.spec?.renewTime ?? "") };
+}
+
+function isHeld({ spec = {} }: Lease, now: Instant): boolean {
+  const renewed = parseTime(spec.renewTime ?? "");
+  if ((spec.holderIdentity ?? "") === "" || renewed === undefined) return false;
+  return now - renewed <= (spec.leaseDurationSeconds ?? 0) * 1000;
+}
+
+function agentLines(
+  { clusters, tunnels }: StatusView,
+  line: (label: string, text: string) => readonly string[],
+): readonly string[] {
+  const text = tunnelsText(clusters, tunnels);
+  return text === undefined ? [] : line("Agents", text);
+}
+
+/** What each server of the federation's names answers from; nothing when none ever reported. */
+export function namesTexts(servers: readonly ReportedServer[], now: Instant): readonly string[] {
+  return servers.flatMap((server) => {
+    const { instance, state, renewTime } = server;
+    if (!isReporting(server, now)) {
+      const renewed = parseTime(renewTime);
+      const age = renewed === undefined ? "never" : `${humanDuration(now - renewed)} ago`;
+      return [`${instance} on ${state.listen} last reported ${age}`];
+    }
+    const { names, federation, zone, listen, held, clashes = [] } = state;
     return [
-      `${namesOf(waiting)} until ${name} answers, or a person declares it off: lifeboat fence ${name}`,
+      `${names} of ${federation}.svc.${zone}, served by ${instance} on ${listen}`,
+      ...(held === undefined ? [] : [`${instance}: ${held}`]),
+      ...clashes,
     ];
   });
 }
+
+/** The changes that servers hold until a person confirms them. */
+function heldNames(servers: readonly ReportedServer[], now: Instant): readonly string[] {
+  return servers.flatMap((server) => {
+    const { held } = server.state;
+    return held === undefined || !isReporting(server, now) ? [] : [`${server.instance}: ${held}`];
+  });
+}
+
+function isReporting({ renewTime, leaseSeconds }: ReportedServer, now: Instant): boolean {
+  const renewed = parseTime(renewTime);
+  return renewed !== undefined && now - renewed <= leaseSeconds * 1000;
+}
+
+const MAX_NAMES = 5;
 
 /** The workloads that have no cluster, and where a copy is kept nevertheless. */
 function lastCopies({ bindings }: StatusView): readonly string[] {
@@ -97,6 +190,20 @@ function lastCopies({ bindings }: StatusView): readonly string[] {
       `${namesOf([binding])} has no cluster; its copy on ${copies.join(", ")} stays until it has one`,
     ];
   });
+}
+
+/** The federated StatefulSets: how many, and those that report something. */
+function federated({ bindings }: StatusView): readonly string[] {
+  const sets = bindings.filter(isFederated);
+  if (sets.length === 0) return [];
+  const troubled = sets.filter(({ status }) =>
+    ["IdentitiesAssigned", "HeadlessServiceFound", "PodServicesAddressed"].some(
+      (type) => findCondition(status?.conditions, type)?.status === "False",
+    ),
+  );
+  const counted = `${sets.length} federated StatefulSet${sets.length === 1 ? "" : "s"}`;
+  if (troubled.length === 0) return [`${counted}, all as they should be`];
+  return [`${counted}; see the conditions of the bindings of ${namesOf(troubled)}`];
 }
 
 /** What clusters wait for that are being deleted. */
@@ -118,22 +225,37 @@ function namesOf(bindings: readonly ResourceBinding[]): string {
 }
 
 /** Which replica leads, as far as its Lease shows. */
-export function leaderText({ spec = {} }: Lease, now: Instant): string {
-  const { holderIdentity = "", leaseDurationSeconds = 0 } = spec;
+export function leaderText(lease: Lease, now: Instant): string {
+  const { spec = {} } = lease;
+  const { holderIdentity = "" } = spec;
   const renewed = parseTime(spec.renewTime ?? "");
   const acquired = parseTime(spec.acquireTime ?? "");
   if (holderIdentity === "" || renewed === undefined)
     return "none: no replica of `lifeboat manager` holds the Lease";
   const name = holderIdentity.replace(/_[0-9a-f-]{36}$/, "");
-  if (now - renewed > leaseDurationSeconds * 1000)
+  if (!isHeld(lease, now))
     return `none: ${name} renewed the Lease ${humanDuration(now - renewed)} ago and has not since`;
   return acquired === undefined ? name : `${name}, for ${humanDuration(now - acquired)}`;
+}
+
+/** Which load balancers of ours serve, as far as their Leases show; nothing while there is neither one nor an ingress. */
+function trafficTexts({ traffic }: StatusView, now: Instant): readonly string[] {
+  const { leases = [], ingresses = 0 } = traffic ?? {};
+  if (leases.length === 0 && ingresses === 0) return [];
+  const serving = leases.filter(({ spec = {} }) => {
+    const renewed = parseTime(spec.renewTime ?? "");
+    return renewed !== undefined && now - renewed <= (spec.leaseDurationSeconds ?? 0) * 1000;
+  });
+  const what = ingresses === 1 ? "one ingress" : `${ingresses} ingresses`;
+  if (serving.length === 0) return [`${what}, and no load balancer of ours serves`];
+  const names = serving.map(({ metadata }) => metadata.name);
+  return [`${what}, served by ${names.slice(0, MAX_NAMES).join(", ")}`];
 }
 
 function gatesText(settings: PublishedSettings | undefined): string {
   if (settings === undefined) return "unknown: no controllers have run on this control plane";
   const entries = (settings["feature-gates"] ?? "").split(",");
-  return Object.keys(GATES)
+  return gateNames
     .map((gate) => `${gate} ${entries.includes(`${gate}=true`) ? "on" : "off"}`)
     .join(", ");
 }
@@ -142,7 +264,10 @@ function isFailoverOn(settings: PublishedSettings | undefined): boolean {
   return (settings?.["feature-gates"] ?? "").split(",").includes("Failover=true");
 }
 
-function stateOfFleet({ settings, clusters, policies, evacuations, bindings, budget }: StatusView) {
+export function stateOfFleet(
+  { settings, clusters, policies, evacuations, bindings, budget }: StatusView,
+  now: Instant,
+) {
   return failoverState({
     hasControllers: settings !== undefined,
     failover: isFailoverOn(settings),
@@ -151,11 +276,39 @@ function stateOfFleet({ settings, clusters, policies, evacuations, bindings, bud
       .some(({ effect }) => EVICTING_EFFECTS.includes(effect)),
     isPaused: budget?.spec.paused === true,
     isolationAgreedAt: budget?.spec.isolationAgreedAt,
+    rateOverride: overrideOf(budget?.spec.rateOverride, plainMoment(now)),
     rates: ratesOf(settings),
     clusters,
     evacuations,
     bindings,
   });
+}
+
+/** The workloads that return by themselves after an outage. */
+function failbackTexts({ bindings, clusters }: StatusView): readonly string[] {
+  const byName = new Map(clusters.map((one) => [one.metadata.name, one]));
+  const returning = bindings.filter((one) => isReturning(one, (name) => byName.get(name)));
+  if (returning.length === 0) return [];
+  return [`${namesOf(returning)} ${returning.length === 1 ? "returns" : "return"} after an outage`];
+}
+
+/** The switch of the fleet, when it is not the default. */
+function approvalTexts(settings: PublishedSettings | undefined): readonly string[] {
+  return settings?.["evacuation-approval"] === "Required"
+    ? ["Required: nothing leaves a failed cluster before a person approves it"]
+    : [];
+}
+
+/** The rate that a person set, while it holds, and how to end it. */
+function overrideTexts({ budget }: StatusView, now: Instant): readonly string[] {
+  const { rateOverride } = budget?.spec ?? {};
+  const until = overrideUntil(rateOverride, plainMoment(now));
+  if (rateOverride === undefined || until === undefined) return [];
+  const { perSecond, reason } = rateOverride;
+  const left = humanDuration(until - now);
+  return [
+    `a person set ${perSecond} per second for ${left} more: ${reason}; \`lifeboat evacuations rate --clear\` ends it`,
+  ];
 }
 
 /** What is known of clusters that do not answer is as old as that. */
@@ -189,7 +342,7 @@ function rateText({ rate: { perSecond, reason }, mayMove }: FailoverState): stri
   return isPlain ? `${said}: ${rateReasons[reason]}` : `${said}, once something may move`;
 }
 
-function ratesOf(settings: PublishedSettings = {}): RateOptions {
+export function ratesOf(settings: PublishedSettings = {}): RateOptions {
   const number = (name: string, fallback: number): number => {
     const value = Number(settings[name] ?? fallback);
     return Number.isFinite(value) ? value : fallback;
@@ -200,25 +353,6 @@ function ratesOf(settings: PublishedSettings = {}): RateOptions {
     unhealthyThreshold: number("unhealthy-cluster-threshold", DEFAULT_RATES.unhealthyThreshold),
     largeFleetThreshold: number("large-cluster-num-threshold", DEFAULT_RATES.largeFleetThreshold),
   };
-}
-
-function clusterLines(clusters: readonly Cluster[]): readonly string[] {
-  if (clusters.length === 0) return ["No clusters are joined: join one with `lifeboat join`."];
-  const rows = clusters.map((cluster) => [
-    cluster.metadata.name,
-    findCondition(cluster.status?.conditions, "Ready")?.status ?? "",
-    stateOf(cluster),
-    (cluster.spec.taints ?? []).map(formatTaint).join(", "),
-  ]);
-  return columns(["CLUSTER", "READY", "STATE", "TAINTS"], rows);
-}
-
-function stateOf(cluster: Cluster): string {
-  const states = [
-    ...(isLeaving(cluster) ? ["leaving"] : []),
-    ...(isDrained(cluster) ? ["drained"] : isFailed(cluster) ? ["failed"] : []),
-  ];
-  return states.join(", ");
 }
 
 /** Which conditions mark a cluster as failed, and what all policies do. */

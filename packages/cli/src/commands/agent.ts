@@ -25,7 +25,8 @@ import {
 import { AGENT_SECRET, type AgentOptions, AgentStopped, createAgent } from "@lifeboat/plane/agent";
 import { createTunnel } from "@lifeboat/proxy/agent";
 import type { Command } from "commander";
-import { type HealthServer, serveHealth } from "../agent/health-server.ts";
+import { type HealthServer, serveHealth } from "../health-server.ts";
+import { parseListen } from "../listen.ts";
 import {
   connectByToken,
   connectPlane,
@@ -35,6 +36,7 @@ import {
 } from "../agent/plane-certificate.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import type { OptionDefinition } from "../options.ts";
+import { healthListenOption, logLevelOption } from "../process-options.ts";
 import { parseLogLevel, seedFromProcess } from "../process-settings.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { isStartedByAnother, stopOnSignal } from "../stopping.ts";
@@ -134,19 +136,8 @@ export const agentOptions: readonly OptionDefinition[] = [
     default: "karmada-system",
     help: "The agent's namespace in the member",
   },
-  {
-    name: "health-listen",
-    type: "text",
-    value: "HOST:PORT",
-    help: "Serve /healthz, /readyz and /metrics there over HTTP; absent: nowhere",
-  },
-  {
-    name: "log-level",
-    type: "text",
-    value: "LEVEL",
-    default: "info",
-    help: "debug, info, warn, error or silent; logs go to standard error as JSON lines",
-  },
+  healthListenOption,
+  logLevelOption("info"),
 ];
 
 export function addAgent(program: Command): void {
@@ -190,10 +181,13 @@ async function agent(settings: Settings): Promise<void> {
   try {
     const listen = settings.text("health-listen");
     if (listen !== undefined)
-      health = await serveHealth(listen, {
-        isReady: () => isReady,
-        metrics: () => ports.metrics.expose(),
-      });
+      health = await serveHealth(
+        {
+          readiness: () => (isReady ? undefined : "not registered yet"),
+          metrics: () => ports.metrics.expose(),
+        },
+        parseListen(listen, "health-listen"),
+      );
     void running.whenReady(stopping.signal).then((ready) => {
       isReady = ready;
       if (ready) process.stdout.write("ready\n");
@@ -205,7 +199,7 @@ async function agent(settings: Settings): Promise<void> {
     throw error;
   } finally {
     stopping.waitFor("connections to be closed");
-    await health?.close();
+    health?.close();
     await scripts.close();
     plane.close();
     member.close();

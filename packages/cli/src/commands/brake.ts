@@ -1,6 +1,6 @@
 /**
- * `lifeboat brake`: whether the mass-deletion brake (D19) is on; `lifeboat brake release`: a person's word that what it
- * stopped may go on, and that a restored control plane may delete in members again.
+ * `lifeboat brake`: whether the brakes are on that stop mass deletions (D19) and mass blocks of traffic (D27); `lifeboat brake
+ * release`: a person's word that what they stopped may go on, and that a restored control plane may delete in members again.
  */
 import { type Condition, type EvacuationBudget, findCondition } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
@@ -10,6 +10,7 @@ import {
   RESTORED,
   UNKNOWN_COPIES,
 } from "@lifeboat/core/propagation/brake";
+import { MASS_TRAFFIC_BLOCK } from "@lifeboat/core/remedy/actions";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { changeRecord, readRecord } from "@lifeboat/controllers/context";
@@ -23,14 +24,14 @@ export const brakeOptions = planeOptions;
 export function addBrake(program: Command): void {
   const brake = program
     .command("brake")
-    .description("Show the brake that stops mass deletions, and release it");
-  const show = brake
-    .command("show", { isDefault: true })
-    .description("Show whether the brake is on");
+    .description(
+      "Show the brakes that stop mass deletions and mass blocks of traffic, and release them",
+    );
+  const show = brake.command("show", { isDefault: true }).description("Show which brakes are on");
   declareOptions(show, brakeOptions).action(async () => {
     await withPlane(readSettings(show, brakeOptions), showBrake);
   });
-  const release = brake.command("release").description("Let the deletions go on that it stopped");
+  const release = brake.command("release").description("Let what they stopped go on");
   declareOptions(release, brakeOptions).action(async () => {
     await withPlane(readSettings(release, brakeOptions), releaseBrake);
   });
@@ -39,6 +40,8 @@ export function addBrake(program: Command): void {
 async function showBrake(plane: Client): Promise<void> {
   const record = await readRecord(plane);
   print(hanging("", `the brake is ${describeBrake(record)}`));
+  const traffic = describeTrafficBrake(record);
+  if (traffic !== undefined) print(hanging("", `the brake of traffic is ${traffic}`));
   const unknown = findCondition(record?.status?.conditions, UNKNOWN_COPIES);
   if (restoredBy(record) !== undefined && unknown !== undefined)
     print(hanging("", unknown.message));
@@ -48,12 +51,14 @@ async function releaseBrake(plane: Client): Promise<void> {
   const record = await readRecord(plane);
   const braked = brakedBy(record);
   const restored = restoredBy(record);
+  const blocks = blocksStoppedBy(record);
   const now = createRealClock().now();
   const words = {
     ...(braked && { brakeReleasedAt: releaseTime(braked, now) }),
     ...(restored && { restoreAgreedAt: releaseTime(restored, now) }),
+    ...(blocks && { trafficBlocksAgreedAt: releaseTime(blocks, now) }),
   };
-  if (braked === undefined && restored === undefined) {
+  if (braked === undefined && restored === undefined && blocks === undefined) {
     print(["the brake is not on: there is nothing to release"]);
     return;
   }
@@ -62,6 +67,8 @@ async function releaseBrake(plane: Client): Promise<void> {
     print(["agreed: the restored control plane deletes in members again"]);
   if (braked !== undefined)
     print(["the brake is released: deletions go on, without a brake for ten minutes"]);
+  if (blocks !== undefined)
+    print(["agreed: conditions block traffic again, without a brake for ten minutes"]);
 }
 
 /** The condition that says so while deletions are stopped. */
@@ -74,6 +81,18 @@ export function brakedBy(budget: EvacuationBudget | undefined): Condition | unde
 function restoredBy(budget: EvacuationBudget | undefined): Condition | undefined {
   const condition = findCondition(budget?.status?.conditions, RESTORED);
   return condition?.status === "True" ? condition : undefined;
+}
+
+/** The condition that holds blocks of traffic by conditions. */
+function blocksStoppedBy(budget: EvacuationBudget | undefined): Condition | undefined {
+  const condition = findCondition(budget?.status?.conditions, MASS_TRAFFIC_BLOCK);
+  return condition?.status === "True" ? condition : undefined;
+}
+
+/** Whether blocks of traffic are held, since when and why, in words; undefined: they are not. */
+export function describeTrafficBrake(budget: EvacuationBudget | undefined): string | undefined {
+  const stopped = blocksStoppedBy(budget);
+  return stopped && `on since ${stopped.lastTransitionTime}: ${stopped.message}`;
 }
 
 /** Whether deletions are stopped, since when and why, in words. */

@@ -7,12 +7,12 @@ import { openPki } from "@lifeboat/apiserver/adapters";
 import { instantOf, VirtualClock } from "@lifeboat/base";
 import { createRealClock, drainPromises } from "@lifeboat/base/adapters";
 import { bundleMark } from "@lifeboat/core/clusters/certificates";
-import { agentRoleObjects } from "@lifeboat/core/clusters/rights";
+import { agentRoleObjects, detectorRoleObjects } from "@lifeboat/core/clusters/rights";
 import { readCertificate, writeKubeconfig } from "@lifeboat/kit/adapters";
 import { createWorld, newNamespace, resources } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { main } from "../main.ts";
-import { addRevocation, leftBehind } from "./certs.ts";
+import { addRevocation, leftBehind, memberCertificates } from "./certs.ts";
 
 const DAY = 24 * 3_600_000;
 const clock = createRealClock();
@@ -97,7 +97,7 @@ test("certs lists what lies on this host, also when the plane is down", async ()
   expect(text).toMatch(
     /^server +20\S+ +14 days +4 % +[0-9A-F]+ +lifeboat up; lifeboat certs renew$/m,
   );
-  expect(text).toContain("those of agents are not shown");
+  expect(text).toContain("those of agents and detectors are not shown");
 });
 
 test("certs rotate-ca takes one step at a time, and none before its turn", async () => {
@@ -114,6 +114,38 @@ test("certs rotate-ca takes one step at a time, and none before its turn", async
 
 const configMaps: Resource = resources.configMaps;
 const rbac = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
+
+test("certs lists those of agents and of detectors, each with its own life", async () => {
+  const { client } = await createWorld();
+  const roles: Resource = {
+    ...rbac,
+    plural: "clusterroles",
+    kind: "ClusterRole",
+    namespaced: false,
+  };
+  const marked = async (objects: ReturnType<typeof agentRoleObjects>, marks: object) => {
+    const [role] = objects;
+    if (role === undefined) throw new Error("there is a ClusterRole");
+    const annotations = marks as Record<string, string>;
+    await client.create(roles, { ...role, metadata: { ...role.metadata, annotations } });
+  };
+  await marked(agentRoleObjects("eu-1"), {
+    "lifeboat.dev/registered-until": "2026-01-02T00:00:00Z",
+  });
+  await marked(detectorRoleObjects("eu-1"), {
+    "lifeboat.dev/registered-since": "2025-12-01T00:00:00Z",
+    "lifeboat.dev/registered-until": "2026-01-30T00:00:00Z",
+  });
+  // Registered, and without a certificate of ours yet.
+  await marked(detectorRoleObjects("eu-2"), {});
+  const listed = (await memberCertificates(client)).map(
+    ({ name, notBefore, notAfter, renewedBy }) => [name, (notAfter - notBefore) / DAY, renewedBy],
+  );
+  expect(listed).toEqual([
+    ["system:karmada:agent:eu-1", 1, "its agent, after 70 to 80 % of its life"],
+    ["system:lifeboat:detector:eu-1", 60, "its detector, after 70 to 80 % of its life"],
+  ]);
+});
 
 test("an agent is left behind until its Lease tells that it trusts the bundle", async () => {
   const { client } = await createWorld();

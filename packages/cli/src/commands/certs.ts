@@ -8,7 +8,14 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AnyObject, isRefused, orNothing, type Resource } from "@lifeboat/api";
+import {
+  type AnyObject,
+  clusterRoles,
+  configMaps,
+  isRefused,
+  leases,
+  orNothing,
+} from "@lifeboat/api";
 import {
   commitAuthority,
   finishAuthority,
@@ -28,7 +35,13 @@ import {
   shareLeft,
   withRevocation,
 } from "@lifeboat/core/clusters/certificates";
-import { AGENT_OF, agentUser, REGISTERED_UNTIL } from "@lifeboat/core/clusters/rights";
+import {
+  AGENT_OF,
+  agentUser,
+  detectorUser,
+  REGISTERED_SINCE,
+  REGISTERED_UNTIL,
+} from "@lifeboat/core/clusters/rights";
 import { type Client, KubeconfigError } from "@lifeboat/kit";
 import { loadKubeconfig, readCertificate, writeKubeconfig } from "@lifeboat/kit/adapters";
 import type { Command } from "commander";
@@ -123,28 +136,6 @@ export function addCerts(program: Command): void {
   });
 }
 
-const CLUSTER_ROLES: Resource = {
-  group: "rbac.authorization.k8s.io",
-  version: "v1",
-  plural: "clusterroles",
-  kind: "ClusterRole",
-  namespaced: false,
-};
-const LEASES: Resource = {
-  group: "coordination.k8s.io",
-  version: "v1",
-  plural: "leases",
-  kind: "Lease",
-  namespaced: true,
-};
-const CONFIG_MAPS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
-
 interface ListedCertificate {
   readonly name: string;
   readonly notBefore: Instant;
@@ -161,7 +152,7 @@ async function listCertificates(settings: Settings): Promise<void> {
   try {
     const plane = await findPlane(settings);
     try {
-      remote = await agentCertificates(plane.client);
+      remote = await memberCertificates(plane.client);
     } finally {
       plane.close();
     }
@@ -181,7 +172,7 @@ async function listCertificates(settings: Settings): Promise<void> {
     formatTable(["CERTIFICATE", "ENDS", "LEFT", "SHARE", "SERIAL", "RENEWED BY"], rows),
   );
   if (problem !== undefined)
-    process.stderr.write(`lifeboat: those of agents are not shown: ${problem}\n`);
+    process.stderr.write(`lifeboat: those of agents and detectors are not shown: ${problem}\n`);
 }
 
 function leftText(ms: number): string {
@@ -222,23 +213,30 @@ function localCertificates(directory: string): readonly ListedCertificate[] {
     });
 }
 
-async function agentCertificates(plane: Client): Promise<readonly ListedCertificate[]> {
-  const { items } = await plane.list<AnyObject>(CLUSTER_ROLES, { labelSelector: AGENT_OF });
-  return items.flatMap(({ metadata }) => {
-    const notAfter = parseTime(metadata.annotations?.[REGISTERED_UNTIL] ?? "");
-    const cluster = metadata.labels?.[AGENT_OF];
-    if (notAfter === undefined || cluster === undefined) return [];
-    return [
-      {
-        name: agentUser(cluster),
-        notBefore: (notAfter - AGENT_CERTIFICATE_MS) as Instant,
-        notAfter,
-        serial: "",
-        renewedBy: "its agent, after 70 to 80 % of its life",
-      },
-    ];
-  });
+/** Those of agents and detectors, as the ClusterRole of each names the end of its newest one. */
+export async function memberCertificates(plane: Client): Promise<readonly ListedCertificate[]> {
+  const listed = await Promise.all(
+    MEMBER_PROCESSES.map(async ({ label, userOf, what }) => {
+      const { items } = await plane.list<AnyObject>(clusterRoles, { labelSelector: label });
+      return items.flatMap(({ metadata: { annotations = {}, labels = {} } }) => {
+        const notAfter = parseTime(annotations[REGISTERED_UNTIL] ?? "");
+        const cluster = labels[label];
+        if (notAfter === undefined || cluster === undefined) return [];
+        const notBefore =
+          parseTime(annotations[REGISTERED_SINCE] ?? "") ??
+          ((notAfter - AGENT_CERTIFICATE_MS) as Instant);
+        const renewedBy = `its ${what}, after 70 to 80 % of its life`;
+        return [{ name: userOf(cluster), notBefore, notAfter, serial: "", renewedBy }];
+      });
+    }),
+  );
+  return listed.flat();
 }
+
+const MEMBER_PROCESSES = [
+  { label: AGENT_OF, userOf: agentUser, what: "agent" },
+  { label: wellKnown.DETECTOR_OF, userOf: detectorUser, what: "detector" },
+] as const;
 
 async function renewCertificates(settings: Settings): Promise<void> {
   const directory = dataDirectoryOf(settings);
@@ -315,14 +313,14 @@ async function refuseLeftBehind(settings: Settings, bundle: string): Promise<voi
 
 /** The clusters whose agents have not told that they trust this bundle. */
 export async function leftBehind(plane: Client, bundle: string): Promise<readonly string[]> {
-  const [roles, leases] = await Promise.all([
-    plane.list<AnyObject>(CLUSTER_ROLES, { labelSelector: AGENT_OF }),
-    plane.list<AnyObject>(LEASES, { namespace: wellKnown.CLUSTER_NAMESPACE }),
+  const [known, renewed] = await Promise.all([
+    plane.list<AnyObject>(clusterRoles, { labelSelector: AGENT_OF }),
+    plane.list<AnyObject>(leases, { namespace: wellKnown.CLUSTER_NAMESPACE }),
   ]);
   const marks = new Map(
-    leases.items.map(({ metadata }) => [metadata.name, metadata.annotations?.[CA_BUNDLE]]),
+    renewed.items.map(({ metadata }) => [metadata.name, metadata.annotations?.[CA_BUNDLE]]),
   );
-  return roles.items
+  return known.items
     .map(({ metadata }) => metadata.labels?.[AGENT_OF] ?? "")
     .filter((cluster) => marks.get(cluster) !== bundleMark(bundle))
     .toSorted();
@@ -361,18 +359,18 @@ export async function addRevocation(
 ): Promise<void> {
   const key = { namespace: REVOKED_NAMESPACE, name: REVOKED_NAME };
   for (;;) {
-    const found = await orNothing(plane.get(CONFIG_MAPS, key));
+    const found = await orNothing(plane.get(configMaps, key));
     const before = (found?.["data"] ?? {}) as Readonly<Record<string, string>>;
     const data = withRevocation(before, revocation, now);
     try {
       if (found === undefined)
-        await plane.create(CONFIG_MAPS, {
+        await plane.create(configMaps, {
           apiVersion: "v1",
           kind: "ConfigMap",
           metadata: key,
           data,
         });
-      else await plane.update(CONFIG_MAPS, { ...found, data });
+      else await plane.update(configMaps, { ...found, data });
       return;
     } catch (error) {
       if (!isRefused(error, "Conflict") && !isRefused(error, "AlreadyExists")) throw error;

@@ -8,10 +8,15 @@ import type { Command } from "commander";
 import { changeTaints, dryRunOption, existingCluster } from "../change-cluster.ts";
 import { findPlane, inWords, planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
+import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { type Taint, withTaint } from "../taints.ts";
 
-export const cordonOptions: readonly OptionDefinition[] = [...planeOptions, dryRunOption];
+export const cordonOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  dryRunOption,
+  reasonOption,
+];
 
 const UNSCHEDULABLE: Taint = { key: "cluster.karmada.io/unschedulable", effect: "NoSchedule" };
 

@@ -8,7 +8,7 @@
 import { clusters } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
 import type { Clock } from "@lifeboat/base";
-import { decideDrain, DRAIN } from "@lifeboat/core/operating";
+import { decideDrain, DRAIN, drainRefusals } from "@lifeboat/core/operating";
 import { isDrained, isDrainTaint } from "@lifeboat/core/binding";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
@@ -21,11 +21,12 @@ import { CommandFailed } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
 import { evacuationFor, followDrain, type Followed, type Screen } from "../follow-evacuation.ts";
 import type { OptionDefinition } from "../options.ts";
+import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { stopOnSignal } from "../stopping.ts";
 import { type Taint, withTaint } from "../taints.ts";
 import { print, withPlane } from "../with-plane.ts";
-import { allBindings } from "./evacuations.ts";
+import { allBindings } from "../all-bindings.ts";
 
 export const drainOptions: readonly OptionDefinition[] = [
   ...planeOptions,
@@ -42,7 +43,14 @@ export const drainOptions: readonly OptionDefinition[] = [
     min: 0,
     help: "Stop following after so long; what was ordered goes on. 0s: never",
   },
+  {
+    name: "despite-quorums",
+    type: "switch",
+    commandLineOnly: true,
+    help: "Drain although a quorum would lose its majority with the cluster; its pods stay there all the same",
+  },
   yesOption,
+  reasonOption,
 ];
 
 export function addDrain(program: Command): void {
@@ -66,10 +74,16 @@ async function drain(plane: Client, name: string, settings: Settings): Promise<v
   };
   const plan = decideDrain(view, clock.now());
   const isOrdered = isDrained(before);
+  const refusals = settings.isOn("despite-quorums") ? [] : drainRefusals(view);
   if (settings.isOn("dry-run")) {
-    print([...drainPlanLines(name, plan), "", "nothing was changed (dry run)"]);
+    const refused = refusals.map((why) => `would be refused: ${why}`);
+    print([...drainPlanLines(name, plan), "", ...refused, "nothing was changed (dry run)"]);
     return;
   }
+  if (refusals.length > 0)
+    throw new CommandFailed(
+      `${name} is not drained: ${refusals.join("; ")}. To drain it for the other workloads, add --despite-quorums`,
+    );
   if (plan.length > 0 && !isOrdered && !settings.isOn("yes")) {
     const count = `${plan.length} workload${plan.length === 1 ? "" : "s"}`;
     await confirm(`${count} will leave ${name}; see --dry-run.`, `Drain ${name}?`);

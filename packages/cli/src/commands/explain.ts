@@ -42,10 +42,19 @@ import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { countOf, failoverLines, type FailoverView, type Line } from "../explain-failover.ts";
-import { findBinding, namespaceOption, parseWorkload } from "../find-binding.ts";
+import { foresee, foresightLines, whyNoBinding } from "../explain-if-died.ts";
+import { CommandFailed } from "../failure.ts";
+import {
+  findBinding,
+  type NamedWorkload,
+  namespaceOption,
+  parseWorkload,
+} from "../find-binding.ts";
 import { findPlane, inWords, planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { clusterTraffic } from "../traffic-text.ts";
+import { print } from "../with-plane.ts";
 import { columns, hanging } from "../wrap.ts";
 
 export const explainOptions: readonly OptionDefinition[] = [...planeOptions, namespaceOption];
@@ -65,7 +74,7 @@ async function explain(workload: string, settings: Settings): Promise<void> {
   const plane = await findPlane(settings);
   try {
     const { client } = plane;
-    const binding = await findBinding(client, named);
+    const binding = await existingBinding(client, named);
     const all = await Promise.all([
       client.list(resourceBindings),
       client.list(clusterResourceBindings),
@@ -78,9 +87,22 @@ async function explain(workload: string, settings: Settings): Promise<void> {
       evacuations: (await client.list(evacuations)).items,
       settings: await readPublished(client),
     };
-    process.stdout.write(explainPlacement(found, createRealClock().now()));
+    const now = createRealClock().now();
+    const foresight = await foresee(client, found, now);
+    process.stdout.write(explainPlacement(found, now));
+    print(foresightLines(foresight));
   } finally {
     plane.close();
+  }
+}
+
+/** The binding; throws CommandFailed that tells a workload which is not there from one that no policy claims. */
+async function existingBinding(plane: Client, named: NamedWorkload): Promise<ResourceBinding> {
+  try {
+    return await findBinding(plane, named);
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error;
+    throw await whyNoBinding(plane, named);
   }
 }
 
@@ -109,6 +131,10 @@ export function explainPlacement(found: Found, now: Instant): string {
       works: found.works,
       failover: failoverLines(found, now),
     }),
+    ...clusterTraffic(
+      given.filter(({ metadata }) => isOn(binding, metadata.name)),
+      now,
+    ).flatMap((text) => line("Traffic", text)),
     "",
     ...verdictLines(view, decision, unseenFor(given, now)),
     ...(help.length === 0 ? [] : ["", "What would let more clusters in:"]),

@@ -19,6 +19,7 @@ import { confirm, yesOption } from "../confirm.ts";
 import { CommandFailed } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
+import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print, withPlane } from "../with-plane.ts";
 
@@ -27,6 +28,7 @@ export const fenceOptions: readonly OptionDefinition[] = [
   { name: "undo", type: "switch", commandLineOnly: true, help: "Withdraw the declaration" },
   yesOption,
   dryRunOption,
+  reasonOption,
 ];
 
 export function addFence(program: Command): void {

@@ -1,4 +1,4 @@
-/** `lifeboat get clusters`: the fleet at a glance. `lifeboat get KIND -C CLUSTER…`: what members have (get-from-members.ts). */
+/** `lifeboat get clusters`: the fleet at a glance. `lifeboat get statefulsets`: get-statefulsets.ts. `lifeboat get KIND -C CLUSTER…`: what members have (get-from-members.ts). */
 import {
   ageOf,
   type Cluster,
@@ -15,6 +15,7 @@ import type { Command } from "commander";
 import { CommandFailed, UsageError } from "../failure.ts";
 import { findPlane, inWords, planeOptions } from "../find-plane.ts";
 import { askedClusters, getFromMembers } from "../get-from-members.ts";
+import { getStatefulSets } from "../get-statefulsets.ts";
 import { createMemberApi } from "../member-api.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
@@ -46,16 +47,19 @@ export const getOptions: readonly OptionDefinition[] = [
     type: "text",
     value: "NAMESPACE",
     default: "default",
-    help: "In members: objects of this namespace",
+    help: "StatefulSets, and objects in members, of this namespace",
   },
-  { name: "all-namespaces", short: "A", type: "switch", help: "In members: of all namespaces" },
+  { name: "all-namespaces", short: "A", type: "switch", help: "Of all namespaces" },
 ];
 
 export function addGet(program: Command): void {
   const command = program
     .command("get")
     .description("Show the clusters of the fleet, or what member clusters have (-C)")
-    .argument("<KIND>", "clusters; with -C any kind that the members serve")
+    .argument(
+      "<KIND>",
+      "clusters, or statefulsets with each cluster's share; with -C any kind that the members serve",
+    )
     .argument("[NAMES...]", "only these; default all");
   declareOptions(command, getOptions).action(async (kind: string, names: readonly string[]) => {
     await inWords(() => get(kind, names, readSettings(command, getOptions)));
@@ -71,18 +75,24 @@ async function get(kind: string, names: readonly string[], settings: Settings): 
     );
   const listed = settings.text("clusters");
   const isOfMembers = listed !== undefined || settings.isOn("all-clusters");
-  if (!isOfMembers && kind !== "clusters" && kind !== "cluster")
+  const isOfSets = ["statefulsets", "statefulset", "sts"].includes(kind);
+  if (!isOfMembers && !isOfSets && kind !== "clusters" && kind !== "cluster")
     throw new UsageError(
       `"${kind}" is shown of member clusters: name them with -C, or use kubectl for the control plane`,
     );
   const plane = await findPlane(settings);
   try {
+    const inNamespace = settings.isOn("all-namespaces") ? "" : settings.requiredText("namespace");
+    if (!isOfMembers && isOfSets) {
+      await getStatefulSets(plane.client, names, inNamespace, format);
+      return;
+    }
     if (!isOfMembers) {
       await getClusters(plane.client, names, format);
       return;
     }
     const members = await askedClusters(plane.client, listed, settings.isOn("all-clusters"));
-    const namespace = settings.isOn("all-namespaces") ? "" : settings.requiredText("namespace");
+    const namespace = inNamespace;
     const api = createMemberApi(plane.http);
     try {
       await getFromMembers(api, members, { kind, names, namespace, format });

@@ -6,6 +6,7 @@ import { defaultKubeconfigPaths, loadKubeconfig } from "@lifeboat/kit/adapters";
 import {
   InstallRefused,
   installPlane,
+  MovingRefused,
   planUninstall,
   subjectOf,
   uninstallPlane,
@@ -19,7 +20,7 @@ import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { version } from "../version.ts";
 import { print } from "../with-plane.ts";
 
-const serverOptions: readonly OptionDefinition[] = [
+export const serverOptions: readonly OptionDefinition[] = [
   {
     name: "kubeconfig",
     type: "text",
@@ -41,14 +42,16 @@ const forceOption: OptionDefinition = {
   help: "Go back to an older version; take over kinds that something else installed",
 };
 
+export const webhookOption: OptionDefinition = {
+  name: "webhook-url",
+  type: "text",
+  value: "URL",
+  help: "Where the API server reaches the managers, https only; default the Service lifeboat-system/lifeboat-webhook",
+};
+
 export const installOptions: readonly OptionDefinition[] = [
   ...serverOptions,
-  {
-    name: "webhook-url",
-    type: "text",
-    value: "URL",
-    help: "Where the API server reaches the managers, https only; default the Service lifeboat-system/lifeboat-webhook",
-  },
+  webhookOption,
   { name: "dry-run", type: "switch", commandLineOnly: true, help: "Print what would be done" },
   {
     name: "diff",
@@ -95,16 +98,22 @@ export function addUninstall(program: Command): void {
   });
 }
 
-async function install(client: Client, settings: Settings): Promise<void> {
+/** Where the webhook is reached; throws UsageError. */
+export function webhookFrom(settings: Settings): { readonly url?: string } {
   const url = settings.text("webhook-url");
   if (url !== undefined && (!URL.canParse(url) || new URL(url).protocol !== "https:"))
     throw new UsageError(`--webhook-url: "${url}" is not valid: an https URL is needed`);
+  return url === undefined ? {} : { url };
+}
+
+async function install(client: Client, settings: Settings): Promise<void> {
+  const webhook = webhookFrom(settings);
   const dryRun = settings.isOn("dry-run");
   const withDiff = settings.isOn("diff");
   const suffix = dryRun ? " (dry run)" : "";
   const request = {
     version,
-    webhook: url === undefined ? {} : { url },
+    webhook,
     dryRun,
     force: settings.isOn("force"),
   };
@@ -134,7 +143,8 @@ async function uninstall(client: Client, settings: Settings): Promise<void> {
   await uninstallPlane(client, plan, (subject) => print([`${subject} deleted`]));
 }
 
-async function withServer(
+/** Runs a command on the API server that its settings mean, and closes the connection whatever happens. */
+export async function withServer(
   settings: Settings,
   run: (client: Client) => Promise<void>,
 ): Promise<void> {
@@ -151,7 +161,8 @@ async function withServer(
         server.close();
       }
     } catch (error) {
-      if (error instanceof InstallRefused) throw new CommandFailed(error.message);
+      if (error instanceof InstallRefused || error instanceof MovingRefused)
+        throw new CommandFailed(error.message);
       if (!(error instanceof KubeconfigError)) throw error;
       throw new CommandFailed(`${error.message}; name the kubeconfig with --kubeconfig`);
     }

@@ -1,6 +1,6 @@
 /** `lifeboat logs POD -C CLUSTER`: the log of a container in a member, through the control plane's proxy. */
 import { once } from "node:events";
-import { resourcePath } from "@lifeboat/api";
+import { pods, resourcePath } from "@lifeboat/api";
 import type { Command } from "commander";
 import { CommandFailed, UsageError } from "../failure.ts";
 import { findPlane, inWords, planeOptions } from "../find-plane.ts";
@@ -9,8 +9,8 @@ import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { stopOnSignal } from "../stopping.ts";
 
-export const logsOptions: readonly OptionDefinition[] = [
-  ...planeOptions,
+/** Which container is meant, of a pod in a member. */
+export const podOptions: readonly OptionDefinition[] = [
   {
     name: "clusters",
     short: "C",
@@ -33,6 +33,11 @@ export const logsOptions: readonly OptionDefinition[] = [
     value: "NAME",
     help: "The container; needed when the pod has several",
   },
+];
+
+export const logsOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  ...podOptions,
   { name: "follow", short: "f", type: "switch", help: "Go on with what is logged from now on" },
   { name: "previous", short: "p", type: "switch", help: "Of the container's run before this one" },
   { name: "timestamps", type: "switch", help: "Begin each line with its time" },
@@ -45,8 +50,6 @@ export const logsOptions: readonly OptionDefinition[] = [
     help: "The last N lines; -1: all",
   },
 ];
-
-const PODS = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
 
 export function addLogs(program: Command): void {
   const command = program
@@ -93,6 +96,6 @@ export function logTarget(
   for (const name of ["follow", "previous", "timestamps"])
     if (settings.isOn(name)) query.set(name, "true");
   if (settings.number("tail") >= 0) query.set("tailLines", String(settings.number("tail")));
-  const path = resourcePath(PODS, namespace, pod, "log");
+  const path = resourcePath(pods, namespace, pod, "log");
   return query.size === 0 ? path : `${path}?${query.toString()}`;
 }

@@ -14,26 +14,21 @@ import { createRandom, sleep } from "@lifeboat/base";
 import { createRealClock, createRealIds } from "@lifeboat/base/adapters";
 import { connectMemberOverHttp, createScriptWorkers } from "@lifeboat/controllers/adapters";
 import { createInterpretation } from "@lifeboat/controllers/context";
-import { type Access, type Client, KubeconfigError, type KitPorts, NotSent } from "@lifeboat/kit";
-import {
-  checkCertificates,
-  createHttpClient,
-  createPinoLog,
-  createPromMetrics,
-  followAccess,
-  type HttpClient,
-  loadInCluster,
-  loadKubeconfig,
-} from "@lifeboat/kit/adapters";
+import { type Client, createManager, judgeAddressBy, type KitPorts, NotSent } from "@lifeboat/kit";
+import { createPinoLog, createPromMetrics } from "@lifeboat/kit/adapters";
 import { createPlaneManager, type PlaneManager } from "@lifeboat/plane";
 import type { Command } from "commander";
+import { connectToServer } from "../connect-server.ts";
 import { controllersFrom } from "../controller-options.ts";
+import { dnsFrom } from "../dns/dns-options.ts";
+import { openDns, type RunningDns } from "../dns/run-dns.ts";
 import { parseLogLevel, seedFromProcess } from "../environment.ts";
 import { retiredWarnings } from "../failover-options.ts";
 import { CommandFailed } from "../failure.ts";
 import { inWords } from "../find-plane.ts";
+import { gatewayBeside, type OpenTraffic } from "../gateway/open-traffic.ts";
 import { type Listen, parseListen } from "../listen.ts";
-import { type HealthServer, serveHealth } from "../manager/health-server.ts";
+import { type HealthServer, serveHealth } from "../health-server.ts";
 import { electionFrom, managerOptions } from "../manager/manager-options.ts";
 import { webhookCertificates } from "../manager/webhook-certificates.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
@@ -57,49 +52,70 @@ async function manage(settings: Settings): Promise<void> {
   const level = parseLogLevel(settings.requiredText("log-level"));
   const controllers = controllersFrom(settings);
   const election = electionFrom(settings);
+  const names = dnsFrom(settings);
+  const openGateway = gatewayBeside(settings);
   for (const warning of retiredWarnings(settings)) process.stderr.write(`lifeboat: ${warning}\n`);
   const ports = {
     clock: createRealClock(),
     random: createRandom(seedFromProcess()),
     ids: createRealIds(),
-    log: createPinoLog({ level }),
+    log: createPinoLog({ level, isHuman: process.stderr.isTTY }),
     metrics: createPromMetrics(),
     certificates: webhookCertificates,
   };
-  const client = await connectToServer(ports, settings);
+  const client = await connectToServer(ports, settings, `lifeboat-manager/${version}`);
   const scripts = createScriptWorkers();
   const manager = createPlaneManager(ports, client, {
     scripts,
     ...(election === undefined ? {} : { election }),
     work: {
       controllers,
-      connect: connectMemberOverHttp(`lifeboat/${version}`),
+      connect: connectMemberOverHttp(
+        `lifeboat/${version}`,
+        judgeAddressBy({ allowsLoopback: settings.isOn("allow-loopback-members") }),
+      ),
       interpretation: (shared, { customizations }) =>
         createInterpretation(shared, customizations, scripts),
       instance: hostname(),
     },
+    tell: (sentence) => process.stderr.write(`lifeboat: ${sentence}\n`),
     onLeading: (isLeading) => {
       const told = isLeading ? "leading" : "no longer leading: another replica may lead";
       process.stdout.write(`${told}\n`);
     },
   });
+  // Every replica answers, whether it leads or not.
+  const dns =
+    names === undefined
+      ? undefined
+      : await openDns(ports, client, names, { instance: hostname(), directory: undefined });
   const stopping = stopOnSignal({ followsParent: isStartedByAnother(process.env, process.ppid) });
-  const health = await listening(healthListen, () =>
-    serveHealth(
-      {
-        readiness: () => {
-          if (stopping.signal.aborted) return "this replica is being stopped";
-          return manager.isServed() ? undefined : "the webhook's certificate is not trusted yet";
-        },
-        metrics: () => ports.metrics.expose(),
+  let traffic: OpenTraffic | undefined;
+  const health = await serveHealth(
+    {
+      readiness: () => {
+        if (stopping.signal.aborted) return "this replica is being stopped";
+        if (!manager.isServed()) return "the webhook's certificate is not trusted yet";
+        return dns?.readiness() ?? traffic?.problem();
       },
-      healthListen,
-    ),
+      metrics: () => ports.metrics.expose(),
+    },
+    healthListen,
   );
   try {
-    if (await untilInstalled(ports, client, stopping.signal))
-      await serve({ ports, manager, stopping, health, webhookListen });
+    if (await untilInstalled(ports, client, stopping.signal)) {
+      // In every replica: serving traffic needs no leader.
+      traffic = await openGateway?.(ports, client);
+      if (traffic !== undefined) process.stdout.write(`${traffic.announcement}\n`);
+      const beside = createManager(ports, traffic === undefined ? [] : [traffic.service]);
+      await Promise.all([
+        serve({ ports, manager, stopping, health, webhookListen, dns }),
+        beside.run(stopping.signal),
+      ]);
+    }
   } finally {
+    await traffic?.close();
+    await dns?.close();
     health.close();
     client.close();
     await scripts.close();
@@ -112,11 +128,12 @@ interface Serving {
   readonly stopping: Stopping;
   readonly health: HealthServer;
   readonly webhookListen: Listen;
+  readonly dns: RunningDns | undefined;
 }
 
 /** Runs the replica until it is told to stop, then ends everything in order. */
 async function serve(serving: Serving): Promise<void> {
-  const { manager, stopping } = serving;
+  const { ports, manager, stopping, dns } = serving;
   const { signal } = stopping;
   let tls: TlsServer | undefined;
   let opening: Promise<void> = Promise.resolve();
@@ -139,7 +156,8 @@ async function serve(serving: Serving): Promise<void> {
       );
     });
   });
-  const running = manager.run(signal);
+  const names = createManager(ports, dns?.services ?? []).run(signal);
+  const running = Promise.all([manager.run(signal), names]);
   await Promise.race([running, failed, aborted(signal)]);
   stopping.waitFor("admission reviews to be answered");
   await tls?.close(SHUTDOWN_MS);
@@ -149,11 +167,12 @@ async function serve(serving: Serving): Promise<void> {
   stopping.waitFor("the process to end");
 }
 
-async function announce({ manager, stopping, health }: Serving, port: number): Promise<void> {
+async function announce({ manager, stopping, health, dns }: Serving, port: number): Promise<void> {
   if (!(await manager.whenServed(stopping.signal))) return;
   process.stdout.write(
     [
       `Lifeboat ${version} serves admission on port ${port} and its health on port ${health.port}`,
+      ...(dns === undefined ? [] : [`and the federation's names on ${dns.address}`]),
       "",
       "ready",
       "",
@@ -199,30 +218,6 @@ const WEBHOOK_LIMITS = {
 function plain(status: number, text: string) {
   const headers = { "content-type": "text/plain; charset=utf-8" };
   return { status, headers, body: new TextEncoder().encode(`${text}\n`) };
-}
-
-async function connectToServer(ports: KitPorts, settings: Settings): Promise<HttpClient> {
-  const path = settings.text("kubeconfig");
-  const context = settings.text("context");
-  const load = async (): Promise<Access> =>
-    path === undefined
-      ? loadInCluster(process.env)
-      : loadKubeconfig({ paths: [path], ...(context === undefined ? {} : { context }) });
-  const { clock } = ports;
-  try {
-    const config = await followAccess(
-      { clock, environment: process.env },
-      load,
-      `lifeboat-manager/${version}`,
-    );
-    await checkCertificates(config);
-    return createHttpClient(config);
-  } catch (error) {
-    if (!(error instanceof KubeconfigError)) throw error;
-    throw new CommandFailed(
-      `${error.message}; name the kubeconfig of the kube-apiserver with --kubeconfig`,
-    );
-  }
 }
 
 const RETRY_MS = 2000;

@@ -35,9 +35,11 @@ import {
 } from "../members/member-directory.ts";
 import { type OpenedMember, openMember, type OpenMemberPorts } from "../members/open-member.ts";
 import { livingOwner, writeOwner } from "../members/owner-file.ts";
+import { addressPrefix, createServiceServers } from "../members/serve-services.ts";
 import type { RelayTarget } from "../members/relay.ts";
 import { livingMembers, MEMBERS_STOP_LIMIT_MS } from "../members/supervise-members.ts";
 import type { OptionDefinition } from "../options.ts";
+import { logLevelOption } from "../process-options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { isStartedByAnother, stopOnSignal, type Stopping } from "../stopping.ts";
 import { agentOptions } from "./agent.ts";
@@ -60,6 +62,11 @@ export const memberSizeOptions: readonly OptionDefinition[] = [
     default: "1s",
     min: 0,
     help: "How long a pod takes to be ready in a new simulated member; whole seconds",
+  },
+  {
+    name: "serve-http",
+    type: "switch",
+    help: "Services of type LoadBalancer in simulated members answer HTTP on loopback addresses of their own",
   },
 ];
 
@@ -114,13 +121,7 @@ export const membersOptions: readonly OptionDefinition[] = [
     min: 0,
     help: "End when the `lifeboat up` of this data directory has been gone for so long; 0s: never",
   },
-  {
-    name: "log-level",
-    type: "text",
-    value: "LEVEL",
-    default: "warn",
-    help: "debug, info, warn, error or silent; logs go to standard error as JSON lines",
-  },
+  logLevelOption("warn"),
 ];
 
 const LOOK_MS = 500;
@@ -162,6 +163,7 @@ async function members(settings: Settings): Promise<void> {
     planeKubeconfig: resolve(
       settings.text("kubeconfig") ?? join(dataDirectory, "lifeboat.kubeconfig"),
     ),
+    serveHttp: settings.isOn("serve-http"),
     ...agentTimesFrom(settings),
   };
   makeDirectory(directory);
@@ -184,6 +186,9 @@ async function members(settings: Settings): Promise<void> {
   const hosted = opened.map((one) => one.hosted);
   await Promise.all([
     ...hosted.map(({ member }) => member.run(stopping.signal)),
+    ...(asked.serveHttp ? hosted : []).map(({ member }) =>
+      createServiceServers(ports, member).run(stopping.signal),
+    ),
     followPlane(ports, hosted, asked.planeKubeconfig, stopping.signal),
     endWithParent(ports, directory, orphanMs, stopping),
   ]);
@@ -219,6 +224,7 @@ async function openAll(
         directory: join(directory, name),
         kubeconfigDirectory,
         spec,
+        addressPrefix: addressPrefix(name, settings.serveHttp),
         ...(pull !== undefined && { pull }),
       }),
     ),

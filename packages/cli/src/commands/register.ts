@@ -3,6 +3,8 @@
  * fails says what to do. The result is the kubeconfig of the cluster's agent, and the agent itself: installed in the member, or
  * as a manifest.
  *
+ * `lifeboat register --detector CLUSTER` makes, with an administrator's rights, the identity of a cluster's detector (register-detector.ts).
+ *
  * The key is kept beside the kubeconfig until the certificate is there, so that the same command goes on after a lost response:
  * the token is taken for that key.
  */
@@ -11,10 +13,13 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { AGENTS_GROUP, agentUser } from "@lifeboat/core/clusters/rights";
+import { proxyFromEnvironment } from "@lifeboat/kit";
 import {
   createHttpClient,
   fixedCredential,
   type HttpClientConfig,
+  type HttpProxy,
+  httpProxyOf,
   kubeconfigText,
   makeCertificateRequest,
 } from "@lifeboat/kit/adapters";
@@ -32,9 +37,11 @@ import {
 import type { Command } from "commander";
 import { stringify } from "yaml";
 import { pinsOf } from "../ca-pin.ts";
+import { probeOptions } from "../detector-probe.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
-import { connect, inWords } from "../find-plane.ts";
+import { connect, inWords, planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
+import { makeDetector } from "../register-detector.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { version } from "../version.ts";
 import { checkClusterName, memberAccess } from "./join.ts";
@@ -52,6 +59,12 @@ export const registerOptions: readonly OptionDefinition[] = [
     type: "switch",
     commandLineOnly: true,
     help: "Trust the authority that the control plane names by itself, if the token signed it",
+  },
+  {
+    name: "proxy-url",
+    type: "text",
+    value: "URL",
+    help: "The http or https proxy to the control plane, also for the agent; default $HTTPS_PROXY",
   },
   { name: "cluster-name", type: "text", value: "NAME", help: "What the cluster is to be called" },
   {
@@ -110,15 +123,40 @@ export const registerOptions: readonly OptionDefinition[] = [
     min: 1000,
     help: "How long approval, and then the agent's first Lease, may take",
   },
+  {
+    name: "detector",
+    type: "text",
+    value: "CLUSTER",
+    commandLineOnly: true,
+    help: "Make the identity of the detector of a cluster that is joined or registered, and print its manifest",
+  },
+  {
+    name: "detector-ttl",
+    type: "duration",
+    value: "TIME",
+    default: "8760h",
+    min: 600_000,
+    max: 365 * 24 * 3_600_000,
+    help: "How long the detector's certificate counts",
+  },
+  ...probeOptions,
+  ...planeOptions,
 ];
 
 export function addRegister(program: Command): void {
   const command = program
     .command("register")
     .description("Register a cluster whose agent reaches the control plane by itself")
-    .argument("<ENDPOINT>", "the control plane, such as 10.0.0.1:7443");
-  declareOptions(command, registerOptions).action(async (endpoint: string) => {
-    await inWords(() => register(endpoint, readSettings(command, registerOptions)));
+    .argument("[ENDPOINT]", "the control plane, such as 10.0.0.1:7443");
+  declareOptions(command, registerOptions).action(async (endpoint: string | undefined) => {
+    const settings = readSettings(command, registerOptions);
+    const detector = settings.text("detector");
+    if (detector !== undefined) {
+      await makeDetector(detector, endpoint && serverOf(endpoint), settings);
+      return;
+    }
+    if (endpoint === undefined) throw new UsageError("the address of the control plane is needed");
+    await inWords(() => register(endpoint, settings));
   });
 }
 
@@ -131,10 +169,13 @@ async function register(endpoint: string, settings: Settings): Promise<void> {
   if (settings.isOn("install") && settings.text("cluster-kubeconfig") === undefined)
     throw new UsageError("--install needs --cluster-kubeconfig");
   const file = resolve(settings.text("agent-kubeconfig") ?? `${cluster}-agent.kubeconfig`);
-  tellProxies();
+  const proxyUrl = settings.text("proxy-url");
+  const connectBy = connectThrough(proxyFor(server, proxyUrl));
   try {
     const identity = await obtainIdentity({
       server,
+      proxyUrl,
+      connect: connectBy,
       token,
       pins,
       cluster,
@@ -148,7 +189,7 @@ async function register(endpoint: string, settings: Settings): Promise<void> {
       return;
     }
     tell(`the agent's kubeconfig is ${file}`);
-    await startAgent(settings, identity.registered, identity.kubeconfig, cluster);
+    await startAgent(settings, identity, connectBy, cluster);
   } catch (error) {
     if (!(error instanceof RegistrationStepFailed)) throw error;
     tell(`${error.step.padEnd(STEP_WIDTH)}FAILED`);
@@ -159,7 +200,13 @@ async function register(endpoint: string, settings: Settings): Promise<void> {
 interface IdentityRequest extends Omit<RegisterRequest, "skipPin" | "certificate"> {
   /** Where the agent's kubeconfig is written; the key is kept beside it until then. */
   readonly file: string;
+  /** Written for the agent. */
+  readonly proxyUrl?: string | undefined;
+  /** Absent: directly. */
+  readonly connect?: ConnectPlane;
 }
+
+type ConnectPlane = (access: PlaneAccess) => ReturnType<typeof connect>;
 
 interface Identity {
   readonly registered: Registered;
@@ -168,8 +215,9 @@ interface Identity {
 
 /** Registers and writes the kubeconfig of the agent; without pins the signature by the token suffices. undefined: a check. */
 export async function obtainIdentity(asked: IdentityRequest): Promise<Identity | undefined> {
-  const { file, cluster, check, pins } = asked;
-  const ports = { clock: createRealClock(), connect: connectPlane, ...hashes, pinsOf };
+  const { file, cluster, check, pins, proxyUrl } = asked;
+  const connectBy = asked.connect ?? connectThrough(undefined);
+  const ports = { clock: createRealClock(), connect: connectBy, ...hashes, pinsOf };
   const kept = await pendingKey(file, cluster, check);
   const registered = await registerByToken(ports, {
     ...asked,
@@ -177,7 +225,7 @@ export async function obtainIdentity(asked: IdentityRequest): Promise<Identity |
     certificate: kept.certificate,
   });
   if (registered === undefined) return undefined;
-  const kubeconfig = agentKubeconfig(registered);
+  const kubeconfig = agentKubeconfig(registered, proxyUrl);
   await writeFile(file, kubeconfig, { mode: 0o600 });
   await kept.remove();
   return { registered, kubeconfig };
@@ -186,8 +234,8 @@ export async function obtainIdentity(asked: IdentityRequest): Promise<Identity |
 /** The manifest, or the agent itself. */
 async function startAgent(
   settings: Settings,
-  registered: Registered,
-  kubeconfig: string,
+  { registered, kubeconfig }: Identity,
+  connectBy: ConnectPlane,
   cluster: string,
 ): Promise<void> {
   const agent = {
@@ -211,7 +259,7 @@ async function startAgent(
   }
   const member = await connect(await memberAccess(settings));
   const { server, authority, certificate, key } = registered;
-  const plane = await connectPlane({ server, authority, client: { certificate, key } });
+  const plane = await connectBy({ server, authority, client: { certificate, key } });
   try {
     await installAgent(member.client, agent);
     tell(`the agent is installed in namespace ${agent.namespace}`);
@@ -225,10 +273,14 @@ async function startAgent(
 }
 
 /** With the name of the context as clients of such control planes have it. */
-function agentKubeconfig({ server, authority, certificate, key }: Registered): string {
+function agentKubeconfig(
+  { server, authority, certificate, key }: Registered,
+  proxyUrl: string | undefined,
+): string {
   return kubeconfigText({
     name: "lifeboat",
     server,
+    proxyUrl,
     ca: authority,
     client: { certificate, key },
   });
@@ -245,14 +297,21 @@ function tell(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** A proxy that is set is not used for API servers: the connection is end to end. It is named, because it is often the cause. */
-function tellProxies(): void {
-  for (const name of ["HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"]) {
-    const value = process.env[name];
-    if (value !== undefined && value !== "")
+/** The proxy to the control plane: that of the flag, else that of the environment. It is named, because it is often the cause. */
+function proxyFor(server: string, given: string | undefined): HttpProxy | undefined {
+  const url = given ?? proxyFromEnvironment(server, process.env);
+  if (url === undefined) return undefined;
+  const from = given === undefined ? "HTTPS_PROXY" : "--proxy-url";
+  try {
+    const proxy = httpProxyOf(url);
+    tell(`${"proxy".padEnd(STEP_WIDTH)}ok   ${withoutPassword(url)} (${from})`);
+    if (given === undefined)
       tell(
-        `proxy       ${name}=${withoutPassword(value)} is set, and not used: the control plane is dialed directly`,
+        `${"".padEnd(STEP_WIDTH)}     the agent follows its own environment; --proxy-url is written into its kubeconfig`,
       );
+    return proxy;
+  } catch {
+    throw new UsageError(`${from}: "${withoutPassword(url)}" is not an http or https URL`);
   }
 }
 
@@ -266,7 +325,14 @@ const hashes = {
     createHmac("sha256", key).update(text).digest("base64url"),
 };
 
-async function connectPlane(access: PlaneAccess): Promise<Awaited<ReturnType<typeof connect>>> {
+function connectThrough(proxy: HttpProxy | undefined): ConnectPlane {
+  return async (access) => connectPlane(access, proxy);
+}
+
+function connectPlane(
+  access: PlaneAccess,
+  proxy: HttpProxy | undefined,
+): Awaited<ReturnType<typeof connect>> {
   const { token, client: identity } = access;
   const http: HttpClientConfig = {
     server: access.server,
@@ -278,6 +344,7 @@ async function connectPlane(access: PlaneAccess): Promise<Awaited<ReturnType<typ
       ...(identity !== undefined && { certificate: identity.certificate, key: identity.key }),
     }),
     userAgent: `lifeboat/${version}`,
+    ...(proxy === undefined ? {} : { proxy }),
   };
   const client = createHttpClient(http);
   return { client, http, close: () => client.close() };

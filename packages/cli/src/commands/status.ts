@@ -1,45 +1,160 @@
-/** `lifeboat status`: may anything move by itself, what makes it move, and what is moving. */
-import { clusters, clusterTaintPolicies, evacuations, orNothing } from "@lifeboat/api";
+/**
+ * `lifeboat status`: how the fleet is, what waits for a person, and what failover may do.
+ *
+ * With --exit-code: 0 well, 3 degraded or unknown, 4 a decision waits for a person. With --watch it is drawn again every 2 seconds; a
+ * control plane that does not answer meanwhile is shown as unknown, never by its last page.
+ */
+import {
+  clusters,
+  clusterTaintPolicies,
+  evacuations,
+  multiClusterIngresses,
+  orNothing,
+  Refused,
+} from "@lifeboat/api";
+import type { Clock } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import {
   type PublishedSettings,
   readSettings as readPublished,
 } from "@lifeboat/controllers/operating";
+import { readServers } from "@lifeboat/dns";
 import { type Client, type Lease, leases } from "@lifeboat/kit";
+import { wellKnown } from "@lifeboat/core";
 import type { Command } from "commander";
 import { readRecord } from "@lifeboat/controllers/context";
-import { planeOptions } from "../find-plane.ts";
-import { declareOptions, readSettings } from "../settings.ts";
-import { statusLines } from "../status-text.ts";
+import { failingProbes } from "../failing-probes.ts";
+import { CommandFailed, UsageError } from "../failure.ts";
+import { inWords, planeOptions } from "../find-plane.ts";
+import { readOpenTunnels } from "../open-tunnels.ts";
+import type { OptionDefinition } from "../options.ts";
+import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { showStatus, type ShownStatus, watchStatus } from "../show-status.ts";
+import type { StatusView } from "../status-text.ts";
+import { stopOnSignal } from "../stopping.ts";
 import { print, withPlane } from "../with-plane.ts";
-import { describeBrake } from "./brake.ts";
-import { allBindings } from "./evacuations.ts";
+import { hanging } from "../wrap.ts";
+import { describeBrake, describeTrafficBrake } from "./brake.ts";
+import { allBindings } from "../all-bindings.ts";
 
-export const statusOptions = planeOptions;
+export const statusOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  {
+    name: "exit-code",
+    type: "switch",
+    commandLineOnly: true,
+    help: "End with 0 well, 3 degraded or unknown, 4 a decision waits for a person",
+  },
+  {
+    name: "watch",
+    short: "w",
+    type: "switch",
+    commandLineOnly: true,
+    help: "Show it again every 2 seconds, until Ctrl-C",
+  },
+  {
+    name: "output",
+    short: "o",
+    type: "text",
+    value: "FORMAT",
+    default: "text",
+    help: "text or json",
+  },
+];
 
 export function addStatus(program: Command): void {
   const command = program
     .command("status")
-    .description("Show what failover may do, what would make it act, and what it does");
-  declareOptions(command, statusOptions).action(() =>
-    withPlane(readSettings(command, statusOptions), status),
-  );
+    .description("Show how the fleet is, what waits for a person, and what failover may do");
+  declareOptions(command, statusOptions).action(() => {
+    const settings = readSettings(command, statusOptions);
+    const output = settings.requiredText("output");
+    if (output !== "text" && output !== "json")
+      throw new UsageError(`--output: "${output}" is not valid: text or json is needed`);
+    return withPlane(settings, (plane) => status(plane, settings, output));
+  });
 }
 
-async function status(plane: Client): Promise<void> {
-  const budget = await readRecord(plane);
-  const settings = await readPublished(plane);
-  const view = {
-    settings,
-    leader: await leaseOf(plane, settings),
-    clusters: (await plane.list(clusters)).items,
-    policies: (await plane.list(clusterTaintPolicies)).items,
-    evacuations: (await plane.list(evacuations)).items,
-    bindings: await allBindings(plane),
-    budget,
-    brake: describeBrake(budget),
+const LOOK_MS = 2000;
+
+async function status(plane: Client, settings: Settings, output: "text" | "json"): Promise<void> {
+  const clock = createRealClock();
+  const isColoured = process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === "";
+  const look = async (): Promise<ShownStatus> => {
+    const view = await readView(plane, clock);
+    return showStatus(view, clock.now(), { output, isColoured, isOneLine: settings.isOn("watch") });
   };
-  print(statusLines(view, createRealClock().now()));
+  let code: number;
+  if (settings.isOn("watch")) {
+    const stopping = stopOnSignal();
+    const isTerminal = process.stdout.isTTY && output === "text";
+    const screen = {
+      isTerminal,
+      rows: () => (isTerminal ? process.stdout.rows : undefined),
+      write: (text: string) => void process.stdout.write(text),
+    };
+    const words = (error: unknown): string => unreachable(error, output);
+    code = await watchStatus({ clock, screen, look, words }, LOOK_MS, stopping.signal);
+    stopping.release();
+  } else {
+    const shown = await look();
+    print(shown.lines);
+    code = shown.exitCode;
+  }
+  if (settings.isOn("exit-code")) process.exitCode = code;
+}
+
+/** What a page shows instead that cannot be read. An error of ours is not hidden. */
+function unreachable(error: unknown, output: "text" | "json"): string {
+  if (!(error instanceof CommandFailed)) throw error;
+  const sentence = `UNKNOWN: ${error.message}`;
+  return output === "json"
+    ? JSON.stringify({ verdict: "Unknown", sentence, exitCode: 3 })
+    : hanging("", sentence).join("\n");
+}
+
+async function readView(plane: Client, clock: Clock): Promise<StatusView> {
+  return inWords(async () => {
+    const budget = await readRecord(plane);
+    const settings = await readPublished(plane);
+    const metrics = await readMetrics(plane);
+    const { items } = await plane.list(clusters);
+    return {
+      settings,
+      leader: await leaseOf(plane, settings),
+      traffic: await trafficOf(plane),
+      clusters: items,
+      policies: (await plane.list(clusterTaintPolicies)).items,
+      evacuations: (await plane.list(evacuations)).items,
+      bindings: await allBindings(plane),
+      budget,
+      brake: describeBrake(budget),
+      tunnels: readOpenTunnels(metrics),
+      trafficBrake: describeTrafficBrake(budget),
+      nameServers: await readServers(plane),
+      probes: failingProbes(metrics, items, settings, clock.now()),
+    };
+  });
+}
+
+/** Empty: the person may not read metrics. */
+async function readMetrics(plane: Client): Promise<string> {
+  try {
+    const text = await plane.read("/metrics");
+    return typeof text === "string" ? text : "";
+  } catch (error) {
+    if (error instanceof Refused) return "";
+    throw error;
+  }
+}
+
+async function trafficOf(plane: Client): Promise<NonNullable<StatusView["traffic"]>> {
+  const found = await plane.list(leases, {
+    namespace: wellKnown.OWN_NAMESPACE,
+    labelSelector: wellKnown.TRAFFIC_PROVIDER,
+  });
+  const ingresses = await plane.list(multiClusterIngresses);
+  return { leases: found.items, ingresses: ingresses.items.length };
 }
 
 /** The Lease of the replicas that run the controllers; undefined: one process runs them, without an election. */

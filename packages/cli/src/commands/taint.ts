@@ -4,6 +4,7 @@ import { changeTaints, dryRunOption } from "../change-cluster.ts";
 import { UsageError } from "../failure.ts";
 import { findPlane, inWords, planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
+import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { applyTaintOrders, parseTaintOrders, type Taint, type TaintOrder } from "../taints.ts";
 
@@ -16,6 +17,7 @@ export const taintOptions: readonly OptionDefinition[] = [
     help: "Give a taint that is there another value",
   },
   dryRunOption,
+  reasonOption,
 ];
 
 export function addTaint(program: Command): void {

@@ -6,7 +6,7 @@
  *     token delete     takes them away
  */
 import { randomInt } from "node:crypto";
-import { type AnyObject, type New, orNothing, type Resource } from "@lifeboat/api";
+import { type AnyObject, configMaps, type New, orNothing, secrets } from "@lifeboat/api";
 import { addMs, formatDuration, formatTime, type Instant, sleep } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import {
@@ -33,15 +33,6 @@ import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { formatTable } from "../table.ts";
 import { print, withPlane } from "../with-plane.ts";
 import { checkClusterName } from "./join.ts";
-
-const SECRETS: Resource = {
-  group: "",
-  version: "v1",
-  plural: "secrets",
-  kind: "Secret",
-  namespaced: true,
-};
-const CONFIG_MAPS: Resource = { ...SECRETS, plural: "configmaps", kind: "ConfigMap" };
 
 export const tokenOptions = planeOptions;
 
@@ -121,7 +112,7 @@ export async function makeToken(
   description: string | undefined,
 ): Promise<string> {
   const token = { id: randomText(6), secret: randomText(16) };
-  await plane.create(SECRETS, secretOf(token, ends, cluster, description));
+  await plane.create(secrets, secretOf(token, ends, cluster, description));
   await untilSigned(plane, token.id);
   return `${token.id}.${token.secret}`;
 }
@@ -134,7 +125,7 @@ async function untilSigned(plane: Client, id: string): Promise<void> {
   const clock = createRealClock();
   const deadline = clock.monotonic() + SIGNED_MS;
   while (clock.monotonic() < deadline) {
-    const info = await orNothing(plane.get(CONFIG_MAPS, CLUSTER_INFO));
+    const info = await orNothing(plane.get(configMaps, CLUSTER_INFO));
     if (info === undefined || signatureOf(info, id) !== "") return;
     await sleep(clock, LOOK_MS);
   }
@@ -173,9 +164,9 @@ export interface WayIn {
   readonly pin: string;
 }
 
-/** Where a cluster registers, and what its authority is recognized by. */
+/** Where a cluster registers, and what its authority is recognized by. A control plane that has just started is waited for. */
 export async function wayIn(plane: Client): Promise<WayIn> {
-  const kubeconfig = kubeconfigOf(await orNothing(plane.get(CONFIG_MAPS, CLUSTER_INFO)));
+  const kubeconfig = await publishedKubeconfig(plane);
   if (kubeconfig === "")
     throw new CommandFailed(
       "the control plane has no ConfigMap kube-public/cluster-info, which tells clusters its address: is it running?",
@@ -189,12 +180,25 @@ export async function wayIn(plane: Client): Promise<WayIn> {
   return { endpoint: cluster.server.replace(/^https:\/\//, ""), pin };
 }
 
+const PUBLISHED_MS = 5000;
+
+/** The kubeconfig of cluster-info, which a controller writes a moment after the control plane serves; empty: none. */
+async function publishedKubeconfig(plane: Client): Promise<string> {
+  const clock = createRealClock();
+  const deadline = clock.monotonic() + PUBLISHED_MS;
+  for (;;) {
+    const text = kubeconfigOf(await orNothing(plane.get(configMaps, CLUSTER_INFO)));
+    if (text !== "" || clock.monotonic() >= deadline) return text;
+    await sleep(clock, LOOK_MS);
+  }
+}
+
 function randomText(length: number): string {
   return Array.from({ length }, () => LETTERS[randomInt(LETTERS.length)]).join("");
 }
 
 async function listTokens(plane: Client): Promise<void> {
-  const { items } = await plane.list<AnyObject>(SECRETS, {
+  const { items } = await plane.list<AnyObject>(secrets, {
     namespace: BOOTSTRAP_NAMESPACE,
     fieldSelector: `type=${BOOTSTRAP_TYPE}`,
   });
@@ -227,9 +231,9 @@ async function deleteTokens(plane: Client, given: readonly string[]): Promise<vo
       throw new UsageError("a token is named by its first six characters, a-z and 0-9");
   for (const id of ids) {
     const key = { namespace: BOOTSTRAP_NAMESPACE, name: bootstrapSecretName(id) };
-    if ((await orNothing(plane.get(SECRETS, key))) === undefined)
+    if ((await orNothing(plane.get(secrets, key))) === undefined)
       throw new CommandFailed(`there is no token ${id}`);
-    await orNothing(plane.delete(SECRETS, key));
+    await orNothing(plane.delete(secrets, key));
     print([`token ${id} is deleted`]);
   }
 }

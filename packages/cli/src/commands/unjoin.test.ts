@@ -19,6 +19,6 @@ describe("describeLoad", () => {
       "no workload is on cluster(m1); 1 Work for namespaces and the like will go",
     ],
   ])("%o", (load, line) => {
-    expect(describeLoad("m1", load)).toBe(line);
+    expect(describeLoad("m1", { ...load, shares: [] })).toBe(line);
   });
 });

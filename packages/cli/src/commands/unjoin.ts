@@ -6,6 +6,7 @@ import { confirm, yesOption } from "../confirm.ts";
 import { connect, findPlane, inWords, planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { giveUpShares } from "../forget-shares.ts";
 import { checkClusterName, memberAccess, memberOptions } from "./join.ts";
 
 export const unjoinOptions: readonly OptionDefinition[] = [
@@ -26,6 +27,12 @@ export const unjoinOptions: readonly OptionDefinition[] = [
     help: "Do not wait for workloads to move; a cluster out of reach keeps what is in it",
   },
   yesOption,
+  {
+    name: "forget-shares",
+    type: "switch",
+    commandLineOnly: true,
+    help: "Give up the shares that federated StatefulSets have in the cluster, for ever",
+  },
 ];
 
 export function addUnjoin(program: Command): void {
@@ -49,6 +56,7 @@ async function unjoin(name: string, settings: Settings): Promise<void> {
     const load = await loadOf(plane.client, name);
     process.stdout.write(`${describeLoad(name, load)}\n`);
     if (load.bindings > 0 && !isDryRun && !settings.isOn("yes")) await ask(name, settings);
+    await giveUpShares(plane.client, name, load.shares, settings);
     const { leftInMember } = await unjoinCluster(
       { clock: createRealClock() },
       {

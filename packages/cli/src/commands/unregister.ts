@@ -9,6 +9,7 @@ import type { Command } from "commander";
 import { confirm } from "../confirm.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import { connect, findPlane, type FoundPlane, inWords } from "../find-plane.ts";
+import { giveUpShares } from "../forget-shares.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print } from "../with-plane.ts";
@@ -62,6 +63,7 @@ async function leaveAtPlane(
     const load = await loadOf(plane.client, name);
     print([describeLoad(name, load)]);
     await ask(name, settings, load.bindings > 0);
+    await giveUpShares(plane.client, name, load.shares, settings);
     const { leftInMember } = await unjoinCluster(
       { clock: createRealClock() },
       {

@@ -24,11 +24,23 @@ import {
   openTokenCrypto,
   type TlsServer,
 } from "@lifeboat/apiserver/adapters";
-import { createManager, type KitPorts, type Log, type Service } from "@lifeboat/kit";
+import {
+  createManager,
+  judgeAddressBy,
+  type KitPorts,
+  type Log,
+  type Service,
+} from "@lifeboat/kit";
 import { createInterpretation } from "@lifeboat/controllers/context";
 import { connectMemberOverHttp, createScriptWorkers } from "@lifeboat/controllers/adapters";
 import { createPinoLog, createPromMetrics } from "@lifeboat/kit/adapters";
-import { type ControlPlane, createCertificateKeeper, createControlPlane } from "@lifeboat/plane";
+import {
+  CONTROLLERS_USER,
+  type ControlPlane,
+  createCertificateKeeper,
+  createControlPlane,
+  GATEWAY_USER,
+} from "@lifeboat/plane";
 import { createMemberProxy, type Proxy } from "@lifeboat/proxy/adapters";
 import type { Command } from "commander";
 import {
@@ -43,13 +55,16 @@ import {
   pkiDirectory,
   readRestoredMark,
   refuseHalfRestored,
+  refuseMoved,
   removeRestoredMark,
   storeDirectory,
 } from "../data-directory.ts";
+import { dnsFrom, dnsOptions } from "../dns/dns-options.ts";
+import { openDns, type RunningDns } from "../dns/run-dns.ts";
 import { encryptionFrom, encryptionOptions } from "../encryption.ts";
 import { retiredWarnings } from "../failover-options.ts";
 import { CommandFailed } from "../failure.ts";
-import { type Listen, parseListen, urlHost } from "../listen.ts";
+import { isLoopback, type Listen, parseAdvertise, parseListen, urlHost } from "../listen.ts";
 import {
   MAX_MEMBERS,
   membersDirectory,
@@ -58,6 +73,8 @@ import {
 import { stopMembers, superviseMembers, untilJoined } from "../members/supervise-members.ts";
 import { oidcFrom, oidcOptions } from "../oidc-options.ts";
 import type { OptionDefinition } from "../options.ts";
+import { logLevelOption } from "../process-options.ts";
+import { besideGatewayOptions, gatewayBeside, type OpenTraffic } from "../gateway/open-traffic.ts";
 import { refreshing } from "../plane-certificates.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { isStartedByAnother, STOP_LIMIT_MS, stopOnSignal, type Stopping } from "../stopping.ts";
@@ -78,6 +95,12 @@ export const upOptions: readonly OptionDefinition[] = [
     value: "HOST:PORT",
     default: "127.0.0.1:7443",
     help: "Where the API is served; port 0 takes a free one",
+  },
+  {
+    name: "advertise",
+    type: "text",
+    value: "HOST:PORT",
+    help: "How others reach it: in the server's certificate, in kubeconfigs and for agents that register; default --listen",
   },
   {
     name: "kubeconfig-dir",
@@ -109,15 +132,11 @@ export const upOptions: readonly OptionDefinition[] = [
   ...auditOptions,
   ...memberSizeOptions,
   ...memberModeOptions,
+  ...besideGatewayOptions,
   ...oidcOptions,
+  ...dnsOptions,
   ...controllerOptions,
-  {
-    name: "log-level",
-    type: "text",
-    value: "LEVEL",
-    default: "warn",
-    help: "debug, info, warn, error or silent; logs go to standard error as JSON lines",
-  },
+  logLevelOption("warn"),
 ];
 
 export function addUp(program: Command): void {
@@ -131,21 +150,27 @@ async function up(settings: Settings): Promise<void> {
   const dataDirectory = settings.text("data-dir") ?? defaultDataDirectory();
   const kubeconfigDirectory = settings.text("kubeconfig-dir") ?? dataDirectory;
   const listen = parseListen(settings.requiredText("listen"));
+  const advertise = settings.text("advertise");
+  const advertised = advertise === undefined ? undefined : parseAdvertise(advertise);
+  const hosts = [listen.host, ...(advertised === undefined ? [] : [advertised.host])];
   const tokenFile = settings.text("token-auth-file");
   const tokens = tokenFile === undefined ? new Map() : readTokenFile(tokenFile);
   const level = parseLogLevel(settings.requiredText("log-level"));
   const controllers = controllersFrom(settings);
   const agentTimes = agentTimesFrom(settings);
   const provider = oidcFrom(settings);
+  const names = dnsFrom(settings);
   for (const warning of retiredWarnings(settings)) process.stderr.write(`lifeboat: ${warning}\n`);
   const openAudit = auditFrom(settings);
+  const openGateway = gatewayBeside(settings);
   const encryption = encryptionFrom(settings, dataDirectory);
   makeDirectory(dataDirectory);
   makeDirectory(kubeconfigDirectory);
   refuseHalfRestored(dataDirectory);
+  refuseMoved(dataDirectory);
   const mark = readRestoredMark(dataDirectory);
   const restoredFrom = mark?.takenAt ?? (settings.isOn("restored") ? "" : undefined);
-  const log = createPinoLog({ level });
+  const log = createPinoLog({ level, isHuman: process.stderr.isTTY });
   const ports = {
     clock: createRealClock(),
     random: createRandom(seedFromProcess()),
@@ -165,7 +190,10 @@ async function up(settings: Settings): Promise<void> {
   const pki = await openPki(ports.clock, pkiDirectory(dataDirectory));
   const oidc = provider === undefined ? [] : [createOidc(ports, provider)];
   const scripts = createScriptWorkers();
+  const judgeAddress = judgeAddressBy({ allowsLoopback: allowsLoopbackMembers(settings, listen) });
   let proxy: Proxy | undefined;
+  let traffic: OpenTraffic | undefined;
+  let dns: RunningDns | undefined;
   const plane = await createControlPlane(ports, {
     version,
     tokens,
@@ -174,10 +202,17 @@ async function up(settings: Settings): Promise<void> {
     signer: createSigner(() => pki.authority()),
     restoredFrom,
     auditor: audit.auditor,
+    readyChecks: [
+      ...(openGateway === undefined ? [] : [{ name: "gateway", check: () => traffic?.problem() }]),
+      ...(names === undefined
+        ? []
+        : [{ name: "dns", check: () => (dns === undefined ? "not open" : dns.readiness()) }]),
+    ],
+    tell: (sentence) => process.stderr.write(`lifeboat: ${sentence}\n`),
     work: {
       controllers,
-      proxy: (routes) => (proxy = createMemberProxy(ports, routes)),
-      connect: connectMemberOverHttp(`lifeboat/${version}`),
+      proxy: (routes) => (proxy = createMemberProxy(ports, routes, { judgeAddress })),
+      connect: connectMemberOverHttp(`lifeboat/${version}`, judgeAddress),
       interpretation: (shared, { customizations }) =>
         createInterpretation(shared, customizations, scripts),
       instance: hostname(),
@@ -190,43 +225,66 @@ async function up(settings: Settings): Promise<void> {
     identify: plane.server.identify,
     streams: plane.server.streams,
     metrics: ports.metrics,
-    ...(await pki.server([listen.host])),
+    ...(await pki.server(hosts)),
     clientCa: pki.bundle,
     isRevoked: (certificate) => plane.revocations.isRevoked(certificate),
     ...listen,
     log: ports.log,
   });
   const { port } = await listenOn(tls, listen, plane);
-  const server = `https://${urlHost(listen.host)}:${port}`;
+  const server = `https://${urlHost(advertised?.host ?? listen.host)}:${advertised?.port ?? port}`;
+  if (names !== undefined)
+    dns = await openDns(ports, plane.server.client(CONTROLLERS_USER), names, {
+      instance: hostname(),
+      directory: dataDirectory,
+    });
   const kubeconfig = join(kubeconfigDirectory, "lifeboat.kubeconfig");
   plane.revocations.onChange(() => tls.dropRevoked());
-  const refresh = refreshing({ pki, tls, hosts: [listen.host], server, kubeconfig });
+  const refresh = refreshing({ pki, tls, hosts, server, kubeconfig });
   await refresh();
   const keeper = createCertificateKeeper(
     { ...ports, refresh },
     plane.server.client(UP_USER),
     hostname(),
   );
+  traffic = await openGateway?.(ports, plane.server.client(GATEWAY_USER));
   // Before anybody is told that it runs, and may tell it to stop.
   const stopping = stopOnSignal({ followsParent: isStartedByAnother(process.env, process.ppid) });
-  announce(server, kubeconfig);
+  announce(server, kubeconfig, { traffic, names: dns?.address });
   const settled = {
     members: settings.number("members"),
     nodes: settings.number("member-nodes"),
     startDelaySeconds: Math.ceil(settings.number("member-start-delay") / 1000),
     kubeconfigDirectory: resolve(kubeconfigDirectory),
     planeKubeconfig: resolve(kubeconfig),
+    serveHttp: settings.isOn("serve-http"),
     ...agentTimes,
   };
   const members = (signal: AbortSignal): Promise<void> =>
     runMembers(ports, plane, resolve(dataDirectory), settled, signal);
   await untilStopped(stopping, plane, tls, {
     members,
-    services: createManager(ports, [...keeper, ...oidc]),
+    services: createManager(ports, [
+      ...keeper,
+      ...oidc,
+      ...(traffic === undefined ? [] : [traffic.service]),
+      ...(dns?.services ?? []),
+    ]),
     closeProxy: () => proxy?.close(),
+    closeTraffic: () => traffic?.close(),
   });
+  await dns?.close();
   await audit.close();
   await scripts.close();
+}
+
+/**
+ * Whether members on loopback are reached. Callers of a control plane that listens on loopback alone are on this machine already;
+ * simulated members live there.
+ */
+function allowsLoopbackMembers(settings: Settings, listen: Listen): boolean {
+  const hasMembers = settings.number("members") > 0;
+  return settings.isOn("allow-loopback-members") || hasMembers || isLoopback(listen.host);
 }
 
 /** Looks after the simulated members, where there shall be any, and says when they have joined. */
@@ -254,14 +312,22 @@ async function runMembers(
 /** As whom this process itself reads the API. */
 const UP_USER = { name: "system:lifeboat", groups: ["system:masters"] } as const;
 
-function announce(url: string, kubeconfig: string): void {
+interface BesideTheApi {
+  readonly traffic: OpenTraffic | undefined;
+  /** Where names are answered. */
+  readonly names: string | undefined;
+}
+
+function announce(url: string, kubeconfig: string, { traffic, names }: BesideTheApi): void {
   process.stdout.write(
     [
       `Lifeboat ${version} serves the Kubernetes API at ${url}`,
+      ...(names === undefined ? [] : [`and the federation's names on ${names}`]),
       "",
       `  export KUBECONFIG=${kubeconfig}`,
       "  kubectl get namespaces",
       "",
+      ...(traffic === undefined ? [] : [traffic.announcement, ""]),
       "See workloads survive a cluster: npx lifeboat demo --fast",
       "",
       "ready",
@@ -305,6 +371,7 @@ async function untilStopped(
     readonly members: (signal: AbortSignal) => Promise<void>;
     readonly services: Pick<Service, "run">;
     readonly closeProxy: () => void;
+    readonly closeTraffic: () => Promise<void> | undefined;
   },
 ): Promise<void> {
   const { signal } = stopping;
@@ -317,7 +384,7 @@ async function untilStopped(
   plane.server.beginShutdown();
   stopping.waitFor("connections to close");
   beside.closeProxy();
-  await tls.close(SHUTDOWN_MS);
+  await Promise.all([tls.close(SHUTDOWN_MS), beside.closeTraffic()]);
   stopping.waitFor("controllers and simulated members to stop");
   await running;
   stopping.waitFor("the data directory to take the last writes");

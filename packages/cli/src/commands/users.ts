@@ -5,15 +5,16 @@
  *     users list         who was added, with what, and until when
  */
 import { createHash } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { kubeconfigText, loadKubeconfig, makeCertificateRequest } from "@lifeboat/kit/adapters";
+import { makeCertificateRequest } from "@lifeboat/kit/adapters";
 import { addUser, listUsers } from "@lifeboat/plane";
 import type { Command } from "commander";
-import { CommandFailed, UsageError } from "../failure.ts";
-import { planeOptions, planePaths } from "../find-plane.ts";
+import { UsageError } from "../failure.ts";
+import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
-import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { kubeconfigFor } from "../plane-kubeconfig.ts";
+import { declareOptions, readSettings } from "../settings.ts";
 import { formatTable } from "../table.ts";
 import { print, withPlane } from "../with-plane.ts";
 
@@ -126,26 +127,6 @@ export function checkUser(name: string, groups: readonly string[]): void {
         `"${text}" is of the system; to make an administrator, bind a role: --role cluster-admin`,
       );
   }
-}
-
-/** The kubeconfig of the caller, with the user's certificate in place of the caller's. */
-async function kubeconfigFor(
-  settings: Settings,
-  client: { readonly certificate: string; readonly key: string },
-): Promise<string> {
-  const context = settings.text("context");
-  const { cluster } = await loadKubeconfig({
-    paths: planePaths(settings, process.env),
-    ...(context === undefined ? {} : { context }),
-  });
-  const authority = cluster.certificateAuthority;
-  if (authority === undefined)
-    throw new CommandFailed("the kubeconfig of the control plane names no certificate authority");
-  const ca =
-    authority.kind === "data"
-      ? Buffer.from(authority.base64, "base64").toString("utf8")
-      : await readFile(authority.path, "utf8");
-  return kubeconfigText({ name: "lifeboat", server: cluster.server, ca, client });
 }
 
 function listOf(text: string | undefined): readonly string[] {

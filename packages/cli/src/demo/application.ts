@@ -1,12 +1,13 @@
 /** What the demonstration gives its control plane: an application of five workloads, and when a cluster counts as failed. */
 import {
   type AnyObject,
-  type ClusterTaintPolicy,
   clusterTaintPolicies,
+  type ClusterTaintPolicy,
+  deployments,
+  namespaces,
   type New,
-  type PropagationPolicy,
   propagationPolicies,
-  type Resource,
+  type PropagationPolicy,
 } from "@lifeboat/api";
 import type { Client } from "@lifeboat/kit";
 
@@ -15,21 +16,6 @@ export const NAMESPACE = "demo";
 export const STATE_LABEL = "demo/ready";
 /** The taint of a cluster that does not answer. */
 export const TAINT = "demo/unreachable";
-
-export const deployments: Resource = {
-  group: "apps",
-  version: "v1",
-  plural: "deployments",
-  kind: "Deployment",
-  namespaced: true,
-};
-const namespaces: Resource = {
-  group: "",
-  version: "v1",
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
 
 /** One runs everywhere, a part in each cluster; the others run whole in one cluster and carry state. */
 const SPREAD = { name: "web", replicas: 6 };
@@ -128,7 +114,7 @@ function wholePolicy(): New<PropagationPolicy> {
   };
 }
 
-function deployment(name: string, replicas: number): New<AnyObject> {
+export function deployment(name: string, replicas: number): New<AnyObject> {
   const labels = { app: name };
   return {
     apiVersion: "apps/v1",

@@ -3,13 +3,8 @@ import { findCondition } from "@lifeboat/api";
 import { clusterNamesOf, isOn } from "@lifeboat/core/binding";
 import { readPreservedState } from "@lifeboat/core/propagation/rendering";
 import { STATE_LABEL, TAINT } from "./application.ts";
+import type { Milestone } from "./director.ts";
 import { isWell, oldCopies, readyOf, type Snapshot, workloadsOn } from "./snapshot.ts";
-
-export interface Milestone {
-  /** Tells milestones apart. */
-  readonly id: string;
-  readonly text: string;
-}
 
 export interface Story {
   /** The cluster that dies and returns. */

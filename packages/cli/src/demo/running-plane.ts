@@ -9,6 +9,8 @@ import { PARENT_VARIABLE } from "../stopping.ts";
 
 export interface RunningPlane {
   readonly directory: string;
+  /** What it had printed when its members had joined. */
+  readonly announced: string;
   /** Ends it and its members in order, and removes its directory if nobody asked for it. */
   stop(): Promise<void>;
 }
@@ -38,13 +40,14 @@ export async function startPlane(
     await ended;
     if (givenDirectory === undefined) rmSync(directory, { recursive: true, force: true });
   };
+  let announced: string;
   try {
-    await membersReady(child, ended, signal);
+    announced = await membersReady(child, ended, signal);
   } catch (error) {
     await stop();
     throw error;
   }
-  return { directory: resolve(directory), stop };
+  return { directory: resolve(directory), announced, stop };
 }
 
 function endOf(child: ChildProcess): Promise<void> {
@@ -54,17 +57,17 @@ function endOf(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Resolves when the members have joined; rejects with what it printed when it ends first. */
+/** Resolves with what it printed when the members have joined; rejects with what it printed when it ends first. */
 function membersReady(
   child: ChildProcess,
   ended: Promise<void>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string> {
   let text = "";
   return new Promise((done, reject) => {
     const collect = (chunk: Buffer): void => {
       text = (text + chunk.toString()).slice(-MAX_TEXT);
-      if (/^members ready$/m.test(text)) done();
+      if (/^members ready$/m.test(text)) done(text);
     };
     child.stdout?.on("data", collect);
     child.stderr?.on("data", collect);

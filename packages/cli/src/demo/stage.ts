@@ -39,14 +39,14 @@ export class Stage {
 
   /** A heading and what it means. */
   chapter(title: string, text: string): void {
-    this.#above(["", title, ...hanging("", text), ""]);
+    this.tell(["", title, ...hanging("", text), ""]);
   }
 
   /** Something happened: it stands in the timeline. */
   happened(text: string): void {
     const entry = { atMs: this.#clock.monotonic() - this.#zero, text };
     this.#timeline.push(entry);
-    this.#above(timelineLines([entry]));
+    this.tell(timelineLines([entry]));
   }
 
   /** The table as it is now; drawn only on a terminal. */
@@ -69,7 +69,8 @@ export class Stage {
     this.#drawn = [];
   }
 
-  #above(lines: readonly string[]): void {
+  /** Lines that stay, above a table that is drawn. */
+  tell(lines: readonly string[]): void {
     const drawn = this.#drawn;
     this.#erase();
     this.#screen.write(lines.map((line) => `${line}\n`).join(""));

@@ -2,8 +2,11 @@
 import type { LEADER_ELECTION_TIMES } from "@lifeboat/kit";
 import { type ElectionOptions, MANAGER_LEASE } from "@lifeboat/plane";
 import { controllerOptions } from "../controller-options.ts";
+import { dnsOptions } from "../dns/dns-options.ts";
 import { UsageError } from "../failure.ts";
+import { besideGatewayOptions } from "../gateway/open-traffic.ts";
 import type { OptionDefinition } from "../options.ts";
+import { logLevelOption } from "../process-options.ts";
 import type { Settings } from "../settings.ts";
 
 export const managerOptions: readonly OptionDefinition[] = [
@@ -77,14 +80,10 @@ export const managerOptions: readonly OptionDefinition[] = [
     default: ":8081",
     help: "Where /livez, /readyz and /metrics are served over HTTP; port 0 takes a free one",
   },
+  ...dnsOptions,
+  ...besideGatewayOptions,
   ...controllerOptions,
-  {
-    name: "log-level",
-    type: "text",
-    value: "LEVEL",
-    default: "warn",
-    help: "debug, info, warn, error or silent; logs go to standard error as JSON lines",
-  },
+  logLevelOption("warn"),
 ];
 
 /** How the leader is elected; undefined: not at all. Throws UsageError when the times cannot work together. */

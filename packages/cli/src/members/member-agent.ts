@@ -15,7 +15,7 @@ import { clusters, isRefused, orNothing } from "@lifeboat/api";
 import { addMs, type Clock, sleep } from "@lifeboat/base";
 import type { Client, Log } from "@lifeboat/kit";
 import { connectByKubeconfig, loadKubeconfig } from "@lifeboat/kit/adapters";
-import type { HostedAgent } from "@lifeboat/plane";
+import { AGENT_NODE_FLAGS, type HostedAgent } from "@lifeboat/plane";
 import { pinsOf } from "../ca-pin.ts";
 import { obtainIdentity } from "../commands/register.ts";
 import { makeToken, wayIn } from "../commands/token.ts";
@@ -232,7 +232,7 @@ class MemberAgent implements HostedAgent {
       ...agentFlags(times),
     };
     const written = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
-    return [...process.execArgv, process.argv[1] ?? "", "agent", ...written];
+    return [...process.execArgv, ...AGENT_NODE_FLAGS, process.argv[1] ?? "", "agent", ...written];
   }
 }
 

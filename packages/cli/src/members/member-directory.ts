@@ -19,6 +19,8 @@ export interface MembersSettings {
   readonly startDelaySeconds: number;
   readonly kubeconfigDirectory: string;
   readonly planeKubeconfig: string;
+  /** Whether the Services of members answer HTTP requests on loopback. */
+  readonly serveHttp: boolean;
   /** The times of the members' agents; absent: the control plane reaches the members (Push). */
   readonly agents?: AgentTimes;
 }

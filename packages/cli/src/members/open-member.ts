@@ -48,6 +48,8 @@ export interface OpenMemberOptions {
   readonly directory: string;
   readonly kubeconfigDirectory: string;
   readonly spec: SimulatedMemberSpec;
+  /** The first two parts of load-balancer addresses. */
+  readonly addressPrefix: string;
   /** Absent: a push member. */
   readonly pull?: {
     readonly times: AgentTimes;
@@ -74,7 +76,8 @@ export async function openMember(
   ports: OpenMemberPorts,
   options: OpenMemberOptions,
 ): Promise<OpenedMember> {
-  const { name, directory, spec } = options;
+  const { name, directory, spec, addressPrefix } = options;
+  const addressed = (model: ModelOptions): ModelOptions => ({ ...model, addressPrefix });
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const token = remembered(join(directory, "token"), newToken);
   const impersonatorToken = remembered(join(directory, "impersonator-token"), newToken);
@@ -90,7 +93,7 @@ export async function openMember(
         [token, { name: "lifeboat", groups: ["system:masters", "system:authenticated"] }],
         [impersonatorToken, IMPERSONATOR_USER],
       ]),
-      model: modelOptions(spec),
+      model: addressed(modelOptions(spec)),
     },
   );
   const pki = await openPki(ports.clock, join(directory, "pki"));
@@ -115,7 +118,10 @@ export async function openMember(
     caBundle: pki.ca,
   };
   const line = await openLine(ports, options, kubeconfig);
-  const faulty = rememberingFaults(line?.cutting(member) ?? member, faultsFile);
+  const faulty = {
+    ...rememberingFaults(line?.cutting(member) ?? member, faultsFile),
+    setModel: (model: ModelOptions) => member.setModel(addressed(model)),
+  };
   await faulty.setFaults(faults);
   return {
     hosted: { member: faulty, access, spec, ...(line !== undefined && { agent: line.agent }) },
@@ -126,6 +132,8 @@ export async function openMember(
     },
   };
 }
+
+type ModelOptions = ReturnType<typeof modelOptions>;
 
 /** The member, which writes down its faults before it shows them. */
 function rememberingFaults(member: SimulatedMember, file: string): SimulatedMember {

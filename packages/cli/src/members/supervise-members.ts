@@ -185,7 +185,8 @@ function argumentsOf(settings: MembersSettings, dataDirectory: string): readonly
     ...(settings.agents !== undefined && agentFlags(settings.agents)),
   };
   const written = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
-  return [...process.execArgv, process.argv[1] ?? "", "members", ...written];
+  const switches = settings.serveHttp ? ["--serve-http"] : [];
+  return [...process.execArgv, process.argv[1] ?? "", "members", ...written, ...switches];
 }
 
 function signalTo(pid: number, signal: NodeJS.Signals): void {

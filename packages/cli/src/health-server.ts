@@ -5,6 +5,8 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { CommandFailed } from "./failure.ts";
+import type { Listen } from "./listen.ts";
 
 export interface HealthChecks {
   /** Why the process does not serve; undefined: it does. */
@@ -21,7 +23,7 @@ const REQUEST_MS = 10_000;
 
 export async function serveHealth(
   checks: HealthChecks,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port }: Listen,
 ): Promise<HealthServer> {
   const server: Server = createServer({ requestTimeout: REQUEST_MS }, (incoming, outgoing) => {
     incoming.resume();
@@ -43,7 +45,12 @@ export async function serveHealth(
     else answer(404, "/livez, /readyz and /metrics are here\n");
   });
   server.listen(port, host);
-  await once(server, "listening");
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandFailed(`cannot listen on ${host}:${port}: ${why}`);
+  }
   return {
     port: (server.address() as AddressInfo).port,
     close: () => {

@@ -1,0 +1,425 @@
+/**
+ * What a person orders about evacuations beyond a single one: `lifeboat evacuations approve|rate|pause|resume`.
+ *
+ * An approval is written on the Evacuation that it is for; pauses and a rate on the record of the fleet. Each is a compare and swap.
+ */
+import {
+  clusters,
+  type Evacuation,
+  type EvacuationApproval,
+  evacuations,
+  formatKey,
+  isRefused,
+  namespaces,
+  orNothing,
+} from "@lifeboat/api";
+import { addMs, formatDuration, formatTime, type Instant, plainMoment } from "@lifeboat/base";
+import { createRealClock } from "@lifeboat/base/adapters";
+import { changeRecord, readRecord } from "@lifeboat/controllers/context";
+import { readSettings as readPublished } from "@lifeboat/controllers/operating";
+import {
+  fleetHealth,
+  isolationOf,
+  overrideOf,
+  overrideUntil,
+  type PauseTarget,
+  rateOf,
+  rateReasons,
+  withPause,
+} from "@lifeboat/core/failover/evacuation";
+import {
+  evacuationEntries,
+  letGoBy,
+  type ListedEntry,
+  withApproval,
+} from "@lifeboat/core/operating";
+import type { Client } from "@lifeboat/kit";
+import type { Command } from "commander";
+import { allBindings } from "../all-bindings.ts";
+import { approvalModeOf } from "../approval-mode.ts";
+import { dryRunOption, existingCluster } from "../change-cluster.ts";
+import { existingEvacuation, setPaused, slicesOf } from "../change-evacuation.ts";
+import { confirm, yesOption } from "../confirm.ts";
+import { CommandFailed, UsageError } from "../failure.ts";
+import { findBinding, parseWorkload } from "../find-binding.ts";
+import { planeOptions } from "../find-plane.ts";
+import type { OptionDefinition } from "../options.ts";
+import { reasonOption } from "../reasoned-client.ts";
+import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { ratesOf } from "../status-text.ts";
+import { print, withPlane } from "../with-plane.ts";
+import { hanging } from "../wrap.ts";
+
+/** A person's word about one call: no variable narrows or widens it. */
+const clusterOption = (help: string): OptionDefinition => ({
+  name: "cluster",
+  type: "text",
+  value: "NAME",
+  commandLineOnly: true,
+  help,
+});
+const namespaceOption = (help: string): OptionDefinition => ({
+  name: "namespace",
+  short: "n",
+  type: "text",
+  value: "NAME",
+  commandLineOnly: true,
+  help,
+});
+
+export const pauseOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  {
+    name: "all",
+    type: "switch",
+    commandLineOnly: true,
+    help: "The whole fleet, and evacuations to come",
+  },
+  clusterOption("All evacuations of a cluster, and those to come"),
+  namespaceOption("The workloads of a namespace, in all evacuations"),
+  reasonOption,
+];
+
+export const approveOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  clusterOption("The evacuations of this cluster that are under way"),
+  namespaceOption("Only the workloads of this namespace"),
+  {
+    name: "workload",
+    type: "text",
+    value: "KIND/NAME",
+    commandLineOnly: true,
+    help: "Only this workload, in the namespace that -n names (default)",
+  },
+  {
+    name: "for",
+    type: "duration",
+    value: "TIME",
+    min: 1000,
+    commandLineOnly: true,
+    help: "The approval expires after this time; without it, it ends with the evacuation",
+  },
+  reasonOption,
+  dryRunOption,
+  yesOption,
+];
+
+const MAX_RATE = 100;
+const LONGEST_OVERRIDE_MS = 7 * 24 * 3_600_000;
+
+export const rateOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  {
+    name: "set",
+    type: "number",
+    value: "N",
+    min: 0,
+    max: MAX_RATE,
+    commandLineOnly: true,
+    help: "How many workloads leave per second for a time, also where the fleet's own rate is 0",
+  },
+  {
+    name: "for",
+    type: "duration",
+    value: "TIME",
+    min: 1000,
+    max: LONGEST_OVERRIDE_MS,
+    commandLineOnly: true,
+    help: "How long; then the fleet decides again",
+  },
+  reasonOption,
+  { name: "clear", type: "switch", commandLineOnly: true, help: "End what was set" },
+  dryRunOption,
+  yesOption,
+];
+
+export function addEvacuationOrders(parent: Command): void {
+  addSwitch(parent, "pause", "Stop evacuations: nothing more is released", true);
+  addSwitch(parent, "resume", "Let evacuations go on", false);
+  const approve = parent
+    .command("approve")
+    .description("Let workloads leave that wait for a person's approval")
+    .argument("[NAME]", "the evacuation, such as member1-1");
+  declareOptions(approve, approveOptions).action((name: string | undefined) => {
+    const settings = readSettings(approve, approveOptions);
+    const given = [name, settings.text("cluster"), settings.text("namespace")];
+    if (given.every((one) => one === undefined))
+      throw new UsageError("the name of an evacuation, --cluster or --namespace is needed");
+    if (name !== undefined && settings.text("cluster") !== undefined)
+      throw new UsageError("the name of an evacuation and --cluster exclude each other");
+    return withPlane(settings, (plane) => approveAll(plane, name, settings));
+  });
+  const rate = parent
+    .command("rate")
+    .description("Show how fast workloads may leave, or set it for a time");
+  declareOptions(rate, rateOptions).action(() => {
+    const settings = readSettings(rate, rateOptions);
+    return withPlane(settings, (plane) => changeRate(plane, settings));
+  });
+}
+
+function addSwitch(parent: Command, verb: string, description: string, paused: boolean): void {
+  const command = parent
+    .command(verb)
+    .description(description)
+    .argument("[NAME]", "the evacuation; or --all, --cluster or --namespace");
+  declareOptions(command, pauseOptions).action((name: string | undefined) => {
+    const settings = readSettings(command, pauseOptions);
+    const [cluster, namespace] = [settings.text("cluster"), settings.text("namespace")];
+    const targets: readonly PauseTarget[] = [
+      ...(settings.isOn("all") ? [{ of: "all" as const }] : []),
+      ...(cluster === undefined ? [] : [{ of: "cluster" as const, name: cluster }]),
+      ...(namespace === undefined ? [] : [{ of: "namespace" as const, name: namespace }]),
+    ];
+    if (targets.length + (name === undefined ? 0 : 1) !== 1)
+      throw new UsageError(
+        `the name of an evacuation, --all, --cluster or --namespace is needed to ${verb}; one of them`,
+      );
+    return withPlane(settings, async (plane) => {
+      const [target] = targets;
+      if (target !== undefined) await switchMany(plane, target, paused);
+      else if (name !== undefined) await switchOne(plane, name, paused);
+    });
+  });
+}
+
+async function switchOne(plane: Client, name: string, paused: boolean): Promise<void> {
+  const isChanged = await setPaused(plane, name, paused);
+  const what = paused ? "paused" : "resumed";
+  print([`evacuation/${name} ${isChanged ? what : `already ${what}`}`]);
+}
+
+async function switchMany(plane: Client, target: PauseTarget, paused: boolean): Promise<void> {
+  if (paused) await refuseUnknown(plane, target);
+  const isChanged = await changeRecord(plane, (parts) => {
+    const spec = withPause(parts.spec, target, paused);
+    return spec === parts.spec ? parts : { ...parts, spec };
+  });
+  const of = target.of === "all" ? "" : ` of ${target.of} ${target.name}`;
+  const what = paused ? "paused" : "resumed";
+  print([`all evacuations${of} ${isChanged ? what : `already ${what}`}`]);
+  if (paused) return;
+  const { items } = await plane.list(evacuations);
+  const still = items.filter(
+    ({ spec, status }) =>
+      spec.paused &&
+      status?.finishedAt === undefined &&
+      (target.of !== "cluster" || spec.cluster === target.name),
+  );
+  if (still.length === 0) return;
+  const names = still.map(({ metadata }) => metadata.name).join(", ");
+  print([`paused by themselves, until they are resumed by name: ${names}`]);
+}
+
+/** A pause of what does not exist is a slip of the pen, and stops nothing. */
+async function refuseUnknown(plane: Client, target: PauseTarget): Promise<void> {
+  if (target.of === "cluster") await existingCluster(plane, target.name);
+  if (target.of !== "namespace") return;
+  const key = { namespace: "", name: target.name };
+  if ((await orNothing(plane.get(namespaces, key))) === undefined)
+    throw new CommandFailed(`there is no namespace "${target.name}"`);
+}
+
+interface Approving {
+  readonly evacuation: Evacuation;
+  readonly lets: readonly ListedEntry[];
+}
+
+/** Shows what would leave, asks once, and writes one approval per evacuation that it is for. */
+async function approveAll(
+  plane: Client,
+  name: string | undefined,
+  settings: Settings,
+): Promise<void> {
+  const now = createRealClock().now();
+  const approval = await approvalFrom(plane, settings, now);
+  const found = await evacuationsFor(plane, name, settings.text("cluster"));
+  const plans = await Promise.all(found.map((one) => planFor(plane, one, approval, now)));
+  const waiting = plans.filter(({ lets }) => lets.length > 0);
+  if (waiting.length === 0) {
+    print(["nothing waits for this approval"]);
+    return;
+  }
+  const text = waiting.map(approvalText).join(" ");
+  if (settings.isOn("dry-run")) {
+    print([...hanging("", text), "nothing was changed (dry run)"]);
+    return;
+  }
+  if (!settings.isOn("yes")) await confirm(text, "Approve it?");
+  for (const { evacuation, lets } of waiting) {
+    const isChanged = await writeApproval(plane, evacuation.metadata.name, approval);
+    const what = `${lets.length} workload${lets.length === 1 ? "" : "s"}`;
+    print([
+      `evacuation/${evacuation.metadata.name} ${isChanged ? `approved: ${what} may leave` : "already approved"}`,
+    ]);
+  }
+}
+
+async function approvalFrom(
+  plane: Client,
+  settings: Settings,
+  now: Instant,
+): Promise<EvacuationApproval> {
+  const workload = settings.text("workload");
+  const namespace = settings.text("namespace");
+  const reason = settings.text("reason");
+  const scope =
+    workload === undefined
+      ? { ...(namespace !== undefined && { namespace }) }
+      : { uid: await uidOf(plane, workload, namespace) };
+  return {
+    at: formatTime(now),
+    ...(settings.isOnCommandLine("for") && {
+      expiresAt: formatTime(addMs(now, settings.number("for"))),
+    }),
+    ...scope,
+    ...(reason !== undefined && { reason }),
+  };
+}
+
+async function uidOf(plane: Client, workload: string, namespace = "default"): Promise<string> {
+  return (await findBinding(plane, parseWorkload(workload, namespace))).metadata.uid;
+}
+
+/** Those that are not over: an approval of one that is has nothing to let go. */
+async function evacuationsFor(
+  plane: Client,
+  name: string | undefined,
+  cluster: string | undefined,
+): Promise<readonly Evacuation[]> {
+  if (name !== undefined) return [await existingEvacuation(plane, name)];
+  if (cluster !== undefined) await existingCluster(plane, cluster);
+  const { items } = await plane.list(evacuations);
+  return items.filter(
+    ({ spec, status }) =>
+      status?.finishedAt === undefined && (cluster === undefined || spec.cluster === cluster),
+  );
+}
+
+async function planFor(
+  plane: Client,
+  evacuation: Evacuation,
+  approval: EvacuationApproval,
+  now: Instant,
+): Promise<Approving> {
+  const moment = plainMoment(now);
+  const entries = evacuationEntries({
+    evacuation,
+    slices: await slicesOf(plane, evacuation.metadata.name),
+    bindings: await allBindings(plane),
+    approval: approvalModeOf(await readPublished(plane)),
+    moment,
+  });
+  return { evacuation, lets: letGoBy(entries, approval, moment) };
+}
+
+const NAMED = 5;
+
+function approvalText({ evacuation: { metadata, spec }, lets }: Approving): string {
+  const names = lets.slice(0, NAMED).map(({ entry }) => {
+    const { namespace = "" } = entry.binding;
+    return `${entry.resource.kind} ${formatKey({ namespace, name: entry.resource.name })}`;
+  });
+  const more = lets.length > NAMED ? ` and ${lets.length - NAMED} more` : "";
+  const [verb, what] = lets.length === 1 ? ["leaves", "workload"] : ["leave", "workloads"];
+  return `${metadata.name}: ${lets.length} ${what} ${verb} ${spec.cluster}: ${names.join(", ")}${more}.`;
+}
+
+async function writeApproval(
+  plane: Client,
+  name: string,
+  approval: EvacuationApproval,
+): Promise<boolean> {
+  for (;;) {
+    const evacuation = await existingEvacuation(plane, name);
+    const { resourceVersion } = evacuation.metadata;
+    const approvals = withApproval(evacuation, approval, plainMoment(createRealClock().now()));
+    if (approvals === undefined)
+      throw new CommandFailed(
+        `evacuation "${name}" has as many approvals as it can hold: approve all of it, or a namespace`,
+      );
+    if (approvals === evacuation.spec.approvals) return false;
+    const body = { metadata: { resourceVersion }, spec: { approvals } };
+    try {
+      await plane.patch(evacuations, { namespace: "", name }, { type: "merge", body });
+      return true;
+    } catch (error) {
+      if (!isRefused(error, "Conflict")) throw error;
+    }
+  }
+}
+
+async function changeRate(plane: Client, settings: Settings): Promise<void> {
+  const isSet = settings.isOnCommandLine("set");
+  if (isSet && settings.isOn("clear")) throw new UsageError("--set and --clear exclude each other");
+  if (isSet) await setRate(plane, settings);
+  else if (settings.isOn("clear")) await clearRate(plane, settings);
+  else print(await rateLines(plane));
+}
+
+async function setRate(plane: Client, settings: Settings): Promise<void> {
+  if (!settings.isOnCommandLine("for")) throw new UsageError("--for is needed with --set");
+  const reason = settings.requiredText("reason");
+  const perSecond = settings.number("set");
+  const forMs = settings.number("for");
+  const now = createRealClock().now();
+  const before = await rateNow(plane, now);
+  const text =
+    `The rate of the whole fleet becomes ${perSecond} per second for ${formatDuration(forMs)}; ` +
+    `it is ${before.perSecond} now (${before.reason}).`;
+  if (settings.isOn("dry-run")) {
+    print([...hanging("", text), "nothing was changed (dry run)"]);
+    return;
+  }
+  if (perSecond > before.perSecond && !settings.isOn("yes")) await confirm(text, "Set it?");
+  const setAt = createRealClock().now();
+  const rateOverride = {
+    perSecond,
+    setAt: formatTime(setAt),
+    until: formatTime(addMs(setAt, forMs)),
+    reason,
+  };
+  await changeRecord(plane, (parts) => ({ ...parts, spec: { ...parts.spec, rateOverride } }));
+  print([`the rate is ${perSecond} per second until ${rateOverride.until}`]);
+}
+
+async function clearRate(plane: Client, settings: Settings): Promise<void> {
+  if (settings.isOn("dry-run")) {
+    print([...(await rateLines(plane)), "nothing was changed (dry run)"]);
+    return;
+  }
+  const isChanged = await changeRecord(plane, (parts) => {
+    const { rateOverride, ...spec } = parts.spec;
+    return rateOverride === undefined ? parts : { ...parts, spec };
+  });
+  print([isChanged ? "the fleet decides about the rate again" : "no rate was set"]);
+}
+
+async function rateNow(plane: Client, now: Instant): Promise<ReturnType<typeof rateOf>> {
+  const { items } = await plane.list(clusters);
+  const { isolationAgreedAt, rateOverride } = (await readRecord(plane))?.spec ?? {};
+  const { isIsolated } = isolationOf(items, isolationAgreedAt);
+  const override = overrideOf(rateOverride, plainMoment(now));
+  const rates = ratesOf(await readPublished(plane));
+  return rateOf({ ...fleetHealth(items), isIsolated, override }, rates);
+}
+
+async function rateLines(plane: Client): Promise<readonly string[]> {
+  const now = createRealClock().now();
+  const { perSecond, reason } = await rateNow(plane, now);
+  const { rateOverride } = (await readRecord(plane))?.spec ?? {};
+  const until = overrideUntil(rateOverride, plainMoment(now));
+  return [
+    ...hanging("", `${perSecond} per second, ${reason}: ${rateReasons[reason]}`),
+    ...(rateOverride === undefined || until === undefined
+      ? []
+      : hanging(
+          "",
+          `a person set ${rateOverride.perSecond} per second until ${formatTime(until)}: ${rateOverride.reason}`,
+        )),
+    ...hanging(
+      "",
+      "to set another one: lifeboat evacuations rate --set N --for TIME --reason TEXT",
+    ),
+  ];
+}

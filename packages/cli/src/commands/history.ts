@@ -1,0 +1,74 @@
+/**
+ * `lifeboat history [WORKLOAD|CLUSTER|EVACUATION]`: what the control plane decided and what people did, oldest first. With -o json
+ * the entries as they are stored, for a post-mortem.
+ */
+import { ledgerSlices } from "@lifeboat/api";
+import { addMs } from "@lifeboat/base";
+import { createRealClock } from "@lifeboat/base/adapters";
+import { readLedger } from "@lifeboat/core/history";
+import type { Client } from "@lifeboat/kit";
+import type { Command } from "commander";
+import { UsageError } from "../failure.ts";
+import { namespaceOption, parseWorkload } from "../find-binding.ts";
+import { planeOptions } from "../find-plane.ts";
+import { chosenEntries, type HistoryFilter, historyLines } from "../history/history-text.ts";
+import type { OptionDefinition } from "../options.ts";
+import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { print, withPlane } from "../with-plane.ts";
+
+export const historyOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  namespaceOption,
+  {
+    name: "since",
+    type: "duration",
+    value: "TIME",
+    min: 1,
+    commandLineOnly: true,
+    help: "Only what is younger than this, such as 2h",
+  },
+  {
+    name: "output",
+    short: "o",
+    type: "text",
+    value: "FORMAT",
+    default: "text",
+    help: "text or json",
+  },
+];
+
+export function addHistory(program: Command): void {
+  const command = program
+    .command("history")
+    .description("Show what the control plane decided and what people did")
+    .argument(
+      "[ABOUT]",
+      "a workload (deployment/web), or the name of a cluster or evacuation; default everything",
+    );
+  declareOptions(command, historyOptions).action((about: string | undefined) => {
+    const settings = readSettings(command, historyOptions);
+    const output = settings.requiredText("output");
+    if (output !== "text" && output !== "json")
+      throw new UsageError(`--output: "${output}" is not valid: text or json is needed`);
+    const filter = filterFrom(about, settings);
+    return withPlane(settings, (plane) => show(plane, filter, output));
+  });
+}
+
+function filterFrom(about: string | undefined, settings: Settings): HistoryFilter {
+  const since =
+    settings.text("since") === undefined
+      ? {}
+      : { since: addMs(createRealClock().now(), -settings.number("since")) };
+  if (about === undefined) return since;
+  if (!about.includes("/")) return { ...since, name: about };
+  return { ...since, workload: parseWorkload(about, settings.requiredText("namespace")) };
+}
+
+async function show(plane: Client, filter: HistoryFilter, output: "text" | "json"): Promise<void> {
+  const { items } = await plane.list(ledgerSlices);
+  const entries = chosenEntries(readLedger(items), filter);
+  if (output === "json") print([JSON.stringify({ entries }, null, 2)]);
+  else if (entries.length > 0) print(historyLines(entries));
+  else process.stderr.write("the history tells nothing about that\n");
+}

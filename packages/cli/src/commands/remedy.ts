@@ -1,0 +1,126 @@
+/**
+ * `lifeboat remedy`: takes traffic away from a cluster by hand, and shows all Remedies. It writes nothing but Remedies: what
+ * `block` makes is an ordinary one without conditions, named after the cluster, which `kubectl` shows and deletes as well.
+ */
+import {
+  clusters,
+  isRefused,
+  type New,
+  orNothing,
+  type Remedy,
+  remedies,
+  TRAFFIC_CONTROL,
+} from "@lifeboat/api";
+import { causeOf } from "@lifeboat/core/remedy/actions";
+import type { Client } from "@lifeboat/kit";
+import type { Command } from "commander";
+import { dryRunOption, existingCluster } from "../change-cluster.ts";
+import { CommandFailed } from "../failure.ts";
+import { planeOptions } from "../find-plane.ts";
+import type { OptionDefinition } from "../options.ts";
+import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { remedyLines } from "../traffic-text.ts";
+import { print, withPlane } from "../with-plane.ts";
+
+export const remedyOptions = planeOptions;
+export const remedyChangeOptions: readonly OptionDefinition[] = [...planeOptions, dryRunOption];
+
+export function addRemedy(program: Command): void {
+  const remedy = program
+    .command("remedy")
+    .description("Take traffic away from a cluster, give it back, and show all Remedies");
+  const list = remedy
+    .command("list", { isDefault: true })
+    .description("Show every Remedy and the clusters on which it acts");
+  declareOptions(list, remedyOptions).action(async () => {
+    await withPlane(readSettings(list, remedyOptions), async (plane) => {
+      const found = (await plane.list(remedies)).items;
+      print(remedyLines(found, (await plane.list(clusters)).items));
+    });
+  });
+  addChange(remedy, "block", "Take the traffic of all ingresses away from a cluster", block);
+  addChange(remedy, "unblock", "Give a cluster its traffic back", unblock);
+}
+
+type Change = (plane: Client, cluster: string, settings: Settings) => Promise<void>;
+
+function addChange(parent: Command, verb: string, description: string, change: Change): void {
+  const command = parent
+    .command(verb)
+    .description(description)
+    .argument("<CLUSTER>", "the cluster's name");
+  declareOptions(command, remedyChangeOptions).action(async (cluster: string) => {
+    const settings = readSettings(command, remedyChangeOptions);
+    await withPlane(settings, (plane) => change(plane, cluster, settings));
+  });
+}
+
+/** The Remedy that `block` makes. */
+export function blockOf(cluster: string): New<Remedy> {
+  return {
+    apiVersion: `${remedies.group}/${remedies.version}`,
+    kind: remedies.kind,
+    metadata: { name: `block-${cluster}` },
+    spec: { clusterAffinity: { clusterNames: [cluster] }, actions: [TRAFFIC_CONTROL] },
+  };
+}
+
+async function block(plane: Client, cluster: string, settings: Settings): Promise<void> {
+  await existingCluster(plane, cluster);
+  const dryRun = settings.isOn("dry-run");
+  const remedy = blockOf(cluster);
+  const suffix = dryRun ? " (dry run)" : "";
+  try {
+    await plane.create(remedies, remedy, { dryRun });
+    print([`remedy/${remedy.metadata.name} takes the traffic away from ${cluster}${suffix}`]);
+  } catch (error) {
+    if (!isRefused(error, "AlreadyExists")) throw error;
+    const found = await orNothing(plane.get(remedies, keyOf(cluster)));
+    if (found === undefined || !isBlock(found, cluster))
+      throw new CommandFailed(
+        `there is another Remedy ${remedy.metadata.name}: delete it, or name the cluster in it`,
+      );
+    print([`cluster/${cluster} is blocked already`]);
+  }
+}
+
+async function unblock(plane: Client, cluster: string, settings: Settings): Promise<void> {
+  const dryRun = settings.isOn("dry-run");
+  const found = await orNothing(plane.get(remedies, keyOf(cluster)));
+  if (found !== undefined && isBlock(found, cluster)) {
+    await plane.delete(remedies, keyOf(cluster), { dryRun });
+    print([`remedy/${found.metadata.name} is deleted${dryRun ? " (dry run)" : ""}`]);
+  } else print([`cluster/${cluster} is not blocked by \`lifeboat remedy block\``]);
+  const others = await othersOn(plane, cluster);
+  if (others.length > 0)
+    print([
+      `these Remedies still block ${cluster}: ${others.join(", ")}; see lifeboat remedy list`,
+    ]);
+}
+
+async function othersOn(plane: Client, name: string): Promise<readonly string[]> {
+  const cluster = await orNothing(plane.get(clusters, { namespace: "", name }));
+  if (cluster === undefined) return [];
+  return (await plane.list(remedies)).items
+    .filter((remedy) => remedy.metadata.name !== keyOf(name).name)
+    .filter(({ spec }) => (spec.actions ?? []).includes(TRAFFIC_CONTROL))
+    .filter((remedy) => causeOf(remedy, cluster) !== undefined)
+    .map(({ metadata }) => metadata.name);
+}
+
+function keyOf(cluster: string) {
+  return { namespace: "", name: blockOf(cluster).metadata.name ?? "" };
+}
+
+/** Whether a Remedy is what `block` would make: one that was written by hand under the same name is left alone. */
+function isBlock({ spec }: Remedy, cluster: string): boolean {
+  const { clusterAffinity, decisionMatches = [], actions = [] } = spec;
+  const names = clusterAffinity?.clusterNames ?? [];
+  return (
+    decisionMatches.length === 0 &&
+    names.length === 1 &&
+    names[0] === cluster &&
+    actions.length === 1 &&
+    actions[0] === TRAFFIC_CONTROL
+  );
+}

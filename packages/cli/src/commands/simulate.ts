@@ -1,0 +1,116 @@
+/**
+ * `lifeboat simulate --fail CLUSTER`: what would happen if these clusters failed now. The live control plane is read once;
+ * its own code plays the failure in this process, on a virtual clock. Nothing is written anywhere.
+ *
+ * Exit code 0: every workload runs whole elsewhere. 3: some do not.
+ */
+import { clusters } from "@lifeboat/api";
+import type { Client } from "@lifeboat/kit";
+import type { PlayedFailure } from "@lifeboat/sim";
+import type { Command } from "commander";
+import { CommandFailed, UsageError } from "../failure.ts";
+import { planeOptions } from "../find-plane.ts";
+import { GAPS, openLivePlay, playOptions, playOutput } from "../live-play.ts";
+import type { OptionDefinition } from "../options.ts";
+import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { everyLines, failureLines, isLost, snapshotLine } from "../simulate-text.ts";
+import { print, withPlane } from "../with-plane.ts";
+
+export const simulateOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  {
+    name: "fail",
+    type: "text",
+    value: "CLUSTER,…",
+    commandLineOnly: true,
+    help: "The clusters that fail, all at once",
+  },
+  {
+    name: "region",
+    type: "text",
+    value: "REGION",
+    commandLineOnly: true,
+    help: "All clusters of this region fail",
+  },
+  {
+    name: "every",
+    type: "switch",
+    commandLineOnly: true,
+    help: "Each cluster fails alone, one play after another",
+  },
+  {
+    name: "rate",
+    type: "number",
+    value: "N",
+    min: 0,
+    commandLineOnly: true,
+    help: "Play with this --resource-eviction-rate instead of the one that is set",
+  },
+  ...playOptions,
+];
+
+export function addSimulate(program: Command): void {
+  const command = program
+    .command("simulate")
+    .description("Play the failure of clusters on a copy of the control plane; touches nothing")
+    .addHelpText(
+      "after",
+      `
+Exit code 0: every workload would run whole elsewhere; 3: some would not.
+Pods start as fast as in simulated members; Pull members are played as Push ones.`,
+    );
+  declareOptions(command, simulateOptions).action(() => {
+    const settings = readSettings(command, simulateOptions);
+    return withPlane(settings, (plane) => simulate(plane, settings));
+  });
+}
+
+async function simulate(plane: Client, settings: Settings): Promise<void> {
+  const output = playOutput(settings);
+  const failures = await failuresFrom(plane, settings);
+  const live = await openLivePlay(plane);
+  const rate = settings.text("rate");
+  const controllers = {
+    ...live.controllers,
+    ...(rate === undefined ? {} : { resourceEvictionRate: settings.number("rate") }),
+  };
+  const plays: PlayedFailure[] = [];
+  for (const fail of failures)
+    plays.push(await live.failure({ fail, controllers, limitMs: settings.number("for") }));
+  const facts = live.facts();
+  if (output === "json") print([JSON.stringify({ snapshot: facts, plays }, null, 2)]);
+  else {
+    const lines = settings.isOn("every") ? everyLines(plays) : plays.flatMap(failureLines);
+    print([...snapshotLine(facts), "", ...lines]);
+  }
+  if (plays.some(({ workloads }) => workloads.some(isLost))) process.exitCode = GAPS;
+}
+
+/** The clusters of each play. */
+async function failuresFrom(
+  plane: Client,
+  settings: Settings,
+): Promise<readonly (readonly string[])[]> {
+  const named = settings.text("fail");
+  const region = settings.text("region");
+  const every = settings.isOn("every");
+  if ([named !== undefined, region !== undefined, every].filter(Boolean).length !== 1)
+    throw new UsageError("one of --fail, --region and --every is needed: which clusters fail?");
+  const { items } = await plane.list(clusters);
+  const known = items.map(({ metadata }) => metadata.name);
+  if (every) return known.map((name) => [name]);
+  const fail =
+    named === undefined
+      ? items.filter(({ spec }) => spec.region === region).map(({ metadata }) => metadata.name)
+      : [...new Set(named.split(",").map((name) => name.trim()))].filter((name) => name !== "");
+  const unknown = fail.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new CommandFailed(
+      `there is no cluster "${unknown}"; joined are ${known.join(", ") || "none"}`,
+    );
+  if (fail.length === 0)
+    throw new CommandFailed(
+      named === undefined ? `no cluster has the region "${region}"` : "--fail names no cluster",
+    );
+  return [fail];
+}

@@ -1,0 +1,86 @@
+/**
+ * `lifeboat watch`: what happens in the fleet, as it happens. On a terminal the evacuations under way are drawn below; elsewhere there
+ * is a line for each thing, and with -o json a document per line. `evacuations watch` is the same for one evacuation.
+ */
+import { createRealClock } from "@lifeboat/base/adapters";
+import type { Client } from "@lifeboat/kit";
+import type { Command } from "commander";
+import { UsageError } from "../failure.ts";
+import { planeOptions } from "../find-plane.ts";
+import type { OptionDefinition } from "../options.ts";
+import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { stopOnSignal } from "../stopping.ts";
+import { watchFleet, type WatchFleetParts } from "../watch/watch-fleet.ts";
+import { withPlane } from "../with-plane.ts";
+
+export const watchOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  {
+    name: "output",
+    short: "o",
+    type: "text",
+    value: "FORMAT",
+    default: "text",
+    help: "text or json (a document per line)",
+  },
+];
+
+export function addWatch(program: Command): void {
+  const command = program
+    .command("watch")
+    .description("Follow what happens in the fleet, until Ctrl-C");
+  declareOptions(command, watchOptions).action(() =>
+    followFleet(readSettings(command, watchOptions)),
+  );
+}
+
+/** `evacuation`: only this one, "" for the one that is under way. */
+export function followFleet(settings: Settings, evacuation?: string): Promise<void> {
+  const output = settings.requiredText("output");
+  if (output !== "text" && output !== "json")
+    throw new UsageError(`--output: "${output}" is not valid: text or json is needed`);
+  return withPlane(settings, (plane) => follow(plane, output, evacuation));
+}
+
+async function follow(
+  plane: Client,
+  output: "text" | "json",
+  evacuation: string | undefined,
+): Promise<void> {
+  const stop = stopOnSignal();
+  const { stdin, stdout } = process;
+  const isTerminal = stdout.isTTY && output === "text";
+  const hasKeys = isTerminal && stdin.isTTY;
+  const parts: WatchFleetParts = {
+    clock: createRealClock(),
+    plane,
+    output,
+    screen: {
+      isTerminal,
+      write: (text) => stdout.write(text),
+      rows: () => (isTerminal ? stdout.rows : undefined),
+    },
+    ...(evacuation === undefined ? {} : { evacuation }),
+    ...(hasKeys ? { onKey: readKeys } : {}),
+  };
+  try {
+    await watchFleet(parts, stop.signal);
+  } finally {
+    if (hasKeys) {
+      stdin.setRawMode(false);
+      stdin.pause();
+    }
+    stop.release();
+  }
+}
+
+/** Ctrl-C comes as a key too, because the terminal no longer makes a signal of it. */
+function readKeys(handler: (key: string) => void): void {
+  const { stdin } = process;
+  stdin.setRawMode(true);
+  stdin.setEncoding("utf8");
+  stdin.on("data", (text: string) => {
+    for (const key of text) handler(key);
+  });
+  stdin.resume();
+}

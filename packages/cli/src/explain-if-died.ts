@@ -1,0 +1,163 @@
+/**
+ * The rest of `lifeboat explain`: what would become of the workload if one of its clusters died now, and what the history tells of it.
+ * Also reads what that takes from the control plane.
+ */
+import {
+  clusterPropagationPolicies,
+  clusterTaintPolicies,
+  humanDuration,
+  type KubeObject,
+  type LedgerEntry,
+  ledgerSlices,
+  orNothing,
+  propagationPolicies,
+  type ResourceBinding,
+  Refused,
+} from "@lifeboat/api";
+import type { Instant } from "@lifeboat/base";
+import { discover } from "@lifeboat/controllers/context";
+import { clusterNamesOf, purgeModeOf } from "@lifeboat/core/binding";
+import { readLedger } from "@lifeboat/core/history";
+import {
+  decideIfDied,
+  type IfDied,
+  type IfDiedSettings,
+  type IfDiedView,
+  sharesOf,
+} from "@lifeboat/core/operating";
+import { claimOf } from "@lifeboat/core/propagation/matching";
+import { clusterOfWork } from "@lifeboat/core/propagation/works";
+import type { Client } from "@lifeboat/kit";
+import { publishedControllers } from "./controller-options.ts";
+import type { FailoverView } from "./explain-failover.ts";
+import { CommandFailed } from "./failure.ts";
+import type { NamedWorkload } from "./find-binding.ts";
+import { historyLines } from "./history/history-text.ts";
+import { hanging } from "./wrap.ts";
+
+/** Everything beside the placement that is explained. */
+export interface Foresight {
+  readonly ifDied: readonly IfDied[];
+  /** Of the workload, oldest first. */
+  readonly history: readonly LedgerEntry[];
+}
+
+const SHOWN_ENTRIES = 8;
+
+/** Decides what would happen for each cluster that the workload is in. */
+export async function foresee(
+  plane: Client,
+  found: FailoverView & { readonly bindings: readonly ResourceBinding[] },
+  now: Instant,
+): Promise<Foresight> {
+  const { binding } = found;
+  const template = await templateOf(plane, binding);
+  const policy = await policyOf(plane, binding);
+  const { items: taintPolicies } = await plane.list(clusterTaintPolicies);
+  const base: Omit<IfDiedView, "cluster" | "work"> = {
+    binding,
+    template: template as IfDiedView["template"],
+    policy,
+    clusters: found.clusters,
+    bindings: found.bindings,
+    taintPolicies,
+    settings: settingsOf(found.settings),
+  };
+  const ifDied = clusterNamesOf(binding).map((cluster) => {
+    const work = found.works.find((one) => clusterOfWork(one) === cluster);
+    return decideIfDied({ ...base, cluster, work }, now);
+  });
+  const all = readLedger((await plane.list(ledgerSlices)).items);
+  const history = all.filter(({ subject }) => subject.uid === binding.metadata.uid);
+  return { ifDied, history };
+}
+
+/** What the controllers of the control plane run with. */
+function settingsOf(published: FailoverView["settings"]): IfDiedSettings {
+  const options = publishedControllers(published);
+  return {
+    failover: options.failover,
+    statefulFailoverInjection: options.statefulFailoverInjection,
+    purgeMode: purgeModeOf(options.noExecutePurgeMode, "Gracefully"),
+    failureThresholdMs: options.clusterFailureThresholdMs,
+    approval: options.evacuationApproval,
+  };
+}
+
+async function templateOf(
+  plane: Client,
+  { spec }: ResourceBinding,
+): Promise<KubeObject | undefined> {
+  const { apiVersion, kind, name, namespace = "" } = spec.resource;
+  const { resources } = await discover(plane);
+  const resource = resources.find(
+    (one) =>
+      one.kind === kind &&
+      (one.group === "" ? one.version : `${one.group}/${one.version}`) === apiVersion,
+  );
+  return resource && orNothing(plane.get(resource, { namespace, name }));
+}
+
+async function policyOf(plane: Client, binding: ResourceBinding): Promise<KubeObject | undefined> {
+  const claim = claimOf(binding);
+  if (claim === undefined) return undefined;
+  const { namespace, name } = claim;
+  return namespace === ""
+    ? orNothing(plane.get(clusterPropagationPolicies, { namespace, name }))
+    : orNothing(plane.get(propagationPolicies, { namespace, name }));
+}
+
+/** Why there is no binding: the object is not there, or no policy claims it. */
+export async function whyNoBinding(plane: Client, named: NamedWorkload): Promise<CommandFailed> {
+  const { kind, name, namespace } = named;
+  const given = (kind.split(".")[0] ?? kind).toLowerCase();
+  const { resources } = await discover(plane);
+  const resource = resources.find(
+    (one) => one.kind.toLowerCase() === given || one.plural === given || one.plural === `${given}s`,
+  );
+  if (resource === undefined)
+    return new CommandFailed(
+      `the control plane has no kind "${kind}": deployment/web is an example`,
+    );
+  const place = resource.namespaced ? ` in the namespace "${namespace}" (-n NAME)` : "";
+  const key = { namespace: resource.namespaced ? namespace : "", name };
+  try {
+    await plane.get(resource, key);
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status.code !== 404) throw error;
+    return new CommandFailed(`there is no ${resource.kind} "${name}"${place}`);
+  }
+  return new CommandFailed(
+    `no policy claims ${resource.kind} "${name}"${place}: it stays on the control plane until a PropagationPolicy selects it`,
+  );
+}
+
+/** The lines for people, at most 80 columns. */
+export function foresightLines({ ifDied, history }: Foresight): readonly string[] {
+  const parts = ifDied.flatMap((one) => ["", ...ifDiedLines(one)]);
+  if (history.length === 0) return parts;
+  const shown = history.slice(-SHOWN_ENTRIES);
+  const left = history.length - shown.length;
+  const more = left === 0 ? "" : ` (the last ${shown.length} of ${history.length})`;
+  return [...parts, "", `History${more}:`, ...historyLines(shown)];
+}
+
+function ifDiedLines(one: IfDied): readonly string[] {
+  return [
+    ...hanging(`If ${one.cluster} died: `, verdict(one)),
+    ...one.preconditions.flatMap(({ name, holds, text }) =>
+      hanging(`  ${holds ? "✓" : "✗"} ${name.padEnd(9)}`, text),
+    ),
+  ];
+}
+
+function verdict({ moves, leavesAfterMs, targets, preconditions }: IfDied): string {
+  const after = leavesAfterMs === undefined ? "" : ` after ${humanDuration(leavesAfterMs)}`;
+  if (moves) return `it moves to ${sharesOf(targets)}${after} at the earliest.`;
+  const missing = preconditions.filter(({ holds }) => !holds).map(({ name }) => name);
+  const only = missing.length === 1 && missing[0] === "fence";
+  if (only) return `it leaves${after}, and starts on ${sharesOf(targets)} once it is fenced.`;
+  if (missing.length === 1 && missing[0] === "approval")
+    return `it moves to ${sharesOf(targets)}${after} at the earliest, once a person approves it.`;
+  return `it stays there: ${missing.join(", ")}.`;
+}

@@ -1,0 +1,74 @@
+/** Plays something on a copy of the live control plane, by its own code, in this process. Only `run` loads the simulation. */
+import { createRealClock, drainPromises } from "@lifeboat/base/adapters";
+import { readSettings as readPublished } from "@lifeboat/controllers/operating";
+import type { Client } from "@lifeboat/kit";
+import type { ControllersOptions } from "@lifeboat/plane";
+import type {
+  FailureRequest,
+  PlayedChange,
+  PlayedFailure,
+  PlayFrom,
+  PlayRequest,
+} from "@lifeboat/sim";
+import { publishedControllers } from "./controller-options.ts";
+import { UsageError } from "./failure.ts";
+import type { OptionDefinition } from "./options.ts";
+import type { Settings } from "./settings.ts";
+import type { SnapshotFacts } from "./simulate-text.ts";
+
+/** The exit code when a workload does not run whole at the end. */
+export const GAPS = 3;
+
+export const playOptions: readonly OptionDefinition[] = [
+  {
+    name: "for",
+    type: "duration",
+    value: "TIME",
+    default: "24h",
+    min: 1000,
+    help: "The longest that is played; it ends earlier when nothing moves any more",
+  },
+  {
+    name: "output",
+    short: "o",
+    type: "text",
+    value: "FORMAT",
+    default: "text",
+    help: "text or json",
+  },
+];
+
+export function playOutput(settings: Settings): "text" | "json" {
+  const output = settings.requiredText("output");
+  if (output !== "text" && output !== "json")
+    throw new UsageError(`--output: "${output}" is not valid: text or json is needed`);
+  return output;
+}
+
+export interface LivePlay {
+  /** What the controllers of the live control plane run with. */
+  readonly controllers: ControllersOptions;
+  failure(request: FailureRequest): Promise<PlayedFailure>;
+  change(request: PlayRequest): Promise<PlayedChange>;
+  /** Of the snapshot, and how old it is now. */
+  facts(): SnapshotFacts;
+}
+
+/** Reads the control plane once; every play starts from what was read. */
+export async function openLivePlay(plane: Client): Promise<LivePlay> {
+  // Loaded here: no other command needs the simulation.
+  const { imagesFromSnapshot, playChange, playFailure, readSnapshot } =
+    await import("@lifeboat/sim");
+  const clock = createRealClock();
+  const ports = { drain: drainPromises };
+  const takenAt = clock.now();
+  const snapshot = await readSnapshot(plane, takenAt);
+  const controllers = publishedControllers(await readPublished(plane));
+  const from: PlayFrom = { snapshot, images: await imagesFromSnapshot(ports, snapshot) };
+  return {
+    controllers,
+    failure: (request) => playFailure(ports, from, request),
+    change: (request) => playChange(ports, from, request),
+    facts: () => ({ takenAt, version: snapshot.version, ageMs: clock.now() - takenAt }),
+  };
+}

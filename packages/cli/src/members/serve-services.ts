@@ -1,0 +1,164 @@
+/**
+ * HTTP servers behind the Services of a simulated member (`--serve-http`), so that requests can be watched as they move.
+ *
+ * 1. A Service of type LoadBalancer has a loopback address of its own (127.x.y.z) and is served there, on its own ports. Ports
+ *    below 1024 need the right to listen there, as on any machine.
+ * 2. Only ready pods that the selector matches answer, in turn. Without one the port is closed, as that of a load balancer without
+ *    endpoints; requests under way are answered.
+ * 3. The answer names cluster, Service and pod. `?delay=MS` delays it, up to a minute.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { type AnyObject, formatKey, keyOf, pods, services } from "@lifeboat/api";
+import { type Clock, soon } from "@lifeboat/base";
+import { integerAt, listAt, textAt, textsAt } from "@lifeboat/core";
+import { createManager, Informer, type KitPorts, type Log, type Service } from "@lifeboat/kit";
+import type { SimulatedMember } from "@lifeboat/plane";
+
+const MAX_DELAY_MS = 60_000;
+const READER = { name: "system:member-services", groups: ["system:masters"] } as const;
+
+/**
+ * The first half of the load-balancer addresses of a member. Each member has its own, so that no two Services of a fleet get the
+ * same address: on loopback where they are served, else of the shared address space (RFC 6598), where nothing listens.
+ */
+export function addressPrefix(name: string, isServed: boolean): string {
+  const number = Number(/\d+$/.exec(name)?.[0] ?? 0);
+  return isServed ? `127.${100 + (number % 100)}` : `100.${64 + (number % 64)}`;
+}
+
+/** Builds the servers of one member; they run until the signal aborts. */
+export function createServiceServers(ports: KitPorts, member: SimulatedMember): Service {
+  const client = member.server.client(READER);
+  const objects = new Informer(ports, client, services);
+  const running = new Informer(ports, client, pods);
+  const servers = new ServiceServers(ports, member.name, objects, running);
+  const work: Service = { name: "services", run: (signal) => servers.run(signal) };
+  return createManager(ports, [objects, running, work]);
+}
+
+/** One address and port of a Service. */
+interface Wanted {
+  readonly host: string;
+  readonly port: number;
+  readonly service: AnyObject;
+}
+
+class ServiceServers {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #cluster: string;
+  readonly #services: Informer<AnyObject>;
+  readonly #pods: Informer<AnyObject>;
+  readonly #open = new Map<string, Server>();
+  #turn = 0;
+
+  constructor(
+    { clock, log }: KitPorts,
+    cluster: string,
+    objects: Informer<AnyObject>,
+    running: Informer<AnyObject>,
+  ) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#cluster = cluster;
+    this.#services = objects;
+    this.#pods = running;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await this.#services.whenSynced(signal);
+    if (!(await this.#pods.whenSynced(signal))) return;
+    let isDue = false;
+    const look = (): void => {
+      if (isDue) return;
+      isDue = true;
+      soon(() => {
+        isDue = false;
+        if (!signal.aborted) this.#look();
+      });
+    };
+    const ends = [this.#services.onChange(look), this.#pods.onChange(look)];
+    look();
+    await new Promise<void>((resolve) => {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    for (const end of ends) end();
+    for (const server of this.#open.values()) close(server);
+    this.#open.clear();
+  }
+
+  #look(): void {
+    const wanted = new Map(this.#services.list().flatMap((service) => this.#wantedOf(service)));
+    for (const [id, server] of this.#open)
+      if (!wanted.has(id)) {
+        this.#open.delete(id);
+        close(server);
+      }
+    for (const [id, one] of wanted) if (!this.#open.has(id)) this.#listen(id, one);
+  }
+
+  #wantedOf(service: AnyObject): readonly (readonly [string, Wanted])[] {
+    const [host = ""] = listAt(service, "status", "loadBalancer", "ingress").map((one) =>
+      textAt(one, "ip"),
+    );
+    if (!host.startsWith("127.") || this.#readyPods(service).length === 0) return [];
+    return listAt(service, "spec", "ports").flatMap((one) => {
+      const port = integerAt(one, "port");
+      return port === undefined ? [] : [[`${host}:${port}`, { host, port, service }] as const];
+    });
+  }
+
+  #readyPods(service: AnyObject): readonly AnyObject[] {
+    const selector = Object.entries(textsAt(service, "spec", "selector"));
+    if (selector.length === 0) return [];
+    return this.#pods.list().filter((pod) => {
+      const { namespace, deletionTimestamp, labels = {} } = pod.metadata;
+      if (namespace !== service.metadata.namespace || deletionTimestamp !== undefined) return false;
+      return selector.every(([key, value]) => labels[key] === value) && isReady(pod);
+    });
+  }
+
+  #listen(id: string, { host, port, service }: Wanted): void {
+    const server = createServer((request, response) => this.#answer(service, request, response));
+    server.keepAliveTimeout = 60_000;
+    this.#open.set(id, server);
+    server.once("error", (error) => {
+      if (this.#open.get(id) === server) this.#open.delete(id);
+      this.#log.warn("a Service of a simulated member cannot be served", {
+        cluster: this.#cluster,
+        service: formatKey(keyOf(service)),
+        error,
+      });
+    });
+    server.listen({ host, port });
+  }
+
+  #answer(service: AnyObject, request: IncomingMessage, response: ServerResponse): void {
+    request.resume();
+    const current = this.#services.get(keyOf(service)) ?? service;
+    const ready = this.#readyPods(current);
+    const pod = ready[this.#turn++ % Math.max(1, ready.length)]?.metadata.name ?? "";
+    const url = new URL(request.url ?? "/", "http://service");
+    const delayMs = Math.min(MAX_DELAY_MS, Number(url.searchParams.get("delay") ?? 0) || 0);
+    const { namespace = "", name } = current.metadata;
+    const body = { cluster: this.#cluster, namespace, service: name, pod, path: url.pathname };
+    const send = (): void => {
+      response.writeHead(200, { "content-type": "application/json", "x-cluster": this.#cluster });
+      response.end(`${JSON.stringify(body)}\n`);
+    };
+    if (delayMs > 0) this.#clock.after(delayMs, send);
+    else send();
+  }
+}
+
+function isReady(pod: AnyObject): boolean {
+  return listAt(pod, "status", "conditions").some(
+    (one) => textAt(one, "type") === "Ready" && textAt(one, "status") === "True",
+  );
+}
+
+/** No new connections; requests under way are answered. */
+function close(server: Server): void {
+  server.close();
+  server.closeIdleConnections();
+}

@@ -1,0 +1,195 @@
+/** `lifeboat status` drawn again and again, for programs, and with what metrics tell about probes. */
+import type { Cluster } from "@lifeboat/api";
+import { instantOf, VirtualClock } from "@lifeboat/base";
+import { drainPromises } from "@lifeboat/base/adapters";
+import { describe, expect, it } from "vitest";
+import { failingProbes } from "./failing-probes.ts";
+import { showStatus, type ShownStatus, watchStatus } from "./show-status.ts";
+import type { StatusView } from "./status-text.ts";
+
+const now = instantOf(Date.UTC(2026, 0, 1));
+
+function cluster(name: string, syncMode: "Push" | "Pull" = "Push", ready = "True"): Cluster {
+  return {
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { name, uid: name, resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
+    spec: { syncMode },
+    status: {
+      conditions: [
+        {
+          type: "Ready",
+          status: ready as "True",
+          reason: "",
+          message: "",
+          lastTransitionTime: "2025-12-31T23:57:50Z",
+        },
+      ],
+    },
+  };
+}
+
+const view = (changes: Partial<StatusView> = {}): StatusView => ({
+  leader: undefined,
+  settings: { "feature-gates": "Failover=true" },
+  clusters: [cluster("a")],
+  policies: [],
+  evacuations: [],
+  bindings: [],
+  budget: undefined,
+  brake: "off: deletions go on",
+  trafficBrake: undefined,
+  nameServers: [],
+  ...changes,
+});
+
+describe("clusters that do not answer and count as Ready", () => {
+  const sample = (metric: string, name: string, ago: number): string =>
+    `${metric}{member_cluster="${name}"} ${(now - ago) / 1000}`;
+  const success = (name: string, ago: number): string =>
+    sample("lifeboat_cluster_last_success_timestamp_seconds", name, ago);
+  const observed = (name: string, ago: number): string =>
+    sample("cluster_last_observed_timestamp_seconds", name, ago);
+
+  it.each<[string, Cluster, string[], object | undefined]>([
+    ["answers", cluster("a"), [success("a", 9000), observed("a", 9000)], undefined],
+    [
+      "was probed in vain",
+      cluster("a"),
+      [success("a", 12_000), observed("a", 2000)],
+      { forMs: 12_000, leftMs: 18_000 },
+    ],
+    [
+      "is about to count as down",
+      cluster("a"),
+      [success("a", 35_000), observed("a", 2000)],
+      { forMs: 35_000, leftMs: 0 },
+    ],
+    ["never answered", cluster("a"), [observed("a", 2000)], undefined],
+    ["pulls, and was heard of", cluster("a", "Pull"), [success("a", 12_000)], undefined],
+    [
+      "pulls, and is silent",
+      cluster("a", "Pull"),
+      [success("a", 25_000)],
+      { forMs: 25_000, leftMs: 15_000 },
+    ],
+    ["has a neighbour in vain", cluster("a"), [success("b", 12_000), observed("b", 0)], undefined],
+    [
+      "has samples that are no numbers",
+      cluster("a"),
+      ['lifeboat_cluster_last_success_timestamp_seconds{member_cluster="a"} NaN'],
+      undefined,
+    ],
+  ])("%s", (_name, one, lines, expected) => {
+    const found = failingProbes(lines.join("\n"), [one], {}, now).get("a");
+    if (expected === undefined) expect(found).toBeUndefined();
+    else expect(found).toEqual(expected);
+  });
+
+  it("the thresholds are those that the control plane runs with", () => {
+    const metrics = [success("a", 12_000), observed("a", 2000)].join("\n");
+    const settings = { "cluster-failure-threshold": "1m" };
+    expect(failingProbes(metrics, [cluster("a")], settings, now).get("a")?.leftMs).toBe(48_000);
+  });
+
+  it("are shown with both times", () => {
+    const probes = new Map([["a", { forMs: 12_000, leftMs: 18_000 }]]);
+    const options = { output: "text", isColoured: false, isOneLine: false } as const;
+    expect(showStatus(view({ probes }), now, options).lines).toContain(
+      "a        -          takes work  ready, no answer for 12s, down in 18s at the",
+    );
+  });
+});
+
+describe("the same for programs", () => {
+  const options = { output: "json", isColoured: false, isOneLine: false } as const;
+  it("is one document with times that people can read, and nothing that is not known", () => {
+    const { lines, exitCode } = showStatus(
+      view({ clusters: [cluster("a"), cluster("b", "Push", "False")] }),
+      now,
+      options,
+    );
+    expect(exitCode).toBe(3);
+    expect(JSON.parse(lines.join("\n"))).toMatchObject({
+      at: "2026-01-01T00:00:00Z",
+      verdict: "Degraded",
+      sentence: "DEGRADED: no workloads, 1 of 2 clusters down",
+      exitCode: 3,
+      waits: [],
+      clusters: [{ name: "a" }, { name: "b", health: "NotReady", since: "2025-12-31T23:57:50Z" }],
+      failover: { reason: "NoPolicy", rate: { perSecond: 0.5 } },
+    });
+    expect(lines.join("\n")).not.toContain('"healthy": null');
+  });
+
+  it("is one line per look when it is watched", () => {
+    expect(showStatus(view(), now, { ...options, isOneLine: true }).lines).toHaveLength(1);
+  });
+});
+
+it("colours the first word only where it is asked for", () => {
+  const shown = (isColoured: boolean): string =>
+    showStatus(view(), now, { output: "text", isColoured, isOneLine: false }).lines.join("\n");
+  expect(shown(false)).not.toContain("\u001b");
+  expect(shown(true).startsWith("\u001b[1m\u001b[32mWELL\u001b[0m: ")).toBe(true);
+});
+
+describe("watching", () => {
+  const watched = (isTerminal: boolean, looks: readonly (ShownStatus | Error)[], rows?: number) => {
+    const clock = new VirtualClock(now, drainPromises);
+    const stop = new AbortController();
+    const written: string[] = [];
+    let next = 0;
+    const ended = watchStatus(
+      {
+        clock,
+        screen: { isTerminal, rows: () => rows, write: (text) => void written.push(text) },
+        look: async () => {
+          const one = looks[next++] ?? looks.at(-1);
+          if (one instanceof Error || one === undefined) throw one ?? new Error("none");
+          return Promise.resolve(one);
+        },
+        words: (error) => `UNKNOWN: ${(error as Error).message}`,
+      },
+      2000,
+      stop.signal,
+    );
+    return { clock, stop, written, ended };
+  };
+  const shown = (text: string, exitCode: number): ShownStatus => ({ lines: [text], exitCode });
+
+  it("draws every 2 seconds until it is asked to end, with the code of the last page", async () => {
+    const { clock, stop, written, ended } = watched(true, [shown("one", 0), shown("two", 4)]);
+    await clock.advance(1999);
+    expect(written).toEqual(["\u001b[H\u001b[2Jone\n"]);
+    await clock.advance(1);
+    expect(written).toHaveLength(2);
+    stop.abort();
+    await clock.advance(0);
+    expect(await ended).toBe(4);
+  });
+
+  it("leaves out the last lines where the terminal is too low, never the first", async () => {
+    const lines = ["one", "two", "three", "four", "five"];
+    const { clock, stop, written, ended } = watched(true, [{ lines, exitCode: 0 }], 4);
+    await clock.advance(0);
+    expect(written).toEqual(["\u001b[H\u001b[2Jone\ntwo\n… 3 more lines: lifeboat status\n"]);
+    stop.abort();
+    await clock.advance(0);
+    await ended;
+  });
+
+  it("shows that it knows nothing while the control plane does not answer, and goes on", async () => {
+    const { clock, stop, written, ended } = watched(false, [
+      shown("one", 0),
+      new Error("no answer"),
+      shown("three", 0),
+      new Error("no answer"),
+    ]);
+    await clock.advance(6000);
+    expect(written).toEqual(["one\n", "UNKNOWN: no answer\n", "three\n", "UNKNOWN: no answer\n"]);
+    stop.abort();
+    await clock.advance(0);
+    expect(await ended).toBe(3);
+  });
+});

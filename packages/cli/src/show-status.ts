@@ -1,0 +1,117 @@
+/** `lifeboat status` as text or JSON, once or again and again. */
+import { type Clock, formatTime, type Instant, sleep } from "@lifeboat/base";
+import type { StatusPage } from "@lifeboat/core/operating";
+import type { FailingProbe } from "./failing-probes.ts";
+import type { Screen } from "./follow-evacuation.ts";
+import { pageOf, stateOfFleet, statusLines, type StatusView } from "./status-text.ts";
+
+export interface ShownStatus {
+  readonly lines: readonly string[];
+  readonly exitCode: number;
+}
+
+export interface ShowOptions {
+  readonly output: "text" | "json";
+  readonly isColoured: boolean;
+  /** Of JSON: for programs that read a document per line. */
+  readonly isOneLine: boolean;
+}
+
+export function showStatus(view: StatusView, now: Instant, options: ShowOptions): ShownStatus {
+  const page = pageOf(view, now);
+  const { exitCode } = page;
+  if (options.output === "json") {
+    const text = JSON.stringify(statusJson(view, page, now), null, options.isOneLine ? 0 : 2);
+    return { lines: [text], exitCode };
+  }
+  const lines = statusLines(view, now);
+  return { lines: options.isColoured ? coloured(lines, page) : lines, exitCode };
+}
+
+/** The same view for programs. Times are RFC 3339; what is not known is absent. */
+function statusJson(view: StatusView, page: StatusPage, now: Instant): object {
+  const { reason, message, mayMove, rate } = stateOfFleet(view, now);
+  const timeOf = (time: Instant | undefined) => (time === undefined ? undefined : formatTime(time));
+  return {
+    at: formatTime(now),
+    ...page,
+    clusters: page.clusters.map((row) => ({
+      ...row,
+      since: timeOf(row.since),
+      pending: row.pending.map((one) => ({ ...one, due: timeOf(one.due) })),
+      ...(row.health === "Ready" && probeJson(view.probes?.get(row.name))),
+    })),
+    failover: { reason, message, mayMove, rate },
+    brake: view.brake,
+    trafficBrake: view.trafficBrake,
+  };
+}
+
+function probeJson(probe: FailingProbe | undefined): object {
+  if (probe === undefined) return {};
+  const { forMs, leftMs } = probe;
+  return {
+    noAnswerForSeconds: Math.round(forMs / 1000),
+    downInSecondsAtTheEarliest: Math.round(leftMs / 1000),
+  };
+}
+
+const GREEN = "\u001b[32m";
+const RED = "\u001b[31m";
+const YELLOW = "\u001b[33m";
+const BOLD = "\u001b[1m";
+const PLAIN = "\u001b[0m";
+
+const COLOURS: Readonly<Record<StatusPage["verdict"], string>> = {
+  Well: GREEN,
+  Empty: GREEN,
+  Waits: YELLOW,
+  Degraded: RED,
+  Unknown: YELLOW,
+};
+
+/** The word that the first line begins with. */
+function coloured([first = "", ...rest]: readonly string[], { verdict }: StatusPage): string[] {
+  return [first.replace(/^[A-Z]+/, (word) => `${BOLD}${COLOURS[verdict]}${word}${PLAIN}`), ...rest];
+}
+
+/** The first lines matter most: on a terminal that is too low the last ones are left out, so that nothing scrolls. */
+function fitting(lines: readonly string[], rows: number | undefined): readonly string[] {
+  if (rows === undefined || rows < 3 || lines.length < rows) return lines;
+  const shown = lines.slice(0, rows - 2);
+  return [...shown, `… ${lines.length - shown.length} more lines: lifeboat status`];
+}
+
+const CLEAR = "\u001b[H\u001b[2J";
+const UNKNOWN = 3;
+
+export interface WatchParts {
+  readonly clock: Clock;
+  /** How many lines a terminal shows; absent: all. */
+  readonly screen: Screen & { readonly rows?: () => number | undefined };
+  readonly look: () => Promise<ShownStatus>;
+  /** What is shown when the control plane cannot be read; throws what it cannot explain. */
+  readonly words: (error: unknown) => string;
+}
+
+/** Draws the page again and again until the signal; answers the exit code of the last one. */
+export async function watchStatus(
+  { clock, screen, look, words }: WatchParts,
+  everyMs: number,
+  signal: AbortSignal,
+): Promise<number> {
+  let exitCode: number;
+  do {
+    let text: string;
+    try {
+      const shown = await look();
+      ({ exitCode } = shown);
+      text = fitting(shown.lines, screen.rows?.()).join("\n");
+    } catch (error) {
+      text = words(error);
+      exitCode = UNKNOWN;
+    }
+    if (!signal.aborted) screen.write(screen.isTerminal ? `${CLEAR}${text}\n` : `${text}\n`);
+  } while (await sleep(clock, everyMs, signal));
+  return exitCode;
+}

@@ -1,0 +1,148 @@
+/** What a played failure means, in lines for people: times are counted from the failure. */
+import { formatDuration, formatTime, type Instant } from "@lifeboat/base";
+import {
+  outcomeReasons,
+  type PlayedCluster,
+  type PlayedFailure,
+  type PlayedWorkload,
+} from "@lifeboat/sim";
+import { columns, hanging } from "./wrap.ts";
+
+/** Whether no whole copy of the workload runs at the end. */
+export function isLost({ reason }: PlayedWorkload): boolean {
+  return reason !== "Moved" && reason !== "Remains";
+}
+
+function isMoved({ reason }: PlayedWorkload): boolean {
+  return reason === "Moved";
+}
+
+export interface SnapshotFacts {
+  readonly takenAt: Instant;
+  readonly version: string;
+  /** Between reading it and this report. */
+  readonly ageMs: number;
+}
+
+export function snapshotLine({ takenAt, version, ageMs }: SnapshotFacts): readonly string[] {
+  const age = span(ageMs);
+  return hanging(
+    "",
+    `Snapshot of ${formatTime(takenAt)} (version ${version}, ${age} old). Nothing is touched.`,
+  );
+}
+
+export function failureLines(played: PlayedFailure): readonly string[] {
+  const { fail, workloads, clusters, untouched } = played;
+  const moved = workloads.filter(isMoved);
+  const remain = workloads.filter(({ reason }) => reason === "Remains");
+  const left = workloads.filter(isLost);
+  return [
+    `If ${fail.join(" and ")} failed now:`,
+    ...clusters.flatMap(clusterLines),
+    ...hanging("", `  ${summaryOf(played)}`).map((line) => line.trimEnd()),
+    ...(moved.length === 0
+      ? []
+      : [
+          "",
+          ...columns(
+            ["WORKLOAD", "LEAVES", "WHOLE", "FROM → TO"],
+            moved.map((one) => [
+              one.workload,
+              at(one.leftAt),
+              at(one.wholeAt),
+              `${one.before} → ${one.after}`,
+            ]),
+          ),
+        ]),
+    ...(remain.length === 0
+      ? []
+      : [
+          "",
+          "One copy fewer, whole elsewhere:",
+          ...columns(["WORKLOAD", "WHY"], remain.map(whyRow)),
+        ]),
+    ...(left.length === 0
+      ? []
+      : [
+          "",
+          "Not whole at the end:",
+          ...columns(["WORKLOAD", "WHY"], left.map(whyRow)),
+          ...reasonLines(left),
+        ]),
+    ...(untouched === 0
+      ? []
+      : ["", `${count(untouched, "workload")} without a copy there: no change.`]),
+    ...(played.isCutOff
+      ? ["", ...hanging("", `Still moving after ${span(played.playedMs)}: play longer with --for.`)]
+      : []),
+  ];
+}
+
+function clusterLines({ name, notReadyAt, failedAt }: PlayedCluster): readonly string[] {
+  if (notReadyAt === undefined && failedAt === undefined) return [`  ${name}: nothing is noticed`];
+  const ready = notReadyAt === undefined ? "" : `not Ready after ${span(notReadyAt)}`;
+  const taint =
+    failedAt === undefined ? "no taint moves its workloads" : `tainted after ${span(failedAt)}`;
+  return hanging("  ", `${name}: ${[ready, taint].filter((part) => part !== "").join(", ")}`);
+}
+
+function summaryOf({ workloads }: PlayedFailure): string {
+  if (workloads.length === 0) return "no workload has a copy there.";
+  const whole = workloads.filter((one) => !isLost(one)).length;
+  const moved = workloads.filter(isMoved);
+  const parts = [
+    `${whole} of ${count(workloads.length, "workload")} run whole elsewhere`,
+    ...(moved.length === 0 ? [] : [`the last after ${lastOf(moved)}`]),
+  ];
+  const left = workloads.length - whole;
+  return `${parts.join(", ")}${left === 0 ? "" : `; ${left} do not`}.`;
+}
+
+function whyRow({ workload, after, reason, message }: PlayedWorkload): readonly string[] {
+  const where = after === "" ? "no cluster" : after;
+  return [workload, `${reason}, on ${where}${message === "" ? "" : `: ${message}`}`];
+}
+
+function reasonLines(left: readonly PlayedWorkload[]): readonly string[] {
+  const reasons = [...new Set(left.map(({ reason }) => reason))];
+  return ["", ...reasons.flatMap((reason) => hanging(`${reason}: `, outcomeReasons[reason]))];
+}
+
+/** One line per cluster: what its failure alone would do. */
+export function everyLines(plays: readonly PlayedFailure[]): readonly string[] {
+  return columns(
+    ["FAILS", "AFFECTED", "WHOLE", "AFTER", "GAPS"],
+    plays.map(({ fail, workloads }) => {
+      const moved = workloads.filter(isMoved);
+      const gaps = workloads
+        .filter(isLost)
+        .map(({ workload, reason }) => `${workload} (${reason})`);
+      return [
+        fail.join(", "),
+        String(workloads.length),
+        String(workloads.filter((one) => !isLost(one)).length),
+        moved.length === 0 ? "-" : lastOf(moved),
+        gaps.length === 0 ? "none" : gaps.join(", "),
+      ];
+    }),
+  );
+}
+
+/** When the last of them was whole again. */
+function lastOf(moved: readonly PlayedWorkload[]): string {
+  return span(Math.max(0, ...moved.map(({ wholeAt = 0 }) => wholeAt)));
+}
+
+function at(time: number | undefined): string {
+  return time === undefined ? "-" : span(time);
+}
+
+/** Whole seconds. */
+function span(milliseconds: number): string {
+  return formatDuration(Math.round(milliseconds / 1000) * 1000);
+}
+
+function count(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? "" : "s"}`;
+}

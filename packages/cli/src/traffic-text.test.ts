@@ -1,0 +1,102 @@
+import type { Cluster, MultiClusterIngress, Remedy } from "@lifeboat/api";
+import { instantOf } from "@lifeboat/base";
+import { describe, expect, it } from "vitest";
+import { clusterTraffic, remedyLines, trafficLines } from "./traffic-text.ts";
+
+const now = instantOf(Date.UTC(2026, 0, 1, 0, 5));
+const since = "2026-01-01T00:00:00Z";
+
+function cluster(name: string, ...sources: readonly object[]): Cluster {
+  const held = sources.every((one) => "held" in one);
+  const annotations = { "lifeboat.dev/remedy-sources": JSON.stringify(sources) };
+  return {
+    metadata: { name, ...(sources.length > 0 && { annotations }) },
+    status: held ? {} : { remedyActions: ["TrafficControl"] },
+  } as unknown as Cluster;
+}
+
+const ordered = { action: "TrafficControl", cause: "Order", remedies: ["upgrade"], since };
+const sick = { action: "TrafficControl", cause: "Conditions", remedies: ["dns"], since };
+
+function ingress(blocked: readonly string[], all = false): MultiClusterIngress {
+  return {
+    metadata: { namespace: "shop", name: "front" },
+    status: {
+      serviceLocations: [
+        { name: "web", clusters: ["m1", "m2"] },
+        { name: "gone", clusters: [] },
+      ],
+      trafficBlockClusters: blocked,
+      conditions: all
+        ? [{ type: "AllBackendsBlocked", status: "True", message: "Traffic goes on to all." }]
+        : [],
+    },
+  } as unknown as MultiClusterIngress;
+}
+
+describe("lifeboat traffic", () => {
+  it("shows where each ingress is served, what blocks a cluster and since when, and what is missing", () => {
+    expect(
+      trafficLines([ingress(["m1"])], [cluster("m1", ordered, sick), cluster("m2")], now),
+    ).toEqual([
+      "INGRESS     CLUSTER  STATE    SINCE  WHY",
+      "shop/front  m1       blocked  5m     Remedy upgrade (a person's order); Remedy",
+      "                                     dns (by conditions)",
+      "shop/front  m2       serving",
+      "shop/front  -        missing         Service gone is in no cluster",
+    ]);
+  });
+
+  it("shows why a cluster serves that a Remedy would block", () => {
+    const lines = trafficLines(
+      [ingress([], true)],
+      [cluster("m1", ordered), cluster("m2", { ...sick, held: true })],
+      now,
+    ).join("\n");
+    expect(lines).toMatch(/m1 +serving +5m +Remedy upgrade would block it/);
+    expect(lines).toMatch(/m2 +serving +5m +held by the brake: Remedy dns/);
+    expect(lines).toContain("shop/front: Traffic goes on to all.");
+  });
+
+  it("shows clusters where there is no ingress", () => {
+    expect(trafficLines([], [cluster("m1", sick)], now)).toEqual([
+      "There is no MultiClusterIngress.",
+      "m1 gets no traffic: Remedy dns (by conditions), for 5m",
+    ]);
+    expect(clusterTraffic([cluster("m1")], now)).toEqual([]);
+  });
+});
+
+it("lists Remedies with when they act, on which clusters, and what is unknown or held", () => {
+  const remedies = [
+    {
+      metadata: { name: "upgrade" },
+      spec: { clusterAffinity: { clusterNames: ["m1"] }, actions: ["TrafficControl", "Dance"] },
+    },
+    {
+      metadata: { name: "dns" },
+      spec: {
+        decisionMatches: [
+          {
+            clusterConditionMatch: {
+              conditionType: "D",
+              operator: "NotEqual",
+              conditionStatus: "True",
+            },
+          },
+        ],
+        actions: ["TrafficControl"],
+      },
+    },
+  ] as unknown as readonly Remedy[];
+  const conditions = [{ type: "D", status: "False" }];
+  const m2 = {
+    ...cluster("m2", { ...sick, held: true }),
+    status: { conditions },
+  } as unknown as Cluster;
+  const text = remedyLines(remedies, [cluster("m1", ordered), m2]).join("\n");
+  expect(text).toMatch(/upgrade +TrafficControl, Dance +m1 +m1 +always/);
+  expect(text).toMatch(/dns +TrafficControl +all clusters +m2 \(held\) +D is not/);
+  expect(text).toContain("upgrade: no part of the control plane carries out Dance");
+  expect(remedyLines([], [])).toEqual(["There is no Remedy."]);
+});

@@ -1,0 +1,159 @@
+/** What `lifeboat traffic`, `remedy list`, `status` and `explain` show of Remedies and of the traffic that they block. */
+import {
+  type Cluster,
+  findCondition,
+  humanDuration,
+  type MultiClusterIngress,
+  REMEDY_ACTIONS,
+  type Remedy,
+  TRAFFIC_CONTROL,
+} from "@lifeboat/api";
+import { type Instant, parseTime } from "@lifeboat/base";
+import {
+  causeOf,
+  hasAction,
+  namesOfSource,
+  readSources,
+  type RemedySource,
+} from "@lifeboat/core/remedy/actions";
+import { ALL_BACKENDS_BLOCKED } from "@lifeboat/core/remedy/ingress";
+import { columns, hanging } from "./wrap.ts";
+
+/** Every ingress with every cluster that has a backend of it. */
+export function trafficLines(
+  ingresses: readonly MultiClusterIngress[],
+  clusters: readonly Cluster[],
+  now: Instant,
+): readonly string[] {
+  if (ingresses.length === 0)
+    return ["There is no MultiClusterIngress.", ...clusterTraffic(clusters, now)];
+  const byName = new Map(clusters.map((cluster) => [cluster.metadata.name, cluster]));
+  const rows = ingresses.flatMap((ingress) => ingressRows(ingress, byName, now));
+  const warnings = ingresses.flatMap(({ metadata: { namespace = "", name }, status }) => {
+    const all = findCondition(status?.conditions, ALL_BACKENDS_BLOCKED);
+    return all?.status === "True" ? hanging("", `${namespace}/${name}: ${all.message}`) : [];
+  });
+  return [
+    ...columns(["INGRESS", "CLUSTER", "STATE", "SINCE", "WHY"], rows),
+    ...(warnings.length === 0 ? [] : ["", ...warnings]),
+  ];
+}
+
+function ingressRows(
+  { metadata: { namespace = "", name }, status }: MultiClusterIngress,
+  clusters: ReadonlyMap<string, Cluster>,
+  now: Instant,
+): readonly (readonly string[])[] {
+  const ingress = `${namespace}/${name}`;
+  const locations = status?.serviceLocations ?? [];
+  const blocked = new Set(status?.trafficBlockClusters);
+  const names = [...new Set(locations.flatMap(({ clusters: some = [] }) => some))].sort();
+  const missing = locations.filter(({ clusters: some = [] }) => some.length === 0);
+  return [
+    ...names.map((cluster) => {
+      const found = clusters.get(cluster);
+      const isBlocked = blocked.has(cluster);
+      const { since, why } = found === undefined ? NOTHING : blockText(found, isBlocked, now);
+      return [ingress, cluster, isBlocked ? "blocked" : "serving", since, why];
+    }),
+    ...missing.map((one) => [ingress, "-", "missing", "", `Service ${one.name} is in no cluster`]),
+  ];
+}
+
+const NOTHING = { since: "", why: "" };
+
+/** Why a cluster is blocked, or why it is not although a Remedy asks for it. */
+function blockText(
+  cluster: Cluster,
+  isBlocked: boolean,
+  now: Instant,
+): { readonly since: string; readonly why: string } {
+  const sources = readSources(cluster).filter(({ action }) => action === TRAFFIC_CONTROL);
+  const [first] = sources;
+  if (first === undefined) return NOTHING;
+  const given = sources.filter(({ held }) => held !== true);
+  const since = sinceText(given[0] ?? first, now);
+  if (isBlocked) return { since, why: given.map(sourceText).join("; ") };
+  if (given.length === 0)
+    return { since, why: `held by the brake: ${sources.map(namesOfSource).join("; ")}` };
+  const names = given.map(namesOfSource).join("; ");
+  return hasAction(cluster, TRAFFIC_CONTROL)
+    ? { since, why: `${names} would block it, and with it the last backend` }
+    : { since, why: `${names} will block it` };
+}
+
+function sourceText(source: RemedySource): string {
+  return `${namesOfSource(source)} (${source.cause === "Order" ? "a person's order" : "by conditions"})`;
+}
+
+function sinceText({ since }: RemedySource, now: Instant): string {
+  const time = parseTime(since);
+  return time === undefined ? "" : humanDuration(now - time);
+}
+
+/** The clusters that Remedies block or would block, a line each. */
+export function clusterTraffic(clusters: readonly Cluster[], now: Instant): readonly string[] {
+  return clusters.flatMap((cluster) => {
+    const { name } = cluster.metadata;
+    const isBlocked = hasAction(cluster, TRAFFIC_CONTROL);
+    const { since, why } = blockText(cluster, isBlocked, now);
+    if (why === "") return [];
+    return [`${name} ${isBlocked ? "gets no traffic" : "gets traffic"}: ${why}, for ${since}`];
+  });
+}
+
+/** Every Remedy: when it acts, with what, and on which clusters now. */
+export function remedyLines(
+  remedies: readonly Remedy[],
+  clusters: readonly Cluster[],
+): readonly string[] {
+  if (remedies.length === 0) return ["There is no Remedy."];
+  const rows = remedies.map((remedy) => {
+    const { actions = [], clusterAffinity } = remedy.spec;
+    const { clusterNames = [] } = clusterAffinity ?? {};
+    const active = clusters.filter((cluster) => causeOf(remedy, cluster) !== undefined);
+    const held = active.filter((cluster) => isHeld(cluster, remedy));
+    return [
+      remedy.metadata.name,
+      actions.join(", ") || "nothing",
+      clusterNames.join(", ") || "all clusters",
+      active.map((one) => one.metadata.name + (held.includes(one) ? " (held)" : "")).join(", ") ||
+        "none",
+      whenText(remedy),
+    ];
+  });
+  return [
+    ...columns(["REMEDY", "ACTIONS", "CLUSTERS", "ACTS ON", "WHEN"], rows),
+    ...unknownLines(remedies),
+  ];
+}
+
+function unknownLines(remedies: readonly Remedy[]): readonly string[] {
+  const lines = remedies.flatMap(({ metadata, spec: { actions = [] } }) => {
+    const unknown = actions.filter((action) => !REMEDY_ACTIONS.includes(action));
+    return unknown.length === 0
+      ? []
+      : hanging(
+          "",
+          `${metadata.name}: no part of the control plane carries out ${unknown.join(", ")}`,
+        );
+  });
+  return lines.length === 0 ? [] : ["", ...lines];
+}
+
+function isHeld(cluster: Cluster, { metadata }: Remedy): boolean {
+  return readSources(cluster).some(
+    ({ held, remedies }) => held === true && remedies.includes(metadata.name),
+  );
+}
+
+function whenText({ spec: { decisionMatches = [] } }: Remedy): string {
+  if (decisionMatches.length === 0) return "always";
+  return decisionMatches
+    .map(({ clusterConditionMatch: match }) => {
+      if (match === undefined) return "never";
+      const not = match.operator === "NotEqual" ? "not " : "";
+      return `${match.conditionType} is ${not}${match.conditionStatus}`;
+    })
+    .join(" or ");
+}

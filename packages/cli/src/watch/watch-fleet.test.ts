@@ -1,0 +1,187 @@
+/** What `watch` prints of a fleet in which things happen, on a real API server under a virtual clock. */
+import {
+  type Cluster,
+  clusters,
+  type Evacuation,
+  evacuations,
+  evacuationSlices,
+  type New,
+  resourceBindings,
+} from "@lifeboat/api";
+import { createFleet, type Fleet } from "@lifeboat/testkit";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { watchFleet, type WatchFleetParts } from "./watch-fleet.ts";
+
+let fleet: Fleet;
+let written: string;
+let stop: AbortController;
+
+beforeEach(async () => {
+  fleet = await createFleet({ memberModel: false });
+  written = "";
+  stop = new AbortController();
+});
+afterEach(() => fleet.close());
+
+function watch(more: Partial<WatchFleetParts> = {}, isTerminal = false): Promise<void> {
+  const screen = { isTerminal, write: (text: string) => void (written += text) };
+  const parts = { clock: fleet.clock, plane: fleet.plane, screen, output: "text" as const };
+  return watchFleet({ ...parts, ...more }, stop.signal);
+}
+
+const eu1: New<Cluster> = {
+  apiVersion: "cluster.karmada.io/v1alpha1",
+  kind: "Cluster",
+  metadata: { name: "eu-1" },
+  spec: { syncMode: "Push" },
+};
+
+async function place(on: readonly string[], leaving: readonly string[]): Promise<void> {
+  const spec = {
+    resource: { apiVersion: "apps/v1", kind: "Deployment", name: "web", namespace: "default" },
+    clusters: on.map((name) => ({ name, replicas: 1 })),
+    gracefulEvictionTasks: leaving.map((fromCluster) => ({
+      fromCluster,
+      reason: "TaintUntolerated",
+      producer: "TaintManager",
+      purgeMode: "Gracefully" as const,
+      creationTimestamp: new Date(fleet.clock.now()).toISOString().replace(/\.\d+/, ""),
+    })),
+  };
+  const { items } = await fleet.plane.list(resourceBindings);
+  const [found] = items;
+  if (found === undefined)
+    await fleet.plane.create(resourceBindings, {
+      apiVersion: "work.karmada.io/v1alpha2",
+      kind: "ResourceBinding",
+      metadata: { name: "web-deployment", namespace: "default" },
+      spec,
+    });
+  else await fleet.plane.update(resourceBindings, { ...found, spec: { ...found.spec, ...spec } });
+}
+
+async function evacuate(): Promise<Evacuation> {
+  const [found] = (await fleet.plane.list(resourceBindings)).items;
+  const taint = { key: "down", effect: "NoExecute" as const };
+  await fleet.plane.create(evacuationSlices, {
+    apiVersion: "lifeboat.dev/v1alpha1",
+    kind: "EvacuationSlice",
+    metadata: { name: "eu-1-1-0" },
+    spec: {
+      evacuation: "eu-1-1",
+      taint,
+      ordinal: 0,
+      entries: [
+        {
+          binding: {
+            kind: "ResourceBinding",
+            namespace: "default",
+            name: "web-deployment",
+            uid: found?.metadata.uid ?? "",
+          },
+          resource: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+          lane: "Workload",
+        },
+      ],
+    },
+  });
+  const made = await fleet.plane.create(evacuations, {
+    apiVersion: "lifeboat.dev/v1alpha1",
+    kind: "Evacuation",
+    metadata: { name: "eu-1-1" },
+    spec: { cluster: "eu-1", paused: false },
+  });
+  const entries = { total: 1, queued: 1, evicted: 0, done: 0, held: 0, abandoned: 0, exempt: 0 };
+  return fleet.plane.update(
+    evacuations,
+    {
+      ...made,
+      status: { phase: "Running", entries, taints: [{ taint, slices: 1, recorded: true }] },
+    },
+    { subresource: "status" },
+  );
+}
+
+/** Without times. */
+const lines = (): readonly string[] =>
+  written
+    .split("\n")
+    .map((line) => line.replace(/^\d\d:\d\d:\d\d {2}/, ""))
+    .filter((line) => line !== "");
+
+describe("watch", () => {
+  it("prints a line for each thing that happens from then on, until it is stopped", async () => {
+    await fleet.plane.create(clusters, eu1);
+    const watching = watch();
+    await fleet.advance("1s");
+    await place(["eu-1"], []);
+    await fleet.advance("1s");
+    await place(["eu-2"], ["eu-1"]);
+    await fleet.advance("1s");
+    stop.abort();
+    await watching;
+    expect(lines()).toEqual([
+      "no evacuation is under way; Ctrl-C ends this",
+      "deployment default/web runs on eu-1:1, by admin",
+      "deployment default/web leaves eu-1 (TaintUntolerated, Gracefully), by",
+      "          admin",
+      "deployment default/web runs on eu-2:1, by admin",
+    ]);
+  });
+
+  it("prints JSON, a document per line", async () => {
+    const watching = watch({ output: "json" });
+    await fleet.advance("1s");
+    await fleet.plane.create(clusters, eu1);
+    await fleet.advance("1s");
+    stop.abort();
+    await watching;
+    const [first, ...more] = written.trim().split("\n");
+    expect(JSON.parse(first ?? "")).toMatchObject({ action: "Joined", cluster: "eu-1" });
+    expect(more).toEqual([]);
+  });
+
+  it("of one evacuation ends with it, and shows where everything went", async () => {
+    await fleet.plane.create(clusters, eu1);
+    await place(["eu-1"], []);
+    const open = await evacuate();
+    const watching = watch({ evacuation: "" });
+    await fleet.advance("1s");
+    await place([], ["eu-1"]);
+    await fleet.advance("1s");
+    await place(["eu-2"], []);
+    await fleet.advance("4s");
+    const finishedAt = new Date(fleet.clock.now()).toISOString().replace(/\.\d+/, "");
+    const status = { ...open.status, phase: "Completed" as const, finishedAt };
+    const now = await fleet.plane.get(evacuations, { namespace: "", name: "eu-1-1" });
+    await fleet.plane.update(evacuations, { ...now, status }, { subresource: "status" });
+    await fleet.advance("2s");
+    await watching;
+    const text = written;
+    expect(text).toContain("deployment default/web leaves eu-1");
+    expect(text).toContain("evacuation eu-1-1 of eu-1 ended");
+    expect(text).toMatch(/Deployment default\/web +eu-1(:1)? → eu-2:1 +1s +moved/);
+  });
+
+  it("draws on a terminal, pauses on p, and leaves on q", async () => {
+    await fleet.plane.create(clusters, eu1);
+    await place(["eu-1"], []);
+    await evacuate();
+    let press: (key: string) => void = () => undefined;
+    const onKey = (handler: (key: string) => void): void => {
+      press = handler;
+    };
+    const watching = watch({ evacuation: "eu-1-1", onKey }, true);
+    await fleet.advance("1s");
+    expect(written).toContain("waits its turn");
+    press("p");
+    await fleet.advance("1s");
+    const { spec } = await fleet.plane.get(evacuations, { namespace: "", name: "eu-1-1" });
+    expect(spec.paused).toBe(true);
+    press("e");
+    press("q");
+    await fleet.advance("1s");
+    await watching;
+    expect(written).toContain("nothing is held");
+  });
+});

@@ -1,0 +1,222 @@
+/**
+ * Follows the fleet, or one evacuation, on a screen: a line for each thing that happens and, on a terminal, the evacuations under way
+ * drawn below. With JSON each entry is a line of its own.
+ *
+ * 1. What is told comes from watches; nothing is listed again and again.
+ * 2. A control plane that does not answer is told, once until something is seen again.
+ * 3. An evacuation that is followed alone ends it; everything else goes on until the signal.
+ */
+import type { Evacuation, LedgerEntry } from "@lifeboat/api";
+import { type Clock, sleep } from "@lifeboat/base";
+import { entrySentence, type Move } from "@lifeboat/core/history";
+import type { Client } from "@lifeboat/kit";
+import { setPaused } from "../change-evacuation.ts";
+import { Stage } from "../demo/stage.ts";
+import type { Screen } from "../follow-evacuation.ts";
+import { historyTime } from "../history/history-text.ts";
+import { hanging } from "../wrap.ts";
+import { FleetFeed } from "./fleet-feed.ts";
+import { evacuationBlock } from "./moves-text.ts";
+
+export interface WatchFleetParts {
+  readonly clock: Clock;
+  readonly plane: Client;
+  readonly screen: Screen & { readonly rows?: () => number | undefined };
+  readonly output: "text" | "json";
+  /** Only this one; "": the next that is under way; absent: the whole fleet. */
+  readonly evacuation?: string;
+  /** Calls back for every key that is pressed; absent: there is no keyboard. */
+  readonly onKey?: (handler: (key: string) => void) => void;
+}
+
+const DRAW_MS = 500;
+/** Lines beside the tables. */
+const OTHER_LINES = 8;
+
+export async function watchFleet(parts: WatchFleetParts, signal: AbortSignal): Promise<void> {
+  const own = new AbortController();
+  const both = AbortSignal.any([signal, own.signal]);
+  await new FleetWatch(parts, () => own.abort()).run(both);
+}
+
+class FleetWatch {
+  readonly #parts: WatchFleetParts;
+  readonly #stage: Stage;
+  readonly #feed: FleetFeed;
+  readonly #end: () => void;
+  #isSynced = false;
+  #trouble = "";
+  #followed: string | undefined;
+  readonly #healthy = new Set<string>();
+
+  constructor(parts: WatchFleetParts, end: () => void) {
+    this.#parts = parts;
+    this.#end = end;
+    this.#stage = new Stage(parts.clock, parts.screen);
+    const { clock, plane } = parts;
+    this.#feed = new FleetFeed({ clock, plane, onTrouble: (message) => this.#troubled(message) });
+    this.#followed = parts.evacuation === "" ? undefined : parts.evacuation;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    this.#parts.onKey?.((key) => void this.#pressed(key));
+    const feed = this.#feed.run(
+      (entries) => this.#tell(entries),
+      () => this.#begin(),
+      signal,
+    );
+    const drawing = this.#drawAll(signal);
+    try {
+      await Promise.race([feed, drawing]);
+    } finally {
+      this.#end();
+      await Promise.allSettled([feed, drawing]);
+      this.#stage.clear();
+    }
+    // A failure of the first reads is the command's.
+    await feed;
+  }
+
+  #begin(): void {
+    this.#isSynced = true;
+    if (this.#parts.output === "json") return;
+    const open = this.#shown();
+    if (this.#parts.evacuation === undefined && open.length > 0) return;
+    if (open.length === 0) this.#stage.tell(["no evacuation is under way; Ctrl-C ends this"]);
+  }
+
+  #tell(entries: readonly LedgerEntry[]): void {
+    this.#trouble = "";
+    for (const entry of entries) if (this.#isMeant(entry)) this.#print(entry);
+  }
+
+  #print(entry: LedgerEntry): void {
+    if (this.#parts.output === "json")
+      this.#parts.screen.write(`${JSON.stringify({ ...entry, text: entrySentence(entry) })}\n`);
+    else this.#stage.tell(hanging(historyTime(entry.at), entrySentence(entry)));
+  }
+
+  /** Of one evacuation: what is about it, or about its cluster. */
+  #isMeant({ evacuation, cluster, workload }: LedgerEntry): boolean {
+    if (this.#parts.evacuation === undefined) return true;
+    const followed = this.#current();
+    if (followed === undefined) return evacuation !== undefined || cluster !== undefined;
+    if (evacuation !== undefined) return evacuation === followed.metadata.name;
+    if (cluster !== undefined) return cluster === followed.spec.cluster;
+    return (
+      workload !== undefined &&
+      this.#feed
+        .moves(followed)
+        .some(
+          ({ entry }) =>
+            entry.resource.name === workload.name && entry.binding.namespace === workload.namespace,
+        )
+    );
+  }
+
+  #troubled(message: string): void {
+    const text = `the control plane does not answer: ${message}; what is shown is old`;
+    if (text === this.#trouble) return;
+    this.#trouble = text;
+    if (this.#parts.output === "json") process.stderr.write(`${text}\n`);
+    else this.#stage.tell(hanging("", text));
+  }
+
+  /** The evacuations to draw. */
+  #shown(): readonly Evacuation[] {
+    if (this.#parts.evacuation !== undefined) {
+      const one = this.#current();
+      return one === undefined ? [] : [one];
+    }
+    return this.#feed.evacuations().filter(isOpen);
+  }
+
+  /** The one that is followed; the newest that is under way, where none was named. */
+  #current(): Evacuation | undefined {
+    const all = this.#feed.evacuations();
+    if (this.#followed === undefined) this.#followed = all.findLast(isOpen)?.metadata.name;
+    return all.find(({ metadata }) => metadata.name === this.#followed);
+  }
+
+  async #drawAll(signal: AbortSignal): Promise<void> {
+    do {
+      if (!this.#isSynced) continue;
+      const shown = this.#shown();
+      this.#tellHealthy(shown);
+      const followed = this.#parts.evacuation === undefined ? undefined : this.#current();
+      if (followed?.status?.finishedAt !== undefined) {
+        if (this.#parts.output === "text") this.#stage.print(this.#block(followed));
+        return;
+      }
+      if (this.#parts.output === "text") this.#stage.draw(this.#table(shown));
+    } while (await sleep(this.#parts.clock, DRAW_MS, signal));
+  }
+
+  #tellHealthy(shown: readonly Evacuation[]): void {
+    for (const evacuation of shown)
+      for (const move of this.#feed.moves(evacuation)) {
+        const id = `${evacuation.metadata.name} ${move.entry.binding.uid}`;
+        if (move.progress !== "Healthy" || this.#healthy.has(id)) continue;
+        this.#healthy.add(id);
+        this.#tellOne(evacuation, move);
+      }
+  }
+
+  #tellOne({ metadata, spec }: Evacuation, { workload, to, entry }: Move): void {
+    const at = new Date(this.#parts.clock.now()).toISOString();
+    const text = `${workload} is whole on ${to}`;
+    if (this.#parts.output === "json")
+      this.#parts.screen.write(
+        `${JSON.stringify({ at, action: "Whole", evacuation: metadata.name, cluster: spec.cluster, workload: { ...entry.resource, namespace: entry.binding.namespace }, text })}\n`,
+      );
+    else this.#stage.tell(hanging(historyTime(at), text));
+  }
+
+  #table(shown: readonly Evacuation[]): readonly string[] {
+    if (shown.length === 0) return [];
+    const rows = this.#parts.screen.rows?.();
+    const limit =
+      rows === undefined ? 20 : Math.max(3, Math.floor((rows - OTHER_LINES) / shown.length) - 4);
+    const keys =
+      this.#parts.onKey === undefined
+        ? []
+        : [
+            this.#parts.evacuation === undefined
+              ? "q leaves"
+              : "p pauses or goes on, e explains what is held, q leaves it running",
+          ];
+    return [...shown.flatMap((one) => this.#block(one, limit)), ...keys];
+  }
+
+  #block(evacuation: Evacuation, limit?: number): readonly string[] {
+    const now = this.#parts.clock.now();
+    const moves = this.#feed.moves(evacuation);
+    return evacuationBlock(evacuation, this.#feed.phases(evacuation), moves, now, limit);
+  }
+
+  async #pressed(key: string): Promise<void> {
+    if (key === "q" || key === "\u0003") {
+      this.#end();
+      return;
+    }
+    const followed = this.#parts.evacuation === undefined ? undefined : this.#current();
+    if (followed === undefined) return;
+    try {
+      if (key === "p")
+        await setPaused(this.#parts.plane, followed.metadata.name, !followed.spec.paused);
+    } catch (error) {
+      this.#stage.tell(hanging("", error instanceof Error ? error.message : String(error)));
+    }
+    if (key === "e") {
+      const held = this.#feed.moves(followed).filter(({ held: why }) => why !== undefined);
+      const lines = held.flatMap(({ workload, held: why = "" }) =>
+        hanging("  ", `${workload}: ${why}; lifeboat explain shows more`),
+      );
+      this.#stage.tell(lines.length === 0 ? ["  nothing is held"] : lines);
+    }
+  }
+}
+
+function isOpen({ status }: Evacuation): boolean {
+  return status?.finishedAt === undefined;
+}
