@@ -36,11 +36,9 @@ const faultRows: ReadonlyMap<string, string> = new Map([
   ["F21", "disk full, fails"],
   ["F22", "short stop"],
   ["F23", "other version"],
+  ["F24", "balancer dies"],
   ["F25", "token refused"],
 ]);
-
-/** Those that need parts that are not built: the providers of traffic. Certificates are for real connections (`tests/`). */
-const notYet: ReadonlyMap<string, string> = new Map([["F24", "DNS and load balancers"]]);
 
 /** A process that stands still for longer than this is late for its promises, and not only slow. */
 const SHORT_PAUSE = 5;
@@ -62,6 +60,7 @@ export function rowsOfFault(fault: Fault): readonly string[] {
     case "lost-answer-at-write":
       return ["F4"];
     case "pause":
+    case "agent-pause":
       return [fault.lasts <= SHORT_PAUSE ? "F22" : "F17"];
     case "two-leaders":
       return ["F18"];
@@ -75,6 +74,7 @@ export function rowsOfFault(fault: Fault): readonly string[] {
       return ["F16"];
     case "member-gone":
     case "member-crash":
+    case "agent-crash":
       return ["F14"];
     case "member-restored":
       return ["F7", "F14"];
@@ -84,7 +84,10 @@ export function rowsOfFault(fault: Fault): readonly string[] {
     case "stuck-finalizer":
       return ["F13"];
     case "lies":
+    case "agent-forges":
       return ["F20"];
+    case "balancer-crash":
+      return ["F24"];
     case "unauthorized":
     case "token-rotated":
       return ["F25"];
@@ -94,6 +97,7 @@ export function rowsOfFault(fault: Fault): readonly string[] {
     case "clock-skew":
     case "clock-step":
     case "member-clock":
+    case "agent-clock":
       return ["F17"];
     case "link":
       return rowsOfLink(fault.link, fault.conditions);
@@ -195,11 +199,9 @@ export function coverageTable(cells: ReadonlyMap<string, number>): string {
     ...phases.map((phase) => shortNumber(cells.get(cellOf(id, phase)) ?? 0)),
   ]);
   const columns = phases.map((phase, i) => `${i + 1} ${phase}`).join(", ");
-  const unbuilt = [...notYet].map(([id, what]) => `${id} ${what}`).join(", ");
   return [
     layOut([head, ...rows], " "),
     ...wrapped(`Phases: ${columns}.`),
-    ...wrapped(`Not yet: ${unbuilt}.`),
     ...wrapped(neverReached(cells)),
   ].join("\n");
 }

@@ -25,3 +25,13 @@ export {
   disturbEveryWrite,
 } from "./scenario/every-write.ts";
 export { layOut } from "./coverage.ts";
+export { type ChangedWorkload, playChange, type PlayedChange } from "./what-if/play-change.ts";
+export { type Manifest, type PlayFrom, type PlayRequest, UnknownKind } from "./what-if/play.ts";
+export { type OutcomeReason, outcomeReasons } from "./what-if/outcome.ts";
+export {
+  type FailureRequest,
+  type PlayedCluster,
+  type PlayedFailure,
+  type PlayedWorkload,
+  playFailure,
+} from "./what-if/play-failure.ts";

@@ -94,7 +94,12 @@ export class PlaneProcess {
 
   /** A client that may do everything; undefined while the plane does not serve. */
   get admin(): Client | undefined {
-    return this.#life?.controlPlane?.server.client(ADMIN);
+    return this.clientOf(ADMIN);
+  }
+
+  /** A client of this user; undefined while the plane does not serve. */
+  clientOf(user: User): Client | undefined {
+    return this.#life?.controlPlane?.server.client(user);
   }
 
   /** Milliseconds for which it still stands still. */
@@ -115,7 +120,7 @@ export class PlaneProcess {
 
   /** A second set of controllers begins to work, unless one does already or the plane does not serve. */
   startSecond(): void {
-    const own = this.#life?.controlPlane?.server.client(CONTROLLERS_USER);
+    const own = this.clientOf(CONTROLLERS_USER);
     if (own === undefined || this.#second !== undefined) return;
     this.#seconds += 1;
     const process = new Process(`second#${this.#seconds}`, this.#ports.clock, this.skewMs);

@@ -1,27 +1,14 @@
 /** The world itself: it is a function of its seed, deaths are final, and disks keep what they promised. */
-import { type AnyObject, type New, type Resource, works } from "@lifeboat/api";
+import { type AnyObject, configMaps, namespaces, type New, works } from "@lifeboat/api";
 import { drainPromises } from "@lifeboat/base/adapters";
 import { describe, expect, it } from "vitest";
 import { createSimulation, type Simulation } from "./simulation.ts";
 
 const ports = { drain: drainPromises };
-const configMaps: Resource = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
 const settings: New<AnyObject> = {
   apiVersion: "v1",
   kind: "ConfigMap",
   metadata: { name: "settings", namespace: "default" },
-};
-const namespaces: Resource = {
-  ...configMaps,
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
 };
 const team: New<AnyObject> = { apiVersion: "v1", kind: "Namespace", metadata: { name: "team" } };
 

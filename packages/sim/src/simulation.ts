@@ -15,10 +15,12 @@ import {
   type Cluster,
   clusters,
   isRefused,
+  namespaces,
   type New,
   Refused,
-  type Resource,
+  secrets,
 } from "@lifeboat/api";
+import type { User } from "@lifeboat/apiserver";
 import {
   assert,
   createRandom,
@@ -32,6 +34,8 @@ import { type Client, type Log, NotSent, OutcomeUnknown, silentLog } from "@life
 import { MEMBER_DEFAULTS, type MemberOptions } from "@lifeboat/members";
 import { type ControllersOptions, DEFAULT_CONTROLLERS } from "@lifeboat/plane";
 import { createUnlessThere } from "@lifeboat/controllers/context";
+import { AgentProcess, register } from "./agent-process.ts";
+import { BalancerProcess } from "./balancer-process.ts";
 import { Ledger } from "./disk/ledger.ts";
 import { createRecordedDisk, type RecordedDisk } from "./disk/recorded-disk.ts";
 import { freshImages, type Images, MEMBER_SERVER } from "./images.ts";
@@ -39,6 +43,7 @@ import { MemberCluster } from "./member-cluster.ts";
 import { Link } from "./network/link.ts";
 import { SimClient } from "./network/sim-client.ts";
 import { Witness } from "./oracles/witness.ts";
+import { NameServerProcess } from "./name-server-process.ts";
 import { PlaneProcess } from "./plane-process.ts";
 import { Process } from "./process.ts";
 import { WriteCounter } from "./write-counter.ts";
@@ -53,6 +58,12 @@ export interface SimulationOptions {
   readonly seed: number;
   /** The members that exist from the start; they are joined when the promise resolves. */
   readonly members: readonly string[];
+  /** Those of the members that pull: an agent runs beside each. */
+  readonly pull?: readonly string[];
+  /** The load balancers that run beside the plane. */
+  readonly balancers?: readonly string[];
+  /** A DNS server for federated StatefulSets runs beside the plane. */
+  readonly names?: boolean;
   readonly member?: Partial<MemberOptions>;
   readonly controllers?: Partial<ControllersOptions>;
   /** How long a sync of the plane's disk takes. */
@@ -60,21 +71,6 @@ export interface SimulationOptions {
   /** What the disks hold at first; absent: a plane and members that have just been installed. */
   readonly images?: Images;
 }
-
-const namespaces: Resource = {
-  group: "",
-  version: "v1",
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
-export const secrets: Resource = {
-  group: "",
-  version: "v1",
-  plural: "secrets",
-  kind: "Secret",
-  namespaced: true,
-};
 
 /** How long a user waits before trying again what did not work. */
 const RETRY_MS = 1000;
@@ -102,12 +98,22 @@ export class Simulation {
   /** Between the controllers and the plane's own API. */
   readonly planeLink: Link;
   readonly members = new Map<string, MemberCluster>();
+  /** Of members that pull. */
+  readonly agents = new Map<string, AgentProcess>();
+  readonly balancers = new Map<string, BalancerProcess>();
+  /** Undefined: this world has none. */
+  nameServer: NameServerProcess | undefined;
   readonly options: SimulationOptions;
   readonly #images: Images;
   readonly #log: Log;
   readonly #person: Process;
   /** Between people and the plane; broken by its death alone. */
   readonly #userLink: Link;
+  /** How processes beside the plane reach it. */
+  readonly #planeForOthers = {
+    clientOf: (user: User): Client | undefined => this.plane.clientOf(user),
+    standsStillFor: (): number => this.plane.standsStillFor,
+  };
   /** What people still have to do, one thing after the other. */
   #orders: Promise<void> = Promise.resolve();
   #openOrders = 0;
@@ -159,7 +165,11 @@ export class Simulation {
       START_LIMIT_MS,
     );
     assert(started, "everything starts");
-    for (const name of this.options.members) if (!this.#images.joined.has(name)) this.join(name);
+    for (const name of this.options.members)
+      if (!this.#images.joined.has(name)) this.join(name);
+      else this.agents.get(name)?.start();
+    for (const name of this.options.balancers ?? []) this.#addBalancer(name);
+    if (this.options.names === true) this.#addNameServer();
     await this.settle();
   }
 
@@ -191,13 +201,80 @@ export class Simulation {
       server: { ...MEMBER_SERVER, ...(gitVersion !== undefined && { gitVersion }) },
     });
     this.members.set(name, member);
+    if (this.options.pull?.includes(name) === true) this.#addAgent(member);
     member.start();
     return member;
   }
 
-  /** A person joins a member. */
+  #addAgent(member: MemberCluster): void {
+    const { name } = member;
+    const { controllers } = this.plane;
+    const random = this.random.fork(`agent ${name}`);
+    const agent = new AgentProcess({
+      clock: this.clock,
+      random,
+      log: this.#log,
+      member,
+      link: new Link("plane", random.fork("link")),
+      plane: this.#planeForOthers,
+      writes: this.writes.beside,
+      heard: (caller, path, ok) => this.witness.heard(name, caller, path, ok),
+      thresholds: {
+        failureThresholdMs: controllers.clusterFailureThresholdMs,
+        successThresholdMs: controllers.clusterSuccessThresholdMs,
+      },
+    });
+    this.agents.set(name, agent);
+  }
+
+  #addBalancer(name: string): void {
+    const random = this.random.fork(`balancer ${name}`);
+    const balancer = new BalancerProcess({
+      name,
+      clock: this.clock,
+      random,
+      log: this.#log,
+      link: new Link("plane", random.fork("link")),
+      plane: this.#planeForOthers,
+      writes: this.writes.beside,
+      witness: this.witness,
+    });
+    this.balancers.set(name, balancer);
+    balancer.start();
+  }
+
+  #addNameServer(): void {
+    const random = this.random.fork("name server");
+    this.nameServer = new NameServerProcess({
+      clock: this.clock,
+      random,
+      log: this.#log,
+      link: new Link("plane", random.fork("link")),
+      plane: this.#planeForOthers,
+      writes: this.writes.beside,
+      witness: this.witness,
+    });
+    this.nameServer.start();
+  }
+
+  /** All that runs beside the plane and reaches it over a link of its own. */
+  beside(): readonly (AgentProcess | BalancerProcess | NameServerProcess)[] {
+    const { agents, balancers, nameServer } = this;
+    const servers = nameServer === undefined ? [] : [nameServer];
+    return [...agents.values(), ...balancers.values(), ...servers];
+  }
+
+  /** Between the plane and a member: what cuts the member off. */
+  wayTo(name: string): Link {
+    return this.agents.get(name)?.link ?? this.member(name).link;
+  }
+
+  /** A person joins a member, or registers it. */
   join(name: string): void {
-    const { token } = this.member(name);
+    const member = this.member(name);
+    const { token } = member;
+    const agent = this.agents.get(name);
+    if (agent !== undefined) return this.user((plane) => register(plane, member, agent));
     this.user(async (plane) => {
       await createUnlessThere(plane, namespaces, newNamespace(wellKnown.CLUSTER_NAMESPACE));
       await createUnlessThere(plane, secrets, newSecret(name, token));
@@ -240,6 +317,7 @@ export class Simulation {
     this.plane.crash();
     whileDown?.();
     this.#userLink.reset("the plane died");
+    for (const { link } of this.beside()) link.reset("the plane died");
     this.clock.after(downForMs, () => {
       if (!this.plane.running) this.plane.start();
     });
@@ -259,6 +337,26 @@ export class Simulation {
     whileDown?.();
     this.clock.after(downForMs, () => {
       if (!member.running) member.start();
+    });
+  }
+
+  /** The agent of a member dies now and comes back after a while. */
+  crashAgent(name: string, downForMs: number): void {
+    const agent = this.agents.get(name);
+    if (agent?.running !== true) return;
+    agent.crash();
+    this.clock.after(downForMs, () => {
+      if (!agent.running) agent.start();
+    });
+  }
+
+  /** A load balancer dies now and comes back after a while. */
+  crashBalancer(name: string, downForMs: number): void {
+    const balancer = this.balancers.get(name);
+    if (balancer?.running !== true) return;
+    balancer.crash();
+    this.clock.after(downForMs, () => {
+      if (!balancer.running) balancer.start();
     });
   }
 

@@ -21,6 +21,7 @@ export class WriteCounter implements WriteWatcher {
   /** Every write that somebody was told had worked, with the version told. */
   readonly acknowledged: (Write & { readonly revision: number })[] = [];
   readonly #listeners: ((write: Write) => void)[] = [];
+  readonly #onDone: ((write: Write) => void)[] = [];
   readonly #now: () => number;
   #answered = 0;
   #lastAnswerAt = -1;
@@ -31,13 +32,31 @@ export class WriteCounter implements WriteWatcher {
     this.#now = now;
   }
 
-  /** Called before every write of the control plane. */
+  /** Called before every write of the control plane and of agents. */
   onWrite(listener: (write: Write) => void): void {
     this.#listeners.push(listener);
   }
 
+  /** Called after every write of an agent's identity that took effect. */
+  onDone(listener: (write: Write) => void): void {
+    this.#onDone.push(listener);
+  }
+
   get count(): number {
     return this.#count;
+  }
+
+  /** What a process beside the control plane asks for: judged, and not counted. */
+  get beside(): WriteWatcher {
+    return {
+      before: (write) => {
+        if (!isReport(write)) for (const listener of this.#listeners) listener(write);
+      },
+      after: (write, answer) => {
+        if (answer !== undefined) for (const listener of this.#onDone) listener(write);
+        this.acknowledge(write, answer);
+      },
+    };
   }
 
   plan(at: AtWrite): void {

@@ -60,6 +60,19 @@ export const gracefulMutants: readonly SimMutant[] = [
     caughtIn: ["scale-and-move"],
   },
   {
+    oracle: "last-copy-stays",
+    promise: "O-graceful-3",
+    breaks: "that no cluster fitted a former placement counts for the new one",
+    file: "packages/core/src/propagation/works/decide-works.ts",
+    symbol: "isPlacedNowhere",
+    replace: `({ metadata, ...binding }) => {
+      const applied = { [APPLIED_PLACEMENT]: formatPlacement(binding.spec.placement) };
+      const annotations = { ...metadata.annotations, ...applied };
+      return original({ ...binding, metadata: { ...metadata, annotations } });
+    }`,
+    caughtIn: ["edited-before-it-was-tried"],
+  },
+  {
     oracle: "back-in-result-keeps-the-copy",
     promise: "O-graceful-5",
     breaks: "being placed in a cluster again ends a purge that is under way",

@@ -85,8 +85,9 @@ export const propagationMutants: readonly SimMutant[] = [
     promise: "H3",
     breaks: "a Work names an older generation than it shows",
     file: "packages/core/src/propagation/rendering/render.ts",
-    symbol: "generationOf.generation",
-    replace: "Math.min(original, Math.max(1, original - 1))",
+    symbol: "generationOf",
+    replace:
+      "(template) => { const { generation } = renderedIdentity(template); return generation === 0 ? {} : { [TEMPLATE_GENERATION]: String(Math.max(1, generation - 1)) }; }",
     caughtIn: ["update"],
   },
   {
@@ -104,7 +105,7 @@ export const propagationMutants: readonly SimMutant[] = [
     breaks: "every generation of a template has a Work of its own",
     file: "packages/core/src/propagation/rendering/render.ts",
     symbol: "workKeyOf.name",
-    replace: '`${original}-${countAt(template, "metadata", "generation")}`',
+    replace: "`${original}-${renderedIdentity(template).generation}`",
     caughtIn: ["update"],
   },
   {

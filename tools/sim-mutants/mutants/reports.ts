@@ -43,4 +43,13 @@ export const reportsMutants: readonly SimMutant[] = [
     replace: "() => false",
     caughtIn: ["liar-that-never-stops"],
   },
+  {
+    oracle: "reports-come-at-a-steady-pace",
+    promise: "H8",
+    breaks: "what another plane removes is made again at once",
+    file: "packages/controllers/src/propagation/binding/create-binding-controller.ts",
+    condition: "makes-nothing",
+    replace: 'command.kind !== "update"',
+    caughtIn: ["two-leaders-one-has-an-older-result"],
+  },
 ];

@@ -74,9 +74,12 @@ export function orderOf(words: readonly string[], cores: number): Order {
   };
 }
 
+const SIZE_NAMES = ["small", "large", "pull", "traffic", "federated"] as const;
+
 function sizeNamed(name: string): SizeName {
-  if (name === "small" || name === "large") return name;
-  throw new Error(`--size is small or large, not ${name}`);
+  const found = SIZE_NAMES.find((one) => one === name);
+  if (found !== undefined) return found;
+  throw new Error(`--size is one of ${SIZE_NAMES.join(", ")}, not ${name}`);
 }
 
 function whole(option: string, text: string | undefined): number | undefined {

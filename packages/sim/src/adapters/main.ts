@@ -6,6 +6,8 @@
  *                      processes of their own, and must give the same hash
  *   --seeds N          so many of them, in the place of --minutes, or what is over first
  *   --size large       for all of these: five members and twenty workloads
+ *   --size pull        for all of these: some members pull, and agents run beside them
+ *   --size traffic     for all of these: with Remedies, ingresses and load balancers
  *   --replay FILE      a scenario from a file
  *   --corpus           every scenario of the corpus
  *   --golden NAME      a golden scenario with a fault at every write (`all`: every one of them)

@@ -6,7 +6,11 @@
 import type { RunSummary } from "../report.ts";
 import type { Scenario } from "../scenario/scenario.ts";
 
-export type SizeName = "small" | "large";
+/**
+ * `pull`: as small, and some members pull. `traffic`: as small, with Remedies, ingresses and load balancers. `federated`: as small,
+ * with federated StatefulSets and a DNS server.
+ */
+export type SizeName = "small" | "large" | "pull" | "traffic" | "federated";
 
 export type Job =
   /** The random scenario of a seed; a broken one is made smaller if `explain` says so. */

@@ -1,6 +1,13 @@
 /** A worker: a process that runs the jobs it is given, one after the other, until its parent goes away. */
 import { drainPromises } from "@lifeboat/base/adapters";
-import { LARGE, type Size, SMALL } from "../generate/arbitrary-scenario.ts";
+import {
+  FEDERATED,
+  LARGE,
+  PULL,
+  type Size,
+  SMALL,
+  TRAFFIC,
+} from "../generate/arbitrary-scenario.ts";
 import { scenarioOf, shrink } from "../generate/search.ts";
 import { brokenReport, summaryOf } from "../report.ts";
 import { disturbByPairs, type DisturbedRun, disturbEveryWrite } from "../scenario/every-write.ts";
@@ -11,7 +18,13 @@ import type { Job, Message, RunReport, SizeName } from "./work.ts";
 
 /** How many runs making a failing scenario smaller may take. */
 const SHRINK_RUNS = 200;
-const SIZES: Readonly<Record<SizeName, Size>> = { small: SMALL, large: LARGE };
+const SIZES: Readonly<Record<SizeName, Size>> = {
+  small: SMALL,
+  large: LARGE,
+  pull: PULL,
+  traffic: TRAFFIC,
+  federated: FEDERATED,
+};
 
 /** Takes jobs from the parent for as long as there is one. */
 export function serveJobs(): void {

@@ -25,6 +25,29 @@ export function arbitraryFaults(size: Size): fc.Arbitrary<readonly Fault[]> {
   );
 }
 
+/** What goes wrong with agents. */
+export function arbitraryAgentFaults({ members }: Size): fc.Arbitrary<readonly Fault[]> {
+  const member = fc.constantFrom(...members);
+  const lasts = fc.constantFrom(1, 20, 60, 120);
+  const kinds: readonly fc.Arbitrary<Fault>[] = [
+    fc.record({ fault: fc.constant("agent-crash" as const), member, at: time, downFor }),
+    fc.record({ fault: fc.constant("agent-pause" as const), member, at: time, lasts }),
+    fc.record({ fault: fc.constant("agent-clock" as const), member, at: time, stepMs: skewMs }),
+    fc
+      .record({ member, span })
+      .map(({ span: when, ...rest }) => ({ fault: "agent-forges" as const, ...rest, ...when })),
+    ...ofLinks(
+      members.map((name) => `${name}/plane`),
+      [],
+    ),
+  ];
+  return someOf(kinds).chain((chosen) =>
+    fc.array(fc.oneof(...chosen), { maxLength: AGENT_FAULTS }),
+  );
+}
+
+const AGENT_FAULTS = 3;
+
 function arbitraryFaultKinds(size: Size): readonly fc.Arbitrary<Fault>[] {
   return [...ofThePlane, ...ofLinks(size.members), ...ofMembers(size)];
 }
@@ -58,9 +81,13 @@ const ofThePlane: readonly fc.Arbitrary<Fault>[] = [
   fc.record({ fault: fc.constant("clock-step" as const), at: time, stepMs: skewMs }),
 ];
 
-function ofLinks(members: readonly string[]): readonly fc.Arbitrary<Fault>[] {
+/** What goes wrong with links, between the plane and each of these. */
+export function ofLinks(
+  members: readonly string[],
+  others: readonly string[] = ["plane"],
+): readonly fc.Arbitrary<Fault>[] {
   const member = fc.constantFrom(...members);
-  const anyLink = fc.constantFrom("plane", ...members);
+  const anyLink = fc.constantFrom(...others, ...members);
   const onLink = (
     link: fc.Arbitrary<string>,
     conditions: fc.Arbitrary<LinkConditions>,

@@ -1,6 +1,7 @@
 /** What is drawn: everything that the language has, within the size. */
+import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
-import { LARGE, SMALL } from "./arbitrary-scenario.ts";
+import { FEDERATED, LARGE, PULL, SMALL, TRAFFIC } from "./arbitrary-scenario.ts";
 import { scenarioOf } from "./search.ts";
 
 describe("random scenarios", () => {
@@ -26,6 +27,59 @@ describe("random scenarios", () => {
         expect(faults.length).toBeLessThanOrEqual(size.faults + size.members.length);
         expect(steps.map(({ at }) => at)).toEqual(steps.map(({ at }) => at).toSorted(ascending));
       }
+  });
+
+  it("are the same worlds when some members pull, with faults of agents besides", () => {
+    const drawn = new Set<string>();
+    for (let seed = 1; seed <= 200; seed++) {
+      const { pull = [], faults, ...world } = scenarioOf(seed, PULL);
+      const { faults: former, ...same } = scenarioOf(seed);
+      expect(pull.length).toBeGreaterThan(0);
+      expect(world).toEqual(same);
+      expect(faults.slice(0, former.length)).toEqual(former);
+      for (const fault of faults.slice(former.length)) {
+        drawn.add(fault.fault);
+        const of =
+          "member" in fault ? fault.member : "link" in fault ? fault.link.split("/")[0] : "";
+        expect(pull).toContain(of);
+      }
+    }
+    expect([...drawn].toSorted()).toEqual([...AGENT_FAULTS, "link", "reset"].toSorted());
+  });
+
+  it("are the same worlds with traffic, and with what happens to it besides", () => {
+    const drawn = new Set<string>();
+    for (let seed = 1; seed <= 200; seed++) {
+      const { balancers = [], steps, faults, ...world } = scenarioOf(seed, TRAFFIC);
+      const { steps: formerSteps, faults: former, ...same } = scenarioOf(seed);
+      expect(world).toEqual(same);
+      expect(faults.slice(0, former.length)).toEqual(former);
+      expect(formerSteps.every((step) => steps.some((one) => isDeepStrictEqual(one, step)))).toBe(
+        true,
+      );
+      for (const name of balancers) drawn.add(name);
+      for (const step of steps) drawn.add(step.do);
+      for (const fault of faults.slice(former.length)) drawn.add(fault.fault);
+    }
+    expect([...drawn]).toEqual(expect.arrayContaining(TRAFFIC_ITEMS));
+  });
+
+  it("are the same worlds with federated sets, and with what people do with them besides", () => {
+    const drawn = new Set<string>();
+    for (let seed = 1; seed <= 100; seed++) {
+      const { names, steps, faults, ...world } = scenarioOf(seed, FEDERATED);
+      const { steps: formerSteps, faults: former, ...same } = scenarioOf(seed);
+      expect([names, world]).toEqual([true, same]);
+      expect(faults.slice(0, former.length)).toEqual(former);
+      expect(formerSteps.every((step) => steps.some((one) => isDeepStrictEqual(one, step)))).toBe(
+        true,
+      );
+      for (const step of steps) drawn.add(step.do);
+      for (const fault of faults.slice(former.length)) drawn.add(fault.fault);
+    }
+    expect([...drawn]).toEqual(
+      expect.arrayContaining(["federated", "forget", "let-go", "unjoin", "link"]),
+    );
   });
 
   it("end with evacuations that go on, and with the gate as it was", () => {
@@ -55,6 +109,18 @@ const STEPS = [
   "place-by-hand",
   "drift",
 ];
+const TRAFFIC_ITEMS = [
+  "lb1",
+  "lb2",
+  "remedy",
+  "ingress",
+  "report",
+  "actions-by-hand",
+  "release-blocks",
+  "balancer-crash",
+  "link",
+];
+const AGENT_FAULTS = ["agent-crash", "agent-pause", "agent-clock", "agent-forges"];
 const FAULTS = [
   "crash",
   "crash-at-write",

@@ -7,8 +7,10 @@
  */
 import fc from "fast-check";
 import type { Fault, Scenario, Step } from "../scenario/scenario.ts";
-import { arbitraryFaults } from "./arbitrary-faults.ts";
-import { arbitraryPlacements, arbitrarySteps } from "./arbitrary-steps.ts";
+import { arbitraryAgentFaults, arbitraryFaults } from "./arbitrary-faults.ts";
+import { arbitraryPlacements, arbitrarySteps, someOf } from "./arbitrary-steps.ts";
+import { withFederated } from "./arbitrary-federated.ts";
+import { withTraffic } from "./arbitrary-traffic.ts";
 
 export interface Size {
   readonly members: readonly string[];
@@ -18,6 +20,12 @@ export interface Size {
   readonly first: readonly [least: number, most: number];
   readonly steps: number;
   readonly faults: number;
+  /** Some members pull; what else happens is what happens without. */
+  readonly pull?: boolean;
+  /** There are Remedies, ingresses and load balancers; what else happens is what happens without. */
+  readonly traffic?: boolean;
+  /** There are federated StatefulSets and a DNS server; what else happens is what happens without. */
+  readonly federated?: boolean;
 }
 
 export const SMALL: Size = {
@@ -28,6 +36,15 @@ export const SMALL: Size = {
   faults: 4,
 };
 
+/** The same worlds, in which some members pull. */
+export const PULL: Size = { ...SMALL, pull: true };
+
+/** The same worlds, with Remedies, ingresses and load balancers. */
+export const TRAFFIC: Size = { ...SMALL, traffic: true };
+
+/** The same worlds, with federated StatefulSets and a DNS server. */
+export const FEDERATED: Size = { ...SMALL, federated: true };
+
 export const LARGE: Size = {
   members: ["m1", "m2", "m3", "m4", "m5"],
   workloads: 20,
@@ -37,6 +54,28 @@ export const LARGE: Size = {
 };
 
 export function arbitraryScenario(size: Size): fc.Arbitrary<Scenario> {
+  // Drawn after everything else: a seed means the same world with and without members that pull, traffic, and federated sets.
+  if (size.federated === true) return withFederated(arbitraryWorld(size), size);
+  if (size.traffic === true) return withTraffic(arbitraryWorld(size), size);
+  return size.pull === true ? withAgents(arbitraryWorld(size), size) : arbitraryWorld(size);
+}
+
+function withAgents(worlds: fc.Arbitrary<Scenario>, size: Size): fc.Arbitrary<Scenario> {
+  return fc
+    .record({ world: worlds, pull: someOf(size.members), trouble: arbitraryAgentFaults(size) })
+    .map(({ world, pull, trouble }) => ({
+      ...world,
+      pull,
+      faults: [...world.faults, ...trouble.filter((fault) => isOfAgent(fault, pull))],
+    }));
+}
+
+function isOfAgent(fault: Fault, pull: readonly string[]): boolean {
+  if ("member" in fault) return pull.includes(fault.member);
+  return "link" in fault && pull.includes(fault.link.split("/", 1)[0] ?? "");
+}
+
+function arbitraryWorld(size: Size): fc.Arbitrary<Scenario> {
   const { members } = size;
   return fc
     .record({

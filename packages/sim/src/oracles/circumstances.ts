@@ -25,12 +25,16 @@ export interface Circumstances {
   readonly clocksApart: readonly { readonly from: number; readonly until: number }[];
   /** Nothing goes wrong but that members are lost, and people do nothing then. */
   readonly onlyLosses: boolean;
-  /** The members that something happens to. */
+  /** The members and load balancers that something happens to. */
   readonly disturbed: ReadonlySet<string>;
   /** The names of workloads that a person places. */
   readonly placedByHand: ReadonlySet<string>;
   /** The members that lie: what the plane does by their word, about their own copies, is not its fault. */
   readonly liars: ReadonlySet<string>;
+  /** The members whose agent's identity is in other hands. */
+  readonly forgers: ReadonlySet<string>;
+  /** The members whose agent may learn late what the plane wants, or do late what it wanted. */
+  readonly slowAgents: ReadonlySet<string>;
   /** The members that are restored from a backup. */
   readonly restored: ReadonlySet<string>;
   /**
@@ -73,6 +77,8 @@ export const PLAIN: Circumstances = {
   disturbed: new Set(),
   placedByHand: new Set(),
   liars: new Set(),
+  forgers: new Set(),
+  slowAgents: new Set(),
   restored: new Set(),
   repeated: new Set(),
   steps: [],
@@ -95,7 +101,15 @@ export function circumstancesOf(scenario: Scenario): Circumstances {
     ),
     clocksApart: faults.flatMap((fault) => apartBy(fault, faults)),
     steps,
-    liars: new Set(faults.flatMap((fault) => (fault.fault === "lies" ? [fault.member] : []))),
+    liars: new Set(
+      faults.flatMap((fault) =>
+        fault.fault === "lies" || fault.fault === "agent-forges" ? [fault.member] : [],
+      ),
+    ),
+    forgers: new Set(
+      faults.flatMap((fault) => (fault.fault === "agent-forges" ? [fault.member] : [])),
+    ),
+    slowAgents: new Set(faults.flatMap(slowedBy)),
     repeated: new Set(faults.flatMap((fault) => repeatedBy(fault, scenario))),
     restored: new Set(
       faults.flatMap((fault) => (fault.fault === "member-restored" ? [fault.member] : [])),
@@ -116,7 +130,22 @@ export function circumstancesOf(scenario: Scenario): Circumstances {
 function disturbedBy(fault: Fault): readonly string[] {
   if ("member" in fault) return [fault.member];
   if ("members" in fault) return fault.members;
-  return "link" in fault ? [fault.link] : [];
+  if ("balancer" in fault) return [fault.balancer];
+  return "link" in fault ? [memberOf(fault.link)] : [];
+}
+
+/** The member at one end of a link. */
+function memberOf(link: string): string {
+  return link.split("/", 1)[0] ?? "";
+}
+
+/** The member whose agent a fault keeps from doing at once what it has just read. */
+function slowedBy(fault: Fault): readonly string[] {
+  if (fault.fault === "agent-pause") return [fault.member];
+  if (fault.fault !== "link") return [];
+  const { late, duplicate, delayMs } = fault.conditions;
+  const isSlow = late !== undefined || duplicate !== undefined || delayMs !== undefined;
+  return isSlow ? [memberOf(fault.link)] : [];
 }
 
 /** When a cluster is lost or a person taints it; undefined: this is no loss. */
@@ -128,11 +157,16 @@ function lossAt(item: Fault | Step): number | undefined {
   return isLost ? item.from : undefined;
 }
 
+/** What keeps workloads from leaving long after it was done. */
+const HOLDS_BACK: ReadonlySet<string> = new Set(["taint", "pause-some", "set-rate"]);
+
 function hasOnlyLosses({ steps, faults }: Scenario): boolean {
   const first = Math.min(...[...faults, ...steps].map((item) => lossAt(item) ?? Infinity));
   return (
     faults.every((fault) => lossAt(fault) !== undefined) &&
-    steps.every((step) => lossAt(step) !== undefined || (step.do !== "taint" && step.at < first))
+    steps.every(
+      (step) => lossAt(step) !== undefined || (!HOLDS_BACK.has(step.do) && step.at < first),
+    )
   );
 }
 
@@ -179,7 +213,7 @@ function lateTimeOf(fault: Fault): readonly LateTime[] {
 /** For how long a fault may keep the plane from doing anything. */
 function troubleMs(fault: Fault): number {
   if (lateTimeOf(fault).length > 0 || fault.fault === "two-leaders") return LONG_LAG_MS;
-  if ("downFor" in fault && !("member" in fault))
+  if ("downFor" in fault && !("member" in fault) && !("balancer" in fault))
     return ("again" in fault ? 2 : 1) * (fault.downFor * 1000 + PATIENCE_MS);
   return 0;
 }

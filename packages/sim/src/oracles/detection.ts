@@ -69,6 +69,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       const { witness } = truth;
       const [was, is] = [readyOf(before), readyOf(now)];
       if (was === undefined || is === undefined || (was === "True") === (is === "True")) return [];
+      // That an agent is silent is no probe (A2), nor is what somebody else reports in its name.
+      if (is === "Unknown" || truth.circumstances.forgers.has(name)) return [];
       if (truth.lagMs > LAG_MS) return [];
       const { clusterFailureThresholdMs, clusterSuccessThresholdMs } = witness.controllers;
       const threshold = is === "True" ? clusterSuccessThresholdMs : clusterFailureThresholdMs;

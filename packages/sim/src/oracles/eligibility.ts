@@ -18,7 +18,8 @@ import {
 } from "./decisions.ts";
 import { idOf, isDrain, moves } from "./fleet.ts";
 import type { AlwaysOracle } from "./oracle.ts";
-import { BINDINGS, isOfPerson } from "./reading.ts";
+import { rememberedOf } from "./federated-reading.ts";
+import { BINDINGS, isOfPerson, neverMoves } from "./reading.ts";
 import type { Truth } from "./truth.ts";
 
 const SECOND_MS = 1000;
@@ -91,6 +92,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
           ...(before?.clusters ?? []).map(({ name }) => name),
           // A recovery puts back what was not placed anew (D13).
           ...(before?.gracefulEvictionTasks ?? []).map(({ fromCluster }) => fromCluster),
+          // A share that was given before waits for its cluster, or for its turn in a quorum (D15).
+          ...Object.keys(sharesBefore(previous?.object)),
         ]);
         const tolerations = spec.placement?.clusterTolerations ?? [];
         return (spec.clusters ?? []).flatMap(({ name }) => {
@@ -125,6 +128,11 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         );
         if (borne === undefined) return [];
         return spec.entries.flatMap((entry) => {
+          const own = truth.bindings().find(({ metadata }) => metadata.uid === entry.binding.uid);
+          if (own !== undefined && neverMoves(own))
+            return entry.exempt === "FederatedStatefulSet"
+              ? []
+              : [`slice ${key} does not spare ${entry.binding.name}, which never moves`];
           const terms = eligibility.termsSince(entry.binding.uid, borne.taint, borne.since);
           const isSaid = terms.some((one) => isAs(entry, one, borne.taint.timeAdded));
           return isSaid || terms.length === 0
@@ -219,4 +227,8 @@ function isAs(entry: Entry, terms: Terms | undefined, timeAdded: string | undefi
   const added = parseTime(timeAdded ?? "");
   if (terms.seconds === 0 || added === undefined) return entry.toleratedUntil === undefined;
   return parseTime(entry.toleratedUntil ?? "") === added + terms.seconds * SECOND_MS;
+}
+
+function sharesBefore(binding: KubeObject | undefined): Readonly<Record<string, number>> {
+  return rememberedOf(binding as ResourceBinding | undefined)?.shares ?? {};
 }

@@ -7,6 +7,7 @@
 import type { AnyObject, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import { type Committed, parseObject } from "../disk/ledger.ts";
+import { isLastServed } from "./balancers.ts";
 import type { AlwaysOracle, ConvergedOracle, Judge } from "./oracle.ts";
 import {
   bindingOf,
@@ -18,6 +19,8 @@ import {
   evictionsOf,
   faultyClusters,
   hasTarget,
+  isFederated,
+  isForced,
   isGoing,
   isGoingNow,
   isLiedAbout,
@@ -379,6 +382,8 @@ class ServiceMemory {
     if (circumstances.liars.has(member) || isLiedAbout(this.#truth, binding)) return [];
     const template = templateOf(this.#truth, binding);
     if (template === undefined || isGoing(template) || wantsNone(template)) return [];
+    // A share goes by a person's order alone, and so does what is on a cluster that is removed by force (D15, D22).
+    if (isFederated(binding) || isForced(clusterNamed(this.#truth, member))) return [];
     const task = evictionsOf(binding).find(({ fromCluster }) => fromCluster === member);
     if (task !== undefined && modeOf(task) === "Directly") return [];
     // A purge that was ordered is carried out, also when the eviction is taken back a moment later.
@@ -492,6 +497,7 @@ function leftBehind(truth: Truth, concerns: (binding: ResourceBinding) => boolea
       .flatMap((binding) =>
         evictionsOf(binding)
           .filter((task) => modeOf(task) === "Gracefully" && task.suppressDeletion !== true)
+          .filter(({ fromCluster }) => !isLastServed(truth, binding, fromCluster))
           .map(({ fromCluster }) => `${nameOf(binding)} is still leaving ${fromCluster}`),
       )
   );

@@ -12,6 +12,7 @@ import { type Borne, policiesFor, windowsOf } from "./fleet.ts";
 import type { AlwaysOracle, Judge } from "./oracle.ts";
 import { slowestTokenMs } from "./rate.ts";
 import { BINDINGS, bindingOf, isOfPerson, manifestsOf, modeOf, WORKLOADS } from "./reading.ts";
+import { Silences } from "./silences.ts";
 import { clusterOf, isHealthyCopy, tableOf, type Truth, WORKS } from "./truth.ts";
 
 /** What a Work may take from being written to its object in the member. */
@@ -32,6 +33,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     tables: [...BINDINGS, ...WORKLOADS],
     start: (truth) => {
       const eligibility = Eligibility.of(truth);
+      Silences.of(truth);
       const leaving = new Leaving();
       return (change) => {
         if (!truth.circumstances.onlyLosses) return [];
@@ -105,7 +107,9 @@ function lateness(decision: Decision, truth: Truth, eligibility: Eligibility): n
     .flatMap((terms) => (terms === undefined ? [] : [terms.seconds * 1000]));
   const place = truth.evictions.filter((time) => time >= borne.since).length;
   const tolerated = taintedBy(borne, cluster, truth, eligibility) + Math.max(0, ...waits);
-  const dueAt = targetSince(decision, tolerated, eligibility);
+  const hasTarget = targetSince(decision, tolerated, eligibility);
+  // While most Pull clusters are silent nothing moves (D6).
+  const dueAt = Math.max(hasTarget, Silences.of(truth).endedAt);
   return Math.max(0, at - dueAt - place * costMs - FAILOVER_SLACK_MS);
 }
 

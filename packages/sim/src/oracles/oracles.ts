@@ -1,16 +1,23 @@
 /** All promises of the simulation, one file per group of invariants. What an oracle is says `oracle.ts`. */
+import * as agents from "./agents.ts";
+import * as balancers from "./balancers.ts";
 import * as bounds from "./bounds.ts";
 import * as detection from "./detection.ts";
 import * as directly from "./directly.ts";
 import * as eligibility from "./eligibility.ts";
+import * as federated from "./federated.ts";
+import * as globalNames from "./global-names.ts";
 import * as graceful from "./graceful.ts";
+import * as ingresses from "./ingresses.ts";
 import * as liveness from "./liveness.ts";
+import * as orders from "./orders.ts";
 import * as placed from "./placed.ts";
 import type { AlwaysOracle, ConvergedOracle, RequestOracle, Violation } from "./oracle.ts";
 import * as placement from "./placement.ts";
 import * as propagation from "./propagation.ts";
 import * as queue from "./queue.ts";
 import * as rate from "./rate.ts";
+import * as remedy from "./remedy.ts";
 import * as reports from "./reports.ts";
 import * as state from "./state.ts";
 import * as store from "./store.ts";
@@ -27,6 +34,7 @@ const groups: readonly Group[] = [
   eligibility,
   rate,
   queue,
+  orders,
   graceful,
   directly,
   state,
@@ -34,6 +42,12 @@ const groups: readonly Group[] = [
   placed,
   propagation,
   reports,
+  agents,
+  remedy,
+  ingresses,
+  balancers,
+  federated,
+  globalNames,
   store,
   bounds,
   liveness,
@@ -57,6 +71,13 @@ export function judgeConverged(truth: Truth, members: readonly string[]): readon
   return convergedOracles.flatMap(({ name, promise, judge }) =>
     judge(truth, members).map((text) => ({ oracle: name, promise, says: text })),
   );
+}
+
+/** Judges what was asked for, and was done. */
+export function judgeDone(write: Write): readonly Violation[] {
+  const found = agents.alwaysOracles.find(({ name }) => name === "agents-change-only-their-own");
+  const { name = "", promise = "" } = found ?? {};
+  return agents.judgeTaken(write).map((says) => ({ oracle: name, promise, says }));
 }
 
 /** Judges what a controller asks a server for. */

@@ -14,6 +14,7 @@ import {
   ignoresSpread,
   isClaimedBy,
   isDividing,
+  isFederated,
   isFullWithout,
   isGoing,
   isOf,
@@ -155,6 +156,8 @@ function isOtherMatter(truth: Truth, binding: ResourceBinding): boolean {
   const isKept = evictionsOf(binding).some(({ suppressDeletion }) => suppressDeletion === true);
   // One that could only go back to where it failed goes back rather than nowhere (D23).
   const hasLeft = hasFailed(binding) && (binding.spec.clusters ?? []).length > 0;
+  // Where the replicas of a federated StatefulSet are is judged by their shares (D15).
+  if (isFederated(binding)) return true;
   return isKept || isOfPerson(truth, binding) || hasLeft || isPurgeHeldUp(binding);
 }
 

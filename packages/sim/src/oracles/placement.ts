@@ -24,6 +24,7 @@ import {
   editOf,
   ignoresSpread,
   isDivided,
+  isFederated,
   isGoing,
   isOfPerson,
   isStaying,
@@ -52,6 +53,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       return onEdit((edit, { at }) => {
         const { before, now } = edit;
         if (isOfPerson(truth, now) || isAskedAnew(before, now)) return [];
+        // A share that a person gave up goes; the others are judged by oracles of their own (D15).
+        if (isFederated(now)) return [];
         if (isInLaterGroup(fleet, edit, at - truth.lagMs)) return [];
         // Fewer replicas than before may be too few for all clusters; and where none were, none has to stay.
         const had = sumOf(before);
@@ -78,6 +81,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     start: (truth) => (change) => {
       const binding = placedNow(change);
       if (binding === undefined || isOfPerson(truth, binding)) return [];
+      // A cluster that the policy no longer means keeps its share until a person gives it up (D15).
+      if (isFederated(binding)) return [];
       const result = [...resultOf(binding).keys()];
       const allowed = allowedBy(binding);
       const stray = allowed === undefined ? [] : result.filter((name) => !allowed.includes(name));
@@ -125,6 +130,8 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
       if (seen === undefined || seen === before?.status?.schedulerObservedGeneration) return [];
       if (seen > generation) return [`${nameOf(now)} was seen before it was written`];
       const isEmpty = resultOf(now).size === 0 && now.spec.replicas !== 0;
+      // Of a federated StatefulSet a person may give up every share (D15).
+      if (isFederated(now)) return [];
       return seen === generation && isEmpty ? [`${nameOf(now)} was seen without a result`] : [];
     },
   },

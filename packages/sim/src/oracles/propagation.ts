@@ -8,6 +8,7 @@ import { wellKnown } from "@lifeboat/core";
 import { type Held, parseObject } from "../disk/ledger.ts";
 import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
 import {
+  isForced,
   bindingOf,
   clusterNamed,
   copyOf,
@@ -414,22 +415,32 @@ function isOverridden({ metadata: { annotations = {} } }: AnyObject): boolean {
 }
 
 /** How many replicas a cluster gets is the schedule's. */
+interface Template {
+  readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
+}
+
+const FEDERATED_LABELS: ReadonlySet<string> = new Set([
+  wellKnown.FEDERATED_SET,
+  wellKnown.FEDERATED_CLUSTER,
+  wellKnown.FEDERATED_ID_BASE,
+  wellKnown.FEDERATED_STATE,
+]);
+
 function withoutReplicas(manifest: AnyObject): unknown {
   const { replicas: _replicas, ...spec } =
-    (manifest as { readonly spec?: { replicas?: number } }).spec ?? {};
-  return spec;
+    (manifest as { readonly spec?: { replicas?: number; template?: Template } }).spec ?? {};
+  const { template } = spec;
+  const labels = template?.metadata?.labels;
+  if (labels?.[wellKnown.FEDERATED_SET] === undefined) return spec;
+  // What tells the pods of a federated StatefulSet apart is added in the copy (D15).
+  const own = Object.entries(labels).filter(([key]) => !FEDERATED_LABELS.has(key));
+  const metadata = { ...template?.metadata, labels: Object.fromEntries(own) };
+  return { ...spec, template: { ...template, metadata } };
 }
 
 function isPreserved(work: AnyObject): boolean {
   const { spec } = work as { readonly spec?: { readonly preserveResourcesOnDeletion?: boolean } };
   return spec?.preserveResourcesOnDeletion === true;
-}
-
-function isForced({ metadata }: Cluster): boolean {
-  return (
-    metadata.deletionTimestamp !== undefined &&
-    metadata.annotations?.[wellKnown.FORCE_REMOVAL] === "true"
-  );
 }
 
 /** Whether a person removed the cluster by force: what is in the member stays there then. */

@@ -198,8 +198,8 @@ function hasSomebody(
   return isEvacuated(cluster, truth, eligibility) && eligibility.waitingOn(cluster).some(mayGo);
 }
 
-/** Who is held for want of a target is tried again within this after something changed. */
-const RETRY_MS = 5000;
+/** An entry that is held because it has no target is tried again within this time after something changed. */
+export const RETRY_MS = 5000;
 
 /** Whether it has certainly had somewhere to go since then. */
 function hasTarget(

@@ -311,6 +311,17 @@ export function bindingOf(truth: Truth, object: AnyObject): ResourceBinding | un
   return held?.object as unknown as ResourceBinding | undefined;
 }
 
+/** Whether it is of a StatefulSet whose copies bear the names of their clusters (D15). */
+export function isFederated({ metadata }: ResourceBinding): boolean {
+  return metadata.annotations?.[wellKnown.FEDERATED_SHARES] !== undefined;
+}
+
+/** Whether it is of such a StatefulSet, or of the Service of one of its pods: nothing moves either. */
+export function neverMoves(binding: ResourceBinding): boolean {
+  const { annotations = {} } = binding.metadata;
+  return isFederated(binding) || annotations[wellKnown.FEDERATED_SET] !== undefined;
+}
+
 function objectKey({ spec: { resource } }: ResourceBinding): string {
   return `${resource.namespace ?? ""}/${resource.name}`;
 }
@@ -328,7 +339,8 @@ export function copyOf(
   member: string,
 ): AnyObject | undefined {
   const table = tableOf(binding.spec.resource.kind);
-  const object = truth.ledger.find(member, table, objectKey(binding))?.object;
+  const own = isFederated(binding) ? `-${member}` : "";
+  const object = truth.ledger.find(member, table, `${objectKey(binding)}${own}`)?.object;
   return object?.metadata.labels?.[wellKnown.MANAGED] === "true" ? object : undefined;
 }
 
@@ -352,6 +364,12 @@ export function isReportedHealthy({ metadata, status }: Work): boolean {
   });
   const reports = status?.manifestStatuses ?? [];
   return isCurrent && reports.length > 0 && reports.every(({ health }) => health === "Healthy");
+}
+
+/** Whether a person removes the cluster whatever is on it; of one that is gone nobody knows. */
+export function isForced(cluster: Cluster | undefined): boolean {
+  const { deletionTimestamp, annotations = {} } = cluster?.metadata ?? {};
+  return deletionTimestamp !== undefined && annotations[wellKnown.FORCE_REMOVAL] === "true";
 }
 
 /** What Ready of a cluster says; undefined: nothing. */

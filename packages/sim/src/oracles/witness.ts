@@ -1,7 +1,9 @@
 /**
  * What is true of the control plane and its network besides what the disks say: how it was started, what its probes heard,
- * and what it shows to people who watch it. Oracles take nothing else from it.
+ * what it shows to people who watch it, what load balancers serve, and what the DNS server answers. Oracles take nothing else from it.
  */
+import type { ZoneNames } from "@lifeboat/core/names";
+import type { RoutingTable } from "@lifeboat/core/traffic";
 import { type Metrics, silentMetrics } from "@lifeboat/kit";
 import { type ControllersOptions, DEFAULT_CONTROLLERS } from "@lifeboat/plane";
 
@@ -16,6 +18,31 @@ export interface ProbeRun {
   readonly until: number;
 }
 
+/** What a load balancer serves by, and since when. */
+export interface Served {
+  readonly table: RoutingTable;
+  /** By backend that drains: until when requests are under way there. */
+  readonly busy: ReadonlyMap<string, number>;
+  readonly since: number;
+}
+
+/** What the DNS server answers by, and since when. */
+export interface ServedNames {
+  readonly names: ZoneNames;
+  /** A change of them waits for a person. */
+  readonly isHeld: boolean;
+  /** Sends it a datagram; undefined: no answer came. */
+  readonly ask: (message: Uint8Array, address: string) => Uint8Array | undefined;
+  /** How many datagrams it failed at. */
+  readonly failures: () => number;
+  readonly since: number;
+}
+
+/** A backend of a pool. */
+export function backendName(pool: string, address: string): string {
+  return `${pool} ${address}`;
+}
+
 /** The gauges that oracles compare with the truth. */
 const WATCHED = new Set(["evict_total", "cluster_fault_num", "cluster_fault_rate"]);
 /** What members are asked to find out whether they are well. */
@@ -28,6 +55,8 @@ export class Witness {
   #gauges = new Map<string, Map<string, number>>();
   /** From when until when the plane ran, each life of it; the last may go on. */
   readonly #lives: { readonly since: number; until: number }[] = [];
+  readonly #balancers = new Map<string, Served>();
+  #names: ServedNames | undefined;
   /** How the plane was started last. */
   controllers: ControllersOptions = DEFAULT_CONTROLLERS;
   /** When that was. */
@@ -42,6 +71,27 @@ export class Witness {
   /** What each process heard of a member last, and before that. */
   probes(member: string): readonly ProbeRun[] {
     return [...(this.#probes.get(member)?.values() ?? [])].flat();
+  }
+
+  /** The load balancers that serve. */
+  get balancers(): ReadonlyMap<string, Served> {
+    return this.#balancers;
+  }
+
+  /** A load balancer serves so from now on; undefined: it serves nothing. */
+  serves(balancer: string, served: Omit<Served, "since"> | undefined): void {
+    if (served === undefined) this.#balancers.delete(balancer);
+    else this.#balancers.set(balancer, { ...served, since: this.#now() });
+  }
+
+  /** What the DNS server answers by; undefined: there is none, or it does not answer. */
+  get names(): ServedNames | undefined {
+    return this.#names;
+  }
+
+  /** The DNS server answers so from now on; undefined: it does not answer. */
+  namesServed(served: Omit<ServedNames, "since"> | undefined): void {
+    this.#names = served && { ...served, since: this.#now() };
   }
 
   /** The series of a gauge in the present life, by the values of their labels. */

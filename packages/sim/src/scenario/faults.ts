@@ -1,5 +1,5 @@
 /** Lets things go wrong, and heals them. */
-import { type AnyObject, isRefused, type ObjectKey, type Resource } from "@lifeboat/api";
+import { type AnyObject, isRefused, type ObjectKey, type Resource, secrets } from "@lifeboat/api";
 import type { DiskImage } from "@lifeboat/apiserver";
 import { unreachable } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
@@ -7,10 +7,11 @@ import { type Client, OutcomeUnknown } from "@lifeboat/kit";
 import type { MemberFault } from "@lifeboat/members";
 import type { MemberCluster } from "../member-cluster.ts";
 import type { Link } from "../network/link.ts";
-import { secrets, type Simulation } from "../simulation.ts";
+import { type Simulation } from "../simulation.ts";
 import { RESOURCES, workload } from "./objects.ts";
+import { arrangeForgery } from "./forgery.ts";
 import { rewritten } from "./other-version.ts";
-import type { Fault } from "./scenario.ts";
+import { type Fault, NAME_SERVER } from "./scenario.ts";
 
 /** How much later pods start or stop when the scenario does not say. */
 const LATE_MS = 30_000;
@@ -71,7 +72,7 @@ export function arrangeFault(simulation: Simulation, fault: Fault, begins: () =>
     case "mass-failure":
       return outOfReach(simulation, fault.members, fault.from, fault.until);
     case "member-gone":
-      return at(fault.at, () => simulation.member(fault.member).link.set({ down: true }));
+      return at(fault.at, () => simulation.wayTo(fault.member).set({ down: true }));
     case "member-crash":
       return at(fault.at, () => simulation.crashMember(fault.member, fault.downFor * 1000));
     case "member-restored":
@@ -99,6 +100,16 @@ export function arrangeFault(simulation: Simulation, fault: Fault, begins: () =>
       return arrangeRotation(simulation, fault);
     case "member-clock":
       return at(fault.at, () => simulation.member(fault.member).stepClock(fault.stepMs));
+    case "agent-crash":
+      return at(fault.at, () => simulation.crashAgent(fault.member, fault.downFor * 1000));
+    case "balancer-crash":
+      return at(fault.at, () => simulation.crashBalancer(fault.balancer, fault.downFor * 1000));
+    case "agent-pause":
+      return at(fault.at, () => simulation.agents.get(fault.member)?.pause(fault.lasts * 1000));
+    case "agent-clock":
+      return at(fault.at, () => simulation.agents.get(fault.member)?.stepClock(fault.stepMs));
+    case "agent-forges":
+      return arrangeForgery(simulation, fault);
     case "disk-full":
       at(fault.from, () => planeDisk.fill());
       return at(fault.until, () => planeDisk.free());
@@ -135,12 +146,22 @@ export function healAll(simulation: Simulation): void {
     if (!member.running) member.start();
     letGo(simulation, member);
   }
+  for (const beside of simulation.beside()) {
+    beside.link.set(undefined);
+    if (!beside.running) beside.start();
+  }
 }
 
 type Is<F extends Fault["fault"]> = Extract<Fault, { readonly fault: F }>;
 
 function linkOf(simulation: Simulation, name: string): Link {
-  return name === "plane" ? simulation.planeLink : simulation.member(name).link;
+  if (name === "plane") return simulation.planeLink;
+  if (name === NAME_SERVER && simulation.nameServer !== undefined)
+    return simulation.nameServer.link;
+  const [member = "", end] = name.split("/");
+  const balancer = simulation.balancers.get(member);
+  if (balancer !== undefined) return balancer.link;
+  return end === "plane" ? simulation.wayTo(member) : simulation.member(member).link;
 }
 
 function outOfReach(
@@ -151,7 +172,7 @@ function outOfReach(
 ): void {
   const { clock } = simulation;
   for (const name of names) {
-    const { link } = simulation.member(name);
+    const link = simulation.wayTo(name);
     clock.after(from * 1000, () => link.set({ down: true }));
     clock.after(until * 1000, () => link.set(undefined));
   }

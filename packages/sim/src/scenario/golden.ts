@@ -5,6 +5,8 @@ import type { Scenario, Step } from "./scenario.ts";
 
 const WEB = { kind: "Deployment", name: "web" } as const;
 const SETTINGS = { kind: "ConfigMap", name: "settings" } as const;
+/** What a detector reports of a cluster in which names are not resolved. */
+const SICK = { condition: "ServiceDomainNameResolutionReady", status: "False" } as const;
 
 const propagated: readonly Step[] = [
   { at: 0, do: "workload", ...WEB, replicas: 2 },
@@ -59,6 +61,16 @@ export const goldenScenarios: readonly Scenario[] = [
       selects: [{ kind: "ConfigMap", name: "inner" }],
     },
     { at: 20, do: "delete", what: "namespace", name: "team" },
+  ]),
+  golden("remedy", [
+    { at: 0, do: "workload", kind: "Service", name: "web" },
+    { at: 0, do: "policy", name: "service", selects: [{ kind: "Service", name: "web" }] },
+    { at: 1, do: "ingress", name: "shop", services: ["web"] },
+    { at: 5, do: "remedy", name: "sick", matches: [{ ...SICK, operator: "Equal" }] },
+    { at: 10, do: "report", member: "m1", ...SICK },
+    { at: 20, do: "remedy", name: "upgrade", clusters: ["m2"] },
+    { at: 30, do: "report", member: "m1", ...SICK, status: "True" },
+    { at: 40, do: "delete", what: "remedy", name: "sick" },
   ]),
   ...failoverStories,
 ];

@@ -5,16 +5,25 @@ import { createSimulation } from "../simulation.ts";
 
 const made = new Map<string, Promise<Images>>();
 
-export function joinedImages(ports: SimulationPorts, members: readonly string[]): Promise<Images> {
-  const key = members.join();
-  const found = made.get(key) ?? makeImages(ports, members);
+/** `pull`: those of the members that pull. */
+export function joinedImages(
+  ports: SimulationPorts,
+  members: readonly string[],
+  pull: readonly string[] = [],
+): Promise<Images> {
+  const key = `${members.join()} ${pull.join()}`;
+  const found = made.get(key) ?? makeImages(ports, members, pull);
   made.set(key, found);
   return found;
 }
 
-async function makeImages(ports: SimulationPorts, members: readonly string[]): Promise<Images> {
+async function makeImages(
+  ports: SimulationPorts,
+  members: readonly string[],
+  pull: readonly string[],
+): Promise<Images> {
   const fresh = await freshImages();
-  const simulation = await createSimulation(ports, { seed: 1, members, images: fresh });
+  const simulation = await createSimulation(ports, { seed: 1, members, pull, images: fresh });
   await simulation.advance("60s");
   return {
     takenAt: simulation.clock.now(),

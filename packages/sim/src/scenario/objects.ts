@@ -1,5 +1,6 @@
 /** The objects that people write: what a step says, as Kubernetes spells it. Pure. */
 import { type AnyObject, clusterTaintPolicies, type New, type Resource } from "@lifeboat/api";
+import { wellKnown } from "@lifeboat/core";
 import type { PolicyStep, Selected, Step, WorkloadKind } from "./scenario.ts";
 
 /** The step of this name. */
@@ -29,11 +30,18 @@ export function workload(step: Of<"workload">): New<AnyObject> {
   return { apiVersion: apiVersionOf(kind), kind, metadata, ...bodyOf(step) };
 }
 
-function bodyOf({ kind, name, replicas = 1, version = 1, uses }: Of<"workload">): object {
+function bodyOf(step: Of<"workload">): object {
+  const { kind, name, replicas = 1, version = 1, uses, loadBalancer = false } = step;
   const labels = { app: name };
   if (kind === "ConfigMap") return { data: { version: String(version) } };
   if (kind === "Service")
-    return { spec: { selector: labels, ports: [{ port: 80 + version, protocol: "TCP" }] } };
+    return {
+      spec: {
+        ...(loadBalancer && { type: "LoadBalancer" }),
+        selector: labels,
+        ports: [{ port: 80 + version, protocol: "TCP" }],
+      },
+    };
   const env = uses === undefined ? {} : { envFrom: [{ configMapRef: { name: uses } }] };
   const containers = [{ name: "main", image: `registry.test/app:${version}`, ...env }];
   if (kind === "Job") {
@@ -55,15 +63,34 @@ export function policy(step: PolicyStep): New<AnyObject> {
   return {
     apiVersion: "policy.karmada.io/v1alpha1",
     kind: "PropagationPolicy",
-    metadata: { name, namespace },
+    metadata: {
+      name,
+      namespace,
+      ...(step.approval === true && { annotations: { [wellKnown.APPROVAL]: "Required" } }),
+    },
     spec: {
       resourceSelectors: step.selects.map(selector),
+      ...(step.priority !== undefined && {
+        schedulePriority: {
+          priorityClassSource: "KubePriorityClass",
+          priorityClassName: `priority-${step.priority}`,
+        },
+      }),
       ...failoverOf(step),
       placement: placementOf(step),
       ...((step.dependencies === true || application !== undefined) && { propagateDeps: true }),
       ...(step.overwrite === true && { conflictResolution: "Overwrite" }),
       ...(step.preserve === true && { preserveResourcesOnDeletion: true }),
     },
+  };
+}
+
+export function priorityClass(value: number): New<AnyObject> {
+  return {
+    apiVersion: "scheduling.k8s.io/v1",
+    kind: "PriorityClass",
+    metadata: { name: `priority-${value}` },
+    value,
   };
 }
 

@@ -13,7 +13,7 @@ import type { Images } from "../images.ts";
 import { circumstancesOf } from "../oracles/circumstances.ts";
 import { judgeAnswers } from "../oracles/history.ts";
 import { Jury, type Violation } from "../oracles/oracle.ts";
-import { alwaysOracles, judgeConverged, judgeRequest } from "../oracles/oracles.ts";
+import { alwaysOracles, judgeConverged, judgeDone, judgeRequest } from "../oracles/oracles.ts";
 import { ReadJudge } from "../oracles/read-judge.ts";
 import { type Ending, endingOf } from "../oracles/ending.ts";
 import { Truth } from "../oracles/truth.ts";
@@ -22,7 +22,7 @@ import type { Simulation, SimulationPorts } from "../simulation.ts";
 import { createSimulation } from "../simulation.ts";
 import { arrangeFault, healAll } from "./faults.ts";
 import { joinedImages } from "./joined-images.ts";
-import { releaseBrake } from "./on-call.ts";
+import { releaseBrakes } from "./on-call.ts";
 import { describe, endOf, longestWindowOf, type Scenario } from "./scenario.ts";
 import { takeStep } from "./steps.ts";
 
@@ -68,7 +68,7 @@ export async function runScenario(
   scenario: Scenario,
   options: RunOptions = {},
 ): Promise<Outcome> {
-  const images = options.images ?? (await joinedImages(ports, scenario.members));
+  const images = options.images ?? (await joinedImages(ports, scenario.members, scenario.pull));
   const run = new Run(await startWorld(ports, scenario, images), scenario, options.onViolation);
   await run.act();
   await run.converge(options.convergeWithinMs ?? 10 * MINUTE_MS);
@@ -81,9 +81,9 @@ async function startWorld(
   scenario: Scenario,
   images: Images,
 ): Promise<Simulation> {
-  const { seed, members, syncDelayMs = 0 } = scenario;
+  const { seed, members, pull = [], balancers = [], names = false, syncDelayMs = 0 } = scenario;
   const controllers = controllersOf(scenario);
-  const options = { seed, members, syncDelayMs, images, controllers };
+  const options = { seed, members, pull, balancers, names, syncDelayMs, images, controllers };
   const simulation = await createSimulation(ports, options);
   await simulation.advance(READY_MS);
   return simulation;
@@ -138,6 +138,9 @@ class Run {
     this.#watches = new WatchJudge(simulation);
     this.#reads = new ReadJudge(simulation);
     simulation.ledger.onChange((change) => this.#judge(change));
+    simulation.writes.onDone((write) => {
+      for (const violation of judgeDone(write)) this.#report(violation);
+    });
     simulation.writes.onWrite((write) => {
       for (const violation of judgeRequest(write, this.#truth)) this.#report(violation);
     });
@@ -196,7 +199,7 @@ class Run {
         for (const violation of wrong.slice(0, 10)) this.#report(violation);
         return false;
       }
-      releaseBrake(this.#simulation);
+      releaseBrakes(this.#simulation);
       await clock.advance(CONVERGE_STEP_MS);
     }
   }

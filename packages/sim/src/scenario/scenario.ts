@@ -7,11 +7,20 @@
  */
 import type { Lie } from "../network/lies.ts";
 import type { LinkConditions } from "../network/link.ts";
+import type { FederatedStep } from "./federated-steps.ts";
+import type { OrderStep } from "./order-steps.ts";
+import type { TrafficStep } from "./traffic-steps.ts";
 
 export interface Scenario {
   readonly name: string;
   readonly seed: number;
   readonly members: readonly string[];
+  /** Those of the members that pull: an agent runs beside each. None when absent. */
+  readonly pull?: readonly string[];
+  /** The load balancers that run beside the plane. None when absent. */
+  readonly balancers?: readonly string[];
+  /** Whether a DNS server for federated StatefulSets runs beside the plane. */
+  readonly names?: boolean;
   /** How long a sync of the plane's disk takes; 0 when absent. */
   readonly syncDelayMs?: number;
   /** Whether the gate Failover is on. */
@@ -82,6 +91,10 @@ export interface PolicyStep {
   readonly overwrite?: boolean;
   /** Copies stay when the template is deleted or a cluster leaves. */
   readonly preserve?: boolean;
+  /** Nothing leaves a faulty cluster before a person approves it (D30). */
+  readonly approval?: boolean;
+  /** Of a PriorityClass (D31). */
+  readonly priority?: number;
 }
 
 /** What a person does. */
@@ -96,6 +109,8 @@ export type Step = { readonly at: number } & (
       readonly version?: number;
       /** The ConfigMap that its pods read. */
       readonly uses?: string;
+      /** Of a Service: members give it an address. */
+      readonly loadBalancer?: boolean;
     }
   | PolicyStep
   | {
@@ -126,7 +141,14 @@ export type Step = { readonly at: number } & (
     }
   | {
       readonly do: "delete";
-      readonly what: "policy" | "override" | "namespace" | "taint-policy" | WorkloadKind;
+      readonly what:
+        | "policy"
+        | "override"
+        | "namespace"
+        | "taint-policy"
+        | "remedy"
+        | "ingress"
+        | WorkloadKind;
       readonly name: string;
       readonly namespace?: string;
     }
@@ -176,12 +198,22 @@ export type Step = { readonly at: number } & (
       readonly name: string;
       readonly how: "edit" | "delete";
     }
+  | OrderStep
+  | TrafficStep
+  | FederatedStep
 );
+
+/** The link of the DNS server to the plane. */
+export const NAME_SERVER = "dns/plane";
 
 /** What goes wrong with the pods of a member. */
 export type PodTrouble = "pods-not-ready" | "crash" | "start-late" | "stop-late";
 
-/** What goes wrong. Times in seconds; `link` is `plane`, between the controllers and their own API, or a member. */
+/**
+ * What goes wrong. Times in seconds; `link` is `plane`, between the controllers and their own API, or a member: between the
+ * plane and the member or, where the member pulls, between its agent and the member; `m1/plane` is between that agent and the
+ * plane, and so are `lb1/plane` for a load balancer and `dns/plane` for the DNS server. A member that pulls is out of reach when its agent is cut off from the plane.
+ */
 export type Fault =
   | { readonly fault: "crash"; readonly at: number; readonly downFor: number }
   | {
@@ -314,6 +346,41 @@ export type Fault =
       readonly member: string;
       readonly at: number;
       readonly stepMs: number;
+    }
+  | {
+      /** The agent of a member that pulls dies. */
+      readonly fault: "agent-crash";
+      readonly member: string;
+      readonly at: number;
+      readonly downFor: number;
+    }
+  | {
+      /** The agent of a member that pulls stands still. */
+      readonly fault: "agent-pause";
+      readonly member: string;
+      readonly at: number;
+      readonly lasts: number;
+    }
+  | {
+      /** The wall clock of the agent of a member that pulls jumps by so much, and stays so. */
+      readonly fault: "agent-clock";
+      readonly member: string;
+      readonly at: number;
+      readonly stepMs: number;
+    }
+  | {
+      /** Somebody has the identity of a member's agent, and writes with it whatever harms others; the agent goes on. */
+      readonly fault: "agent-forges";
+      readonly member: string;
+      readonly from: number;
+      readonly until: number;
+    }
+  | {
+      /** A load balancer dies, and serves nothing meanwhile. */
+      readonly fault: "balancer-crash";
+      readonly balancer: string;
+      readonly at: number;
+      readonly downFor: number;
     }
   | { readonly fault: "disk-full"; readonly from: number; readonly until: number }
   | { readonly fault: "disk-fail"; readonly at: number; readonly downFor: number }

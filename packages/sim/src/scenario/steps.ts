@@ -1,6 +1,5 @@
 /** Carries out what people do. Doing a step twice is doing it once, because a lost answer makes people try again. */
 import {
-  type AnyObject,
   clusters,
   clusterTaintPolicies,
   evacuationBudgets,
@@ -9,9 +8,11 @@ import {
   isRefused,
   type JsonObject,
   type KubeObject,
-  type New,
+  multiClusterIngresses,
   overridePolicies,
+  priorityClasses,
   propagationPolicies,
+  remedies,
   type Resource,
   resourceBindings,
 } from "@lifeboat/api";
@@ -21,8 +22,20 @@ import { formatFence, isAnswering } from "@lifeboat/core/failover/eviction-tasks
 import { bindingName } from "@lifeboat/core/propagation/rendering";
 import type { Client } from "@lifeboat/kit";
 import type { Simulation } from "../simulation.ts";
-import { type Of, override, policy, RESOURCES, taintPolicy, workload } from "./objects.ts";
+import {
+  type Of,
+  override,
+  policy,
+  priorityClass,
+  RESOURCES,
+  taintPolicy,
+  workload,
+} from "./objects.ts";
 import type { Step, WorkloadKind } from "./scenario.ts";
+import { takeFederatedStep } from "./federated-steps.ts";
+import { takeOrderStep } from "./order-steps.ts";
+import { takeTrafficStep } from "./traffic-steps.ts";
+import { ifThere, merge, put } from "./writing.ts";
 
 /** Begins a step; it is done when the plane has taken it. */
 export function takeStep(simulation: Simulation, step: Step): void {
@@ -30,7 +43,11 @@ export function takeStep(simulation: Simulation, step: Step): void {
     case "workload":
       return simulation.user((plane) => merge(plane, RESOURCES[step.kind], workload(step)));
     case "policy":
-      return simulation.user((plane) => put(plane, propagationPolicies, policy(step)));
+      return simulation.user(async (plane) => {
+        if (step.priority !== undefined)
+          await put(plane, priorityClasses, priorityClass(step.priority));
+        await put(plane, propagationPolicies, policy(step));
+      });
     case "taint-policy":
       return simulation.user((plane) => put(plane, clusterTaintPolicies, taintPolicy(step)));
     case "override":
@@ -61,6 +78,20 @@ export function takeStep(simulation: Simulation, step: Step): void {
       return simulation.user((plane) => placeByHand(plane, step));
     case "drift":
       return drift(simulation, step);
+    case "approve":
+    case "pause-some":
+    case "set-rate":
+      return takeOrderStep(simulation, step);
+    case "remedy":
+    case "ingress":
+    case "report":
+    case "actions-by-hand":
+    case "release-blocks":
+      return takeTrafficStep(simulation, step);
+    case "federated":
+    case "forget":
+    case "let-go":
+      return takeFederatedStep(simulation, step);
     default:
       return unreachable(step);
   }
@@ -70,47 +101,9 @@ function resourceOf(what: Of<"delete">["what"]): Resource<KubeObject> {
   if (what === "policy") return propagationPolicies;
   if (what === "taint-policy") return clusterTaintPolicies;
   if (what === "override") return overridePolicies;
+  if (what === "remedy") return remedies;
+  if (what === "ingress") return multiClusterIngresses;
   return RESOURCES[what === "namespace" ? "Namespace" : what];
-}
-
-/** Creates the object, or changes what it says and leaves the rest. */
-async function merge(
-  plane: Client,
-  resource: Resource<KubeObject>,
-  object: New<AnyObject>,
-): Promise<void> {
-  const { apiVersion: _version, kind: _kind, metadata, ...body } = object;
-  await createOr(plane, resource, object, async () => {
-    const key = { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
-    await plane.patch(resource, key, { type: "merge", body: body as never });
-  });
-}
-
-/** Creates the object, or puts what it says in the place of what was said before. */
-async function put(
-  plane: Client,
-  resource: Resource<KubeObject>,
-  object: New<AnyObject>,
-): Promise<void> {
-  await createOr(plane, resource, object, async () => {
-    const { namespace = "", name = "" } = object.metadata;
-    const { metadata } = await plane.get(resource, { namespace, name });
-    await plane.update(resource, { ...object, metadata } as KubeObject);
-  });
-}
-
-async function createOr(
-  plane: Client,
-  resource: Resource<KubeObject>,
-  object: New<AnyObject>,
-  change: () => Promise<void>,
-): Promise<void> {
-  try {
-    await plane.create(resource, object as New<KubeObject>);
-  } catch (error) {
-    if (!isRefused(error, "AlreadyExists")) throw error;
-    await change();
-  }
 }
 
 async function unjoin(plane: Client, { member, force = false }: Of<"join" | "unjoin">) {
@@ -184,15 +177,6 @@ async function placeByHand(plane: Client, step: Of<"place-by-hand">): Promise<vo
       spec: { ...binding.spec, clusters: placed },
     });
   });
-}
-
-/** What is not there needs nothing done. */
-async function ifThere(act: () => Promise<unknown>): Promise<void> {
-  try {
-    await act();
-  } catch (error) {
-    if (!isRefused(error, "NotFound")) throw error;
-  }
 }
 
 /** Somebody in the member does not know or care who owns the object. */

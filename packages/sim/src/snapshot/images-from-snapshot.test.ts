@@ -79,7 +79,7 @@ function differing(expected: Ending, actual: Simulation): readonly string[] {
 }
 
 /** The snapshot with another status and another id of m1. */
-function withM1({ tables, takenAt }: WorldSnapshot, status: object, id: string): WorldSnapshot {
+function withM1({ tables, ...rest }: WorldSnapshot, status: object, id: string): WorldSnapshot {
   const changed = (object: AnyObject): AnyObject =>
     object.kind === "Cluster" && object.metadata.name === "m1"
       ? {
@@ -89,7 +89,7 @@ function withM1({ tables, takenAt }: WorldSnapshot, status: object, id: string):
         }
       : object;
   return {
-    takenAt,
+    ...rest,
     tables: tables.map(({ resource, objects }) => ({ resource, objects: objects.map(changed) })),
   };
 }

@@ -13,41 +13,31 @@ import {
   type Cluster,
   clusters,
   findCondition,
+  namespaces,
   type New,
-  type Resource,
+  pods,
+  secrets,
 } from "@lifeboat/api";
 import type { DiskImage } from "@lifeboat/apiserver";
 import { addMs, assert, formatTime } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
 import { podClaimOf, Room } from "@lifeboat/core/placement/capacity";
+import { objectsOf } from "@lifeboat/plane";
 import { parseObject } from "../disk/ledger.ts";
 import { freshImages, type Images, type MemberTraits } from "../images.ts";
 import type { MemberCluster } from "../member-cluster.ts";
-import {
-  createSimulation,
-  endpointOf,
-  newSecret,
-  secrets,
-  type SimulationPorts,
-} from "../simulation.ts";
+import { createSimulation, endpointOf, newSecret, type SimulationPorts } from "../simulation.ts";
 import { withCopies } from "./made-copies.ts";
 import { copiesOf } from "./member-copies.ts";
 import { nodesOf, othersOf } from "./member-size.ts";
-import { objectsOf, type WorldSnapshot } from "./read-snapshot.ts";
+import type { WorldSnapshot } from "./read-snapshot.ts";
 import { imageOf, type Row, rowOf } from "./rows.ts";
-
-const PODS: Resource = { ...secrets, plural: "pods", kind: "Pod" };
-const NAMESPACES: Resource = {
-  ...secrets,
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
 
 /** How long members run until what their copies need is there, and then until the pods of others run. */
 const START_MS = 60_000;
 const FILL_MS = 10_000;
 
-/** The disks of the plane and of all its members that are pushed to. */
+/** The disks of the plane and of all its members. Members that pull are pushed to in the simulation. */
 export async function imagesFromSnapshot(
   ports: SimulationPorts,
   snapshot: WorldSnapshot,
@@ -75,7 +65,11 @@ export async function imagesFromSnapshot(
 }
 
 function clustersIn({ tables }: WorldSnapshot): readonly Cluster[] {
-  return objectsOf(tables, clusters).filter(({ spec }) => spec.syncMode === "Push");
+  return objectsOf(tables, clusters).map((cluster) => {
+    const { name } = cluster.metadata;
+    const { secretRef = { namespace: wellKnown.CLUSTER_NAMESPACE, name } } = cluster.spec;
+    return { ...cluster, spec: { ...cluster.spec, syncMode: "Push", secretRef } };
+  });
 }
 
 function traitsOf(cluster: Cluster): MemberTraits {
@@ -101,21 +95,18 @@ function planeImage(
     const spec = { ...cluster.spec, apiEndpoint: endpointOf(cluster.metadata.name) };
     return rowOf(clusters, { ...cluster, spec });
   });
-  const access = joined.flatMap(({ metadata, spec: { secretRef } }) => {
-    if (secretRef === undefined) return [];
+  const access = joined.map(({ metadata, spec: { secretRef } }) => {
     const { metadata: made, ...secret } = newSecret(metadata.name, tokens.get(metadata.name) ?? "");
-    return [
-      rowOf(secrets, {
-        ...secret,
-        metadata: {
-          ...secretRef,
-          annotations: made.annotations,
-          uid: metadata.uid,
-          creationTimestamp: formatTime(takenAt),
-          resourceVersion: "1",
-        },
-      } as AnyObject),
-    ];
+    return rowOf(secrets, {
+      ...secret,
+      metadata: {
+        ...secretRef,
+        annotations: made.annotations,
+        uid: metadata.uid,
+        creationTimestamp: formatTime(takenAt),
+        resourceVersion: "1",
+      },
+    } as AnyObject);
   });
   return imageOf([...rows, ...reached, ...access]);
 }
@@ -131,12 +122,12 @@ function memberImage(
 }
 
 /** A cluster is known by the uid of this namespace. */
-const IDENTITY = rowOf(NAMESPACES, { metadata: { name: "kube-system" } } as AnyObject).key;
+const IDENTITY = rowOf(namespaces, { metadata: { name: "kube-system" } } as AnyObject).key;
 
 function withIdentity(row: Row, uid: string | undefined): Row {
   if (row.key !== IDENTITY || uid === undefined) return row;
   const namespace = parseObject(row.bytes);
-  return rowOf(NAMESPACES, { ...namespace, metadata: { ...namespace.metadata, uid } });
+  return rowOf(namespaces, { ...namespace, metadata: { ...namespace.metadata, uid } });
 }
 
 /** The members once everything in them runs. */
@@ -163,7 +154,7 @@ async function fill(member: MemberCluster, cluster: Cluster): Promise<void> {
   const others = othersOf(cluster, allocated as Readonly<Record<string, string>>);
   for (const [i, requests] of others.entries()) {
     const nodeName = nodes[i % nodes.length]?.name ?? "";
-    await admin.create(PODS, podOfOthers(`other-${i + 1}`, nodeName, requests));
+    await admin.create(pods, podOfOthers(`other-${i + 1}`, nodeName, requests));
   }
 }
 

@@ -9,7 +9,8 @@ import { type AnyObject, findCondition, type Resource, type Work, works } from "
 import { createRandom, createSeededIds, hashText, type Ids } from "@lifeboat/base";
 import { appliedVersions } from "@lifeboat/core/propagation/observing";
 import { executionNamespace } from "@lifeboat/core/propagation/rendering";
-import { objectsOf, type WorldSnapshot } from "./read-snapshot.ts";
+import { objectsOf } from "@lifeboat/plane";
+import type { WorldSnapshot } from "./read-snapshot.ts";
 
 /** One object of ours in a member. */
 export interface Copy {

@@ -8,17 +8,19 @@ import {
   type AnyObject,
   apiVersionOf,
   clusterResourceBindings,
-  type KubeObject,
   type Resource,
   resourceBindings,
+  secrets,
 } from "@lifeboat/api";
 import { assert, type Instant } from "@lifeboat/base";
-import { discover, type DiscoveredResource } from "@lifeboat/controllers/context";
+import { discover, onePerTable } from "@lifeboat/controllers/context";
 import type { Client, ListOptions } from "@lifeboat/kit";
-import { secrets } from "../simulation.ts";
+import { objectsOf } from "@lifeboat/plane";
 
 export interface WorldSnapshot {
   readonly takenAt: Instant;
+  /** The resourceVersion of all lists. */
+  readonly version: string;
   readonly tables: readonly SnapshotTable[];
 }
 
@@ -34,25 +36,12 @@ export async function readSnapshot(plane: Client, takenAt: Instant): Promise<Wor
   const { resources, failed } = await discover(plane);
   assert(failed.length === 0, "every group of the API can be read", { failed });
   const first = await plane.list(resourceBindings);
-  const at: ListOptions = {
-    resourceVersion: first.metadata.resourceVersion ?? "",
-    resourceVersionMatch: "Exact",
-  };
+  const version = first.metadata.resourceVersion ?? "";
+  const at: ListOptions = { resourceVersion: version, resourceVersionMatch: "Exact" };
   const tables: SnapshotTable[] = [];
-  for (const resource of onePerTable(resources)) tables.push(await readTable(plane, resource, at));
-  return { takenAt, tables: [...tables, await readSecrets(plane, tables, at)] };
-}
-
-/** Each table in the version that its group prefers, where that has it. */
-function onePerTable(resources: readonly DiscoveredResource[]): readonly Resource[] {
-  const chosen = new Map<string, DiscoveredResource>();
-  for (const resource of resources) {
-    const { group, plural, kind, verbs, preferred } = resource;
-    if (LEFT_OUT.has(kind) || !verbs.includes("list")) continue;
-    const table = `${group}/${plural}`;
-    if (preferred || !chosen.has(table)) chosen.set(table, resource);
-  }
-  return [...chosen.values()];
+  for (const resource of onePerTable(resources).filter(({ kind }) => !LEFT_OUT.has(kind)))
+    tables.push(await readTable(plane, resource, at));
+  return { takenAt, version, tables: [...tables, await readSecrets(plane, tables, at)] };
 }
 
 async function readTable(
@@ -90,15 +79,4 @@ function propagatedSecrets(
   return bindings
     .map(({ spec }) => spec.resource)
     .filter(({ apiVersion, kind }) => apiVersion === "v1" && kind === "Secret");
-}
-
-/** What a snapshot holds of a table, whatever the version. */
-export function objectsOf<T extends KubeObject>(
-  tables: readonly SnapshotTable[],
-  { group, plural }: Resource<T>,
-): readonly T[] {
-  const table = tables.find(
-    ({ resource }) => resource.group === group && resource.plural === plural,
-  );
-  return (table?.objects ?? []) as readonly KubeObject[] as readonly T[];
 }

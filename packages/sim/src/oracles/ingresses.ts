@@ -1,0 +1,131 @@
+/**
+ * Oracles of MultiClusterIngresses, by what members truly hold: which clusters get no traffic (J2), that some always do (J4), and
+ * where the backends are (J6).
+ */
+import { findCondition, type KubeObject, type MultiClusterIngress } from "@lifeboat/api";
+import { wellKnown } from "@lifeboat/core";
+import { executionNamespace, workName } from "@lifeboat/core/propagation/rendering";
+import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
+import { isGoing, nameOfCluster, pairOf } from "./reading.ts";
+import { BLOCK } from "./remedy.ts";
+import { tableOf, type Truth, WORKS } from "./truth.ts";
+
+export const INGRESSES = "networking.karmada.io/multiclusteringresses";
+
+export const alwaysOracles: readonly AlwaysOracle[] = [
+  {
+    name: "some-backend-keeps-its-traffic",
+    promise:
+      "J4: of the clusters with a backend of an ingress never all are blocked: then none is (D16)",
+    on: "plane",
+    tables: [INGRESSES],
+    start: () => (change) => {
+      const { now } = pairOf<MultiClusterIngress>(change);
+      const located = locatedIn(now);
+      const blocked = now?.status?.trafficBlockClusters ?? [];
+      const isNobodyLeft = located.size > 0 && [...located].every((one) => blocked.includes(one));
+      return isNobodyLeft ? [`${change.key} blocks all of ${[...located].join(", ")}`] : [];
+    },
+  },
+];
+
+export const convergedOracles: readonly ConvergedOracle[] = [
+  {
+    name: "blocks-follow-the-actions",
+    promise:
+      "J2: an ingress blocks the clusters with TrafficControl that hold a backend, and no others; unless these are all (D16)",
+    judge: (truth) =>
+      ingressesOf(truth).flatMap((ingress) => {
+        const { wanted } = blocksOf(truth, ingress);
+        const actual = ingress.status?.trafficBlockClusters ?? [];
+        return wanted.join() === actual.join()
+          ? []
+          : [`${nameOf(ingress)} blocks [${actual.join()}] and not [${wanted.join()}]`];
+      }),
+  },
+  {
+    name: "all-blocked-is-shown",
+    promise:
+      "J4: AllBackendsBlocked is True while Remedies would block every backend, and only then (D16)",
+    judge: (truth) =>
+      ingressesOf(truth).flatMap((ingress) => {
+        const { isAll } = blocksOf(truth, ingress);
+        const { status } = findCondition(ingress.status?.conditions, "AllBackendsBlocked") ?? {};
+        const wanted = isAll ? "True" : "False";
+        return status === wanted ? [] : [`AllBackendsBlocked of ${nameOf(ingress)} is ${status}`];
+      }),
+  },
+  {
+    name: "backends-are-where-the-service-is",
+    promise:
+      "J6: an ingress lists each of its Services once, sorted, with exactly the clusters that hold a copy of it",
+    judge: (truth) => ingressesOf(truth).flatMap((ingress) => judgeLocations(truth, ingress)),
+  },
+];
+
+/** The ingresses that are there to stay. */
+export function ingressesOf({ ledger }: Truth): readonly MultiClusterIngress[] {
+  return ledger
+    .objects("plane", INGRESSES)
+    .map(({ object }) => object as KubeObject as MultiClusterIngress)
+    .filter((ingress) => !isGoing(ingress));
+}
+
+export function nameOf({ metadata }: MultiClusterIngress): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
+/** The clusters that have a backend, as the status has it: J6 judges that. */
+function locatedIn(ingress: MultiClusterIngress | undefined): ReadonlySet<string> {
+  return new Set(
+    (ingress?.status?.serviceLocations ?? []).flatMap(({ clusters = [] }) => clusters),
+  );
+}
+
+function blocksOf(truth: Truth, ingress: MultiClusterIngress) {
+  const located = locatedIn(ingress);
+  const acting = truth
+    .clusters()
+    .filter(({ status }) => status?.remedyActions?.includes(BLOCK) === true)
+    .map(nameOfCluster)
+    .filter((name) => located.has(name));
+  const isAll = located.size > 0 && acting.length === located.size;
+  return { isAll, wanted: isAll ? [] : acting.toSorted() };
+}
+
+function servicesOf({ spec }: MultiClusterIngress): readonly string[] {
+  const backends = (spec.rules ?? []).flatMap(({ http }) => http?.paths ?? []);
+  return [...new Set(backends.map(({ backend }) => backend.service?.name ?? ""))].sort();
+}
+
+function judgeLocations(truth: Truth, ingress: MultiClusterIngress): readonly string[] {
+  const { namespace = "" } = ingress.metadata;
+  const listed = ingress.status?.serviceLocations ?? [];
+  const names = listed.map(({ name }) => name);
+  if (names.join() !== servicesOf(ingress).join())
+    return [`${nameOf(ingress)} lists the Services [${names.join()}]`];
+  return listed.flatMap(({ name, clusters = [] }) => {
+    const holders = holdersOf(truth, namespace, name);
+    return holders.join() === clusters.join()
+      ? []
+      : [
+          `${nameOf(ingress)} has Service ${name} in [${clusters.join()}]; it is in [${holders.join()}]`,
+        ];
+  });
+}
+
+/** The clusters that hold our copy of a Service. */
+export function holdersOf(truth: Truth, namespace: string, name: string): readonly string[] {
+  return truth
+    .clusters()
+    .map(nameOfCluster)
+    .filter((cluster) => {
+      const copy = truth.ledger.find(cluster, tableOf("Service"), `${namespace}/${name}`)?.object;
+      const work = `${executionNamespace(cluster)}/${workName({ kind: "Service", namespace, name })}`;
+      return (
+        copy?.metadata.labels?.[wellKnown.MANAGED] === "true" &&
+        truth.ledger.find("plane", WORKS, work) !== undefined
+      );
+    })
+    .sort();
+}
