@@ -3,7 +3,8 @@
  * durable acknowledgement on both sides. The load comes from outside the servers' processes: gets from h2load where it is
  * installed, everything else from a Go program (load/), because h2load can neither name objects nor read watches.
  *
- * Options: `--objects N` (default 10000), `--only lifeboat|kubernetes`, `--data-dir DIR` for where ours keeps its data.
+ * Options: `--objects N` (default 10000), `--only lifeboat|kubernetes`, `--rights`: ours alone, by a master and by a user whose
+ * rights are roles, to show what rights cost (aim: CPU within 10 %).
  */
 import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -11,7 +12,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
-import { startLifeboat } from "../../tests/support/lifeboat.ts";
+import { lifeboatCommand, startLifeboat } from "../../tests/support/lifeboat.ts";
 import { removeDirectory, temporaryDirectory } from "../../tests/support/processes.ts";
 import { startRealApiServer } from "../../tests/support/real-api-server.ts";
 
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     objects: { type: "string", default: "10000" },
     only: { type: "string" },
     connections: { type: "string", default: "32" },
+    rights: { type: "boolean", default: false },
   },
 });
 const objects = Number(values.objects);
@@ -41,6 +43,7 @@ interface Measured {
 interface Subject {
   readonly url: string;
   readonly kubeconfig: string;
+  readonly token: string;
   readonly pids: readonly number[];
   /** What it printed, for when it does not behave. */
   output(): string;
@@ -59,8 +62,14 @@ const hasH2load = isInstalled("h2load");
 const bodyFile = join(directory, "deployment.json");
 writeFileSync(bodyFile, benchDeployment());
 const TOKEN = "bench-token";
+const USER_TOKEN = "bench-user-token";
+const USER = "bench-user";
 const tokenFile = join(directory, "tokens.csv");
-writeFileSync(tokenFile, `${TOKEN},bench,bench,"system:masters"\n`, { mode: 0o600 });
+writeFileSync(
+  tokenFile,
+  `${TOKEN},bench,bench,"system:masters"\n${USER_TOKEN},${USER},${USER},"team"\n`,
+  { mode: 0o600 },
+);
 
 try {
   await main();
@@ -72,6 +81,16 @@ async function main(): Promise<void> {
   print(
     `${objects} Deployments of ${readFileSync(bodyFile).length} bytes, ${values.connections} connections, ${cpus().length} cores`,
   );
+  if (values.rights) {
+    // In this order, so that a machine that gets slower or faster does so for both.
+    const first = await measure("by a master", startOurs);
+    const users = [
+      await measure("by a user with edit", startOursWithUser),
+      await measure("by a user with edit", startOursWithUser),
+    ];
+    printRights([first, await measure("by a master", startOurs)], users);
+    return;
+  }
   const ours = values.only === "kubernetes" ? undefined : await measure("lifeboat", startOurs);
   const theirs =
     values.only === "lifeboat" ? undefined : await measure("kube-apiserver + etcd", startTheirs);
@@ -80,12 +99,25 @@ async function main(): Promise<void> {
 
 async function startOurs(): Promise<Subject> {
   const running = await startLifeboat({ args: ["--token-auth-file", tokenFile] });
-  return { ...running, pids: [running.process.pid], output: () => running.process.output() };
+  const { pid } = running.process;
+  return { ...running, token: TOKEN, pids: [pid], output: () => running.process.output() };
+}
+
+/** The same, used by a user whose rights come from the role `edit` in one namespace. */
+async function startOursWithUser(): Promise<Subject> {
+  const ours = await startOurs();
+  const kubeconfig = join(directory, "user.kubeconfig");
+  const role = ["--role", "edit", "-n", "default", "-o", kubeconfig];
+  await promisify(execFile)(lifeboatCommand, ["users", "add", USER, ...role], {
+    env: { ...process.env, KUBECONFIG: ours.kubeconfig },
+  });
+  return { ...ours, kubeconfig, token: USER_TOKEN };
 }
 
 async function startTheirs(): Promise<Subject> {
   const running = await startRealApiServer({ flags: [`--token-auth-file=${tokenFile}`] });
-  return { ...running, pids: [running.pids.etcd, running.pids.apiserver], output: () => "" };
+  const pids = [running.pids.etcd, running.pids.apiserver];
+  return { ...running, token: TOKEN, pids, output: () => "" };
 }
 
 async function measure(name: string, start: () => Promise<Subject>): Promise<Report | undefined> {
@@ -145,7 +177,7 @@ async function runLoad(
   extra: readonly string[],
 ): Promise<Answered> {
   const url = `${subject.url}/apis/apps/v1/namespaces/default/deployments`;
-  if (operation === "get" && hasH2load) return runH2load(url, count);
+  if (operation === "get" && hasH2load) return runH2load(url, count, subject.token);
   const credentials = extractCredentials(subject.kubeconfig);
   const shared = [
     "-op",
@@ -167,10 +199,10 @@ async function runLoad(
   return JSON.parse(stdout) as Answered;
 }
 
-async function runH2load(url: string, count: number): Promise<Answered> {
+async function runH2load(url: string, count: number, token: string): Promise<Answered> {
   const urls = join(directory, "urls.txt");
   writeFileSync(urls, Array.from({ length: objects }, (_, i) => `${url}/bench-${i}`).join("\n"));
-  const header = `authorization: Bearer ${TOKEN}`;
+  const header = `authorization: Bearer ${token}`;
   const args = ["-n", String(count), "-c", values.connections, "-m", "1", "-H", header, "-i", urls];
   const { stdout } = await promisify(execFile)("h2load", args, { maxBuffer: 64 << 20 });
   const [, seconds = "", unit = "s", perSecond = ""] =
@@ -298,6 +330,24 @@ function benchDeployment(): string {
       },
     },
   });
+}
+
+type Reports = readonly (Report | undefined)[];
+
+/** What rights cost, in CPU time of the server: wall time is that of a busy machine. */
+function printRights(masters: Reports, users: Reports): void {
+  const line = (...cells: readonly string[]): void =>
+    print(cells.map((cell, i) => (i === 0 ? cell.padEnd(34) : cell.padStart(12))).join(""));
+  const mean = (reports: Reports, operation: string): number => {
+    const costs = reports.map((report) => report?.rows.get(operation)?.cpuMicroseconds ?? 0);
+    return costs.reduce((sum, cost) => sum + cost, 0) / costs.length;
+  };
+  print("");
+  line("server CPU, us", "master", "with edit", "ratio", "aim");
+  for (const operation of ["create", "get", "patch", "list", "fanout"]) {
+    const [by, as] = [mean(masters, operation), mean(users, operation)];
+    line(`per ${operation}`, by.toFixed(0), as.toFixed(0), `${(as / by).toFixed(2)}x`, "<= 1.10x");
+  }
 }
 
 function printTable(ours: Report | undefined, theirs: Report | undefined): void {

@@ -11,6 +11,7 @@ const LAYERS = {
   controllers: 4,
   members: 4,
   proxy: 4,
+  traffic: 4,
   dns: 4,
   plane: 5,
   sim: 6,
