@@ -116,8 +116,8 @@ it("registers the member, brings a resource to it, and takes it away again", asy
 });
 
 it("tells its health and its metrics", async () => {
-  expect(await (await fetch(`${health}/healthz`)).text()).toBe("ok");
-  expect(await (await fetch(`${health}/readyz`)).text()).toBe("ok");
+  expect(await (await fetch(`${health}/healthz`)).text()).toBe("ok\n");
+  expect(await (await fetch(`${health}/readyz`)).text()).toBe("ok\n");
   expect(await (await fetch(`${health}/metrics`)).text()).toContain("informer");
   expect((await fetch(`${health}/secrets`)).status).toBe(404);
 });

@@ -211,8 +211,12 @@ describe("taint, cordon and uncordon", () => {
     [["drain", "nobody"], 1, 'no cluster "nobody"'],
     [["drain", "member1", "--timeout", "soon"], 2, "a duration such as 30s"],
     [["evacuations", "show", "nobody"], 1, 'no evacuation "nobody"'],
-    [["evacuations", "pause"], 2, "the name of an evacuation, or --all, is needed"],
-    [["evacuations", "resume", "a", "--all"], 2, "the name of an evacuation, or --all, is needed"],
+    [["evacuations", "pause"], 2, "--cluster or --namespace is needed to pause; one of them"],
+    [
+      ["evacuations", "resume", "a", "--all"],
+      2,
+      "--cluster or --namespace is needed to resume; one of them",
+    ],
     [["evacuations", "abandon", "a"], 2, "missing required argument"],
     [["evacuations", "restore", "web"], 2, "KIND/NAME is needed"],
     [["evacuations", "restore", "deployment/nobody"], 1, 'no binding of deployment "nobody"'],
@@ -281,8 +285,8 @@ describe("evacuations", () => {
     expect(list.output).toMatch(/^member1-1 +Held +1\/2 +1 /m);
     const show = await lifeboat("evacuations", "show", "member1-1");
     expect(show.output).toMatch(/^Taint +lifeboat.dev\/drain:NoExecute$/m);
-    expect(show.output).toMatch(/^Deployment default\/bound +Held +Gracefully$/m);
-    expect(show.output).toMatch(/^Deployment default\/free +Done +Gracefully$/m);
+    expect(show.output).toMatch(/^Deployment default\/bound +member1:2 → - +held: NoTarget/m);
+    expect(show.output).toMatch(/^Deployment default\/free +member1:2 → member2:2 .* healthy$/m);
     for (const line of (list.output + show.output).split("\n"))
       expect(line.length).toBeLessThanOrEqual(80);
   });
@@ -391,7 +395,7 @@ describe("status and brake", () => {
     expect(output).toContain("Failover off, StatefulFailoverInjection on");
     expect(output).toContain("Nothing moves by itself: the feature gate Failover is off.");
     expect(output).toMatch(/^Rate +2 per second, FleetHealthy/m);
-    expect(output).toMatch(/^member2 +True$/m);
+    expect(output).toMatch(/^member2 +\S+ +\S.* +ready/m);
     expect(output).toMatch(/^default-not-ready +cluster.karmada.io\/not-ready:NoSchedule when/m);
     for (const line of output.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   });

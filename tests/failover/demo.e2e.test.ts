@@ -1,4 +1,4 @@
-/** `lifeboat demo --fast`: the whole story as a person sees it, within five minutes, and nothing is left behind. */
+/** `lifeboat demo --fast`: each whole story as a person sees it, and nothing is left behind. */
 import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
@@ -42,6 +42,26 @@ it("tells the story to its end within five minutes, and leaves nothing behind", 
   expect(timeline.match(/^ +\d+\.\d s {2}/gm)?.length).toBeGreaterThanOrEqual(10);
   for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   expect(leftBehind()).toEqual(before);
+});
+
+it("moves requests away from a sick cluster and back, and none fails", async () => {
+  const before = leftBehind();
+  const demo = startProcess(lifeboatCommand, ["demo", "--story", "traffic", "--fast"]);
+  expect(await demo.ended, demo.output()).toBe(0);
+  const text = demo.output();
+  expect(text).toMatch(/the ingress web blocks member2/);
+  expect(text).toMatch(/member2 +do not resolve +blocked +\d+ +0\n/);
+  expect(text).toMatch(/member2 answers requests again/);
+  const [, sent = "0"] = /(\d+) requests were sent, and none failed/.exec(text) ?? [];
+  expect(Number(sent)).toBeGreaterThan(200);
+  for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  expect(leftBehind()).toEqual(before);
+});
+
+it("knows its stories", async () => {
+  const demo = startProcess(lifeboatCommand, ["demo", "--story", "toString"]);
+  expect(await demo.ended).toBe(2);
+  expect(demo.output()).toContain("there is no toString; known are failover, traffic");
 });
 
 it("ends in order when it is interrupted in the middle", async () => {

@@ -30,6 +30,7 @@ import {
   type New,
   overridePolicies,
   workloadRebalancers,
+  statefulSets,
 } from "@lifeboat/api";
 import {
   deployment,
@@ -40,7 +41,6 @@ import {
   oneOf,
   resources,
   statefulSet,
-  statefulSets,
 } from "@lifeboat/testkit";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { allReady, type BreakableFleet, MEMBERS } from "../propagation/propagation-fleet.ts";

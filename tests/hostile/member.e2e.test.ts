@@ -52,7 +52,7 @@ const TOKEN = "token-for-the-hostile-member";
  * it is sent answers no client for as long as that takes. What an attack costs is printed, and not judged: an idle machine lets
  * the member send more of it.
  */
-const ATTACK_MS = 8000;
+const ATTACK_MS = Number(process.env["LIFEBOAT_ATTACK_SECONDS"] ?? 8) * 1000;
 const SLOWEST_MS = 3000;
 
 let plane: RunningLifeboat;

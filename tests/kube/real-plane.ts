@@ -109,6 +109,7 @@ export async function startManager(
     `--webhook-listen=127.0.0.1:${webhookPort}`,
     "--health-listen=127.0.0.1:0",
     "--cluster-status-update-frequency=2s",
+    "--allow-loopback-members",
     ...ELECTION_FLAGS,
     ...flags,
   ]);

@@ -142,7 +142,7 @@ const namespaces: Scenario = {
       "get",
       "namespace",
       "--field-selector",
-      "status.phase=Active,metadata.name!=default",
+      "status.phase=Active,metadata.name!=default,metadata.name!=lifeboat-system",
       "-o",
       "name",
     ),

@@ -3,16 +3,19 @@
  * that survives the control plane's kill -9.
  */
 import { readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { createRandom } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { silentLog } from "@lifeboat/kit";
-import { httpConfigOf, loadKubeconfig } from "@lifeboat/kit/adapters";
-import { createTunnel } from "@lifeboat/proxy/agent";
+import { fixedCredential, httpConfigOf, loadKubeconfig } from "@lifeboat/kit/adapters";
+import { createTunnel, type TunnelEnd } from "@lifeboat/proxy/agent";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKubectl, type Kubectl, type KubectlResult } from "../support/kubectl.ts";
+import { kubernetesBinary } from "../support/kubernetes-binaries.ts";
 import { lifeboatCommand, type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
+import { startPortForwardMember } from "../support/port-forward-member.ts";
 import { removeDirectory, startProcess, temporaryDirectory } from "../support/processes.ts";
 
 const directory = temporaryDirectory("proxy");
@@ -46,7 +49,8 @@ const into = (cluster: string, ...args: string[]): Promise<KubectlResult> => {
 async function lifeboat(
   ...args: string[]
 ): Promise<{ readonly code: number | string; readonly output: string }> {
-  const child = startProcess(lifeboatCommand, [...args, "--data-dir", directory]);
+  const [command = "", ...rest] = args;
+  const child = startProcess(lifeboatCommand, [command, "--data-dir", directory, ...rest]);
   return { code: await child.ended, output: child.output() };
 }
 
@@ -56,6 +60,21 @@ async function until(what: string, look: () => Promise<boolean>): Promise<void> 
     if (Date.now() > deadline) throw new Error(`did not come about: ${what}`);
     await wait(300);
   }
+}
+
+async function firstPod(cluster: string): Promise<string> {
+  return (await into(cluster, "get", "pods", "-o", "name")).stdout.trim().split("\n")[0] ?? "";
+}
+
+/** What is sent to a command and to what a client is attached to comes back whole. */
+async function expectEcho(cluster: string, pod: string): Promise<void> {
+  const path = `/apis/cluster.karmada.io/v1alpha1/clusters/${cluster}/proxy`;
+  const server = `--server=${serverOf("lifeboat")}${path}`;
+  const text = "0123456789".repeat(50_000);
+  const echo = await kubectl("lifeboat").run([server, "exec", "-i", pod, "--", "cat"], text);
+  expect(echo.stdout === text).toBe(true);
+  const attached = await kubectl("lifeboat").run([server, "attach", "-i", pod], "hello there");
+  expect(attached.stdout).toContain("hello there");
 }
 
 beforeAll(async () => {
@@ -74,6 +93,40 @@ afterAll(async () => {
   removeDirectory(directory);
 });
 
+async function createPullCluster(name: string): Promise<void> {
+  const cluster = {
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { name },
+    spec: { syncMode: "Pull" },
+  };
+  await kubectl("lifeboat").run(["create", "-f", "-"], JSON.stringify(cluster));
+}
+
+async function configOf(name: string): Promise<TunnelEnd> {
+  const ports = { clock: createRealClock(), environment: process.env };
+  const paths = [join(directory, `${name}.kubeconfig`)];
+  return httpConfigOf(ports, await loadKubeconfig({ paths }), "test");
+}
+
+/** The agent's side of a tunnel, until the signal aborts. */
+async function openTunnel(cluster: string, signal: AbortSignal, member: TunnelEnd): Promise<void> {
+  const ports = { clock: createRealClock(), random: createRandom(1), log: silentLog };
+  await createTunnel(ports, { cluster, plane: await configOf("lifeboat"), member }).run(signal);
+}
+
+/** What comes back for a text that is sent to a port of this machine. */
+async function echoedBy(port: number, text: string): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  socket.write(text);
+  let back = "";
+  for await (const chunk of socket) {
+    back += String(chunk);
+    if (back.length >= text.length) break;
+  }
+  return back;
+}
+
 describe("kubectl through the proxy", () => {
   it("reads, writes, watches and reads logs", async () => {
     const pods = await into("member1", "get", "pods", "-o", "name");
@@ -90,6 +143,29 @@ describe("kubectl through the proxy", () => {
     );
     expect(waited.code).toBe(0);
     expect((await into("member2", "get", "pods", "-o", "name")).stdout.split("\n").length).toBe(3);
+  });
+
+  it("runs commands and attaches: bytes both ways, exit codes, rights", async () => {
+    const pod = await firstPod("member1");
+    expect((await into("member1", "exec", pod, "--", "hostname")).stdout).toBe(
+      `${pod.replace("pod/", "")}\n`,
+    );
+    const failed = await into("member1", "exec", pod, "--", "sh", "-c", "exit 7");
+    expect(failed.stderr).toContain("exit code 7");
+    await expectEcho("member1", pod);
+    const clusterRole = ["--verb=get", "--resource=pods,pods/exec"];
+    await kubectlOf("member1")("create", "clusterrole", "only-get", ...clusterRole);
+    const bound = ["rolebinding", "eve", "--clusterrole=only-get", "--user=eve"];
+    await kubectlOf("member1")("create", ...bound, "-n", "default");
+    await onPlane(
+      "create",
+      "clusterrolebinding",
+      "eve",
+      "--clusterrole=cluster-admin",
+      "--user=eve",
+    );
+    const refused = await into("member1", "--as=eve", "exec", pod, "--", "hostname");
+    expect(refused.stderr).toMatch(/User "eve" cannot create resource "pods\/exec"/);
   });
 
   it("asks the member in the name of the caller: the member refuses what it does not give", async () => {
@@ -130,6 +206,16 @@ describe("lifeboat", () => {
     expect(named.output).toContain('nowhere: clusters.cluster.karmada.io "nowhere" not found');
   });
 
+  it("runs a command in a pod of a member, and ends with its exit code", async () => {
+    const pod = (await firstPod("member1")).replace("pod/", "");
+    const done = await lifeboat("exec", pod, "-C", "member1", "--", "echo", "well", "-n");
+    expect(done).toEqual({ code: 0, output: "well -n\n" });
+    const failed = await lifeboat("exec", pod, "-C", "member1", "--", "sh", "-c", "exit 9");
+    expect(failed.code).toBe(9);
+    const gone = await lifeboat("exec", "nobody", "-C", "member1", "--", "true");
+    expect(gone).toMatchObject({ code: 1, output: expect.stringContaining("not found") });
+  });
+
   it("follows a log until the pod is gone", async () => {
     await into("member1", "run", "short", "--image=x");
     await until("the pod runs", async () =>
@@ -144,29 +230,49 @@ describe("lifeboat", () => {
 });
 
 describe("a tunnel", () => {
+  it("carries kubectl port-forward over SPDY, in the name of the caller", async () => {
+    const member = await startPortForwardMember();
+    await createPullCluster("forwarded");
+    const stop = new AbortController();
+    const running = openTunnel("forwarded", stop.signal, {
+      server: member.server,
+      credentials: fixedCredential({ headers: { authorization: "Bearer t" } }),
+    });
+    await until("the tunnel is open", async () =>
+      (await into("forwarded", "get", "pod", "web")).stdout.includes("web"),
+    );
+    const path = "/apis/cluster.karmada.io/v1alpha1/clusters/forwarded/proxy";
+    const forward = startProcess(kubernetesBinary("kubectl"), [
+      `--kubeconfig=${join(directory, "lifeboat.kubeconfig")}`,
+      `--server=${serverOf("lifeboat")}${path}`,
+      "port-forward",
+      "pod/web",
+      ":80",
+    ]);
+    const [, port = ""] = await forward.printed(/Forwarding from 127\.0\.0\.1:(\d+)/);
+    const text = "0123456789".repeat(20_000);
+    expect((await echoedBy(Number(port), text)) === text).toBe(true);
+    await forward.stop("SIGTERM");
+    expect(member.upgrades.at(-1)).toBe("SPDY/3.1");
+    expect([...member.callers]).toEqual(["admin"]);
+    stop.abort();
+    await running;
+    member.close();
+    await onPlane("delete", "cluster", "forwarded", "--wait=false");
+  });
+
   it("leads to a Pull cluster, and is opened again after kill -9 of the control plane", async () => {
-    const cluster = {
-      apiVersion: "cluster.karmada.io/v1alpha1",
-      kind: "Cluster",
-      metadata: { name: "pulled" },
-      spec: { syncMode: "Pull" },
-    };
-    await kubectl("lifeboat").run(["create", "-f", "-"], JSON.stringify(cluster));
+    await createPullCluster("pulled");
     const closed = await lifeboat("get", "pods", "-C", "pulled");
     expect(closed.output).toMatch(/its agent has no tunnel open/);
-    const ports = { clock: createRealClock(), environment: process.env };
-    const configOf = async (name: string) => {
-      const paths = [join(directory, `${name}.kubeconfig`)];
-      return httpConfigOf(ports, await loadKubeconfig({ paths }), "test");
-    };
+    expect((await lifeboat("status")).output).toMatch(/^Agents +0 of 1 .* from pulled/m);
     const stop = new AbortController();
-    const running = createTunnel(
-      { clock: ports.clock, random: createRandom(1), log: silentLog },
-      { cluster: "pulled", plane: await configOf("lifeboat"), member: await configOf("member2") },
-    ).run(stop.signal);
+    const running = openTunnel("pulled", stop.signal, await configOf("member2"));
     const answers = async (): Promise<boolean> =>
       (await into("pulled", "get", "pods")).stdout.split("Running").length === 3;
     await until("the tunnel is open", answers);
+    await expectEcho("pulled", await firstPod("pulled"));
+    expect((await lifeboat("status")).output).toMatch(/^Agents +1 of 1 connected$/m);
     const port = new URL(serverOf("lifeboat")).port;
     await plane.process.stop("SIGKILL");
     plane = await startLifeboat({

@@ -1,6 +1,9 @@
 /** Registration by a token, tokens of ServiceAccounts, and users, as processes: what an operator types, and what comes of it. */
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
+import type { Duplex } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createKubectl, type Kubectl } from "../support/kubectl.ts";
 import { lifeboatCommand, type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
@@ -83,6 +86,32 @@ async function as(file: string, args: readonly string[]): Promise<Result> {
   return { code, output: stdout + stderr };
 }
 
+/** A proxy that gives every connection that it is asked for by CONNECT. */
+async function startConnectProxy() {
+  let asked = 0;
+  const server = createServer();
+  server.on("connect", (request: IncomingMessage, client: Duplex) => {
+    asked += 1;
+    const [host, port] = (request.url ?? "").split(":");
+    const upstream = connect(Number(port), host ?? "", () => {
+      client.write("HTTP/1.1 200 OK\r\n\r\n");
+      upstream.pipe(client).pipe(upstream);
+    });
+    upstream.on("error", () => client.destroy());
+    client.on("error", () => upstream.destroy());
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked: () => asked,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
 describe("a cluster", () => {
   it("registers step by step, with an identity of its own and no other", async () => {
     const given = await createToken();
@@ -121,6 +150,26 @@ describe("a cluster", () => {
 
     const list = await lifeboat("token", "list");
     expect(list.output).toMatch(new RegExp(`${given.token.slice(0, 6)} +in \\d+m\\S* +any +eu-1`));
+  });
+
+  it("registers through a proxy, which the kubeconfig of its agent names", async () => {
+    const proxy = await startConnectProxy();
+    try {
+      const given = await createToken();
+      const done = await register(given, "behind", "--proxy-url", proxy.url);
+      expect(done).toMatchObject({ code: 0, output: expect.stringMatching(/^proxy +ok +http/m) });
+      expect(proxy.asked()).toBeGreaterThan(0);
+      const before = proxy.asked();
+      const whoami = ["auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"];
+      const own = await as(fileOf("behind"), whoami);
+      expect(own.output).toBe("system:karmada:agent:behind");
+      expect(proxy.asked()).toBeGreaterThan(before);
+    } finally {
+      proxy.close();
+    }
+    // Through a proxy that is away nothing is reached, and the direct way is not tried.
+    const away = await register(await createToken(), "away", "--proxy-url", proxy.url);
+    expect(away).toMatchObject({ code: 1, output: expect.stringMatching(/reach +FAILED/) });
   });
 
   it("is told which step fails, and what to do", async () => {

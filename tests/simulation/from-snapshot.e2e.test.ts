@@ -9,6 +9,7 @@ import {
   createSimulation,
   imagesFromSnapshot,
   readSnapshot,
+  type PlayedFailure,
   type Simulation,
   type WorldSnapshot,
 } from "@lifeboat/sim";
@@ -22,6 +23,8 @@ import {
   startSimulatedFleet,
 } from "../propagation/propagation-fleet.ts";
 import { eventually } from "../support/eventually.ts";
+import { lifeboatCommand } from "../support/lifeboat.ts";
+import { startProcess } from "../support/processes.ts";
 
 const web: Mover = {
   resource: resources.deployments,
@@ -38,13 +41,31 @@ const policy: New<ClusterTaintPolicy> = {
     matchConditions: [
       { conditionType: "Ready", operator: "In", statusValues: ["False", "Unknown"] },
     ],
-    taintsToAdd: [{ key: "silent", effect: "NoExecute", addOnMatchSeconds: 30 }],
+    taintsToAdd: [{ key: "silent", effect: "NoExecute", addOnMatchSeconds: 5 }],
   },
 };
+
+async function lifeboat(...args: readonly string[]): Promise<{ code: unknown; output: string }> {
+  const child = startProcess(lifeboatCommand, [...args, "--data-dir", fleet.directory]);
+  return { code: await child.ended, output: child.output() };
+}
 
 let fleet: SimulatedFleet;
 let operator: Operator;
 let home: string;
+
+/** The same settings for the control plane that runs and for its simulation. */
+const FLAGS = [
+  "--feature-gates=Failover=true",
+  "--cluster-failure-threshold=5s",
+  "--cluster-success-threshold=5s",
+];
+const CONTROLLERS = {
+  failover: true,
+  clusterStatusUpdateFrequencyMs: 2000,
+  clusterFailureThresholdMs: 5000,
+  clusterSuccessThresholdMs: 5000,
+};
 
 async function simulate(snapshot: WorldSnapshot): Promise<Simulation> {
   const ports = { drain: drainPromises };
@@ -53,12 +74,12 @@ async function simulate(snapshot: WorldSnapshot): Promise<Simulation> {
     seed: 1,
     members: MEMBERS,
     images,
-    controllers: { failover: true },
+    controllers: CONTROLLERS,
   });
 }
 
 beforeAll(async () => {
-  fleet = await startSimulatedFleet(["--feature-gates=Failover=true"]);
+  fleet = await startSimulatedFleet(FLAGS);
   operator = new Operator(fleet);
   await eventually(() => allReady(fleet.plane));
   await fleet.plane.create(clusterTaintPolicies, policy);
@@ -95,6 +116,38 @@ describe("a control plane that runs", () => {
 
     expect(await operator.placement(web)).toBe(home);
   });
+});
+
+describe("lifeboat simulate", () => {
+  it("plays the death of a cluster without touching it, and then the cluster dies as it was played", async () => {
+    const played = await lifeboat("simulate", "--fail", home, "-o", "json");
+    expect(played.code, played.output).toBe(0);
+    const { plays } = JSON.parse(played.output) as { readonly plays: readonly PlayedFailure[] };
+    const foretold = plays[0]?.workloads.find(
+      ({ workload }) => workload === "Deployment default/web",
+    );
+    expect(foretold).toMatchObject({ reason: "Moved", before: `${home}:2` });
+    expect(await operator.placement(web)).toBe(home);
+
+    const text = await lifeboat("simulate", "--fail", home);
+    expect(text.output).toContain(`If ${home} failed now:`);
+    for (const line of text.output.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+
+    await fleet.die(home);
+    await eventually(async () => {
+      expect(`${await operator.placement(web)}:2`).toBe(foretold?.after);
+    }, 180_000);
+  }, 240_000);
+
+  it("ends with code 3 when something would be lost, and with 1 or 2 on a mistake", async () => {
+    const all = await lifeboat("simulate", "--fail", MEMBERS.join(","));
+    expect(all.code, all.output).toBe(3);
+    expect(all.output).toContain("Not whole at the end:");
+    const unknown = await lifeboat("simulate", "--fail", "nowhere");
+    expect(unknown).toMatchObject({ code: 1 });
+    expect(unknown.output).toContain('there is no cluster "nowhere"');
+    expect(await lifeboat("simulate")).toMatchObject({ code: 2 });
+  }, 120_000);
 });
 
 /** What was written but heartbeats. */

@@ -2,8 +2,8 @@
 import { discover } from "@lifeboat/controllers/context";
 import type { Client } from "@lifeboat/kit";
 
-/** What comes and goes by itself. */
-const PASSING: ReadonlySet<string> = new Set(["Event", "Lease", "ComponentStatus"]);
+/** What comes and goes by itself, and the history, which is there to stay. */
+const PASSING: ReadonlySet<string> = new Set(["Event", "Lease", "ComponentStatus", "LedgerSlice"]);
 
 /** `Kind.group namespace/name` of every object of every kind that can be listed, sorted. */
 export async function inventoryOf(client: Client): Promise<readonly string[]> {

@@ -60,11 +60,13 @@ export function wirePlaces(): WiredPlaces {
   };
 }
 
-function ip(...args: readonly string[]): void {
+/** Runs `ip`; throws what it printed when it fails. */
+export function ip(...args: readonly string[]): void {
   execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"], encoding: "utf8" });
 }
 
-function tried(...args: readonly string[]): void {
+/** The same for what may not be there. */
+export function tried(...args: readonly string[]): void {
   try {
     ip(...args);
   } catch {

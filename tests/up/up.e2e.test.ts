@@ -1,4 +1,5 @@
 /** `lifeboat up` as a process: what it prints, what it refuses, how it ends, what it keeps. */
+import { X509Certificate } from "node:crypto";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -35,6 +36,23 @@ function lifeboat(...args: string[]): ReturnType<typeof startProcess> {
 }
 
 describe("starting", () => {
+  it("names the advertised address in its kubeconfig and certificate", async () => {
+    const args = ["--advertise", "lifeboat.example:7443"];
+    const child = lifeboat("up", "--data-dir", ownDirectory(), "--listen", "127.0.0.1:0", ...args);
+    await child.printed(/^ready$/m);
+    const directory = directories.at(-1) ?? "";
+    expect(child.output()).toContain("https://lifeboat.example:7443");
+    const kubeconfig = readFileSync(join(directory, "lifeboat.kubeconfig"), "utf8");
+    expect(kubeconfig).toContain("https://lifeboat.example:7443");
+    const server = new X509Certificate(readFileSync(join(directory, "pki/server.crt")));
+    expect(server.checkHost("lifeboat.example")).toBe("lifeboat.example");
+    expect(server.checkHost("localhost")).toBe("localhost");
+    expect(await child.stop()).toBe(0);
+    const open = lifeboat("up", "--data-dir", ownDirectory(), "--advertise", ":7443");
+    expect(await open.ended).toBe(2);
+    expect(open.output()).toContain("that others use");
+  });
+
   it("says ready alone on a line and how to reach it", async () => {
     const { process: child, kubeconfig } = await start(ownDirectory());
     expect(child.output()).toContain(`export KUBECONFIG=${kubeconfig}`);

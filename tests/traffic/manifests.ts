@@ -1,0 +1,74 @@
+/** What the tests of traffic serve: a Deployment behind a Service in three clusters, and ingresses for it. */
+import {
+  type AnyObject,
+  deployments,
+  type MultiClusterIngress,
+  type New,
+  propagationPolicies,
+  type Resource,
+  services,
+} from "@lifeboat/api";
+
+/** The port of the Service; loopback addresses differ, so that it need not be free elsewhere. */
+export const SERVICE_PORT = 18_080;
+
+export function application(
+  name = "web",
+): readonly { readonly resource: Resource; readonly object: New<AnyObject> }[] {
+  const labels = { app: name };
+  const metadata = { name, namespace: "default" };
+  const containers = [{ name, image: "registry.example.com/web:1" }];
+  return [
+    {
+      resource: deployments,
+      object: {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata,
+        spec: {
+          replicas: 2,
+          selector: { matchLabels: labels },
+          template: { metadata: { labels }, spec: { containers } },
+        },
+      },
+    },
+    {
+      resource: services,
+      object: {
+        apiVersion: "v1",
+        kind: "Service",
+        metadata,
+        spec: {
+          type: "LoadBalancer",
+          selector: labels,
+          ports: [{ name: "http", port: SERVICE_PORT }],
+        },
+      },
+    },
+    {
+      resource: propagationPolicies as unknown as Resource,
+      object: {
+        apiVersion: "policy.karmada.io/v1alpha1",
+        kind: "PropagationPolicy",
+        metadata,
+        spec: {
+          resourceSelectors: [
+            { apiVersion: "apps/v1", kind: "Deployment", name },
+            { apiVersion: "v1", kind: "Service", name },
+          ],
+          placement: {},
+        },
+      },
+    },
+  ];
+}
+
+export function ingress(name: string, host: string, service = "web"): New<MultiClusterIngress> {
+  const backend = { service: { name: service, port: { number: SERVICE_PORT } } };
+  return {
+    apiVersion: "networking.karmada.io/v1alpha1",
+    kind: "MultiClusterIngress",
+    metadata: { name, namespace: "default" },
+    spec: { rules: [{ host, http: { paths: [{ path: "/", pathType: "Prefix", backend }] } }] },
+  };
+}
