@@ -1,6 +1,6 @@
 /**
  * Service (v1): members give addresses and ports. Reported are the addresses of a load balancer, and the node ports that a member
- * chose: ingresses reach the Service there. With the policy Local only some nodes answer, and nobody outside knows which.
+ * chose: ingresses reach the Service there. With the policy Local only some nodes answer, so they are not reported.
  */
 import {
   type Fields,
