@@ -231,7 +231,7 @@ class RunningDetector implements ClusterDetector {
     for (const one of this.#seen.values()) one.at += stoodStillMs;
   }
 
-  /** The control plane answers: what it could not tell before is no silence of the others. */
+  /** The control plane answers: time in which it did not is no silence of the others. */
   #hear(): void {
     const at = this.#ports.clock.monotonic();
     if (this.#answered?.isAway === true) this.#forgive(at - this.#answered.at);
