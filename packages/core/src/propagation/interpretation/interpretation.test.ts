@@ -296,6 +296,20 @@ describe("reflectStatus", () => {
   });
 });
 
+it("of a Service with node ports is those that the member chose, unless only some nodes answer", () => {
+  const ports = [
+    { port: 80, nodePort: 30_080 },
+    { port: 53, nodePort: 30_053, protocol: "UDP" },
+    { port: 8080 },
+  ];
+  const copy = (spec: object) => object("v1", "Service", { spec: { ports, ...spec } });
+  const reflected = (spec: object) => interpreterOf(copy(spec)).reflectStatus(copy(spec));
+  expect(reflected({ type: "NodePort" })).toEqual({ nodePorts: [{ port: 80, nodePort: 30_080 }] });
+  expect(reflected({ type: "NodePort", externalTrafficPolicy: "Local" })).toBeUndefined();
+  expect(reflected({ type: "NodePort", ports: [] })).toBeUndefined();
+  expect(reflected({ type: "ClusterIP" })).toBeUndefined();
+});
+
 describe("aggregateStatus", () => {
   const seen = { generation: 4, observedGeneration: 4, resourceTemplateGeneration: 2 };
   const aggregate = (template: Fields, ...items: readonly StatusItem[]) =>
