@@ -32,6 +32,7 @@ import { type HealthServer, serveHealth } from "../health-server.ts";
 import { electionFrom, managerOptions } from "../manager/manager-options.ts";
 import { advertisedHost, memberProxy, type ReplicaProxy } from "../manager/member-proxy.ts";
 import { webhookCertificates } from "../manager/webhook-certificates.ts";
+import { withNotices } from "../notify-options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { isStartedByAnother, STOP_LIMIT_MS, stopOnSignal, type Stopping } from "../stopping.ts";
 import { version } from "../version.ts";
@@ -51,7 +52,7 @@ async function manage(settings: Settings): Promise<void> {
   const webhookListen = parseListen(settings.requiredText("webhook-listen"), "webhook-listen");
   const healthListen = parseListen(settings.requiredText("health-listen"), "health-listen");
   const level = parseLogLevel(settings.requiredText("log-level"));
-  const controllers = controllersFrom(settings);
+  const controllers = withNotices(controllersFrom(settings), settings);
   const election = electionFrom(settings);
   const names = dnsFrom(settings);
   const openGateway = gatewayBeside(settings);
