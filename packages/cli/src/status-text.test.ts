@@ -158,7 +158,7 @@ describe("a cluster that is being deleted", () => {
   it("is said to leave, with what it waits for", () => {
     const clusters = [leaving("1 binding still needs this cluster")];
     expect(text({ clusters })).toContain("Leaving   eu-1: 1 binding still needs this cluster\n");
-    expect(text({ clusters })).toMatch(/eu-1 +- +leaving +ready/);
+    expect(text({ clusters })).toMatch(/eu-1 +- +\? +leaving +ready/);
     expect(text({ clusters: [leaving(undefined)] })).toContain("eu-1: it is being deleted");
   });
 });
@@ -168,10 +168,10 @@ describe("statusLines", () => {
     expect(statusLines(view(), now)).toEqual([
       "DEGRADED: no workloads, 1 of 3 clusters failed",
       "",
-      "CLUSTER  WORKLOADS  ROLE        HEALTH",
-      "eu-1     -          failed      ready, lost:NoExecute",
-      "eu-2     -          takes work  ready",
-      "us       -          takes work  ready",
+      "CLUSTER  WORKLOADS  FREE  ROLE        HEALTH",
+      "eu-1     -          ?     failed      ready, lost:NoExecute",
+      "eu-2     -          ?     takes work  ready",
+      "us       -          ?     takes work  ready",
       "",
       "State     Quiet: All clusters are Ready, and nothing has to move.",
       "Gates     Failover on, StatefulFailoverInjection off",
@@ -197,7 +197,7 @@ describe("statusLines", () => {
       { settings: { "feature-gates": "Failover=false" } },
       "gate Failover is off",
     ],
-    ["no policy evicts", { policies: [other] }, "No policy marks clusters as failed"],
+    ["no policy evicts", { policies: [other] }, "no policy marks clusters as failed"],
     ["nothing ever ran", { settings: undefined }, "no controllers have run"],
     ["there are no clusters", { clusters: [] }, "No clusters are joined"],
     [

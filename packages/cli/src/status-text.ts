@@ -97,8 +97,7 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
     ...lastCopies(view).flatMap((text) => line("Stuck", text)),
     ...federated(view).flatMap((text) => line("Sets", text)),
     ...leaving(view).flatMap((text) => line("Leaving", text)),
-    "",
-    ...policyLines(view),
+    ...policyLines(view, state.reason === "GateOff" || state.reason === "NoPolicy"),
     "",
     ...evacuationLines(view.evacuations, now),
   ];
@@ -355,8 +354,8 @@ export function ratesOf(settings: PublishedSettings = {}): RateOptions {
   };
 }
 
-/** Which conditions mark a cluster as failed, and what all policies do. */
-function policyLines({ policies, settings }: StatusView): readonly string[] {
+/** Which conditions mark a cluster as failed, and what all policies do. `isSaid`: the state has said that nothing moves. */
+function policyLines({ policies, settings }: StatusView, isSaid: boolean): readonly string[] {
   const rules = policies.flatMap(rulesOf);
   const evicting = rules.filter(({ effect }) => EVICTING_EFFECTS.includes(effect));
   const summary = !isFailoverOn(settings)
@@ -364,9 +363,11 @@ function policyLines({ policies, settings }: StatusView): readonly string[] {
     : evicting.length === 0
       ? "No policy marks clusters as failed: nothing moves by itself."
       : `A cluster is failed when ${[...new Set(evicting.map(({ when }) => when))].join("; or ")}.`;
-  if (rules.length === 0) return hanging("", summary);
   const rows = rules.map(({ policy, taint, when }) => [policy, `${taint} when ${when}`]);
-  return [...hanging("", summary), "", ...columns(["TAINT POLICY", "WHAT IT ADDS"], rows)];
+  return [
+    ...(isSaid ? [] : ["", ...hanging("", summary)]),
+    ...(rules.length === 0 ? [] : ["", ...columns(["TAINT POLICY", "WHAT IT ADDS"], rows)]),
+  ];
 }
 
 interface Rule {

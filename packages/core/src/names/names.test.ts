@@ -68,11 +68,23 @@ describe("D28: the names of the example", () => {
     expect(targets("store.mynamespace", { services })).toHaveLength(11);
   });
 
-  it("takes the Service's own address where it has no load balancer", () => {
-    const services = { "store-c1-0": { spec: { type: "ClusterIP", clusterIP: "10.0.0.9" } } };
-    expect(recordsOf("store-c1-0.mynamespace", { services })).toEqual([
-      { type: "A", address: "10.0.0.9" },
+  it("without a load balancer takes the addresses that the member gave, never the plane's own", () => {
+    const spec = { type: "ClusterIP", clusterIP: "10.0.0.9", clusterIPs: ["10.0.0.9"] };
+    const services = { "store-c1-0": { spec } };
+    const report = (clusterName: string, ...clusterIPs: unknown[]) => ({
+      clusterName,
+      status: { clusterIPs },
+    });
+    const reports = {
+      "store-c1-0": [report("c2", "10.2.0.4"), report("c1", "10.1.0.4", "fd00::4", "None", 7)],
+    };
+    expect(recordsOf("store-c1-0.mynamespace", { services, reports })).toEqual([
+      { type: "A", address: "10.1.0.4" },
+      { type: "AAAA", address: "fd00::4" },
     ]);
+    expect(reasons({ services }).get("store-c1-0")).toBe("NoAddress");
+    const others = { "store-c1-0": [report("c2", "10.2.0.4")] };
+    expect(reasons({ services, reports: others }).get("store-c1-0")).toBe("NoAddress");
   });
 });
 
