@@ -23,6 +23,7 @@ import {
   rateReasons,
 } from "@lifeboat/core/failover/evacuation";
 import { isFederated } from "@lifeboat/core/federated";
+import type { StoredNotices } from "@lifeboat/core/notifications";
 import {
   type ControllersState,
   failoverState,
@@ -39,6 +40,7 @@ import { listEvacuations } from "./evacuation-text.ts";
 import { type FailingProbes, NO_PROBES } from "./failing-probes.ts";
 import { fenceTrust } from "./fence-trust.ts";
 import { tunnelsText } from "./open-tunnels.ts";
+import { notifyTexts } from "./notifications-text.ts";
 import { pageLines } from "./status-page-text.ts";
 import { formatTaint } from "./taints.ts";
 import { clusterTraffic } from "./traffic-text.ts";
@@ -67,6 +69,8 @@ export interface StatusView {
   readonly nameServers: readonly ReportedServer[];
   /** The clusters that do not answer although they count as Ready; absent: not known. */
   readonly probes?: FailingProbes;
+  /** What was sent to people; absent: notices are off, or not known. */
+  readonly notices?: StoredNotices;
 }
 
 const LABEL = 10;
@@ -94,6 +98,7 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
     ...(view.trafficBrake === undefined ? [] : line("Brake", `of traffic: ${view.trafficBrake}`)),
     ...clusterTraffic(view.clusters, now).flatMap((text) => line("Traffic", text)),
     ...namesTexts(view.nameServers, now).flatMap((text) => line("Names", text)),
+    ...notifyTexts(view.settings, view.notices, now).flatMap((text) => line("Notices", text)),
     ...lastCopies(view).flatMap((text) => line("Stuck", text)),
     ...federated(view).flatMap((text) => line("Sets", text)),
     ...leaving(view).flatMap((text) => line("Leaving", text)),
