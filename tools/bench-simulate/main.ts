@@ -9,6 +9,7 @@
  *
  * Options: `--fleets CLUSTERSxWORKLOADS,…` (default 100x5000,1000x50000).
  */
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import {
@@ -16,17 +17,21 @@ import {
   clusters,
   type ClusterTaintPolicy,
   clusterTaintPolicies,
+  type KubeObject,
   type New,
   type Placement,
   type ResourceBinding,
   resourceBindings,
 } from "@lifeboat/api";
+import { openLmdbStorage } from "@lifeboat/apiserver/adapters";
 import { wellKnown } from "@lifeboat/core";
 import { formatPlacement } from "@lifeboat/core/placement";
-import type { Client } from "@lifeboat/kit";
-import { connectByKubeconfig } from "@lifeboat/kit/adapters";
 import { lifeboatCommand, startLifeboat } from "../../tests/support/lifeboat.ts";
-import { startProcess } from "../../tests/support/processes.ts";
+import {
+  removeDirectory,
+  startProcess,
+  temporaryDirectory,
+} from "../../tests/support/processes.ts";
 import { cpuSeconds, memoryOf, print, printRows } from "../bench-plane/plane.ts";
 
 const { values } = parseArgs({
@@ -51,24 +56,23 @@ const AIMS: ReadonlyMap<number, string> = new Map([
   [1000, "300 s"],
 ]);
 const AIM_MB = "3072";
-const WRITERS = 64;
+const AT_ONCE = 1000;
 const POLL_MS = 100;
 const REGIONS = 8;
 
 async function measure(size: Size): Promise<Measured> {
-  const running = await startLifeboat({
-    args: ["--controllers=settings", "--feature-gates", "Failover=true"],
-  });
+  const dataDirectory = temporaryDirectory("bench-simulate");
   try {
-    const client = await connectByKubeconfig({ paths: [running.kubeconfig] }, "bench");
+    await fill(join(dataDirectory, "store"), size);
+    const args = ["--controllers=settings", "--feature-gates", "Failover=true"];
+    const running = await startLifeboat({ dataDirectory, args });
     try {
-      await fill(client, size);
+      return await simulate(dataDirectory, size);
     } finally {
-      client.close();
+      await running.stop();
     }
-    return await simulate(running.dataDirectory, size);
   } finally {
-    await running.stop();
+    removeDirectory(dataDirectory);
   }
 }
 
@@ -80,22 +84,18 @@ async function simulate(dataDirectory: string, size: Size): Promise<Measured> {
     "--data-dir",
     dataDirectory,
   ]);
-  let isOver = false;
-  const ended = command.ended.finally(() => {
-    isOver = true;
-  });
   let cpu = 0;
   let peakMb = 0;
-  while (!isOver) {
+  for (;;) {
     try {
       cpu = cpuSeconds(command.pid);
       peakMb = memoryOf(command.pid).peakMb;
     } catch {
       // It ended between two looks: what was read last is its figure.
     }
-    await Promise.race([ended, pause(POLL_MS)]);
+    if ((await Promise.race([command.ended, pause(POLL_MS)])) !== undefined) break;
   }
-  const code = await ended;
+  const code = await command.ended;
   const seconds = (performance.now() - began) / 1000;
   const rows = [...command.output().matchAll(/^m\d+ +(\d+) +(\d+) /gm)];
   if ((code !== 0 && code !== 3) || rows.length !== size.clusterCount)
@@ -104,25 +104,53 @@ async function simulate(dataDirectory: string, size: Size): Promise<Measured> {
   return { ...size, seconds, cpu, peakMb, affected: sum(1), whole: sum(2) };
 }
 
-async function fill(client: Client, { clusterCount, workloads }: Size): Promise<void> {
-  await client.create(clusterTaintPolicies, RULE);
-  await inTurns(clusterCount, async (i) => {
-    const made = await client.create(clusters, newCluster(i));
-    await client.update(clusters, { ...made, status: CLUSTER_STATUS }, { subresource: "status" });
-  });
-  await inTurns(workloads, async (i) => {
-    const made = await client.create(resourceBindings, newBinding(i, clusterCount));
-    const status = statusOf(made);
-    await client.update(resourceBindings, { ...made, status }, { subresource: "status" });
-  });
+/** Puts the fleet into the store of a control plane that does not run: writing it through the API would take longer than the rest. */
+async function fill(directory: string, { clusterCount, workloads }: Size): Promise<void> {
+  const storage = await openLmdbStorage(directory);
+  await storage.load();
+  const objects = [
+    rowOf(clusterTaintPolicies, RULE),
+    ...Array.from({ length: clusterCount }, (_, i) => rowOf(clusters, newCluster(i))),
+    ...Array.from({ length: workloads }, (_, i) =>
+      rowOf(resourceBindings, newBinding(i, clusterCount)),
+    ),
+  ];
+  for (let at = 0; at < objects.length; at += AT_ONCE) {
+    const changes = objects.slice(at, at + AT_ONCE).map((make, i) => make(at + i + 1));
+    await storage.commit({
+      changes,
+      revisionCeiling: objects.length + 10_000,
+      trimHistoryBefore: at,
+    });
+  }
+  await storage.close();
 }
 
-async function inTurns(count: number, make: (i: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const writer = async (): Promise<void> => {
-    for (let i = next++; i < count; i = next++) await make(i);
+interface Change {
+  readonly revision: number;
+  readonly type: "ADDED";
+  readonly key: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The row of an object, as soon as its revision is known. */
+function rowOf(
+  { group, plural }: { readonly group: string; readonly plural: string },
+  { metadata, ...object }: New<KubeObject>,
+): (revision: number) => Change {
+  const { namespace = "", name = "" } = metadata;
+  return (revision) => {
+    const identity = {
+      uid: `00000000-0000-4000-8000-${String(revision).padStart(12, "0")}`,
+      resourceVersion: String(revision),
+      generation: 1,
+      creationTimestamp: "2026-01-01T00:00:00Z",
+    };
+    const bytes = Buffer.from(
+      JSON.stringify({ ...object, metadata: { ...metadata, ...identity } }),
+    );
+    return { revision, type: "ADDED", key: `${group}/${plural}/${namespace}/${name}`, bytes };
   };
-  await Promise.all(Array.from({ length: WRITERS }, writer));
 }
 
 const RULE: New<ClusterTaintPolicy> = {
@@ -137,8 +165,9 @@ const RULE: New<ClusterTaintPolicy> = {
   },
 };
 
-function newCluster(i: number): New<Cluster> {
+function newCluster(i: number): New<Cluster> & Pick<Cluster, "status"> {
   return {
+    status: CLUSTER_STATUS,
     apiVersion: "cluster.karmada.io/v1alpha1",
     kind: "Cluster",
     metadata: { name: nameOf(i), labels: { tier: i % 2 === 0 ? "gold" : "iron" } },
@@ -176,8 +205,10 @@ interface Run {
   readonly on: readonly number[];
 }
 
+type MakeRun = (i: number, count: number) => Run;
+
 /** Policies as people write them: one of a few, two of a few, by label on as few as possible, by region. */
-const RUNS: readonly ((i: number, count: number) => Run)[] = [
+const RUNS: readonly [MakeRun, ...MakeRun[]] = [
   (i, count) => ({
     on: [i % count],
     placement: {
@@ -216,14 +247,23 @@ const RUNS: readonly ((i: number, count: number) => Run)[] = [
   }),
 ];
 
+function runOf(i: number, count: number): Run {
+  return (RUNS[i % RUNS.length] ?? RUNS[0])(i, count);
+}
+
 const REPLICAS = 4;
 
-function newBinding(i: number, count: number): New<ResourceBinding> {
+function newBinding(
+  i: number,
+  count: number,
+): New<ResourceBinding> & Pick<ResourceBinding, "status"> {
   const name = `web-${i}`;
-  const { placement, on } = (RUNS[i % RUNS.length] as (typeof RUNS)[number])(i, count);
+  const { placement, on } = runOf(i, count);
   const isDivided = placement.replicaScheduling?.replicaSchedulingType === "Divided";
   const replicas = isDivided ? REPLICAS / on.length : REPLICAS;
+  const result = on.map((k) => ({ name: nameOf(k), replicas }));
   return {
+    status: statusOf(result),
     apiVersion: "work.karmada.io/v1alpha2",
     kind: "ResourceBinding",
     metadata: {
@@ -243,16 +283,18 @@ function newBinding(i: number, count: number): New<ResourceBinding> {
       replicas: REPLICAS,
       replicaRequirements: { resourceRequest: { cpu: "100m", memory: "128Mi" } },
       placement,
-      clusters: on.map((k) => ({ name: nameOf(k), replicas })),
+      clusters: result,
       conflictResolution: "Abort",
     },
   };
 }
 
-function statusOf({ metadata, spec }: ResourceBinding): NonNullable<ResourceBinding["status"]> {
+function statusOf(
+  result: readonly { readonly name: string; readonly replicas: number }[],
+): NonNullable<ResourceBinding["status"]> {
   return {
-    schedulerObservedGeneration: metadata.generation ?? 1,
-    aggregatedStatus: (spec.clusters ?? []).map(({ name, replicas = 0 }) => ({
+    schedulerObservedGeneration: 1,
+    aggregatedStatus: result.map(({ name, replicas }) => ({
       clusterName: name,
       applied: true,
       health: "Healthy" as const,

@@ -103,7 +103,7 @@ function byName(objects: readonly KubeObject[]): ReadonlyMap<string, KubeObject>
 function scriptedKinds(tables: WorldSnapshot["tables"]): ReadonlySet<string> {
   return new Set(
     objectsOf(tables, resourceInterpreterCustomizations)
-      .filter(({ spec: { customizations = {} } }) => {
+      .filter(({ spec: { customizations } }) => {
         const { healthInterpretation, replicaResource } = customizations;
         return healthInterpretation !== undefined || replicaResource !== undefined;
       })
