@@ -1,7 +1,7 @@
 /**
  * What would become of every workload if one cluster died, for each cluster of a fleet in turn: decided by the functions that the
  * control plane itself asks, on one view that all these failures share. It is the quick sibling of a played failure: no member
- * is simulated and no time passes, so that a fleet of a thousand clusters is told within minutes.
+ * is simulated and no time passes, so that it answers for a thousand clusters within minutes.
  *
  *   taints      which ones the policies would add, and when                `decideTaints`
  *   entries     what would be recorded of each workload                    `judge`
