@@ -64,6 +64,14 @@ export const seededFaults: readonly SeededFault[] = [
   },
   {
     promise: "D7",
+    breaks: "a state that lasts is sent again with every entry of the history about it",
+    file: "packages/core/src/notifications/next-notice.ts",
+    symbol: "withOpen",
+    replace: "(record: NoticeRecord): NoticeRecord => record",
+    caughtBy: ["packages/core/src/notifications/next-notice.test.ts"],
+  },
+  {
+    promise: "D7",
     breaks: "every later change of an object is taken for the act of the user who changed it last",
     file: "packages/core/src/history/act.ts",
     symbol: "didAct",
@@ -648,6 +656,23 @@ export const seededFaults: readonly SeededFault[] = [
     symbol: "reasonOf",
     replace: "() => undefined",
     caughtBy: ["packages/core/src/names/names.test.ts", "packages/dns/src/keeper.test.ts"],
+  },
+  {
+    promise: "D28",
+    breaks: "the address that another cluster gave a Service of the name is answered",
+    file: "packages/core/src/names/read-sets.ts",
+    symbol: "ownAddresses",
+    replace:
+      '(binding: unknown) => listAt(listAt(binding, "status", "aggregatedStatus")[0], "status", "clusterIPs")',
+    caughtBy: ["packages/core/src/names/names.test.ts"],
+  },
+  {
+    promise: "D15",
+    breaks: "a headless Service in a member keeps a pod from its own Service",
+    file: "packages/core/src/propagation/applying/apply.ts",
+    symbol: "cannotBecome",
+    replace: "() => false",
+    caughtBy: ["packages/core/src/propagation/applying/apply.test.ts"],
   },
   {
     promise: "D28",

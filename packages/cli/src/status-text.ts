@@ -23,6 +23,7 @@ import {
   rateReasons,
 } from "@lifeboat/core/failover/evacuation";
 import { isFederated } from "@lifeboat/core/federated";
+import type { StoredNotices } from "@lifeboat/core/notifications";
 import {
   type ControllersState,
   failoverState,
@@ -39,6 +40,7 @@ import { listEvacuations } from "./evacuation-text.ts";
 import { type FailingProbes, NO_PROBES } from "./failing-probes.ts";
 import { fenceTrust } from "./fence-trust.ts";
 import { tunnelsText } from "./open-tunnels.ts";
+import { notifyTexts } from "./notifications-text.ts";
 import { pageLines } from "./status-page-text.ts";
 import { formatTaint } from "./taints.ts";
 import { clusterTraffic } from "./traffic-text.ts";
@@ -67,6 +69,8 @@ export interface StatusView {
   readonly nameServers: readonly ReportedServer[];
   /** The clusters that do not answer although they count as Ready; absent: not known. */
   readonly probes?: FailingProbes;
+  /** What was sent to people; absent: notices are off, or not known. */
+  readonly notices?: StoredNotices;
 }
 
 const LABEL = 10;
@@ -94,6 +98,7 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
     ...(view.trafficBrake === undefined ? [] : line("Brake", `of traffic: ${view.trafficBrake}`)),
     ...clusterTraffic(view.clusters, now).flatMap((text) => line("Traffic", text)),
     ...namesTexts(view.nameServers, now).flatMap((text) => line("Names", text)),
+    ...notifyTexts(view.settings, view.notices, now).flatMap((text) => line("Notices", text)),
     ...lastCopies(view).flatMap((text) => line("Stuck", text)),
     ...federated(view).flatMap((text) => line("Sets", text)),
     ...leaving(view).flatMap((text) => line("Leaving", text)),
@@ -195,15 +200,32 @@ function lastCopies({ bindings }: StatusView): readonly string[] {
 function federated({ bindings }: StatusView): readonly string[] {
   const sets = bindings.filter(isFederated);
   if (sets.length === 0) return [];
-  const troubled = sets.filter(({ status }) =>
-    ["IdentitiesAssigned", "HeadlessServiceFound", "PodServicesAddressed"].some(
-      (type) => findCondition(status?.conditions, type)?.status === "False",
-    ),
-  );
+  const troubled = sets.flatMap((binding) => {
+    const [first] = FEDERATED_CONDITIONS.flatMap((type) => {
+      const found = findCondition(binding.status?.conditions, type);
+      return found?.status === "False" ? [found] : [];
+    });
+    const { namespace = "", name } = binding.spec.resource;
+    return first === undefined ? [] : [`${namespace}/${name}: ${first.reason}. ${first.message}`];
+  });
   const counted = `${sets.length} federated StatefulSet${sets.length === 1 ? "" : "s"}`;
   if (troubled.length === 0) return [`${counted}, all as they should be`];
-  return [`${counted}; see the conditions of the bindings of ${namesOf(troubled)}`];
+  const rest = troubled.length - MAX_NAMES;
+  return [
+    `${counted}, of which ${troubled.length} ${troubled.length === 1 ? "reports" : "report"} something`,
+    ...troubled.slice(0, MAX_NAMES),
+    ...(rest > 0 ? [`and ${rest} more: lifeboat get statefulsets`] : []),
+  ];
 }
+
+/** What matters first comes first. */
+const FEDERATED_CONDITIONS = [
+  "IdentitiesAssigned",
+  "RolloutComplete",
+  "HeadlessServiceFound",
+  "PodServicesAddressed",
+  "NamesUnique",
+] as const;
 
 /** What clusters wait for that are being deleted. */
 function leaving({ clusters }: StatusView): readonly string[] {

@@ -56,6 +56,7 @@ export {
   type ControllersOptions,
   createControllers,
   DEFAULT_CONTROLLERS,
+  runsController,
   unknownControllers,
 } from "./controllers.ts";
 export { type Gate, gateNames, isGate, readGateEntries } from "./gates.ts";
@@ -72,6 +73,8 @@ export {
   type PlaneManagerOptions,
   type PlaneManagerPorts,
 } from "./manager.ts";
+export type { AggregatedProxy } from "./aggregated/create-aggregated.ts";
+export { clusterOfRecord, TUNNEL_LABEL } from "./aggregated/tunnel-record.ts";
 export type { CertificateMaker, CertifiedPair } from "./webhook/certificates.ts";
 export {
   installPlane,

@@ -5,6 +5,7 @@ import { controllerOptions } from "../controller-options.ts";
 import { dnsOptions } from "../dns/dns-options.ts";
 import { UsageError } from "../failure.ts";
 import { besideGatewayOptions } from "../gateway/open-traffic.ts";
+import { notifyOptions } from "../notify-options.ts";
 import type { OptionDefinition } from "../options.ts";
 import { logLevelOption } from "../process-options.ts";
 import type { Settings } from "../settings.ts";
@@ -71,7 +72,19 @@ export const managerOptions: readonly OptionDefinition[] = [
     type: "text",
     value: "HOST:PORT",
     default: ":8443",
-    help: "Where admission is served over TLS; port 0 takes a free one",
+    help: "Where admission and the way into members are served over TLS; port 0 takes a free one",
+  },
+  {
+    name: "member-proxy",
+    type: "switch",
+    default: "true",
+    help: "Serve the way into members (proxy.lifeboat.dev) and take the tunnels of pull members",
+  },
+  {
+    name: "advertise-address",
+    type: "text",
+    value: "HOST",
+    help: "Where other replicas reach this one, at the port of --webhook-listen; default the address that it listens on, or the first of the machine",
   },
   {
     name: "health-listen",
@@ -82,6 +95,7 @@ export const managerOptions: readonly OptionDefinition[] = [
   },
   ...dnsOptions,
   ...besideGatewayOptions,
+  ...notifyOptions,
   ...controllerOptions,
   logLevelOption("warn"),
 ];

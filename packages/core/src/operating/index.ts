@@ -12,6 +12,21 @@ export {
   type ListedEntry,
 } from "./evacuation-entries.ts";
 export {
+  createForesight,
+  type Foresight,
+  type ForeseenCluster,
+  type ForeseenFailure,
+  type ForeseenWorkload,
+  type ForesightView,
+} from "./foresee.ts";
+export {
+  type Outcome,
+  type OutcomeReason,
+  outcomeReasons,
+  plainOutcome,
+  remains,
+} from "./outcome.ts";
+export {
   type ControllersState,
   type ShortWorkload,
   statusPage,
@@ -62,4 +77,4 @@ export {
   strengthOf,
   waitingIn,
 } from "./strength.ts";
-export { type Wait, type WaitReason } from "./waits.ts";
+export { type Wait, type WaitReason, waitsOf } from "./waits.ts";

@@ -1,6 +1,7 @@
 /**
  * Service (v1): members give addresses and ports. Reported are the addresses of a load balancer, and the node ports that a member
- * chose: ingresses reach the Service there. With the policy Local only some nodes answer, so they are not reported.
+ * chose: ingresses reach the Service there. With the policy Local only some nodes answer, so they are not reported. Of the Service of a
+ * federated StatefulSet's pod without a load balancer the member's own addresses are reported (D28), whatever the template was given.
  */
 import {
   type Fields,
@@ -11,6 +12,7 @@ import {
   valueAt,
   withValue,
 } from "../../../fields.ts";
+import { FEDERATED_POD } from "../../../well-known.ts";
 import type { KindHooks } from "../interpreter.ts";
 import { aggregateAddresses, hasAddress } from "../load-balancers.ts";
 
@@ -24,6 +26,8 @@ export const service: KindHooks = {
 
 function reflectStatus(object: Fields): Fields | undefined {
   if (isLoadBalancer(object)) return { loadBalancer: fieldsAt(object, "status", "loadBalancer") };
+  if (textAt(object, "spec", "selector", FEDERATED_POD) !== "")
+    return { clusterIPs: listAt(object, "spec", "clusterIPs") };
   if (valueAt(object, "spec", "type") !== "NodePort" || isLocal(object)) return undefined;
   const nodePorts = listAt(object, "spec", "ports").flatMap((one) => {
     const port = integerAt(one, "port");
