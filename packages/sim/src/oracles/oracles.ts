@@ -5,6 +5,7 @@ import * as bounds from "./bounds.ts";
 import * as detection from "./detection.ts";
 import * as directly from "./directly.ts";
 import * as eligibility from "./eligibility.ts";
+import * as failback from "./failback.ts";
 import * as federated from "./federated.ts";
 import * as globalNames from "./global-names.ts";
 import * as graceful from "./graceful.ts";
@@ -35,6 +36,7 @@ const groups: readonly Group[] = [
   rate,
   queue,
   orders,
+  failback,
   graceful,
   directly,
   state,
