@@ -2,7 +2,7 @@
  * What every replica runs where replicas share out members: status collection and execution for the members that are its own.
  *
  * 1. Only Clusters, Works, scripts and Secrets are watched: decisions, and what they need, are the leader's.
- * 2. It does not begin anew with a term: each write is fenced by the replica's own Lease and by whose the member is
+ * 2. It does not begin again with each term of a leader: each write is fenced by the replica's own Lease and by whose the member is
  *    (core/clusters/shares/claim.ts), so a replica that loses its Lease and gets it back goes on in the same process.
  */
 import {

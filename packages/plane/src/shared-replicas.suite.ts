@@ -272,9 +272,9 @@ function startReplica(
     stop: async () => {
       gate.open();
       stop.abort();
-      let hasEnded = false;
-      void ended.finally(() => (hasEnded = true));
-      while (!hasEnded) await fleet.advance("1s");
+      const state = { hasEnded: false };
+      void ended.finally(() => (state.hasEnded = true));
+      while (!state.hasEnded) await fleet.advance("1s");
     },
   };
 }

@@ -29,7 +29,7 @@ import { inWords } from "../find-plane.ts";
 import { gatewayBeside, type OpenTraffic } from "../gateway/open-traffic.ts";
 import { type Listen, parseListen } from "../listen.ts";
 import { type HealthServer, serveHealth } from "../health-server.ts";
-import { electionFrom, managerOptions } from "../manager/manager-options.ts";
+import { electionFrom, managerOptions, shareFrom } from "../manager/manager-options.ts";
 import { webhookCertificates } from "../manager/webhook-certificates.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { isStartedByAnother, STOP_LIMIT_MS, stopOnSignal, type Stopping } from "../stopping.ts";
@@ -52,6 +52,7 @@ async function manage(settings: Settings): Promise<void> {
   const level = parseLogLevel(settings.requiredText("log-level"));
   const controllers = controllersFrom(settings);
   const election = electionFrom(settings);
+  const share = shareFrom(settings, election);
   const names = dnsFrom(settings);
   const openGateway = gatewayBeside(settings);
   for (const warning of retiredWarnings(settings)) process.stderr.write(`lifeboat: ${warning}\n`);
@@ -68,6 +69,7 @@ async function manage(settings: Settings): Promise<void> {
   const manager = createPlaneManager(ports, client, {
     scripts,
     ...(election === undefined ? {} : { election }),
+    ...(share === undefined ? {} : { share }),
     work: {
       controllers,
       connect: connectMemberOverHttp(
@@ -95,6 +97,8 @@ async function manage(settings: Settings): Promise<void> {
     {
       readiness: () => {
         if (stopping.signal.aborted) return "this replica is being stopped";
+        if (!manager.isSharing())
+          return "the Lease by which this replica gets its share of members is not fresh";
         if (!manager.isServed()) return "the webhook's certificate is not trusted yet";
         return dns?.readiness() ?? traffic?.problem();
       },

@@ -16,6 +16,7 @@ import {
   works,
 } from "@lifeboat/api";
 import { type Clock, parseTime } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
 import { type Client, leases } from "@lifeboat/kit";
 import { MANAGER_LEASE } from "../manager.ts";
 import { CERTIFICATE_SECRET, secretResource } from "../webhook/resources.ts";
@@ -80,6 +81,11 @@ export async function uninstallPlane(
   }
   await removeIfThere(() => client.delete(secretResource, CERTIFICATE_SECRET));
   await removeIfThere(() => client.delete(leases, MANAGER_LEASE));
+  const { namespace } = MANAGER_LEASE;
+  const labelSelector = wellKnown.MANAGER_REPLICA;
+  const { items } = await client.list(leases, { namespace, labelSelector });
+  for (const { metadata } of items)
+    await removeIfThere(() => client.delete(leases, { namespace, name: metadata.name }));
 }
 
 /** Rights first, then what asks the webhook, then the rest, the kinds last. */

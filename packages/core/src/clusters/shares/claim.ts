@@ -7,8 +7,8 @@
  *    request was sent, by its own monotonic clock. A replica that is paused or cut off may not act when it goes on.
  * 2. Another replica is gone when its Lease stayed the same for longer than its duration, from one list to another. Both are times
  *    of lists, never the present: what happened since the last list is not known.
- * 3. Whoever claims more than before (it is new, its Lease had lapsed, it sees again, it took back a ceded member) acts only after
- *    a renew deadline: by then every other replica has listed the new claim, or may not act. Whoever claims less stops first and
+ * 3. A replica that claims more than before (it is new, its Lease had lapsed, it sees again, it took back a ceded member) acts only after
+ *    a renew deadline: by then every other replica has listed the new claim, or may not act. One that claims less stops first and
  *    writes it down afterwards.
  *
  * From 1 to 3 and the order of shares.ts, which compares two replicas by themselves alone, follows that no two replicas ever may

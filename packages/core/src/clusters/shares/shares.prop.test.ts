@@ -49,9 +49,10 @@ it("every member has exactly one owner, whatever the order of the replicas", () 
 it("a replica that comes takes members from others and moves none between them; one that goes gives up its own only", () => {
   fc.assert(
     fc.property(fleet, ([newcomer, ...others]) => {
+      if (newcomer === undefined) return;
       for (const member of MEMBERS) {
         const before = ownerOf(others, member);
-        const after = ownerOf([...others, newcomer as ReplicaView], member);
+        const after = ownerOf([...others, newcomer], member);
         expect([before, newcomer]).toContain(after);
       }
     }),

@@ -1,4 +1,4 @@
-/** Who works on a member, when a replica sees, and what a second replica's answer is worth. */
+/** Which replica works on a member, when a replica sees, and what a second replica's answer is worth. */
 import { expect, it } from "vitest";
 import { questionFor, secondOpinion } from "./opinion.ts";
 import {
