@@ -14,6 +14,7 @@ export const SERVICE_PORT = 18_080;
 
 export function application(
   name = "web",
+  type: "LoadBalancer" | "NodePort" = "LoadBalancer",
 ): readonly { readonly resource: Resource; readonly object: New<AnyObject> }[] {
   const labels = { app: name };
   const metadata = { name, namespace: "default" };
@@ -39,7 +40,7 @@ export function application(
         kind: "Service",
         metadata,
         spec: {
-          type: "LoadBalancer",
+          type,
           selector: labels,
           ports: [{ name: "http", port: SERVICE_PORT }],
         },

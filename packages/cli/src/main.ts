@@ -29,6 +29,7 @@ import { addLogs } from "./commands/logs.ts";
 import { addManager } from "./commands/manager.ts";
 import { addMember } from "./commands/member.ts";
 import { addMembers } from "./commands/members.ts";
+import { addNotifications } from "./commands/notifications.ts";
 import { addPlan } from "./commands/plan.ts";
 import { addPolicy } from "./commands/policy.ts";
 import { addMigrate } from "./commands/migrate.ts";
@@ -78,6 +79,7 @@ export function createProgram(): Command {
   addStatus(program);
   addWatch(program);
   addHistory(program);
+  addNotifications(program);
   addExplain(program);
   addSimulate(program);
   addPlan(program);

@@ -96,7 +96,7 @@ describe("clusters that do not answer and count as Ready", () => {
     const probes = new Map([["a", { forMs: 12_000, leftMs: 18_000 }]]);
     const options = { output: "text", isColoured: false, isOneLine: false } as const;
     expect(showStatus(view({ probes }), now, options).lines).toContain(
-      "a        -          takes work  ready, no answer for 12s, down in 18s at the",
+      "a        -          ?     takes work  ready, no answer for 12s, down in 18s at",
     );
   });
 });

@@ -77,6 +77,7 @@ function clusterLines(
   const rows = clusters.map((row) => [
     row.name,
     workloadsText(row),
+    freeText(row),
     row.role,
     [
       healthText(row, now),
@@ -88,12 +89,16 @@ function clusterLines(
       }),
     ].join(", "),
   ]);
-  return columns(["CLUSTER", "WORKLOADS", "ROLE", "HEALTH"], rows);
+  return columns(["CLUSTER", "WORKLOADS", "FREE", "ROLE", "HEALTH"], rows);
 }
 
 /** Healthy of placed; what a cluster that does not answer runs is not known. */
 function workloadsText({ workloads, healthy }: ClusterRow): string {
   return workloads === 0 ? "-" : `${healthy ?? "?"}/${workloads}`;
+}
+
+function freeText({ headroom }: ClusterRow): string {
+  return headroom === undefined ? "?" : `${Math.floor(headroom.free * 100)}% ${headroom.resource}`;
 }
 
 function healthText({ health, reason, since }: ClusterRow, now: Instant): string {

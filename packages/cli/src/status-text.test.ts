@@ -123,7 +123,8 @@ describe("federated StatefulSets", () => {
   const federated = (name: string, found: "True" | "False"): ResourceBinding => {
     const one = binding(name, {});
     const annotations = { "lifeboat.dev/federated-shares": "{}" };
-    const condition = { type: "HeadlessServiceFound", status: found, reason: "r", message: "" };
+    const [type, reason] = ["RolloutComplete", "RolloutStopped"];
+    const condition = { type, status: found, reason, message: "member2 is not well." };
     return {
       ...one,
       metadata: { ...one.metadata, annotations },
@@ -137,8 +138,13 @@ describe("federated StatefulSets", () => {
       "Sets      1 federated StatefulSet, all as they should be",
     );
     expect(text({ bindings: [federated("a", "True"), federated("b", "False")] })).toContain(
-      "Sets      2 federated StatefulSets; see the conditions of the bindings of",
+      [
+        "Sets      2 federated StatefulSets, of which 1 reports something",
+        "Sets      default/b: RolloutStopped. member2 is not well.",
+      ].join("\n"),
     );
+    const many = Array.from({ length: 30 }, (_none, n) => federated(`s${n}`, "False"));
+    expect(text({ bindings: many })).toMatch(/and \d+ more: lifeboat get statefulsets/);
   });
 });
 
@@ -158,7 +164,7 @@ describe("a cluster that is being deleted", () => {
   it("is said to leave, with what it waits for", () => {
     const clusters = [leaving("1 binding still needs this cluster")];
     expect(text({ clusters })).toContain("Leaving   eu-1: 1 binding still needs this cluster\n");
-    expect(text({ clusters })).toMatch(/eu-1 +- +leaving +ready/);
+    expect(text({ clusters })).toMatch(/eu-1 +- +\? +leaving +ready/);
     expect(text({ clusters: [leaving(undefined)] })).toContain("eu-1: it is being deleted");
   });
 });
@@ -168,10 +174,10 @@ describe("statusLines", () => {
     expect(statusLines(view(), now)).toEqual([
       "DEGRADED: no workloads, 1 of 3 clusters failed",
       "",
-      "CLUSTER  WORKLOADS  ROLE        HEALTH",
-      "eu-1     -          failed      ready, lost:NoExecute",
-      "eu-2     -          takes work  ready",
-      "us       -          takes work  ready",
+      "CLUSTER  WORKLOADS  FREE  ROLE        HEALTH",
+      "eu-1     -          ?     failed      ready, lost:NoExecute",
+      "eu-2     -          ?     takes work  ready",
+      "us       -          ?     takes work  ready",
       "",
       "State     Quiet: All clusters are Ready, and nothing has to move.",
       "Gates     Failover on, StatefulFailoverInjection off",
@@ -197,7 +203,7 @@ describe("statusLines", () => {
       { settings: { "feature-gates": "Failover=false" } },
       "gate Failover is off",
     ],
-    ["no policy evicts", { policies: [other] }, "No policy marks clusters as failed"],
+    ["no policy evicts", { policies: [other] }, "no policy marks clusters as failed"],
     ["nothing ever ran", { settings: undefined }, "no controllers have run"],
     ["there are no clusters", { clusters: [] }, "No clusters are joined"],
     [

@@ -25,6 +25,7 @@ import {
   rateReasons,
 } from "@lifeboat/core/failover/evacuation";
 import { isFederated } from "@lifeboat/core/federated";
+import type { StoredNotices } from "@lifeboat/core/notifications";
 import {
   type ControllersState,
   failoverState,
@@ -41,6 +42,7 @@ import { listEvacuations } from "./evacuation-text.ts";
 import { type FailingProbes, NO_PROBES } from "./failing-probes.ts";
 import { fenceTrust } from "./fence-trust.ts";
 import { tunnelsText } from "./open-tunnels.ts";
+import { notifyTexts } from "./notifications-text.ts";
 import { pageLines } from "./status-page-text.ts";
 import { formatTaint } from "./taints.ts";
 import { clusterTraffic } from "./traffic-text.ts";
@@ -71,6 +73,8 @@ export interface StatusView {
   readonly nameServers: readonly ReportedServer[];
   /** The clusters that do not answer although they count as Ready; absent: not known. */
   readonly probes?: FailingProbes;
+  /** What was sent to people; absent: notices are off, or not known. */
+  readonly notices?: StoredNotices;
 }
 
 const LABEL = 10;
@@ -99,11 +103,11 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
     ...(view.trafficBrake === undefined ? [] : line("Brake", `of traffic: ${view.trafficBrake}`)),
     ...clusterTraffic(view.clusters, now).flatMap((text) => line("Traffic", text)),
     ...namesTexts(view.nameServers, now).flatMap((text) => line("Names", text)),
+    ...notifyTexts(view.settings, view.notices, now).flatMap((text) => line("Notices", text)),
     ...lastCopies(view).flatMap((text) => line("Stuck", text)),
     ...federated(view).flatMap((text) => line("Sets", text)),
     ...leaving(view).flatMap((text) => line("Leaving", text)),
-    "",
-    ...policyLines(view),
+    ...policyLines(view, state.reason === "GateOff" || state.reason === "NoPolicy"),
     "",
     ...evacuationLines(view.evacuations, now),
   ];
@@ -201,15 +205,32 @@ function lastCopies({ bindings }: StatusView): readonly string[] {
 function federated({ bindings }: StatusView): readonly string[] {
   const sets = bindings.filter(isFederated);
   if (sets.length === 0) return [];
-  const troubled = sets.filter(({ status }) =>
-    ["IdentitiesAssigned", "HeadlessServiceFound", "PodServicesAddressed"].some(
-      (type) => findCondition(status?.conditions, type)?.status === "False",
-    ),
-  );
+  const troubled = sets.flatMap((binding) => {
+    const [first] = FEDERATED_CONDITIONS.flatMap((type) => {
+      const found = findCondition(binding.status?.conditions, type);
+      return found?.status === "False" ? [found] : [];
+    });
+    const { namespace = "", name } = binding.spec.resource;
+    return first === undefined ? [] : [`${namespace}/${name}: ${first.reason}. ${first.message}`];
+  });
   const counted = `${sets.length} federated StatefulSet${sets.length === 1 ? "" : "s"}`;
   if (troubled.length === 0) return [`${counted}, all as they should be`];
-  return [`${counted}; see the conditions of the bindings of ${namesOf(troubled)}`];
+  const rest = troubled.length - MAX_NAMES;
+  return [
+    `${counted}, of which ${troubled.length} ${troubled.length === 1 ? "reports" : "report"} something`,
+    ...troubled.slice(0, MAX_NAMES),
+    ...(rest > 0 ? [`and ${rest} more: lifeboat get statefulsets`] : []),
+  ];
 }
+
+/** What matters first comes first. */
+const FEDERATED_CONDITIONS = [
+  "IdentitiesAssigned",
+  "RolloutComplete",
+  "HeadlessServiceFound",
+  "PodServicesAddressed",
+  "NamesUnique",
+] as const;
 
 /** What clusters wait for that are being deleted. */
 function leaving({ clusters }: StatusView): readonly string[] {
@@ -380,8 +401,8 @@ export function ratesOf(settings: PublishedSettings = {}): RateOptions {
   };
 }
 
-/** Which conditions mark a cluster as failed, and what all policies do. */
-function policyLines({ policies, settings }: StatusView): readonly string[] {
+/** Which conditions mark a cluster as failed, and what all policies do. `isSaid`: the state has said that nothing moves. */
+function policyLines({ policies, settings }: StatusView, isSaid: boolean): readonly string[] {
   const rules = policies.flatMap(rulesOf);
   const evicting = rules.filter(({ effect }) => EVICTING_EFFECTS.includes(effect));
   const summary = !isFailoverOn(settings)
@@ -389,9 +410,11 @@ function policyLines({ policies, settings }: StatusView): readonly string[] {
     : evicting.length === 0
       ? "No policy marks clusters as failed: nothing moves by itself."
       : `A cluster is failed when ${[...new Set(evicting.map(({ when }) => when))].join("; or ")}.`;
-  if (rules.length === 0) return hanging("", summary);
   const rows = rules.map(({ policy, taint, when }) => [policy, `${taint} when ${when}`]);
-  return [...hanging("", summary), "", ...columns(["TAINT POLICY", "WHAT IT ADDS"], rows)];
+  return [
+    ...(isSaid ? [] : ["", ...hanging("", summary)]),
+    ...(rules.length === 0 ? [] : ["", ...columns(["TAINT POLICY", "WHAT IT ADDS"], rows)]),
+  ];
 }
 
 interface Rule {

@@ -47,6 +47,43 @@ describe("lifeboat traffic", () => {
     ]);
   });
 
+  it("shows what drains, what no load balancer can reach, and what is not confirmed", () => {
+    const published = {
+      generation: 1,
+      services: {
+        web: {
+          clusters: {
+            m1: { addresses: ["10.0.0.1"], state: "draining" },
+            m2: { addresses: [], state: "serving" },
+            m3: { addresses: ["10.0.0.3"], state: "serving", unconfirmedSince: since },
+          },
+        },
+      },
+    };
+    const { metadata } = ingress([]);
+    const shown = {
+      metadata: {
+        ...metadata,
+        annotations: { "lifeboat.dev/backends": JSON.stringify(published) },
+      },
+      status: { serviceLocations: [{ name: "web", clusters: ["m1", "m2", "m3"] }] },
+    } as unknown as MultiClusterIngress;
+    const lines = trafficLines(
+      [shown],
+      ["m1", "m2", "m3"].map((name) => cluster(name)),
+      now,
+    );
+    expect(lines).toEqual([
+      "INGRESS     CLUSTER  STATE      SINCE  WHY",
+      "shop/front  m1       draining          Service web leaves, or has no ready",
+      "                                       replica there",
+      "shop/front  m2       unreached         Service web has no address there: type",
+      "                                       LoadBalancer or NodePort is needed",
+      "shop/front  m3       serving    5m     not confirmed since: the cluster is not",
+      "                                       Ready",
+    ]);
+  });
+
   it("shows why a cluster serves that a Remedy would block", () => {
     const lines = trafficLines(
       [ingress([], true)],

@@ -17,6 +17,7 @@ import {
   type RemedySource,
 } from "@lifeboat/core/remedy/actions";
 import { ALL_BACKENDS_BLOCKED } from "@lifeboat/core/remedy/ingress";
+import { publishedBackends, type PublishedService } from "@lifeboat/core/traffic";
 import { columns, hanging } from "./wrap.ts";
 
 /** Every ingress with every cluster that has a backend of it. */
@@ -40,11 +41,13 @@ export function trafficLines(
 }
 
 function ingressRows(
-  { metadata: { namespace = "", name }, status }: MultiClusterIngress,
+  ingressObject: MultiClusterIngress,
   clusters: ReadonlyMap<string, Cluster>,
   now: Instant,
 ): readonly (readonly string[])[] {
-  const ingress = `${namespace}/${name}`;
+  const { metadata, status } = ingressObject;
+  const { services } = publishedBackends(ingressObject);
+  const ingress = `${metadata.namespace ?? ""}/${metadata.name}`;
   const locations = status?.serviceLocations ?? [];
   const blocked = new Set(status?.trafficBlockClusters);
   const names = [...new Set(locations.flatMap(({ clusters: some = [] }) => some))].sort();
@@ -54,13 +57,42 @@ function ingressRows(
       const found = clusters.get(cluster);
       const isBlocked = blocked.has(cluster);
       const { since, why } = found === undefined ? NOTHING : blockText(found, isBlocked, now);
-      return [ingress, cluster, isBlocked ? "blocked" : "serving", since, why];
+      if (isBlocked || why !== "")
+        return [ingress, cluster, isBlocked ? "blocked" : "serving", since, why];
+      return [ingress, cluster, ...backendText(services, cluster, now)];
     }),
     ...missing.map((one) => [ingress, "-", "missing", "", `Service ${one.name} is in no cluster`]),
   ];
 }
 
 const NOTHING = { since: "", why: "" };
+
+/** State, since when and why, of a cluster that nothing blocks, from what is published of its backends. */
+function backendText(
+  services: Readonly<Record<string, PublishedService>>,
+  cluster: string,
+  now: Instant,
+): readonly [state: string, since: string, why: string] {
+  const all = Object.entries(services).flatMap(([name, { clusters }]) => {
+    const published = clusters[cluster];
+    return published === undefined ? [] : [{ name, ...published }];
+  });
+  const named = (some: readonly { readonly name: string }[]): string =>
+    `Service${some.length > 1 ? "s" : ""} ${some.map(({ name }) => name).join(", ")}`;
+  const unreached = all.filter(({ addresses }) => addresses.length === 0);
+  if (unreached.length > 0)
+    return [
+      "unreached",
+      "",
+      `${named(unreached)} has no address there: type LoadBalancer or NodePort is needed`,
+    ];
+  const draining = all.filter(({ state }) => state === "draining");
+  if (draining.length > 0)
+    return ["draining", "", `${named(draining)} leaves, or has no ready replica there`];
+  const since = parseTime(all.find((one) => one.unconfirmedSince)?.unconfirmedSince ?? "");
+  if (since === undefined) return ["serving", "", ""];
+  return ["serving", humanDuration(now - since), "not confirmed since: the cluster is not Ready"];
+}
 
 /** Why a cluster is blocked, or why it is not although a Remedy asks for it. */
 function blockText(

@@ -126,10 +126,9 @@ class Keeper implements Service {
     this.#services = new Informer(ports, plane, services);
     this.#bindings = new Informer(ports, plane, resourceBindings, {
       indexes: {
-        set: ({ spec: { resource } }) =>
-          resource.kind === "StatefulSet"
-            ? [formatKey({ namespace: resource.namespace ?? "", name: resource.name })]
-            : [],
+        resource: ({ spec: { resource } }) => [
+          `${resource.kind} ${formatKey({ namespace: resource.namespace ?? "", name: resource.name })}`,
+        ],
       },
     });
     this.#clusters = new Informer(ports, plane, clusters);
@@ -201,8 +200,8 @@ class Keeper implements Service {
     const sets = readGlobalSets({
       statefulSets: this.#sets.list(),
       service: (namespace, name) => this.#services.get({ namespace, name }),
-      binding: (namespace, name) =>
-        this.#bindings.byIndex("set", formatKey({ namespace, name }))[0],
+      binding: (kind, namespace, name) =>
+        this.#bindings.byIndex("resource", `${kind} ${formatKey({ namespace, name })}`)[0],
       cluster: (name) => this.#clusters.get({ namespace: "", name }),
     });
     const next = { sets, names: zoneNames(sets, this.#options) };

@@ -87,6 +87,7 @@ export interface NodeStatus {
   readonly capacity?: Readonly<Record<string, string>>;
   readonly allocatable?: Readonly<Record<string, string>>;
   readonly conditions?: readonly KindCondition[];
+  readonly addresses?: readonly { readonly type: string; readonly address: string }[];
 }
 
 export interface Node extends KubeObject {

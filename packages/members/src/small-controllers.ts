@@ -63,7 +63,8 @@ export function createServices(member: Member): Controller {
       const service = services.get(key);
       if (service === undefined) return done;
       const own = given.get(service.metadata.uid);
-      const taken = new Set(given.values());
+      const nodes = member.options.nodes.flatMap(({ address }) => address ?? []);
+      const taken = new Set([...nodes, ...given.values()]);
       if (own !== undefined) taken.delete(own);
       const status = decideService(service, taken, member.options.addressPrefix);
       const ip = status.loadBalancer?.ingress?.[0]?.ip;

@@ -25,8 +25,10 @@ import { createFederatedObjects } from "@lifeboat/controllers/federated";
 import {
   createFleetGauges,
   createHistory,
+  createNotifications,
   createRestoredReport,
   createSettings,
+  type NotificationOptions,
 } from "@lifeboat/controllers/operating";
 import { createScheduler, createWorkloadRebalancer } from "@lifeboat/controllers/placement";
 import {
@@ -100,6 +102,8 @@ export interface ControllersOptions {
   readonly shareMembers?: boolean;
   /** The Lease by which these controllers were elected, as `namespace/name`; absent: there is one process only. */
   readonly leaderLease?: string;
+  /** Where people are told of failures and of what waits for them; absent: nowhere. */
+  readonly notifications?: NotificationOptions;
 }
 
 export const DEFAULT_CONTROLLERS: ControllersOptions = Object.freeze({
@@ -246,6 +250,13 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
     (context, { trustFencedCondition }) => [createFleetGauges(context, { trustFencedCondition })],
   ],
   ["history", (context) => [createHistory(context)]],
+  [
+    "notifications",
+    (context, { notifications, trustFencedCondition }) =>
+      notifications === undefined
+        ? []
+        : [createNotifications(context, notifications, { trustFencedCondition })],
+  ],
 ]);
 
 /** The names of all controllers. */
@@ -266,8 +277,10 @@ export function createControllers(
   options: ControllersOptions,
   part: ControllersPart = "all",
 ): readonly Service[] {
-  return [...CONTROLLERS].flatMap(([name, build]) =>
-    isChosen(name, options.controllers) && isPartOf(name, part) ? build(context, options) : [],
+  return [...CONTROLLERS].flatMap(
+    ([name, build]) =>
+      isChosen(name, options.controllers) && isPartOf(name, part) ? build(context, options) : [],
+    runsController(name, options.controllers) ? build(context, options) : [],
   );
 }
 
@@ -283,7 +296,8 @@ export function unknownControllers(chosen: readonly string[]): readonly string[]
   });
 }
 
-function isChosen(name: string, chosen: readonly string[]): boolean {
+/** Whether `--controllers` lets this one run. */
+export function runsController(name: string, chosen: readonly string[]): boolean {
   if (chosen.includes(`-${name}`)) return false;
   return chosen.includes("*") || chosen.includes(name);
 }

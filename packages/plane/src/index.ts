@@ -57,6 +57,7 @@ export {
   type ControllersOptions,
   createControllers,
   DEFAULT_CONTROLLERS,
+  runsController,
   unknownControllers,
 } from "./controllers.ts";
 export { type Gate, gateNames, isGate, readGateEntries } from "./gates.ts";

@@ -25,6 +25,7 @@ export function publishedSettings(options: ControllersOptions): PublishedSetting
     "statefulset-let-go-timeout": formatDuration(options.statefulSetLetGoTimeoutMs),
     controllers: options.controllers.join(","),
     ...(options.shareMembers === true ? { "share-members": "true" } : {}),
+    ...(options.notifications === undefined ? {} : { notify: options.notifications.destination }),
     ...(options.leaderLease === undefined ? {} : { "leader-elect-resource": options.leaderLease }),
   };
 }

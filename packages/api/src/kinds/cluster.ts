@@ -105,6 +105,12 @@ const status = object("What was last observed.", {
       readyNum: optional(integer("Those that are ready.")),
     }),
   ),
+  nodeAddresses: optional(
+    list(
+      "Where some of its nodes are reached: load balancers send requests for node ports there.",
+      text("An address."),
+    ),
+  ),
   resourceSummary: optional(
     object("Its room.", {
       allocatable: optional(resourceList("What its nodes offer.")),

@@ -31,6 +31,7 @@ import { type Listen, parseListen } from "../listen.ts";
 import { type HealthServer, serveHealth } from "../health-server.ts";
 import { electionFrom, managerOptions, shareFrom } from "../manager/manager-options.ts";
 import { webhookCertificates } from "../manager/webhook-certificates.ts";
+import { withNotices } from "../notify-options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { isStartedByAnother, STOP_LIMIT_MS, stopOnSignal, type Stopping } from "../stopping.ts";
 import { version } from "../version.ts";
@@ -50,7 +51,7 @@ async function manage(settings: Settings): Promise<void> {
   const webhookListen = parseListen(settings.requiredText("webhook-listen"), "webhook-listen");
   const healthListen = parseListen(settings.requiredText("health-listen"), "health-listen");
   const level = parseLogLevel(settings.requiredText("log-level"));
-  const controllers = controllersFrom(settings);
+  const controllers = withNotices(controllersFrom(settings), settings);
   const election = electionFrom(settings);
   const share = shareFrom(settings, election);
   const names = dnsFrom(settings);

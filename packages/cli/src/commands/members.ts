@@ -66,7 +66,7 @@ export const memberSizeOptions: readonly OptionDefinition[] = [
   {
     name: "serve-http",
     type: "switch",
-    help: "Services of type LoadBalancer in simulated members answer HTTP on loopback addresses of their own",
+    help: "Services of type LoadBalancer or NodePort in simulated members answer HTTP on loopback addresses of their own",
   },
 ];
 

@@ -16,6 +16,7 @@ import type { Clock } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import {
   type PublishedSettings,
+  readNotifications,
   readSettings as readPublished,
 } from "@lifeboat/controllers/operating";
 import { readServers } from "@lifeboat/dns";
@@ -133,6 +134,7 @@ async function readView(plane: Client, clock: Clock): Promise<StatusView> {
       tunnels: readOpenTunnels(metrics),
       trafficBrake: describeTrafficBrake(budget),
       nameServers: await readServers(plane),
+      ...(settings?.["notify"] === undefined ? {} : { notices: await readNotifications(plane) }),
       probes: failingProbes(metrics, items, settings, clock.now()),
     };
   });

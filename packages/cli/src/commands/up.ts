@@ -72,6 +72,7 @@ import {
 } from "../members/member-directory.ts";
 import { stopMembers, superviseMembers, untilJoined } from "../members/supervise-members.ts";
 import { oidcFrom, oidcOptions } from "../oidc-options.ts";
+import { notifyOptions, withNotices } from "../notify-options.ts";
 import type { OptionDefinition } from "../options.ts";
 import { logLevelOption } from "../process-options.ts";
 import { besideGatewayOptions, gatewayBeside, type OpenTraffic } from "../gateway/open-traffic.ts";
@@ -135,6 +136,7 @@ export const upOptions: readonly OptionDefinition[] = [
   ...besideGatewayOptions,
   ...oidcOptions,
   ...dnsOptions,
+  ...notifyOptions,
   ...controllerOptions,
   logLevelOption("warn"),
 ];
@@ -156,7 +158,7 @@ async function up(settings: Settings): Promise<void> {
   const tokenFile = settings.text("token-auth-file");
   const tokens = tokenFile === undefined ? new Map() : readTokenFile(tokenFile);
   const level = parseLogLevel(settings.requiredText("log-level"));
-  const controllers = controllersFrom(settings);
+  const controllers = withNotices(controllersFrom(settings), settings);
   const agentTimes = agentTimesFrom(settings);
   const provider = oidcFrom(settings);
   const names = dnsFrom(settings);

@@ -21,17 +21,15 @@ export async function readSets(plane: Client): Promise<readonly GlobalSet[]> {
   const found = byName((await plane.list(services)).items);
   const fleet = byName((await plane.list(clusters)).items);
   const bindings = new Map(
-    (await plane.list(resourceBindings)).items
-      .filter(({ spec }) => spec.resource.kind === "StatefulSet")
-      .map((binding) => {
-        const { namespace = "", name } = binding.spec.resource;
-        return [formatKey({ namespace, name }), binding];
-      }),
+    (await plane.list(resourceBindings)).items.map((binding) => {
+      const { kind, namespace = "", name } = binding.spec.resource;
+      return [`${kind} ${formatKey({ namespace, name })}`, binding];
+    }),
   );
   return readGlobalSets({
     statefulSets: sets,
     service: (namespace, name) => found.get(formatKey({ namespace, name })),
-    binding: (namespace, name) => bindings.get(formatKey({ namespace, name })),
+    binding: (kind, namespace, name) => bindings.get(`${kind} ${formatKey({ namespace, name })}`),
     cluster: (name) => fleet.get(formatKey({ namespace: "", name })),
   });
 }

@@ -5,6 +5,7 @@ import { controllerOptions } from "../controller-options.ts";
 import { dnsOptions } from "../dns/dns-options.ts";
 import { UsageError } from "../failure.ts";
 import { besideGatewayOptions } from "../gateway/open-traffic.ts";
+import { notifyOptions } from "../notify-options.ts";
 import type { OptionDefinition } from "../options.ts";
 import { logLevelOption } from "../process-options.ts";
 import type { Settings } from "../settings.ts";
@@ -87,6 +88,7 @@ export const managerOptions: readonly OptionDefinition[] = [
   },
   ...dnsOptions,
   ...besideGatewayOptions,
+  ...notifyOptions,
   ...controllerOptions,
   logLevelOption("warn"),
 ];

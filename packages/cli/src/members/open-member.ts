@@ -35,6 +35,7 @@ import { version } from "../version.ts";
 import { createMemberAgent } from "./member-agent.ts";
 import type { AgentTimes } from "./member-directory.ts";
 import { openRelay, type RelayTarget } from "./relay.ts";
+import { nodeAddress } from "./serve-services.ts";
 
 export interface OpenMemberPorts extends KitPorts {
   readonly clock: Clock;
@@ -48,7 +49,7 @@ export interface OpenMemberOptions {
   readonly directory: string;
   readonly kubeconfigDirectory: string;
   readonly spec: SimulatedMemberSpec;
-  /** The first two parts of load-balancer addresses. */
+  /** The first two parts of the addresses of load balancers and nodes. */
   readonly addressPrefix: string;
   /** Absent: a push member. */
   readonly pull?: {
@@ -77,7 +78,11 @@ export async function openMember(
   options: OpenMemberOptions,
 ): Promise<OpenedMember> {
   const { name, directory, spec, addressPrefix } = options;
-  const addressed = (model: ModelOptions): ModelOptions => ({ ...model, addressPrefix });
+  const addressed = (model: ModelOptions): ModelOptions => ({
+    ...model,
+    addressPrefix,
+    nodes: model.nodes.map((node, i) => ({ ...node, address: nodeAddress(addressPrefix, i) })),
+  });
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const token = remembered(join(directory, "token"), newToken);
   const impersonatorToken = remembered(join(directory, "impersonator-token"), newToken);

@@ -2,13 +2,13 @@
  * HTTP servers behind the Services of a simulated member (`--serve-http`), so that requests can be watched as they move.
  *
  * 1. A Service of type LoadBalancer has a loopback address of its own (127.x.y.z) and is served there, on its own ports. Ports
- *    below 1024 need the right to listen there, as on any machine.
+ *    below 1024 need the right to listen there, as on any machine. One of type NodePort is served at the addresses of the nodes.
  * 2. Only ready pods that the selector matches answer, in turn. Without one the port is closed, as that of a load balancer without
  *    endpoints; requests under way are answered.
  * 3. The answer names cluster, Service and pod. `?delay=MS` delays it, up to a minute.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { type AnyObject, formatKey, keyOf, pods, services } from "@lifeboat/api";
+import { type AnyObject, formatKey, keyOf, nodes, pods, services } from "@lifeboat/api";
 import { type Clock, soon } from "@lifeboat/base";
 import { integerAt, listAt, textAt, textsAt } from "@lifeboat/core";
 import { createManager, Informer, type KitPorts, type Log, type Service } from "@lifeboat/kit";
@@ -26,14 +26,20 @@ export function addressPrefix(name: string, isServed: boolean): string {
   return isServed ? `127.${100 + (number % 100)}` : `100.${64 + (number % 64)}`;
 }
 
+/** The address of a node of a member, by the number of the node. */
+export function nodeAddress(prefix: string, node: number): string {
+  return `${prefix}.${255 - (node >> 8)}.${node & 255}`;
+}
+
 /** Builds the servers of one member; they run until the signal aborts. */
 export function createServiceServers(ports: KitPorts, member: SimulatedMember): Service {
   const client = member.server.client(READER);
   const objects = new Informer(ports, client, services);
   const running = new Informer(ports, client, pods);
-  const servers = new ServiceServers(ports, member.name, objects, running);
+  const machines = new Informer(ports, client, nodes);
+  const servers = new ServiceServers(ports, member.name, { objects, running, machines });
   const work: Service = { name: "services", run: (signal) => servers.run(signal) };
-  return createManager(ports, [objects, running, work]);
+  return createManager(ports, [objects, running, machines, work]);
 }
 
 /** One address and port of a Service. */
@@ -43,30 +49,34 @@ interface Wanted {
   readonly service: AnyObject;
 }
 
+interface Watched {
+  readonly objects: Informer<AnyObject>;
+  readonly running: Informer<AnyObject>;
+  readonly machines: Informer<AnyObject>;
+}
+
 class ServiceServers {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #cluster: string;
   readonly #services: Informer<AnyObject>;
   readonly #pods: Informer<AnyObject>;
+  readonly #nodes: Informer<AnyObject>;
   readonly #open = new Map<string, Server>();
   #turn = 0;
 
-  constructor(
-    { clock, log }: KitPorts,
-    cluster: string,
-    objects: Informer<AnyObject>,
-    running: Informer<AnyObject>,
-  ) {
+  constructor({ clock, log }: KitPorts, cluster: string, { objects, running, machines }: Watched) {
     this.#clock = clock;
     this.#log = log;
     this.#cluster = cluster;
     this.#services = objects;
     this.#pods = running;
+    this.#nodes = machines;
   }
 
   async run(signal: AbortSignal): Promise<void> {
     await this.#services.whenSynced(signal);
+    await this.#nodes.whenSynced(signal);
     if (!(await this.#pods.whenSynced(signal))) return;
     let isDue = false;
     const look = (): void => {
@@ -77,7 +87,8 @@ class ServiceServers {
         if (!signal.aborted) this.#look();
       });
     };
-    const ends = [this.#services.onChange(look), this.#pods.onChange(look)];
+    const all = [this.#services, this.#pods, this.#nodes];
+    const ends = all.map((informer) => informer.onChange(look));
     look();
     await new Promise<void>((resolve) => {
       signal.addEventListener("abort", () => resolve(), { once: true });
@@ -98,14 +109,19 @@ class ServiceServers {
   }
 
   #wantedOf(service: AnyObject): readonly (readonly [string, Wanted])[] {
-    const [host = ""] = listAt(service, "status", "loadBalancer", "ingress").map((one) =>
-      textAt(one, "ip"),
-    );
-    if (!host.startsWith("127.") || this.#readyPods(service).length === 0) return [];
-    return listAt(service, "spec", "ports").flatMap((one) => {
-      const port = integerAt(one, "port");
-      return port === undefined ? [] : [[`${host}:${port}`, { host, port, service }] as const];
-    });
+    if (this.#readyPods(service).length === 0) return [];
+    const isOnNodes = textAt(service, "spec", "type") === "NodePort";
+    const hosts = isOnNodes
+      ? this.#nodes.list().map((node) => textAt(listAt(node, "status", "addresses")[0], "address"))
+      : listAt(service, "status", "loadBalancer", "ingress").map((one) => textAt(one, "ip"));
+    return hosts
+      .filter((host) => host.startsWith("127."))
+      .flatMap((host) =>
+        listAt(service, "spec", "ports").flatMap((one) => {
+          const port = integerAt(one, isOnNodes ? "nodePort" : "port");
+          return port === undefined ? [] : [[`${host}:${port}`, { host, port, service }] as const];
+        }),
+      );
   }
 
   #readyPods(service: AnyObject): readonly AnyObject[] {

@@ -1,4 +1,5 @@
 export { connectMemberOverHttp } from "./connect-member.ts";
+export { deliverToWebhook, type Webhook } from "./deliver-webhook.ts";
 export { httpProbe, type HttpTarget } from "./probe-http.ts";
 export { tcpProbe, type TcpTarget } from "./probe-tcp.ts";
 export { resolveNameProbe, type ResolveNameOptions } from "./resolve-name.ts";

@@ -6,6 +6,7 @@
 import {
   type AnyObject,
   configMaps,
+  equalJson,
   isRefused,
   type KubeObject,
   namespaces,
@@ -54,6 +55,22 @@ export function startOnce(
 /** The ConfigMap of this key; undefined when there is none. */
 export function findConfigMap(plane: Client, key: ObjectKey): Promise<AnyObject | undefined> {
   return orNothing(plane.get(configMaps, key));
+}
+
+/** Makes the data of a ConfigMap of the control plane's own namespace these, and writes only what differs. */
+export async function putConfigMap(
+  plane: Client,
+  key: ObjectKey,
+  data: Readonly<Record<string, string>>,
+): Promise<void> {
+  const found = await findConfigMap(plane, key);
+  if (found !== undefined) {
+    if (equalJson(found["data"] ?? {}, data)) return;
+    await plane.update(configMaps, { ...found, data });
+    return;
+  }
+  await ensureOwnNamespace(plane);
+  await plane.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: key, data });
 }
 
 /** Creates an object, unless one of its name is there. */

@@ -16,6 +16,8 @@ export interface Example {
   /** What a pod's Service has; absent: `192.0.2.<n>`. */
   readonly services: Readonly<Record<string, unknown>>;
   readonly shares?: string;
+  /** By pod: what clusters report about its Service. */
+  readonly reports?: Readonly<Record<string, readonly unknown[]>>;
   readonly governing: "there" | "absent";
   readonly named: string | undefined;
 }
@@ -63,10 +65,12 @@ export function exampleView(changes: Partial<Example> = {}): NamesView {
       const n = EXAMPLE_PODS.indexOf(name) + 1;
       return n === 0 ? undefined : balanced({ ip: `192.0.2.${n}` });
     },
-    binding: () =>
-      example.shares === undefined
-        ? undefined
-        : { metadata: { annotations: { "lifeboat.dev/federated-shares": example.shares } } },
+    binding: (kind, _namespace, name) => {
+      if (kind === "Service")
+        return { status: { aggregatedStatus: example.reports?.[name] ?? [] } };
+      if (example.shares === undefined) return undefined;
+      return { metadata: { annotations: { "lifeboat.dev/federated-shares": example.shares } } };
+    },
     cluster: (name) => clusterOf(name, example.clusters[name]),
   };
 }

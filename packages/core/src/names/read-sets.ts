@@ -23,8 +23,8 @@ import type { ListingReason } from "./reasons.ts";
 export interface NamesView {
   readonly statefulSets: Iterable<unknown>;
   service(namespace: string, name: string): unknown;
-  /** The binding of the StatefulSet of this name. */
-  binding(namespace: string, set: string): unknown;
+  /** The binding of the StatefulSet, or of the Service, of this name. */
+  binding(kind: "StatefulSet" | "Service", namespace: string, name: string): unknown;
   cluster(name: string): Cluster | undefined;
 }
 
@@ -56,7 +56,7 @@ function readSet(view: NamesView, object: unknown): GlobalSet | undefined {
   const list = named[FEDERATED_REPLICAS];
   if (list === undefined) return { ...identity, ports, members: [], missing: "ReplicaList" };
   const pods = [...new Set(list.split(",").map((pod) => pod.trim()))].filter(isLabel);
-  const shares = sharesOf(view.binding(namespace, set));
+  const shares = sharesOf(view.binding("StatefulSet", namespace, set));
   const members = pods.sort(compareText).map((pod) => readMember(view, identity, pod, shares));
   return { ...identity, ports, members: orAll(members) };
 }
@@ -92,8 +92,11 @@ function readMember(
   shares: ReadonlySet<string> | undefined,
 ): GlobalMember {
   const service = view.service(namespace, pod);
-  const found = reachedAt(service);
   const cluster = clusterOf(set, pod);
+  const found =
+    textAt(service, "spec", "type") === "LoadBalancer"
+      ? balancedAt(service)
+      : { addresses: addressesIn(ownAddresses(view.binding("Service", namespace, pod), cluster)) };
   const reason = reasonOf(view, cluster, shares, service, found);
   const member = { pod, cluster, ...found };
   return reason === undefined ? { ...member, listed: true } : { ...member, listed: false, reason };
@@ -109,21 +112,30 @@ export function clusterOf(set: string, pod: string): string {
 
 type Reached = Pick<GlobalMember, "addresses" | "hostName">;
 
-/** What a load balancer gave, or the Service's own address where it has no load balancer. */
-function reachedAt(service: unknown): Reached {
+/** What a load balancer gave. */
+function balancedAt(service: unknown): Reached {
   const ingress = listAt(service, "status", "loadBalancer", "ingress");
-  const isBalanced = textAt(service, "spec", "type") === "LoadBalancer";
-  const own = isBalanced
-    ? []
-    : [textAt(service, "spec", "clusterIP"), ...listAt(service, "spec", "clusterIPs")];
-  const given = ingress.map((entry) => textAt(entry, "ip"));
-  const texts = (given.some((text) => text !== "") ? given : own).filter(
-    (text): text is string => typeof text === "string" && addressBytes(text) !== undefined,
-  );
-  const addresses = [...new Set(texts)].sort(compareText);
+  const addresses = addressesIn(ingress.map((entry) => textAt(entry, "ip")));
   if (addresses.length > 0) return { addresses };
   const [hostName] = ingress.flatMap((entry) => hostNameOf(textAt(entry, "hostname")) ?? []);
   return hostName === undefined ? { addresses } : { addresses, hostName };
+}
+
+/**
+ * What the member gave a Service without a load balancer. The plane gave its template an address, too, at which no pod
+ * answers: in a member another Service may have it.
+ */
+function ownAddresses(binding: unknown, cluster: string): readonly unknown[] {
+  const reports = listAt(binding, "status", "aggregatedStatus");
+  const report = reports.find((item) => textAt(item, "clusterName") === cluster);
+  return listAt(report, "status", "clusterIPs");
+}
+
+function addressesIn(texts: readonly unknown[]): readonly string[] {
+  const found = texts.filter(
+    (text): text is string => typeof text === "string" && addressBytes(text) !== undefined,
+  );
+  return [...new Set(found)].sort(compareText);
 }
 
 function reasonOf(

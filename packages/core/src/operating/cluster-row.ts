@@ -1,8 +1,9 @@
 /**
  * A cluster as a person sees it in the list of the fleet: how it is, since when, what will happen to it by time alone, how many
- * workloads are there, and what part it plays.
+ * workloads are there, how much is free, and what part it plays.
  *
- * What a cluster that does not answer last reported is not counted: how many of its workloads are whole is unknown then.
+ * What a cluster that does not answer last reported is not counted: how many of its workloads are whole, and how much is free, is
+ * unknown then.
  */
 import {
   type Cluster,
@@ -16,6 +17,7 @@ import { isDrained, resultOf } from "../binding/index.ts";
 import { isFailed } from "../failover/evacuation/rate.ts";
 import { fenceOf, type FenceTrust } from "../failover/eviction-tasks/fence.ts";
 import { type PendingTaint, pendingTaints } from "../failover/taints/taints.ts";
+import { type Headroom, headroomOf } from "./headroom.ts";
 import { type FindCluster, shortfallsOf, strengthOf } from "./strength.ts";
 
 /** NotReady: a probe found it so. Silent: nothing is heard of it. Unprobed: nothing was ever heard of it. */
@@ -43,6 +45,8 @@ export interface ClusterRow {
   readonly workloads: number;
   /** How many of them are healthy there; undefined: not known. */
   readonly healthy: number | undefined;
+  /** Undefined: not known. */
+  readonly headroom: Headroom | undefined;
   /** Whether it bears a taint that moves workloads away, other than by a person's drain. */
   readonly isFailed: boolean;
   readonly role: ClusterRole;
@@ -83,6 +87,7 @@ export function clusterRows(view: ClusterRowsView, now: Instant): readonly Clust
       pending: pendingTaints(taintView, plainMoment(now)),
       workloads: placed,
       healthy: health === "Ready" ? healthy : undefined,
+      headroom: health === "Ready" ? headroomOf(cluster) : undefined,
       isFailed: isFailed(cluster) && !isDrained(cluster),
       role: roleOf(cluster, trust, evacuated.has(name)),
     };

@@ -62,4 +62,4 @@ export {
   strengthOf,
   waitingIn,
 } from "./strength.ts";
-export { type Wait, type WaitReason } from "./waits.ts";
+export { type Wait, type WaitReason, waitsOf } from "./waits.ts";

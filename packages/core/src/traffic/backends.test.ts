@@ -153,6 +153,25 @@ describe("a backend", () => {
       );
   });
 
+  it("is at nodes of its cluster where the Service has node ports, and only on ports that are some", () => {
+    const nodeAddresses = ["192.0.2.1", "192.0.2.2", "192.0.2.3\n server evil"];
+    const a = clusterNamed("a");
+    const clusters = new Map([["a", { ...a, status: { ...a.status, nodeAddresses } }]]);
+    const at = (nodePort: number) =>
+      decideBackends(viewOf(service({ a: { nodePort } }), [], { clusters }), NOW).services["web"]
+        ?.clusters["a"];
+    expect(at(30_080)).toMatchObject({
+      addresses: ["192.0.2.1", "192.0.2.2"],
+      nodePorts: { "80": 30_080 },
+    });
+    for (const port of [0, -1, 70_000, 1.5]) expect(at(port)).toMatchObject({ addresses: [] });
+    // What is published is read back as it was written: at rest nothing changes.
+    const view = viewOf(service({ a: { nodePort: 30_080 } }), [], { clusters });
+    const published = decideBackends(view, NOW);
+    const again = { ...view, ingress: ingressOf([pathTo("web")], { published }) };
+    expect(decideBackends(again, instantOf(9_000_000)).generation).toBe(published.generation);
+  });
+
   it("weighs as many replicas as are placed in its cluster", () => {
     const view = viewOf(service(), [deployment({ a: 3, b: 1 }, { a: {}, b: {} })]);
     expect(decideBackends(view, NOW).services["web"]).toMatchObject({

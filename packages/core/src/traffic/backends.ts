@@ -10,7 +10,8 @@
  * 3. A copy without a ready replica gets no requests as long as another one has some.
  * 4. Queued, held and exempt entries have no task yet, so they keep their traffic.
  * 5. Of several workloads behind a Service one may leave while others stay: the cluster serves, and `keptBy` names those that stay.
- * 6. Equal content has an equal generation: at rest nothing is written.
+ * 6. A Service of type NodePort is reached at nodes of its cluster, on the ports that the member gave it.
+ * 7. Equal content has an equal generation: at rest nothing is written.
  */
 import {
   type Cluster,
@@ -30,6 +31,7 @@ import {
 import { fieldsAt, integerAt, isFields, listAt, textAt, textsAt } from "../fields.ts";
 import { mayServe } from "../propagation/works/index.ts";
 import { isAddress, isLabel, isPort } from "./names.ts";
+import { MAX_NODES } from "./node-addresses.ts";
 import {
   publishedBackends,
   type PublishedBackends,
@@ -119,7 +121,7 @@ function clusterOf(
     .map(({ binding }) => binding.metadata.name)
     .sort();
   return {
-    addresses: addressesOf(worksByCluster(service.works).get(name)),
+    ...placesOf(worksByCluster(service.works).get(name), view.clusters.get(name)),
     state: isServing ? "serving" : "draining",
     weight: Math.max(
       1,
@@ -196,9 +198,30 @@ function portsOf({ works }: Copies): readonly PublishedPort[] {
     .filter(({ port }) => isPort(port));
 }
 
-/** The load-balancer addresses that the member reported, sorted. */
-function addressesOf(work: Work | undefined): readonly string[] {
+/** Where the Service is reached in a cluster: at its load balancer, else at nodes. */
+function placesOf(
+  work: Work | undefined,
+  cluster: Cluster | undefined,
+): Pick<PublishedCluster, "addresses" | "nodePorts"> {
   const status = work?.status?.manifestStatuses?.[0]?.status;
+  const addresses = addressesOf(status);
+  const nodePorts = nodePortsOf(status);
+  if (addresses.length > 0 || nodePorts.length === 0) return { addresses };
+  const nodes = (cluster?.status?.nodeAddresses ?? []).filter(isAddress);
+  return { addresses: nodes.slice(0, MAX_NODES), nodePorts: Object.fromEntries(nodePorts) };
+}
+
+/** The node ports that the member reported, by the port of the Service. */
+function nodePortsOf(status: unknown): readonly (readonly [string, number])[] {
+  return listAt(status, "nodePorts").flatMap((one) => {
+    const port = integerAt(one, "port") ?? 0;
+    const nodePort = integerAt(one, "nodePort") ?? 0;
+    return isPort(port) && isPort(nodePort) ? [[String(port), nodePort] as const] : [];
+  });
+}
+
+/** The load-balancer addresses that the member reported, sorted. */
+function addressesOf(status: unknown): readonly string[] {
   const found = listAt(fieldsAt(status, "loadBalancer"), "ingress").map(
     (one) => textAt(one, "ip") || textAt(one, "hostname").toLowerCase(),
   );

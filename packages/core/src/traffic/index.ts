@@ -10,6 +10,7 @@ export {
 } from "./confirmation.ts";
 export { indexRoutes, type RouteIndex } from "./match.ts";
 export { leadsUpwards } from "./names.ts";
+export { nodeAddressOf, NodeAddresses } from "./node-addresses.ts";
 export {
   type BackendState,
   publishedBackends,

@@ -6,7 +6,8 @@
  * `generation` grows with every change. A load balancer confirms the generation that it has carried out.
  */
 import type { MultiClusterIngress } from "@lifeboat/api";
-import { fieldsAt, integerAt, isFields, listAt, textAt } from "../fields.ts";
+import { type Fields, fieldsAt, integerAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
+import { isPort } from "./names.ts";
 import * as wellKnown from "../well-known.ts";
 
 export type BackendState = "serving" | "draining";
@@ -17,6 +18,8 @@ export interface PublishedCluster {
   /** `draining`: requests under way end there, new ones go elsewhere. */
   readonly state: BackendState;
   readonly weight: number;
+  /** Where the addresses are those of nodes: the node port of each port of the Service. */
+  readonly nodePorts?: Readonly<Record<string, number>>;
   /** Since when the cluster has not been Ready; absent: its report is current. */
   readonly unconfirmedSince?: string;
   /** While a workload leaves: the bindings of the others behind the Service, which stay there and go on to serve. */
@@ -79,13 +82,23 @@ function readService(value: unknown): PublishedService {
 function readCluster(value: unknown): PublishedCluster {
   const since = textAt(value, "unconfirmedSince");
   const keptBy = textsIn(listAt(value, "keptBy"));
+  const nodePorts = numbersIn(fieldsAt(value, "nodePorts"));
   return {
     addresses: textsIn(listAt(value, "addresses")),
     state: textAt(value, "state") === "draining" ? "draining" : "serving",
     weight: Math.max(1, integerAt(value, "weight") ?? 1),
+    ...(valueAt(value, "nodePorts") !== undefined && { nodePorts }),
     ...(since !== "" && { unconfirmedSince: since }),
     ...(keptBy.length > 0 && { keptBy }),
   };
+}
+
+function numbersIn(values: Fields): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    Object.entries(values).filter(
+      (entry): entry is [string, number] => typeof entry[1] === "number" && isPort(entry[1]),
+    ),
+  );
 }
 
 function textsIn(values: readonly unknown[]): readonly string[] {

@@ -45,6 +45,25 @@ describe("a cluster of an ingress", () => {
   });
 });
 
+it("reaches node ports, and the addresses of a cluster share its weight", () => {
+  const addresses = ["192.0.2.1", "192.0.2.2", "192.0.2.3"];
+  const published = servedBy({
+    a: { weight: 2 },
+    b: { addresses, nodePorts: { "80": 30_080 }, weight: 2 },
+    c: { addresses, nodePorts: { "443": 30_443 } },
+  });
+  const found = table(ingressOf([pathTo("web")], { published }));
+  const places = (found.pools[0]?.backends ?? []).map(
+    ({ cluster, address, port, weight }) => `${cluster} ${address}:${port} ${weight}`,
+  );
+  expect(places).toEqual([
+    "a 10.0.0.1:80 6",
+    "b 192.0.2.1:30080 2",
+    "b 192.0.2.2:30080 2",
+    "b 192.0.2.3:30080 2",
+  ]);
+});
+
 it("is confirmed by Service when one of an ingress is served as a last resort", () => {
   const well = servedBy({ a: {}, b: { state: "draining" } }, 7);
   const sick = servedBy({ a: { state: "draining" } }, 7);

@@ -10,7 +10,12 @@
  */
 import { formatKey, keyOf, type MultiClusterIngress, type ObjectKey } from "@lifeboat/api";
 import { isAddress, isHost, isLabel, isPath, isPort } from "./names.ts";
-import { type BackendState, publishedBackends, type PublishedService } from "./published.ts";
+import {
+  type BackendState,
+  publishedBackends,
+  type PublishedCluster,
+  type PublishedService,
+} from "./published.ts";
 
 /** One place that requests can go to. */
 export interface Backend {
@@ -210,25 +215,38 @@ class Compiling {
   }
 
   #poolOf(id: string, service: string, port: number): Pool {
-    const wanted = Object.entries(this.#services[service]?.clusters ?? {})
+    const places = Object.entries(this.#services[service]?.clusters ?? {})
       .filter(([cluster]) => isLabel(cluster))
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .flatMap(([cluster, { addresses, state, weight, unconfirmedSince }]) =>
-        addresses.filter(isAddress).map((address): Backend => ({
+      .map(([cluster, published]) => ({ cluster, published, ...placesOf(published, port) }));
+    const most = Math.max(...places.map(({ addresses }) => addresses.length));
+    const wanted = places.flatMap(
+      ({ cluster, addresses, backendPort, published: { state, weight, unconfirmedSince } }) =>
+        addresses.map((address): Backend => ({
           cluster,
           address,
-          port,
-          weight,
+          port: backendPort,
+          // All addresses of a cluster together have its weight.
+          weight: Math.max(1, Math.round((weight * most) / addresses.length)),
           state: this.#blocked.has(cluster) ? "draining" : state,
           ...(unconfirmedSince !== undefined && { unconfirmedSince }),
         })),
-      );
+    );
     // seed: some-serve
     if (wanted.length === 0 || wanted.some(({ state }) => state === "serving"))
       return { id, backends: wanted };
     this.overridden.add(service);
     return { id, backends: wanted.map((backend) => ({ ...backend, state: "serving" })) };
   }
+}
+
+/** Where a port of the Service is reached in a cluster; nowhere if the member gave it no node port. */
+function placesOf(
+  { addresses, nodePorts }: PublishedCluster,
+  port: number,
+): { readonly addresses: readonly string[]; readonly backendPort: number } {
+  const backendPort = nodePorts === undefined ? port : (nodePorts[String(port)] ?? 0);
+  return { addresses: isPort(backendPort) ? addresses.filter(isAddress) : [], backendPort };
 }
 
 function certificatesOf(

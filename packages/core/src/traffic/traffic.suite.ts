@@ -87,6 +87,8 @@ const MANIFESTS: Readonly<Record<string, object>> = {
 
 export interface CopyState {
   readonly ip?: string;
+  /** The node port of port 80. */
+  readonly nodePort?: number;
   readonly healthy?: boolean;
   readonly going?: boolean;
 }
@@ -120,7 +122,11 @@ export function copiesOf(
   return { binding, works: Object.entries(works).map(([name, one]) => workIn(kind, name, one)) };
 }
 
-function workIn(kind: string, cluster: string, { ip, healthy = true, going }: CopyState): Work {
+function workIn(
+  kind: string,
+  cluster: string,
+  { ip, nodePort, healthy = true, going }: CopyState,
+): Work {
   const condition = (type: string) => ({
     type,
     status: "True" as const,
@@ -149,6 +155,7 @@ function workIn(kind: string, cluster: string, { ip, healthy = true, going }: Co
           identifier,
           health: healthy ? "Healthy" : "Unhealthy",
           ...(ip !== undefined && { status: { loadBalancer: { ingress: [{ ip }] } } }),
+          ...(nodePort !== undefined && { status: { nodePorts: [{ port: 80, nodePort }] } }),
         },
       ],
     },

@@ -9,6 +9,8 @@ export interface NodeOptions {
   /** Quantities by resource name: `{ cpu: "8", memory: "32Gi", pods: "110" }`. */
   readonly capacity: Readonly<Record<string, string>>;
   readonly labels?: Readonly<Record<string, string>>;
+  /** Its address; absent: it has none. */
+  readonly address?: string;
 }
 
 /** The status of a node of this size. Pure. */
@@ -24,5 +26,8 @@ export function decideNode(node: Node, options: NodeOptions, now: Instant): Node
     capacity: options.capacity,
     allocatable: options.capacity,
     conditions: withCondition(node.status?.conditions, ready, now),
+    ...(options.address !== undefined && {
+      addresses: [{ type: "InternalIP", address: options.address }],
+    }),
   };
 }

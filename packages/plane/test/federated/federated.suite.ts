@@ -2,6 +2,7 @@
 import {
   type AnyObject,
   clusters,
+  events,
   findCondition,
   pods,
   propagationPolicies,
@@ -11,6 +12,8 @@ import {
   statefulSets,
 } from "@lifeboat/api";
 import { decideForget, decideLetGo } from "@lifeboat/core/federated";
+import { readGlobalSets } from "@lifeboat/core/names";
+import { bindingName } from "@lifeboat/core/propagation/rendering";
 import { createFleet, type Fleet } from "@lifeboat/testkit";
 import { vi } from "vitest";
 import {
@@ -24,6 +27,11 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 export const NS = "default";
 export const STORE = { namespace: NS, name: "store" };
 const LABELS = { app: "etcd" };
+
+interface Told {
+  readonly reason: string;
+  readonly involvedObject: { readonly kind?: string; readonly name?: string };
+}
 
 export async function openFederation(
   members: readonly string[] = ["c1", "c2", "c3"],
@@ -135,6 +143,28 @@ export class Federation {
     const names: string[] = [];
     for (const member of members) names.push(...(await this.pods(member)).keys());
     return names.sort();
+  }
+
+  /** The reasons of the Events about an object. */
+  async eventsOf(kind: string, name: string): Promise<readonly string[]> {
+    const { items } = await this.fleet.plane.list(events, { namespace: NS });
+    return (items as unknown as readonly Told[])
+      .filter(({ involvedObject: about }) => about.kind === kind && about.name === name)
+      .map(({ reason }) => reason);
+  }
+
+  /** By pod: the addresses that the federation's names answer with. */
+  globalAddresses(): ReadonlyMap<string, readonly string[]> {
+    const { informers, templates } = this.fleet.context;
+    const sets = readGlobalSets({
+      statefulSets: templates.list("apps/v1", "StatefulSet", NS),
+      service: (namespace, name) =>
+        templates.get({ apiVersion: "v1", kind: "Service", namespace, name }),
+      binding: (kind, namespace, name) =>
+        informers.resourceBindings.get({ namespace, name: bindingName(kind, name) }),
+      cluster: (name) => informers.clusters.get({ namespace: "", name }),
+    });
+    return new Map(sets.flatMap(({ members }) => members.map((one) => [one.pod, one.addresses])));
   }
 
   async uids(member: string): Promise<readonly string[]> {

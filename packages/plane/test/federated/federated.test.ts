@@ -296,6 +296,57 @@ describe("one Service per pod", () => {
     expect(await federation.podNames(...C3)).toHaveLength(3);
   });
 
+  it("replaces what has its name in the member, also a headless Service, and Events report it", async () => {
+    federation = await openFederation();
+    await federation.service();
+    const { client } = federation.fleet.member("c1");
+    for (const [name, spec] of [
+      ["store-c1-0", { type: "ClusterIP" }],
+      ["store-c1-1", { clusterIP: "None" }],
+    ] as const)
+      await client.create(services, {
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: at(name),
+        spec: { ...spec, selector: { app: "other" }, ports: [{ name: "store", port: 1 }] },
+      });
+    await federation.set(4, LB);
+    await federation.fleet.advance("1m");
+    for (const name of ["store-c1-0", "store-c1-1"]) {
+      expect((await client.get(services, at(name)))["spec"]).toMatchObject({
+        type: "LoadBalancer",
+        selector: { "federated-statefulset": name },
+        ports: [{ name: "store", port: 80 }],
+      });
+      expect(await federation.eventsOf("Service", name)).toContain("ObjectOverwritten");
+    }
+    expect(await federation.eventsOf("Service", "store-c2-0")).not.toContain("ObjectOverwritten");
+    expect(await federation.condition("PodServicesAddressed")).toBe("True Addressed");
+  });
+
+  it("of type ClusterIP is found by the address that its member gave it, whatever the plane gave the template", async () => {
+    federation = await openFederation();
+    await federation.service();
+    // A Service that is taken over keeps its address, so that none has the template's by chance.
+    for (const member of C3)
+      await federation.fleet.member(member).client.create(services, {
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: at(`store-${member}-0`),
+        spec: { clusterIP: "10.96.0.77", ports: [{ port: 1 }] },
+      });
+    await federation.set(3, { ...LB, "federation.kubernetes.io/service-type": "ClusterIP" });
+    await federation.fleet.advance("1m");
+    const found = federation.globalAddresses();
+    for (const member of C3) {
+      const key = at(`store-${member}-0`);
+      const copy = await federation.fleet.member(member).client.get(services, key);
+      expect(copy["spec"]).toMatchObject({ type: "ClusterIP", clusterIPs: ["10.96.0.77"] });
+      expect(found.get(key.name)).toEqual(["10.96.0.77"]);
+    }
+    expect(await federation.condition("PodServicesAddressed")).toBe("True ClusterIP");
+  });
+
   it("goes with its set, and so does what was written on the headless Service", async () => {
     federation = await openFederation();
     await federation.service();

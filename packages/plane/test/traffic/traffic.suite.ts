@@ -98,6 +98,7 @@ export async function startApplication(
   hands: Hands,
   serviceIn: object = {},
   exposed: New<MultiClusterIngress> = ingress,
+  type = "LoadBalancer",
 ): Promise<void> {
   const policy = (name: string, kind: string, apiVersion: string, placement: object) =>
     ({
@@ -114,7 +115,7 @@ export async function startApplication(
       { name: "web", namespace: "default" },
       {
         spec: {
-          type: "LoadBalancer",
+          type,
           selector: { app: "web" },
           ports: [{ name: "http", port: 80 }],
         },

@@ -2,7 +2,7 @@
  * Traffic and evictions together, with all production controllers and what drives a load balancer: requests leave an old copy
  * before it is removed (D27), and nothing waits for a load balancer that cannot confirm.
  */
-import { leases, multiClusterIngresses, remedies } from "@lifeboat/api";
+import { leases, multiClusterIngresses, nodes, remedies } from "@lifeboat/api";
 import { publishedBackends } from "@lifeboat/core/traffic";
 import type { Fleet } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -30,6 +30,33 @@ async function leave(): Promise<void> {
 }
 
 const lease = (name = "one") => fleet.plane.get(leases, { namespace: "lifeboat-system", name });
+
+it("a Service with node ports is reached at nodes, which come and go, and stay while none is ready", async () => {
+  const KEY_OF_NODE = { namespace: "", name: "node-1" };
+  const report = async (status: object): Promise<void> => {
+    const { client } = fleet.member("m1");
+    const node = await client.get(nodes, KEY_OF_NODE);
+    await client.update(
+      nodes,
+      { ...node, status: { ...(node["status"] as object), ...status } },
+      { subresource: "status" },
+    );
+    await fleet.advance("30s");
+  };
+  await startApplication(fleet, hands, {}, ingress, "NodePort");
+  const provider = await startOne();
+  const places = (): readonly string[] =>
+    (provider.tables.at(-1)?.pools ?? []).flatMap(({ backends }) =>
+      backends.map(({ cluster, address, port }) => `${cluster} ${address} ${port >= 30_000}`),
+    );
+  expect(places()).toEqual([]);
+  await report({ addresses: [{ type: "InternalIP", address: "192.0.2.7" }] });
+  expect(places()).toEqual(["m1 192.0.2.7 true"]);
+  await report({ addresses: [{ type: "InternalIP", address: "192.0.2.8" }] });
+  expect(places()).toEqual(["m1 192.0.2.8 true"]);
+  await report({ addresses: [] });
+  expect(places()).toEqual(["m1 192.0.2.8 true"]);
+});
 
 describe("an old copy that gets requests", () => {
   it("gets them until the substitute is healthy, and is removed once they are gone", async () => {

@@ -259,8 +259,8 @@ function lostNamesOf({ informers, templates }: PlaneContext, set: AnyObject): re
     statefulSets: templates.list("apps/v1", "StatefulSet", namespace),
     service: (where, service) =>
       templates.get({ apiVersion: "v1", kind: "Service", namespace: where, name: service }),
-    binding: (where, one) =>
-      informers.resourceBindings.get({ namespace: where, name: bindingName("StatefulSet", one) }),
+    binding: (kind, where, one) =>
+      informers.resourceBindings.get({ namespace: where, name: bindingName(kind, one) }),
     cluster: (cluster) => informers.clusters.get({ namespace: "", name: cluster }),
   });
   return lostNames(sets, { namespace, set: name });

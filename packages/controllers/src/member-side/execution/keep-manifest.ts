@@ -211,7 +211,7 @@ class Tries {
   ): Promise<Kept | NotYet | undefined> {
     const { reference, isStillMeant, proven } = this.#look;
     // What was applied and is another now may have been changed by a control plane that has seen a newer Work.
-    if ((command.kind === "create" || proven) && !(await isStillMeant(this.#signal)))
+    if ((command.kind !== "update" || proven) && !(await isStillMeant(this.#signal)))
       return { waitUntil: addMs(this.#ports.clock.now(), PATIENCE_MS) };
     this.#signal.throwIfAborted();
     this.#wrote = true;
@@ -261,7 +261,9 @@ class Tries {
           }
         : applied;
     const recreated = plan.reason === "Recreated";
-    const kept = await this.#reported({ kind: "applied", version: record.version, recreated });
+    const takenOver = plan.reason === "TakenOver";
+    const { version } = record;
+    const kept = await this.#reported({ kind: "applied", version, recreated, takenOver });
     if (record === applied) return { ...anew, ...kept, applied: this.#slimmed(applied) };
     // What happens to the object before the watch has caught up may never be reported.
     return {
@@ -324,7 +326,8 @@ function marksOf({ metadata: { labels, annotations } }: AnyObject): Fields {
 }
 
 /** Whether a write was refused because the object is another than was seen. */
-function isOutdated(error: unknown, kind: "create" | "update"): boolean {
-  if (kind === "create") return isRefused(error, "AlreadyExists");
+function isOutdated(error: unknown, kind: ApplyPlan["commands"][number]["kind"]): boolean {
+  if (kind !== "update" && isRefused(error, "AlreadyExists")) return true;
+  if (kind === "create") return false;
   return isRefused(error, "Conflict") || isRefused(error, "NotFound");
 }

@@ -39,7 +39,7 @@ export class MemberWrites {
   }
 
   /** Answers the object as the member has it afterwards. */
-  apply(
+  async apply(
     reference: ObjectReference,
     command: ApplyCommand,
     recreate: boolean,
@@ -48,8 +48,16 @@ export class MemberWrites {
     const { resource } = reference;
     const options = { signal, fieldManager: FIELD_MANAGER };
     const labels = this.#labels(command.object);
+    if (command.kind === "replace") {
+      const { uid } = command;
+      await this.remove(
+        reference,
+        { kind: "delete", uid, propagationPolicy: "Background" },
+        signal,
+      );
+    }
     // The server decides what is a valid object; here it is only passed on.
-    if (command.kind === "create")
+    if (command.kind !== "update")
       return this.#counted(
         this.#member.create(resource, command.object as New<AnyObject>, options),
         (result) =>

@@ -25,6 +25,7 @@ import {
   podClaimOf,
   Room,
 } from "@lifeboat/core/placement/capacity";
+import { nodeAddressOf, NodeAddresses } from "@lifeboat/core/traffic";
 import {
   type Client,
   type CollectionLimits,
@@ -37,6 +38,8 @@ import { withDeadline } from "./deadline.ts";
 
 interface KeptNode extends KubeObject {
   readonly offer: NodeOffer;
+  /** Where it is reached from outside, if it can be. */
+  readonly address: string | undefined;
 }
 
 interface KeptPod extends KubeObject {
@@ -72,6 +75,7 @@ export interface MemberSource {
 
 export class MemberCollector {
   readonly room = new Room();
+  readonly #addresses = new NodeAddresses();
   readonly #ports: KitPorts;
   readonly #client: Client;
   readonly #limits: CollectionLimits;
@@ -121,6 +125,7 @@ export class MemberCollector {
   /** What is known, for a Cluster whose status holds so much already. */
   knowledge({ spec, status }: Cluster): ClusterKnowledge {
     const enablements = this.#enablements(status?.apiEnablements);
+    const nodeAddresses = this.hasRoom ? this.#addresses.list() : undefined;
     return {
       conditions: enablements === undefined ? [] : [enablements.condition],
       ...(enablements && { apiEnablements: enablements.apiEnablements }),
@@ -129,6 +134,7 @@ export class MemberCollector {
         nodeSummary: this.room.nodeSummary(),
         resourceSummary: this.room.resourceSummary(spec.resourceModels),
       }),
+      ...(nodeAddresses && { nodeAddresses }),
     };
   }
 
@@ -145,6 +151,7 @@ export class MemberCollector {
     this.#nodes.onChange((old, now) => {
       const { name = "" } = (now ?? old)?.metadata ?? {};
       this.room.changeNode(name, old?.offer, now?.offer);
+      this.#addresses.change(name, now?.address);
     });
     this.#pods.onChange((old, now) => this.room.changePod(old?.claim, now?.claim));
     this.#crds.onChange((old, now) => {
@@ -221,7 +228,12 @@ async function readVersion(client: Client, signal: AbortSignal): Promise<string 
 }
 
 function keepNode(node: KeptNode): KeptNode {
-  return { ...anew, ...identityOf(node), offer: nodeOfferOf(node) };
+  return {
+    ...anew,
+    ...identityOf(node),
+    offer: nodeOfferOf(node),
+    address: nodeAddressOf(node),
+  };
 }
 
 function keepPod(pod: KeptPod): KeptPod {

@@ -188,6 +188,7 @@ function isSameKnowledge(a: ClusterKnowledge, b: ClusterKnowledge): boolean {
     a.kubernetesVersion === b.kubernetesVersion &&
     a.apiEnablements === b.apiEnablements &&
     a.nodeSummary === b.nodeSummary &&
+    a.nodeAddresses === b.nodeAddresses &&
     a.resourceSummary === b.resourceSummary &&
     equalJson(a.conditions, b.conditions)
   );

@@ -5,15 +5,9 @@
  * It is written when this process starts to run controllers, and only when its content differs. While the server does
  * not take it, it is tried again.
  */
-import { configMaps, equalJson } from "@lifeboat/api";
 import type { Client, Service } from "@lifeboat/kit";
 import type { PlaneContext } from "../../context/context.ts";
-import {
-  ensureOwnNamespace,
-  findConfigMap,
-  OWN_NAMESPACE,
-  startOnce,
-} from "../../context/start-once.ts";
+import { findConfigMap, OWN_NAMESPACE, putConfigMap, startOnce } from "../../context/start-once.ts";
 
 /** Where the settings are published. */
 export const SETTINGS_KEY = Object.freeze({ namespace: OWN_NAMESPACE, name: "settings" });
@@ -26,27 +20,11 @@ export function createSettings(
   context: Pick<PlaneContext, "plane" | "clock" | "log">,
   settings: PublishedSettings,
 ): Service {
-  return startOnce(context, "settings", () => publish(context.plane, settings));
+  return startOnce(context, "settings", () => putConfigMap(context.plane, SETTINGS_KEY, settings));
 }
 
 /** What a control plane published last; undefined: it has never run controllers. */
 export async function readSettings(plane: Client): Promise<PublishedSettings | undefined> {
   const found = await findConfigMap(plane, SETTINGS_KEY);
   return found === undefined ? undefined : ((found["data"] ?? {}) as PublishedSettings);
-}
-
-async function publish(plane: Client, settings: PublishedSettings): Promise<void> {
-  const found = await findConfigMap(plane, SETTINGS_KEY);
-  if (found !== undefined) {
-    if (equalJson(found["data"] ?? {}, settings)) return;
-    await plane.update(configMaps, { ...found, data: settings });
-    return;
-  }
-  await ensureOwnNamespace(plane);
-  await plane.create(configMaps, {
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    metadata: SETTINGS_KEY,
-    data: settings,
-  });
 }

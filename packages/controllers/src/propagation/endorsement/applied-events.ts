@@ -6,7 +6,7 @@
  * 2. The words of a condition are the member's claim; they are cut, and reach only the templates of Works of its own cluster.
  */
 import type { Work } from "@lifeboat/api";
-import { appliedEvent, templateOf } from "@lifeboat/core/propagation/observing";
+import { appliedEvents, templateOf } from "@lifeboat/core/propagation/observing";
 import { clusterOfExecutionNamespace } from "@lifeboat/core/propagation/rendering";
 import type { Service } from "@lifeboat/kit";
 import type { PlaneContext } from "../../context/context.ts";
@@ -40,11 +40,12 @@ function tell(
   const cluster = clusterOfExecutionNamespace(now.metadata.namespace ?? "") ?? "";
   if (informers.clusters.get({ namespace: "", name: cluster })?.spec.syncMode !== "Pull") return;
   const manifests = now.spec.workload?.manifests ?? [];
-  const event = appliedEvent({ cluster, manifests }, old.status ?? {}, now.status ?? {});
-  if (event === undefined) return;
-  const message = event.message.slice(0, MAX_MESSAGE_LENGTH);
-  for (const manifest of manifests) {
-    const template = templateOf(manifest);
-    if (template !== undefined) events.record(template, { ...event, message });
+  const planned = appliedEvents({ cluster, manifests }, old.status ?? {}, now.status ?? {});
+  for (const event of planned) {
+    const message = event.message.slice(0, MAX_MESSAGE_LENGTH);
+    for (const manifest of manifests) {
+      const template = templateOf(manifest);
+      if (template !== undefined) events.record(template, { ...event, message });
+    }
   }
 }

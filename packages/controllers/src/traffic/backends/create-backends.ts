@@ -54,7 +54,7 @@ export function createTrafficBackends(context: PlaneContext): readonly Service[]
         watching(informers.resourceBindings, (old, now) => ingressesIn(context, now ?? old)),
         watching(informers.works, (old, now) => ingressesOfWork(context, now ?? old)),
         watching(informers.clusters, (old, now) =>
-          readyOf(old) === readyOf(now) ? [] : ingressesOf(context, now ?? old),
+          reportOf(old) === reportOf(now) ? [] : ingressesOf(context, now ?? old),
         ),
       ],
       reconcile: (key, signal) => backends.look(key, signal),
@@ -154,7 +154,9 @@ function ingressesOf(
     .map(keyOf);
 }
 
-function readyOf(cluster: Cluster | undefined): string {
-  const { status, lastTransitionTime } = findCondition(cluster?.status?.conditions, "Ready") ?? {};
-  return `${status} ${lastTransitionTime}`;
+/** What counts of a Cluster. */
+function reportOf(cluster: Cluster | undefined): string {
+  const { conditions, nodeAddresses = [] } = cluster?.status ?? {};
+  const { status, lastTransitionTime } = findCondition(conditions, "Ready") ?? {};
+  return [status, lastTransitionTime, ...nodeAddresses].join(" ");
 }

@@ -20,6 +20,7 @@ export interface ClusterKnowledge {
   readonly kubernetesVersion?: string;
   readonly apiEnablements?: ApiEnablements;
   readonly nodeSummary?: NonNullable<ClusterStatus["nodeSummary"]>;
+  readonly nodeAddresses?: NonNullable<ClusterStatus["nodeAddresses"]>;
   readonly resourceSummary?: NonNullable<ClusterStatus["resourceSummary"]>;
 }
 

@@ -58,8 +58,8 @@ function hasAnswered(old: Cluster, now: Cluster): boolean {
 }
 
 function reportOf({ status = {} }: Cluster): object {
-  const { kubernetesVersion, apiEnablements, nodeSummary, resourceSummary } = status;
-  return { kubernetesVersion, apiEnablements, nodeSummary, resourceSummary };
+  const { kubernetesVersion, apiEnablements, nodeSummary, nodeAddresses, resourceSummary } = status;
+  return { kubernetesVersion, apiEnablements, nodeSummary, nodeAddresses, resourceSummary };
 }
 
 /**

@@ -147,7 +147,8 @@ function addresses(
 ): PlannedCondition {
   const type = "PodServicesAddressed";
   if (textAt(set, "metadata", "annotations", FEDERATED_SERVICE_TYPE) === "ClusterIP") {
-    const message = "Services of type ClusterIP have addresses inside their clusters only.";
+    const message =
+      "Services of type ClusterIP have the addresses of their own clusters; other clusters reach them only where networks are routed.";
     return { type, status: "True", reason: "ClusterIP", message };
   }
   const byName = new Map(services.map((service) => [service.metadata.name, service]));

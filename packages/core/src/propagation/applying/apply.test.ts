@@ -151,6 +151,28 @@ describe("decideApply", () => {
     });
   });
 
+  it("replaces a headless Service of another writer only where the Service of a federated pod takes its name", () => {
+    const theirs = (clusterIP: string): Fields => ({
+      ...service({}),
+      metadata: { ...(desired["metadata"] as object), ...server, labels: {} },
+      spec: { clusterIP },
+    });
+    function service(selector: object): Fields {
+      const { metadata } = overwrite;
+      return { apiVersion: "v1", kind: "Service", metadata, spec: { type: "ClusterIP", selector } };
+    }
+    const ofPod = service({ "federated-statefulset": "store-c1-0" });
+    expect(decide(theirs("None"), { desired: ofPod })).toMatchObject({
+      reason: "TakenOver",
+      commands: [{ kind: "replace", uid: "u-1", object: ofPod }],
+    });
+    for (const [observed, wanted] of [
+      [theirs("10.0.0.1"), ofPod],
+      [theirs("None"), service({ app: "x" })],
+    ] as const)
+      expect(decide(observed, { desired: wanted }).commands).toMatchObject([{ kind: "update" }]);
+  });
+
   it("waits for what is being deleted", () => {
     const dying = inMember({ deletionTimestamp: "t" });
     expect(decide(dying)).toMatchObject({

@@ -7,13 +7,15 @@
  * 4. No write when the object is as we want it, or as the member answered our last write of the same manifest. So a
  *    member that fills in fields of its own costs no further write while the version of that answer is remembered,
  *    which outlives this process in the Work's status (see observing/work-status.ts).
- * 5. Nothing is written that holds an integer which may have been rounded when it was read.
+ * 5. The headless Service of another writer that has the name of a federated StatefulSet's pod is deleted, under its uid, and created
+ *    again: no update gives it an address.
+ * 6. Nothing is written that holds an integer which may have been rounded when it was read.
  */
 import { deepFreeze } from "@lifeboat/base";
 import { equalJson, inexactIntegerIn } from "@lifeboat/api";
 import { type Fields, integerAt, textAt, textsAt, without } from "../../fields.ts";
 import type { Plan } from "../../plan.ts";
-import { CONFLICT_RESOLUTION } from "../../well-known.ts";
+import { CONFLICT_RESOLUTION, FEDERATED_POD } from "../../well-known.ts";
 import { isOurs } from "./ownership.ts";
 import { applyReasons, type ApplyReason } from "./reasons.ts";
 import { retainMarks, retainMember } from "./retain.ts";
@@ -38,7 +40,9 @@ export interface AppliedRecord {
 
 export type ApplyCommand =
   | { readonly kind: "create"; readonly object: Fields }
-  | { readonly kind: "update"; readonly object: Fields };
+  | { readonly kind: "update"; readonly object: Fields }
+  /** Deletes the object of this uid, then creates. */
+  | { readonly kind: "replace"; readonly uid: string; readonly object: Fields };
 
 export interface ApplyPlan extends Plan<ApplyCommand, ApplyReason> {
   /** Why the object cannot be what the Work asks for; absent when it is once the commands succeeded. */
@@ -60,11 +64,25 @@ export function decideApply(view: ApplyView): ApplyPlan {
   const ours = isOurs(observed, desired);
   if (!ours && textAt(desired, "metadata", "annotations", CONFLICT_RESOLUTION) !== "overwrite")
     return refuse("ForeignObject", foreignMessage(view));
+  const uid = textAt(observed, "metadata", "uid");
+  if (!ours && uid !== "" && cannotBecome(desired, observed))
+    return write(view, "TakenOver", { kind: "replace", uid, object: desired });
   if (isAsAnswered(observed, view)) return success("UpToDate", []);
   const object = retainMember(desired, observed);
   // seed: up-to-date
   if (isSame(object, observed)) return success("UpToDate", []);
   return write(view, ours ? "Updated" : "TakenOver", { kind: "update", object });
+}
+
+/** Servers refuse to give a headless Service an address. Only Services of federated pods are replaced for that. */
+function cannotBecome(desired: Fields, observed: Fields): boolean {
+  const [wanted, present] = [desired, observed].map((one) => textAt(one, "spec", "clusterIP"));
+  return (
+    textAt(desired, "kind") === "Service" &&
+    textAt(desired, "spec", "selector", FEDERATED_POD) !== "" &&
+    wanted !== "None" &&
+    present === "None"
+  );
 }
 
 /**

@@ -294,6 +294,30 @@ describe("reflectStatus", () => {
     const copy = object("v1", "Service", { spec: { type: "LoadBalancer" }, status });
     expect(interpreterOf(copy).reflectStatus(copy)).toEqual({ loadBalancer: status.loadBalancer });
   });
+
+  it("of the Service of a federated pod without a load balancer is what the member gave it, of another Service nothing", () => {
+    const clusterIPs = ["10.96.0.7", "fd00::7"];
+    const service = (selector: object) =>
+      object("v1", "Service", { spec: { type: "ClusterIP", selector, clusterIPs } });
+    const own = service({ "federated-statefulset": "store-c1-0" });
+    expect(interpreterOf(own).reflectStatus(own)).toEqual({ clusterIPs });
+    const other = service({ app: "etcd" });
+    expect(interpreterOf(other).reflectStatus(other)).toBeUndefined();
+  });
+});
+
+it("of a Service with node ports is those that the member chose, unless only some nodes answer", () => {
+  const ports = [
+    { port: 80, nodePort: 30_080 },
+    { port: 53, nodePort: 30_053, protocol: "UDP" },
+    { port: 8080 },
+  ];
+  const copy = (spec: object) => object("v1", "Service", { spec: { ports, ...spec } });
+  const reflected = (spec: object) => interpreterOf(copy(spec)).reflectStatus(copy(spec));
+  expect(reflected({ type: "NodePort" })).toEqual({ nodePorts: [{ port: 80, nodePort: 30_080 }] });
+  expect(reflected({ type: "NodePort", externalTrafficPolicy: "Local" })).toBeUndefined();
+  expect(reflected({ type: "NodePort", ports: [] })).toBeUndefined();
+  expect(reflected({ type: "ClusterIP" })).toBeUndefined();
 });
 
 describe("aggregateStatus", () => {

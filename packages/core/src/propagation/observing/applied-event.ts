@@ -1,5 +1,5 @@
 /**
- * The Event of a Work whose objects were applied, or could not be. It is recorded on the Work by what applies it, and on the template:
+ * The Events of a Work whose objects were applied, perhaps over objects of others, or could not be. They are recorded on the Work by what applies it, and on the template:
  * by execution for Push clusters, by the control plane for Pull clusters, whose agents record no Events there.
  */
 import { type Condition, findCondition, type KubeObject } from "@lifeboat/api";
@@ -27,21 +27,34 @@ export function changed(old: Reported, now: Reported, type: string): Condition |
   return after.status === "False" && before.message !== after.message ? after : undefined;
 }
 
-/** The Event of a change of the condition Applied. */
-export function appliedEvent(
+/** The message of the condition Applied when an object of another writer was taken over, as the policy allows. */
+export const APPLIED_OVER_ANOTHER =
+  "Manifest has been successfully applied, over an object that this control plane did not manage";
+
+/** The Events of a change of the condition Applied. */
+export function appliedEvents(
   { cluster, manifests }: { readonly cluster: string; readonly manifests: readonly Fields[] },
   old: Reported,
   now: Reported,
-): PlannedEvent<"SyncSucceed" | "SyncFailed"> | undefined {
+): readonly PlannedEvent<"SyncSucceed" | "SyncFailed" | "ObjectOverwritten">[] {
+  const names = manifests.map(nameOf).join(", ");
   const condition = changed(old, now, "Applied");
-  if (condition === undefined) return undefined;
-  if (condition.status === "True") {
-    const names = manifests.map(nameOf).join(", ");
-    const message = `Successfully applied ${names} to cluster ${cluster}`;
-    return { type: "Normal", reason: "SyncSucceed", message };
+  const overwritten = [old, now].map(
+    ({ conditions }) => findCondition(conditions, "Applied")?.message === APPLIED_OVER_ANOTHER,
+  );
+  const events: PlannedEvent<"SyncSucceed" | "SyncFailed" | "ObjectOverwritten">[] = [];
+  if (overwritten[0] !== true && overwritten[1] === true) {
+    const message = `Cluster ${cluster}: ${names} existed there, made by another writer, and is overwritten`;
+    events.push({ type: "Warning", reason: "ObjectOverwritten", message });
   }
-  const message = `Cluster ${cluster}: ${condition.message}`;
-  return { type: "Warning", reason: "SyncFailed", message };
+  if (condition?.status === "True") {
+    const message = `Successfully applied ${names} to cluster ${cluster}`;
+    events.push({ type: "Normal", reason: "SyncSucceed", message });
+  } else if (condition !== undefined) {
+    const message = `Cluster ${cluster}: ${condition.message}`;
+    events.push({ type: "Warning", reason: "SyncFailed", message });
+  }
+  return events;
 }
 
 /** The template that a manifest of a Work names; undefined when it names none. */

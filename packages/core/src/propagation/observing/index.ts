@@ -1,4 +1,4 @@
-export { appliedEvent, templateOf } from "./applied-event.ts";
+export { appliedEvents, templateOf } from "./applied-event.ts";
 export { type WorkStatusReason, workStatusReasons } from "./reasons.ts";
 export {
   appliedVersions,

@@ -209,6 +209,20 @@ describe("decideWorkStatus", () => {
     expect(decideWorkStatus(view({ status }), NOW).reason).toBe("AsReported");
   });
 
+  it("reports that an object of another writer was overwritten, once, also when a copy was there before", () => {
+    const reports = [report({ outcome: { ...applied, takenOver: true } })];
+    for (const status of [{}, REPORTED]) {
+      const plan = decideWorkStatus(view({ status, reports }), NOW);
+      expect(plan.events).toContainEqual(
+        expect.objectContaining({ reason: "ObjectOverwritten", concernsTemplates: true }),
+      );
+      const [command] = plan.commands;
+      expect(decideWorkStatus(view({ status: command?.status ?? {}, reports }), NOW).reason).toBe(
+        "AsReported",
+      );
+    }
+  });
+
   it.each([["a text"], [7], [null], [["list"]], [undefined]])(
     "leaves out a status that is no object: %j",
     (status) => {

@@ -27,12 +27,18 @@ import { type Fields, isFields, textAt, valueAt } from "../../fields.ts";
 import type { Health } from "../interpretation/interpreter.ts";
 import type { Plan, PlannedEvent } from "../../plan.ts";
 import { reportProblem } from "./bounds.ts";
-import { appliedEvent, changed, nameOf } from "./applied-event.ts";
+import { APPLIED_OVER_ANOTHER, appliedEvents, changed, nameOf } from "./applied-event.ts";
 import type { WorkStatusReason } from "./reasons.ts";
 
 /** What applying one manifest came to. */
 export type ApplyOutcome =
-  | { readonly kind: "applied"; readonly version: string; readonly recreated: boolean }
+  | {
+      readonly kind: "applied";
+      readonly version: string;
+      readonly recreated: boolean;
+      /** An object of another writer was overwritten. */
+      readonly takenOver?: boolean;
+    }
   /** The member, or what is in it, does not let it be. */
   | { readonly kind: "failed"; readonly problem: string }
   /** The member gave no answer. */
@@ -198,11 +204,14 @@ function appliedCondition({ generation, status, reports }: WorkStatusView): Said
   );
   if (problems.length === 0) {
     const recreated = outcomes.some((outcome) => outcome.kind === "applied" && outcome.recreated);
-    if (heldBefore && !recreated) return undefined;
+    const takenOver = outcomes.some(
+      (outcome) => outcome.kind === "applied" && outcome.takenOver === true,
+    );
+    if (heldBefore && !recreated && !takenOver) return undefined;
     return {
       status: "True",
       reason: recreated ? "ReCreateSuccessful" : "AppliedSuccessful",
-      message: "Manifest has been successfully applied",
+      message: takenOver ? APPLIED_OVER_ANOTHER : "Manifest has been successfully applied",
     };
   }
   if (heldBefore && outcomes.every(({ kind }) => kind !== "failed")) return undefined;
@@ -328,9 +337,11 @@ function eventsOf(
   old: ReportedStatus,
   now: ReportedStatus,
 ): readonly WorkStatusEvent[] {
+  const { cluster } = view;
+  const manifests = view.reports.map(({ manifest }) => manifest);
   return [
     ...dispatchingEvents(old, now),
-    ...appliedEvents(view, old, now),
+    ...appliedEvents({ cluster, manifests }, old, now).map(concerningTemplates),
     ...reflectEvents(old, now),
     ...healthEvents(view, old),
   ];
@@ -342,14 +353,8 @@ function dispatchingEvents(old: ReportedStatus, now: ReportedStatus): readonly W
   return [event("Normal", "WorkDispatching", condition.message)];
 }
 
-function appliedEvents(
-  { cluster, reports }: WorkStatusView,
-  old: ReportedStatus,
-  now: ReportedStatus,
-): readonly WorkStatusEvent[] {
-  const manifests = reports.map(({ manifest }) => manifest);
-  const applied = appliedEvent({ cluster, manifests }, old, now);
-  return applied === undefined ? [] : [{ ...applied, concernsTemplates: true }];
+function concerningTemplates(event: PlannedEvent): WorkStatusEvent {
+  return { ...event, concernsTemplates: true };
 }
 
 function reflectEvents(old: ReportedStatus, now: ReportedStatus): readonly WorkStatusEvent[] {

@@ -1,18 +1,46 @@
-/** Service (v1): members give addresses and ports; only load balancers have a status worth reporting. */
-import { type Fields, fieldsAt, textAt, valueAt, withValue } from "../../../fields.ts";
+/**
+ * Service (v1): members give addresses and ports. Reported are the addresses of a load balancer, and the node ports that a member
+ * chose: ingresses reach the Service there. With the policy Local only some nodes answer, so they are not reported. Of the Service of a
+ * federated StatefulSet's pod without a load balancer the member's own addresses are reported (D28), whatever the template was given.
+ */
+import {
+  type Fields,
+  fieldsAt,
+  integerAt,
+  listAt,
+  textAt,
+  valueAt,
+  withValue,
+} from "../../../fields.ts";
+import { FEDERATED_POD } from "../../../well-known.ts";
 import type { KindHooks } from "../interpreter.ts";
 import { aggregateAddresses, hasAddress } from "../load-balancers.ts";
 
 export const service: KindHooks = {
   retain,
-  reflectStatus: (object) =>
-    isLoadBalancer(object)
-      ? { loadBalancer: fieldsAt(object, "status", "loadBalancer") }
-      : undefined,
+  reflectStatus,
   health: (object) => (!isLoadBalancer(object) || hasAddress(object) ? "Healthy" : "Unhealthy"),
   aggregateStatus: (template, items) =>
     isLoadBalancer(template) ? aggregateAddresses(items) : undefined,
 };
+
+function reflectStatus(object: Fields): Fields | undefined {
+  if (isLoadBalancer(object)) return { loadBalancer: fieldsAt(object, "status", "loadBalancer") };
+  if (textAt(object, "spec", "selector", FEDERATED_POD) !== "")
+    return { clusterIPs: listAt(object, "spec", "clusterIPs") };
+  if (valueAt(object, "spec", "type") !== "NodePort" || isLocal(object)) return undefined;
+  const nodePorts = listAt(object, "spec", "ports").flatMap((one) => {
+    const port = integerAt(one, "port");
+    const nodePort = integerAt(one, "nodePort") ?? 0;
+    const isTcp = ["", "TCP"].includes(textAt(one, "protocol"));
+    return port === undefined || nodePort === 0 || !isTcp ? [] : [{ port, nodePort }];
+  });
+  return nodePorts.length === 0 ? undefined : { nodePorts };
+}
+
+function isLocal(object: Fields): boolean {
+  return valueAt(object, "spec", "externalTrafficPolicy") === "Local";
+}
 
 function isLoadBalancer(object: Fields): boolean {
   return valueAt(object, "spec", "type") === "LoadBalancer";
@@ -32,7 +60,7 @@ function retain(desired: Fields, observed: Fields): Fields {
 }
 
 function usesHealthCheckPort(object: Fields): boolean {
-  return isLoadBalancer(object) && valueAt(object, "spec", "externalTrafficPolicy") === "Local";
+  return isLoadBalancer(object) && isLocal(object);
 }
 
 function keep(desired: Fields, observed: Fields, name: string): Fields {
