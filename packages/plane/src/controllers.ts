@@ -277,10 +277,10 @@ export function createControllers(
   options: ControllersOptions,
   part: ControllersPart = "all",
 ): readonly Service[] {
-  return [...CONTROLLERS].flatMap(
-    ([name, build]) =>
-      isChosen(name, options.controllers) && isPartOf(name, part) ? build(context, options) : [],
-    runsController(name, options.controllers) ? build(context, options) : [],
+  return [...CONTROLLERS].flatMap(([name, build]) =>
+    runsController(name, options.controllers) && isPartOf(name, part)
+      ? build(context, options)
+      : [],
   );
 }
 
