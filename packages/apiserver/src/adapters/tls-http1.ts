@@ -155,13 +155,15 @@ interface ConnectionState {
 function begin(message: IncomingMessage, socket: TLSSocket, state: ConnectionState): Request {
   state.requests += 1;
   const { method = "", url = "", headers } = message;
-  return new Request(
+  const request = new Request(
     method,
     url,
     headers as HttpRequest["headers"],
     state.identity,
     socket.remoteAddress,
   );
+  request.rawHeaders = message.rawHeaders;
+  return request;
 }
 
 /** HTTP/1.1 that cannot be parsed, or that did not come in time. */

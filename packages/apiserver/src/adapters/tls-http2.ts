@@ -67,7 +67,9 @@ export class Http2 {
     this.#sessions.add(session);
     session.on("error", (error) => this.#log.debug("HTTP/2 session", { error }));
     session.once("close", () => this.#sessions.delete(session));
-    session.on("stream", (stream, headers) => this.#onStream(stream, headers, state));
+    session.on("stream", (stream, headers, _flags, ...more: unknown[]) =>
+      this.#onStream(stream, headers, state, more[0] as readonly string[]),
+    );
     // The window of the whole connection, so that one large body does not wait for round trips.
     session.setLocalWindowSize(4 * MEBIBYTE);
     session.setTimeout(this.#limits.idleTimeoutMs, () => {
@@ -81,7 +83,12 @@ export class Http2 {
     for (const session of this.#sessions) session.close();
   }
 
-  #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, state: SessionState): void {
+  #onStream(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    state: SessionState,
+    rawHeaders: readonly string[],
+  ): void {
     stream.on("error", () => undefined);
     state.streams += 1;
     const request = new Request(
@@ -91,6 +98,7 @@ export class Http2 {
       state.identity,
       state.socket.remoteAddress,
     );
+    request.rawHeaders = rawHeaders;
     stream.once("close", () => {
       state.streams -= 1;
       request.abandon();

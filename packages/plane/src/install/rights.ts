@@ -6,6 +6,7 @@
  * in its own namespace, and has neither `escalate`, `bind` nor `impersonate`, so that no role can be widened through it.
  */
 import { controlPlaneKinds, type JsonObject } from "@lifeboat/api";
+import { apiServices, PROXY_API_SERVICE } from "../webhook/resources.ts";
 
 export interface PolicyRule extends JsonObject {
   readonly apiGroups: readonly string[];
@@ -30,10 +31,22 @@ export function managerClusterRules(webhooks: string): readonly PolicyRule[] {
       resourceNames: [webhooks],
       verbs: ["update"],
     },
+    {
+      apiGroups: [apiServices.group],
+      resources: [apiServices.plural],
+      resourceNames: [PROXY_API_SERVICE],
+      verbs: ["update"],
+    },
+    // Whether the user of a request that the API server passes on may do that.
+    {
+      apiGroups: ["authorization.k8s.io"],
+      resources: ["subjectaccessreviews"],
+      verbs: ["create"],
+    },
   ];
 }
 
-/** In the namespace of the control plane itself: its Leases, its settings, the webhook's certificate. */
+/** In the namespace of the control plane itself: its Leases, those of tunnels and replicas included, its settings, the webhook's certificate. */
 export function managerSystemRules(): readonly PolicyRule[] {
   return [
     {
