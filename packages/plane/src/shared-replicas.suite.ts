@@ -7,15 +7,7 @@ import { type Cancel, type Clock, createRandom, createSeededIds } from "@lifeboa
 import { wellKnown } from "@lifeboat/core";
 import { ownerOf, parseReport, type ReplicaReport } from "@lifeboat/core/clusters/shares";
 import { type Client, leases, silentLog, silentMetrics } from "@lifeboat/kit";
-import {
-  createFleet,
-  type Fleet,
-  type Link,
-  linked,
-  type LinkFault,
-  openLink,
-  wrapped,
-} from "@lifeboat/testkit";
+import { createFleet, type Fleet, type Link, linked, openLink, wrapped } from "@lifeboat/testkit";
 import { type ControllersOptions, DEFAULT_CONTROLLERS } from "./controllers.ts";
 import { createPlaneManager, MANAGER_LEASE, type PlaneManager } from "./manager.ts";
 import { SYSTEM_NAMESPACE } from "./webhook/resources.ts";
@@ -111,13 +103,18 @@ function gatedClient(client: Client, gate: Gate, note: (write: string) => void):
   });
 }
 
+/** How a network is cut: connections are refused, or packets vanish. */
+export interface Cut {
+  readonly kind: "down" | "partition";
+}
+
 export interface SharedReplica {
   readonly name: string;
   readonly manager: PlaneManager;
   /** Writes to the control plane that left the process, as `update Cluster m1`, and to members, as `m1: create Deployment web`. */
   readonly writes: string[];
   /** Its network to the members; all of them when no name is given. */
-  setNetwork(fault: LinkFault | undefined, member?: string): void;
+  setNetwork(fault: Cut | undefined, member?: string): void;
   /** Stands still until `resume`; a replica that never goes on is dead. */
   pause(): void;
   resume(): void;
