@@ -105,6 +105,13 @@ describe("the example of eleven replicas over three clusters", () => {
     expect(await dig(port, "AXFR", APEX)).toContain("Transfer failed");
   });
 
+  it("the address of a pod leads back to it, any other address is refused", async () => {
+    expect(await dig(port, "+short", "-x", "192.0.0.6")).toBe(
+      `store-c2-1.etcd.mynamespace.${APEX}.\n`,
+    );
+    expect(await dig(port, "-x", "192.0.0.99")).toContain("status: REFUSED");
+  });
+
   it("is explained, listed and part of the status", async () => {
     expect(await lifeboatSays("dns", "explain", `store-c3-2.mynamespace.${APEX}`)).toContain(
       "store-c3-2 in c3, 192.0.0.11: listed",

@@ -6,6 +6,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import {
   type AnyObject,
+  configMaps,
   type New,
   pods,
   propagationPolicies,
@@ -137,10 +138,27 @@ export function federatedSuite(
           expect(names.flatMap((one) => [...one.keys()]).sort()).toEqual(ALL.toSorted());
         }, 60_000);
         expect(await address("store-member2-1")).toMatch(/^\d+\.\d+\.\d+\.\d+$/);
-        const { stdout } = await fleet.kubectl.run(["get", "statefulset", "store", "-o", "name"]);
-        expect(stdout).toBe("statefulset.apps/store\n");
+        const rolled = ["rollout", "status", "statefulset/store", "--timeout=60s"];
+        expect((await fleet.kubectl.run(rolled)).stdout).toContain("complete");
       },
     );
+
+    it("gives members the headless Service as it was written, the list of all pods, and each pod what it has to know", async () => {
+      const client = fleet.members.get("member3");
+      const { metadata } = (await client?.get(services, { ...key, name: "etcd" })) ?? {};
+      const written = Object.keys(metadata?.annotations ?? {});
+      expect(written.filter((name) => name.startsWith("federation.kubernetes.io/"))).toEqual([]);
+      const peers = await client?.get(configMaps, { ...key, name: "store-peers" });
+      expect(peers?.["data"]).toMatchObject({ peers: ALL.map((pod) => `${pod}\n`).join("") });
+      await eventually(async () => {
+        const pod = await client?.get(pods, { ...key, name: "store-member3-2" });
+        expect(pod?.metadata.labels).toMatchObject({
+          "federated-statefulset": "store-member3-2",
+          "lifeboat.dev/federated-cluster": "member3",
+          "lifeboat.dev/federated-id": "30002",
+        });
+      });
+    });
 
     it(
       "loses a cluster from its answers and nothing else, and gets it back with the same pods",
@@ -155,10 +173,7 @@ export function federatedSuite(
           90_000,
         );
         // A scale-up goes to the living; no identity moves.
-        await fleet.plane.patch(statefulSets, key, {
-          type: "merge",
-          body: { spec: { replicas: 12 } },
-        });
+        await fleet.kubectl.run(["scale", "statefulset", "store", "--replicas=12"]);
         await eventually(async () => {
           expect(await listed("store", "+notcp")).toEqual([...others, "store-member3-3"]);
         }, 60_000);

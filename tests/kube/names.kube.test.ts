@@ -57,6 +57,7 @@ beforeAll(async () => {
     `--kubeconfig=${lifeboat.kubeconfig}`,
     `--servers=127.0.0.1:${names}`,
     "--cluster-domain=example.com",
+    "--reverse=192.0.0.0/24",
   ]);
   const config = join(directory, "Corefile");
   const own = `example.com:${port} {\n  kubernetes example.com {\n    kubeconfig ${member.kubeconfig}\n  }\n}\n`;
@@ -131,6 +132,8 @@ describe("a member's CoreDNS with the stanza", () => {
       expect(await ask("SRV", `etcd.${NAMESPACE}.${APEX}`)).toHaveLength(11);
     }, 60_000);
     expect(await ask("A", `store-c2-0.etcd.${NAMESPACE}.${APEX}`)).toEqual(["192.0.0.5"]);
+    const back = await ask("PTR", "5.0.0.192.in-addr.arpa");
+    expect(back).toEqual([`store-c2-0.etcd.${NAMESPACE}.${APEX}.`]);
   });
 
   it("answers the federation's name of a set without global names from the cluster", async () => {

@@ -63,9 +63,10 @@ export async function startRealPlane(
   started: Started,
   etcd: RunningEtcd,
   flags: readonly string[] = [],
+  aggregates = false,
 ): Promise<RealApiServer> {
   const sharing = { etcd, prefix: "plane" };
-  const server = started.keep(await startRealApiServer({ sharing, flags }));
+  const server = started.keep(await startRealApiServer({ sharing, flags, aggregates }));
   started.keep(killed(await startControllerManager(server)));
   return server;
 }

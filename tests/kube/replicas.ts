@@ -140,7 +140,7 @@ function credentialIn(kubeconfig: string): string {
 }
 
 /** Passes each connection on to the first of the ports that takes it, beginning with another one each time. */
-async function balance(
+export async function balance(
   ports: readonly number[],
 ): Promise<{ readonly server: Server; readonly port: number }> {
   let turn = 0;

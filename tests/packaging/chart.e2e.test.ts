@@ -2,10 +2,12 @@
  * The Helm chart, with the real helm on a real kube-apiserver and etcd: what it renders is installed, and its pods are run from what
  * the API server then holds, on the image of deploy/Dockerfile. One API server is both the cluster of the release and the control plane.
  */
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
 import { fileURLToPath } from "node:url";
 import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
 import { agentManifest, detectorManifest } from "@lifeboat/plane";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -63,6 +65,8 @@ describe("the chart", () => {
         "plane.enabled=true",
         "detector.enabled=true",
         "detector.clusterName=m1",
+        "dns.enabled=true",
+        "dns.tsigKeySecret=transfer",
       ],
     ],
   ])("is found good by helm lint with %s", async (_name, values) => {
@@ -82,6 +86,38 @@ describe("the chart", () => {
     const foreign = "detector.probes[0].conditionType=Ready";
     const refused = await run("template", chart, ...set(...detector, first, second, foreign));
     expect(refused.output).toContain("does not match pattern");
+  });
+
+  it.each([
+    ["the manager", [], "lifeboat-manager"],
+    ["the control plane", ["manager.enabled=false", "plane.enabled=true"], "lifeboat-plane"],
+  ])("has the names answered by %s, and by no other pod", async (_name, values, name) => {
+    const on = ["dns.enabled=true", "dns.zone=example.com", "dns.tsigKeySecret=transfer"];
+    const { output } = await run("template", chart, ...set(...values, ...on));
+    const all = renderedBy(output);
+    const service = all.find((one) => one.metadata.name === "lifeboat-dns");
+    expect(service?.spec).toMatchObject({
+      type: "LoadBalancer",
+      selector: { "app.kubernetes.io/name": name },
+      ports: [
+        { port: 53, protocol: "UDP", targetPort: "dns" },
+        { port: 53, protocol: "TCP", targetPort: "dns-tcp" },
+      ],
+    });
+    const serving = all.filter((one) => JSON.stringify(one).includes("--dns-listen"));
+    expect(serving).toHaveLength(1);
+    const [container] = serving[0]?.spec.template.spec.containers ?? [];
+    expect(container?.args).toEqual(
+      expect.arrayContaining([
+        "--dns-listen=:5353",
+        "--dns-zone=example.com",
+        "--federation-name=lifeboat",
+        "--dns-tsig-key-file=/etc/lifeboat-dns/keys",
+      ]),
+    );
+    expect(JSON.stringify(serving[0])).toContain('"secretName":"transfer"');
+    const nowhere = await run("template", chart, ...set("manager.enabled=false", ...on));
+    expect(nowhere.output).toContain("one of them answers");
   });
 
   it("has the version of the package", () => {
@@ -152,7 +188,7 @@ describe("a release on a real API server", () => {
   let server: RealApiServer;
   let helm: Helm;
   let kubelet: Kubelet;
-  let ports: { readonly webhook: number; readonly health: number; readonly plane: number };
+  let ports: Readonly<Record<"webhook" | "health" | "plane" | "dns", number>>;
   const running: RunningContainer[] = [];
 
   beforeAll(async () => {
@@ -162,7 +198,8 @@ describe("a release on a real API server", () => {
     server = await startRealApiServer();
     helm = createHelm(server.kubeconfig);
     kubelet = createKubelet(image, NAMESPACE, server.call);
-    ports = { webhook: await freePort(), health: await freePort(), plane: await freePort() };
+    const [webhook, health] = [await freePort(), await freePort()];
+    ports = { webhook, health, plane: await freePort(), dns: await freePort() };
     await server.call("POST", "/api/v1/namespaces", {
       apiVersion: "v1",
       kind: "Namespace",
@@ -216,6 +253,8 @@ describe("a release on a real API server", () => {
         "manager.env[0].value=info",
         "plane.enabled=true",
         `plane.port=${ports.plane}`,
+        "dns.enabled=true",
+        `dns.port=${ports.dns}`,
       ),
     );
     const path = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs/lifeboat-install`;
@@ -277,6 +316,8 @@ describe("a release on a real API server", () => {
       );
       expect(answer.status, probe).toBe(200);
     }
+    const asked = ["@127.0.0.1", "-p", `${ports.dns}`, "SOA", "lifeboat.svc.cluster.local"];
+    expect((await promisify(execFile)("dig", asked)).stdout).toContain("status: NOERROR");
     const refused = await server.call("POST", "/apis/cluster.karmada.io/v1alpha1/clusters", {
       apiVersion: "cluster.karmada.io/v1alpha1",
       kind: "Cluster",

@@ -31,7 +31,7 @@ describe("an agent", () => {
     const before = await snapshot(world);
     const result = await differences(world, "agent", world.agent, (request, code) => {
       // Without `Upgrade` there is no tunnel: the right to it is what is asked here.
-      if (request.of.subresource === "tunnel") return code !== 403 && code < 500;
+      if (request.of.subresource === "attach") return code !== 403 && code < 500;
       // Written in the old form, those of the new one lack fields.
       if (request.of.group === "events.k8s.io") return code !== 403 && code < 500;
       // A kind that is not built in has no strategic patch.

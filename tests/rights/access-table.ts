@@ -123,8 +123,8 @@ policy.karmada.io/overridepolicies                   -                          
 policy.karmada.io/propagationpolicies                -                                         all
 policy/poddisruptionbudgets                          -                                         all
 policy/poddisruptionbudgets/status                   -                                         read
+proxy.lifeboat.dev/clusters/attach                   get                                       -
 proxy.lifeboat.dev/clusters/proxy                    -                                         -
-proxy.lifeboat.dev/clusters/tunnel                   get                                       -
 rbac.authorization.k8s.io/clusterrolebindings        -                                         -
 rbac.authorization.k8s.io/clusterroles               -                                         -
 rbac.authorization.k8s.io/rolebindings               -                                         -
@@ -192,7 +192,7 @@ const AGENTS: Readonly<Record<string, IsOwn>> = {
   "cluster.karmada.io/clusters/status": named(`/${CLUSTER}`),
   "config.karmada.io/resourceinterpretercustomizations": everywhere,
   "coordination.k8s.io/leases": named(`karmada-cluster/${CLUSTER}`),
-  "proxy.lifeboat.dev/clusters/tunnel": named(`/${CLUSTER}`),
+  "proxy.lifeboat.dev/clusters/attach": named(`/${CLUSTER}`),
   "work.karmada.io/works": (namespace) => namespace === EXECUTION,
   "work.karmada.io/works/status": (namespace) => namespace === EXECUTION,
 };

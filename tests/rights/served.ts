@@ -16,7 +16,7 @@ export interface Served {
 const UNLISTED: readonly Served[] = [
   ["cluster.karmada.io", "proxy"],
   ["proxy.lifeboat.dev", "proxy"],
-  ["proxy.lifeboat.dev", "tunnel"],
+  ["proxy.lifeboat.dev", "attach"],
 ].map(([group = "", subresource = ""]) => ({
   id: `${group}/clusters/${subresource}`,
   group,

@@ -43,6 +43,8 @@ export type Call = (
 export interface RealApiServerOptions {
   /** More flags for kube-apiserver; values of flags that take a list are added to those given here. */
   readonly flags?: readonly string[];
+  /** Whether it passes requests on to the API servers of APIServices, as a front that they can authenticate. */
+  readonly aggregates?: boolean;
   /** An etcd to share with others, under a prefix of its own; absent: one of its own. */
   readonly sharing?: { readonly etcd: RunningEtcd; readonly prefix: string };
 }
@@ -78,7 +80,7 @@ export async function startRealApiServer(
   options: RealApiServerOptions = {},
 ): Promise<RealApiServer> {
   const directory = temporaryDirectory("kube");
-  makeCertificates(directory);
+  makeCertificates(directory, options.aggregates ?? false);
   const etcd = options.sharing?.etcd ?? (await startEtcd());
   const port = await freePort();
   const file = (name: string): string => join(directory, name);
@@ -101,6 +103,17 @@ export async function startRealApiServer(
     "--disable-admission-plugins=ServiceAccount",
     "--max-requests-inflight=2000",
     "--max-mutating-requests-inflight=1000",
+    ...(options.aggregates === true
+      ? [
+          `--requestheader-client-ca-file=${file("front-ca.crt")}`,
+          `--requestheader-allowed-names=${FRONT_NAME}`,
+          "--requestheader-username-headers=X-Remote-User",
+          "--requestheader-group-headers=X-Remote-Group",
+          "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+          `--proxy-client-cert-file=${file("front.crt")}`,
+          `--proxy-client-key-file=${file("front.key")}`,
+        ]
+      : []),
     ...(options.flags ?? []),
   ];
   const start = (): RunningProcess => startProcess(kubernetesBinary("kube-apiserver"), args);
@@ -144,27 +157,22 @@ export async function startRealApiServer(
   };
 }
 
-function makeCertificates(directory: string): void {
+const FRONT_NAME = "front-proxy-client";
+
+function makeCertificates(directory: string, withFront: boolean): void {
   const openssl = (...args: string[]): void => {
     execFileSync("openssl", args, { cwd: directory, stdio: "ignore" });
   };
   const newKey = ["req", "-newkey", "rsa:2048", "-nodes"];
-  openssl(
-    ...newKey,
-    "-x509",
-    "-days",
-    "30",
-    "-subj",
-    "/CN=test-ca",
-    "-keyout",
-    "ca.key",
-    "-out",
-    "ca.crt",
-  );
-  const leaf = (name: string, subject: string, extension: string): void => {
+  const authority = (name: string): void => {
+    const files = ["-keyout", `${name}.key`, "-out", `${name}.crt`];
+    openssl(...newKey, "-x509", "-days", "30", "-subj", `/CN=test-${name}`, ...files);
+  };
+  authority("ca");
+  const leaf = (name: string, subject: string, extension: string, by = "ca"): void => {
     writeFileSync(join(directory, `${name}.ext`), extension);
     openssl(...newKey, "-subj", subject, "-keyout", `${name}.key`, "-out", `${name}.csr`);
-    const ca = ["-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial"];
+    const ca = ["-CA", `${by}.crt`, "-CAkey", `${by}.key`, "-CAcreateserial"];
     openssl(
       "x509",
       "-req",
@@ -185,6 +193,9 @@ function makeCertificates(directory: string): void {
     "subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=serverAuth",
   );
   leaf("admin", "/O=system:masters/CN=admin", "extendedKeyUsage=clientAuth");
+  if (!withFront) return;
+  authority("front-ca");
+  leaf("front", `/CN=${FRONT_NAME}`, "extendedKeyUsage=clientAuth", "front-ca");
 }
 
 function kubeconfigText(directory: string, server: string): string {

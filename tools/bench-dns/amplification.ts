@@ -9,6 +9,7 @@ const CASES: readonly (readonly [string, string, number, number?])[] = [
   ["A of a pod", `store0-c1-0.mynamespace.${APEX}`, 1],
   ["ANY of a set, EDNS 4096", `store0.mynamespace.${APEX}`, 255, 4096],
   ["ANY of the zone, EDNS 4096", APEX, 255, 4096],
+  ["PTR of an address", "1.0.0.10.in-addr.arpa", 12],
   ["no such name", `nosuch.mynamespace.${APEX}`, 1],
   ["another zone", "example.org", 1],
   ["AXFR by datagram", APEX, 252],

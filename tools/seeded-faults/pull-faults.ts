@@ -27,6 +27,22 @@ export const pullFaults: readonly SeededFault[] = [
     caughtBy: ["packages/core/src/failover/health/heartbeat.test.ts"],
   },
   {
+    promise: "D25",
+    breaks: "a bootstrap token gets the identity that writes the rights of agents, as an agent's",
+    file: "packages/core/src/clusters/certificates/request.ts",
+    symbol: "asksToWriteRights",
+    replace: "() => false",
+    caughtBy: ["packages/core/src/clusters/certificates/certificates.test.ts"],
+  },
+  {
+    promise: "D25",
+    breaks: "a watch outlives the certificate that opened it",
+    file: "packages/apiserver/src/adapters/tls-server.ts",
+    symbol: "endWithCertificate",
+    replace: "() => undefined",
+    caughtBy: ["packages/plane/src/revocations.test.ts"],
+  },
+  {
     promise: "D11",
     breaks: "a cluster that returns gets work while stale copies run there",
     file: "packages/core/src/failover/eviction-tasks/stale-copies.ts",
@@ -42,5 +58,13 @@ export const pullFaults: readonly SeededFault[] = [
     replace:
       "(_plane: Client, work: Work, _signal: AbortSignal): Promise<Work | undefined> => Promise.resolve(work)",
     caughtBy: ["packages/controllers/src/member-side/execution/endorsed.test.ts"],
+  },
+  {
+    promise: "—",
+    breaks: "what a hostile member sends in the place of an object is taken for one",
+    file: "packages/kit/src/informer.ts",
+    symbol: "objectOf",
+    replace: "<T extends KubeObject>(object: T): T => object",
+    caughtBy: ["packages/kit/src/informer.test.ts"],
   },
 ];

@@ -21,6 +21,22 @@ export const rightsFaults: readonly SeededFault[] = [
     caughtBy: ["packages/proxy/src/adapters/create-proxy.test.ts"],
   },
   {
+    promise: "K9",
+    breaks: "every certificate of the front's authority names users",
+    file: "packages/apiserver/src/authentication/request-header.ts",
+    symbol: "isFront",
+    replace: "(_rules: RequestHeaderRules, _name: string) => true",
+    caughtBy: ["packages/apiserver/src/authentication/request-header.test.ts"],
+  },
+  {
+    promise: "K9",
+    breaks: "two replicas pass a request back and forth",
+    file: "packages/proxy/src/adapters/create-proxy.ts",
+    symbol: "MemberProxy.#otherReplica",
+    replace: "({ cluster }: ProxiedRequest): PeerAccess | undefined => this.#peerOf(cluster)",
+    caughtBy: ["packages/proxy/src/adapters/peers.test.ts"],
+  },
+  {
     promise: "T15",
     breaks: "the caller's own credential reaches the member",
     file: "packages/proxy/src/headers.ts",

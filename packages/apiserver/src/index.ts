@@ -3,7 +3,18 @@ export { type AdmissionChain, createAdmissionChain } from "./admission/chain.ts"
 export type { TokenCrypto } from "./authentication/token-crypto.ts";
 export { isTimely, audiencesOf, unverifiedClaims } from "./authentication/jwt.ts";
 export { isSameText, type ProvenUser, type TokenAuthenticator } from "./authentication/tokens.ts";
-export type { Attributes, Authorizer, PolicyRule } from "./authorization/authorizer.ts";
+export {
+  isFront,
+  type RequestHeaderRules,
+  requestHeaderRules,
+  userOfHeaders,
+} from "./authentication/request-header.ts";
+export type {
+  Attributes,
+  Authorizer,
+  PolicyRule,
+  ResourceAttributes,
+} from "./authorization/authorizer.ts";
 export type { Catalog, ServedResource } from "./catalog/served-resource.ts";
 export {
   AUDIT_MODES,
@@ -26,6 +37,8 @@ export {
   type TakenConnection,
   type TakeOver,
 } from "./http/exchange.ts";
+export { type AggregatedDeps, createAggregatedHandle, type PassedOn } from "./http/aggregated.ts";
+export { isMemberTarget, PROXY_GROUP, PROXY_VERSION } from "./http/path.ts";
 export type { MemberProxy, MemberRequest } from "./http/member-proxy.ts";
 export type { AskedLog, PodLogs } from "./http/pod-logs.ts";
 export type { AskedStream, PodStreams } from "./http/pod-streams.ts";

@@ -123,7 +123,8 @@ describe("federated StatefulSets", () => {
   const federated = (name: string, found: "True" | "False"): ResourceBinding => {
     const one = binding(name, {});
     const annotations = { "lifeboat.dev/federated-shares": "{}" };
-    const condition = { type: "HeadlessServiceFound", status: found, reason: "r", message: "" };
+    const [type, reason] = ["RolloutComplete", "RolloutStopped"];
+    const condition = { type, status: found, reason, message: "member2 is not well." };
     return {
       ...one,
       metadata: { ...one.metadata, annotations },
@@ -137,8 +138,13 @@ describe("federated StatefulSets", () => {
       "Sets      1 federated StatefulSet, all as they should be",
     );
     expect(text({ bindings: [federated("a", "True"), federated("b", "False")] })).toContain(
-      "Sets      2 federated StatefulSets; see the conditions of the bindings of",
+      [
+        "Sets      2 federated StatefulSets, of which 1 reports something",
+        "Sets      default/b: RolloutStopped. member2 is not well.",
+      ].join("\n"),
     );
+    const many = Array.from({ length: 30 }, (_none, n) => federated(`s${n}`, "False"));
+    expect(text({ bindings: many })).toMatch(/and \d+ more: lifeboat get statefulsets/);
   });
 });
 

@@ -200,15 +200,32 @@ function lastCopies({ bindings }: StatusView): readonly string[] {
 function federated({ bindings }: StatusView): readonly string[] {
   const sets = bindings.filter(isFederated);
   if (sets.length === 0) return [];
-  const troubled = sets.filter(({ status }) =>
-    ["IdentitiesAssigned", "HeadlessServiceFound", "PodServicesAddressed"].some(
-      (type) => findCondition(status?.conditions, type)?.status === "False",
-    ),
-  );
+  const troubled = sets.flatMap((binding) => {
+    const [first] = FEDERATED_CONDITIONS.flatMap((type) => {
+      const found = findCondition(binding.status?.conditions, type);
+      return found?.status === "False" ? [found] : [];
+    });
+    const { namespace = "", name } = binding.spec.resource;
+    return first === undefined ? [] : [`${namespace}/${name}: ${first.reason}. ${first.message}`];
+  });
   const counted = `${sets.length} federated StatefulSet${sets.length === 1 ? "" : "s"}`;
   if (troubled.length === 0) return [`${counted}, all as they should be`];
-  return [`${counted}; see the conditions of the bindings of ${namesOf(troubled)}`];
+  const rest = troubled.length - MAX_NAMES;
+  return [
+    `${counted}, of which ${troubled.length} ${troubled.length === 1 ? "reports" : "report"} something`,
+    ...troubled.slice(0, MAX_NAMES),
+    ...(rest > 0 ? [`and ${rest} more: lifeboat get statefulsets`] : []),
+  ];
 }
+
+/** What matters first comes first. */
+const FEDERATED_CONDITIONS = [
+  "IdentitiesAssigned",
+  "RolloutComplete",
+  "HeadlessServiceFound",
+  "PodServicesAddressed",
+  "NamesUnique",
+] as const;
 
 /** What clusters wait for that are being deleted. */
 function leaving({ clusters }: StatusView): readonly string[] {

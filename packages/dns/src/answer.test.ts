@@ -109,6 +109,26 @@ describe("other questions", () => {
     expect(bytes.length).toBeLessThan(100);
   });
 
+  it("the address of a member leads back to its pod, and to nothing else of the tree of addresses", () => {
+    const name = "6.0.0.192.in-addr.arpa";
+    const target = `store-c2-1.etcd.mynamespace.${APEX}`;
+    expect(reply(name, "PTR")).toMatchObject({
+      rcode: RCODES.NOERROR,
+      flags: 0x8500,
+      answers: [`${name} PTR ${target}.`],
+      authorities: [],
+    });
+    const none = { rcode: RCODES.NOERROR, answers: [], authorities: [] };
+    expect(reply(name, "A")).toMatchObject(none);
+    for (const other of ["0.0.192.in-addr.arpa", "99.0.0.192.in-addr.arpa", "in-addr.arpa"])
+      expect(reply(other, "PTR").rcode).toBe(RCODES.REFUSED);
+    expect(reply(name, "PTR", { class: 3 }).rcode).toBe(RCODES.REFUSED);
+    // What is transferred is the zone.
+    expect(zone.nodes().some(({ records }) => records.some(({ type }) => type === TYPES.PTR))).toBe(
+      false,
+    );
+  });
+
   it("an alias answers any type but leads elsewhere", () => {
     const [first, ...others] = exampleSet().members;
     const member = { ...must(first), addresses: [], hostName: "lb.cloud.example" };

@@ -1,7 +1,7 @@
 /**
  * What a server answers: the bytes of a query in, the bytes of its answer out, or none.
  *
- * 1. Only names of the zone are answered; anything else is refused. There is no recursion.
+ * 1. Only names of the zone and of its members' addresses are answered; anything else is refused. There is no recursion.
  * 2. An answer is never larger than the asker takes. Additional records are left out first; only when the answer itself does not
  *    fit is it marked as truncated, and holds nothing.
  * 3. Whatever arrives, the answer is a message or nothing: nothing throws.
@@ -88,10 +88,14 @@ function respond(
   if (query.edns !== undefined && query.edns.version > 0) return refuse(RCODES.BADVERS);
   if (zone === undefined) return refuse(RCODES.SERVFAIL);
   const nameEnd = query.questionEnd - 4;
-  const isOurs =
-    (query.class === CLASS_IN || query.class === CLASS_ANY) &&
-    zone.contains(message, HEADER_BYTES, nameEnd);
-  if (!isOurs) return refuse(RCODES.REFUSED);
+  if (query.class !== CLASS_IN && query.class !== CLASS_ANY) return refuse(RCODES.REFUSED);
+  if (!zone.contains(message, HEADER_BYTES, nameEnd)) {
+    const address = zone.findReverse(message, HEADER_BYTES, nameEnd);
+    if (address === undefined) return refuse(RCODES.REFUSED);
+    // Without data there is no start of authority either: the zone around it is another's (RFC 2308, 2.2).
+    const sections = zone.answer(address, query.type);
+    return assemble(message, query, FLAGS.AA, RCODES.NOERROR, sections, limit);
+  }
   // Transfers are answered where their signature was checked.
   if (query.type === TYPES.AXFR || query.type === TYPES.IXFR) return refuse(RCODES.REFUSED);
   const node = zone.find(message, HEADER_BYTES, nameEnd);

@@ -11,6 +11,7 @@ const NAMES = [
   "_store._tcp.etcd.mynamespace",
   "nosuch",
   "mynamespace",
+  "1.0.0.192.in-addr.arpa",
 ];
 const KINDS: readonly TypeName[] = [
   "A",
@@ -23,13 +24,15 @@ const KINDS: readonly TypeName[] = [
   "AXFR",
   "IXFR",
   "CNAME",
+  "PTR",
 ];
 
 /** Some packet; the same Random gives the same packets. */
 export function somePacket(random: Random): Uint8Array {
   const kind = random.below(10);
   if (kind === 0) return someBytes(random, random.below(601));
-  const name = `${pick(random, NAMES)}.${APEX}`;
+  const picked = pick(random, NAMES);
+  const name = picked.endsWith(".arpa") ? picked : `${picked}.${APEX}`;
   const edns = random.below(2) === 0 ? {} : { edns: random.below(65536) };
   const question = ask(name, pick(random, KINDS), edns);
   const packet =

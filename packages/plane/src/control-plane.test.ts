@@ -8,6 +8,7 @@ import {
 } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
 import {
+  certificateSigningRequests,
   type Cluster,
   clusters,
   clusterTaintPolicies,
@@ -22,7 +23,7 @@ import {
 } from "@lifeboat/api";
 import { createMemoryStorage, type MemoryStorage, type User } from "@lifeboat/apiserver";
 import { type Client, silentLog, silentMetrics } from "@lifeboat/kit";
-import { refusalOf } from "@lifeboat/testkit";
+import { createPaperSigner, paperRequest, refusalOf } from "@lifeboat/testkit";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type ControlPlane, createControlPlane } from "./control-plane.ts";
 import { DEFAULT_CONTROLLERS } from "./controllers.ts";
@@ -40,7 +41,11 @@ async function open(work?: PlaneWork): Promise<void> {
   const random = createRandom(1);
   const ids = createSeededIds(random.fork("ids"));
   const ports = { clock, random, ids, log: silentLog, metrics: silentMetrics, storage };
-  const options = { version: "0.0.0", tokens: new Map([["t", ADMIN]]) };
+  const options = {
+    version: "0.0.0",
+    tokens: new Map([["t", ADMIN]]),
+    signer: createPaperSigner(),
+  };
   plane = await createControlPlane(ports, work === undefined ? options : { ...options, work });
   client = plane.server.client(ADMIN);
 }
@@ -404,4 +409,23 @@ spec:
       causes: [{ field: "spec.failover.cluster.statePreservation.rules[0].aliasLabelName" }],
     });
   });
+});
+
+it("a request to write the rights of agents is refused when it is made: karmadactl register reads no denial (D25)", async () => {
+  const request = (commonName: string) => ({
+    apiVersion: "certificates.k8s.io/v1",
+    kind: "CertificateSigningRequest",
+    metadata: { name: "r" },
+    spec: {
+      request: btoa(paperRequest(commonName, ["system:karmada:agents"])),
+      signerName: "kubernetes.io/kube-apiserver-client",
+      usages: ["digital signature", "key encipherment", "client auth"],
+    },
+  });
+  const refused = await refusalOf(
+    client.create(certificateSigningRequests, request("system:karmada:agent:rbac-generator")),
+  );
+  expect(refused.code).toBe(403);
+  expect(refused.message).toContain("register the cluster with lifeboat register");
+  await client.create(certificateSigningRequests, request("system:karmada:agent:eu-1"));
 });

@@ -18,6 +18,7 @@ import {
   type ScriptEngine,
 } from "@lifeboat/controllers/context";
 import { holdDeletions } from "@lifeboat/controllers/operating";
+import { neverGranted } from "@lifeboat/core/clusters/certificates";
 import { createManager, type Signer } from "@lifeboat/kit";
 import { createBootstrapTokenAdmission } from "./bootstrap-tokens/admission.ts";
 import { createBootstrapTokenAuthenticator } from "./bootstrap-tokens/authenticator.ts";
@@ -162,7 +163,8 @@ function readerOf(signer: Signer): NonNullable<ApiServerOptions["readRequest"]> 
     const organizations = read.subject
       .flat()
       .flatMap(({ type, value }) => (type === ORGANIZATION ? [value] : []));
-    return { organizations };
+    const never = neverGranted(read);
+    return { organizations, ...(never !== undefined && { never }) };
   };
 }
 

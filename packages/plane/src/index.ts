@@ -73,6 +73,8 @@ export {
   type PlaneManagerOptions,
   type PlaneManagerPorts,
 } from "./manager.ts";
+export type { AggregatedProxy } from "./aggregated/create-aggregated.ts";
+export { clusterOfRecord, TUNNEL_LABEL } from "./aggregated/tunnel-record.ts";
 export type { CertificateMaker, CertifiedPair } from "./webhook/certificates.ts";
 export {
   installPlane,

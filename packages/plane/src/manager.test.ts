@@ -40,6 +40,11 @@ function toyMaker(): CertificateMaker {
       certificate.startsWith("serving") ? key === "key" : key === `key of ${numberOf(certificate)}`,
     isSignedBy: (certificate, authority) => numberOf(certificate) === numberOf(authority),
     covers: (pem, host) => pem.includes(host),
+    client: (by, name) => ({
+      certificate: `client ${name} by ${numberOf(by.certificate)}`,
+      key: "key",
+    }),
+    fingerprint: (pem) => pem,
     split: (bundle) => bundle.split("\n").filter((line) => line !== ""),
   };
 }

@@ -5,10 +5,11 @@
  * 2. Each term of leading is built anew on a client that sends no write once the term is over, to the API server as to members.
  *    When the lease is lost everything of the term stops, and the replica competes again.
  * 3. No controller runs while a control plane is being moved to this API server (moving/mark.ts).
- * 4. Nothing runs that `createPlaneWork` does not also run in `lifeboat up`, but for the webhook's certificate.
+ * 4. Nothing runs that `createPlaneWork` does not also run in `lifeboat up`, but for the webhook's certificate and the records of
+ *    tunnels (aggregated/). Every replica serves the way into members, whether it leads or not.
  */
 import { formatKey, type ObjectKey } from "@lifeboat/api";
-import { type AdmissionChain, createAdmissionChain } from "@lifeboat/apiserver";
+import { type AdmissionChain, createAdmissionChain, type Handle } from "@lifeboat/apiserver";
 import { type Ids, sleep } from "@lifeboat/base";
 import type { ConnectMember } from "@lifeboat/controllers/context";
 import {
@@ -21,6 +22,7 @@ import {
   type Service,
   type Term,
 } from "@lifeboat/kit";
+import { type AggregatedProxy, createAggregated } from "./aggregated/create-aggregated.ts";
 import type { ControllersOptions } from "./controllers.ts";
 import { readKeptGates } from "./gates.ts";
 import { certificateExpiration } from "./metrics.ts";
@@ -54,6 +56,8 @@ export interface PlaneManagerOptions extends Pick<PlaneAdmission, "scripts"> {
   readonly onLeading?: (isLeading: boolean) => void;
   /** Gets a sentence for each gate that is not as flags alone would have it. */
   readonly tell?: (sentence: string) => void;
+  /** The way into members, for the aggregated group; absent: this replica serves none. */
+  readonly proxy?: AggregatedProxy;
 }
 
 export type ElectionOptions = Pick<
@@ -70,8 +74,10 @@ export const MANAGER_LEASE: ObjectKey = Object.freeze({
 export interface PlaneManager {
   /** Answers one admission review. */
   review(path: string, body: string): Promise<ReviewAnswer>;
-  /** Calls with the certificate to serve with, at once if there is one, and whenever another one has to be served. */
-  onCertificate(serve: (pair: CertifiedPair & { readonly authority: string }) => void): void;
+  /** Answers one request that the API server has passed on; undefined: this replica serves no way into members. */
+  readonly handle: Handle | undefined;
+  /** Calls with what to serve with, at once if there is something, and whenever something else has to be served. */
+  onCertificate(serve: (material: ServedMaterial) => void): void;
   /** Resolves with true once the API server trusts what this replica serves. `run` has to run. */
   whenServed(signal: AbortSignal): Promise<boolean>;
   /** Whether the API server trusts what this replica serves, as far as this replica knows. */
@@ -81,11 +87,16 @@ export interface PlaneManager {
   run(signal: AbortSignal): Promise<void>;
 }
 
+export interface ServedMaterial extends CertifiedPair {
+  /** The authorities of those who may name users; PEM. */
+  readonly clientCa: string;
+}
+
 /** Builds a replica over the API of a control plane. Constructing starts nothing. */
 export function createPlaneManager(
   ports: PlaneManagerPorts,
   client: Client,
-  { work, scripts, election, onLeading, tell }: PlaneManagerOptions,
+  { work, scripts, election, onLeading, tell, proxy }: PlaneManagerOptions,
 ): PlaneManager {
   const { clock, certificates } = ports;
   let controllers: ControllersOptions | undefined;
@@ -94,7 +105,9 @@ export function createPlaneManager(
     ...(scripts === undefined ? {} : { scripts }),
   };
   const chain: AdmissionChain = createAdmissionChain(planeAdmission(ports, rules, () => client));
-  const objects = followWebhook(ports, client);
+  const objects = followWebhook(ports, client, { servesProxy: proxy !== undefined });
+  const aggregated =
+    proxy === undefined ? undefined : createAggregated(ports, client, objects, work.connect, proxy);
   let leads = false;
   const lead = async (signal: AbortSignal, term: Term): Promise<void> => {
     if (!(await untilMovedIn(ports, client, signal))) return;
@@ -121,14 +134,20 @@ export function createPlaneManager(
   };
   showCertificates(ports, objects.secret);
   const leading = leaderService(ports, client, work.instance, election, lead);
-  const manager = createManager(ports, [...Object.values(objects), leading]);
+  const followed: readonly Service[] = Object.values(objects);
+  const manager = createManager(ports, [...followed, ...(aggregated?.services ?? []), leading]);
   return {
     review: (path, body) => answerReview(chain, path, body),
+    handle: aggregated?.handle,
     onCertificate: (serve) => {
-      objects.secret.onChange(() => {
+      const look = (): void => {
         const pair = servingPair(objects.secret.get(CERTIFICATE_SECRET));
-        if (pair !== undefined) serve(pair);
-      });
+        if (pair === undefined) return;
+        const { certificate, key, authority } = pair;
+        serve({ certificate, key, clientCa: aggregated?.clientCa() ?? authority });
+      };
+      objects.secret.onChange(look);
+      aggregated?.onClientCa(look);
     },
     whenServed: (signal) => untilServed(clock, objects, certificates, signal),
     isServed: () => isServed(objects, certificates),

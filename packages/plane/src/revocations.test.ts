@@ -1,4 +1,4 @@
-/** A stolen certificate, over real TLS: it is revoked while its watch is open. */
+/** Certificates that are stolen and revoked, or end, while their watches are open: over real TLS. */
 import { X509Certificate } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -88,6 +88,7 @@ afterEach(async () => {
 function clientOf(
   user: string,
   groups: readonly string[],
+  lifeMs = 3_600_000,
 ): HttpClient & { readonly serial: string } {
   const signer = createSigner(() => pki.authority());
   const { request, key } = makeCertificateRequest({ commonName: user, organizations: groups });
@@ -99,7 +100,7 @@ function clientOf(
     groups,
     publicKey: read.publicKey,
     notBefore: addMs(now, -300_000),
-    notAfter: addMs(now, 3_600_000),
+    notAfter: addMs(now, lifeMs),
   });
   const client = createHttpClient({
     server,
@@ -198,6 +199,22 @@ test.each(ways)(
     expect(hasOtherEnded).toBe(false);
   },
 );
+
+test("a watch ends with the certificate that opened it, and nothing is served by that any more", async () => {
+  const lasting = clientOf("a", ["system:masters"]);
+  const other = await watching(lasting);
+  let hasOtherEnded = false;
+  void other.end.then(() => {
+    hasOtherEnded = true;
+  });
+  // Of a certificate the seconds count: long enough for a handshake on a busy machine.
+  const ending = clientOf("b", ["system:masters"], 4000);
+  const watch = await watching(ending);
+  await watch.end;
+  expect(await refusalOf(ending)).not.toBe("none");
+  expect(await refusalOf(lasting)).toBe("none");
+  expect(hasOtherEnded).toBe(false);
+});
 
 test("certificates of both authorities are taken while one replaces the other", async () => {
   const first = clientOf("a", ["system:masters"]);

@@ -118,6 +118,30 @@ export function impersonation({ name, uid, groups, extra = {} }: Caller): Header
   return lines;
 }
 
+/** The headers by which a replica names the caller to another one, made of those by which a member is asked. */
+export function namedToPeer(lines: HeaderLines): HeaderLines {
+  return lines.map(([name, value]) => {
+    for (const [from, to] of PEER_HEADERS)
+      if (name.startsWith(from)) return [`${to}${name.slice(from.length)}`, value] as const;
+    return [name, value] as const;
+  });
+}
+
+/** Which headers a replica reads from another one, as `requestHeaderRules` of the API server names them. */
+export const PEER_HEADER_RULES = Object.freeze({
+  userHeaders: ["x-remote-user"],
+  uidHeaders: ["x-remote-uid"],
+  groupHeaders: ["x-remote-group"],
+  extraPrefixes: ["x-remote-extra-"],
+});
+
+const PEER_HEADERS: readonly (readonly [string, string])[] = [
+  ["impersonate-user", "x-remote-user"],
+  ["impersonate-group", "x-remote-group"],
+  ["impersonate-uid", "x-remote-uid"],
+  ["impersonate-extra-", "x-remote-extra-"],
+];
+
 /** Why a member could take the caller for another one, in one sentence; undefined when it cannot. */
 export function impersonationProblem(caller: Caller): string | undefined {
   const { name, uid = "", groups, extra = {} } = caller;

@@ -38,3 +38,19 @@ export interface Outgoing {
   readonly isUpgrade: boolean;
   readonly signal: AbortSignal;
 }
+
+/** Another replica of the control plane, which has the tunnel of a cluster. */
+export interface PeerAccess {
+  /** `https://host:port`. */
+  readonly endpoint: string;
+  /** The authority of what it serves with; PEM. */
+  readonly caBundle: string;
+  /** What its certificate is for. */
+  readonly serverName: string;
+  /** By what this replica proves itself to it; PEM. */
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** The port that tells which other replica has the tunnel of a cluster; undefined: none that is known. */
+export type PeerOf = (cluster: string) => PeerAccess | undefined;

@@ -19,6 +19,25 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- printf "--%s=%s" (index . 0) (kindIs "string" $value | ternary $value (toJson $value)) | quote }}
 {{- end }}
 
+{{/* The part that answers the federation's names; "": none does. */}}
+{{- define "lifeboat.dnsPart" -}}
+{{- if .Values.dns.enabled }}{{ .Values.manager.enabled | ternary "manager" (.Values.plane.enabled | ternary "plane" "") }}{{ end }}
+{{- end }}
+
+{{- define "lifeboat.dnsFlags" -}}
+- --dns-listen=:{{ .Values.dns.port }}
+- --dns-zone={{ .Values.dns.zone }}
+- --federation-name={{ .Values.dns.federation }}
+{{- if .Values.dns.tsigKeySecret }}
+- --dns-tsig-key-file=/etc/lifeboat-dns/keys
+{{- end }}
+{{- end }}
+
+{{- define "lifeboat.dnsPorts" -}}
+- { name: dns, containerPort: {{ .Values.dns.port }}, protocol: UDP }
+- { name: dns-tcp, containerPort: {{ .Values.dns.port }}, protocol: TCP }
+{{- end }}
+
 {{- define "lifeboat.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 65532

@@ -22,29 +22,21 @@ import type { HttpRequest, HttpResponse, Streams, TakenConnection } from "../htt
 import { type Answers, lengthOf, type Reply, writable } from "./tls-answers.ts";
 import type { Bodies } from "./tls-bodies.ts";
 import { Request } from "./tls-request.ts";
-import { type ClientIdentity, identityOf, type IsRevoked } from "./tls-server-identity.ts";
+import type { ClientIdentity } from "./tls-server-identity.ts";
 import type { TlsServerLimits } from "./tls-server-limits.ts";
 
 export class Http1 {
   readonly #answers: Answers;
   readonly #bodies: Bodies;
-  readonly #isRevoked: IsRevoked;
   readonly #server: HttpServer;
   readonly #connections = new Map<TLSSocket, ConnectionState>();
   readonly #streams: Streams;
   #isClosing = false;
 
-  constructor(
-    answers: Answers,
-    bodies: Bodies,
-    limits: TlsServerLimits,
-    streams: Streams,
-    isRevoked: IsRevoked,
-  ) {
+  constructor(answers: Answers, bodies: Bodies, limits: TlsServerLimits, streams: Streams) {
     this.#streams = streams;
     this.#answers = answers;
     this.#bodies = bodies;
-    this.#isRevoked = isRevoked;
     this.#server = createServer({
       headersTimeout: limits.headersTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
@@ -64,8 +56,8 @@ export class Http1 {
     this.#server.emit("listening");
   }
 
-  accept(socket: TLSSocket): void {
-    this.#connections.set(socket, { requests: 0, identity: undefined, isGivenAway: false });
+  accept(socket: TLSSocket, identity: ClientIdentity): void {
+    this.#connections.set(socket, { requests: 0, identity, isGivenAway: false });
     socket.once("close", () => this.#connections.delete(socket));
     this.#server.emit("connection", socket);
   }
@@ -86,7 +78,7 @@ export class Http1 {
       socket.destroy();
       return;
     }
-    const request = begin(message, socket, state, this.#isRevoked);
+    const request = begin(message, socket, state);
     const { method, url, headers } = request;
     message.on("error", () => undefined);
     response.on("error", () => undefined);
@@ -130,7 +122,7 @@ export class Http1 {
       refuseMalformed(socket);
       return;
     }
-    const request = begin(message, socket, state, this.#isRevoked);
+    const request = begin(message, socket, state);
     request.canBeTakenOver = true;
     const response = new ServerResponse(message);
     response.shouldKeepAlive = false;
@@ -156,26 +148,22 @@ export class Http1 {
 
 interface ConnectionState {
   requests: number;
-  identity: ClientIdentity | undefined;
+  readonly identity: ClientIdentity;
   isGivenAway: boolean;
 }
 
-function begin(
-  message: IncomingMessage,
-  socket: TLSSocket,
-  state: ConnectionState,
-  isRevoked: IsRevoked,
-): Request {
-  state.identity ??= identityOf(socket, isRevoked);
+function begin(message: IncomingMessage, socket: TLSSocket, state: ConnectionState): Request {
   state.requests += 1;
   const { method = "", url = "", headers } = message;
-  return new Request(
+  const request = new Request(
     method,
     url,
     headers as HttpRequest["headers"],
     state.identity,
     socket.remoteAddress,
   );
+  request.rawHeaders = message.rawHeaders;
+  return request;
 }
 
 /** HTTP/1.1 that cannot be parsed, or that did not come in time. */

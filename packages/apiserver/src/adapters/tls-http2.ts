@@ -23,7 +23,7 @@ import type { HttpRequest, HttpResponse, Streams } from "../http/exchange.ts";
 import { type Answers, lengthOf, type Reply, writable } from "./tls-answers.ts";
 import type { Bodies } from "./tls-bodies.ts";
 import { Request } from "./tls-request.ts";
-import { type ClientIdentity, identityOf, type IsRevoked } from "./tls-server-identity.ts";
+import type { ClientIdentity } from "./tls-server-identity.ts";
 import type { TlsServerLimits } from "./tls-server-limits.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -33,7 +33,6 @@ const SESSION_MEMORY_MB = 256;
 export class Http2 {
   readonly #answers: Answers;
   readonly #bodies: Bodies;
-  readonly #isRevoked: IsRevoked;
   readonly #limits: TlsServerLimits;
   readonly #log: Log;
   readonly #streams: Streams;
@@ -45,17 +44,15 @@ export class Http2 {
     limits: TlsServerLimits,
     log: Log,
     streams: Streams,
-    isRevoked: IsRevoked,
   ) {
     this.#streams = streams;
     this.#answers = answers;
     this.#bodies = bodies;
-    this.#isRevoked = isRevoked;
     this.#limits = limits;
     this.#log = log;
   }
 
-  accept(socket: TLSSocket): void {
+  accept(socket: TLSSocket, identity: ClientIdentity): void {
     // Before the session hears of it, so that it finds its socket destroyed and does not write.
     socket.once("end", () => socket.destroy());
     const session = performServerHandshake(socket, {
@@ -66,11 +63,13 @@ export class Http2 {
         enablePush: false,
       },
     });
-    const state: SessionState = { streams: 0, watches: 0, identity: undefined, socket };
+    const state: SessionState = { streams: 0, watches: 0, identity, socket };
     this.#sessions.add(session);
     session.on("error", (error) => this.#log.debug("HTTP/2 session", { error }));
     session.once("close", () => this.#sessions.delete(session));
-    session.on("stream", (stream, headers) => this.#onStream(stream, headers, state));
+    session.on("stream", (stream, headers, _flags, ...more: unknown[]) =>
+      this.#onStream(stream, headers, state, more[0] as readonly string[]),
+    );
     // The window of the whole connection, so that one large body does not wait for round trips.
     session.setLocalWindowSize(4 * MEBIBYTE);
     session.setTimeout(this.#limits.idleTimeoutMs, () => {
@@ -84,9 +83,13 @@ export class Http2 {
     for (const session of this.#sessions) session.close();
   }
 
-  #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, state: SessionState): void {
+  #onStream(
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    state: SessionState,
+    rawHeaders: readonly string[],
+  ): void {
     stream.on("error", () => undefined);
-    state.identity ??= identityOf(state.socket, this.#isRevoked);
     state.streams += 1;
     const request = new Request(
       String(headers[":method"]),
@@ -95,6 +98,7 @@ export class Http2 {
       state.identity,
       state.socket.remoteAddress,
     );
+    request.rawHeaders = rawHeaders;
     stream.once("close", () => {
       state.streams -= 1;
       request.abandon();
@@ -122,7 +126,7 @@ interface SessionState {
   readonly socket: TLSSocket;
   streams: number;
   watches: number;
-  identity: ClientIdentity | undefined;
+  readonly identity: ClientIdentity;
 }
 
 class Http2Reply implements Reply {

@@ -9,6 +9,7 @@ export class Request implements HttpRequest {
   readonly url: string;
   readonly headers: HttpRequest["headers"];
   readonly remoteAddress: string | undefined;
+  rawHeaders: HttpRequest["rawHeaders"];
   body: Uint8Array = NOTHING;
   bodyTooLarge = false;
   incoming: HttpRequest["incoming"];
@@ -42,6 +43,10 @@ export class Request implements HttpRequest {
 
   get certificateRefused(): boolean {
     return this.#current().isRefused;
+  }
+
+  get certificateIssuer(): string {
+    return this.#identity.issuer();
   }
 
   get signal(): AbortSignal {

@@ -22,6 +22,8 @@ export interface ClientIdentity {
   readonly validUntil: number;
   /** Whether its certificate was revoked by now. */
   readonly isRevoked: () => boolean;
+  /** SHA-256 of the certificate that signed its own, lower case and hexadecimal; "": not known. */
+  readonly issuer: () => string;
 }
 
 /** A client without a certificate. */
@@ -30,6 +32,7 @@ export const NO_IDENTITY: ClientIdentity = Object.freeze({
   isRefused: false,
   validUntil: Infinity,
   isRevoked: () => false,
+  issuer: () => "",
 });
 
 const REFUSED: ClientIdentity = Object.freeze({ ...NO_IDENTITY, isRefused: true });
@@ -46,7 +49,7 @@ export function identityOf(socket: TLSSocket, isRevoked: IsRevoked): ClientIdent
     user: name,
     validFrom: Date.parse(certificate.valid_from),
   };
-  const fingerprint = certificate.fingerprint256.replaceAll(":", "").toLowerCase();
+  const fingerprint = hexOf(certificate.fingerprint256);
   return {
     user: {
       name,
@@ -56,7 +59,17 @@ export function identityOf(socket: TLSSocket, isRevoked: IsRevoked): ClientIdent
     isRefused: false,
     validUntil: Date.parse(certificate.valid_to),
     isRevoked: () => isRevoked(facts),
+    issuer: () => issuerOf(socket),
   };
+}
+
+function issuerOf(socket: TLSSocket): string {
+  const { issuerCertificate } = socket.getPeerCertificate(true);
+  return hexOf(issuerCertificate?.fingerprint256 ?? "");
+}
+
+function hexOf(fingerprint: string): string {
+  return fingerprint.replaceAll(":", "").toLowerCase();
 }
 
 /** Node gives one organization as a text, several as a list. */

@@ -20,7 +20,7 @@ import { Answers } from "./tls-answers.ts";
 import { Bodies } from "./tls-bodies.ts";
 import { Http1 } from "./tls-http1.ts";
 import { Http2 } from "./tls-http2.ts";
-import { identityOf, type IsRevoked } from "./tls-server-identity.ts";
+import { type ClientIdentity, identityOf, type IsRevoked } from "./tls-server-identity.ts";
 import { DEFAULT_TLS_SERVER_LIMITS, type TlsServerLimits } from "./tls-server-limits.ts";
 
 export interface TlsMaterial {
@@ -64,6 +64,8 @@ export function createTlsServer(options: TlsServerOptions): TlsServer {
 }
 
 const KEEP_ALIVE_PROBE_MS = 30_000;
+/** Node takes a longer time for none. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 class Server implements TlsServer {
   readonly #options: TlsServerOptions;
@@ -73,8 +75,8 @@ class Server implements TlsServer {
   readonly #http2: Http2;
   /** Of every connection, also of those whose handshake is not over. */
   readonly #sockets = new Set<Socket>();
-  /** Those whose handshake is over. */
-  readonly #secured = new Set<TLSSocket>();
+  /** Those whose handshake is over, with what their certificate proves. */
+  readonly #secured = new Map<TLSSocket, ClientIdentity>();
   readonly #isRevoked: IsRevoked;
   #closing: Promise<void> | undefined;
 
@@ -86,9 +88,8 @@ class Server implements TlsServer {
     this.#answers = new Answers(handle, log, limits.stallTimeoutMs);
     const bodies = new Bodies(identify, limits, metrics);
     const streams = options.streams ?? (() => false);
-    const isRevoked = this.#isRevoked;
-    this.#http1 = new Http1(this.#answers, bodies, limits, streams, isRevoked);
-    this.#http2 = new Http2(this.#answers, bodies, limits, log, streams, isRevoked);
+    this.#http1 = new Http1(this.#answers, bodies, limits, streams);
+    this.#http2 = new Http2(this.#answers, bodies, limits, log, streams);
     this.#server = createServer({
       ...secureContext(options),
       ALPNProtocols: ["h2", "http/1.1"],
@@ -128,9 +129,9 @@ class Server implements TlsServer {
   }
 
   dropRevoked(): void {
-    for (const socket of this.#secured)
+    for (const [socket, identity] of this.#secured)
       // seed: revoked-connection
-      if (identityOf(socket, this.#isRevoked).isRevoked()) socket.destroy();
+      if (identity.isRevoked()) socket.destroy();
   }
 
   close(deadlineMs: number): Promise<void> {
@@ -143,14 +144,16 @@ class Server implements TlsServer {
       socket.destroy();
       return;
     }
-    this.#secured.add(socket);
+    const identity = identityOf(socket, this.#isRevoked);
+    this.#secured.set(socket, identity);
     socket.once("close", () => this.#secured.delete(socket));
+    endWithCertificate(socket, identity);
     socket.setKeepAlive(true, KEEP_ALIVE_PROBE_MS);
     socket.setNoDelay(true);
     // Before a protocol hears of it, so that it finds the connection gone and writes nothing into broken TLS.
     socket.on("error", () => socket.destroy());
-    if (socket.alpnProtocol === "h2") this.#http2.accept(socket);
-    else this.#http1.accept(socket);
+    if (socket.alpnProtocol === "h2") this.#http2.accept(socket, identity);
+    else this.#http1.accept(socket, identity);
   }
 
   async #close(deadlineMs: number): Promise<void> {
@@ -164,6 +167,22 @@ class Server implements TlsServer {
     await closed;
     clearTimeout(timer);
   }
+}
+
+/**
+ * Ends a connection with the certificate that opened it: a watch, a stream or a tunnel would otherwise outlive the identity that may
+ * have it. A client that has a newer certificate by then connects again.
+ */
+function endWithCertificate(socket: TLSSocket, { validUntil }: ClientIdentity): void {
+  if (validUntil === Infinity) return;
+  let timer: NodeJS.Timeout;
+  const look = (): void => {
+    const left = validUntil - Date.now();
+    if (left < 0) socket.destroy();
+    else timer = setTimeout(look, Math.min(left + 1, LONGEST_TIMER_MS)).unref();
+  };
+  look();
+  socket.once("close", () => clearTimeout(timer));
 }
 
 function secureContext(material: TlsMaterial): {

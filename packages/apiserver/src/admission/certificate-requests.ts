@@ -6,7 +6,8 @@
  * 2. Conditions of approval change by the subresource `approval` alone, stay once they are set, and exclude each other. A
  *    certificate that was issued stays as it is.
  * 3. To approve needs the verb `approve`, to sign the verb `sign`, on the signer (`signers`, by its name or `domain/*`).
- * 4. No certificate for a client is requested for `system:masters`: such a credential could not be taken away by rights.
+ * 4. No certificate for a client is requested for `system:masters`: such a credential could not be taken away by rights; nor one
+ *    that the control plane never issues: clients that read no denial would wait for it.
  */
 import {
   type AnyObject,
@@ -26,9 +27,13 @@ import type { User } from "../verbs/verbs.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "./admission.ts";
 
 /** What a request (PEM) asks for, as far as the server has to know it; or what is wrong with it. */
-export type ReadRequest = (
-  pem: string,
-) => { readonly organizations: readonly string[] } | { readonly refusal: string };
+export type ReadRequest = (pem: string) =>
+  | {
+      readonly organizations: readonly string[];
+      /** Why such a certificate is never issued, whoever asks. */
+      readonly never?: string;
+    }
+  | { readonly refusal: string };
 
 const TABLE = "certificates.k8s.io/certificatesigningrequests";
 const APPROVED = "Approved";
@@ -87,7 +92,9 @@ function validateNew(request: AdmissionRequest, read: ReadRequest | undefined): 
   if (asked === undefined) return;
   if ("refusal" in asked)
     throw invalidObject(resource, name, [invalid("spec.request", encoded, asked.refusal)]);
-  if (spec["signerName"] === CLIENT_SIGNER && asked.organizations.includes(MASTERS))
+  if (spec["signerName"] !== CLIENT_SIGNER) return;
+  if (asked.never !== undefined) throw forbiddenBecause(resource, name, asked.never);
+  if (asked.organizations.includes(MASTERS))
     throw forbiddenBecause(
       resource,
       name,

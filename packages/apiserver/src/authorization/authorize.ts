@@ -9,8 +9,12 @@ export function authorize(authorizer: Authorizer, attributes: Attributes): void 
 
 /** The refusal of an action that the authorizer does not allow. */
 export function forbiddenAction(authorizer: Authorizer, attributes: Attributes): Refused {
+  return forbiddenFor(attributes, authorizer.reason(attributes));
+}
+
+/** The refusal of an action; the reason may be empty. */
+export function forbiddenFor(attributes: Attributes, reason: string): Refused {
   const user = JSON.stringify(attributes.user.name);
-  const reason = authorizer.reason(attributes);
   const because = reason === "" ? "" : `: ${reason}`;
   if (attributes.kind === "path") {
     const message = `forbidden: User ${user} cannot ${attributes.verb} path ${JSON.stringify(attributes.path)}${because}`;

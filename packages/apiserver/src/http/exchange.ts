@@ -7,11 +7,15 @@ export interface HttpRequest {
   readonly url: string;
   /** Lower-case names; repeated ones joined by ", ". */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Names and values in turn, as they were sent, where the transport has them: what was joined cannot be taken apart. */
+  readonly rawHeaders?: readonly string[] | undefined;
   /** The whole body. The transport ends reading at the size limit and sets `bodyTooLarge`. */
   readonly body: Uint8Array;
   readonly bodyTooLarge?: boolean;
   /** From the client certificate, when there was a valid one. */
   readonly certificateUser?: User | undefined;
+  /** SHA-256 of the certificate that signed the client's, lower case and hexadecimal; "" or absent: not known. */
+  readonly certificateIssuer?: string;
   /** There was a client certificate, and it is not valid here: expired, of another authority, not for clients. */
   readonly certificateRefused?: boolean;
   /** Where the client is, as far as the transport can tell. */

@@ -49,6 +49,7 @@ import {
 } from "./resource-verb.ts";
 import { type Draft, finish, pageNotFound, statusDraft } from "./respond.ts";
 import { createPathServer, type Health, type OpenApiDocuments } from "./serve-path.ts";
+import { askMember, memberAttributes } from "./serve-member.ts";
 import { createResourceServer } from "./serve-resource.ts";
 import { createWatchStreams, type WatchLimits } from "./watch-stream.ts";
 
@@ -226,41 +227,12 @@ export function createHandle(deps: HandleDeps): Handle {
   /** Nothing of the body has been read here, and no time limit holds: streams of members may be silent for long. */
   async function serveMember(exchange: Exchange, path: MemberPath, query: string): Promise<Draft> {
     const { http, user } = exchange;
-    const { group, version, cluster, subresource, below } = path;
-    const verb = memberVerbOf(http.method);
-    const attributes = {
-      kind: "resource",
-      user,
-      verb: verb ?? http.method.toLowerCase(),
-      group,
-      version,
-      plural: "clusters",
-      subresource,
-      namespace: "",
-      name: cluster,
-    } as const;
+    const attributes = memberAttributes(http, path, user);
     authorize(authorizer, attributes);
     const { members } = deps;
-    if (members === undefined) return nothingServed(group, version);
-    if (verb === undefined || (subresource === "tunnel" && http.method !== "GET"))
-      throw methodNotAllowed();
-    if (!isPlainQuery(query))
-      throw badRequest("the query holds characters that are not percent-encoded");
+    if (members === undefined) return nothingServed(path.group, path.version);
     exchange.label = { verb: "CONNECT", resource: "clusters" };
-    const { method, headers, signal, canBeTakenOver = false } = http;
-    const request = {
-      cluster,
-      method,
-      headers,
-      signal,
-      canBeTakenOver,
-      user,
-      query,
-      path: below,
-      body: bodyOf(http),
-    };
-    const answer =
-      subresource === "tunnel" ? await members.openTunnel(request) : await members.forward(request);
+    const answer = await askMember(members, http, path, query, user);
     const lasting = guarded(answer, (refused) => rightChecks.join(attributes, refused));
     return { ...lasting, headers: { ...lasting.headers } };
   }
@@ -348,26 +320,6 @@ function askedVerb({ method }: HttpRequest, path: ParsedPath, query: Query): str
         : undefined;
   return verb ?? method.toLowerCase();
 }
-
-/** The body of a request for a member; reads have none. */
-function bodyOf({ method, incoming, body }: HttpRequest): AsyncIterable<Uint8Array> | undefined {
-  if (method === "GET" || method === "HEAD") return undefined;
-  return incoming ?? (body.length === 0 ? undefined : inOnePiece(body));
-}
-
-async function* inOnePiece(body: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield body;
-}
-
-function isPlainQuery(query: string): boolean {
-  for (let i = 0; i < query.length; i++) {
-    const code = query.charCodeAt(i);
-    if (code <= 32 || code >= 127 || code === NUMBER_SIGN) return false;
-  }
-  return true;
-}
-
-const NUMBER_SIGN = 35;
 
 const OTHER_LABEL = { verb: "OTHER", resource: "" };
 

@@ -127,7 +127,7 @@ describe("a request for a member", () => {
     };
     const sent = await ask("POST", `${KARMADA}/api/v1/namespaces`, { over: { incoming } });
     expect(sent).toMatchObject({ status: 403, json: { reason: "Forbidden" } });
-    expect((await ask("GET", `${OWN}/tunnel`)).status).toBe(403);
+    expect((await ask("GET", `${OWN}/attach`)).status).toBe(403);
     expect([wasRead, forwarded, tunnels]).toEqual([false, [], []]);
   });
 
@@ -159,7 +159,7 @@ describe("a request for a member", () => {
   test.each([
     ["OPTIONS", `${KARMADA}/x`, 405],
     ["TRACE", `${KARMADA}/x`, 405],
-    ["POST", `${OWN}/tunnel`, 405],
+    ["POST", `${OWN}/attach`, 405],
     ["GET", `${KARMADA}/../m2/proxy/x`, 400],
     ["GET", `${KARMADA}/%2e%2e/m2`, 400],
     ["GET", `${KARMADA}/x?a b`, 400],
@@ -179,10 +179,10 @@ describe("a request for a member", () => {
   });
 });
 
-test("a tunnel is authorized as get clusters/tunnel with the name", async () => {
+test("a tunnel is authorized as get clusters/attach with the name", async () => {
   const { asked, tunnels, ask } = await createGround();
-  await ask("GET", `${OWN}/tunnel?session=a`);
-  expect(asked).toMatchObject([{ verb: "get", subresource: "tunnel", name: "m1" }]);
+  await ask("GET", `${OWN}/attach?session=a`);
+  expect(asked).toMatchObject([{ verb: "get", subresource: "attach", name: "m1" }]);
   expect(tunnels).toMatchObject([{ cluster: "m1", path: "/", query: "session=a" }]);
 });
 
@@ -214,7 +214,7 @@ test("a stream and a connection end when the right to them is taken away", async
     },
   });
   const { reader } = await openStream(world.server.handle, `${KARMADA}/log`);
-  const answer = await world.server.handle(makeRequest("GET", `${OWN}/tunnel`));
+  const answer = await world.server.handle(makeRequest("GET", `${OWN}/attach`));
   if (!("take" in answer.body)) throw new Error("not taken over");
   const connection = Object.assign(new PassThrough(), {
     destroy: () => ended.push("connection"),

@@ -16,6 +16,8 @@ export interface MemberRequest extends Pick<HttpRequest, "method" | "headers" | 
   readonly body: AsyncIterable<Uint8Array> | undefined;
   /** Whether the answer may be 101 with a `TakeOver`. */
   readonly canBeTakenOver: boolean;
+  /** Another replica has passed it on already: it ends here, one way or the other. */
+  readonly isForwarded: boolean;
 }
 
 export interface MemberProxy {

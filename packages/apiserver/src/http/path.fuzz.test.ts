@@ -58,7 +58,7 @@ const memberTarget = fc
     fc.constantFrom(
       "cluster.karmada.io/v1alpha1/clusters/m1/proxy",
       "proxy.lifeboat.dev/v1alpha1/clusters/m1/proxy",
-      "proxy.lifeboat.dev/v1alpha1/clusters/m1/tunnel",
+      "proxy.lifeboat.dev/v1alpha1/clusters/m1/attach",
     ),
     fc.array(memberPiece, { maxLength: 9 }),
     fc.constantFrom("", "/", "//", "/.", "/.."),

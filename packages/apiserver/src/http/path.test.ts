@@ -157,13 +157,13 @@ describe("paths into members", () => {
   });
 
   test("a tunnel has nothing below it, and is of our own group alone", () => {
-    expect(parsePath(`${OWN}/tunnel`)).toMatchObject({
+    expect(parsePath(`${OWN}/attach`)).toMatchObject({
       kind: "member",
-      subresource: "tunnel",
+      subresource: "attach",
       below: "/",
     });
-    expect(parsePath(`${OWN}/tunnel/x`).kind).toBe("malformed");
-    expect(parsePath("/apis/cluster.karmada.io/v1alpha1/clusters/m1/tunnel").kind).toBe("resource");
+    expect(parsePath(`${OWN}/attach/x`).kind).toBe("malformed");
+    expect(parsePath("/apis/cluster.karmada.io/v1alpha1/clusters/m1/attach").kind).toBe("resource");
   });
 
   test.each([

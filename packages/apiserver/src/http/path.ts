@@ -35,7 +35,7 @@ export interface MemberPath {
   readonly group: string;
   readonly version: string;
   readonly cluster: string;
-  readonly subresource: "proxy" | "tunnel";
+  readonly subresource: "proxy" | "attach";
   /** The path in the member: percent-encoded, beginning with a slash; "/" for its root, and always for a tunnel. */
   readonly below: string;
 }
@@ -96,9 +96,11 @@ function decodeSegment(segment: string): string | undefined {
   return decoded;
 }
 
-const PROXY_GROUP = "proxy.lifeboat.dev";
+/** Our own group for the way into members. */
+export const PROXY_GROUP = "proxy.lifeboat.dev";
+export const PROXY_VERSION = "v1alpha1";
 const MEMBER_GROUPS: readonly (string | undefined)[] = ["cluster.karmada.io", PROXY_GROUP];
-const MEMBER_VERSION = "v1alpha1";
+const MEMBER_VERSION = PROXY_VERSION;
 /** `apis/{group}/{version}/clusters/{cluster}/proxy`. */
 const MEMBER_PREFIX_LENGTH = 6;
 /** No path of a Kubernetes API is nearly as long. */
@@ -114,7 +116,7 @@ function isMemberPath([
 ]: readonly string[]): boolean {
   if (root !== "apis" || version !== MEMBER_VERSION || plural !== "clusters") return false;
   if (cluster === undefined || cluster === "" || !MEMBER_GROUPS.includes(group)) return false;
-  return subresource === "proxy" || (subresource === "tunnel" && group === PROXY_GROUP);
+  return subresource === "proxy" || (subresource === "attach" && group === PROXY_GROUP);
 }
 
 function memberPath(segments: readonly string[], sent: string): ParsedPath {
@@ -127,7 +129,7 @@ function memberPath(segments: readonly string[], sent: string): ParsedPath {
   const rest = segments.slice(MEMBER_PREFIX_LENGTH);
   if (rest.includes("")) return malformed("the path into the member has an empty segment");
   const common = { kind: "member", group, version, cluster } as const;
-  if (subresource === "tunnel")
+  if (subresource === "attach")
     return rest.length === 0
       ? { ...common, subresource, below: "/" }
       : malformed("nothing is below a tunnel");

@@ -12,7 +12,7 @@ import { readCertificate, writeKubeconfig } from "@lifeboat/kit/adapters";
 import { createWorld, newNamespace, resources } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { main } from "../main.ts";
-import { addRevocation, leftBehind, memberCertificates } from "./certs.ts";
+import { addRevocation, leftBehind, memberCertificates, userCertificates } from "./certs.ts";
 
 const DAY = 24 * 3_600_000;
 const clock = createRealClock();
@@ -97,7 +97,7 @@ test("certs lists what lies on this host, also when the plane is down", async ()
   expect(text).toMatch(
     /^server +20\S+ +14 days +4 % +[0-9A-F]+ +lifeboat up; lifeboat certs renew$/m,
   );
-  expect(text).toContain("those of agents and detectors are not shown");
+  expect(text).toContain("those of agents, detectors and users are not shown");
 });
 
 test("certs rotate-ca takes one step at a time, and none before its turn", async () => {
@@ -144,6 +144,36 @@ test("certs lists those of agents and of detectors, each with its own life", asy
   expect(listed).toEqual([
     ["system:karmada:agent:eu-1", 1, "its agent, after 70 to 80 % of its life"],
     ["system:lifeboat:detector:eu-1", 60, "its detector, after 70 to 80 % of its life"],
+  ]);
+});
+
+test("certs lists those of users with their end, also of a record that has no more than that", async () => {
+  const { client } = await createWorld();
+  await client.create(resources.namespaces, newNamespace("lifeboat-system"));
+  const common = { groups: [], roles: ["edit"], namespace: "" };
+  const [since, until] = ["2026-01-01T00:00:00Z", "2026-04-01T00:00:00Z"];
+  await client.create(configMaps, {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "lifeboat-system", name: "users" },
+    data: {
+      "61": JSON.stringify({ ...common, user: "alice", since, until, serial: "0A" }),
+      "62": JSON.stringify({ ...common, user: "bob", until }),
+      "63": "edited by hand",
+      "64": "{}",
+    },
+  });
+  const listed = (await userCertificates(client)).map(
+    ({ name, notBefore, notAfter, serial, renewedBy }) => [
+      name,
+      (notAfter - notBefore) / DAY,
+      serial,
+      renewedBy,
+    ],
+  );
+  expect(listed).toEqual([
+    ["alice", 90, "0A", "a person: lifeboat users add alice"],
+    ["bob", 0, "", "a person: lifeboat users add bob"],
   ]);
 });
 

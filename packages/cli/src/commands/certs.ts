@@ -44,6 +44,7 @@ import {
 } from "@lifeboat/core/clusters/rights";
 import { type Client, KubeconfigError } from "@lifeboat/kit";
 import { loadKubeconfig, readCertificate, writeKubeconfig } from "@lifeboat/kit/adapters";
+import { listUsers } from "@lifeboat/plane";
 import type { Command } from "commander";
 import { dryRunOption } from "../change-cluster.ts";
 import { mayGoOn, yesOption } from "../confirm.ts";
@@ -163,7 +164,10 @@ async function listCertificates(settings: Settings): Promise<void> {
   try {
     const plane = await findPlane(settings);
     try {
-      remote = await memberCertificates(plane.client);
+      remote = [
+        ...(await memberCertificates(plane.client)),
+        ...(await userCertificates(plane.client)),
+      ];
     } finally {
       plane.close();
     }
@@ -193,7 +197,9 @@ async function listCertificates(settings: Settings): Promise<void> {
     }),
   );
   if (problem !== undefined)
-    process.stderr.write(`lifeboat: those of agents and detectors are not shown: ${problem}\n`);
+    process.stderr.write(
+      `lifeboat: those of agents, detectors and users are not shown: ${problem}\n`,
+    );
 }
 
 function leftText(ms: number): string {
@@ -258,6 +264,18 @@ const MEMBER_PROCESSES = [
   { label: AGENT_OF, userOf: agentUser, what: "agent" },
   { label: wellKnown.DETECTOR_OF, userOf: detectorUser, what: "detector" },
 ] as const;
+
+/** The newest one of each user that `lifeboat users add` made. */
+export async function userCertificates(plane: Client): Promise<readonly ListedCertificate[]> {
+  const users = await listUsers(plane);
+  return users.flatMap(({ user, since, until, serial }) => {
+    const notAfter = parseTime(until);
+    if (notAfter === undefined) return [];
+    const notBefore = parseTime(since) ?? notAfter;
+    const renewedBy = `a person: lifeboat users add ${user}`;
+    return [{ name: user, notBefore, notAfter, serial, renewedBy }];
+  });
+}
 
 async function renewCertificates(settings: Settings): Promise<void> {
   const directory = dataDirectoryOf(settings);

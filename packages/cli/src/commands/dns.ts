@@ -11,6 +11,7 @@ import { wellKnown } from "@lifeboat/core";
 import {
   coreDnsStanza,
   explainName,
+  isNetwork,
   memberText,
   zoneNames,
   type NameRecord,
@@ -72,6 +73,12 @@ const stanzaOptions: readonly OptionDefinition[] = [
     type: "text",
     value: "NAME",
     help: "The member's own domain; default the zone",
+  },
+  {
+    name: "reverse",
+    type: "text",
+    value: "NETWORK,…",
+    help: "Networks such as 192.0.2.0/24 that only load balancers of the federation are in: their addresses lead back to pods",
   },
 ];
 
@@ -183,7 +190,7 @@ async function printRecords(
     print(zoneLines(zoneFrom(names, { serial: 0, ttl: zone.ttl, nameServers })));
     return;
   }
-  const rows = names.owners.flatMap(({ name, records }) =>
+  const rows = [...names.owners, ...names.reverse].flatMap(({ name, records }) =>
     records.map((record) => [name, record.type, dataOf(record)]),
   );
   if (rows.length === 0)
@@ -197,7 +204,7 @@ function dataOf(record: NameRecord): string {
   if (record.type === "SRV")
     return `${record.priority} ${record.weight} ${record.port} ${record.target}`;
   if (record.type === "TXT") return record.text;
-  return record.type === "CNAME" ? record.target : record.address;
+  return "target" in record ? record.target : record.address;
 }
 
 async function explainTo(plane: Client, asked: string, settings: Settings): Promise<void> {
@@ -235,6 +242,10 @@ async function printStanza(plane: Client, cluster: string, settings: Settings): 
     throw new UsageError(
       "no server reports an address that a member could reach: name them with --servers",
     );
+  const reverse = (settings.text("reverse") ?? "").split(",").flatMap((text) => text.trim() || []);
+  for (const network of reverse)
+    if (!isNetwork(network))
+      throw new UsageError(`--reverse: "${network}" is not valid: ADDRESS/BITS is needed`);
   const local = (await plane.list(statefulSets)).items.filter(({ metadata }) => {
     const { annotations } = metadata;
     return (
@@ -245,6 +256,7 @@ async function printStanza(plane: Client, cluster: string, settings: Settings): 
   const text = coreDnsStanza({
     ...zone,
     servers,
+    reverse,
     clusterDomain: settings.text("cluster-domain") ?? zone.zone,
     local: local.map((set) => ({
       namespace: set.metadata.namespace ?? "",

@@ -52,6 +52,12 @@ export const webhookOption: OptionDefinition = {
 export const installOptions: readonly OptionDefinition[] = [
   ...serverOptions,
   webhookOption,
+  {
+    name: "member-proxy",
+    type: "switch",
+    default: "true",
+    help: "Let the API server pass requests for members on to the managers (get, logs and exec with -C, pull members)",
+  },
   { name: "dry-run", type: "switch", commandLineOnly: true, help: "Print what would be done" },
   {
     name: "diff",
@@ -116,13 +122,19 @@ async function install(client: Client, settings: Settings): Promise<void> {
     webhook,
     dryRun,
     force: settings.isOn("force"),
+    memberProxy: settings.isOn("member-proxy"),
   };
-  await installPlane(createRealClock(), client, request, ({ subject, outcome, differences }) =>
-    print([
-      `${subject} ${outcome}${suffix}`,
-      ...(withDiff ? differences.map((line) => `  ${line}`) : []),
-    ]),
+  const leftOut = await installPlane(
+    createRealClock(),
+    client,
+    request,
+    ({ subject, outcome, differences }) =>
+      print([
+        `${subject} ${outcome}${suffix}`,
+        ...(withDiff ? differences.map((line) => `  ${line}`) : []),
+      ]),
   );
+  for (const sentence of leftOut) process.stderr.write(`lifeboat: ${sentence}\n`);
 }
 
 async function uninstall(client: Client, settings: Settings): Promise<void> {

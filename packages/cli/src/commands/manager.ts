@@ -9,7 +9,7 @@
 import { hostname } from "node:os";
 import { evacuations, Refused } from "@lifeboat/api";
 import { createTlsServer, type TlsServer } from "@lifeboat/apiserver/adapters";
-import type { Handle } from "@lifeboat/apiserver";
+import { type Handle, isMemberTarget } from "@lifeboat/apiserver";
 import { createRandom, sleep } from "@lifeboat/base";
 import { createRealClock, createRealIds } from "@lifeboat/base/adapters";
 import { connectMemberOverHttp, createScriptWorkers } from "@lifeboat/controllers/adapters";
@@ -30,6 +30,7 @@ import { gatewayBeside, type OpenTraffic } from "../gateway/open-traffic.ts";
 import { type Listen, parseListen } from "../listen.ts";
 import { type HealthServer, serveHealth } from "../health-server.ts";
 import { electionFrom, managerOptions } from "../manager/manager-options.ts";
+import { advertisedHost, memberProxy, type ReplicaProxy } from "../manager/member-proxy.ts";
 import { webhookCertificates } from "../manager/webhook-certificates.ts";
 import { withNotices } from "../notify-options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
@@ -66,20 +67,22 @@ async function manage(settings: Settings): Promise<void> {
   };
   const client = await connectToServer(ports, settings, `lifeboat-manager/${version}`);
   const scripts = createScriptWorkers();
+  const judgeAddress = judgeAddressBy({ allowsLoopback: settings.isOn("allow-loopback-members") });
+  const members = settings.isOn("member-proxy")
+    ? memberProxy(ports, judgeAddress, advertisedHost(settings, webhookListen))
+    : undefined;
   const manager = createPlaneManager(ports, client, {
     scripts,
     ...(election === undefined ? {} : { election }),
     work: {
       controllers,
-      connect: connectMemberOverHttp(
-        `lifeboat/${version}`,
-        judgeAddressBy({ allowsLoopback: settings.isOn("allow-loopback-members") }),
-      ),
+      connect: connectMemberOverHttp(`lifeboat/${version}`, judgeAddress),
       interpretation: (shared, { customizations }) =>
         createInterpretation(shared, customizations, scripts),
       instance: hostname(),
     },
     tell: (sentence) => process.stderr.write(`lifeboat: ${sentence}\n`),
+    ...(members === undefined ? {} : { proxy: members }),
     onLeading: (isLeading) => {
       const told = isLeading ? "leading" : "no longer leading: another replica may lead";
       process.stdout.write(`${told}\n`);
@@ -110,7 +113,7 @@ async function manage(settings: Settings): Promise<void> {
       if (traffic !== undefined) process.stdout.write(`${traffic.announcement}\n`);
       const beside = createManager(ports, traffic === undefined ? [] : [traffic.service]);
       await Promise.all([
-        serve({ ports, manager, stopping, health, webhookListen, dns }),
+        serve({ ports, manager, stopping, health, webhookListen, dns, members }),
         beside.run(stopping.signal),
       ]);
     }
@@ -130,37 +133,34 @@ interface Serving {
   readonly health: HealthServer;
   readonly webhookListen: Listen;
   readonly dns: RunningDns | undefined;
+  readonly members: ReplicaProxy | undefined;
 }
 
 /** Runs the replica until it is told to stop, then ends everything in order. */
 async function serve(serving: Serving): Promise<void> {
-  const { ports, manager, stopping, dns } = serving;
+  const { ports, manager, stopping, dns, members } = serving;
   const { signal } = stopping;
   let tls: TlsServer | undefined;
   let opening: Promise<void> = Promise.resolve();
   const failed = new Promise<void>((_resolve, reject) => {
-    manager.onCertificate((pair) => {
-      const material = {
-        certificate: pair.certificate,
-        key: pair.key,
-        clientCa: pair.authority,
-      };
+    manager.onCertificate((material) => {
       if (tls !== undefined) {
         tls.renew(material);
         return;
       }
       tls = webhookServer(serving, material);
       const server = tls;
-      opening = listening(serving.webhookListen, () => server.listen()).then(
-        ({ port }) => announce(serving, port),
-        reject,
-      );
+      opening = listening(serving.webhookListen, () => server.listen()).then(({ port }) => {
+        members?.listens(port);
+        return announce(serving, port);
+      }, reject);
     });
   });
   const names = createManager(ports, dns?.services ?? []).run(signal);
   const running = Promise.all([manager.run(signal), names]);
   await Promise.race([running, failed, aborted(signal)]);
   stopping.waitFor("admission reviews to be answered");
+  members?.close();
   await tls?.close(SHUTDOWN_MS);
   stopping.waitFor("controllers to stop");
   await running;
@@ -185,7 +185,9 @@ function webhookServer(
   { ports, manager, webhookListen }: Serving,
   material: { readonly certificate: string; readonly key: string; readonly clientCa: string },
 ): TlsServer {
+  const { handle: forMembers } = manager;
   const handle: Handle = async (request) => {
+    if (forMembers !== undefined && request.url.startsWith(APIS)) return forMembers(request);
     if (request.method !== "POST" || request.bodyTooLarge === true)
       return plain(request.bodyTooLarge === true ? 413 : 405, "POST an AdmissionReview");
     const path = request.url.split("?", 1)[0] ?? "";
@@ -201,6 +203,7 @@ function webhookServer(
     handle,
     // API servers do not prove who they are to a webhook; what a caller gets is no secret.
     identify: () => undefined,
+    streams: (url) => forMembers !== undefined && isMemberTarget(url),
     metrics: ports.metrics,
     log: ports.log,
     ...material,
@@ -208,6 +211,9 @@ function webhookServer(
     limits: WEBHOOK_LIMITS,
   });
 }
+
+/** Below it the aggregated group is asked for; reviews are not. */
+const APIS = "/apis/";
 
 /** An object and the one before it, each as large as etcd takes them, and what a review adds. */
 const WEBHOOK_LIMITS = {

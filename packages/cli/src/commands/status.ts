@@ -20,6 +20,7 @@ import {
   readSettings as readPublished,
 } from "@lifeboat/controllers/operating";
 import { readServers } from "@lifeboat/dns";
+import { clusterOfRecord, TUNNEL_LABEL } from "@lifeboat/plane";
 import { type Client, type Lease, leases } from "@lifeboat/kit";
 import { wellKnown } from "@lifeboat/core";
 import type { Command } from "commander";
@@ -127,13 +128,28 @@ async function readView(plane: Client, clock: Clock): Promise<StatusView> {
       bindings: await allBindings(plane),
       budget,
       brake: describeBrake(budget),
-      tunnels: readOpenTunnels(metrics),
+      tunnels: readOpenTunnels(metrics) ?? (await recordedTunnels(plane)),
       trafficBrake: describeTrafficBrake(budget),
       nameServers: await readServers(plane),
       ...(settings?.["notify"] === undefined ? {} : { notices: await readNotifications(plane) }),
       probes: failingProbes(metrics, items, settings, clock.now()),
     };
   });
+}
+
+/** Beside a kube-apiserver the replicas record their tunnels; undefined: the person may not read that. */
+async function recordedTunnels(plane: Client): Promise<ReadonlySet<string> | undefined> {
+  const namespace = wellKnown.OWN_NAMESPACE;
+  try {
+    const { items } = await plane.list(leases, {
+      namespace,
+      labelSelector: `${TUNNEL_LABEL}=true`,
+    });
+    return new Set(items.flatMap(({ metadata }) => clusterOfRecord(metadata.name) ?? []));
+  } catch (error) {
+    if (error instanceof Refused) return undefined;
+    throw error;
+  }
 }
 
 /** Empty: the person may not read metrics. */

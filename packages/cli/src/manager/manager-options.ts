@@ -72,7 +72,19 @@ export const managerOptions: readonly OptionDefinition[] = [
     type: "text",
     value: "HOST:PORT",
     default: ":8443",
-    help: "Where admission is served over TLS; port 0 takes a free one",
+    help: "Where admission and the way into members are served over TLS; port 0 takes a free one",
+  },
+  {
+    name: "member-proxy",
+    type: "switch",
+    default: "true",
+    help: "Serve the way into members (proxy.lifeboat.dev) and take the tunnels of pull members",
+  },
+  {
+    name: "advertise-address",
+    type: "text",
+    value: "HOST",
+    help: "Where other replicas reach this one, at the port of --webhook-listen; default the address that it listens on, or the first of the machine",
   },
   {
     name: "health-listen",

@@ -26,18 +26,11 @@ export const webhookCertificates: CertificateMaker = {
     );
     return { certificate, key: pemOf(privateKey) };
   },
-  serving: (by, hosts, from, lifeMs) => {
-    const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    const certificate = makeCertificate(
-      { subject: SERVING_NAME, publicKey, ...validity(from, lifeMs), use: "server", hosts },
-      {
-        name: AUTHORITY_NAME,
-        publicKey: createPublicKey(by.certificate),
-        privateKey: createPrivateKey(by.key),
-      },
-    );
-    return { certificate, key: pemOf(privateKey) };
-  },
+  serving: (by, hosts, from, lifeMs) =>
+    signed(by, { subject: SERVING_NAME, ...validity(from, lifeMs), use: "server", hosts }),
+  client: (by, name, from, lifeMs) =>
+    signed(by, { subject: [["CN", name]], ...validity(from, lifeMs), use: "client", hosts: [] }),
+  fingerprint: (pem) => read(pem)?.fingerprint256.replaceAll(":", "").toLowerCase(),
   notAfter: (pem) => {
     const end = Date.parse(read(pem)?.validTo ?? "");
     return Number.isNaN(end) ? undefined : instantOf(end);
@@ -56,6 +49,21 @@ export const webhookCertificates: CertificateMaker = {
   split: (bundle) =>
     bundle.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [],
 };
+
+type Asked = Omit<Parameters<typeof makeCertificate>[0], "publicKey">;
+
+function signed(by: CertifiedPair, asked: Asked): CertifiedPair {
+  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const certificate = makeCertificate(
+    { ...asked, publicKey },
+    {
+      name: AUTHORITY_NAME,
+      publicKey: createPublicKey(by.certificate),
+      privateKey: createPrivateKey(by.key),
+    },
+  );
+  return { certificate, key: pemOf(privateKey) };
+}
 
 function keyFits({ certificate, key }: CertifiedPair): boolean {
   try {

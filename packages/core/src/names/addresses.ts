@@ -50,6 +50,26 @@ function groupsOf(text: string): readonly number[] | undefined {
   return groups;
 }
 
+/** Whether a text is a network: an address, a slash, and how many bits of it count. */
+export function isNetwork(text: string): boolean {
+  const [address = "", bits = "", ...more] = text.split("/");
+  const bytes = addressBytes(address);
+  const isCount = /^(?:0|[1-9]\d{0,2})$/.test(bits);
+  return bytes !== undefined && more.length === 0 && isCount && Number(bits) <= bytes.length * 8;
+}
+
+/** The name under which an address is looked up; undefined for any other text. */
+export function reverseName(address: string): string | undefined {
+  const bytes = addressBytes(address);
+  if (bytes === undefined) return undefined;
+  if (bytes.length === 4) return `${[...bytes].toReversed().join(".")}.in-addr.arpa`;
+  const digits = [...bytes].flatMap((byte) => [byte >> 4, byte & 15]);
+  return `${digits
+    .toReversed()
+    .map((digit) => digit.toString(16))
+    .join(".")}.ip6.arpa`;
+}
+
 const LABEL = /^[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?$/;
 
 /** Whether a text is one label of a name, in lower case. */

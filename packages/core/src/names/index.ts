@@ -1,4 +1,4 @@
-export { addressBytes, hostNameOf, isLabel, MAX_NAME } from "./addresses.ts";
+export { addressBytes, hostNameOf, isLabel, isNetwork, MAX_NAME } from "./addresses.ts";
 export {
   decideZoneChange,
   REMOVAL_WINDOW_MS,

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { addressBytes, hostNameOf } from "./addresses.ts";
+import { addressBytes, hostNameOf, isNetwork, reverseName } from "./addresses.ts";
 import { decideZoneChange, type ZoneContent } from "./change.ts";
 import { explainName } from "./explain.ts";
 import type { GlobalSet } from "./global-set.ts";
@@ -85,6 +85,31 @@ describe("D28: the names of the example", () => {
     expect(reasons({ services }).get("store-c1-0")).toBe("NoAddress");
     const others = { "store-c1-0": [report("c2", "10.2.0.4")] };
     expect(reasons({ services, reports: others }).get("store-c1-0")).toBe("NoAddress");
+  });
+});
+
+describe("the addresses of members", () => {
+  const back = (address: string, changes: Partial<Example> = {}) =>
+    content(changes).names.reverse.find(({ name }) => name === reverseName(address))?.records;
+
+  it("lead back to the pod, of both families, and to each of several that share one", () => {
+    const to = (pod: string) => ({ type: "PTR", target: `${pod}.etcd.mynamespace.${APEX}` });
+    expect(back("192.0.2.6")).toEqual([to("store-c2-1")]);
+    const shared = balanced({ ip: "192.0.2.99" }, { ip: "2001:db8::1" });
+    const services = { "store-c1-0": shared, "store-c3-2": shared };
+    for (const address of ["192.0.2.99", "2001:db8:0::1"])
+      expect(back(address, { services })).toEqual([to("store-c1-0"), to("store-c3-2")]);
+    expect(content().names.reverse).toHaveLength(11);
+  });
+
+  it("of members that are not listed lead nowhere", () => {
+    const clusters = { c1: "NotReady", c2: "Ready", c3: "Ready" } as const;
+    expect(back("192.0.2.1", { clusters })).toBeUndefined();
+    expect(content({ clusters }).names.reverse).toHaveLength(7);
+  });
+
+  it("are no names of the zone: a change that removes most names is counted without them", () => {
+    expect(content().names.owners.some(({ name }) => name.endsWith(".arpa"))).toBe(false);
   });
 });
 
@@ -277,6 +302,27 @@ describe("addresses", () => {
     expect(addressBytes(text)).toBeUndefined();
   });
 
+  it.each([
+    ["192.0.2.6", "6.2.0.192.in-addr.arpa"],
+    ["2001:db8::a", `a.${"0.".repeat(23)}8.b.d.0.1.0.0.2.ip6.arpa`],
+    ["lb.example", undefined],
+  ])("%s is looked up under %s", (address, name) => {
+    expect(reverseName(address)).toBe(name);
+  });
+
+  it.each([
+    ["192.0.2.0/24", true],
+    ["2001:db8::/128", true],
+    ["0.0.0.0/0", true],
+    ["192.0.2.0/33", false],
+    ["192.0.2.0", false],
+    ["192.0.2.0/24/1", false],
+    ["192.0.2.0/024", false],
+    ["x {\n}/8", false],
+  ])("%o is a network: %s", (text, expected) => {
+    expect(isNetwork(text)).toBe(expected);
+  });
+
   it("host names are lower case and whole", () => {
     expect(hostNameOf("A.B.")).toBe("a.b");
     expect(hostNameOf("a..b")).toBeUndefined();
@@ -288,6 +334,7 @@ describe("the stanza of a member", () => {
   const view = {
     ...EXAMPLE_ZONE,
     servers: ["192.0.2.53"],
+    reverse: [],
     clusterDomain: "example.com",
     local: [],
   };
@@ -297,6 +344,13 @@ describe("the stanza of a member", () => {
     expect(text).toContain(`${APEX}:53 {`);
     expect(text).toContain(`forward ${APEX} 192.0.2.53`);
     expect(text).not.toContain("rewrite");
+  });
+
+  it("looks addresses up only in the networks that it is given", () => {
+    expect(coreDnsStanza(view)).not.toContain("forward .");
+    const text = coreDnsStanza({ ...view, reverse: ["192.0.2.0/24", "2001:db8::/64"] });
+    expect(text.match(/forward \. 192\.0\.2\.53/g)).toHaveLength(2);
+    expect(text).toContain("192.0.2.0/24:53 {");
   });
 
   it("answers names of sets without global names from the member", () => {

@@ -7,10 +7,12 @@
  * 2. Targets are always `<pod>.<service>.<ns>`. That name and `<pod>.<ns>` have the member's addresses, or a CNAME where its load
  *    balancer has only a host name.
  * 3. A member that is not listed keeps its two names, with a TXT record that gives the reason: its identity has not gone.
- * 4. Where two things have one name the Service wins, then the set, then the pod; what lost is reported as a clash.
+ * 4. The address of a listed member leads back to `<pod>.<service>.<ns>` by a PTR record. Such a name lies outside the zone: what is
+ *    not a member's address is not ours to answer.
+ * 5. Where two things have one name the Service wins, then the set, then the pod; what lost is reported as a clash.
  */
 import { compareText } from "../fields.ts";
-import { addressBytes, isLabel, MAX_NAME } from "./addresses.ts";
+import { addressBytes, isLabel, MAX_NAME, reverseName } from "./addresses.ts";
 import type { GlobalMember, GlobalPort, GlobalSet } from "./global-set.ts";
 import { listingReasons } from "./reasons.ts";
 
@@ -23,7 +25,7 @@ export type NameRecord =
       readonly port: number;
       readonly target: string;
     }
-  | { readonly type: "CNAME"; readonly target: string }
+  | { readonly type: "CNAME" | "PTR"; readonly target: string }
   | { readonly type: "TXT"; readonly text: string };
 
 /** One name in lower case, without a dot at its end, and its records. */
@@ -44,6 +46,8 @@ export interface ZoneNames {
   /** `<federation>.svc.<zone>`. */
   readonly apex: string;
   readonly owners: readonly OwnedRecords[];
+  /** What the addresses of listed members lead back to, under `in-addr.arpa` and `ip6.arpa`. */
+  readonly reverse: readonly OwnedRecords[];
   readonly clashes: readonly NameClash[];
   /** Names that are longer than DNS allows, and are left out. */
   readonly tooLong: readonly string[];
@@ -114,7 +118,30 @@ export function zoneNames(sets: readonly GlobalSet[], settings: ZoneSettings): Z
       claims.claim(targetOf(set, member, apex), holder, records);
       claims.claim(`${member.pod}.${set.namespace}.${apex}`, holder, records);
     }
-  return { apex, owners: claims.owners(), clashes: claims.clashes, tooLong: claims.tooLong };
+  const { clashes, tooLong } = claims;
+  return { apex, owners: claims.owners(), reverse: reversed(sets, apex), clashes, tooLong };
+}
+
+/** Members that share an address are all named. */
+function reversed(sets: readonly GlobalSet[], apex: string): readonly OwnedRecords[] {
+  const found = new Map<string, Set<string>>();
+  for (const set of sets)
+    for (const member of set.members) {
+      const target = targetOf(set, member, apex);
+      if (!member.listed || target.length > MAX_NAME) continue;
+      for (const address of member.addresses) {
+        const name = reverseName(address);
+        if (name === undefined) continue;
+        const targets = found.get(name) ?? new Set();
+        found.set(name, targets.add(target));
+      }
+    }
+  return [...found]
+    .map(([name, targets]) => ({
+      name,
+      records: [...targets].sort(compareText).map((target) => ({ type: "PTR" as const, target })),
+    }))
+    .sort((a, b) => compareText(a.name, b.name));
 }
 
 /** The names of one set that another thing of its namespace has (D28). They do not depend on the zone. */

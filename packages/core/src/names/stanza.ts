@@ -4,12 +4,15 @@
  * 1. Only `<federation>.svc.<zone>` is forwarded: the cluster's own names never leave it.
  * 2. Names of sets without global identities are rewritten to the cluster's own names and answered there, as the cluster
  *    would answer them without the federation.
+ * 3. Addresses are looked up by the federation's servers only in networks that an operator names: the others are the cluster's.
  */
 import { apexOf, type ZoneSettings } from "./records.ts";
 
 export interface StanzaView extends ZoneSettings {
   /** Where servers of the federation's zone answer: `address` or `address:port`. */
   readonly servers: readonly string[];
+  /** Networks whose addresses are looked up there, too. */
+  readonly reverse: readonly string[];
   /** The member's own domain. */
   readonly clusterDomain: string;
   /** Namespaces and names of governing Services, and sets, of federated sets without global names. */
@@ -17,7 +20,7 @@ export interface StanzaView extends ZoneSettings {
 }
 
 export function coreDnsStanza(view: StanzaView): string {
-  const { servers, clusterDomain, local } = view;
+  const { servers, reverse, clusterDomain, local } = view;
   const apex = apexOf(view);
   const rewrites = local.flatMap(({ namespace, service }) => {
     const pattern = `(.*\\.)?${escaped(`${service}.${namespace}.${apex}`)}\\.?`;
@@ -40,6 +43,13 @@ export function coreDnsStanza(view: StanzaView): string {
     ...own,
     `    cache 5`,
     `}`,
+    ...reverse.flatMap((network) => [
+      `${network}:53 {`,
+      `    errors`,
+      `    forward . ${servers.join(" ")}`,
+      `    cache 5`,
+      `}`,
+    ]),
     ``,
   ].join("\n");
 }

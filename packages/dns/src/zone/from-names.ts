@@ -33,6 +33,7 @@ export function zoneFrom(names: ZoneNames, settings: ServedSettings): Zone {
     ttl,
     nameServers: nameServers.map(({ name }) => name),
     names: [...owners, ...servers.filter(({ name }) => !taken.has(name))],
+    reverse: names.reverse.map(({ name, records }) => ({ name, records: records.flatMap(dataOf) })),
   });
 }
 
@@ -54,7 +55,8 @@ function dataOf(record: NameRecord): readonly RecordData[] {
     case "SRV":
       return [{ ...record, type: TYPES.SRV, target: wireName(record.target) }];
     case "CNAME":
-      return [{ type: TYPES.CNAME, target: wireName(record.target) }];
+    case "PTR":
+      return [{ type: TYPES[record.type], target: wireName(record.target) }];
     case "TXT":
       return [{ type: TYPES.TXT, texts: [TEXT.encode(record.text).subarray(0, MAX_TEXT)] }];
   }

@@ -3,7 +3,9 @@
  *
  * 1. A lookup costs one hash of the name, whatever the size of the zone.
  * 2. Parents of names exist (empty non-terminals): they answer without data, not with "no such name".
- * 3. What a name answers to a type is written once, with names compressed, and put behind every question that has the same name.
+ * 3. Names of addresses (`in-addr.arpa`, `ip6.arpa`) lie outside the zone: they are found one by one, have no parents, and are not
+ *    part of a transfer.
+ * 4. What a name answers to a type is written once, with names compressed, and put behind every question that has the same name.
  */
 import { HEADER_BYTES, TYPES } from "../wire/constants.ts";
 import { hashName, matchesName, wireName } from "../wire/names.ts";
@@ -23,6 +25,8 @@ export interface ZoneOptions {
   /** The names of the servers; those inside the zone have their addresses among `names`. */
   readonly nameServers: readonly string[];
   readonly names: readonly ZoneName[];
+  /** The names of addresses. */
+  readonly reverse?: readonly ZoneName[];
 }
 
 export interface ZoneNode {
@@ -53,10 +57,11 @@ export class Zone {
   readonly soa: RecordData & { readonly type: typeof TYPES.SOA };
   readonly #nodes = new Map<number, ZoneNode[]>();
   readonly #all: ZoneNode[] = [];
+  readonly #reverse = new Map<number, ZoneNode[]>();
   /** By the length of the question's name. */
   readonly #negative: (Sections | undefined)[] = [];
 
-  constructor({ apex, serial, ttl, nameServers, names }: ZoneOptions) {
+  constructor({ apex, serial, ttl, nameServers, names, reverse = [] }: ZoneOptions) {
     this.apex = wireName(apex);
     this.serial = serial;
     this.ttl = ttl;
@@ -72,6 +77,8 @@ export class Zone {
     const ownRecords = servers.map((target) => ({ type: TYPES.NS, target }));
     this.#put(this.apex, [this.soa, ...ownRecords]);
     for (const { name, records } of names) this.#put(wireName(name), unique(records));
+    for (const { name, records } of reverse)
+      keepNode(this.#reverse, wireName(name), unique(records));
     const named = this.#all.length;
     for (let at = 0; at < named; at += 1) this.#putParents((this.#all[at] as ZoneNode).name);
   }
@@ -93,11 +100,12 @@ export class Zone {
   }
 
   find(message: Uint8Array, start: number, end: number): ZoneNode | undefined {
-    const bucket = this.#nodes.get(hashName(message, start, end));
-    if (bucket === undefined) return undefined;
-    for (const node of bucket)
-      if (node.name.length === end - start && matchesName(node.name, message, start)) return node;
-    return undefined;
+    return findNode(this.#nodes, message, start, end);
+  }
+
+  /** The name of a member's address; undefined: the name is none. */
+  findReverse(message: Uint8Array, start: number, end: number): ZoneNode | undefined {
+    return findNode(this.#reverse, message, start, end);
   }
 
   /** What a node answers to a type; undefined: it exists without data of that type. */
@@ -144,12 +152,7 @@ export class Zone {
   }
 
   #put(name: Uint8Array, records: readonly RecordData[]): void {
-    const hash = hashName(name, 0, name.length);
-    const bucket = this.#nodes.get(hash);
-    const node = { name, records, written: new Map() };
-    if (bucket === undefined) this.#nodes.set(hash, [node]);
-    else bucket.push(node);
-    this.#all.push(node);
+    this.#all.push(keepNode(this.#nodes, name, records));
   }
 
   #putParents(name: Uint8Array): void {
@@ -160,6 +163,30 @@ export class Zone {
       parent = parent.subarray((parent[0] ?? 0) + 1);
     }
   }
+}
+
+type Nodes = Map<number, ZoneNode[]>;
+
+function findNode(
+  nodes: Nodes,
+  message: Uint8Array,
+  start: number,
+  end: number,
+): ZoneNode | undefined {
+  const bucket = nodes.get(hashName(message, start, end));
+  if (bucket === undefined) return undefined;
+  for (const node of bucket)
+    if (node.name.length === end - start && matchesName(node.name, message, start)) return node;
+  return undefined;
+}
+
+function keepNode(nodes: Nodes, name: Uint8Array, records: readonly RecordData[]): ZoneNode {
+  const hash = hashName(name, 0, name.length);
+  const bucket = nodes.get(hash);
+  const node = { name, records, written: new Map() };
+  if (bucket === undefined) nodes.set(hash, [node]);
+  else bucket.push(node);
+  return node;
 }
 
 /** A secondary is told of changes; these times matter when that fails. */

@@ -9,15 +9,18 @@
 import {
   type AnyObject,
   clusters,
+  configMaps,
   customResourceDefinitions,
   isRefused,
   keyOf,
   orNothing,
   qualifiedName,
-  type Resource,
 } from "@lifeboat/api";
 import { type Clock, sleep } from "@lifeboat/base";
 import type { Client } from "@lifeboat/kit";
+import { FRONT_CONFIG, frontRules } from "../aggregated/follow-front.ts";
+import { apiServices } from "../webhook/resources.ts";
+import { aggregationProblem } from "./aggregation.ts";
 import { differences, isNewer, mergedObject } from "./merge.ts";
 import {
   type InstalledObject,
@@ -43,21 +46,37 @@ export interface InstallStep {
   readonly differences: readonly string[];
 }
 
-/** Installs; tells each step as it is done. */
+/** Installs; tells each step as it is done. Answers what was left out and why, one sentence each. */
 export async function installPlane(
   clock: Clock,
   client: Client,
   request: InstallRequest,
   tell: (step: InstallStep) => void,
-): Promise<void> {
+): Promise<readonly string[]> {
   const isAggregated = await hasAggregatedClusters(client);
-  const objects = installedObjects(request).filter(
+  const wantsProxy = request.memberProxy ?? true;
+  const noProxy = wantsProxy ? await proxyProblem(client, request) : undefined;
+  const memberProxy = wantsProxy && noProxy === undefined;
+  const objects = installedObjects({ ...request, memberProxy }).filter(
     ({ object }) => !isAggregated || object.metadata.name !== CLUSTERS_CRD,
   );
   const found = await Promise.all(objects.map((one) => find(client, one)));
   if (!request.force) refuseOthers(objects, found, labelValue(request.version));
   for (const one of objects) tell(await put(client, one, request.dryRun));
   if (!request.dryRun) await untilServed(clock, client, objects);
+  return noProxy === undefined
+    ? []
+    : [`the way into members (get, logs and exec with -C) is not installed: ${noProxy}`];
+}
+
+/** Why the API server cannot pass requests for members on to the manager; undefined: it can. */
+async function proxyProblem(
+  client: Client,
+  { webhook }: InstallRequest,
+): Promise<string | undefined> {
+  if (frontRules(await orNothing(client.get(configMaps, FRONT_CONFIG))) === undefined)
+    return "the API server aggregates no others (kube-apiserver --requestheader-client-ca-file, --proxy-client-cert-file)";
+  return aggregationProblem(webhook);
 }
 
 const CLUSTERS_CRD = qualifiedName(clusters);
@@ -66,16 +85,8 @@ const CLUSTERS_CRD = qualifiedName(clusters);
 export async function hasAggregatedClusters(client: Client): Promise<boolean> {
   const name = `${clusters.version}.${clusters.group}`;
   const found = await orNothing(client.get(apiServices, { namespace: "", name }));
-  return (found?.["spec"] as { readonly service?: unknown } | undefined)?.service !== undefined;
+  return found?.spec?.service !== undefined;
 }
-
-const apiServices: Resource = {
-  group: "apiregistration.k8s.io",
-  version: "v1",
-  plural: "apiservices",
-  kind: "APIService",
-  namespaced: false,
-};
 
 function refuseOthers(
   objects: readonly InstalledObject[],

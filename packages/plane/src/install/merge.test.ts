@@ -1,6 +1,7 @@
 import type { AnyObject } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { differences, isNewer, mergedObject } from "./merge.ts";
+import { aggregationProblem } from "./aggregation.ts";
 import { installedObjects } from "./objects.ts";
 
 const found = {
@@ -84,10 +85,43 @@ describe("what is installed", () => {
     expect(kinds.indexOf("ServiceAccount")).toBeGreaterThan(
       kinds.lastIndexOf("CustomResourceDefinition"),
     );
-    expect(kinds.slice(-2)).toEqual([
+    expect(kinds.slice(-3)).toEqual([
       "MutatingWebhookConfiguration",
       "ValidatingWebhookConfiguration",
+      "APIService",
     ]);
+  });
+
+  it("lets the API server reach the managers by a Service, wherever they are", () => {
+    const url = "https://managers.example.com:8443";
+    const found = (webhook: { url?: string }, kind: string) =>
+      installedObjects({ version: "1", webhook }).find(({ resource }) => resource.kind === kind)
+        ?.object["spec"];
+    expect(found({ url }, "Service")).toEqual({
+      type: "ExternalName",
+      externalName: "managers.example.com",
+    });
+    const service = { namespace: "lifeboat-system", name: "lifeboat-webhook" };
+    expect(found({ url }, "APIService")).toMatchObject({ service: { ...service, port: 8443 } });
+    expect(found({}, "APIService")).toMatchObject({ service: { ...service, port: 443 } });
+    const without = installedObjects({ version: "1", webhook: { url }, memberProxy: false });
+    expect(without.some(({ resource }) => resource.kind.endsWith("Service"))).toBe(false);
+    expect(aggregationProblem({ url })).toBeUndefined();
+    expect(aggregationProblem({ url: "https://[::1]:8443" })).toContain("IPv6");
+    expect(aggregationProblem({ url: "https://h/lifeboat" })).toContain("path");
+  });
+
+  it("keeps the bundle that the manager has written", () => {
+    const [wanted] = objects.filter(({ resource }) => resource.kind === "APIService");
+    const object = wanted?.object as AnyObject;
+    const found = {
+      ...object,
+      spec: { ...(object["spec"] as object), caBundle: "B", version: "0" },
+    };
+    expect(mergedObject(found as unknown as AnyObject, object)["spec"]).toEqual({
+      ...(object["spec"] as object),
+      caBundle: "B",
+    });
   });
 
   it("bears its version as a label may hold it", () => {
@@ -95,7 +129,7 @@ describe("what is installed", () => {
       expect(object.metadata.labels?.["app.kubernetes.io/version"]).toBe("1.2.3_abc");
   });
 
-  it("gives no right to widen rights, and deletes only our own kinds and namespaces", () => {
+  it("gives no right to widen rights, and deletes only our own kinds, Leases and namespaces", () => {
     const roles = objects.filter(({ resource }) => resource.kind.endsWith("Role"));
     const rules = roles.flatMap(
       ({ object }) =>
@@ -110,7 +144,7 @@ describe("what is installed", () => {
     for (const { apiGroups, resources } of deleting)
       expect(
         apiGroups.every((group) => /karmada\.io$|lifeboat\.dev$/.test(group)) ||
-          resources.join() === "namespaces",
+          ["namespaces", "leases"].includes(resources.join()),
       ).toBe(true);
   });
 

@@ -2,7 +2,7 @@
  * How an object that is there is brought in line with the one that is installed, and what differs. Pure.
  *
  * 1. Labels and annotations of others stay. Every other field that is installed is replaced whole.
- * 2. The bundle of a webhook stays: the manager writes it.
+ * 2. The bundle of a webhook and of an APIService stays: the manager writes it.
  */
 import { type AnyObject, equalJson, isJsonObject, type New } from "@lifeboat/api";
 import type { Webhook } from "../webhook/resources.ts";
@@ -12,11 +12,17 @@ export function mergedObject(found: AnyObject, wanted: New<AnyObject>): AnyObjec
   const merged: Record<string, unknown> = { ...found, ...fields };
   if (Array.isArray(fields["webhooks"]))
     merged["webhooks"] = keepBundles(fields["webhooks"] as readonly Webhook[], found);
+  if (found.kind === "APIService") merged["spec"] = keepBundle(fields["spec"], found["spec"]);
   merged["metadata"] = {
     ...found.metadata,
     labels: { ...found.metadata.labels, ...metadata.labels },
   };
   return merged as unknown as AnyObject;
+}
+
+function keepBundle(wanted: unknown, found: unknown): unknown {
+  const caBundle = isJsonObject(found) ? found["caBundle"] : undefined;
+  return isJsonObject(wanted) && caBundle !== undefined ? { ...wanted, caBundle } : wanted;
 }
 
 function keepBundles(wanted: readonly Webhook[], found: AnyObject): readonly Webhook[] {

@@ -16,8 +16,14 @@ import {
   serviceAccounts,
   services,
 } from "@lifeboat/api";
-import { SYSTEM_NAMESPACE, WEBHOOK_SERVICE, WEBHOOKS_NAME } from "../webhook/resources.ts";
+import {
+  PROXY_API_SERVICE,
+  SYSTEM_NAMESPACE,
+  WEBHOOK_SERVICE,
+  WEBHOOKS_NAME,
+} from "../webhook/resources.ts";
 import { GATEWAY_OWN_RULES, GATEWAY_RULES } from "../plane-rights.ts";
+import { apiServiceResource, apiServiceSpec, externalServiceSpec } from "./aggregation.ts";
 import { managerClusterRules, managerSystemRules } from "./rights.ts";
 import { configurationResources, type WebhookPlace, webhooksOf } from "./webhooks.ts";
 
@@ -32,6 +38,8 @@ export interface InstallOptions {
   /** Of Lifeboat itself. */
   readonly version: string;
   readonly webhook: WebhookPlace;
+  /** Whether the API server passes requests for members on to the manager; absent: it does, where it can. */
+  readonly memberProxy?: boolean;
 }
 
 /** Tell what was installed by Lifeboat, and by which version. */
@@ -47,7 +55,11 @@ const WEBHOOK_PORT = 8443;
 
 const rbac = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
 
-export function installedObjects({ version, webhook }: InstallOptions): readonly InstalledObject[] {
+export function installedObjects({
+  version,
+  webhook,
+  memberProxy = true,
+}: InstallOptions): readonly InstalledObject[] {
   const labels = { [MANAGED_BY]: MANAGER_NAME, [VERSION_LABEL]: labelValue(version) };
   const make = (
     resource: Resource,
@@ -100,6 +112,9 @@ export function installedObjects({ version, webhook }: InstallOptions): readonly
     make(clusterRoleBindings, GATEWAY_ACCOUNT, gatewayBound("ClusterRole")),
     make(roles, GATEWAY_ACCOUNT, { rules: [...GATEWAY_OWN_RULES] }),
     make(roleBindings, GATEWAY_ACCOUNT, gatewayBound("Role")),
+    ...(webhook.url !== undefined && memberProxy
+      ? [make(services, WEBHOOK_SERVICE, { spec: externalServiceSpec(webhook.url) })]
+      : []),
     ...(webhook.url === undefined
       ? [
           make(services, WEBHOOK_SERVICE, {
@@ -112,6 +127,9 @@ export function installedObjects({ version, webhook }: InstallOptions): readonly
       : []),
     make(configurationResources.mutating, WEBHOOKS_NAME, { webhooks: [...mutating] }),
     make(configurationResources.validating, WEBHOOKS_NAME, { webhooks: [...validating] }),
+    ...(memberProxy
+      ? [make(apiServiceResource, PROXY_API_SERVICE, { spec: apiServiceSpec(webhook) })]
+      : []),
   ];
 }
 

@@ -6,6 +6,7 @@
  * and has neither `escalate`, `bind` nor `impersonate`, so that no role can be widened through it.
  */
 import { controlPlaneKinds, type JsonObject } from "@lifeboat/api";
+import { apiServices, PROXY_API_SERVICE } from "../webhook/resources.ts";
 
 export interface PolicyRule extends JsonObject {
   readonly apiGroups: readonly string[];
@@ -30,16 +31,28 @@ export function managerClusterRules(webhooks: string): readonly PolicyRule[] {
       resourceNames: [webhooks],
       verbs: ["update"],
     },
+    {
+      apiGroups: [apiServices.group],
+      resources: [apiServices.plural],
+      resourceNames: [PROXY_API_SERVICE],
+      verbs: ["update"],
+    },
+    // Whether the user of a request that the API server passes on may do that.
+    {
+      apiGroups: ["authorization.k8s.io"],
+      resources: ["subjectaccessreviews"],
+      verbs: ["create"],
+    },
   ];
 }
 
-/** In the namespace of the control plane itself: its Lease, its settings, the webhook's certificate. */
+/** In the namespace of the control plane itself: its Leases, those of tunnels included, its settings, the webhook's certificate. */
 export function managerSystemRules(): readonly PolicyRule[] {
   return [
     {
       apiGroups: ["coordination.k8s.io"],
       resources: ["leases"],
-      verbs: ["get", "create", "update"],
+      verbs: ["get", "create", "update", "delete"],
     },
     { apiGroups: [""], resources: ["configmaps", "secrets"], verbs: ["get", "create", "update"] },
   ];

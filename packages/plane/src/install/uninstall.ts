@@ -18,7 +18,8 @@ import {
 import { type Clock, parseTime } from "@lifeboat/base";
 import { type Client, leases } from "@lifeboat/kit";
 import { MANAGER_LEASE } from "../manager.ts";
-import { CERTIFICATE_SECRET, secretResource } from "../webhook/resources.ts";
+import { TUNNEL_LABEL } from "../aggregated/tunnel-record.ts";
+import { CERTIFICATE_SECRET, secretResource, SYSTEM_NAMESPACE } from "../webhook/resources.ts";
 import { subjectOf } from "./install.ts";
 import { type InstalledObject, installedObjects } from "./objects.ts";
 import { InstallRefused } from "./refusal.ts";
@@ -80,12 +81,17 @@ export async function uninstallPlane(
   }
   await removeIfThere(() => client.delete(secretResource, CERTIFICATE_SECRET));
   await removeIfThere(() => client.delete(leases, MANAGER_LEASE));
+  const { items } = await client.list(leases, {
+    namespace: SYSTEM_NAMESPACE,
+    labelSelector: `${TUNNEL_LABEL}=true`,
+  });
+  for (const record of items) await removeIfThere(() => client.delete(leases, keyOf(record)));
 }
 
 /** Rights first, then what asks the webhook, then the rest, the kinds last. */
 function rankOf({ resource }: InstalledObject): number {
   if (resource.kind.endsWith("RoleBinding")) return 0;
-  if (resource.kind.endsWith("WebhookConfiguration")) return 1;
+  if (resource.kind.endsWith("WebhookConfiguration") || resource.kind === "APIService") return 1;
   return resource.plural === customResourceDefinitions.plural ? 3 : 2;
 }
 

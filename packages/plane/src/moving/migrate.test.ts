@@ -51,7 +51,7 @@ async function until<T>(working: Promise<T>): Promise<T> {
   return noted;
 }
 
-function install(world: World): Promise<void> {
+function install(world: World): Promise<unknown> {
   const request = {
     version: "1.0.0",
     webhook: { url: "https://127.0.0.1:9" },

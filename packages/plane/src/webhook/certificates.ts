@@ -24,8 +24,11 @@ import {
   type ServingFacts,
 } from "./certificate-plan.ts";
 import {
+  type ApiService,
+  apiServices,
   CERTIFICATE_SECRET,
   mutatingConfigurations,
+  PROXY_API_SERVICE,
   type SecretObject,
   secretResource,
   validatingConfigurations,
@@ -54,18 +57,28 @@ export interface CertificateMaker {
   keyFits(pair: CertifiedPair): boolean;
   isSignedBy(certificate: string, authority: string): boolean;
   covers(certificate: string, host: string): boolean;
+  /** For a client of this name. */
+  client(by: CertifiedPair, name: string, from: Instant, lifeMs: number): CertifiedPair;
+  /** SHA-256 of the certificate, lower case and hexadecimal; undefined: it cannot be read. */
+  fingerprint(pem: string): string | undefined;
   /** The certificates of a bundle, each as PEM. */
   split(bundle: string): readonly string[];
 }
 
-/** What every replica follows: the Secret and the two configurations. */
+/** What every replica follows: the Secret, the two configurations, and the APIService of the proxy. */
 export interface WebhookObjects {
   readonly secret: Informer<SecretObject>;
   readonly mutating: Informer<WebhookConfiguration>;
   readonly validating: Informer<WebhookConfiguration>;
+  /** Absent: this replica serves no proxy. */
+  readonly apiService?: Informer<ApiService>;
 }
 
-export function followWebhook(ports: KitPorts, client: Client): WebhookObjects {
+export function followWebhook(
+  ports: KitPorts,
+  client: Client,
+  options: { readonly servesProxy: boolean },
+): WebhookObjects {
   const { namespace, name } = CERTIFICATE_SECRET;
   const fieldSelector = `metadata.name=${WEBHOOKS_NAME}`;
   return {
@@ -75,6 +88,13 @@ export function followWebhook(ports: KitPorts, client: Client): WebhookObjects {
     }),
     mutating: new Informer(ports, client, mutatingConfigurations, { fieldSelector }),
     validating: new Informer(ports, client, validatingConfigurations, { fieldSelector }),
+    ...(options.servesProxy
+      ? {
+          apiService: new Informer(ports, client, apiServices, {
+            fieldSelector: `metadata.name=${PROXY_API_SERVICE}`,
+          }),
+        }
+      : {}),
   };
 }
 
@@ -88,6 +108,17 @@ export function servingPair(
   return certificate === "" || key === "" || authority === ""
     ? undefined
     : { certificate, key, authority };
+}
+
+/** The newest authority with its key, and the whole bundle; undefined: nothing yet. */
+export function ownAuthority(
+  secret: SecretObject | undefined,
+  maker: CertificateMaker,
+): (CertifiedPair & { readonly bundle: string }) | undefined {
+  const bundle = textOf(secret, "ca.crt");
+  const [certificate = ""] = maker.split(bundle);
+  const pair = { certificate, key: textOf(secret, "ca.key") };
+  return maker.keyFits(pair) ? { ...pair, bundle } : undefined;
 }
 
 /** Resolves with true once there is a certificate to serve with, and every configuration trusts it. */
@@ -108,9 +139,9 @@ export function isServed(objects: WebhookObjects, maker: CertificateMaker): bool
   const pair = servingPair(objects.secret.get(CERTIFICATE_SECRET));
   const configurations = configurationsOf(objects);
   if (pair === undefined || configurations.length < 2) return false;
-  return configurations
-    .flatMap(bundlesOf)
-    .every((bundle) => maker.split(bundle).some((ca) => maker.isSignedBy(pair.certificate, ca)));
+  return allBundles(objects, configurations).every((bundle) =>
+    maker.split(bundle).some((ca) => maker.isSignedBy(pair.certificate, ca)),
+  );
 }
 
 /** The leader's part. `client` writes; it is fenced. */
@@ -128,6 +159,7 @@ export function createWebhookCertificates(
       watching(objects.secret, key),
       watching(objects.mutating, key),
       watching(objects.validating, key),
+      ...(objects.apiService === undefined ? [] : [watching(objects.apiService, key)]),
     ],
     reconcile: (_key, signal) => look(ports, client, objects, maker, signal),
   });
@@ -146,7 +178,7 @@ async function look(
   const secret = objects.secret.get(CERTIFICATE_SECRET);
   const hosts = webhookHosts(configurations);
   const now = clock.now();
-  const bundles = configurations.flatMap(bundlesOf);
+  const bundles = allBundles(objects, configurations);
   const plan = decideWebhookCertificate({ ...factsOf(secret, hosts, maker), bundles }, now);
   let bundle = bundleOf(plan.keep);
   if (plan.make !== undefined) {
@@ -159,6 +191,7 @@ async function look(
   if (plan.writeBundles) {
     await writeBundle(client, mutatingConfigurations, objects.mutating, bundle, signal);
     await writeBundle(client, validatingConfigurations, objects.validating, bundle, signal);
+    await writeServiceBundle(client, objects.apiService?.list() ?? [], bundle, signal);
   }
   return plan.checkAgainAt === undefined ? done : checkAgainAt(plan.checkAgainAt);
 }
@@ -253,6 +286,27 @@ async function writeBundle(
   }));
   if (equalJson(webhooks, found.webhooks ?? [])) return;
   await client.update(resource, { ...found, webhooks }, { signal });
+}
+
+async function writeServiceBundle(
+  client: Client,
+  found: readonly ApiService[],
+  bundle: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const caBundle = btoa(bundle);
+  for (const one of found)
+    if (one.spec?.caBundle !== caBundle)
+      await client.update(apiServices, { ...one, spec: { ...one.spec, caBundle } }, { signal });
+}
+
+/** The bundle of everything that has to trust the certificate, as PEM. */
+function allBundles(
+  { apiService }: WebhookObjects,
+  configurations: readonly WebhookConfiguration[],
+): readonly string[] {
+  const services = (apiService?.list() ?? []).map(({ spec }) => fromBase64(spec?.caBundle ?? ""));
+  return [...configurations.flatMap(bundlesOf), ...services];
 }
 
 function configurationsOf({

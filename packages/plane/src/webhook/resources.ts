@@ -63,7 +63,29 @@ export const validatingConfigurations: Resource<WebhookConfiguration> = {
   kind: "ValidatingWebhookConfiguration",
 };
 
-/** The names under which the API server asks, from the configurations themselves. */
+export interface ApiService extends KubeObject {
+  readonly spec?: {
+    readonly caBundle?: string;
+    readonly service?: { readonly namespace: string; readonly name: string };
+    readonly [field: string]: Json | undefined;
+  };
+}
+
+export const apiServices: Resource<ApiService> = {
+  group: "apiregistration.k8s.io",
+  version: "v1",
+  plural: "apiservices",
+  kind: "APIService",
+  namespaced: false,
+};
+
+/** By which the API server passes requests for `proxy.lifeboat.dev` on to the replicas. */
+export const PROXY_API_SERVICE = "v1alpha1.proxy.lifeboat.dev";
+
+/** What the API server checks the certificate of the Service for, wherever the Service leads. */
+export const SERVICE_HOST = `${WEBHOOK_SERVICE}.${SYSTEM_NAMESPACE}.svc`;
+
+/** The names under which the API server and other replicas ask, from the configurations themselves. */
 export function webhookHosts(configurations: readonly WebhookConfiguration[]): readonly string[] {
   const hosts = configurations.flatMap(({ webhooks = [] }) =>
     webhooks.flatMap(({ clientConfig: { url, service } }) => {
@@ -71,7 +93,7 @@ export function webhookHosts(configurations: readonly WebhookConfiguration[]): r
       return url !== undefined && URL.canParse(url) ? [hostOf(new URL(url))] : [];
     }),
   );
-  return [...new Set(hosts)];
+  return [...new Set([...hosts, SERVICE_HOST])];
 }
 
 /** Without the brackets of an IPv6 address. */

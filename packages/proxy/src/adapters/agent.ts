@@ -128,7 +128,7 @@ class AgentTunnel {
     const credential = await plane.credentials.current();
     const { agent, release } = this.#planePool.lease(credential);
     const url = new URL(plane.server);
-    const path = `/apis/proxy.lifeboat.dev/v1alpha1/clusters/${encodeURIComponent(cluster)}/tunnel${query}`;
+    const path = `/apis/proxy.lifeboat.dev/v1alpha1/clusters/${encodeURIComponent(cluster)}/attach${query}`;
     try {
       return await new Promise<Duplex>((resolve, reject) => {
         const request = (url.protocol === "https:" ? https : http).request({

@@ -7,6 +7,8 @@
  * 2. What a member answers is hostile: a redirect, a refused credential or a change of protocol that was not asked for ends
  *    here with a sentence.
  * 3. Each request holds its place until its stream or its connection is over, however that happens.
+ * 4. A tunnel ends at one replica of the control plane. The others pass requests for its cluster on to that one, once:
+ *    what was passed on is never passed on again.
  */
 import type { Readable } from "node:stream";
 import { badRequest, failure, Refused } from "@lifeboat/api";
@@ -17,6 +19,7 @@ import {
   impersonation,
   impersonationProblem,
   isKnownUpgrade,
+  namedToPeer,
   passedToCaller,
   passedToMember,
   upgradeHeaders,
@@ -25,11 +28,12 @@ import {
 import { DEFAULT_PROXY_LIMITS, ProxyInFlight, type ProxyLimits } from "../in-flight.ts";
 import { createProxyMetrics, type ProxyMetrics } from "../metrics.ts";
 import { badAnswer, noAnswerInTime, noSuchCluster, noWay } from "../refusals.ts";
-import type { MemberRoutes, Outgoing, PushAccess } from "../routes.ts";
+import type { MemberRoutes, Outgoing, PeerAccess, PeerOf, PushAccess } from "../routes.ts";
 import { asDuplex, copyBytes } from "./byte-streams.ts";
 import { ANSWER_TIMEOUT_MS, NoAnswer } from "./awaited-answer.ts";
 import { sendOverHttp, type Sent } from "./send-http.ts";
-import { NoTunnel, Tunnels } from "./tunnels.ts";
+import { TUNNEL_PROTOCOL } from "./tunnel-protocol.ts";
+import { asksForTunnel, NoTunnel, sessionOf, Tunnels } from "./tunnels.ts";
 
 export interface ProxiedRequest {
   readonly cluster: string;
@@ -41,6 +45,8 @@ export interface ProxiedRequest {
   readonly user: Caller;
   readonly body: AsyncIterable<Uint8Array> | undefined;
   readonly canBeTakenOver: boolean;
+  /** Another replica has passed it on already. */
+  readonly isForwarded?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -77,6 +83,10 @@ export interface ProxyOptions {
   /** Asked about every address before a push member, or its proxy, is dialled. */
   readonly judgeAddress?: JudgeAddress;
   readonly limits?: ProxyLimits;
+  /** Which other replica has a tunnel; absent: there is no other. */
+  readonly peerOf?: PeerOf;
+  /** Called when a tunnel into this process is open, and when there is none any more. */
+  readonly onTunnel?: (cluster: string, isOpen: boolean) => void;
 }
 
 /** Builds the proxy; it dials when it is asked to. */
@@ -99,6 +109,8 @@ class MemberProxy implements Proxy {
   readonly #metrics: ProxyMetrics;
   readonly #inFlight: ProxyInFlight;
   readonly #tunnels: Tunnels;
+  readonly #peerOf: PeerOf;
+  /** By the name of a cluster, or by the endpoint of another replica, which no cluster can be called. */
   readonly #pools = new Map<string, KeptPool>();
   /** Of connections that were taken over. */
   readonly #taken = new Set<{ destroy(): unknown }>();
@@ -107,18 +119,24 @@ class MemberProxy implements Proxy {
   constructor(
     ports: Pick<KitPorts, "log" | "metrics">,
     routes: MemberRoutes,
-    { limits = DEFAULT_PROXY_LIMITS, judgeAddress }: ProxyOptions,
+    {
+      limits = DEFAULT_PROXY_LIMITS,
+      judgeAddress,
+      peerOf = () => undefined,
+      onTunnel = () => undefined,
+    }: ProxyOptions,
   ) {
+    this.#peerOf = peerOf;
     this.#routes = routes;
     this.#judgeAddress = judgeAddress;
     this.#metrics = createProxyMetrics(ports.metrics);
     this.#inFlight = new ProxyInFlight(limits, (total) => this.#metrics.inFlight.set(total, {}));
     const { tunnels } = this.#metrics;
-    this.#tunnels = new Tunnels(ports.log, (cluster, isOpen) =>
-      isOpen
-        ? tunnels.set(1, { member_cluster: cluster })
-        : tunnels.remove({ member_cluster: cluster }),
-    );
+    this.#tunnels = new Tunnels(ports.log, (cluster, isOpen) => {
+      if (isOpen) tunnels.set(1, { member_cluster: cluster });
+      else tunnels.remove({ member_cluster: cluster });
+      onTunnel(cluster, isOpen);
+    });
   }
 
   hasTunnel(cluster: string): boolean {
@@ -142,8 +160,20 @@ class MemberProxy implements Proxy {
   }
 
   async openTunnel(request: ProxiedRequest): Promise<ProxiedAnswer> {
-    if (this.#isClosed) throw noWay(request.cluster, "the control plane is shutting down");
-    return this.#tunnels.open(request);
+    const { cluster, query } = request;
+    if (this.#isClosed) throw noWay(cluster, "the control plane is shutting down");
+    const session = sessionOf(query);
+    // A new tunnel is for whichever replica it reaches; a session is for the one whose request awaits it.
+    const isElsewhere = session !== undefined && !this.#tunnels.awaits(session);
+    const peer = isElsewhere ? this.#otherReplica(request) : undefined;
+    if (peer === undefined || !request.canBeTakenOver || !asksForTunnel(request.headers))
+      return this.#tunnels.open(request);
+    const outgoing = {
+      ...outgoingTo(request, TUNNEL_PROTOCOL),
+      target: `${memberPrefix(cluster)}/attach?${query}`,
+    };
+    const sent = await this.#send(cluster, (one) => this.#sendToPeer(peer, one), outgoing);
+    return this.#answerOf(request, sent, () => undefined);
   }
 
   async forward(request: ProxiedRequest): Promise<ProxiedAnswer> {
@@ -153,7 +183,7 @@ class MemberProxy implements Proxy {
       throw new Refused(
         failure(403, "Forbidden", `a member cannot be asked in the name of this user: ${problem}`),
       );
-    const send = this.#wayTo(cluster);
+    const send = this.#wayTo(request);
     const outgoing = outgoingOf(request);
     const leave = this.#inFlight.enter(user.name, cluster);
     try {
@@ -169,14 +199,36 @@ class MemberProxy implements Proxy {
     }
   }
 
-  #wayTo(cluster: string): (outgoing: Outgoing) => Promise<Sent> {
+  #wayTo(request: ProxiedRequest): (outgoing: Outgoing) => Promise<Sent> {
+    const { cluster } = request;
     if (this.#isClosed) throw noWay(cluster, "the control plane is shutting down");
     const route = this.#routes.of(cluster);
     if (route.kind === "push") return (outgoing) => this.#push(cluster, route.access, outgoing);
     this.#dropPool(cluster);
     if (route.kind === "absent") throw noSuchCluster(cluster);
     if (route.kind === "closed") throw noWay(cluster, route.message);
-    return (outgoing) => this.#tunnels.send(cluster, outgoing);
+    const peer = this.#tunnels.has(cluster) ? undefined : this.#otherReplica(request);
+    if (peer === undefined) return (outgoing) => this.#tunnels.send(cluster, outgoing);
+    return (outgoing) => {
+      const target = `${memberPrefix(cluster)}/proxy${outgoing.target}`;
+      return this.#sendToPeer(peer, { ...outgoing, target });
+    };
+  }
+
+  #otherReplica({ cluster, isForwarded }: ProxiedRequest): PeerAccess | undefined {
+    return isForwarded === true ? undefined : this.#peerOf(cluster);
+  }
+
+  /** In the name of the caller, by the headers that a replica believes from another one. */
+  #sendToPeer(peer: PeerAccess, outgoing: Outgoing): Promise<Sent> {
+    const { endpoint, caBundle, serverName, certificate, key } = peer;
+    const config = { server: endpoint, certificateAuthority: caBundle, tlsServerName: serverName };
+    const pool = this.#poolOf(endpoint, JSON.stringify(config), config);
+    const { agent, release } = pool.lease({ headers: {}, certificate, key });
+    const headers = namedToPeer(outgoing.headers);
+    return sendOverHttp({ url: new URL(endpoint), agent }, { ...outgoing, headers }).finally(
+      release,
+    );
   }
 
   async #send(
@@ -206,21 +258,22 @@ class MemberProxy implements Proxy {
   #pool(cluster: string, access: PushAccess): AgentPool {
     const { endpoint, caBundle, insecureSkipTlsVerification, proxyUrl, proxyHeaders } = access;
     const described = [endpoint, caBundle, insecureSkipTlsVerification, proxyUrl, proxyHeaders];
-    const config = JSON.stringify(described);
-    const kept = this.#pools.get(cluster);
-    if (kept?.config === config) return kept.pool;
-    this.#dropPool(cluster);
-    const pool = new AgentPool(
-      { ...poolConfig(access), judgeAddress: this.#judgeAddress },
-      Infinity,
-    );
-    this.#pools.set(cluster, { config, pool });
+    const config = { ...poolConfig(access), judgeAddress: this.#judgeAddress };
+    return this.#poolOf(cluster, JSON.stringify(described), config);
+  }
+
+  #poolOf(key: string, described: string, config: PoolConfig): AgentPool {
+    const kept = this.#pools.get(key);
+    if (kept?.config === described) return kept.pool;
+    this.#dropPool(key);
+    const pool = new AgentPool(config, Infinity);
+    this.#pools.set(key, { config: described, pool });
     return pool;
   }
 
-  #dropPool(cluster: string): void {
-    this.#pools.get(cluster)?.pool.close();
-    this.#pools.delete(cluster);
+  #dropPool(key: string): void {
+    this.#pools.get(key)?.pool.close();
+    this.#pools.delete(key);
   }
 
   #answerOf(request: ProxiedRequest, sent: Sent, leave: () => void): ProxiedAnswer {
@@ -260,11 +313,21 @@ class MemberProxy implements Proxy {
   }
 }
 
+/** Where a replica serves the way into a member. */
+function memberPrefix(cluster: string): string {
+  return `/apis/proxy.lifeboat.dev/v1alpha1/clusters/${encodeURIComponent(cluster)}`;
+}
+
 function outgoingOf(request: ProxiedRequest): Outgoing {
-  const { method, headers, path, query, user, body, signal, canBeTakenOver } = request;
-  const protocol = canBeTakenOver ? upgradeOf(headers) : "";
+  const protocol = request.canBeTakenOver ? upgradeOf(request.headers) : "";
   if (protocol !== "" && !isKnownUpgrade(protocol))
     throw badRequest("members are asked for the protocols websocket and SPDY/3.1 alone");
+  return outgoingTo(request, protocol);
+}
+
+/** The request as it leaves; the protocol is "" where it changes none. */
+function outgoingTo(request: ProxiedRequest, protocol: string): Outgoing {
+  const { method, headers, path, query, user, body, signal } = request;
   const isUpgrade = protocol !== "";
   return {
     method,

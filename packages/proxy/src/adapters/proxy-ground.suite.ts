@@ -19,7 +19,7 @@ import { type JudgeAddress, silentLog, silentMetrics } from "@lifeboat/kit";
 import { fixedCredential } from "@lifeboat/kit/adapters";
 import { createWorld } from "@lifeboat/testkit";
 import type { ProxyLimits } from "../in-flight.ts";
-import type { PushAccess, Route } from "../routes.ts";
+import type { PeerOf, PushAccess, Route } from "../routes.ts";
 import { createTunnel, type TunnelEnd } from "./agent.ts";
 import { createMemberProxy, type Proxy } from "./create-proxy.ts";
 
@@ -77,6 +77,7 @@ export interface GroundOptions {
   readonly authorizer?: Authorizer;
   readonly limits?: ProxyLimits;
   readonly judgeAddress?: JudgeAddress;
+  readonly peerOf?: PeerOf;
 }
 
 export async function createGround(options: GroundOptions = {}): Promise<Ground> {

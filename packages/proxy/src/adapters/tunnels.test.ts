@@ -31,7 +31,7 @@ function openTunnel(
       cert: admin.certificate,
       key: admin.key,
       agent: false,
-      path: `/apis/proxy.lifeboat.dev/v1alpha1/clusters/m1/tunnel${options.query ?? ""}`,
+      path: `/apis/proxy.lifeboat.dev/v1alpha1/clusters/m1/attach${options.query ?? ""}`,
       headers: { connection: "Upgrade", upgrade: options.upgrade ?? "lifeboat-tunnel/1" },
     });
     request.on("error", reject);

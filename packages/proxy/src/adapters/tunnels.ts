@@ -9,8 +9,7 @@
  * 3. The bytes that an agent sends are hostile: sessions run on a stream in JavaScript (`Carrier`), where they can harm
  *    themselves alone.
  *
- * Several control planes side by side would have to know which of them has the tunnel: that is where the Lease of the cluster
- * will name it. This one knows its own tunnels.
+ * This process knows its own tunnels. Which other replica of a control plane has one, `PeerOf` tells (create-proxy.ts).
  */
 import { randomBytes } from "node:crypto";
 import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from "node:http2";
@@ -69,6 +68,11 @@ export class Tunnels {
     return this.#byCluster.has(cluster);
   }
 
+  /** Whether a request in this process awaits the connection of this session. */
+  awaits(id: string): boolean {
+    return this.#awaited.has(id);
+  }
+
   close(): void {
     for (const tunnel of this.#all) tunnel.destroy();
   }
@@ -76,10 +80,10 @@ export class Tunnels {
   /** Answers a request for a tunnel: 101, or a refusal. */
   open(request: ProxiedRequest): ProxiedAnswer {
     const { cluster, headers, canBeTakenOver, query } = request;
-    if (!canBeTakenOver || upgradeOf(headers).toLowerCase() !== TUNNEL_PROTOCOL)
+    if (!canBeTakenOver || !asksForTunnel(headers))
       throw badRequest(`a tunnel is opened over HTTP/1.1 with Upgrade: ${TUNNEL_PROTOCOL}`);
-    const id = new URLSearchParams(query).get(SESSION_PARAMETER);
-    const awaited = id === null ? undefined : this.#claim(id, cluster);
+    const id = sessionOf(query);
+    const awaited = id === undefined ? undefined : this.#claim(id, cluster);
     const answer = Object.fromEntries(upgradeHeaders(TUNNEL_PROTOCOL));
     return {
       status: 101,
@@ -172,6 +176,15 @@ export class Tunnels {
 }
 
 const MEMBER_URL = new URL("http://member");
+
+export function asksForTunnel(headers: ProxiedRequest["headers"]): boolean {
+  return upgradeOf(headers).toLowerCase() === TUNNEL_PROTOCOL;
+}
+
+/** The id of the session that a connection is opened for; undefined: it is a tunnel. */
+export function sessionOf(query: string): string | undefined {
+  return new URLSearchParams(query).get(SESSION_PARAMETER) ?? undefined;
+}
 
 class Tunnel {
   readonly #cluster: string;

@@ -129,7 +129,7 @@ class Fleet {
     }));
     const a = addresses.map((address) => ({ type: "A" as const, address }));
     const owners = [{ name: ALL, records: [...srv, ...a] }];
-    const names = { apex: "fed.svc.example.com", owners, clashes: [], tooLong: [] };
+    const names = { apex: "fed.svc.example.com", owners, reverse: [], clashes: [], tooLong: [] };
     const ask = (): undefined => undefined;
     const failures = (): number => 0;
     this.#judged.truth.witness.namesServed({ names, isHeld: false, ask, failures, ...more });

@@ -47,9 +47,9 @@ const SENSITIVE: ReadonlySet<string> = new Set([
 /** What leads to another server may carry anything. */
 const SENSITIVE_SUBRESOURCES: ReadonlySet<string> = new Set([
   "proxy",
-  "tunnel",
   "token",
   "exec",
+  // Of a pod, and the tunnel of an agent.
   "attach",
 ]);
 

@@ -128,6 +128,21 @@ const rows: readonly (readonly [string, Partial<RequestView>, string, string])[]
     "ReservedName",
   ],
   [
+    "a writer of agents' rights, which is no agent",
+    { read: asking("system:karmada:agent:rbac-generator", "system:karmada:agents") },
+    "deny",
+    "RightsWriter",
+  ],
+  [
+    "a writer of agents' rights that a person approved",
+    {
+      isApproved: true,
+      read: asking("system:karmada:agent:rbac-generator", "system:karmada:agents"),
+    },
+    "fail",
+    "RightsWriter",
+  ],
+  [
     "a bootstrap user without the group",
     { groups: ["system:bootstrappers"] },
     "leave",

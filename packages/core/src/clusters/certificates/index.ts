@@ -16,6 +16,7 @@ export {
   decideRequest,
   detectorAskedFor,
   type GrantedCertificate,
+  neverGranted,
   type Registration,
   type RequestFacts,
   type RequestPlan,

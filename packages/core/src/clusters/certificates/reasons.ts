@@ -21,6 +21,8 @@ export const requestReasons = defineReasons({
   NoDetector: "No detector is registered for this cluster: run lifeboat register --detector again.",
   WrongKey: "The key is of a kind or size that is not accepted.",
   TokenRefused: "The bootstrap token does not count for this registration.",
+  RightsWriter:
+    "The control plane alone writes the rights of agents (karmadactl register asks to write them itself): register the cluster with lifeboat register.",
   ReservedName: "A cluster of this name would share a Secret with another one.",
   NameTaken: "A cluster of this name is registered already.",
   Left: "The cluster has left since the request was made.",

@@ -4,6 +4,7 @@
  *   for an agent, by that very agent        approved: a renewal
  *   for an agent, by a bootstrap token      approved, if the name is free or the token was given for it
  *   for an agent, but not exactly           denied
+ *   for a writer of agents' rights          denied; refused as soon as it is made where the server asks (`neverGranted`)
  *   for a detector, by that very detector   approved: a renewal, if the detector is registered for the Cluster of today
  *   by a detector, for anything else        denied
  *   anything else                           left to a person
@@ -29,8 +30,9 @@ import {
   isDetectorUser,
   REGISTRATION_GROUP_PREFIX,
   registrationGroup,
+  RIGHTS_WRITER_USER,
 } from "../rights/identity.ts";
-import { type RequestReason } from "./reasons.ts";
+import { type RequestReason, requestReasons } from "./reasons.ts";
 
 /** What a request (PKCS #10) asks for, read and checked against its own signature. */
 export interface RequestFacts {
@@ -141,6 +143,15 @@ export function detectorAskedFor(read: RequestView["read"]): string | undefined 
   return clusterOfDetector(onlyValue(read, COMMON_NAME) ?? "");
 }
 
+/** Why a certificate like this is never issued; refused when the request is made, because some clients wait for minutes and read no denial. */
+export function neverGranted(read: RequestFacts): string | undefined {
+  return asksToWriteRights(read) ? requestReasons.RightsWriter : undefined;
+}
+
+function asksToWriteRights(read: RequestFacts): boolean {
+  return valuesOf(read, COMMON_NAME).includes(RIGHTS_WRITER_USER);
+}
+
 /** The second at which a request was granted again after a cluster of this name left, so that its certificate is newer. */
 function waitsForTombstone(view: RequestView, now: Instant): Instant | undefined {
   if (view.isLeaving) return addMs(now, SECOND_MS);
@@ -158,6 +169,7 @@ function decideApproval(view: RequestView, now: Instant): RequestPlan {
     return { kind: "deny", reason: "Unreadable", detail: read.refusal };
   }
   if (isDetector(view)) return decideDetectorRenewal(view, read);
+  if (asksToWriteRights(read)) return { kind: "deny", reason: "RightsWriter" };
   if (!isAgents && !claimsAgent(read)) return { kind: "leave", reason: "LeftToAPerson" };
   const wrong = wrongForAgent(view, read);
   if (wrong !== undefined) return { kind: "deny", ...wrong };
@@ -230,6 +242,7 @@ function decideRegistration(view: RequestView, cluster: string, now: Instant): R
 function decideSigning(view: RequestView, now: Instant): RequestPlan {
   const { read } = view;
   if ("refusal" in read) return { kind: "fail", reason: "Unreadable", detail: read.refusal };
+  if (asksToWriteRights(read)) return { kind: "fail", reason: "RightsWriter" };
   const user = onlyValue(read, COMMON_NAME) ?? "";
   const groups = valuesOf(read, ORGANIZATION);
   if (claimsAgent(read)) {

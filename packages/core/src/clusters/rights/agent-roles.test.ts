@@ -38,7 +38,7 @@ describe("the rights of an agent (D25)", () => {
     "(all) update cluster.karmada.io/clusters/status eu-1",
     "(all) create certificates.k8s.io/certificatesigningrequests *",
     "(all) get certificates.k8s.io/certificatesigningrequests agent-eu-1",
-    "(all) get proxy.lifeboat.dev/clusters/tunnel eu-1",
+    "(all) get proxy.lifeboat.dev/clusters/attach eu-1",
     "karmada-cluster update coordination.k8s.io/leases eu-1",
     "karmada-cluster create coordination.k8s.io/leases *",
     "karmada-cluster get /secrets eu-1-impersonator",

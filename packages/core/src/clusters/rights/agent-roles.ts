@@ -89,7 +89,7 @@ function clusterRules(cluster: string): readonly Rule[] {
     },
     {
       apiGroups: ["proxy.lifeboat.dev"],
-      resources: ["clusters/tunnel"],
+      resources: ["clusters/attach"],
       resourceNames: own,
       verbs: ["get"],
     },

@@ -18,6 +18,12 @@ const AGENT_USER_PREFIX = "system:karmada:agent:";
 /** What a Cluster may be called: DNS-1123 label, which also keeps the names made of it valid. */
 const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,46}[a-z0-9])?$/;
 
+/**
+ * The user as which `karmadactl register` writes the rights of the agent that it registers, which here is the control plane's alone
+ * (D25). It reads like the agent of a cluster of this name: no cluster may have it.
+ */
+export const RIGHTS_WRITER_USER = `${AGENT_USER_PREFIX}rbac-generator`;
+
 /** The user of a cluster's agent: `system:karmada:agent:eu-1`. */
 export function agentUser(cluster: string): string {
   return AGENT_USER_PREFIX + cluster;
