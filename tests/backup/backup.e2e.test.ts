@@ -164,7 +164,7 @@ describe("a fleet whose control plane is restored", () => {
 
     const shown = await lifeboat("brake", "--kubeconfig", second.kubeconfig);
     expect(shown.output).toMatch(/restored\s+from\s+a\s+backup/);
-    const released = await lifeboat("brake", "release", "--kubeconfig", second.kubeconfig);
+    const released = await lifeboat("brake", "release", "--yes", "--kubeconfig", second.kubeconfig);
     expect(released).toMatchObject({ code: 0 });
     await until(all.filter((name) => name !== "member2/mover"));
     const { output } = await lifeboat("brake", "--kubeconfig", second.kubeconfig);

@@ -309,7 +309,14 @@ describe("evacuations", () => {
       code: 1,
       output: expect.stringContaining("has left member1 already") as string,
     });
-    const abandon = ["evacuations", "abandon", "member1-1", "deploy/bound"];
+    const asking = ["evacuations", "abandon", "member1-1", "deploy/bound"];
+    // Without a terminal nothing is done that was not confirmed.
+    expect(await lifeboat(...asking)).toEqual({
+      code: 2,
+      output: expect.stringContaining("add --yes to go on") as string,
+    });
+    expect((await lifeboat(...asking, "--dry-run")).output).toContain("nothing was changed");
+    const abandon = [...asking, "--yes"];
     expect(await lifeboat(...abandon)).toEqual({
       code: 0,
       output: "deploy/bound stays on member1\n",
@@ -418,7 +425,11 @@ describe("status and brake", () => {
     const args = ["patch", "evacuationbudget", "fleet", "--subresource=status", "--type=merge"];
     expect(await kubectl.run([...args, "-p", patch])).toMatchObject({ code: 0 });
     expect((await lifeboat("brake")).output).toContain(`the brake is on since ${later}: 21 of 100`);
-    expect(await lifeboat("brake", "release")).toMatchObject({ code: 0 });
+    expect(await lifeboat("brake", "release")).toMatchObject({ code: 2 });
+    expect((await lifeboat("brake", "release", "--dry-run")).output).toContain(
+      "without a brake for ten minutes",
+    );
+    expect(await lifeboat("brake", "release", "--yes")).toMatchObject({ code: 0 });
     const released = await jsonPath("{.spec.brakeReleasedAt}", "evacuationbudget", "fleet");
     expect(released >= later).toBe(true);
     await until("the brake is off", async () =>

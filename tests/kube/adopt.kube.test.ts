@@ -92,7 +92,7 @@ it(`adopts ${WORKLOADS} workloads of a Karmada control plane without a write in 
     }, 600_000);
     await wait(QUIET_MS);
     expect(members.map((member) => member.writes())).toEqual([[], []]);
-    await lifeboat("brake", "release", "--kubeconfig", server.kubeconfig);
+    await lifeboat("brake", "release", "--yes", "--kubeconfig", server.kubeconfig);
     await wait(QUIET_MS);
     expect(members.map((member) => member.writes())).toEqual([[], []]);
     expect((await plane.list(resourceBindings)).items).toHaveLength(WORKLOADS);

@@ -155,7 +155,9 @@ it(`moves ${WORKLOADS} workloads from \`lifeboat up\` to a kube-apiserver withou
     await untilApplied(after, WORKLOADS + 3);
     await wait(QUIET_MS);
     expect(writesOf(members)).toEqual(counted);
-    expect(await lifeboat("brake", "release", "--kubeconfig", server.kubeconfig)).toMatchObject({
+    expect(
+      await lifeboat("brake", "release", "--yes", "--kubeconfig", server.kubeconfig),
+    ).toMatchObject({
       code: 0,
     });
     await wait(QUIET_MS);

@@ -184,7 +184,7 @@ it("an identity that is lost, or revoked, is replaced by another registration", 
   await registeredAgain(2);
   await runsOn("member2", "after-the-loss");
   const user = "system:karmada:agent:member2";
-  await runLifeboat("certs", "revoke", user, "--data-dir", fleet.directory);
+  await runLifeboat("certs", "revoke", user, "--yes", "--data-dir", fleet.directory);
   await registeredAgain(3);
   await runsOn("member2", "after-the-revocation");
   // A token counts as soon as it is made.

@@ -166,7 +166,7 @@ it("a stolen certificate is revoked while its watches are open: they end within 
   const honest = await cluster("honest");
   let isHonestOpen = true;
   void honest.watch.ended.then(() => (isHonestOpen = false));
-  const revoked = startProcess(lifeboatCommand, ["certs", "revoke", agentUser("stolen")], {
+  const revoked = startProcess(lifeboatCommand, ["certs", "revoke", agentUser("stolen"), "--yes"], {
     KUBECONFIG: "",
     LIFEBOAT_DATA_DIR: plane.dataDirectory,
   });

@@ -64,6 +64,14 @@ export const seededFaults: readonly SeededFault[] = [
   },
   {
     promise: "D7",
+    breaks: "what an API server refuses is shown as a bug with its stack",
+    file: "packages/cli/src/find-plane.ts",
+    symbol: "apiProblem",
+    replace: "(_error: unknown): string | undefined => undefined",
+    caughtBy: ["packages/cli/src/error-paths.test.ts"],
+  },
+  {
+    promise: "D7",
     breaks: "a state that lasts is sent again with every entry of the history about it",
     file: "packages/core/src/notifications/next-notice.ts",
     symbol: "withOpen",

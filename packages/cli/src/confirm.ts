@@ -2,6 +2,9 @@
 import { createInterface } from "node:readline/promises";
 import { CommandFailed, UsageError } from "./failure.ts";
 import type { OptionDefinition } from "./options.ts";
+import type { Settings } from "./settings.ts";
+import { print } from "./with-plane.ts";
+import { hanging } from "./wrap.ts";
 
 /** Of every command that asks. */
 export const yesOption: OptionDefinition = {
@@ -10,6 +13,23 @@ export const yesOption: OptionDefinition = {
   commandLineOnly: true,
   help: "Do not ask",
 };
+
+/**
+ * Whether an order is carried out: its plan is shown, and the person is asked once unless `--yes` was given. With `--dry-run` the plan
+ * is all that is printed.
+ */
+export async function mayGoOn(
+  settings: Pick<Settings, "isOn">,
+  plan: string,
+  question: string,
+): Promise<boolean> {
+  if (settings.isOn("dry-run")) {
+    print([...hanging("", plan), "nothing was changed (dry run)"]);
+    return false;
+  }
+  if (!settings.isOn("yes")) await confirm(plan, question);
+  return true;
+}
 
 /** Goes on when the person says yes; throws CommandFailed when not, UsageError when there is no terminal. */
 export async function confirm(what: string, question: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** What commands that run for long take from the machine: directories, the level of logs, a seed. */
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileProblem, makePrivateDirectory } from "@lifeboat/apiserver/adapters";
 import { CommandFailed } from "./failure.ts";
 
@@ -20,4 +20,9 @@ export function makeDirectory(directory: string): void {
     const why = fileProblem(error) ?? (error instanceof Error ? error.message : String(error));
     throw new CommandFailed(`cannot make the directory ${directory}: ${why}`);
   }
+}
+
+/** Whether kubectl runs this as its plugin: `kubectl lifeboat …` calls a program named `kubectl-lifeboat`. */
+export function isKubectlPlugin(argv: readonly string[]): boolean {
+  return basename(argv[1] ?? "").startsWith("kubectl-lifeboat");
 }

@@ -14,7 +14,7 @@ import {
   loadKubeconfig,
 } from "@lifeboat/kit/adapters";
 import { RegistrationRefused } from "@lifeboat/plane";
-import { defaultDataDirectory } from "./environment.ts";
+import { defaultDataDirectory, isKubectlPlugin } from "./environment.ts";
 import { CommandFailed, UsageError } from "./failure.ts";
 import type { OptionDefinition } from "./options.ts";
 import { reasonedClient } from "./reasoned-client.ts";
@@ -58,7 +58,7 @@ export async function findPlane(settings: PlaneSettings): Promise<FoundPlane> {
   try {
     const access = await loadKubeconfig({ paths, ...(context === undefined ? {} : { context }) });
     const plane = await connect(access);
-    await checkPlane(plane, access.cluster.server);
+    await checkPlane(plane, placeOf(access.cluster.server, access.context));
     return { ...plane, client: reasonedClient(plane.client, settings.text("reason")) };
   } catch (error) {
     if (!(error instanceof KubeconfigError)) throw error;
@@ -68,15 +68,20 @@ export async function findPlane(settings: PlaneSettings): Promise<FoundPlane> {
   }
 }
 
+/** `https://… (context X)`: with several contexts the address alone does not show what to change. */
+function placeOf(server: string, context: string | undefined): string {
+  return context === undefined ? server : `${server} (context ${context})`;
+}
+
 /** Whether our own kinds are served tells a control plane from any other API server. */
-async function checkPlane(plane: FoundPlane, server: string): Promise<void> {
+async function checkPlane(plane: FoundPlane, place: string): Promise<void> {
   try {
     await plane.client.read(`/apis/${evacuations.group}/${evacuations.version}`);
   } catch (error) {
     plane.close();
     if (!(error instanceof Refused) || error.status.code !== 404) throw error;
     throw new CommandFailed(
-      `${server} is no Lifeboat control plane: it does not serve ${evacuations.group}; ` +
+      `${place} is not a Lifeboat control plane: it does not serve ${evacuations.group}; ` +
         "name the kubeconfig of the control plane with --kubeconfig, or its --context",
     );
   }
@@ -92,7 +97,9 @@ export function planePaths(
 ): readonly string[] {
   const named = settings.text("kubeconfig");
   if (named !== undefined) return [named];
-  const listed = (environment["KUBECONFIG"] ?? "").split(":").filter((path) => path !== "");
+  const listed = (environment["KUBECONFIG"] ?? kubectlDefault(settings, environment))
+    .split(":")
+    .filter((path) => path !== "");
   const inDirectory = join(settings.text("data-dir") ?? defaultDataDirectory(), FILE_NAME);
   if (listed.length === 0) return [inDirectory];
   // A flag that is passed over in silence would change another control plane than the one that was named.
@@ -102,6 +109,16 @@ export function planePaths(
         `say --kubeconfig ${inDirectory}, or unset KUBECONFIG`,
     );
   return listed;
+}
+
+/** `kubectl lifeboat` speaks to what `kubectl` speaks to, unless a data directory is named. */
+function kubectlDefault(
+  settings: PlaneSettings,
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  const home = environment["HOME"];
+  const isKubectl = isKubectlPlugin(process.argv) && !settings.isOnCommandLine("data-dir");
+  return isKubectl && home !== undefined ? join(home, ".kube", "config") : "";
 }
 
 const FILE_NAME = "lifeboat.kubeconfig";
@@ -124,15 +141,19 @@ export async function inWords<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
-    if (error instanceof Refused)
-      throw new CommandFailed(error.status.message ?? `refused with code ${error.status.code}`);
-    if (error instanceof NotSent) throw new CommandFailed(`no answer: ${error.message}`);
-    if (error instanceof OutcomeUnknown)
-      throw new CommandFailed(
-        `the connection broke and it is unknown what took effect; run the command again: ${error.message}`,
-      );
-    if (error instanceof RegistrationRefused || error instanceof KubeconfigError)
-      throw new CommandFailed(error.message);
-    throw error;
+    const words = apiProblem(error);
+    throw words === undefined ? error : new CommandFailed(words);
   }
+}
+
+/** What an API server or the network refused, as a sentence; undefined: the error is about something else. */
+export function apiProblem(error: unknown): string | undefined {
+  if (error instanceof Refused)
+    return error.status.message ?? `refused with code ${error.status.code}`;
+  if (error instanceof NotSent) return `no answer: ${error.message}`;
+  if (error instanceof OutcomeUnknown)
+    return `the connection broke and it is unknown what took effect; run the command again: ${error.message}`;
+  if (error instanceof RegistrationRefused || error instanceof KubeconfigError)
+    return error.message;
+  return undefined;
 }

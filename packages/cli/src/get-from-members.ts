@@ -1,7 +1,6 @@
-/** `lifeboat get KIND -C CLUSTER…`: objects of members, through the control plane's proxy. */
+/** `lifeboat get KIND`: objects of the control plane, or of members through its proxy (`-C CLUSTER…`), as their API servers print them. */
 import {
   clusters,
-  encodeYaml,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -10,16 +9,17 @@ import {
 } from "@lifeboat/api";
 import type { Client } from "@lifeboat/kit";
 import { CommandFailed, UsageError } from "./failure.ts";
-import type { MemberApi } from "./member-api.ts";
+import { type MemberApi, OWN_API } from "./member-api.ts";
 import { DISCOVERY_TYPE, findKind, type MemberKind } from "./member-kinds.ts";
 import { formatMemberTables, shown } from "./member-table.ts";
+import { objectsText, type Output } from "./output.ts";
 
 export interface AskedObjects {
   readonly kind: string;
   readonly names: readonly string[];
   /** "": of all namespaces. */
   readonly namespace: string;
-  readonly format: "table" | "wide" | "json" | "yaml" | "name";
+  readonly output: Output<"table" | "wide" | "name">;
 }
 
 const TABLE_TYPE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
@@ -41,7 +41,8 @@ export async function getFromMembers(
     members.map((cluster) =>
       readFrom(api, cluster, asked).catch((error: unknown) => {
         if (!(error instanceof Refused) && !(error instanceof CommandFailed)) throw error;
-        problems.push(`${cluster}: ${shown(error.message)}`);
+        const words = shown(error.message);
+        problems.push(cluster === OWN_API ? words : `${cluster}: ${words}`);
         return undefined;
       }),
     ),
@@ -49,8 +50,18 @@ export async function getFromMembers(
   const found = all.filter((one) => one !== undefined);
   process.stdout.write(formatted(found, asked));
   if (problems.length === 0 && found.every(({ documents }) => isEmpty(documents)))
-    process.stderr.write(`no ${asked.kind} found in ${members.join(", ")}\n`);
+    process.stderr.write(`no ${asked.kind} found${placeText(members, found, asked)}\n`);
   if (problems.length > 0) throw new CommandFailed(problems.join("\nlifeboat: "));
+}
+
+function placeText(
+  members: readonly string[],
+  found: readonly Found[],
+  { namespace }: AskedObjects,
+): string {
+  const isPlaced = namespace !== "" && found.some(({ kind }) => kind.namespaced);
+  const where = !isPlaced ? "" : ` in the namespace ${namespace}`;
+  return members.includes(OWN_API) ? where : `${where} in ${members.join(", ")}`;
 }
 
 /** The clusters that `-C` and `--all-clusters` mean. */
@@ -69,7 +80,7 @@ export async function askedClusters(
 
 async function readFrom(api: MemberApi, cluster: string, asked: AskedObjects): Promise<Found> {
   const kind = await kindOf(api, cluster, asked.kind);
-  const isTable = asked.format === "table" || asked.format === "wide";
+  const isTable = asked.output.kind === "form" && asked.output.form !== "name";
   const accept = isTable ? TABLE_TYPE : "application/json";
   const namespace = kind.namespaced ? asked.namespace : "";
   if (asked.names.length > 0 && kind.namespaced && namespace === "")
@@ -81,34 +92,49 @@ async function readFrom(api: MemberApi, cluster: string, asked: AskedObjects): P
   return { cluster, kind, documents };
 }
 
+/** One object of the control plane. */
+export async function readObject(
+  api: MemberApi,
+  kindName: string,
+  name: string,
+  namespace: string,
+): Promise<JsonObject> {
+  const output = { kind: "json" } as const;
+  const asked = { kind: kindName, names: [name], namespace, output };
+  const { documents, kind } = await readFrom(api, OWN_API, asked);
+  const [object] = documents.flatMap((document) => objectsOf(document, OWN_API, kind));
+  if (object === undefined) throw new CommandFailed(`there is no ${kindName} "${name}"`);
+  return object;
+}
+
 async function kindOf(api: MemberApi, cluster: string, asked: string): Promise<MemberKind> {
   const documents = await Promise.all(
     ["/api", "/apis"].map((root) => api.read(cluster, root, DISCOVERY_TYPE)),
   );
   const kind = findKind(asked, documents);
   if (kind !== undefined) return kind;
-  throw new CommandFailed(`it serves no kind that is called "${asked}"`);
+  const hint = cluster === OWN_API ? "; `kubectl api-resources` lists the kinds" : "";
+  const what = cluster === OWN_API ? "the control plane" : "it";
+  throw new CommandFailed(`${what} serves no kind that is called "${asked}"${hint}`);
 }
 
-function formatted(found: readonly Found[], { format, namespace }: AskedObjects): string {
+function formatted(
+  found: readonly Found[],
+  { output, namespace, names, kind }: AskedObjects,
+): string {
   const tables = found.flatMap(({ cluster, documents }) =>
     documents.map((table) => ({ cluster, table })),
   );
-  if (format === "table" || format === "wide") {
-    const hasNamespace = namespace === "" && found.some(({ kind }) => kind.namespaced);
-    return formatMemberTables(tables, { isWide: format === "wide", hasNamespace });
+  if (output.kind === "form" && output.form !== "name") {
+    const hasNamespace = namespace === "" && found.some((one) => one.kind.namespaced);
+    return formatMemberTables(tables, { isWide: output.form === "wide", hasNamespace });
   }
-  const objects = found.flatMap(({ cluster, kind, documents }) =>
-    documents.flatMap((document) => objectsOf(document, cluster, kind)),
+  const objects = found.flatMap((one) =>
+    one.documents.flatMap((document) => objectsOf(document, one.cluster, one.kind)),
   );
-  if (format === "name") return objects.map((object) => `${nameLine(object)}\n`).join("");
-  const list = {
-    apiVersion: "v1",
-    kind: "List",
-    metadata: { resourceVersion: "" },
-    items: objects,
-  };
-  return format === "json" ? `${JSON.stringify(list, null, 4)}\n` : encodeYaml(list);
+  if (output.kind === "form") return objects.map((object) => `${nameLine(object)}\n`).join("");
+  const isOne = names.length === 1 || kind.includes("/");
+  return objectsText(output, objects, isOne && found.length === 1);
 }
 
 /** Says of which cluster an object is, where nothing else does. */
@@ -120,6 +146,7 @@ function objectsOf(document: Json, cluster: string, kind: MemberKind): readonly 
   const objects = Array.isArray(items) ? items.filter(isJsonObject) : [document];
   const apiVersion = kind.group === "" ? kind.version : `${kind.group}/${kind.version}`;
   return objects.map((object) => {
+    if (cluster === OWN_API) return { apiVersion, kind: kind.kind, ...object };
     const metadata = isJsonObject(object["metadata"]) ? object["metadata"] : {};
     const annotations = isJsonObject(metadata["annotations"]) ? metadata["annotations"] : {};
     const told = { ...metadata, annotations: { ...annotations, [CLUSTER_ANNOTATION]: cluster } };
@@ -130,8 +157,12 @@ function objectsOf(document: Json, cluster: string, kind: MemberKind): readonly 
 function nameLine(object: JsonObject): string {
   const metadata = isJsonObject(object["metadata"]) ? object["metadata"] : {};
   const annotations = isJsonObject(metadata["annotations"]) ? metadata["annotations"] : {};
+  const group = textOf(object["apiVersion"]).split("/").slice(0, -1).join("");
   const kind = textOf(object["kind"]).toLowerCase();
-  return shown(`${textOf(annotations[CLUSTER_ANNOTATION])}: ${kind}/${textOf(metadata["name"])}`);
+  const name = textOf(metadata["name"]);
+  const cluster = textOf(annotations[CLUSTER_ANNOTATION]);
+  if (cluster !== "") return shown(`${cluster}: ${kind}/${name}`);
+  return shown(`${kind}${group === "" ? "" : `.${group}`}/${name}`);
 }
 
 function isEmpty(documents: readonly Json[]): boolean {

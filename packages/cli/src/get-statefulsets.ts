@@ -4,9 +4,7 @@ import {
   type AnyObject,
   type Cluster,
   clusters,
-  encodeYaml,
   findCondition,
-  type Json,
   type ResourceBinding,
   resourceBindings,
   statefulSets,
@@ -18,6 +16,7 @@ import { readyReplicas, replicasByCluster } from "@lifeboat/core/operating";
 import { bindingName } from "@lifeboat/core/propagation/rendering";
 import type { Client } from "@lifeboat/kit";
 import { CommandFailed } from "./failure.ts";
+import { objectsText, type Output } from "./output.ts";
 import { formatTable } from "./table.ts";
 
 /** Prints the StatefulSets of a namespace, or of all when it is "". */
@@ -25,21 +24,18 @@ export async function getStatefulSets(
   plane: Client,
   names: readonly string[],
   namespace: string,
-  format: "table" | "wide" | "json" | "yaml" | "name",
+  output: Output<"table" | "wide" | "name">,
 ): Promise<void> {
   const { items } = await plane.list(statefulSets, { namespace });
   const found = items.filter(({ metadata }) => names.length === 0 || names.includes(metadata.name));
   const missing = names.filter((name) => !found.some(({ metadata }) => metadata.name === name));
   if (missing.length > 0)
     throw new CommandFailed(`there is no StatefulSet "${missing[0]}" in the control plane`);
-  if (format === "json" || format === "yaml") {
-    const list = { apiVersion: "v1", kind: "List", metadata: {}, items: found } as unknown as Json;
-    process.stdout.write(
-      format === "json" ? `${JSON.stringify(list, null, 4)}\n` : encodeYaml(list),
-    );
+  if (output.kind !== "form") {
+    process.stdout.write(objectsText(output, found, names.length === 1));
     return;
   }
-  if (format === "name") {
+  if (output.form === "name") {
     for (const { metadata } of found) process.stdout.write(`statefulset.apps/${metadata.name}\n`);
     return;
   }

@@ -3,7 +3,7 @@ import { Help, type HelpConfiguration } from "commander";
 import { hanging } from "./wrap.ts";
 
 /** Beside longer terms no room is left for what they mean: it goes on lines of its own. */
-const WIDEST_TERM = 36;
+const WIDEST_TERM = 34;
 
 export const helpFormat: HelpConfiguration = {
   formatItem: (term, termWidth, description, helper) =>

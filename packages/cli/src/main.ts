@@ -11,6 +11,7 @@ import { addBrake } from "./commands/brake.ts";
 import { addCerts } from "./commands/certs.ts";
 import { addCompletion } from "./commands/completion.ts";
 import { addCordon, addUncordon } from "./commands/cordon.ts";
+import { addDescribe } from "./commands/describe.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDetector } from "./commands/detector.ts";
 import { addDns } from "./commands/dns.ts";
@@ -40,6 +41,7 @@ import { addSimulate } from "./commands/simulate.ts";
 import { addStatefulSet } from "./commands/statefulset.ts";
 import { addStatus } from "./commands/status.ts";
 import { addTaint } from "./commands/taint.ts";
+import { addTop } from "./commands/top.ts";
 import { addToken } from "./commands/token.ts";
 import { addTraffic } from "./commands/traffic.ts";
 import { addUnjoin } from "./commands/unjoin.ts";
@@ -48,13 +50,15 @@ import { addUp } from "./commands/up.ts";
 import { addUsers } from "./commands/users.ts";
 import { addVersion } from "./commands/version.ts";
 import { addWatch } from "./commands/watch.ts";
+import { isKubectlPlugin } from "./environment.ts";
 import { CommandFailed, UsageError } from "./failure.ts";
+import { apiProblem } from "./find-plane.ts";
 import { helpFormat } from "./help.ts";
 import { version } from "./version.ts";
 
 /** The whole command with its verbs. */
 export function createProgram(): Command {
-  const program = new Command("lifeboat")
+  const program = new Command(isKubectlPlugin(process.argv) ? "kubectl lifeboat" : "lifeboat")
     .description("Keeps workloads alive when whole Kubernetes clusters fail.")
     .version(version, "-V, --version", "Print the version")
     .helpOption("-h, --help", "Print help")
@@ -74,6 +78,8 @@ export function createProgram(): Command {
   addUnregister(program);
   addUsers(program);
   addGet(program);
+  addDescribe(program);
+  addTop(program);
   addLogs(program);
   addExec(program);
   addStatus(program);
@@ -148,7 +154,7 @@ function report(error: unknown): number {
     return 1;
   }
   const isSentence = error instanceof DirectoryRefused || error instanceof BackupRefused;
-  const problem = isSentence ? error.message : fileProblem(error);
+  const problem = isSentence ? error.message : (apiProblem(error) ?? fileProblem(error));
   if (problem !== undefined) {
     process.stderr.write(`lifeboat: ${problem}\n`);
     return 1;

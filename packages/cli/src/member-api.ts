@@ -35,7 +35,7 @@ export function createMemberApi(config: HttpClientConfig): MemberApi {
     );
     const outgoing = {
       method: "GET",
-      target: `/apis/proxy.lifeboat.dev/v1alpha1/clusters/${encodeURIComponent(cluster)}/proxy${target}`,
+      target: `${rootOf(cluster)}${target}`,
       headers: [...headers, ["user-agent", config.userAgent], ...credentials] as const,
       body: undefined,
       isUpgrade: headers.some(([name]) => name === "upgrade"),
@@ -70,7 +70,8 @@ export function createMemberApi(config: HttpClientConfig): MemberApi {
       try {
         return JSON.parse(text) as Json;
       } catch {
-        throw new CommandFailed(`the cluster ${cluster} answered something else than JSON`);
+        const what = cluster === OWN_API ? "the control plane" : `the cluster ${cluster}`;
+        throw new CommandFailed(`${what} answered something else than JSON`);
       }
     },
     stream: (cluster, target, signal) => open(cluster, target, "*/*", signal),
@@ -89,6 +90,14 @@ export function createMemberApi(config: HttpClientConfig): MemberApi {
     },
     close: () => pool.close(),
   };
+}
+
+/** In place of a cluster's name: the control plane's own API. */
+export const OWN_API = "";
+
+function rootOf(cluster: string): string {
+  if (cluster === OWN_API) return "";
+  return `/apis/proxy.lifeboat.dev/v1alpha1/clusters/${encodeURIComponent(cluster)}/proxy`;
 }
 
 const WEBSOCKET_KEY_BYTES = 16;

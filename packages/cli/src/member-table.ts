@@ -16,6 +16,8 @@ export interface TableForm {
 /** The rows of all members below one head: CLUSTER, perhaps NAMESPACE, then the columns of the servers, by name. */
 export function formatMemberTables(tables: readonly MemberTable[], form: TableForm): string {
   const names: string[] = [];
+  // Of the control plane itself: it is the only one.
+  const hasCluster = tables.some(({ cluster }) => cluster !== "");
   for (const { table } of tables)
     for (const { name, isShown } of columnsOf(table, form.isWide))
       if (isShown && !names.includes(name)) names.push(name);
@@ -29,10 +31,14 @@ export function formatMemberTables(tables: readonly MemberTable[], form: TableFo
         return cell === undefined ? "" : shown(cell);
       };
       const namespace = form.hasNamespace ? [shown(namespaceOf(row))] : [];
-      return [cluster, ...namespace, ...names.map(cellOf)];
+      return [...(hasCluster ? [cluster] : []), ...namespace, ...names.map(cellOf)];
     });
   });
-  const head = ["CLUSTER", ...(form.hasNamespace ? ["NAMESPACE"] : []), ...names];
+  const head = [
+    ...(hasCluster ? ["CLUSTER"] : []),
+    ...(form.hasNamespace ? ["NAMESPACE"] : []),
+    ...names,
+  ];
   return rows.length === 0 ? "" : formatTable(head, rows);
 }
 

@@ -111,3 +111,19 @@ export function show(
       : documentText(output, document()),
   );
 }
+
+/** Objects of an API as kubectl prints them: one by itself, or a List. */
+export function objectsText(
+  output: DocumentOutput,
+  objects: readonly unknown[],
+  isOne: boolean,
+): string {
+  const [first] = objects;
+  const list = {
+    apiVersion: "v1",
+    kind: "List",
+    metadata: { resourceVersion: "" },
+    items: objects,
+  };
+  return documentText(output, isOne && first !== undefined ? first : list);
+}

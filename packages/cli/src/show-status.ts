@@ -1,8 +1,10 @@
 /** `lifeboat status` as text or JSON, once or again and again. */
 import { type Clock, formatTime, type Instant, sleep } from "@lifeboat/base";
 import type { StatusPage } from "@lifeboat/core/operating";
+import { bold } from "./colours.ts";
 import type { FailingProbe } from "./failing-probes.ts";
 import type { Screen } from "./follow-evacuation.ts";
+import { documentText, type Output } from "./output.ts";
 import { pageOf, stateOfFleet, statusLines, type StatusView } from "./status-text.ts";
 
 export interface ShownStatus {
@@ -11,7 +13,7 @@ export interface ShownStatus {
 }
 
 export interface ShowOptions {
-  readonly output: "text" | "json";
+  readonly output: Output<"text">;
   readonly isColoured: boolean;
   /** Of JSON: for programs that read a document per line. */
   readonly isOneLine: boolean;
@@ -20,8 +22,12 @@ export interface ShowOptions {
 export function showStatus(view: StatusView, now: Instant, options: ShowOptions): ShownStatus {
   const page = pageOf(view, now);
   const { exitCode } = page;
-  if (options.output === "json") {
-    const text = JSON.stringify(statusJson(view, page, now), null, options.isOneLine ? 0 : 2);
+  const { output } = options;
+  if (output.kind !== "form") {
+    const document = statusJson(view, page, now);
+    const text = options.isOneLine
+      ? JSON.stringify(document)
+      : documentText(output, document).trimEnd();
     return { lines: [text], exitCode };
   }
   const lines = statusLines(view, now);
@@ -56,23 +62,17 @@ function probeJson(probe: FailingProbe | undefined): object {
   };
 }
 
-const GREEN = "\u001b[32m";
-const RED = "\u001b[31m";
-const YELLOW = "\u001b[33m";
-const BOLD = "\u001b[1m";
-const PLAIN = "\u001b[0m";
-
-const COLOURS: Readonly<Record<StatusPage["verdict"], string>> = {
-  Well: GREEN,
-  Empty: GREEN,
-  Waits: YELLOW,
-  Degraded: RED,
-  Unknown: YELLOW,
+const COLOURS: Readonly<Record<StatusPage["verdict"], Parameters<typeof bold>[0]>> = {
+  Well: "green",
+  Empty: "green",
+  Waits: "yellow",
+  Degraded: "red",
+  Unknown: "yellow",
 };
 
 /** The word that the first line begins with. */
 function coloured([first = "", ...rest]: readonly string[], { verdict }: StatusPage): string[] {
-  return [first.replace(/^[A-Z]+/, (word) => `${BOLD}${COLOURS[verdict]}${word}${PLAIN}`), ...rest];
+  return [first.replace(/^[A-Z]+/, (word) => bold(COLOURS[verdict], word)), ...rest];
 }
 
 /** The first lines matter most: on a terminal that is too low the last ones are left out, so that nothing scrolls. */

@@ -63,6 +63,7 @@ test("the current context gives cluster, user and namespace; relative paths star
       clientKey: { kind: "file", path: "/keys/admin.key" },
     },
     namespace: "apps",
+    context: "one",
   });
 });
 

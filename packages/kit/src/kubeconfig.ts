@@ -73,6 +73,8 @@ export interface Access {
   readonly user: UserEntry;
   /** "" when the context names none. */
   readonly namespace: string;
+  /** The name of the context; absent where no kubeconfig names one, as in a pod. */
+  readonly context?: string;
 }
 
 /** Reads one file's text. `directory` is where the file is; `where` names it in errors. */
@@ -141,7 +143,7 @@ export function resolveAccess(config: Kubeconfig, contextName?: string): Access 
     throw new KubeconfigError(
       `context "${name}" names the user "${context.user}", which the kubeconfig does not have${choices(config.users)}`,
     );
-  return { cluster, user, namespace: context.namespace };
+  return { cluster, user, namespace: context.namespace, context: name };
 }
 
 /** Where a pod finds its service account. */

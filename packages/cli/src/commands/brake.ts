@@ -13,13 +13,22 @@ import {
 import { MASS_TRAFFIC_BLOCK } from "@lifeboat/core/remedy/actions";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
+import { dryRunOption } from "../change-cluster.ts";
+import { mayGoOn, yesOption } from "../confirm.ts";
 import { changeRecord, readRecord } from "@lifeboat/controllers/context";
 import { planeOptions } from "../find-plane.ts";
-import { declareOptions, readSettings } from "../settings.ts";
+import type { OptionDefinition } from "../options.ts";
+import { type Output, outputFrom, outputOption, show } from "../output.ts";
+import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print, withPlane } from "../with-plane.ts";
 import { hanging } from "../wrap.ts";
 
-export const brakeOptions = planeOptions;
+export const brakeOptions: readonly OptionDefinition[] = [...planeOptions, outputOption(["text"])];
+export const brakeReleaseOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  yesOption,
+  dryRunOption,
+];
 
 export function addBrake(program: Command): void {
   const brake = program
@@ -27,27 +36,43 @@ export function addBrake(program: Command): void {
     .description(
       "Show the brakes that stop mass deletions and mass blocks of traffic, and release them",
     );
-  const show = brake.command("show", { isDefault: true }).description("Show which brakes are on");
-  declareOptions(show, brakeOptions).action(async () => {
-    await withPlane(readSettings(show, brakeOptions), showBrake);
+  const showing = brake
+    .command("show", { isDefault: true })
+    .description("Show which brakes are on");
+  declareOptions(showing, brakeOptions).action(async () => {
+    const settings = readSettings(showing, brakeOptions);
+    const output = outputFrom(settings, ["text"]);
+    await withPlane(settings, (plane) => showBrake(plane, output));
   });
   const release = brake.command("release").description("Let what they stopped go on");
-  declareOptions(release, brakeOptions).action(async () => {
-    await withPlane(readSettings(release, brakeOptions), releaseBrake);
+  declareOptions(release, brakeReleaseOptions).action(async () => {
+    const settings = readSettings(release, brakeReleaseOptions);
+    await withPlane(settings, (plane) => releaseBrake(plane, settings));
   });
 }
 
-async function showBrake(plane: Client): Promise<void> {
+async function showBrake(plane: Client, output: Output<"text">): Promise<void> {
   const record = await readRecord(plane);
-  print(hanging("", `the brake is ${describeBrake(record)}`));
   const traffic = describeTrafficBrake(record);
-  if (traffic !== undefined) print(hanging("", `the brake of traffic is ${traffic}`));
   const unknown = findCondition(record?.status?.conditions, UNKNOWN_COPIES);
-  if (restoredBy(record) !== undefined && unknown !== undefined)
-    print(hanging("", unknown.message));
+  const isRestored = restoredBy(record) !== undefined;
+  show(
+    output,
+    () => [
+      ...hanging("", `the brake is ${describeBrake(record)}`),
+      ...(traffic === undefined ? [] : hanging("", `the brake of traffic is ${traffic}`)),
+      ...(isRestored && unknown !== undefined ? hanging("", unknown.message) : []),
+    ],
+    () => ({
+      massDeletion: brakedBy(record),
+      restored: restoredBy(record),
+      trafficBlocks: blocksStoppedBy(record),
+      unknownCopies: isRestored ? unknown : undefined,
+    }),
+  );
 }
 
-async function releaseBrake(plane: Client): Promise<void> {
+async function releaseBrake(plane: Client, settings: Settings): Promise<void> {
   const record = await readRecord(plane);
   const braked = brakedBy(record);
   const restored = restoredBy(record);
@@ -62,6 +87,18 @@ async function releaseBrake(plane: Client): Promise<void> {
     print(["the brake is not on: there is nothing to release"]);
     return;
   }
+  const plan = [
+    ...(restored === undefined
+      ? []
+      : ["The restored control plane deletes copies in members again."]),
+    ...(braked === undefined
+      ? []
+      : [`Deletions go on without a brake for ten minutes (${braked.message}).`]),
+    ...(blocks === undefined
+      ? []
+      : ["Conditions block traffic again, without a brake for ten minutes."]),
+  ].join(" ");
+  if (!(await mayGoOn(settings, plan, "Release it?"))) return;
   await changeRecord(plane, (parts) => ({ ...parts, spec: { ...parts.spec, ...words } }));
   if (restored !== undefined)
     print(["agreed: the restored control plane deletes in members again"]);

@@ -49,16 +49,19 @@ import { type Client, KubeconfigError } from "@lifeboat/kit";
 import { loadKubeconfig, readCertificate, writeKubeconfig } from "@lifeboat/kit/adapters";
 import { listUsers } from "@lifeboat/plane";
 import type { Command } from "commander";
+import { dryRunOption } from "../change-cluster.ts";
+import { mayGoOn, yesOption } from "../confirm.ts";
 import { defaultDataDirectory } from "../environment.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import { findPlane, planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { ADMIN, ADMIN_GROUPS } from "../plane-certificates.ts";
+import { outputFrom, outputOption, show } from "../output.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { formatTable } from "../table.ts";
 import { print, withPlane } from "../with-plane.ts";
 
-export const certsOptions: readonly OptionDefinition[] = planeOptions;
+export const certsOptions: readonly OptionDefinition[] = [...planeOptions, outputOption(["text"])];
 export const certsRenewOptions: readonly OptionDefinition[] = [
   {
     name: "data-dir",
@@ -101,6 +104,8 @@ export const certsRotateOptions: readonly OptionDefinition[] = [
   },
 ];
 export const certsRevokeOptions: readonly OptionDefinition[] = [
+  yesOption,
+  dryRunOption,
   ...planeOptions,
   {
     name: "serial",
@@ -136,7 +141,12 @@ export function addCerts(program: Command): void {
     .description("Make a user's certificates void within seconds, also on open connections");
   declareOptions(revoke, certsRevokeOptions).action(async (user: string) => {
     const settings = readSettings(revoke, certsRevokeOptions);
-    await withPlane(settings, (plane) => revokeUser(plane, user, settings.text("serial")));
+    await withPlane(settings, async (plane) => {
+      const serial = settings.text("serial");
+      const what = serial === undefined ? "Every certificate" : `The certificate ${serial}`;
+      const plan = `${what} of ${user} is void within seconds, for good; open connections are closed.`;
+      if (await mayGoOn(settings, plan, "Revoke?")) await revokeUser(plane, user, serial);
+    });
   });
 }
 
@@ -152,6 +162,7 @@ interface ListedCertificate {
 }
 
 async function listCertificates(settings: Settings): Promise<void> {
+  const output = outputFrom(settings, ["text"]);
   const now = createRealClock().now();
   const local = localCertificates(join(dataDirectoryOf(settings), "pki"));
   let remote: readonly ListedCertificate[] = [];
@@ -167,7 +178,8 @@ async function listCertificates(settings: Settings): Promise<void> {
     if (local.length === 0) throw error;
     problem = error instanceof Error ? error.message : String(error);
   }
-  const rows = [...local, ...remote].map((certificate) => [
+  const all = [...local, ...remote];
+  const rows = all.map((certificate) => [
     certificate.name,
     formatTime(certificate.notAfter),
     certificate.isRevoked === true ? "revoked" : leftText(certificate.notAfter - now),
@@ -175,8 +187,17 @@ async function listCertificates(settings: Settings): Promise<void> {
     certificate.serial,
     certificate.renewedBy,
   ]);
-  process.stdout.write(
-    formatTable(["CERTIFICATE", "ENDS", "LEFT", "SHARE", "SERIAL", "RENEWED BY"], rows),
+  const head = ["CERTIFICATE", "ENDS", "LEFT", "SHARE", "SERIAL", "RENEWED BY"];
+  show(
+    output,
+    () => formatTable(head, rows).trimEnd().split("\n"),
+    () => ({
+      certificates: all.map((one) => ({
+        ...one,
+        notBefore: formatTime(one.notBefore),
+        notAfter: formatTime(one.notAfter),
+      })),
+    }),
   );
   if (problem !== undefined)
     process.stderr.write(

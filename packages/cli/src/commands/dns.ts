@@ -24,11 +24,14 @@ import { dnsFrom, serveOptions, zoneOptions } from "../dns/dns-options.ts";
 import { readSets, readZone } from "../dns/read-names.ts";
 import { openDns } from "../dns/run-dns.ts";
 import { makeDirectory, parseLogLevel, seedFromProcess } from "../environment.ts";
+import { dryRunOption } from "../change-cluster.ts";
+import { mayGoOn, yesOption } from "../confirm.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import { connect, type FoundPlane, inWords, planeOptions, planePaths } from "../find-plane.ts";
 import { parseListen } from "../listen.ts";
 import { serveHealth } from "../health-server.ts";
 import type { OptionDefinition } from "../options.ts";
+import { documentText, type Output, outputFrom, outputOption } from "../output.ts";
 import { healthListenOption, logLevelOption } from "../process-options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { isStartedByAnother, stopOnSignal } from "../stopping.ts";
@@ -52,15 +55,10 @@ export const dnsReadOptions: readonly OptionDefinition[] = [...planeOptions, ...
 
 const recordsOptions: readonly OptionDefinition[] = [
   ...dnsReadOptions,
-  {
-    name: "output",
-    short: "o",
-    type: "text",
-    value: "FORM",
-    default: "table",
-    help: "table, or zone: a zone file",
-  },
+  outputOption(["table", "zone"]),
 ];
+
+const confirmOptions: readonly OptionDefinition[] = [...planeOptions, yesOption, dryRunOption];
 
 const stanzaOptions: readonly OptionDefinition[] = [
   ...dnsReadOptions,
@@ -95,7 +93,8 @@ export function addDns(program: Command): void {
   const records = dns.command("records").description("Print every name with its records");
   declareOptions(records, recordsOptions).action(async () => {
     const settings = readSettings(records, recordsOptions);
-    await withPlane(settings, (plane) => printRecords(plane, settings));
+    const output = outputFrom(settings, ["table", "zone"]);
+    await withPlane(settings, (plane) => printRecords(plane, settings, output));
   });
   const explain = dns
     .command("explain")
@@ -116,8 +115,9 @@ export function addDns(program: Command): void {
   const confirm = dns
     .command("confirm")
     .description("Let a change happen that removes most names and is held");
-  declareOptions(confirm, planeOptions).action(async () => {
-    await withPlane(readSettings(confirm, planeOptions), confirmChange);
+  declareOptions(confirm, confirmOptions).action(async () => {
+    const settings = readSettings(confirm, confirmOptions);
+    await withPlane(settings, (plane) => confirmChange(plane, settings));
   });
 }
 
@@ -174,13 +174,18 @@ async function connectNow(settings: Settings): Promise<FoundPlane> {
   }
 }
 
-async function printRecords(plane: Client, settings: Settings): Promise<void> {
-  const form = settings.requiredText("output");
-  if (form !== "table" && form !== "zone")
-    throw new UsageError(`-o: "${form}" is not valid: table or zone is needed`);
+async function printRecords(
+  plane: Client,
+  settings: Settings,
+  output: Output<"table" | "zone">,
+): Promise<void> {
   const zone = await readZone(plane, settings);
   const names = zoneNames(await readSets(plane), zone);
-  if (form === "zone") {
+  if (output.kind !== "form") {
+    process.stdout.write(documentText(output, names));
+    return;
+  }
+  if (output.form === "zone") {
     const nameServers = [{ name: `ns.${names.apex}`, addresses: [] }];
     print(zoneLines(zoneFrom(names, { serial: 0, ttl: zone.ttl, nameServers })));
     return;
@@ -261,12 +266,14 @@ async function printStanza(plane: Client, cluster: string, settings: Settings): 
   process.stdout.write(text);
 }
 
-async function confirmChange(plane: Client): Promise<void> {
+async function confirmChange(plane: Client, settings: Settings): Promise<void> {
   const held = (await readServers(plane)).filter(({ state }) => state.held !== undefined);
   if (held.length === 0) {
     print(["no server holds a change: there is nothing to confirm"]);
     return;
   }
+  const plan = held.map(({ instance, state }) => `${instance}: ${state.held ?? ""}.`).join(" ");
+  if (!(await mayGoOn(settings, plan, "Let these names go?"))) return;
   const confirmed = `${new Date(createRealClock().now()).toISOString()} ${randomUUID()}`;
   const found = await orNothing(plane.get(configMaps, CONFIRMATION));
   if (found === undefined)

@@ -8,7 +8,7 @@
  *     evacuations abandon NAME W   W stays where it is     evacuations restore W              W goes back
  *     evacuations agree            silent Pull clusters have failed, although most fell silent together (D6)
  */
-import { clusters, evacuations, ledgerSlices } from "@lifeboat/api";
+import { clusters, type Evacuation, evacuations, ledgerSlices } from "@lifeboat/api";
 import { formatTime, plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
@@ -16,6 +16,8 @@ import { isolationOf } from "@lifeboat/core/failover/evacuation";
 import { movesOf, phasesOf, readLedger } from "@lifeboat/core/history";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
+import { dryRunOption } from "../change-cluster.ts";
+import { mayGoOn, yesOption } from "../confirm.ts";
 import { allBindings } from "../all-bindings.ts";
 import { approvalModeOf } from "../approval-mode.ts";
 import { fenceTrust } from "../fence-trust.ts";
@@ -31,7 +33,8 @@ import {
 } from "../find-binding.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
-import { declareOptions, readSettings } from "../settings.ts";
+import { type Output, outputFrom, outputOption, show } from "../output.ts";
+import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { restoreOne, restoreOptions } from "./failback.ts";
 import { addEvacuationOrders } from "./evacuation-orders.ts";
 import { moveLines, phaseText } from "../watch/moves-text.ts";
@@ -39,9 +42,22 @@ import { print, withPlane } from "../with-plane.ts";
 import { hanging } from "../wrap.ts";
 import { followFleet, watchOptions } from "./watch.ts";
 
-export const evacuationsOptions = planeOptions;
+const FORMS = ["text", "name"] as const;
 
-export const workloadOptions: readonly OptionDefinition[] = [...planeOptions, namespaceOption];
+export const evacuationsOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  outputOption(FORMS),
+];
+
+/** Of an order that lets something happen at once. */
+export const agreeOptions: readonly OptionDefinition[] = [...planeOptions, yesOption, dryRunOption];
+
+export const workloadOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  namespaceOption,
+  yesOption,
+  dryRunOption,
+];
 
 export function addEvacuations(program: Command): void {
   const parent = program
@@ -49,16 +65,20 @@ export function addEvacuations(program: Command): void {
     .alias("evacuation")
     .description("Show and direct what leaves failed and drained clusters");
   const list = parent.command("list", { isDefault: true }).description("All evacuations");
-  declareOptions(list, evacuationsOptions).action(() =>
-    withPlane(readSettings(list, evacuationsOptions), listAll),
-  );
-  const show = parent
+  declareOptions(list, evacuationsOptions).action(() => {
+    const settings = readSettings(list, evacuationsOptions);
+    const output = outputFrom(settings, FORMS);
+    return withPlane(settings, (plane) => listAll(plane, output));
+  });
+  const showing = parent
     .command("show")
     .description("Everything about one evacuation")
     .argument("<NAME>", "the evacuation, such as member1-1");
-  declareOptions(show, evacuationsOptions).action((name: string) =>
-    withPlane(readSettings(show, evacuationsOptions), (plane) => showOne(plane, name)),
-  );
+  declareOptions(showing, evacuationsOptions).action((name: string) => {
+    const settings = readSettings(showing, evacuationsOptions);
+    const output = outputFrom(settings, FORMS);
+    return withPlane(settings, (plane) => showOne(plane, name, output));
+  });
   const watch = parent
     .command("watch")
     .description("Follow an evacuation until it ends")
@@ -73,9 +93,10 @@ export function addEvacuations(program: Command): void {
   const agree = parent
     .command("agree")
     .description("Agree that Pull clusters which fell silent together have failed: releases go on");
-  declareOptions(agree, evacuationsOptions).action(() =>
-    withPlane(readSettings(agree, evacuationsOptions), agreeToIsolation),
-  );
+  declareOptions(agree, agreeOptions).action(() => {
+    const settings = readSettings(agree, agreeOptions);
+    return withPlane(settings, (plane) => agreeToIsolation(plane, settings));
+  });
   const abandon = parent
     .command("abandon")
     .description("Let a workload stay where it is")
@@ -84,7 +105,7 @@ export function addEvacuations(program: Command): void {
   declareOptions(abandon, workloadOptions).action((name: string, workload: string) => {
     const settings = readSettings(abandon, workloadOptions);
     const named = parseWorkload(workload, settings.requiredText("namespace"));
-    return withPlane(settings, (plane) => abandonOne(plane, name, named));
+    return withPlane(settings, (plane) => abandonOne(plane, name, named, settings));
   });
   const restore = parent
     .command("restore")
@@ -97,14 +118,31 @@ export function addEvacuations(program: Command): void {
   });
 }
 
-async function listAll(plane: Client): Promise<void> {
+type EvacuationOutput = Output<(typeof FORMS)[number]>;
+
+async function listAll(plane: Client, output: EvacuationOutput): Promise<void> {
   const { items } = await plane.list(evacuations);
-  if (items.length === 0) process.stderr.write("there are no evacuations\n");
-  else print(listEvacuations(items, createRealClock().now()));
+  if (output.kind === "form" && items.length === 0)
+    process.stderr.write("there are no evacuations\n");
+  else if (output.kind === "form" && output.form === "name") print(items.map(nameLine));
+  else
+    show(
+      output,
+      () => listEvacuations(items, createRealClock().now()),
+      () => ({ items }),
+    );
 }
 
-async function showOne(plane: Client, name: string): Promise<void> {
+function nameLine({ metadata }: Evacuation): string {
+  return `evacuation.${evacuations.group}/${metadata.name}`;
+}
+
+async function showOne(plane: Client, name: string, output: EvacuationOutput): Promise<void> {
   const evacuation = await existingEvacuation(plane, name);
+  if (output.kind === "form" && output.form === "name") {
+    print([nameLine(evacuation)]);
+    return;
+  }
   const history = readLedger((await plane.list(ledgerSlices)).items);
   const fleet = (await plane.list(clusters)).items;
   const published = await readPublished(plane);
@@ -120,15 +158,19 @@ async function showOne(plane: Client, name: string): Promise<void> {
     history,
   });
   const source = fleet.find(({ metadata }) => metadata.name === evacuation.spec.cluster);
-  const shown = {
-    phases: phaseText(phasesOf(evacuation, source, history)),
-    moves: moveLines(moves, now),
-  };
-  print(showEvacuation(evacuation, shown, now));
+  const phases = phasesOf(evacuation, source, history);
+  show(
+    output,
+    () => {
+      const shown = { phases: phaseText(phases), moves: moveLines(moves, now) };
+      return showEvacuation(evacuation, shown, now);
+    },
+    () => ({ evacuation, moves, phases }),
+  );
 }
 
 /** A person's word that it is the clusters that are down, not the way to them. */
-async function agreeToIsolation(plane: Client): Promise<void> {
+async function agreeToIsolation(plane: Client, settings: Settings): Promise<void> {
   const budget = await readRecord(plane);
   const { items } = await plane.list(clusters);
   const { isIsolated, lapsed } = isolationOf(items, budget?.spec.isolationAgreedAt);
@@ -136,12 +178,19 @@ async function agreeToIsolation(plane: Client): Promise<void> {
     print(["the control plane does not take itself for isolated: there is nothing to agree to"]);
     return;
   }
+  const plan = `${lapsed.join(", ")} count as failed from now on: what runs there is released to other clusters.`;
+  if (!(await mayGoOn(settings, plan, "Have they really failed?"))) return;
   const isolationAgreedAt = formatTime(createRealClock().now());
   await changeRecord(plane, (parts) => ({ ...parts, spec: { ...parts.spec, isolationAgreedAt } }));
   print(hanging("", `agreed: ${lapsed.join(", ")} count as failed, and releases go on`));
 }
 
-async function abandonOne(plane: Client, name: string, named: NamedWorkload): Promise<void> {
+async function abandonOne(
+  plane: Client,
+  name: string,
+  named: NamedWorkload,
+  settings: Settings,
+): Promise<void> {
   const { spec } = await existingEvacuation(plane, name);
   const binding = await findBinding(plane, named);
   const slices = await slicesOf(plane, name);
@@ -156,6 +205,8 @@ async function abandonOne(plane: Client, name: string, named: NamedWorkload): Pr
       `${what} has left ${spec.cluster} already; \`lifeboat evacuations restore ${what} ` +
         `-n ${named.namespace}\` brings it back`,
     );
+  const plan = `${what} stays on ${spec.cluster}: the evacuation ${name} does not move it any more.`;
+  if (!(await mayGoOn(settings, plan, "Let it stay?"))) return;
   const isChanged = await takeOut(plane, name, entry.binding);
   print([`${what} ${isChanged ? "stays" : "stays already"} on ${spec.cluster}`]);
 }

@@ -1,38 +1,25 @@
-/** `lifeboat get clusters`: the fleet at a glance. `lifeboat get statefulsets`: get-statefulsets.ts. `lifeboat get KIND -C CLUSTER…`: what members have (get-from-members.ts). */
-import {
-  ageOf,
-  type Cluster,
-  clusters,
-  encodeYaml,
-  findCondition,
-  isRefused,
-  type Json,
-} from "@lifeboat/api";
+/** `lifeboat get clusters`: the fleet at a glance. `lifeboat get statefulsets`: get-statefulsets.ts. Other kinds, here or in members: get-from-members.ts. */
+import { ageOf, type Cluster, clusters, findCondition, isRefused } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
-import { CommandFailed, UsageError } from "../failure.ts";
+import { CommandFailed } from "../failure.ts";
 import { findPlane, inWords, planeOptions } from "../find-plane.ts";
 import { askedClusters, getFromMembers } from "../get-from-members.ts";
 import { getStatefulSets } from "../get-statefulsets.ts";
-import { createMemberApi } from "../member-api.ts";
+import { createMemberApi, OWN_API } from "../member-api.ts";
+import { namedObjects } from "../named-objects.ts";
 import type { OptionDefinition } from "../options.ts";
+import { objectsText, type Output, outputFrom, outputOption } from "../output.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { formatTable } from "../table.ts";
 
-const FORMATS = ["table", "wide", "json", "yaml", "name"] as const;
+const FORMS = ["table", "wide", "name"] as const;
 
 export const getOptions: readonly OptionDefinition[] = [
   ...planeOptions,
-  {
-    name: "output",
-    short: "o",
-    type: "text",
-    value: "FORMAT",
-    default: "table",
-    help: `How it is printed: ${FORMATS.join(", ")}`,
-  },
+  outputOption(FORMS),
   {
     name: "clusters",
     short: "C",
@@ -47,7 +34,7 @@ export const getOptions: readonly OptionDefinition[] = [
     type: "text",
     value: "NAMESPACE",
     default: "default",
-    help: "StatefulSets, and objects in members, of this namespace",
+    help: "Objects of this namespace",
   },
   { name: "all-namespaces", short: "A", type: "switch", help: "Of all namespaces" },
 ];
@@ -55,10 +42,10 @@ export const getOptions: readonly OptionDefinition[] = [
 export function addGet(program: Command): void {
   const command = program
     .command("get")
-    .description("Show the clusters of the fleet, or what member clusters have (-C)")
+    .description("Show objects of the control plane, or of member clusters (-C)")
     .argument(
       "<KIND>",
-      "clusters, or statefulsets with each cluster's share; with -C any kind that the members serve",
+      "clusters, workloads, evacuations, policies: any kind that is served, or KIND/NAME",
     )
     .argument("[NAMES...]", "only these; default all");
   declareOptions(command, getOptions).action(async (kind: string, names: readonly string[]) => {
@@ -66,36 +53,28 @@ export function addGet(program: Command): void {
   });
 }
 
-async function get(kind: string, names: readonly string[], settings: Settings): Promise<void> {
-  const asked = settings.requiredText("output");
-  const format = FORMATS.find((known) => known === asked);
-  if (format === undefined)
-    throw new UsageError(
-      `--output: "${asked}" is not valid: one of ${FORMATS.join(", ")} is needed`,
-    );
+async function get(asked: string, given: readonly string[], settings: Settings): Promise<void> {
+  const output = outputFrom(settings, FORMS);
+  const { kind, names } = namedObjects(asked, given);
   const listed = settings.text("clusters");
   const isOfMembers = listed !== undefined || settings.isOn("all-clusters");
-  const isOfSets = ["statefulsets", "statefulset", "sts"].includes(kind);
-  if (!isOfMembers && !isOfSets && kind !== "clusters" && kind !== "cluster")
-    throw new UsageError(
-      `"${kind}" is shown of member clusters: name them with -C, or use kubectl for the control plane`,
-    );
   const plane = await findPlane(settings);
   try {
-    const inNamespace = settings.isOn("all-namespaces") ? "" : settings.requiredText("namespace");
-    if (!isOfMembers && isOfSets) {
-      await getStatefulSets(plane.client, names, inNamespace, format);
+    const namespace = settings.isOn("all-namespaces") ? "" : settings.requiredText("namespace");
+    if (!isOfMembers && ["statefulsets", "statefulset", "sts"].includes(kind)) {
+      await getStatefulSets(plane.client, names, namespace, output);
       return;
     }
-    if (!isOfMembers) {
-      await getClusters(plane.client, names, format);
+    if (!isOfMembers && (kind === "clusters" || kind === "cluster")) {
+      await getClusters(plane.client, names, output);
       return;
     }
-    const members = await askedClusters(plane.client, listed, settings.isOn("all-clusters"));
-    const namespace = inNamespace;
+    const members = isOfMembers
+      ? await askedClusters(plane.client, listed, settings.isOn("all-clusters"))
+      : [OWN_API];
     const api = createMemberApi(plane.http);
     try {
-      await getFromMembers(api, members, { kind, names, namespace, format });
+      await getFromMembers(api, members, { kind, names, namespace, output });
     } finally {
       api.close();
     }
@@ -107,14 +86,17 @@ async function get(kind: string, names: readonly string[], settings: Settings): 
 async function getClusters(
   plane: Client,
   names: readonly string[],
-  format: (typeof FORMATS)[number],
+  output: Output<(typeof FORMS)[number]>,
 ): Promise<void> {
   const found = names.length === 0 ? await all(plane) : await each(plane, names);
-  if (found.length === 0 && (format === "table" || format === "wide"))
+  if (found.length === 0 && output.kind === "form" && output.form !== "name")
     process.stderr.write("no clusters are joined: join one with `lifeboat join`\n");
-  else if (format === "json" || format === "yaml")
-    process.stdout.write(document(found, names.length === 1, format));
-  else process.stdout.write(printClusters(found, format, createRealClock().now()));
+  else
+    process.stdout.write(
+      output.kind === "form"
+        ? printClusters(found, output.form, createRealClock().now())
+        : objectsText(output, found, names.length === 1),
+    );
 }
 
 async function all(plane: Client): Promise<readonly Cluster[]> {
@@ -134,13 +116,6 @@ function each(plane: Client, names: readonly string[]): Promise<readonly Cluster
       }
     }),
   );
-}
-
-function document(found: readonly Cluster[], isOne: boolean, format: "json" | "yaml"): string {
-  const [first] = found;
-  const list = { apiVersion: "v1", kind: "List", metadata: { resourceVersion: "" }, items: found };
-  const value = (isOne && first !== undefined ? first : list) as unknown as Json;
-  return format === "json" ? `${JSON.stringify(value, null, 4)}\n` : encodeYaml(value);
 }
 
 /** The lines for people and for scripts. */

@@ -8,13 +8,13 @@ import { createRealClock } from "@lifeboat/base/adapters";
 import { readLedger } from "@lifeboat/core/history";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
-import { UsageError } from "../failure.ts";
 import { namespaceOption, parseWorkload } from "../find-binding.ts";
 import { planeOptions } from "../find-plane.ts";
 import { chosenEntries, type HistoryFilter, historyLines } from "../history/history-text.ts";
 import type { OptionDefinition } from "../options.ts";
+import { type Output, outputFrom, outputOption, show } from "../output.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
-import { print, withPlane } from "../with-plane.ts";
+import { withPlane } from "../with-plane.ts";
 
 export const historyOptions: readonly OptionDefinition[] = [
   ...planeOptions,
@@ -27,14 +27,7 @@ export const historyOptions: readonly OptionDefinition[] = [
     commandLineOnly: true,
     help: "Only what is younger than this, such as 2h",
   },
-  {
-    name: "output",
-    short: "o",
-    type: "text",
-    value: "FORMAT",
-    default: "text",
-    help: "text or json",
-  },
+  outputOption(["text"]),
 ];
 
 export function addHistory(program: Command): void {
@@ -47,11 +40,9 @@ export function addHistory(program: Command): void {
     );
   declareOptions(command, historyOptions).action((about: string | undefined) => {
     const settings = readSettings(command, historyOptions);
-    const output = settings.requiredText("output");
-    if (output !== "text" && output !== "json")
-      throw new UsageError(`--output: "${output}" is not valid: text or json is needed`);
+    const output = outputFrom(settings, ["text"]);
     const filter = filterFrom(about, settings);
-    return withPlane(settings, (plane) => show(plane, filter, output));
+    return withPlane(settings, (plane) => showHistory(plane, filter, output));
   });
 }
 
@@ -65,10 +56,18 @@ function filterFrom(about: string | undefined, settings: Settings): HistoryFilte
   return { ...since, workload: parseWorkload(about, settings.requiredText("namespace")) };
 }
 
-async function show(plane: Client, filter: HistoryFilter, output: "text" | "json"): Promise<void> {
+async function showHistory(
+  plane: Client,
+  filter: HistoryFilter,
+  output: Output<"text">,
+): Promise<void> {
   const { items } = await plane.list(ledgerSlices);
   const entries = chosenEntries(readLedger(items), filter);
-  if (output === "json") print([JSON.stringify({ entries }, null, 2)]);
-  else if (entries.length > 0) print(historyLines(entries));
+  if (output.kind !== "form" || entries.length > 0)
+    show(
+      output,
+      () => historyLines(entries),
+      () => ({ entries }),
+    );
   else process.stderr.write("the history tells nothing about that\n");
 }

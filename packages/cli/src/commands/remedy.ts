@@ -18,11 +18,12 @@ import { dryRunOption, existingCluster } from "../change-cluster.ts";
 import { CommandFailed } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
+import { outputFrom, outputOption, show } from "../output.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { remedyLines } from "../traffic-text.ts";
 import { print, withPlane } from "../with-plane.ts";
 
-export const remedyOptions = planeOptions;
+export const remedyOptions: readonly OptionDefinition[] = [...planeOptions, outputOption(["text"])];
 export const remedyChangeOptions: readonly OptionDefinition[] = [...planeOptions, dryRunOption];
 
 export function addRemedy(program: Command): void {
@@ -33,9 +34,16 @@ export function addRemedy(program: Command): void {
     .command("list", { isDefault: true })
     .description("Show every Remedy and the clusters on which it acts");
   declareOptions(list, remedyOptions).action(async () => {
-    await withPlane(readSettings(list, remedyOptions), async (plane) => {
+    const settings = readSettings(list, remedyOptions);
+    const output = outputFrom(settings, ["text"]);
+    await withPlane(settings, async (plane) => {
       const found = (await plane.list(remedies)).items;
-      print(remedyLines(found, (await plane.list(clusters)).items));
+      const fleet = (await plane.list(clusters)).items;
+      show(
+        output,
+        () => remedyLines(found, fleet),
+        () => ({ items: found }),
+      );
     });
   });
   addChange(remedy, "block", "Take the traffic of all ingresses away from a cluster", block);

@@ -25,11 +25,13 @@ import { type Client, type Lease, leases } from "@lifeboat/kit";
 import { wellKnown } from "@lifeboat/core";
 import type { Command } from "commander";
 import { readRecord } from "@lifeboat/controllers/context";
+import { hasColours } from "../colours.ts";
 import { failingProbes } from "../failing-probes.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import { inWords, planeOptions } from "../find-plane.ts";
 import { readOpenTunnels } from "../open-tunnels.ts";
 import type { OptionDefinition } from "../options.ts";
+import { type Output, outputFrom, outputOption } from "../output.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { showStatus, type ShownStatus, watchStatus } from "../show-status.ts";
 import type { StatusView } from "../status-text.ts";
@@ -54,14 +56,7 @@ export const statusOptions: readonly OptionDefinition[] = [
     commandLineOnly: true,
     help: "Show it again every 2 seconds, until Ctrl-C",
   },
-  {
-    name: "output",
-    short: "o",
-    type: "text",
-    value: "FORMAT",
-    default: "text",
-    help: "text or json",
-  },
+  outputOption(["text"]),
 ];
 
 export function addStatus(program: Command): void {
@@ -70,18 +65,20 @@ export function addStatus(program: Command): void {
     .description("Show how the fleet is, what waits for a person, and what failover may do");
   declareOptions(command, statusOptions).action(() => {
     const settings = readSettings(command, statusOptions);
-    const output = settings.requiredText("output");
-    if (output !== "text" && output !== "json")
-      throw new UsageError(`--output: "${output}" is not valid: text or json is needed`);
+    const output = outputFrom(settings, ["text"]);
+    if (settings.isOn("watch") && output.kind !== "form" && output.kind !== "json")
+      throw new UsageError(
+        "--watch prints text or a JSON document per line: give -o text or -o json",
+      );
     return withPlane(settings, (plane) => status(plane, settings, output));
   });
 }
 
 const LOOK_MS = 2000;
 
-async function status(plane: Client, settings: Settings, output: "text" | "json"): Promise<void> {
+async function status(plane: Client, settings: Settings, output: Output<"text">): Promise<void> {
   const clock = createRealClock();
-  const isColoured = process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === "";
+  const isColoured = hasColours(process.stdout, process.env);
   const look = async (): Promise<ShownStatus> => {
     const view = await readView(plane, clock);
     return showStatus(view, clock.now(), { output, isColoured, isOneLine: settings.isOn("watch") });
@@ -89,7 +86,7 @@ async function status(plane: Client, settings: Settings, output: "text" | "json"
   let code: number;
   if (settings.isOn("watch")) {
     const stopping = stopOnSignal();
-    const isTerminal = process.stdout.isTTY && output === "text";
+    const isTerminal = process.stdout.isTTY && output.kind === "form";
     const screen = {
       isTerminal,
       rows: () => (isTerminal ? process.stdout.rows : undefined),
@@ -107,10 +104,10 @@ async function status(plane: Client, settings: Settings, output: "text" | "json"
 }
 
 /** What a page shows instead that cannot be read. An error of ours is not hidden. */
-function unreachable(error: unknown, output: "text" | "json"): string {
+function unreachable(error: unknown, output: Output<"text">): string {
   if (!(error instanceof CommandFailed)) throw error;
   const sentence = `UNKNOWN: ${error.message}`;
-  return output === "json"
+  return output.kind !== "form"
     ? JSON.stringify({ verdict: "Unknown", sentence, exitCode: 3 })
     : hanging("", sentence).join("\n");
 }

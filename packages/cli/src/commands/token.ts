@@ -29,13 +29,18 @@ import { pinsOf } from "../ca-pin.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
+import { type Output, outputFrom, outputOption, show } from "../output.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
-import { formatTable } from "../table.ts";
 import { print, withPlane } from "../with-plane.ts";
+import { columns } from "../wrap.ts";
 import { checkClusterName } from "./join.ts";
 
 export const tokenOptions = planeOptions;
 
+export const tokenListOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  outputOption(["text"]),
+];
 export const tokenCreateOptions: readonly OptionDefinition[] = [
   ...planeOptions,
   {
@@ -71,9 +76,11 @@ export function addToken(program: Command): void {
     await withPlane(settings, (plane) => createToken(plane, settings));
   });
   const list = parent.command("list").description("The tokens that exist");
-  declareOptions(list, tokenOptions).action(() =>
-    withPlane(readSettings(list, tokenOptions), listTokens),
-  );
+  declareOptions(list, tokenListOptions).action(() => {
+    const settings = readSettings(list, tokenListOptions);
+    const output = outputFrom(settings, ["text"]);
+    return withPlane(settings, (plane) => listTokens(plane, output));
+  });
   const remove = parent
     .command("delete")
     .description("Delete tokens")
@@ -197,19 +204,35 @@ function randomText(length: number): string {
   return Array.from({ length }, () => LETTERS[randomInt(LETTERS.length)]).join("");
 }
 
-async function listTokens(plane: Client): Promise<void> {
+async function listTokens(plane: Client, output: Output<"text">): Promise<void> {
   const { items } = await plane.list<AnyObject>(secrets, {
     namespace: BOOTSTRAP_NAMESPACE,
     fieldSelector: `type=${BOOTSTRAP_TYPE}`,
   });
   const now = createRealClock().now();
-  const rows = items
+  const tokens = items
     .map(bootstrapTokenOf)
-    .filter((token): token is BootstrapToken => token !== undefined)
-    .map((token) => tokenRow(token, now));
-  if (rows.length === 0) print(["there are no tokens"]);
-  else
-    process.stdout.write(formatTable(["ID", "ENDS", "CLUSTER", "USED FOR", "DESCRIPTION"], rows));
+    .filter((token): token is BootstrapToken => token !== undefined);
+  show(
+    output,
+    () =>
+      tokens.length === 0
+        ? ["there are no tokens"]
+        : columns(
+            ["ID", "ENDS", "CLUSTER", "USED FOR", "DESCRIPTION"],
+            tokens.map((token) => tokenRow(token, now)),
+          ),
+    // Never the secret, nor its hash.
+    () => ({
+      tokens: tokens.map(({ id, expires, cluster, usedFor, description }) => ({
+        id,
+        expires: expires === undefined ? undefined : formatTime(expires),
+        cluster,
+        usedFor,
+        description,
+      })),
+    }),
+  );
 }
 
 /** One line of the table of tokens. */

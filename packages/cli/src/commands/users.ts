@@ -14,14 +14,17 @@ import { UsageError } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { kubeconfigFor } from "../plane-kubeconfig.ts";
+import { outputFrom, outputOption, show } from "../output.ts";
 import { declareOptions, readSettings } from "../settings.ts";
-import { formatTable } from "../table.ts";
-import { print, withPlane } from "../with-plane.ts";
+import { withPlane } from "../with-plane.ts";
+import { columns } from "../wrap.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
 
-export const usersOptions = planeOptions;
-
+export const usersListOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  outputOption(["text"]),
+];
 export const usersAddOptions: readonly OptionDefinition[] = [
   ...planeOptions,
   {
@@ -69,25 +72,28 @@ export function addUsers(program: Command): void {
     .argument("<NAME>", "the user's name");
   declareOptions(add, usersAddOptions).action((name: string) => addOne(add, name));
   const list = parent.command("list").description("The users that were added");
-  declareOptions(list, usersOptions).action(() =>
-    withPlane(readSettings(list, usersOptions), async (plane) => {
+  declareOptions(list, usersListOptions).action(() => {
+    const settings = readSettings(list, usersListOptions);
+    const output = outputFrom(settings, ["text"]);
+    return withPlane(settings, async (plane) => {
       const users = await listUsers(plane);
-      if (users.length === 0) print(["no users were added"]);
-      else
-        process.stdout.write(
-          formatTable(
-            ["USER", "GROUPS", "ROLES", "NAMESPACE", "UNTIL"],
-            users.map(({ user, groups, roles, namespace, until }) => [
-              user,
-              groups.join(",") || "-",
-              roles.join(",") || "-",
-              namespace || "-",
-              until,
-            ]),
-          ),
-        );
-    }),
-  );
+      const rows = users.map(({ user, groups, roles, namespace, until }) => [
+        user,
+        groups.join(",") || "-",
+        roles.join(",") || "-",
+        namespace || "-",
+        until,
+      ]);
+      show(
+        output,
+        () =>
+          rows.length === 0
+            ? ["no users were added"]
+            : columns(["USER", "GROUPS", "ROLES", "NAMESPACE", "UNTIL"], rows),
+        () => ({ users }),
+      );
+    });
+  });
 }
 
 async function addOne(command: Command, name: string): Promise<void> {

@@ -1,23 +1,17 @@
 /** `lifeboat version`: the version of this command and of the control plane that it finds. */
 import { isJsonObject } from "@lifeboat/api";
 import type { Command } from "commander";
-import { UsageError } from "../failure.ts";
 import { findPlane, inWords, planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
+import { outputFrom, outputOption, show } from "../output.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { version } from "../version.ts";
+import { print } from "../with-plane.ts";
 
 export const versionOptions: readonly OptionDefinition[] = [
   ...planeOptions,
   { name: "client", type: "switch", help: "Only the version of this command" },
-  {
-    name: "output",
-    short: "o",
-    type: "text",
-    value: "FORMAT",
-    default: "text",
-    help: "How it is printed: text or json",
-  },
+  outputOption(["text"]),
 ];
 
 export function addVersion(program: Command): void {
@@ -30,18 +24,24 @@ export function addVersion(program: Command): void {
 }
 
 async function printVersion(settings: Settings): Promise<void> {
-  const format = settings.requiredText("output");
-  if (format !== "text" && format !== "json")
-    throw new UsageError(`--output: "${format}" is not valid: one of text, json is needed`);
+  const output = outputFrom(settings, ["text"]);
   const client = { version, node: process.version };
   if (settings.isOn("client")) {
-    write(format, { client });
+    show(
+      output,
+      () => versionLines({ client }),
+      () => ({ client }),
+    );
     return;
   }
-  // In text the client's version is told also where no control plane is found.
-  if (format === "text") write(format, { client });
+  // In text the client's version is printed also where no control plane is found.
+  if (output.kind === "form") print(versionLines({ client }));
   const server = await inWords(() => serverVersion(settings));
-  write(format, format === "text" ? { server } : { client, server });
+  show(
+    output,
+    () => versionLines({ server }),
+    () => ({ client, server }),
+  );
 }
 
 async function serverVersion(settings: Settings): Promise<ServerVersion> {
@@ -74,14 +74,10 @@ interface Versions {
   readonly server?: ServerVersion;
 }
 
-function write(format: "text" | "json", { client, server }: Versions): void {
-  if (format === "json") {
-    process.stdout.write(`${JSON.stringify({ client, server }, null, 2)}\n`);
-    return;
-  }
-  if (client !== undefined)
-    process.stdout.write(`client: lifeboat ${client.version} (node ${client.node})\n`);
-  if (server === undefined) return;
-  const own = server.version === "" ? "" : `lifeboat ${server.version}, `;
-  process.stdout.write(`server: ${own}Kubernetes API ${server.kubernetes}\n`);
+function versionLines({ client, server }: Versions): readonly string[] {
+  const own = server === undefined || server.version === "" ? "" : `lifeboat ${server.version}, `;
+  return [
+    ...(client === undefined ? [] : [`client: lifeboat ${client.version} (node ${client.node})`]),
+    ...(server === undefined ? [] : [`server: ${own}Kubernetes API ${server.kubernetes}`]),
+  ];
 }

@@ -1,0 +1,341 @@
+/**
+ * Every error path of every command, from the program itself, so a new command is in the table at once: what is wrong and what to do in
+ * one sentence, no stack, the documented exit code (2 called wrongly, 1 could not be carried out), 80 columns of help.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { createProgram, main } from "./main.ts";
+import { WIDTH } from "./wrap.ts";
+
+interface Leaf {
+  readonly words: readonly string[];
+  readonly command: Command;
+}
+
+/** Every command that does something. */
+function leavesOf(command: Command, words: readonly string[] = []): readonly Leaf[] {
+  const below = command.commands.flatMap((one) => leavesOf(one, [...words, one.name()]));
+  return below.length === 0 && words.length > 0 ? [{ words, command }] : below;
+}
+
+const leaves = leavesOf(createProgram()).filter(({ words }) => words[0] !== "help");
+const named = leaves.map((leaf) => [leaf.words.join(" "), leaf] as const);
+
+const directory = mkdtempSync(join(tmpdir(), "lifeboat-errors-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** As the command left it: the compiler believes that it is what was set before. */
+function exitCode(): number {
+  return Number(process.exitCode ?? 0);
+}
+
+/** The command as a person runs it, without a terminal and without a variable of this machine. */
+async function run(...args: readonly string[]): Promise<Ended> {
+  let stdout = "";
+  let stderr = "";
+  const out = vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    stdout += String(text);
+    return true;
+  });
+  const err = vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    stderr += String(text);
+    return true;
+  });
+  const before = process.exitCode;
+  process.exitCode = undefined;
+  try {
+    await main(args);
+    return { code: exitCode(), stdout, stderr };
+  } finally {
+    process.exitCode = before;
+    out.mockRestore();
+    err.mockRestore();
+  }
+}
+
+beforeAll(() => {
+  for (const name of Object.keys(process.env))
+    if (name.startsWith("LIFEBOAT_") || name === "KUBECONFIG") vi.stubEnv(name, undefined);
+  vi.stubEnv("XDG_DATA_HOME", join(directory, "nothing"));
+  vi.stubEnv("HOME", join(directory, "nobody"));
+});
+afterAll(() => vi.unstubAllEnvs());
+
+/** A sentence for a person, and nothing of the program's inside. */
+function expectSentence(ended: Ended, code: number): void {
+  expect(ended.stderr).toMatch(/^(lifeboat|error): \S/m);
+  expect(ended.stderr).not.toMatch(/\n\s+at |this is a bug|\[object |undefined|node_modules/);
+  expect(ended.code).toBe(code);
+}
+
+/** Words that stand for the arguments, of the form that the command wants. */
+const WORDS: Readonly<Record<string, string>> = {
+  WORKLOAD: "deployment/web",
+  ABOUT: "member1",
+  KIND: "clusters",
+  SHELL: "bash",
+  TAINTS: "a=b:NoSchedule",
+  POD: "web-0",
+  "ID...": "abcdef",
+};
+
+function argumentsOf({ command }: Leaf): readonly string[] {
+  return command.registeredArguments
+    .filter(({ required }) => required)
+    .map((argument) => argument.argChoices?.[0] ?? WORDS[argument.name()] ?? "member1");
+}
+
+/** Options without which nothing is tried. */
+const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  join: ["--cluster-kubeconfig", "/nowhere/kubeconfig"],
+  "member fail": ["--mode", "api-down"],
+  simulate: ["--fail", "member1"],
+  "evacuations pause": ["--all"],
+  "evacuations resume": ["--all"],
+  "evacuations approve": ["member1-1", "--yes"],
+  describe: ["member1"],
+  failback: ["deployment/web"],
+  logs: ["-C", "member1"],
+  exec: ["-C", "member1", "--", "true"],
+};
+
+describe("called wrongly", () => {
+  it.each(named)("%s: an option that there is not", async (_name, { words }) => {
+    const ended = await run(...words, "--no-such-option");
+    expectSentence(ended, 2);
+    expect(ended.stderr).toContain("--no-such-option");
+    expect(ended.stderr).toContain("--help");
+  });
+
+  it.each(named.filter(([, leaf]) => argumentsOf(leaf).length > 0))(
+    "%s: an argument is missing",
+    async (_name, { words }) => {
+      const ended = await run(...words);
+      expectSentence(ended, 2);
+      expect(ended.stderr).toMatch(/missing required argument|is needed/);
+    },
+  );
+
+  const counted = named.filter(([, { command }]) =>
+    command.registeredArguments.every(({ variadic }) => !variadic),
+  );
+  it.each(counted)("%s: an argument too many", async (_name, leaf) => {
+    const all = leaf.command.registeredArguments.map(
+      (argument) => argument.argChoices?.[0] ?? WORDS[argument.name()] ?? "member1",
+    );
+    const ended = await run(...leaf.words, ...all, "one-too-many");
+    expectSentence(ended, 2);
+  });
+
+  const valued = named.flatMap(([name, leaf]) =>
+    leaf.command.options
+      .filter(({ required, long, hidden }) => required && long !== "--config" && !hidden)
+      .map(({ long }) => [name, long ?? "", leaf] as const),
+  );
+  it.each(valued)("%s %s: without its value", async (_name, long, leaf) => {
+    const ended = await run(...leaf.words, ...argumentsOf(leaf), long);
+    expectSentence(ended, 2);
+    expect(ended.stderr).toContain(long);
+  });
+
+  it.each(
+    named.filter(([, { command }]) => command.options.some(({ long }) => long === "--config")),
+  )(
+    "%s: a configuration file that is not there, is no mapping, or has a key that nothing reads",
+    async (_name, leaf) => {
+      const call = [...leaf.words, ...argumentsOf(leaf)];
+      const list = join(directory, "list.yaml");
+      const keys = join(directory, "keys.yaml");
+      writeFileSync(list, "- 1\n");
+      writeFileSync(keys, "no-such-key: 1\n");
+      for (const file of ["/nowhere/config.yaml", list, keys]) {
+        const ended = await run(...call, "--config", file);
+        expectSentence(ended, 2);
+      }
+    },
+  );
+
+  it.each(
+    named.filter(([, { command }]) => command.options.some(({ long }) => long === "--output")),
+  )("%s: -o with a form that there is not", async (name, leaf) => {
+    // The file that a kubeconfig is written to; two that read the control plane before they choose a form.
+    if (["users add", "simulate", "plan"].includes(name)) return;
+    const ended = await run(
+      ...leaf.words,
+      ...argumentsOf(leaf),
+      ...(NEEDED[name] ?? []),
+      "-o",
+      "xml",
+    );
+    expectSentence(ended, 2);
+    expect(ended.stderr).toMatch(/json/);
+  });
+
+  it("a verb that is nearly one is guessed", async () => {
+    const ended = await run("statuss");
+    expectSentence(ended, 2);
+    expect(ended.stderr).toContain("status");
+  });
+});
+
+/** They run until they are stopped, work on files of this host, or speak to something else than a control plane: see the tests of each. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  "manager",
+  "members",
+  "gateway",
+  "dns serve",
+  "install",
+  "uninstall",
+  "adopt",
+  "register",
+  "unregister",
+  "plan",
+  "certs rotate-ca",
+]);
+
+/** Those that speak to a control plane that a kubeconfig names. */
+const speaking = named.filter(
+  ([name, { command }]) =>
+    command.options.some(({ long }) => long === "--kubeconfig") && !ELSEWHERE.has(name),
+);
+
+const call = (name: string, leaf: Leaf, ...more: readonly string[]): Promise<Ended> => {
+  const needed = NEEDED[name] ?? [];
+  const at = needed.indexOf("--");
+  const [before, after] = at < 0 ? [needed, []] : [needed.slice(0, at), needed.slice(at)];
+  return run(...leaf.words, ...argumentsOf(leaf), ...before, ...more, ...after);
+};
+
+describe("no control plane", () => {
+  // What lies in the data directory is shown without one.
+  it.each(speaking)("%s: nothing says where it is", async (name, leaf) => {
+    const ended = await call(name, leaf);
+    expectSentence(ended, 1);
+    if (name === "join") return;
+    expect(ended.stderr).toMatch(/lifeboat up|--kubeconfig/);
+  });
+
+  it.each(speaking)("%s: a kubeconfig that is none", async (name, leaf) => {
+    const file = join(directory, "none.kubeconfig");
+    writeFileSync(file, "a: [\n");
+    expectSentence(await call(name, leaf, "--kubeconfig", file), 1);
+  });
+
+  it.each(speaking)("%s: a context that there is not", async (name, leaf) => {
+    const file = kubeconfig("http://127.0.0.1:1");
+    const ended = await call(name, leaf, "--kubeconfig", file, "--context", "nowhere");
+    expectSentence(ended, 1);
+  });
+
+  it.each(speaking)("%s: nothing listens there", async (name, leaf) => {
+    const ended = await call(name, leaf, "--kubeconfig", kubeconfig("http://127.0.0.1:1"));
+    expectSentence(ended, 1);
+  });
+});
+
+function kubeconfig(server: string): string {
+  const file = join(directory, "plane.kubeconfig");
+  writeFileSync(
+    file,
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": "prod",
+      clusters: [{ name: "c", cluster: { server } }],
+      users: [{ name: "u", user: { token: "t" } }],
+      contexts: [{ name: "prod", context: { cluster: "c", user: "u" } }],
+    }),
+  );
+  return file;
+}
+
+describe("an API server that is something else", () => {
+  let server: Server;
+  let answer: RequestListener;
+  let url: string;
+  beforeAll(async () => {
+    server = createServer((request, response) => answer(request, response));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterEach(() => server.closeAllConnections());
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+  const status =
+    (code: number, message: string): RequestListener =>
+    (_request, response) => {
+      response.writeHead(code, { "content-type": "application/json" });
+      response.end(
+        JSON.stringify({ apiVersion: "v1", kind: "Status", status: "Failure", code, message }),
+      );
+    };
+
+  it.each(speaking)("%s: it is not a Lifeboat control plane", async (name, leaf) => {
+    answer = status(404, "the server could not find the requested resource");
+    const ended = await call(name, leaf, "--kubeconfig", kubeconfig(url));
+    expectSentence(ended, 1);
+    if (name === "join") return;
+    expect(ended.stderr).toContain(`${url} (context prod) is not a Lifeboat control plane`);
+    expect(ended.stderr).toContain("--context");
+  });
+
+  it.each(speaking)("%s: it refuses this user", async (name, leaf) => {
+    answer = status(403, 'evacuations.lifeboat.dev is forbidden: User "x" cannot list');
+    const ended = await call(name, leaf, "--kubeconfig", kubeconfig(url));
+    expectSentence(ended, 1);
+    if (name === "join") return;
+    expect(ended.stderr).toContain("forbidden");
+  });
+
+  it.each(speaking)("%s: it breaks every connection", async (name, leaf) => {
+    answer = (request) => request.socket.destroy();
+    expectSentence(await call(name, leaf, "--kubeconfig", kubeconfig(url)), 1);
+  });
+
+  it.each(speaking)("%s: it answers with a page", async (name, leaf) => {
+    answer = (_request, response) => {
+      response.writeHead(502, { "content-type": "text/html" });
+      response.end("<html>bad gateway</html>");
+    };
+    expectSentence(await call(name, leaf, "--kubeconfig", kubeconfig(url)), 1);
+  });
+});
+
+describe("help", () => {
+  const all = (command: Command): readonly Command[] => [command, ...command.commands.flatMap(all)];
+  it.each(all(createProgram()).map((one) => [one.name(), one] as const))(
+    "of %s fits the width, and tells what the command does",
+    (_name, command) => {
+      expect(command.description()).not.toBe("");
+      const text = command.helpInformation();
+      for (const line of text.split("\n")) expect(line.length, line).toBeLessThanOrEqual(WIDTH);
+    },
+  );
+});
+
+describe("guard rails", () => {
+  const words = ["yes", "force", "all", "undo", "overwrite"];
+  it.each(named)("%s: no variable stands for what a person confirms", (_name, { command }) => {
+    for (const { long = "", description } of command.options)
+      if (words.includes(long.slice(2))) expect(description).not.toContain("[env:");
+  });
+
+  it.each(named.filter(([, { command }]) => command.options.some(({ long }) => long === "--yes")))(
+    "%s: what asks can be tried first",
+    (_name, { command }) => {
+      const longs = command.options.map(({ long }) => long);
+      expect(longs).toContain("--dry-run");
+    },
+  );
+});
