@@ -3,6 +3,7 @@ import * as agents from "./agents.ts";
 import * as balancers from "./balancers.ts";
 import * as bounds from "./bounds.ts";
 import * as detection from "./detection.ts";
+import * as detectors from "./detectors.ts";
 import * as directly from "./directly.ts";
 import * as eligibility from "./eligibility.ts";
 import * as federated from "./federated.ts";
@@ -46,6 +47,7 @@ const groups: readonly Group[] = [
   remedy,
   ingresses,
   balancers,
+  detectors,
   federated,
   globalNames,
   store,
@@ -64,6 +66,7 @@ export const convergedOracles: readonly ConvergedOracle[] = groups.flatMap(
 export const requestOracles: readonly RequestOracle[] = [
   ...directly.requestOracles,
   ...store.requestOracles,
+  ...detectors.requestOracles,
 ];
 
 /** Judges everything that must hold once the world has converged. */
