@@ -103,6 +103,18 @@ describe("the addresses of members", () => {
     expect(content().names.reverse).toHaveLength(11);
   });
 
+  it("are explained by the address or by its name, also when it leads nowhere now", () => {
+    const at = (asked: string, changes: Partial<Example> = {}) => {
+      const { kind, sets: found } = explainName(asked, sets(changes), EXAMPLE_ZONE);
+      return [kind, ...found.flatMap(({ members }) => members.map(({ pod }) => pod))];
+    };
+    for (const asked of ["192.0.2.6", "6.2.0.192.in-addr.arpa."])
+      expect(at(asked)).toEqual(["found", "store-c2-1"]);
+    const clusters = { c1: "NotReady", c2: "Ready", c3: "Ready" } as const;
+    expect(at("192.0.2.1", { clusters })).toEqual(["absent", "store-c1-0"]);
+    expect(at("192.0.2.99")).toEqual(["outside"]);
+  });
+
   it("of members that are not listed lead nowhere", () => {
     const clusters = { c1: "NotReady", c2: "Ready", c3: "Ready" } as const;
     expect(back("192.0.2.1", { clusters })).toBeUndefined();

@@ -64,10 +64,11 @@ const TEXT = new TextEncoder();
 /** The wire form of a dotted name in ASCII, in lower case; "" and "." are the root. Throws on labels that are too long or empty. */
 export function wireName(dotted: string): Uint8Array {
   const text = dotted.endsWith(".") ? dotted.slice(0, -1) : dotted;
-  const name = new Uint8Array(text === "" ? 1 : text.length + 2);
+  if (text === "") return new Uint8Array(1);
+  const name = new Uint8Array(text.length + 2);
   // A dot stands where the length of the label behind it stands on the wire.
   let label = 0;
-  for (let at = 0; at <= text.length && text !== ""; at += 1) {
+  for (let at = 0; at <= text.length; at += 1) {
     const code = at === text.length ? DOT : text.charCodeAt(at);
     if (code > 127) return encodedName(dotted, text);
     if (code !== DOT) name[at + 1] = lowered(code);
@@ -76,7 +77,7 @@ export function wireName(dotted: string): Uint8Array {
       label = at + 1;
     }
   }
-  if (text !== "") name[label] = 0;
+  name[label] = 0;
   if (name.length > MAX_NAME_BYTES) throw new Malformed(`"${dotted}" is not a name`);
   return name;
 }
