@@ -1,4 +1,4 @@
-/** Every `lifeboat` command that a page shows exists, with the flags that it shows: also those that no test runs. */
+/** Every `lifeboat` command that a page shows exists, with the flags that it shows: also those that no test runs. So do the words by which a symptom is found. */
 import { expect, it } from "vitest";
 import { createProgram } from "../packages/cli/src/main.ts";
 import { listFiles, readText } from "./repository.ts";
@@ -67,4 +67,17 @@ it("finds what is wrong", () => {
   expect(problemOf("simulat --fail m1")).toBe("no command simulat");
   expect(problemOf("simulate --fails m1")).toBe("--fails");
   expect(problemOf("evacuations paus NAME")).toBe("evacuations has no paus");
+});
+
+it("docs/troubleshooting.md finds symptoms by words that the code has", () => {
+  const sources = listFiles()
+    .filter((file) => /^packages\/[^/]+\/src\/.*\.ts$/.test(file) && !file.includes(".test."))
+    .map(readText)
+    .join("\n");
+  const words = [...readText("docs/troubleshooting.md").matchAll(/`([A-Z][a-z]+[A-Z]\w+)`/g)];
+  const unknown = words
+    .map(([, word = ""]) => word)
+    .filter((word) => !new RegExp(`\\b${word}\\b`).test(sources));
+  expect(words.length).toBeGreaterThan(20);
+  expect(unknown).toEqual([]);
 });

@@ -60,6 +60,46 @@ export function eventsIn(file: string, source: string): readonly DeclaredEvent[]
   });
 }
 
+export interface DeclaredMetric {
+  readonly name: string;
+  readonly kind: string;
+  /** undefined: they are not written out there. */
+  readonly labels: readonly string[] | undefined;
+}
+
+const METRIC_KINDS: ReadonlySet<unknown> = new Set(["counter", "gauge", "histogram"]);
+
+/** The metrics that one source makes from definitions that it holds: `metrics.gauge(definition)`. */
+export function metricsIn(file: string, source: string): readonly DeclaredMetric[] {
+  const nodes = walk(parseSource(file, source).program);
+  const definitions = new Map(
+    nodes.flatMap((node) => {
+      const value = node.type === "VariableDeclarator" ? partOf(node, "init") : undefined;
+      const name = String(partOf(node, "id")?.["name"]);
+      return value?.type === "ObjectExpression" ? [[name, value] as const] : [];
+    }),
+  );
+  return nodes.flatMap((node): readonly DeclaredMetric[] => {
+    const callee = node.type === "CallExpression" ? partOf(node, "callee") : undefined;
+    const kind = callee && partOf(callee, "property")?.["name"];
+    if (!METRIC_KINDS.has(kind)) return [];
+    const [given] = (node["arguments"] ?? []) as readonly Node[];
+    const definition =
+      given?.type === "Identifier" ? definitions.get(String(given["name"])) : given;
+    const properties = new Map(definition === undefined ? [] : propertiesOf(definition));
+    const name = properties.get("name");
+    const text = name && textOf(name);
+    if (text === undefined) return [];
+    return [{ name: text, kind: String(kind), labels: labelsOf(properties.get("labels")) }];
+  });
+}
+
+function labelsOf(labels: Node | undefined): readonly string[] | undefined {
+  if (labels === undefined) return [];
+  if (labels.type !== "ArrayExpression") return undefined;
+  return (labels["elements"] as readonly Node[]).flatMap((label) => textOf(label) ?? []);
+}
+
 function isEventType(text: string): boolean {
   return text === "Normal" || text === "Warning";
 }

@@ -1,7 +1,7 @@
 /** The generated reference is what the code says. After a change of a flag, a reason or an Event: `npm run generate`. */
 import { describe, expect, it } from "vitest";
-import { readText } from "../repository.ts";
-import { eventsIn, reasonTablesIn } from "./declared.ts";
+import { listFiles, readText } from "../repository.ts";
+import { eventsIn, metricsIn, reasonTablesIn } from "./declared.ts";
 import { referencePages } from "./pages.ts";
 
 describe("docs/reference", () => {
@@ -18,6 +18,28 @@ describe("docs/reference", () => {
     );
     expect(pages.get("reasons.md")).toMatch(/- `NoTarget`: [A-Z]/);
     expect(pages.get("reasons.md")).toContain("- `EvictionHeld` (Warning)");
+  });
+});
+
+describe("docs/metrics.md", () => {
+  const declared = listFiles()
+    .filter((file) => /^packages\/[^/]+\/src\/.*metrics\.ts$/.test(file))
+    .flatMap((file) => metricsIn(file, readText(file)));
+  const rows = new Map(
+    readText("docs/metrics.md")
+      .split("\n")
+      .map((line) => line.split("|").map((cell) => cell.trim()))
+      .filter(([, name = ""]) => name.startsWith("`"))
+      .map(([, name = "", kind = "", labels = ""]) => [name.replaceAll("`", ""), { kind, labels }]),
+  );
+
+  it("has each metric with the kind and the labels that the code gives it", () => {
+    expect(declared.length).toBeGreaterThan(50);
+    const wrong = declared.filter(({ name, kind, labels }) => {
+      const row = rows.get(name);
+      return row?.kind !== kind || (labels !== undefined && row.labels !== labels.join(", "));
+    });
+    expect(wrong).toEqual([]);
   });
 });
 

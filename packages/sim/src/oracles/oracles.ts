@@ -6,6 +6,7 @@ import * as detection from "./detection.ts";
 import * as detectors from "./detectors.ts";
 import * as directly from "./directly.ts";
 import * as eligibility from "./eligibility.ts";
+import * as failback from "./failback.ts";
 import * as federated from "./federated.ts";
 import * as globalNames from "./global-names.ts";
 import * as graceful from "./graceful.ts";
@@ -36,6 +37,7 @@ const groups: readonly Group[] = [
   rate,
   queue,
   orders,
+  failback,
   graceful,
   directly,
   state,

@@ -97,6 +97,8 @@ export interface PolicyStep {
   readonly approval?: boolean;
   /** Of a PriorityClass (D31). */
   readonly priority?: number;
+  /** How its workloads return by themselves, as the annotation has it: `1m;max=1` (D31). */
+  readonly failback?: string;
 }
 
 /** What a person does. */
