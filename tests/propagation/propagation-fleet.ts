@@ -14,6 +14,8 @@ export interface PropagationFleet {
   /** The control plane's API, at the same address after it was killed. */
   readonly plane: HttpClient;
   readonly kubectl: Kubectl;
+  /** The file that leads to the control plane. */
+  readonly kubeconfig: string;
   readonly members: ReadonlyMap<string, HttpClient>;
   /** Kills the control plane with -9 and starts it again; resolves when it serves. */
   killPlane(): Promise<void>;
@@ -93,16 +95,19 @@ export const PULL_FLAGS: readonly string[] = [
 ];
 
 /** `lifeboat up --members 3`, with more flags. Push members die by a dead API, pull members by a cut line. */
-export async function startSimulatedFleet(flags: readonly string[] = []): Promise<SimulatedFleet> {
+export async function startSimulatedFleet(
+  flags: readonly string[] = [],
+  names = MEMBERS,
+): Promise<SimulatedFleet> {
   const death = flags.includes("--member-mode=pull") ? "partition" : "api-down";
-  const plane = new KillablePlane(["--members", String(MEMBERS.length), ...flags]);
+  const plane = new KillablePlane(["--members", String(names.length), ...flags]);
   const running = await plane.start();
   await running.process.printed(/^members ready$/m);
-  const kubeconfigs = MEMBERS.map((name) => join(plane.directory, `${name}.kubeconfig`));
+  const kubeconfigs = names.map((name) => join(plane.directory, `${name}.kubeconfig`));
   const member = (...args: readonly string[]): Promise<void> =>
     runLifeboat("member", ...args, "--data-dir", plane.directory);
   return {
-    ...(await fleetOf(plane, running, kubeconfigs)),
+    ...(await fleetOf(plane, running, kubeconfigs, names)),
     fail: (name, mode) => member("fail", name, "--mode", mode),
     heal: (name) => member("heal", name),
     die: (name) => member("fail", name, "--mode", death),
@@ -116,15 +121,17 @@ export async function fleetOf(
   plane: Killable,
   endpoint: ApiEndpoint,
   kubeconfigs: readonly string[],
+  names = MEMBERS,
 ): Promise<PropagationFleet> {
   const connect = (path: string): Promise<HttpClient> => connectByKubeconfig({ paths: [path] });
   const client = await connect(endpoint.kubeconfig);
   const kubectl = createKubectl(endpoint);
   const members = new Map<string, HttpClient>();
-  for (const [i, name] of MEMBERS.entries()) members.set(name, await connect(kubeconfigs[i] ?? ""));
+  for (const [i, name] of names.entries()) members.set(name, await connect(kubeconfigs[i] ?? ""));
   return {
     plane: client,
     kubectl,
+    kubeconfig: endpoint.kubeconfig,
     members,
     killPlane: () => plane.kill(),
     close: async () => {
@@ -136,12 +143,12 @@ export async function fleetOf(
 }
 
 /** Throws unless every member's cluster is ready. */
-export async function allReady(plane: Client): Promise<void> {
+export async function allReady(plane: Client, count = MEMBERS.length): Promise<void> {
   const { items } = await plane.list(clusters);
   const ready = items
     .filter(({ status }) =>
       status?.conditions?.some((one) => one.type === "Ready" && one.status === "True"),
     )
     .map(({ metadata }) => metadata.name);
-  if (ready.length < MEMBERS.length) throw new Error(`only these are ready: ${ready.join(", ")}`);
+  if (ready.length < count) throw new Error(`only these are ready: ${ready.join(", ")}`);
 }

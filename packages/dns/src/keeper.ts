@@ -13,6 +13,7 @@ import {
   type Cluster,
   clusters,
   configMaps,
+  equalJson,
   formatKey,
   type ResourceBinding,
   resourceBindings,
@@ -23,6 +24,7 @@ import { sleep } from "@lifeboat/base";
 import {
   decideZoneChange,
   type GlobalSet,
+  namesIn,
   readGlobalSets,
   REMOVAL_WINDOW_MS,
   type ZoneChange,
@@ -161,13 +163,19 @@ class Keeper implements Service {
       this.#isDirty = true;
       this.#wake?.();
     };
+    const follow = (informer: unknown, kind: Parameters<typeof namesIn>[0]): (() => void) =>
+      (informer as Informer<AnyObject>).onChange((old, now) => {
+        this.reached();
+        // Most changes are of a status that no name is made of; making the zone again costs far more than this.
+        if (!equalJson(namesIn(kind, old), namesIn(kind, now))) dirty();
+      });
     const ends = [
-      this.#sets,
-      this.#services,
-      this.#bindings,
-      this.#clusters,
-      this.#confirmations,
-    ].map((informer) => (informer as Informer<AnyObject>).onChange(dirty));
+      follow(this.#sets, "StatefulSet"),
+      follow(this.#services, "Service"),
+      follow(this.#bindings, "Binding"),
+      follow(this.#clusters, "Cluster"),
+      this.#confirmations.onChange(dirty),
+    ];
     const stop = (): void => this.#wake?.();
     signal.addEventListener("abort", stop, { once: true });
     this.#isDirty = true;
@@ -218,7 +226,8 @@ class Keeper implements Service {
     if (change.kind === "hold") this.#earlier = undefined;
     this.#held = undefined;
     this.#ports.dnsMetrics.held(false);
-    if (this.#zone === undefined || !sameRecords(this.#content, next)) await this.#publish(next);
+    const isOld = this.#content?.names !== undefined && equalJson(this.#content.names, next.names);
+    if (this.#zone === undefined || !isOld) await this.#publish(next);
     else if (wasHeld) this.#tell();
     this.#content = next;
   }
@@ -289,10 +298,6 @@ class Keeper implements Service {
       this.#ports.log.error("the zone that was kept over the restart cannot be read", { error });
     }
   }
-}
-
-function sameRecords(a: ZoneContent | undefined, b: ZoneContent): boolean {
-  return JSON.stringify(a?.names) === JSON.stringify(b.names);
 }
 
 /** Asks the control plane now and then whether it is there: a watch at rest does not show it. */

@@ -99,7 +99,7 @@ export function addDns(program: Command): void {
   const explain = dns
     .command("explain")
     .description("Show which members a name answers with, which not, and why")
-    .argument("<NAME>", "such as etcd.mynamespace.lifeboat.svc.cluster.local");
+    .argument("<NAME>", "such as etcd.mynamespace.lifeboat.svc.cluster.local, or an address");
   declareOptions(explain, dnsReadOptions).action(async (name: string) => {
     const settings = readSettings(explain, dnsReadOptions);
     await withPlane(settings, (plane) => explainTo(plane, name, settings));
@@ -211,7 +211,9 @@ async function explainTo(plane: Client, asked: string, settings: Settings): Prom
   const zone = await readZone(plane, settings);
   const { name, kind, records, sets, notes } = explainName(asked, await readSets(plane), zone);
   const what = {
-    outside: `${name} is no name of the federation: those end in .${zone.federation}.svc.${zone.zone}`,
+    outside: name.endsWith(".arpa")
+      ? `${name} is the address of no pod with global names`
+      : `${name} is no name of the federation: those end in .${zone.federation}.svc.${zone.zone}`,
     absent: `${name} does not exist`,
     parent: `${name} has no records, only names below it`,
     found: `${name} has ${records.length} record${records.length === 1 ? "" : "s"}`,

@@ -1,4 +1,5 @@
 /** Why a global name answers what it answers: which members are in it, which are not, and why. */
+import { reverseName } from "./addresses.ts";
 import type { GlobalMember, GlobalSet } from "./global-set.ts";
 import { listingReasons } from "./reasons.ts";
 import { apexOf, type NameRecord, zoneNames, type ZoneSettings } from "./records.ts";
@@ -19,9 +20,11 @@ export function explainName(
   sets: readonly GlobalSet[],
   settings: ZoneSettings,
 ): Explanation {
-  const name = asked.toLowerCase().replace(/\.$/, "");
+  const written = asked.toLowerCase().replace(/\.$/, "");
+  const name = reverseName(written) ?? written;
   const apex = apexOf(settings);
   const none = { name, records: [], sets: [], notes: [] };
+  if (name.endsWith(".arpa")) return explainAddress(name, sets, settings);
   if (name !== apex && !name.endsWith(`.${apex}`)) return { ...none, kind: "outside" };
   const zone = zoneNames(sets, settings);
   const found = zone.owners.find((owner) => owner.name === name);
@@ -35,6 +38,23 @@ export function explainName(
   if (found !== undefined) return { ...answer, kind: "found" };
   const isParent = name === apex || zone.owners.some((owner) => owner.name.endsWith(`.${name}`));
   return { ...answer, kind: isParent ? "parent" : "absent" };
+}
+
+/** The name of an address: whose it is, and whether the server leads back from it. */
+function explainAddress(
+  name: string,
+  sets: readonly GlobalSet[],
+  settings: ZoneSettings,
+): Explanation {
+  const found = zoneNames(sets, settings).reverse.find((owner) => owner.name === name);
+  const concerned = sets.flatMap((set) => {
+    const members = set.members.filter(({ addresses }) =>
+      addresses.some((address) => reverseName(address) === name),
+    );
+    return members.length === 0 ? [] : [{ set, members }];
+  });
+  const kind = found !== undefined ? "found" : concerned.length > 0 ? "absent" : "outside";
+  return { name, kind, records: found?.records ?? [], sets: concerned, notes: [] };
 }
 
 function missingNote({ namespace, set, service, missing }: GlobalSet): readonly string[] {

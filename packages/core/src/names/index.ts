@@ -7,7 +7,7 @@ export {
 } from "./change.ts";
 export { type Explanation, explainName, memberText } from "./explain.ts";
 export type { GlobalMember, GlobalPort, GlobalSet } from "./global-set.ts";
-export { type NamesView, readGlobalSets } from "./read-sets.ts";
+export { namesIn, type NamesView, readGlobalSets } from "./read-sets.ts";
 export { type ListingReason, listingReasons } from "./reasons.ts";
 export {
   apexOf,

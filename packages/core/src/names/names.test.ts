@@ -1,11 +1,12 @@
 import * as fc from "fast-check";
+import { equalJson } from "@lifeboat/api";
 import { describe, expect, it } from "vitest";
 import { addressBytes, hostNameOf, isNetwork, reverseName } from "./addresses.ts";
 import { decideZoneChange, type ZoneContent } from "./change.ts";
 import { explainName } from "./explain.ts";
 import type { GlobalSet } from "./global-set.ts";
 import { balanced, EXAMPLE_PODS, EXAMPLE_ZONE, type Example, exampleView } from "./names.suite.ts";
-import { clusterOf, readGlobalSets } from "./read-sets.ts";
+import { clusterOf, namesIn, readGlobalSets } from "./read-sets.ts";
 import { lostNames, type NameRecord, zoneNames } from "./records.ts";
 import { coreDnsStanza } from "./stanza.ts";
 
@@ -100,6 +101,18 @@ describe("the addresses of members", () => {
     for (const address of ["192.0.2.99", "2001:db8:0::1"])
       expect(back(address, { services })).toEqual([to("store-c1-0"), to("store-c3-2")]);
     expect(content().names.reverse).toHaveLength(11);
+  });
+
+  it("are explained by the address or by its name, also when it leads nowhere now", () => {
+    const at = (asked: string, changes: Partial<Example> = {}) => {
+      const { kind, sets: found } = explainName(asked, sets(changes), EXAMPLE_ZONE);
+      return [kind, ...found.flatMap(({ members }) => members.map(({ pod }) => pod))];
+    };
+    for (const asked of ["192.0.2.6", "6.2.0.192.in-addr.arpa."])
+      expect(at(asked)).toEqual(["found", "store-c2-1"]);
+    const clusters = { c1: "NotReady", c2: "Ready", c3: "Ready" } as const;
+    expect(at("192.0.2.1", { clusters })).toEqual(["absent", "store-c1-0"]);
+    expect(at("192.0.2.99")).toEqual(["outside"]);
   });
 
   it("of members that are not listed lead nowhere", () => {
@@ -357,5 +370,86 @@ describe("the stanza of a member", () => {
     const text = coreDnsStanza({ ...view, local: [{ namespace: "mynamespace", service: "web" }] });
     expect(text).toContain("{1}web.mynamespace.svc.example.com");
     expect(text).toContain("forward example.com 127.0.0.1:53");
+  });
+});
+
+describe("what names are made of", () => {
+  const ready = (status: string, more: object = {}) => ({
+    status: { conditions: [{ type: "Ready", status, ...more }] },
+  });
+  const set = (annotations: object, more: object = {}) => ({
+    metadata: { annotations },
+    spec: { serviceName: "etcd" },
+    ...more,
+  });
+  const [FEDERATED, LB] = ["federated", "statefulset-lb-needed"].map(
+    (name) => `federation.kubernetes.io/${name}`,
+  ) as [string, string];
+  const bound = (kind: string, annotations: object, ...aggregatedStatus: object[]) => ({
+    metadata: { annotations },
+    spec: { resource: { kind } },
+    status: { aggregatedStatus },
+  });
+  const SHARES = "lifeboat.dev/federated-shares";
+
+  it.each([
+    ["the heartbeat of a cluster", "Cluster", ready("True"), ready("True", { reason: "x" }), true],
+    ["a cluster that dies", "Cluster", ready("True"), ready("False"), false],
+    ["a cluster that is blocked", "Cluster", {}, { status: { remedyActions: ["x"] } }, false],
+    ["a cluster that joins", "Cluster", undefined, {}, false],
+    ["a set that is not federated", "StatefulSet", undefined, set({}), true],
+    ["a set that is", "StatefulSet", undefined, set({ [FEDERATED]: "true" }), false],
+    [
+      "the status of a set",
+      "StatefulSet",
+      set({ [FEDERATED]: "true" }),
+      set({ [FEDERATED]: "true" }, { status: { replicas: 1 } }),
+      true,
+    ],
+    [
+      "a set that asks for names",
+      "StatefulSet",
+      set({ [FEDERATED]: "true" }),
+      set({ [FEDERATED]: "true", [LB]: "true" }),
+      false,
+    ],
+    [
+      "what clusters report of a Deployment",
+      "Binding",
+      bound("Deployment", {}),
+      bound("Deployment", {}, {}),
+      true,
+    ],
+    [
+      "what clusters report of a set",
+      "Binding",
+      bound("StatefulSet", {}),
+      bound("StatefulSet", {}, {}),
+      true,
+    ],
+    [
+      "the shares of a set",
+      "Binding",
+      bound("StatefulSet", {}),
+      bound("StatefulSet", { [SHARES]: "{}" }),
+      false,
+    ],
+    [
+      "the addresses of a Service",
+      "Binding",
+      bound("Service", {}),
+      bound("Service", {}, {}),
+      false,
+    ],
+    ["a load balancer", "Service", balanced(), balanced({ ip: "192.0.2.1" }), false],
+    [
+      "labels of a Service",
+      "Service",
+      balanced(),
+      { ...(balanced() as object), metadata: { labels: {} } },
+      true,
+    ],
+  ] as const)("%s", (_what, kind, old, now, isSame) => {
+    expect(equalJson(namesIn(kind, old), namesIn(kind, now))).toBe(isSame);
   });
 });

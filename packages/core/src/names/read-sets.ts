@@ -28,6 +28,36 @@ export interface NamesView {
   cluster(name: string): Cluster | undefined;
 }
 
+/** What names are made of in an object: when it does not change, nothing does. */
+export function namesIn(
+  kind: "StatefulSet" | "Service" | "Binding" | "Cluster",
+  object: unknown,
+): unknown {
+  if (object === undefined) return undefined;
+  const annotations = textsAt(object, "metadata", "annotations");
+  switch (kind) {
+    case "StatefulSet":
+      if (annotations[FEDERATED] !== "true") return undefined;
+      return [annotations[FEDERATED_SERVICES], textAt(object, "spec", "serviceName")];
+    case "Service":
+      return [
+        annotations[FEDERATED_SERVICES],
+        annotations[FEDERATED_REPLICAS],
+        portsOf(object),
+        textAt(object, "spec", "type"),
+        listAt(object, "status", "loadBalancer", "ingress"),
+      ];
+    case "Binding":
+      return textAt(object, "spec", "resource", "kind") === "Service"
+        ? listAt(object, "status", "aggregatedStatus")
+        : annotations[FEDERATED_SHARES];
+    case "Cluster": {
+      const { conditions, remedyActions } = (object as Cluster).status ?? {};
+      return [findCondition(conditions, "Ready")?.status, remedyActions];
+    }
+  }
+}
+
 /** Every federated StatefulSet that has global names, in the order of namespace and name. */
 export function readGlobalSets(view: NamesView): readonly GlobalSet[] {
   const sets: GlobalSet[] = [];

@@ -63,21 +63,44 @@ const TEXT = new TextEncoder();
 
 /** The wire form of a dotted name in ASCII, in lower case; "" and "." are the root. Throws on labels that are too long or empty. */
 export function wireName(dotted: string): Uint8Array {
-  const text = dotted.replace(/\.$/, "");
-  const labels =
-    text === ""
-      ? []
-      : text
-          .toLowerCase()
-          .split(".")
-          .map((label) => TEXT.encode(label));
+  const text = dotted.endsWith(".") ? dotted.slice(0, -1) : dotted;
+  if (text === "") return new Uint8Array(1);
+  const name = new Uint8Array(text.length + 2);
+  // A dot stands where the length of the label behind it stands on the wire.
+  let label = 0;
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = at === text.length ? DOT : text.charCodeAt(at);
+    if (code > 127) return encodedName(dotted, text);
+    if (code !== DOT) name[at + 1] = lowered(code);
+    else {
+      name[label] = checkedSize(at - label, dotted);
+      label = at + 1;
+    }
+  }
+  name[label] = 0;
+  if (name.length > MAX_NAME_BYTES) throw new Malformed(`"${dotted}" is not a name`);
+  return name;
+}
+
+const DOT = 46;
+
+function checkedSize(size: number, dotted: string): number {
+  if (size < 1 || size > MAX_LABEL) throw new Malformed(`"${dotted}" is not a name`);
+  return size;
+}
+
+/** The same for other characters, which are written as UTF-8. */
+function encodedName(dotted: string, text: string): Uint8Array {
+  const labels = text
+    .toLowerCase()
+    .split(".")
+    .map((label) => TEXT.encode(label));
   const length = labels.reduce((sum, label) => sum + label.length + 1, 1);
-  if (length > MAX_NAME_BYTES || labels.some(({ length: size }) => size < 1 || size > MAX_LABEL))
-    throw new Malformed(`"${dotted}" is not a name`);
+  if (length > MAX_NAME_BYTES) throw new Malformed(`"${dotted}" is not a name`);
   const name = new Uint8Array(length);
   let at = 0;
   for (const label of labels) {
-    name[at] = label.length;
+    name[at] = checkedSize(label.length, dotted);
     name.set(label, at + 1);
     at += label.length + 1;
   }

@@ -123,3 +123,32 @@ describe("keys", () => {
     expect(parseKey(text, decode)).toBeUndefined();
   });
 });
+
+describe("the wire form of a dotted name", () => {
+  it.each([
+    ["", [0]],
+    [".", [0]],
+    ["A.bC.", [1, 97, 2, 98, 99, 0]],
+    ["a.bc", [1, 97, 2, 98, 99, 0]],
+    ["\u00c4.b", [2, 0xc3, 0xa4, 1, 98, 0]],
+    ["b.\u00e4", [1, 98, 2, 0xc3, 0xa4, 0]],
+  ])("of %o", (text, bytes) => {
+    expect([...wireName(text)]).toEqual(bytes);
+  });
+
+  it.each([
+    "..",
+    "a..b",
+    ".a",
+    `${"a".repeat(64)}.b`,
+    `b.${"\u00e4".repeat(32)}`,
+    "a.".repeat(128),
+  ])("%o is none", (text) => {
+    expect(() => wireName(text)).toThrow("is not a name");
+  });
+
+  it("has at most 255 bytes", () => {
+    expect(wireName("a.".repeat(127))).toHaveLength(255);
+    expect(wireName(`${"a".repeat(63)}.${"b".repeat(63)}.c`)).toHaveLength(131);
+  });
+});

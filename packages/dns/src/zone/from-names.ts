@@ -22,10 +22,10 @@ export function zoneFrom(names: ZoneNames, settings: ServedSettings): Zone {
   const servers = nameServers
     .filter(({ name }) => name.endsWith(`.${names.apex}`))
     .map(({ name, addresses }) => ({ name, records: addresses.flatMap(addressData) }));
-  const owners = names.owners.map(({ name, records }) => ({
-    name,
-    records: records.flatMap(dataOf),
-  }));
+  const known = new Map<string, readonly RecordData[]>();
+  const dataFor = (records: readonly NameRecord[]): readonly RecordData[] =>
+    records.flatMap((record) => shared(known, record));
+  const owners = names.owners.map(({ name, records }) => ({ name, records: dataFor(records) }));
   const taken = new Set(owners.map(({ name }) => name));
   return new Zone({
     apex: names.apex,
@@ -33,7 +33,7 @@ export function zoneFrom(names: ZoneNames, settings: ServedSettings): Zone {
     ttl,
     nameServers: nameServers.map(({ name }) => name),
     names: [...owners, ...servers.filter(({ name }) => !taken.has(name))],
-    reverse: names.reverse.map(({ name, records }) => ({ name, records: records.flatMap(dataOf) })),
+    reverse: names.reverse.map(({ name, records }) => ({ name, records: dataFor(records) })),
   });
 }
 
@@ -41,6 +41,21 @@ function addressData(address: string): readonly RecordData[] {
   const bytes = addressBytes(address);
   if (bytes === undefined) return [];
   return [{ type: bytes.length === 16 ? TYPES.AAAA : TYPES.A, address: bytes }];
+}
+
+/** A member is in the records of several names: each of them is made once. */
+function shared(
+  known: Map<string, readonly RecordData[]>,
+  record: NameRecord,
+): readonly RecordData[] {
+  if (record.type === "TXT") return dataOf(record);
+  const text =
+    record.type === "SRV"
+      ? `SRV ${record.priority} ${record.weight} ${record.port} ${record.target}`
+      : `${record.type} ${"target" in record ? record.target : record.address}`;
+  const found = known.get(text) ?? dataOf(record);
+  known.set(text, found);
+  return found;
 }
 
 const TEXT = new TextEncoder();

@@ -217,7 +217,10 @@ function isLabelStart(message: Uint8Array, start: number, at: number): boolean {
   return label === at;
 }
 
+/** Each record once. Records that hash differently are different: almost always that is all there is to do. */
 function unique(records: readonly RecordData[]): readonly RecordData[] {
+  const hashes = new Set(records.map(roughHash));
+  if (hashes.size === records.length) return records;
   const seen = new Set<string>();
   return records.filter((data) => {
     const writer = new Writer();
@@ -225,6 +228,13 @@ function unique(records: readonly RecordData[]): readonly RecordData[] {
     const key = String.fromCharCode(...writer.bytes());
     return seen.has(key) ? false : Boolean(seen.add(key));
   });
+}
+
+function roughHash(data: RecordData): number {
+  if ("address" in data) return data.type + hashName(data.address, 0, data.address.length);
+  if (!("target" in data)) return data.type;
+  const hash = data.type + hashName(data.target, 0, data.target.length);
+  return "port" in data ? hash + data.port * 65_537 : hash;
 }
 
 const ROOT = new Uint8Array(1);
