@@ -42,11 +42,12 @@ export function failureLines(played: PlayedFailure): readonly string[] {
       : [
           "",
           ...columns(
-            ["WORKLOAD", "LEAVES", "WHOLE", "FROM → TO"],
+            ["WORKLOAD", "LEAVES", "WHOLE", "MEANWHILE", "FROM → TO"],
             moved.map((one) => [
               one.workload,
               at(one.leftAt),
               at(one.wholeAt),
+              one.meanwhile,
               `${one.before} → ${one.after}`,
             ]),
           ),

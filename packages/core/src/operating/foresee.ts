@@ -60,7 +60,7 @@ import type { Target } from "../placement/view.ts";
 import { readWorkload } from "../placement/workload.ts";
 import { deadCluster, type DeadCluster } from "./dead-cluster.ts";
 import type { IfDiedSettings } from "./if-died.ts";
-import { type Outcome, plainOutcome, remains } from "./outcome.ts";
+import { type Outcome, plainOutcome, remains, strengthWithout } from "./outcome.ts";
 import { sharesOf } from "./shares.ts";
 
 export interface ForesightView {
@@ -86,6 +86,8 @@ export interface ForeseenWorkload extends Outcome {
   /** `member1:2, member2:1`. */
   readonly before: string;
   readonly after: string;
+  /** What is left of it until it is whole again: `4/6`. */
+  readonly meanwhile: string;
   readonly leftAt?: number;
 }
 
@@ -308,9 +310,12 @@ export class Foresight {
     if (purgeMode === "Directly") {
       const why = plainOutcome("AwaitingFence");
       const outcome = hasWholeCopy(binding, name) ? remains(why) : why;
-      return { told: { ...toldOf(binding, rest), leftAt, ...outcome }, move };
+      return { told: { ...toldOf(binding, name, rest), leftAt, ...outcome }, move };
     }
-    return { told: { ...toldOf(binding, targets), leftAt, ...this.#arrival(move, fleet) }, move };
+    return {
+      told: { ...toldOf(binding, name, targets), leftAt, ...this.#arrival(move, fleet) },
+      move,
+    };
   }
 
   /** Whether the copies have room where they go, and those that stay are healthy. */
@@ -346,7 +351,7 @@ export class Foresight {
 
   #stays(binding: ResourceBinding, name: string, why: Outcome): ForeseenWorkload {
     const outcome = hasWholeCopy(binding, name) ? remains(why) : why;
-    return { ...toldOf(binding, resultOf(binding)), ...outcome };
+    return { ...toldOf(binding, name, resultOf(binding)), ...outcome };
   }
 
   /** The fleet with the dead cluster in it. */
@@ -395,12 +400,14 @@ function* drained(queue: EvictionQueue<Leaver & Queued>, name: string): Iterable
 
 function toldOf(
   binding: ResourceBinding,
+  failed: string,
   after: readonly Target[],
-): Pick<ForeseenWorkload, "workload" | "before" | "after"> {
+): Pick<ForeseenWorkload, "workload" | "before" | "after" | "meanwhile"> {
   return {
     workload: workloadOf(binding),
     before: sharesOf(resultOf(binding)),
     after: sharesOf(after),
+    meanwhile: strengthWithout(resultOf(binding), new Set([failed])),
   };
 }
 

@@ -25,6 +25,7 @@ export {
   outcomeReasons,
   plainOutcome,
   remains,
+  strengthWithout,
 } from "./outcome.ts";
 export {
   type ControllersState,

@@ -1,4 +1,5 @@
-/** What becomes of one workload when clusters fail: the reasons that a played and a foreseen failure have in common. */
+/** What becomes of one workload when clusters fail: what a played and a foreseen failure have in common. */
+import type { Target } from "../placement/view.ts";
 
 export const outcomeReasons = {
   Moved: "It runs whole elsewhere.",
@@ -33,4 +34,15 @@ export function plainOutcome(reason: OutcomeReason): Outcome {
 export function remains(why: Outcome): Outcome {
   const message = why.message === "" ? why.reason : `${why.reason}: ${why.message}`;
   return { reason: "Remains", message };
+}
+
+/**
+ * What is left of a result until the workload is whole again: `4/6` replicas, or clusters where it has none. Copies in clusters that failed
+ * count for nothing.
+ */
+export function strengthWithout(result: readonly Target[], failed: ReadonlySet<string>): string {
+  const hasReplicas = result.some(({ replicas = 0 }) => replicas > 0);
+  const count = (targets: readonly Target[]): number =>
+    targets.reduce((sum, { replicas = 0 }) => sum + (hasReplicas ? replicas : 1), 0);
+  return `${count(result.filter(({ name }) => !failed.has(name)))}/${count(result)}`;
 }

@@ -208,9 +208,10 @@ function told({
   after,
   reason,
   message,
+  meanwhile,
 }: ForeseenWorkload | PlayedWorkload): string {
   const detail = reason === "Held" || reason === "Remains" || reason === "Exempt" ? message : "";
-  return `${workload}: ${before} → ${after}, ${reason} ${detail.split(":")[0]}`;
+  return `${workload}: ${before} → ${after}, meanwhile ${meanwhile}, ${reason} ${detail.split(":")[0]}`;
 }
 
 /** Probes and steps cost up to this: what is foreseen is the earliest. */

@@ -27,7 +27,12 @@ import { plainMoment } from "@lifeboat/base";
 import { clusterNamesOf } from "@lifeboat/core/binding";
 import { workloadOf } from "@lifeboat/core/clusters";
 import { isFailed } from "@lifeboat/core/failover/evacuation";
-import { evacuationEntries, type Outcome, sharesOf } from "@lifeboat/core/operating";
+import {
+  evacuationEntries,
+  type Outcome,
+  sharesOf,
+  strengthWithout,
+} from "@lifeboat/core/operating";
 import { clusterOfWork } from "@lifeboat/core/propagation/works";
 import { objectsOf } from "@lifeboat/plane";
 import type { Committed, Ledger } from "../disk/ledger.ts";
@@ -63,6 +68,8 @@ export interface PlayedWorkload extends Outcome {
   /** `member1:2, member2:1`. */
   readonly before: string;
   readonly after: string;
+  /** What is left of it until it is whole again: `4/6`. */
+  readonly meanwhile: string;
   /** When no failed cluster was in its result any more. */
   readonly leftAt?: number;
   /** When it was whole again. */
@@ -165,6 +172,7 @@ function workloadsOf(
           workload: workloadOf(binding),
           before: sharesOf(before.spec.clusters ?? []),
           after: sharesOf(binding.spec.clusters ?? []),
+          meanwhile: strengthWithout(before.spec.clusters ?? [], failed),
           ...diary.times(binding),
           ...outcomeOf({
             binding,
