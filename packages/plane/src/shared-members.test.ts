@@ -2,6 +2,7 @@
 import { clusters, propagationPolicies, works } from "@lifeboat/api";
 import { conditionOf, deployment, oneOf, resources } from "@lifeboat/testkit";
 import { afterEach, expect, it } from "vitest";
+import type { ControllersOptions } from "./controllers.ts";
 import {
   createSharedReplicas,
   type SharedReplica,
@@ -15,9 +16,10 @@ let replicas: SharedReplicas;
 afterEach(() => replicas.close());
 
 /** Three replicas at rest, with failover on, and a workload in each member. */
-async function startAll(names: readonly string[] = NAMES): Promise<void> {
-  replicas = await createSharedReplicas(MEMBERS, { failover: true, gatesByFlag: ["Failover"] });
-  for (const name of names) replicas.start(name);
+async function startAll(controllers: Partial<ControllersOptions> = {}): Promise<void> {
+  const failover = { failover: true, gatesByFlag: ["Failover"] } as const;
+  replicas = await createSharedReplicas(MEMBERS, { ...failover, ...controllers });
+  for (const name of NAMES) replicas.start(name);
   await replicas.pass(40);
   for (const member of MEMBERS) await place(`on-${member}`, member);
   await replicas.pass(20);
@@ -165,6 +167,16 @@ it("a replica that alone does not reach a member hands that one on, and keeps th
   replica.setNetwork(undefined, member);
   await replicas.pass(60);
   expect(await shareOf(replica)).toEqual(share);
+  expect([...replicas.seen.keys()]).toEqual([]);
+});
+
+it("a cluster does not turn before the second has answered, also where its first failed probe would be enough", async () => {
+  await startAll({ clusterFailureThresholdMs: 0 });
+  const { replica, share } = await withMost();
+  const [member = ""] = share;
+  replica.setNetwork({ kind: "down" }, member);
+  await replicas.pass(60);
+  expect((await replicas.owner(member)).name).not.toBe(replica.name);
   expect([...replicas.seen.keys()]).toEqual([]);
 });
 

@@ -119,3 +119,31 @@ describe("a streak", () => {
     expect(streakAfterChange(former, same)).toBe(kept ? former : undefined);
   });
 });
+
+describe("a second replica", () => {
+  const long = streak(SILENT, 30_000);
+  it.each([
+    { second: "awaited", current: condition("True"), want: "AwaitingSecond" },
+    { second: "disagrees", current: condition("True"), want: "AwaitingSecond" },
+    { second: "agrees", current: condition("True"), want: "HeldForThreshold" },
+    { second: undefined, current: condition("True"), want: "HeldForThreshold" },
+    { second: "awaited", current: undefined, want: "AwaitingSecond" },
+    { second: "agrees", current: undefined, want: "NeverReported" },
+    { second: "awaited", current: condition("Unknown"), want: "AwaitingSecond" },
+    { second: "awaited", current: condition("False"), want: "NoCrossing" },
+  ] as const)(
+    "$second about a cluster that is $current.status: $want",
+    ({ second, current, want }) => {
+      const plan = decideReady({ current, streak: long, second, ...THRESHOLDS });
+      expect(plan.reason).toBe(want);
+      expect(plan.condition === undefined).toBe(want === "AwaitingSecond");
+    },
+  );
+
+  it("does not shorten the threshold, and is not asked about a cluster that answers", () => {
+    const young = { current: condition("True"), streak: streak(SILENT, 29_999), ...THRESHOLDS };
+    expect(decideReady({ ...young, second: "agrees" }).reason).toBe("AwaitingThreshold");
+    const well = { current: condition("False"), streak: streak(GOOD, 20_000), ...THRESHOLDS };
+    expect(decideReady({ ...well, second: "awaited" }).reason).toBe("HeldForThreshold");
+  });
+});
