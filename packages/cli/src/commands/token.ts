@@ -119,6 +119,8 @@ export async function makeToken(
   description: string | undefined,
 ): Promise<string> {
   const token = { id: randomText(6), secret: randomText(16) };
+  // A token is signed when it is stored and never later: one that is made before there is a cluster-info could register nothing.
+  await publishedKubeconfig(plane);
   await plane.create(secrets, secretOf(token, ends, cluster, description));
   await untilSigned(plane, token.id);
   return `${token.id}.${token.secret}`;
