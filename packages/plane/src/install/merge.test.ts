@@ -129,7 +129,7 @@ describe("what is installed", () => {
       expect(object.metadata.labels?.["app.kubernetes.io/version"]).toBe("1.2.3_abc");
   });
 
-  it("gives no right to widen rights, and deletes only our own kinds, Leases and namespaces", () => {
+  it("gives no right to widen rights, and deletes only our own kinds, Leases, Services and namespaces", () => {
     const roles = objects.filter(({ resource }) => resource.kind.endsWith("Role"));
     const rules = roles.flatMap(
       ({ object }) =>
@@ -144,7 +144,7 @@ describe("what is installed", () => {
     for (const { apiGroups, resources } of deleting)
       expect(
         apiGroups.every((group) => /karmada\.io$|lifeboat\.dev$/.test(group)) ||
-          ["namespaces", "leases"].includes(resources.join()),
+          ["namespaces", "leases", "services"].includes(resources.join()),
       ).toBe(true);
   });
 
