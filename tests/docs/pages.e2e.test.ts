@@ -22,6 +22,7 @@ const PAGES = [
   "how-to/failover.md",
   "how-to/drain.md",
   "how-to/unplanned-failure.md",
+  "how-to/stateful-failover.md",
   "how-to/traffic.md",
   "how-to/federated-statefulset.md",
 ];
@@ -45,7 +46,7 @@ function stepsOf(page: string): readonly Step[] {
 
 /** What changes something is done once. */
 const ORDER =
-  /^(CLUSTER=|kubectl apply|npx lifeboat (member|drain|uncordon|evacuations (restore|approve)|policy|remedy (un)?block|statefulset) )/;
+  /^(CLUSTER=|kubectl apply|npx lifeboat (member|drain|fence|uncordon|evacuations (restore|approve)|policy|remedy (un)?block|statefulset) )/;
 
 let plane: RunningLifeboat;
 /** The ports that a page names, and free ones in their place. */

@@ -5,6 +5,7 @@
 import { type ClusterTaintPolicy, clusterTaintPolicies, type New } from "@lifeboat/api";
 import { instantOf } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
+import type { ForeseenFailure } from "@lifeboat/core/operating";
 import {
   createSimulation,
   imagesFromSnapshot,
@@ -128,6 +129,15 @@ describe("lifeboat simulate", () => {
     );
     expect(foretold).toMatchObject({ reason: "Moved", before: `${home}:2` });
     expect(await operator.placement(web)).toBe(home);
+
+    const every = await lifeboat("simulate", "--every", "-o", "json");
+    const { plays: foreseen } = JSON.parse(every.output) as {
+      readonly plays: readonly ForeseenFailure[];
+    };
+    const { workload, reason, after } = foretold ?? {};
+    expect(foreseen.find(({ fail }) => fail[0] === home)?.workloads).toContainEqual(
+      expect.objectContaining({ workload, reason, after }),
+    );
 
     const text = await lifeboat("simulate", "--fail", home);
     expect(text.output).toContain(`If ${home} failed now:`);

@@ -659,6 +659,23 @@ export const seededFaults: readonly SeededFault[] = [
   },
   {
     promise: "D28",
+    breaks: "the address that another cluster gave a Service of the name is answered",
+    file: "packages/core/src/names/read-sets.ts",
+    symbol: "ownAddresses",
+    replace:
+      '(binding: unknown) => listAt(listAt(binding, "status", "aggregatedStatus")[0], "status", "clusterIPs")',
+    caughtBy: ["packages/core/src/names/names.test.ts"],
+  },
+  {
+    promise: "D15",
+    breaks: "a headless Service in a member keeps a pod from its own Service",
+    file: "packages/core/src/propagation/applying/apply.ts",
+    symbol: "cannotBecome",
+    replace: "() => false",
+    caughtBy: ["packages/core/src/propagation/applying/apply.test.ts"],
+  },
+  {
+    promise: "D28",
     breaks: "a change that removes most names is served at once",
     file: "packages/core/src/names/change.ts",
     symbol: "compared",

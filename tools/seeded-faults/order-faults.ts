@@ -87,4 +87,37 @@ export const orderFaults: readonly SeededFault[] = [
     replace: "(): boolean => true",
     caughtBy: ["packages/core/src/operating/failback.test.ts"],
   },
+  {
+    promise: "D7",
+    breaks: "a foreseen failure takes every workload for one with a whole copy elsewhere",
+    file: "packages/core/src/operating/foresee.ts",
+    symbol: "hasWholeCopy",
+    replace: "(): boolean => true",
+    caughtBy: ["packages/core/src/operating/foresee.test.ts"],
+  },
+  {
+    promise: "D7",
+    breaks: "a foreseen failure takes room from the next one",
+    file: "packages/core/src/operating/foresee.ts",
+    marked: "promises-taken-back",
+    replace: ";",
+    caughtBy: ["packages/core/src/operating/foresee.test.ts"],
+  },
+  {
+    promise: "D7",
+    breaks: "a foreseen failure does not know the rate that a person set",
+    file: "packages/core/src/operating/foresee.ts",
+    symbol: "Foresight.#rateAt.override",
+    replace: "undefined",
+    caughtBy: ["packages/core/src/operating/foresee.test.ts"],
+  },
+  {
+    promise: "D10",
+    breaks:
+      "the shares that are left of a workload that waits for a fence count as the whole of it",
+    file: "packages/sim/src/what-if/outcome.ts",
+    symbol: "outcomeOf.waits",
+    replace: "false",
+    caughtBy: ["packages/sim/src/what-if/play-failure.test.ts"],
+  },
 ];

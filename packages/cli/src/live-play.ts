@@ -1,10 +1,12 @@
-/** Plays something on a copy of the live control plane, by its own code, in this process. Only `run` loads the simulation. */
+/** What would happen to the live control plane: played on a copy by its own code, or decided on one view of it, in this process. */
 import { createRealClock, drainPromises } from "@lifeboat/base/adapters";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import type { Client } from "@lifeboat/kit";
 import type { ControllersOptions } from "@lifeboat/plane";
+import type { ForeseenFailure } from "@lifeboat/core/operating";
 import type {
   FailureRequest,
+  ForesightRequest,
   PlayedChange,
   PlayedFailure,
   PlayFrom,
@@ -69,6 +71,27 @@ export async function openLivePlay(plane: Client): Promise<LivePlay> {
     controllers,
     failure: (request) => playFailure(ports, from, request),
     change: (request) => playChange(ports, from, request),
+    facts: () => ({ takenAt, version: snapshot.version, ageMs: clock.now() - takenAt }),
+  };
+}
+
+export interface LiveForesight extends Pick<LivePlay, "controllers" | "facts"> {
+  /** What the failure of each of these clusters alone would do. */
+  every(names: readonly string[], request: ForesightRequest): readonly ForeseenFailure[];
+}
+
+/** Reads of the control plane what core needs to decide about failures; nothing is played, so it is quick also for large fleets. */
+export async function openForesight(plane: Client): Promise<LiveForesight> {
+  const { FORESIGHT_TABLES, foresightOf, readSnapshot } = await import("@lifeboat/sim");
+  const clock = createRealClock();
+  const takenAt = clock.now();
+  const snapshot = await readSnapshot(plane, takenAt, FORESIGHT_TABLES);
+  return {
+    controllers: publishedControllers(await readPublished(plane)),
+    every: (names, request) => {
+      const foresight = foresightOf(snapshot, request);
+      return names.map((name) => foresight.failureOf(name));
+    },
     facts: () => ({ takenAt, version: snapshot.version, ageMs: clock.now() - takenAt }),
   };
 }

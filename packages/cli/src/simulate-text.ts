@@ -1,19 +1,15 @@
 /** What a played failure means, in lines for people: times are counted from the failure. */
 import { formatDuration, formatTime, type Instant } from "@lifeboat/base";
-import {
-  outcomeReasons,
-  type PlayedCluster,
-  type PlayedFailure,
-  type PlayedWorkload,
-} from "@lifeboat/sim";
+import { type ForeseenFailure, outcomeReasons } from "@lifeboat/core/operating";
+import type { PlayedCluster, PlayedFailure, PlayedWorkload } from "@lifeboat/sim";
 import { columns, hanging } from "./wrap.ts";
 
 /** Whether no whole copy of the workload runs at the end. */
-export function isLost({ reason }: PlayedWorkload): boolean {
+export function isLost({ reason }: Pick<PlayedWorkload, "reason">): boolean {
   return reason !== "Moved" && reason !== "Remains";
 }
 
-function isMoved({ reason }: PlayedWorkload): boolean {
+function isMoved({ reason }: Pick<PlayedWorkload, "reason">): boolean {
   return reason === "Moved";
 }
 
@@ -109,11 +105,13 @@ function reasonLines(left: readonly PlayedWorkload[]): readonly string[] {
   return ["", ...reasons.flatMap((reason) => hanging(`${reason}: `, outcomeReasons[reason]))];
 }
 
-/** One line per cluster: what its failure alone would do. */
-export function everyLines(plays: readonly PlayedFailure[]): readonly string[] {
+/** One line per cluster: what its failure alone would do, and when the last workload leaves it at the earliest. */
+export function everyLines(
+  foreseen: readonly Pick<ForeseenFailure, "fail" | "workloads">[],
+): readonly string[] {
   return columns(
-    ["FAILS", "AFFECTED", "WHOLE", "AFTER", "GAPS"],
-    plays.map(({ fail, workloads }) => {
+    ["FAILS", "AFFECTED", "WHOLE", "LEFT AFTER", "GAPS"],
+    foreseen.map(({ fail, workloads }) => {
       const moved = workloads.filter(isMoved);
       const gaps = workloads
         .filter(isLost)
@@ -122,7 +120,7 @@ export function everyLines(plays: readonly PlayedFailure[]): readonly string[] {
         fail.join(", "),
         String(workloads.length),
         String(workloads.filter((one) => !isLost(one)).length),
-        moved.length === 0 ? "-" : lastOf(moved),
+        moved.length === 0 ? "-" : span(Math.max(...moved.map(({ leftAt = 0 }) => leftAt))),
         gaps.length === 0 ? "none" : gaps.join(", "),
       ];
     }),

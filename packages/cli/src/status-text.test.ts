@@ -346,6 +346,28 @@ describe("which replica leads", () => {
 
   it("is not shown where one process runs the controllers", () => {
     expect(statusLines(view(), now).join("\n")).not.toContain("Leader");
+    expect(statusLines(view(), now).join("\n")).not.toContain("Replicas");
+  });
+
+  it("and how replicas share out members, without those that are gone", () => {
+    const replica = (host: string, report: string, ago: number): Lease => {
+      const holderIdentity = `${host}_00000000-0000-4000-8000-000000000000`;
+      const one = lease({ ...held, holderIdentity, renewTime: at(ago) });
+      const annotations = { "lifeboat.dev/replica-report": report };
+      return { ...one, metadata: { ...one.metadata, annotations } };
+    };
+    const replicas = [
+      replica("host-b", '{"members":0,"isBlind":true}', 2000),
+      replica("host-a", '{"members":3,"ceded":["eu-1"]}', 2000),
+      replica("host-c", '{"members":4}', 60_000),
+      replica("host-d", "broken", 0),
+    ];
+    const text = statusLines(view({ replicas }), now).join(" ").replace(/\s+/g, " ");
+    expect(text).toContain(
+      "Replicas members are shared out: host-a 3 members (cannot reach eu-1); " +
+        "host-b none: it reaches too few members; host-d 0 members",
+    );
+    expect(text).not.toContain("host-c");
   });
 });
 

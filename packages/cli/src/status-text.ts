@@ -13,8 +13,10 @@ import {
   type ResourceBinding,
 } from "@lifeboat/api";
 import { formatDuration, type Instant, parseTime, plainMoment } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
 import { isMoving, resultOf } from "@lifeboat/core/binding";
 import { LEAVING, workloadOf } from "@lifeboat/core/clusters";
+import { parseReport } from "@lifeboat/core/clusters/shares";
 import {
   DEFAULT_RATES,
   overrideOf,
@@ -51,6 +53,8 @@ export interface StatusView {
   readonly settings: PublishedSettings | undefined;
   /** The Lease of the replicas that run the controllers; undefined: they were not elected. */
   readonly leader: Lease | undefined;
+  /** The Leases of replicas that share out members; absent: they do not. */
+  readonly replicas?: readonly Lease[];
   /** The Leases of load balancers, and how many ingresses there are; absent: none of either. */
   readonly traffic?: { readonly leases: readonly Lease[]; readonly ingresses: number };
   readonly clusters: readonly Cluster[];
@@ -85,6 +89,7 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
     "",
     ...line("State", `${state.reason}: ${state.message}`),
     ...(view.leader === undefined ? [] : line("Leader", leaderText(view.leader, now))),
+    ...replicaTexts(view, now).flatMap((text) => line("Replicas", text)),
     ...trafficTexts(view, now).flatMap((text) => line("Traffic", text)),
     ...line("Gates", gatesText(view.settings)),
     ...approvalTexts(view.settings).flatMap((text) => line("Approval", text)),
@@ -253,10 +258,30 @@ export function leaderText(lease: Lease, now: Instant): string {
   const acquired = parseTime(spec.acquireTime ?? "");
   if (holderIdentity === "" || renewed === undefined)
     return "none: no replica of `lifeboat manager` holds the Lease";
-  const name = holderIdentity.replace(/_[0-9a-f-]{36}$/, "");
+  const name = hostOf(holderIdentity);
   if (!isHeld(lease, now))
     return `none: ${name} renewed the Lease ${humanDuration(now - renewed)} ago and has not since`;
   return acquired === undefined ? name : `${name}, for ${humanDuration(now - acquired)}`;
+}
+
+function hostOf(holderIdentity: string): string {
+  return holderIdentity.replace(/_[0-9a-f-]{36}$/, "");
+}
+
+/** How replicas share out the members: `host-a 3 members, host-b none: it reaches too few`. */
+function replicaTexts({ replicas = [] }: StatusView, now: Instant): readonly string[] {
+  const running = replicas.filter((lease) => isHeld(lease, now));
+  if (running.length === 0) return [];
+  const texts = running.map(({ metadata, spec }) => {
+    const { isBlind, members, ceded } = parseReport(
+      metadata.annotations?.[wellKnown.REPLICA_REPORT],
+    );
+    const many = members === 1 ? "one member" : `${members} members`;
+    const share = isBlind && members === 0 ? "none: it reaches too few members" : many;
+    const lost = ceded.length === 0 ? "" : ` (cannot reach ${ceded.join(", ")})`;
+    return `${hostOf(spec?.holderIdentity ?? "")} ${share}${lost}`;
+  });
+  return [`members are shared out: ${texts.toSorted().join("; ")}`];
 }
 
 /** Which load balancers of ours serve, as far as their Leases show; nothing while there is neither one nor an ingress. */

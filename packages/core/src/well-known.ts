@@ -194,6 +194,11 @@ export const FAILED_BACK = "lifeboat.dev/failed-back";
 /** On a binding: the uid of the last order to place it again that was passed on (see rebalancing/rebalance.ts). */
 export const ORDERED_BY = "lifeboat.dev/ordered-by";
 
+/** Label of the Lease of a replica of the manager, in lifeboat-system, where replicas share out members. */
+export const MANAGER_REPLICA = "lifeboat.dev/manager-replica";
+/** On such a Lease: JSON of what the replica reports to the others (see clusters/shares/report.ts). */
+export const REPLICA_REPORT = "lifeboat.dev/replica-report";
+
 /** On a MultiClusterIngress: JSON of the backends that the control plane knows (see traffic/published.ts). */
 export const BACKENDS = "lifeboat.dev/backends";
 /** Label of the Lease of a load balancer, in lifeboat-system: which provider it is. */

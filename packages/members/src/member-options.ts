@@ -12,7 +12,7 @@ export interface MemberOptions {
   readonly stopDelayMs: number;
   /** How long a pod runs that is meant to end, such as a Job's. */
   readonly runMs: number;
-  /** The first two parts of load-balancer addresses: `198.18`. */
+  /** The first two parts of load-balancer addresses: `198.18`; "": there are no load balancers. */
   readonly addressPrefix: string;
 }
 

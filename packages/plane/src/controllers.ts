@@ -98,6 +98,8 @@ export interface ControllersOptions {
   readonly trafficDrainLimitMs: number;
   /** How long a replica that leaves a quorum waits for the application to let it go; 0: for ever (D15). */
   readonly statefulSetLetGoTimeoutMs: number;
+  /** Whether replicas share out the work on Push members. */
+  readonly shareMembers?: boolean;
   /** The Lease by which these controllers were elected, as `namespace/name`; absent: there is one process only. */
   readonly leaderLease?: string;
   /** Where people are told of failures and of what waits for them; absent: nowhere. */
@@ -263,14 +265,27 @@ export const controllerNames: readonly string[] = Object.freeze([...CONTROLLERS.
 /** Names that are known elsewhere and are part of another controller here, with that controller. */
 const PART_OF: ReadonlyMap<string, string> = new Map([["workStatus", "execution"]]);
 
+/** The controllers that work on members, and which replicas can therefore share out; all others decide. */
+const ON_MEMBERS: ReadonlySet<string> = new Set(["clusterStatus", "execution"]);
+
+/** `decisions`: what the leader alone runs where replicas share out members. `members`: what every replica runs for its own. */
+export type ControllersPart = "all" | "decisions" | "members";
+
 /** Builds the controllers that the options choose. Constructing starts nothing. */
 export function createControllers(
   context: PlaneContext,
   options: ControllersOptions,
+  part: ControllersPart = "all",
 ): readonly Service[] {
   return [...CONTROLLERS].flatMap(([name, build]) =>
-    runsController(name, options.controllers) ? build(context, options) : [],
+    runsController(name, options.controllers) && isPartOf(name, part)
+      ? build(context, options)
+      : [],
   );
+}
+
+function isPartOf(name: string, part: ControllersPart): boolean {
+  return part === "all" || ON_MEMBERS.has(name) === (part === "members");
 }
 
 /** The entries of `--controllers` that name nothing. */

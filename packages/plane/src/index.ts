@@ -10,6 +10,7 @@ export {
   createControlPlane,
 } from "./control-plane.ts";
 export { CONTROLLERS_USER, GATEWAY_USER } from "./plane-rights.ts";
+export type { ShareTimes } from "./member-work.ts";
 export type { PlaneWork } from "./plane-work.ts";
 export { establishKinds, installKinds } from "./install-kinds.ts";
 export {

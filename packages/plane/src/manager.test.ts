@@ -5,7 +5,7 @@ import {
   propagationPolicies,
   resourceBindings,
 } from "@lifeboat/api";
-import { createRandom, createSeededIds, instantOf } from "@lifeboat/base";
+import { createRandom, createSeededIds } from "@lifeboat/base";
 import { readSettings } from "@lifeboat/controllers/operating";
 import { type Client, leases, NotSent, silentLog, silentMetrics } from "@lifeboat/kit";
 import { configMap, createWorld, resources, wrapped, type World } from "@lifeboat/testkit";
@@ -14,40 +14,10 @@ import { type ControllersOptions, DEFAULT_CONTROLLERS } from "./controllers.ts";
 import { installPlane } from "./install/install.ts";
 import { createPlaneManager, MANAGER_LEASE, type PlaneManager } from "./manager.ts";
 import { CERTIFICATE_SECRET, secretResource } from "./webhook/resources.ts";
-import type { CertificateMaker } from "./webhook/certificates.ts";
+import { toyMaker } from "./webhook/toy-certificates.suite.ts";
 
 const TIMES = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 };
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** Certificates that are texts: `authority 1 until T`, `serving by 1 for hosts until T`. */
-function toyMaker(): CertificateMaker {
-  let made = 0;
-  const numberOf = (pem: string): string => /(?:authority|by) (\d+)/.exec(pem)?.[1] ?? "";
-  return {
-    authority: (from, lifeMs) => {
-      made++;
-      return { certificate: `authority ${made} until ${from + lifeMs}`, key: `key of ${made}` };
-    },
-    serving: (by, hosts, from, lifeMs) => ({
-      certificate: `serving by ${numberOf(by.certificate)} for ${hosts.join()} until ${from + lifeMs}`,
-      key: "key",
-    }),
-    notAfter: (pem) => {
-      const end = Number(/until (\d+)/.exec(pem)?.[1] ?? Number.NaN);
-      return Number.isNaN(end) ? undefined : instantOf(end);
-    },
-    keyFits: ({ certificate, key }) =>
-      certificate.startsWith("serving") ? key === "key" : key === `key of ${numberOf(certificate)}`,
-    isSignedBy: (certificate, authority) => numberOf(certificate) === numberOf(authority),
-    covers: (pem, host) => pem.includes(host),
-    client: (by, name) => ({
-      certificate: `client ${name} by ${numberOf(by.certificate)}`,
-      key: "key",
-    }),
-    fingerprint: (pem) => pem,
-    split: (bundle) => bundle.split("\n").filter((line) => line !== ""),
-  };
-}
 
 interface Replica {
   readonly manager: PlaneManager;

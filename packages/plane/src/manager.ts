@@ -5,7 +5,9 @@
  * 2. Each term of leading is built anew on a client that sends no write once the term is over, to the API server as to members.
  *    When the lease is lost everything of the term stops, and the replica competes again.
  * 3. No controller runs while a control plane is being moved to this API server (moving/mark.ts).
- * 4. Nothing runs that `createPlaneWork` does not also run in `lifeboat up`, but for the webhook's certificate and the records of
+ * 4. Where replicas share out members (`share`), each of them works on its own members all the time (member-work.ts), and the leader
+ *    runs the rest.
+ * 5. Nothing runs that `createPlaneWork` does not also run in `lifeboat up`, but for the webhook's certificate and the records of
  *    tunnels (aggregated/). Every replica serves the way into members, whether it leads or not.
  */
 import { formatKey, type ObjectKey } from "@lifeboat/api";
@@ -28,6 +30,7 @@ import { readKeptGates } from "./gates.ts";
 import { certificateExpiration } from "./metrics.ts";
 import { untilMovedIn } from "./moving/mark.ts";
 import { planeAdmission, type PlaneAdmission } from "./plane-admission.ts";
+import { createMemberWork, type ShareTimes } from "./member-work.ts";
 import { createPlaneWork, type PlaneWork } from "./plane-work.ts";
 import { preparedClient } from "./prepared-client.ts";
 import {
@@ -52,6 +55,8 @@ export interface PlaneManagerOptions extends Pick<PlaneAdmission, "scripts"> {
   readonly work: PlaneWork;
   /** Absent: this is the only replica, and an operator sees to that. */
   readonly election?: ElectionOptions;
+  /** How replicas share out the work on Push members; absent: the leader does it all. */
+  readonly share?: ShareTimes;
   /** Called when this replica begins to run controllers, and when it has ceased to. */
   readonly onLeading?: (isLeading: boolean) => void;
   /** Gets a sentence for each gate that is not as flags alone would have it. */
@@ -83,6 +88,8 @@ export interface PlaneManager {
   /** Whether the API server trusts what this replica serves, as far as this replica knows. */
   isServed(): boolean;
   isLeading(): boolean;
+  /** Whether this replica works on its share of the members, or has none to work on; false while its Lease is not fresh. */
+  isSharing(): boolean;
   /** Until the signal aborts. Rejects only with an InvariantError. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -96,7 +103,7 @@ export interface ServedMaterial extends CertifiedPair {
 export function createPlaneManager(
   ports: PlaneManagerPorts,
   client: Client,
-  { work, scripts, election, onLeading, tell, proxy }: PlaneManagerOptions,
+  { work, scripts, election, share, onLeading, tell, proxy }: PlaneManagerOptions,
 ): PlaneManager {
   const { clock, certificates } = ports;
   let controllers: ControllersOptions | undefined;
@@ -118,7 +125,8 @@ export function createPlaneManager(
       createWebhookCertificates(ports, plane, objects, certificates),
       ...createPlaneWork(ports, plane, {
         ...work,
-        controllers: published(controllers, election),
+        controllers: { ...published(controllers, election), shareMembers: share !== undefined },
+        part: share === undefined ? "all" : "decisions",
         connect: fencedConnect(work.connect, term),
       }).services,
     ];
@@ -134,8 +142,27 @@ export function createPlaneManager(
   };
   showCertificates(ports, objects.secret);
   const leading = leaderService(ports, client, work.instance, election, lead);
+  const members =
+    share === undefined
+      ? undefined
+      : createMemberWork(ports, preparedClient(ports, client), work, {
+          ...share,
+          namespace: SYSTEM_NAMESPACE,
+        });
+  const sharing: Service = {
+    name: "share of members",
+    run: async (signal) => {
+      if (members === undefined || !(await untilMovedIn(ports, client, signal))) return;
+      await createManager(ports, members.services, { stopTimeoutMs: TERM_STOP_MS }).run(signal);
+    },
+  };
   const followed: readonly Service[] = Object.values(objects);
-  const manager = createManager(ports, [...followed, ...(aggregated?.services ?? []), leading]);
+  const manager = createManager(ports, [
+    ...followed,
+    ...(aggregated?.services ?? []),
+    ...(members === undefined ? [] : [sharing]),
+    leading,
+  ]);
   return {
     review: (path, body) => answerReview(chain, path, body),
     handle: aggregated?.handle,
@@ -152,6 +179,7 @@ export function createPlaneManager(
     whenServed: (signal) => untilServed(clock, objects, certificates, signal),
     isServed: () => isServed(objects, certificates),
     isLeading: () => leads,
+    isSharing: () => members?.shares.isFresh() ?? true,
     run: (signal) => manager.run(signal),
   };
 }

@@ -40,6 +40,8 @@ export interface PlaneContextPorts extends KitPorts {
 /** A context, and what has to run for it. */
 export interface RunningContext {
   readonly context: PlaneContext;
+  /** What answers by users' scripts, if anything does. */
+  readonly scripts: readonly Service[];
   /** In this order: what controllers need comes before them. */
   readonly services: readonly Service[];
 }
@@ -60,6 +62,7 @@ export function createPlaneContext(ports: PlaneContextPorts, plane: Client): Run
   });
   const connections = createMemberConnections(kit, plane, informers.clusters, ports.connect);
   const scripts = ports.interpretation?.({ ...kit, events }, informers);
+  const scriptServices: readonly Service[] = scripts === undefined ? [] : [scripts];
   const interpretation = scripts ?? builtinInterpretation;
   const watched: readonly Service[] = Object.values(informers);
   return {
@@ -76,13 +79,7 @@ export function createPlaneContext(ports: PlaneContextPorts, plane: Client): Run
       interpretation,
       ...(ports.signer === undefined ? {} : { signer: ports.signer }),
     },
-    services: [
-      clockWatch,
-      ...watched,
-      events,
-      templates,
-      connections,
-      ...(scripts === undefined ? [] : [scripts]),
-    ],
+    scripts: scriptServices,
+    services: [clockWatch, ...watched, events, templates, connections, ...scriptServices],
   };
 }

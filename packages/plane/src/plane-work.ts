@@ -3,7 +3,7 @@ import type { MemberProxy } from "@lifeboat/apiserver";
 import type { ConnectMember, PlaneContext } from "@lifeboat/controllers/context";
 import type { Client, KitPorts, Service } from "@lifeboat/kit";
 import type { MemberRoutes } from "@lifeboat/proxy";
-import { type ControllersOptions, createControllers } from "./controllers.ts";
+import { type ControllersOptions, type ControllersPart, createControllers } from "./controllers.ts";
 import { createPlaneContext, type PlaneContextPorts } from "./plane-context.ts";
 
 export interface PlaneWork extends Pick<PlaneContextPorts, "interpretation" | "instance"> {
@@ -11,13 +11,15 @@ export interface PlaneWork extends Pick<PlaneContextPorts, "interpretation" | "i
   /** Builds the way into members; absent: the control plane passes no request on. */
   readonly proxy?: (routes: MemberRoutes) => MemberProxy;
   readonly controllers: ControllersOptions;
+  /** Which of the controllers run; all when absent. */
+  readonly part?: ControllersPart;
 }
 
 /** Builds everything, in the order in which it starts. Constructing starts nothing. */
 export function createPlaneWork(
   ports: KitPorts & Pick<PlaneContextPorts, "ids" | "signer">,
   plane: Client,
-  { controllers, connect, interpretation, instance }: PlaneWork,
+  { controllers, connect, interpretation, instance, part }: PlaneWork,
 ): { readonly context: PlaneContext; readonly services: readonly Service[] } {
   const { context, services } = createPlaneContext(
     {
@@ -29,5 +31,5 @@ export function createPlaneWork(
     },
     plane,
   );
-  return { context, services: [...services, ...createControllers(context, controllers)] };
+  return { context, services: [...services, ...createControllers(context, controllers, part)] };
 }

@@ -24,6 +24,7 @@ export function publishedSettings(options: ControllersOptions): PublishedSetting
     "traffic-drain-limit": formatDuration(options.trafficDrainLimitMs),
     "statefulset-let-go-timeout": formatDuration(options.statefulSetLetGoTimeoutMs),
     controllers: options.controllers.join(","),
+    ...(options.shareMembers === true ? { "share-members": "true" } : {}),
     ...(options.notifications === undefined ? {} : { notify: options.notifications.destination }),
     ...(options.leaderLease === undefined ? {} : { "leader-elect-resource": options.leaderLease }),
   };

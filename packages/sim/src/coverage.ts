@@ -38,6 +38,7 @@ const faultRows: ReadonlyMap<string, string> = new Map([
   ["F23", "other version"],
   ["F24", "balancer dies"],
   ["F25", "token refused"],
+  ["F26", "names fail"],
 ]);
 
 /** A process that stands still for longer than this is late for its promises, and not only slow. */
@@ -87,7 +88,12 @@ export function rowsOfFault(fault: Fault): readonly string[] {
     case "agent-forges":
       return ["F20"];
     case "balancer-crash":
+    case "detector-crash":
       return ["F24"];
+    case "names-fail":
+      return ["F26"];
+    case "detector-pause":
+      return ["F22"];
     case "unauthorized":
     case "token-rotated":
       return ["F25"];

@@ -27,7 +27,6 @@ export {
 export { layOut } from "./coverage.ts";
 export { type ChangedWorkload, playChange, type PlayedChange } from "./what-if/play-change.ts";
 export { type Manifest, type PlayFrom, type PlayRequest, UnknownKind } from "./what-if/play.ts";
-export { type OutcomeReason, outcomeReasons } from "./what-if/outcome.ts";
 export {
   type FailureRequest,
   type PlayedCluster,
@@ -35,3 +34,8 @@ export {
   type PlayedWorkload,
   playFailure,
 } from "./what-if/play-failure.ts";
+export {
+  FORESIGHT_TABLES,
+  foresightOf,
+  type ForesightRequest,
+} from "./what-if/foresee-snapshot.ts";

@@ -36,6 +36,7 @@ import { type ControllersOptions, DEFAULT_CONTROLLERS } from "@lifeboat/plane";
 import { createUnlessThere } from "@lifeboat/controllers/context";
 import { AgentProcess, register } from "./agent-process.ts";
 import { BalancerProcess } from "./balancer-process.ts";
+import { DETECTOR_PERIOD_MS, DetectorProcess, registerDetectorOf } from "./detector-process.ts";
 import { Ledger } from "./disk/ledger.ts";
 import { createRecordedDisk, type RecordedDisk } from "./disk/recorded-disk.ts";
 import { freshImages, type Images, MEMBER_SERVER } from "./images.ts";
@@ -62,6 +63,8 @@ export interface SimulationOptions {
   readonly pull?: readonly string[];
   /** The load balancers that run beside the plane. */
   readonly balancers?: readonly string[];
+  /** The instances of detectors, as `m1/a`. */
+  readonly detectors?: readonly string[];
   /** A DNS server for federated StatefulSets runs beside the plane. */
   readonly names?: boolean;
   readonly member?: Partial<MemberOptions>;
@@ -101,6 +104,8 @@ export class Simulation {
   /** Of members that pull. */
   readonly agents = new Map<string, AgentProcess>();
   readonly balancers = new Map<string, BalancerProcess>();
+  /** By member and node. */
+  readonly detectors = new Map<string, DetectorProcess>();
   /** Undefined: this world has none. */
   nameServer: NameServerProcess | undefined;
   readonly options: SimulationOptions;
@@ -169,6 +174,7 @@ export class Simulation {
       if (!this.#images.joined.has(name)) this.join(name);
       else this.agents.get(name)?.start();
     for (const name of this.options.balancers ?? []) this.#addBalancer(name);
+    for (const name of this.options.detectors ?? []) this.#addDetector(name);
     if (this.options.names === true) this.#addNameServer();
     await this.settle();
   }
@@ -243,6 +249,27 @@ export class Simulation {
     balancer.start();
   }
 
+  #addDetector(name: string): void {
+    const random = this.random.fork(`detector ${name}`);
+    const detector = new DetectorProcess({
+      name,
+      clock: this.clock,
+      random,
+      log: this.#log,
+      link: new Link("plane", random.fork("link")),
+      plane: this.#planeForOthers,
+      writes: this.writes.beside,
+      witness: this.witness,
+    });
+    this.detectors.set(name, detector);
+    this.user(async (plane) => {
+      await registerDetectorOf(plane, detector.cluster);
+      // Nodes start when they start: their periods are not in step.
+      await sleep(this.clock, random.below(DETECTOR_PERIOD_MS));
+      if (!detector.running) detector.start();
+    });
+  }
+
   #addNameServer(): void {
     const random = this.random.fork("name server");
     this.nameServer = new NameServerProcess({
@@ -258,10 +285,10 @@ export class Simulation {
   }
 
   /** All that runs beside the plane and reaches it over a link of its own. */
-  beside(): readonly (AgentProcess | BalancerProcess | NameServerProcess)[] {
-    const { agents, balancers, nameServer } = this;
+  beside(): readonly (AgentProcess | BalancerProcess | DetectorProcess | NameServerProcess)[] {
+    const { agents, balancers, detectors, nameServer } = this;
     const servers = nameServer === undefined ? [] : [nameServer];
-    return [...agents.values(), ...balancers.values(), ...servers];
+    return [...agents.values(), ...balancers.values(), ...detectors.values(), ...servers];
   }
 
   /** Between the plane and a member: what cuts the member off. */
@@ -357,6 +384,16 @@ export class Simulation {
     balancer.crash();
     this.clock.after(downForMs, () => {
       if (!balancer.running) balancer.start();
+    });
+  }
+
+  /** An instance of a detector dies now and comes back after a while. */
+  crashDetector(name: string, downForMs: number): void {
+    const detector = this.detectors.get(name);
+    if (detector?.running !== true) return;
+    detector.crash();
+    this.clock.after(downForMs, () => {
+      if (!detector.running) detector.start();
     });
   }
 

@@ -34,6 +34,7 @@ import {
   type KitPorts,
   type Service,
 } from "@lifeboat/kit";
+import { judgeBackend } from "./judge-backend.ts";
 import { createTrafficMetrics, type TrafficMetrics } from "./metrics.ts";
 import type { ServedCertificate, TrafficProvider } from "./provider.ts";
 import { ProviderLease } from "./provider-lease.ts";
@@ -227,7 +228,7 @@ class Follower implements TrafficFollower {
     if (now === undefined || !["", this.#options.ingressClass].includes(ingressClassName)) {
       this.#compiled.delete(key);
       this.#published.delete(key);
-    } else this.#compiled.set(key, compileIngress(this.#withPublished(key, now)));
+    } else this.#compiled.set(key, compileIngress(this.#withPublished(key, now), judgeBackend));
     this.#changed();
   }
 

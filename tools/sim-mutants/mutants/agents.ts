@@ -56,4 +56,13 @@ export const agentsMutants: readonly SimMutant[] = [
     replace: "() => false",
     caughtIn: ["agent-away-while-its-cluster-leaves"],
   },
+  {
+    oracle: "changes-name-their-version",
+    promise: "K3",
+    breaks: "whatever a member that lies answers is taken for the object (T2)",
+    file: "packages/controllers/src/member-side/execution/member-writes.ts",
+    symbol: "isSameObject",
+    replace: "() => true",
+    caughtIn: ["liar-without-versions"],
+  },
 ];

@@ -47,4 +47,13 @@ export const ordersMutants: readonly SimMutant[] = [
     replace: "(a: Queued, b: Queued) => -original(a, b)",
     caughtIn: ["priorities"],
   },
+  {
+    oracle: "returns-once-to-what-is-stable",
+    promise: "D31",
+    breaks: "a workload returns as soon as its cluster is Ready",
+    file: "packages/core/src/operating/failback.ts",
+    condition: "stable",
+    replace: "false",
+    caughtIn: ["ordered"],
+  },
 ];

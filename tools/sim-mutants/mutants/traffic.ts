@@ -4,8 +4,57 @@ import type { SimMutant } from "../mutant.ts";
 const ACTIONS = "packages/core/src/remedy/actions";
 const INGRESS = "packages/core/src/remedy/ingress";
 const CONTROLLERS = "packages/controllers/src/remedy";
+const DETECTOR = "packages/core/src/remedy/detector";
+const INSTANCE = "packages/controllers/src/member-side/detector/create-cluster-detector.ts";
 
 export const trafficMutants: readonly SimMutant[] = [
+  {
+    oracle: "names-turn-after-a-whole-window",
+    promise: "A11",
+    breaks: "one detection is enough",
+    file: `${DETECTOR}/window.ts`,
+    symbol: "afterDetection.neededMs",
+    replace: "0",
+    caughtIn: ["names-fail-on-nodes"],
+  },
+  {
+    oracle: "names-turn-after-a-whole-window",
+    promise: "A11",
+    breaks: "one node that fails is a cluster that fails",
+    file: `${DETECTOR}/report.ts`,
+    symbol: "decideDetection.fresh",
+    replace:
+      "original.some(({ verdict }) => verdict === false) ? original.filter(({ verdict }) => verdict === false) : original",
+    caughtIn: ["names-fail-on-nodes"],
+  },
+  {
+    oracle: "names-turn-after-a-whole-window",
+    promise: "A11",
+    breaks: "nodes that could not be heard count as silent",
+    file: INSTANCE,
+    symbol: "RunningDetector.#hear",
+    replace: "() => undefined",
+    caughtIn: ["names-fail-on-nodes"],
+  },
+  {
+    oracle: "the-elected-detector-writes",
+    promise: "A11",
+    breaks: "every node writes the condition",
+    file: INSTANCE,
+    symbol: "RunningDetector.run.services",
+    replace:
+      '[...original, { name: "all", run: (until: AbortSignal) => this.#lead(until, () => true) }]',
+    caughtIn: ["names-fail-on-nodes"],
+  },
+  {
+    oracle: "names-that-resolve-are-reported",
+    promise: "A11",
+    breaks: "a cluster that failed never works again",
+    file: `${DETECTOR}/window.ts`,
+    symbol: "afterDetection.neededMs",
+    replace: "success ? Infinity : original",
+    caughtIn: ["names-fail-on-nodes"],
+  },
   {
     oracle: "actions-are-what-remedies-want",
     promise: "J1",

@@ -12,9 +12,10 @@ import { readCertificate, writeKubeconfig } from "@lifeboat/kit/adapters";
 import { createWorld, newNamespace, resources } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { main } from "../main.ts";
-import { addRevocation, leftBehind, memberCertificates } from "./certs.ts";
+import { addRevocation, issuedCertificates, leftBehind } from "./certs.ts";
 
 const DAY = 24 * 3_600_000;
+const FAR = "2026-12-31T00:00:00Z";
 const clock = createRealClock();
 const ago = (days: number): VirtualClock =>
   new VirtualClock(instantOf(clock.now() - days * DAY), drainPromises);
@@ -97,7 +98,7 @@ test("certs lists what lies on this host, also when the plane is down", async ()
   expect(text).toMatch(
     /^server +20\S+ +14 days +4 % +[0-9A-F]+ +lifeboat up; lifeboat certs renew$/m,
   );
-  expect(text).toContain("those of agents and detectors are not shown");
+  expect(text).toContain("those of agents, detectors and users are not shown");
 });
 
 test("certs rotate-ca takes one step at a time, and none before its turn", async () => {
@@ -138,12 +139,71 @@ test("certs lists those of agents and of detectors, each with its own life", asy
   });
   // Registered, and without a certificate of ours yet.
   await marked(detectorRoleObjects("eu-2"), {});
-  const listed = (await memberCertificates(client)).map(
+  const listed = (await issuedCertificates(client)).map(
     ({ name, notBefore, notAfter, renewedBy }) => [name, (notAfter - notBefore) / DAY, renewedBy],
   );
   expect(listed).toEqual([
     ["system:karmada:agent:eu-1", 1, "its agent, after 70 to 80 % of its life"],
     ["system:lifeboat:detector:eu-1", 60, "its detector, after 70 to 80 % of its life"],
+  ]);
+});
+
+test("certs lists those of users with their end, also of a record that has no more than that", async () => {
+  const { client } = await createWorld();
+  await client.create(resources.namespaces, newNamespace("lifeboat-system"));
+  const common = { groups: [], roles: ["edit"], namespace: "" };
+  const [since, until] = ["2025-12-31T23:55:00Z", "2026-04-01T00:00:00Z"];
+  await client.create(configMaps, {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "lifeboat-system", name: "users" },
+    data: {
+      "61": JSON.stringify({ ...common, user: "alice", since, until, serial: "0A" }),
+      "62": JSON.stringify({ ...common, user: "bob", until }),
+      "63": "edited by hand",
+      "64": "{}",
+    },
+  });
+  const listed = (await issuedCertificates(client)).map(
+    ({ name, notBefore, notAfter, serial, renewedBy }) => [
+      name,
+      (notAfter - notBefore) / DAY,
+      serial,
+      renewedBy,
+    ],
+  );
+  expect(listed).toEqual([
+    ["alice", 90, "0A", "a person: lifeboat users add alice"],
+    ["bob", 0, "", "a person: lifeboat users add bob"],
+  ]);
+});
+
+test("certs shows what was revoked, by user or by serial, and not what was issued after that", async () => {
+  const { client } = await createWorld();
+  await client.create(resources.namespaces, newNamespace("lifeboat-system"));
+  const entry = (user: string, since: string, serial: string) =>
+    JSON.stringify({ user, groups: [], roles: [], namespace: "", since, until: FAR, serial });
+  await client.create(configMaps, {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "lifeboat-system", name: "users" },
+    data: {
+      "61": entry("alice", "2026-01-01T00:00:00Z", "0A"),
+      "62": entry("bob", "2026-01-01T00:00:00Z", "0B"),
+      "63": entry("carol", "2026-01-03T00:00:00Z", "0C"),
+      "64": entry("dan", "2026-01-01T00:00:00Z", "0D"),
+    },
+  });
+  const now = instantOf(Date.parse("2026-01-02T00:00:00Z"));
+  await addRevocation(client, { user: "alice", before: now }, now);
+  await addRevocation(client, { user: "bob", serial: "0b", until: instantOf(now + DAY) }, now);
+  await addRevocation(client, { user: "carol", before: now }, now);
+  const listed = await issuedCertificates(client);
+  expect(listed.map(({ name, isRevoked }) => [name, isRevoked])).toEqual([
+    ["alice", true],
+    ["bob", true],
+    ["carol", false],
+    ["dan", false],
   ]);
 });
 

@@ -22,13 +22,16 @@ import {
   openPki,
   prepareAuthority,
 } from "@lifeboat/apiserver/adapters";
-import { formatDuration, formatTime, type Instant, parseTime } from "@lifeboat/base";
+import { addMs, formatDuration, formatTime, type Instant, parseTime } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { wellKnown } from "@lifeboat/core";
 import {
   AGENT_CERTIFICATE_MS,
   bundleMark,
   CA_BUNDLE,
+  CERTIFICATE_SKEW_MS,
+  isRevoked,
+  readRevocations,
   REVOKED_NAME,
   REVOKED_NAMESPACE,
   type Revocation,
@@ -44,6 +47,7 @@ import {
 } from "@lifeboat/core/clusters/rights";
 import { type Client, KubeconfigError } from "@lifeboat/kit";
 import { loadKubeconfig, readCertificate, writeKubeconfig } from "@lifeboat/kit/adapters";
+import { listUsers } from "@lifeboat/plane";
 import type { Command } from "commander";
 import { defaultDataDirectory } from "../environment.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
@@ -138,10 +142,13 @@ export function addCerts(program: Command): void {
 
 interface ListedCertificate {
   readonly name: string;
+  /** Of those that the control plane issued: when it did. */
   readonly notBefore: Instant;
   readonly notAfter: Instant;
   readonly serial: string;
   readonly renewedBy: string;
+  /** `certs revoke` made it void. */
+  readonly isRevoked?: boolean;
 }
 
 async function listCertificates(settings: Settings): Promise<void> {
@@ -152,7 +159,7 @@ async function listCertificates(settings: Settings): Promise<void> {
   try {
     const plane = await findPlane(settings);
     try {
-      remote = await memberCertificates(plane.client);
+      remote = await issuedCertificates(plane.client);
     } finally {
       plane.close();
     }
@@ -163,7 +170,7 @@ async function listCertificates(settings: Settings): Promise<void> {
   const rows = [...local, ...remote].map((certificate) => [
     certificate.name,
     formatTime(certificate.notAfter),
-    leftText(certificate.notAfter - now),
+    certificate.isRevoked === true ? "revoked" : leftText(certificate.notAfter - now),
     `${Math.round(shareLeft(certificate, now) * 100)} %`,
     certificate.serial,
     certificate.renewedBy,
@@ -172,7 +179,9 @@ async function listCertificates(settings: Settings): Promise<void> {
     formatTable(["CERTIFICATE", "ENDS", "LEFT", "SHARE", "SERIAL", "RENEWED BY"], rows),
   );
   if (problem !== undefined)
-    process.stderr.write(`lifeboat: those of agents and detectors are not shown: ${problem}\n`);
+    process.stderr.write(
+      `lifeboat: those of agents, detectors and users are not shown: ${problem}\n`,
+    );
 }
 
 function leftText(ms: number): string {
@@ -213,8 +222,24 @@ function localCertificates(directory: string): readonly ListedCertificate[] {
     });
 }
 
+/** What the control plane has issued and knows of, with what a person has made void. Agents of clusters that left are not listed. */
+export async function issuedCertificates(plane: Client): Promise<readonly ListedCertificate[]> {
+  const revocations = readRevocations(
+    await orNothing(plane.get(configMaps, { namespace: REVOKED_NAMESPACE, name: REVOKED_NAME })),
+  );
+  const all = [...(await memberCertificates(plane)), ...(await userCertificates(plane))];
+  return all.map((certificate) => ({
+    ...certificate,
+    isRevoked: isRevoked(
+      { serial: certificate.serial, user: certificate.name, issued: certificate.notBefore },
+      revocations,
+      undefined,
+    ),
+  }));
+}
+
 /** Those of agents and detectors, as the ClusterRole of each names the end of its newest one. */
-export async function memberCertificates(plane: Client): Promise<readonly ListedCertificate[]> {
+async function memberCertificates(plane: Client): Promise<readonly ListedCertificate[]> {
   const listed = await Promise.all(
     MEMBER_PROCESSES.map(async ({ label, userOf, what }) => {
       const { items } = await plane.list<AnyObject>(clusterRoles, { labelSelector: label });
@@ -237,6 +262,20 @@ const MEMBER_PROCESSES = [
   { label: AGENT_OF, userOf: agentUser, what: "agent" },
   { label: wellKnown.DETECTOR_OF, userOf: detectorUser, what: "detector" },
 ] as const;
+
+/** The newest one of each user that `lifeboat users add` made. */
+async function userCertificates(plane: Client): Promise<readonly ListedCertificate[]> {
+  const users = await listUsers(plane);
+  return users.flatMap(({ user, since, until, serial }) => {
+    const notAfter = parseTime(until);
+    if (notAfter === undefined) return [];
+    // A certificate begins before it is issued, because clocks of others may be behind.
+    const begins = parseTime(since);
+    const notBefore = begins === undefined ? notAfter : addMs(begins, CERTIFICATE_SKEW_MS);
+    const renewedBy = `a person: lifeboat users add ${user}`;
+    return [{ name: user, notBefore, notAfter, serial, renewedBy }];
+  });
+}
 
 async function renewCertificates(settings: Settings): Promise<void> {
   const directory = dataDirectoryOf(settings);

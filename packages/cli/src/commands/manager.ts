@@ -29,7 +29,7 @@ import { inWords } from "../find-plane.ts";
 import { gatewayBeside, type OpenTraffic } from "../gateway/open-traffic.ts";
 import { type Listen, parseListen } from "../listen.ts";
 import { type HealthServer, serveHealth } from "../health-server.ts";
-import { electionFrom, managerOptions } from "../manager/manager-options.ts";
+import { electionFrom, managerOptions, shareFrom } from "../manager/manager-options.ts";
 import { advertisedHost, memberProxy, type ReplicaProxy } from "../manager/member-proxy.ts";
 import { webhookCertificates } from "../manager/webhook-certificates.ts";
 import { withNotices } from "../notify-options.ts";
@@ -54,6 +54,7 @@ async function manage(settings: Settings): Promise<void> {
   const level = parseLogLevel(settings.requiredText("log-level"));
   const controllers = withNotices(controllersFrom(settings), settings);
   const election = electionFrom(settings);
+  const share = shareFrom(settings, election);
   const names = dnsFrom(settings);
   const openGateway = gatewayBeside(settings);
   for (const warning of retiredWarnings(settings)) process.stderr.write(`lifeboat: ${warning}\n`);
@@ -74,6 +75,7 @@ async function manage(settings: Settings): Promise<void> {
   const manager = createPlaneManager(ports, client, {
     scripts,
     ...(election === undefined ? {} : { election }),
+    ...(share === undefined ? {} : { share }),
     work: {
       controllers,
       connect: connectMemberOverHttp(`lifeboat/${version}`, judgeAddress),
@@ -99,6 +101,8 @@ async function manage(settings: Settings): Promise<void> {
     {
       readiness: () => {
         if (stopping.signal.aborted) return "this replica is being stopped";
+        if (!manager.isSharing())
+          return "the Lease by which this replica gets its share of members is not fresh";
         if (!manager.isServed()) return "the webhook's certificate is not trusted yet";
         return dns?.readiness() ?? traffic?.problem();
       },

@@ -1,6 +1,6 @@
 /**
- * `lifeboat policy enable-failover`: the rule by which workloads leave a failed cluster. It plays the failure of each cluster with the
- * rule first, writes one ordinary ClusterTaintPolicy, and names the gate that is missing.
+ * `lifeboat policy enable-failover`: the rule by which workloads leave a failed cluster. It tells what the failure of each cluster would
+ * do with the rule, writes one ordinary ClusterTaintPolicy, and names the gate that is missing.
  */
 import {
   clusterResourceBindings,
@@ -12,16 +12,16 @@ import {
   orNothing,
   resourceBindings,
 } from "@lifeboat/api";
-import { formatDuration } from "@lifeboat/base";
+import { formatDuration, formatTime } from "@lifeboat/base";
+import { createRealClock } from "@lifeboat/base/adapters";
 import { clusterNamesOf } from "@lifeboat/core/binding";
 import type { Client } from "@lifeboat/kit";
-import type { Manifest, PlayedFailure } from "@lifeboat/sim";
 import type { Command } from "commander";
 import { dryRunOption } from "../change-cluster.ts";
 import { confirm, yesOption } from "../confirm.ts";
 import { CommandFailed } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
-import { type LivePlay, openLivePlay } from "../live-play.ts";
+import { type LiveForesight, openForesight } from "../live-play.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { everyLines } from "../simulate-text.ts";
@@ -30,9 +30,8 @@ import { hanging } from "../wrap.ts";
 
 const NAME = "failover";
 const TAINT_KEY = "lifeboat.dev/failed";
-const PLAY_LIMIT_MS = 24 * 3_600_000;
-/** So many clusters are played, those with the most workloads: a play of a large fleet takes a while. */
-const MAX_PLAYS = 10;
+/** So many clusters are shown, those with the most workloads. */
+const MAX_SHOWN = 10;
 
 export const enableFailoverOptions: readonly OptionDefinition[] = [
   ...planeOptions,
@@ -68,10 +67,7 @@ export function addPolicy(program: Command): void {
 }
 
 /** The rule: a cluster that is not Ready for a while has failed. */
-export function failoverPolicy(
-  afterMs: number,
-  backAfterMs: number,
-): New<ClusterTaintPolicy> & Manifest {
+export function failoverPolicy(afterMs: number, backAfterMs: number): New<ClusterTaintPolicy> {
   return {
     apiVersion: `${clusterTaintPolicies.group}/${clusterTaintPolicies.version}`,
     kind: clusterTaintPolicies.kind,
@@ -100,7 +96,7 @@ async function enableFailover(plane: Client, settings: Settings): Promise<void> 
     throw new CommandFailed(
       `there is another ClusterTaintPolicy ${NAME}: rename it, or change it with kubectl`,
     );
-  const live = await openLivePlay(plane);
+  const live = await openForesight(plane);
   print([...(await preview(plane, live, wanted, settings)), ""]);
   if (isThere) print([`clustertaintpolicy/${NAME} is as asked already`]);
   else await write(plane, found, wanted, settings);
@@ -109,35 +105,36 @@ async function enableFailover(plane: Client, settings: Settings): Promise<void> 
 
 async function preview(
   plane: Client,
-  live: LivePlay,
-  wanted: Manifest,
+  live: LiveForesight,
+  wanted: New<ClusterTaintPolicy>,
   settings: Settings,
 ): Promise<readonly string[]> {
   const names = await busiest(plane);
-  const plays: PlayedFailure[] = [];
-  for (const name of names.slice(0, MAX_PLAYS))
-    plays.push(
-      await live.failure({
-        fail: [name],
-        apply: [wanted],
-        controllers: { ...live.controllers, failover: true },
-        limitMs: PLAY_LIMIT_MS,
-      }),
-    );
+  const foreseen = live.every(names.slice(0, MAX_SHOWN), {
+    taintPolicies: [planned(wanted)],
+    controllers: { ...live.controllers, failover: true },
+  });
   const after = formatDuration(settings.number("after"));
   return [
     ...hanging(
       "",
-      `A cluster that is not Ready for ${after} gets the taint ${TAINT_KEY}:NoExecute. Played on a copy of this control plane, if one failed now:`,
+      `A cluster that is not Ready for ${after} gets the taint ${TAINT_KEY}:NoExecute. By the decisions of this control plane, if one failed now:`,
     ),
-    ...(plays.length === 0 ? ["  no clusters are joined"] : everyLines(plays)),
-    ...(names.length > MAX_PLAYS
+    ...(foreseen.length === 0 ? ["  no clusters are joined"] : everyLines(foreseen)),
+    ...(names.length > MAX_SHOWN
       ? hanging(
           "",
-          `The ${MAX_PLAYS} busiest of ${names.length} clusters; all: lifeboat simulate --every`,
+          `The ${MAX_SHOWN} busiest of ${names.length} clusters; all: lifeboat simulate --every`,
         )
       : []),
   ];
+}
+
+/** The rule as the control plane would hold it. */
+function planned({ apiVersion, kind, spec }: New<ClusterTaintPolicy>): ClusterTaintPolicy {
+  const creationTimestamp = formatTime(createRealClock().now());
+  const identity = { name: NAME, uid: NAME, resourceVersion: "1", generation: 1 };
+  return { apiVersion, kind, metadata: { ...identity, creationTimestamp }, spec };
 }
 
 /** The clusters, those with the most workloads first. */

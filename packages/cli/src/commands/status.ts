@@ -124,6 +124,7 @@ async function readView(plane: Client, clock: Clock): Promise<StatusView> {
     return {
       settings,
       leader: await leaseOf(plane, settings),
+      replicas: await ownLeases(plane, wellKnown.MANAGER_REPLICA),
       traffic: await trafficOf(plane),
       clusters: items,
       policies: (await plane.list(clusterTaintPolicies)).items,
@@ -167,12 +168,15 @@ async function readMetrics(plane: Client): Promise<string> {
 }
 
 async function trafficOf(plane: Client): Promise<NonNullable<StatusView["traffic"]>> {
-  const found = await plane.list(leases, {
-    namespace: wellKnown.OWN_NAMESPACE,
-    labelSelector: wellKnown.TRAFFIC_PROVIDER,
-  });
+  const found = await ownLeases(plane, wellKnown.TRAFFIC_PROVIDER);
   const ingresses = await plane.list(multiClusterIngresses);
-  return { leases: found.items, ingresses: ingresses.items.length };
+  return { leases: found, ingresses: ingresses.items.length };
+}
+
+/** The Leases in the control plane's own namespace with this label. */
+async function ownLeases(plane: Client, labelSelector: string): Promise<readonly Lease[]> {
+  const { items } = await plane.list(leases, { namespace: wellKnown.OWN_NAMESPACE, labelSelector });
+  return items;
 }
 
 /** The Lease of the replicas that run the controllers; undefined: one process runs them, without an election. */

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { makeCertificateRequest } from "@lifeboat/kit/adapters";
+import { makeCertificateRequest, readCertificate } from "@lifeboat/kit/adapters";
 import { addUser, listUsers } from "@lifeboat/plane";
 import type { Command } from "commander";
 import { UsageError } from "../failure.ts";
@@ -96,7 +96,7 @@ async function addOne(command: Command, name: string): Promise<void> {
   checkUser(name, groups);
   const { request, key } = makeCertificateRequest({ commonName: name, organizations: groups });
   await withPlane(settings, async (plane) => {
-    const certificate = await addUser({ clock: createRealClock() }, plane, {
+    const certificate = await addUser({ clock: createRealClock(), readCertificate }, plane, {
       name,
       groups,
       roles: listOf(settings.text("role")),

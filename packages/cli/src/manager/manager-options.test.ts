@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { resolveOptions } from "../options.ts";
 import { Settings } from "../settings.ts";
-import { electionFrom, managerOptions } from "./manager-options.ts";
+import { electionFrom, managerOptions, shareFrom } from "./manager-options.ts";
 
 const settings = (flags: Readonly<Record<string, string | boolean>>): Settings =>
   new Settings(resolveOptions(managerOptions, { flags, environment: {}, file: {} }));
@@ -25,4 +25,18 @@ it.each<[Readonly<Record<string, string>>, string]>([
   [{ "leader-elect-retry-period": "9s" }, "must be shorter than --leader-elect-renew-deadline"],
 ])("refuses times that let two replicas lead, or none: %j", (flags, message) => {
   expect(() => electionFrom(settings(flags))).toThrow(message);
+});
+
+it("shares out members only where it is asked to, by the times of the election", () => {
+  const share = (flags: Readonly<Record<string, string | boolean>>) =>
+    shareFrom(settings(flags), electionFrom(settings(flags)));
+  expect(share({})).toBeUndefined();
+  expect(share({ "share-members": true })).toEqual({
+    leaseDurationMs: 15_000,
+    renewDeadlineMs: 10_000,
+    retryPeriodMs: 2000,
+  });
+  expect(() => share({ "share-members": true, "leader-elect": "false" })).toThrow(
+    "--share-members needs --leader-elect",
+  );
 });

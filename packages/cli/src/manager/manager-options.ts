@@ -1,6 +1,6 @@
 /** The flags of `lifeboat manager` beyond those of the controllers. */
 import type { LEADER_ELECTION_TIMES } from "@lifeboat/kit";
-import { type ElectionOptions, MANAGER_LEASE } from "@lifeboat/plane";
+import { type ElectionOptions, MANAGER_LEASE, type ShareTimes } from "@lifeboat/plane";
 import { controllerOptions } from "../controller-options.ts";
 import { dnsOptions } from "../dns/dns-options.ts";
 import { UsageError } from "../failure.ts";
@@ -68,6 +68,11 @@ export const managerOptions: readonly OptionDefinition[] = [
     help: "The namespace of the Lease",
   },
   {
+    name: "share-members",
+    type: "switch",
+    help: "Share out status and Works of Push members between all replicas; the same for each of them. Not proven yet on large fleets",
+  },
+  {
     name: "webhook-listen",
     type: "text",
     value: "HOST:PORT",
@@ -123,4 +128,18 @@ export function electionFrom(settings: Settings): ElectionOptions | undefined {
     name: settings.requiredText("leader-elect-resource-name"),
   };
   return { lease, ...times };
+}
+
+/** How replicas share out members; undefined: not at all. Each renews a Lease of its own by the times of the election. */
+export function shareFrom(
+  settings: Settings,
+  election: ElectionOptions | undefined,
+): ShareTimes | undefined {
+  if (!settings.isOn("share-members")) return undefined;
+  if (election === undefined)
+    throw new UsageError(
+      "--share-members needs --leader-elect: one replica has no other to share with",
+    );
+  const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = election;
+  return { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
 }

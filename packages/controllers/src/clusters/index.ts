@@ -9,4 +9,9 @@ export {
   type ClusterStatusOptions,
   createClusterStatus,
 } from "./cluster-status/create-cluster-status.ts";
+export {
+  createMemberShares,
+  type MemberSharesOptions,
+  type RunningShares,
+} from "./member-shares/create-member-shares.ts";
 export { createClusterController } from "./lifecycle/create-cluster-controller.ts";

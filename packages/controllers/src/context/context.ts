@@ -5,6 +5,7 @@ import type { PlaneFleetView } from "./fleet-view.ts";
 import type { PlaneInformers } from "./informers.ts";
 import type { Interpretation } from "./interpretation.ts";
 import type { MemberConnections } from "./member-connections.ts";
+import type { MemberShares } from "./member-shares.ts";
 import type { Templates } from "./templates.ts";
 
 export interface PlaneContext extends KitPorts {
@@ -20,6 +21,8 @@ export interface PlaneContext extends KitPorts {
   readonly templates: Templates;
   readonly connections: MemberConnections;
   readonly interpretation: Interpretation;
+  /** Which members this replica works on; absent: on all of them. */
+  readonly shares?: MemberShares;
   /** Absent where this process cannot sign: certificate requests stay without an answer then. */
   readonly signer?: Signer;
 }

@@ -46,6 +46,7 @@ export type {
   MemberConnection,
   MemberConnections,
 } from "./member-connections.ts";
+export type { MemberShares, ObservedMember } from "./member-shares.ts";
 export { createInterpretation, type InterpretationPorts } from "./scripts/create-interpretation.ts";
 export { ADDED_UP } from "./scripts/customizations.ts";
 export {

@@ -15,7 +15,7 @@ import { identityOf } from "../failover/evacuation/taint-identity.ts";
 import { budgetViewOf, refuseTakingDown } from "../federated/budget.ts";
 import { isFederated } from "../federated/record.ts";
 import { fleetViewOf, placementViewOf } from "../placement/placement-view.ts";
-import { reservationsOf } from "../placement/reserve.ts";
+import { movePromise } from "../placement/reserve.ts";
 import type { Target } from "../placement/view.ts";
 import { DRAIN_TAINT } from "../well-known.ts";
 import { workloadOf } from "../clusters/stuck.ts";
@@ -68,7 +68,8 @@ export function decideDrain(view: DrainView, now: Instant): readonly DrainStep[]
     const workload = workloadOf(binding);
     if (decision.outcome === "held")
       return { workload, targets: [], held: `${decision.reason}: ${decision.message}` };
-    promise(seen.reserved, binding, decision.targets);
+    // For those that come after it.
+    movePromise(seen.reserved, binding, undefined, decision.targets);
     const stays = resultOf(binding).filter(({ name }) => !faulty.has(name));
     return { workload, targets: decision.targets.length === 0 ? stays : decision.targets };
   });
@@ -108,21 +109,4 @@ function healthyElsewhere(binding: ResourceBinding, faulty: ReadonlySet<string>)
   return (binding.status?.aggregatedStatus ?? []).filter(
     ({ clusterName, health }) => elsewhere.has(clusterName) && health === "Healthy",
   ).length;
-}
-
-/** Counts what the workload will take in its new clusters, for those that come after it. */
-function promise(
-  reserved: Map<string, Map<string, number>>,
-  binding: ResourceBinding,
-  targets: readonly Target[],
-): void {
-  const add = (given: readonly Target[] | undefined, sign: number): void => {
-    for (const { cluster, amounts } of reservationsOf(binding, given)) {
-      const sums = reserved.get(cluster) ?? new Map<string, number>();
-      for (const [name, amount] of amounts) sums.set(name, (sums.get(name) ?? 0) + sign * amount);
-      reserved.set(cluster, sums);
-    }
-  };
-  add(undefined, -1);
-  add(targets, 1);
 }

@@ -1,67 +1,7 @@
 /** What becomes of a workload if its cluster died: every precondition, by the control plane's own decisions. */
-import type { Cluster, ClusterTaintPolicy, ResourceBinding } from "@lifeboat/api";
-import { instantOf } from "@lifeboat/base";
 import { expect, it, test } from "vitest";
 import { decideIfDied, type IfDiedView } from "./if-died.ts";
-
-const NOW = instantOf(Date.UTC(2026, 0, 1));
-const CREATED = "2025-12-01T00:00:00Z";
-
-function cluster(name: string): Cluster {
-  return {
-    apiVersion: "cluster.karmada.io/v1alpha1",
-    kind: "Cluster",
-    metadata: { name, uid: name, resourceVersion: "1", creationTimestamp: CREATED },
-    spec: { syncMode: "Push" },
-    status: {
-      resourceSummary: { allocatable: { pods: "50" }, allocated: {}, allocating: {} },
-      apiEnablements: [
-        { groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] },
-      ],
-      conditions: [
-        { type: "Ready", status: "True", reason: "", message: "", lastTransitionTime: CREATED },
-      ],
-    },
-  } as unknown as Cluster;
-}
-
-function rule(effect: string, seconds: number): ClusterTaintPolicy {
-  return {
-    apiVersion: "policy.karmada.io/v1alpha1",
-    kind: "ClusterTaintPolicy",
-    metadata: { name: "dead", uid: effect, generation: 1, creationTimestamp: CREATED },
-    spec: {
-      matchConditions: [{ conditionType: "Ready", operator: "In", statusValues: ["False"] }],
-      taintsToAdd: [{ key: "dead", effect, addOnMatchSeconds: seconds }],
-    },
-  } as unknown as ClusterTaintPolicy;
-}
-
-function binding(spec: object = {}): ResourceBinding {
-  return {
-    apiVersion: "work.karmada.io/v1alpha2",
-    kind: "ResourceBinding",
-    metadata: {
-      name: "web-deployment",
-      namespace: "default",
-      uid: "b",
-      generation: 1,
-      labels: { "propagationpolicy.karmada.io/permanent-id": "p" },
-      annotations: {
-        "propagationpolicy.karmada.io/namespace": "default",
-        "propagationpolicy.karmada.io/name": "p",
-      },
-    },
-    spec: {
-      resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "default", name: "web" },
-      replicas: 2,
-      placement: {},
-      clusters: [{ name: "m1", replicas: 2 }],
-      schedulerName: "default-scheduler",
-      ...spec,
-    },
-  } as unknown as ResourceBinding;
-}
+import { binding, cluster, NOW, rule } from "./makers.suite.ts";
 
 function view(more: Partial<IfDiedView> = {}, given = binding()): IfDiedView {
   return {

@@ -7,14 +7,7 @@
  *    turn before it. `simulate` plays all of them.
  * 2. Each precondition is recorded, also those behind one that does not hold.
  */
-import {
-  type Cluster,
-  type ClusterTaintPolicy,
-  type KubeObject,
-  type ResourceBinding,
-  setCondition,
-  type Work,
-} from "@lifeboat/api";
+import type { Cluster, ClusterTaintPolicy, KubeObject, ResourceBinding, Work } from "@lifeboat/api";
 import { formatTime, type Instant, parseTime, plainMoment } from "@lifeboat/base";
 import { isOn, type PurgeMode } from "../binding/index.ts";
 import type { Fields } from "../fields.ts";
@@ -23,15 +16,14 @@ import {
   asksForApproval,
   needsApproval,
 } from "../failover/evacuation/approval.ts";
-import { affectedBy, evictingTaints, type EvictingTaint } from "../failover/evacuation/affected.ts";
+import { affectedBy, type EvictingTaint } from "../failover/evacuation/affected.ts";
 import { isFailed } from "../failover/evacuation/rate.ts";
 import { exemptReasons } from "../failover/evacuation/reasons.ts";
 import { decideRelease } from "../failover/evacuation/release.ts";
 import { describeTaint, identityOf } from "../failover/evacuation/taint-identity.ts";
-import { decideTaints } from "../failover/taints/taints.ts";
 import { fleetViewOf, placementViewOf } from "../placement/placement-view.ts";
 import type { Target } from "../placement/view.ts";
-import { TAINT_POLICIES } from "../well-known.ts";
+import { deadCluster, type DeadCluster } from "./dead-cluster.ts";
 import { sharesOf } from "./shares.ts";
 
 export interface IfDiedView {
@@ -86,9 +78,6 @@ export interface IfDied {
   readonly preconditions: readonly Precondition[];
 }
 
-/** Windows that follow each other: a taint of one policy may be a condition of no other, so few steps suffice. */
-const MAX_STEPS = 50;
-
 export function decideIfDied(view: IfDiedView, now: Instant): IfDied {
   const { cluster: name, binding, settings } = view;
   const source = view.clusters.find(({ metadata }) => metadata.name === name);
@@ -99,7 +88,7 @@ export function decideIfDied(view: IfDiedView, now: Instant): IfDied {
   );
   if (source === undefined || !isOn(binding, name))
     return { ...NOTHING, cluster: name, preconditions: [gate] };
-  const dead = deadBy(source, view, now);
+  const dead = deadCluster(source, view.taintPolicies, now);
   const found = firstMove(dead, view);
   const rule = ruleOf(dead, now);
   if (found === undefined) {
@@ -179,46 +168,7 @@ function precondition(name: Precondition["name"], holds: boolean, text: string):
   return { name, holds, text };
 }
 
-interface Dead {
-  readonly cluster: Cluster;
-  /** The evicting taints that it would get, with their times. */
-  readonly taints: readonly EvictingTaint[];
-}
-
-/** The cluster as the taint policies would make it after it died, whatever the gate. */
-function deadBy(source: Cluster, { taintPolicies }: IfDiedView, now: Instant): Dead {
-  const status = source.spec.syncMode === "Pull" ? "Unknown" : "False";
-  const condition = { type: "Ready", status, reason: "Dead", message: "" } as const;
-  const conditions = setCondition(source.status?.conditions, condition, now);
-  let cluster: Cluster = { ...source, status: { ...source.status, conditions } };
-  let at = now;
-  for (let step = 0; step < MAX_STEPS; step++) {
-    const passed: never[] = [];
-    const view = { cluster, policies: taintPolicies, passed, unwatched: false, failover: true };
-    const { commands, checkAgainAt } = decideTaints(view, plainMoment(at));
-    for (const { taints, record } of commands) cluster = tainted(cluster, taints, record);
-    if (checkAgainAt === undefined || checkAgainAt <= at) {
-      if (commands.length === 0) break;
-    } else at = checkAgainAt;
-  }
-  return { cluster, taints: evictingTaints(cluster) };
-}
-
-function tainted(
-  cluster: Cluster,
-  taints: NonNullable<Cluster["spec"]["taints"]>,
-  record: string | undefined,
-): Cluster {
-  const { [TAINT_POLICIES]: _former, ...others } = cluster.metadata.annotations ?? {};
-  const annotations = record === undefined ? others : { ...others, [TAINT_POLICIES]: record };
-  return {
-    ...cluster,
-    metadata: { ...cluster.metadata, annotations },
-    spec: { ...cluster.spec, taints },
-  };
-}
-
-function ruleOf({ cluster, taints }: Dead, now: Instant): Precondition {
+function ruleOf({ cluster, taints }: DeadCluster, now: Instant): Precondition {
   const [first] = taints;
   if (first === undefined)
     return precondition(
@@ -242,7 +192,7 @@ interface FirstMove {
 }
 
 /** The taint that moves the workload first. */
-function firstMove({ taints }: Dead, view: IfDiedView): FirstMove | undefined {
+function firstMove({ taints }: DeadCluster, view: IfDiedView): FirstMove | undefined {
   return taints
     .flatMap((taint): readonly FirstMove[] => {
       const answer = affectedBy(view.binding, view.cluster, taint, view.settings.purgeMode);
@@ -253,14 +203,14 @@ function firstMove({ taints }: Dead, view: IfDiedView): FirstMove | undefined {
     .toSorted((a, b) => a.at - b.at)[0];
 }
 
-function whyNot({ taints }: Dead, view: IfDiedView): readonly Precondition[] {
+function whyNot({ taints }: DeadCluster, view: IfDiedView): readonly Precondition[] {
   const [first] = taints;
   if (first === undefined) return [];
   const answer = affectedBy(view.binding, view.cluster, first, view.settings.purgeMode);
   return answer.affected ? [] : [precondition("affected", false, exemptReasons[answer.why])];
 }
 
-function releaseOf(dead: Dead, move: FirstMove, view: IfDiedView, at: Instant): Decision {
+function releaseOf(dead: DeadCluster, move: FirstMove, view: IfDiedView, at: Instant): Decision {
   const { binding, cluster, settings } = view;
   const fleet = view.clusters.map((one) => (one.metadata.name === cluster ? dead.cluster : one));
   const faulty = new Set(fleet.filter(isFailed).map(({ metadata }) => metadata.name));

@@ -12,6 +12,21 @@ export {
   type ListedEntry,
 } from "./evacuation-entries.ts";
 export {
+  createForesight,
+  type Foresight,
+  type ForeseenCluster,
+  type ForeseenFailure,
+  type ForeseenWorkload,
+  type ForesightView,
+} from "./foresee.ts";
+export {
+  type Outcome,
+  type OutcomeReason,
+  outcomeReasons,
+  plainOutcome,
+  remains,
+} from "./outcome.ts";
+export {
   type ControllersState,
   type ShortWorkload,
   statusPage,

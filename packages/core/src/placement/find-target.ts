@@ -28,10 +28,12 @@ export function findTarget(
   const { binding, fleet } = view;
   const left = resultOf(binding).filter(({ name }) => !faulty.has(name));
   const leaving = resultOf(binding).length - left.length;
+  const others = fleet.candidates.filter(({ name }) => !faulty.has(name));
   const without = {
     ...view,
     binding: { ...binding, spec: { ...binding.spec, clusters: left } },
-    fleet: fleetOf(fleet.candidates.filter(({ name }) => !faulty.has(name))),
+    // A fleet that lacks them is used as it is: it remembers what it was asked before.
+    fleet: others.length === fleet.candidates.length ? fleet : fleetOf(others),
   };
   const decision = place(without, moment);
   const rules = readPlacement(binding.spec.placement);

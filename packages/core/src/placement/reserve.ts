@@ -44,6 +44,24 @@ export function reservedBy(bindings: readonly ResourceBinding[]): Map<string, Ma
   return reserved;
 }
 
+/** Counts a binding in `reserved` with the result `to` instead of `from`; absent: its own. */
+export function movePromise(
+  reserved: Map<string, Map<string, number>>,
+  binding: ResourceBinding,
+  from: readonly Target[] | undefined,
+  to: readonly Target[] | undefined,
+): void {
+  const add = (given: readonly Target[] | undefined, sign: number): void => {
+    for (const { cluster, amounts } of reservationsOf(binding, given)) {
+      const sums = reserved.get(cluster) ?? new Map<string, number>();
+      for (const [name, amount] of amounts) sums.set(name, (sums.get(name) ?? 0) + sign * amount);
+      reserved.set(cluster, sums);
+    }
+  };
+  add(from, -1);
+  add(to, 1);
+}
+
 const NOTHING: readonly never[] = Object.freeze([]);
 
 function visible(status: unknown, cluster: string, replicas: number): number {

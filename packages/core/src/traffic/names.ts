@@ -34,9 +34,14 @@ export function leadsUpwards(path: string): boolean {
   return path.split(/\/|%2f|\\|%5c/i).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment));
 }
 
+/** Whether a text is an address in numbers. */
+export function isNumericAddress(text: string): boolean {
+  return IPV4.test(text) || IPV6.test(text);
+}
+
 /** Whether a backend may be reached at this address: a number or a DNS name. */
 export function isAddress(text: string): boolean {
-  return IPV4.test(text) || IPV6.test(text) || (isDnsName(text) && !/^[\d.]+$/.test(text));
+  return isNumericAddress(text) || (isDnsName(text) && !/^[\d.]+$/.test(text));
 }
 
 export function isPort(value: number): boolean {

@@ -7,7 +7,7 @@ import { ingressOf, pathTo, servedBy } from "./traffic.suite.ts";
 
 const all = { a: {}, b: {}, c: {} };
 const table = (...ingresses: Parameters<typeof compileIngress>[0][]): RoutingTable =>
-  assembleTable(ingresses.map(compileIngress));
+  assembleTable(ingresses.map((one) => compileIngress(one)));
 const states = ({ pools }: RoutingTable): string =>
   (pools[0]?.backends ?? []).map(({ cluster, state }: Backend) => `${cluster} ${state}`).join(", ");
 
@@ -61,6 +61,21 @@ it("reaches node ports, and the addresses of a cluster share its weight", () => 
     "b 192.0.2.1:30080 2",
     "b 192.0.2.2:30080 2",
     "b 192.0.2.3:30080 2",
+  ]);
+});
+
+it("leaves out and reports what is not dialled, whatever a member reports", () => {
+  const published = servedBy({ a: {}, b: { addresses: ["169.254.169.254", "lb.example.com"] } });
+  const judge = (address: string) =>
+    address.startsWith("169.254.") ? "is not dialled" : undefined;
+  const { pools, problems } = compileIngress(ingressOf([pathTo("web")], { published }), judge);
+  expect(pools[0]?.backends.map(({ address }) => address)).toEqual(["10.0.0.1", "lb.example.com"]);
+  expect(problems).toEqual([
+    {
+      ingress: "default/web",
+      field: "Service web in b",
+      message: "the address 169.254.169.254 is not dialled",
+    },
   ]);
 });
 

@@ -3,13 +3,14 @@
  * spec, `status.trafficBlockClusters`, and the backends that the control plane published.
  *
  * 1. What is not plainly a host, a path, a name or an address is left out and reported; everything else of the ingress works.
+ *    So is an address that load balancers never dial: a member reports its addresses, and may lie.
  * 2. A cluster that is blocked or left gets no new requests, unless nothing else is there: then all serve (D16), and the
  *    generation is not confirmed for that Service. The other Services of the ingress are confirmed one by one.
  * 3. Of two ingresses with the same host and path the older one gets the requests; the other is reported.
  * 4. The order of the input does not matter.
  */
 import { formatKey, keyOf, type MultiClusterIngress, type ObjectKey } from "@lifeboat/api";
-import { isAddress, isHost, isLabel, isPath, isPort } from "./names.ts";
+import { isAddress, isHost, isLabel, isNumericAddress, isPath, isPort } from "./names.ts";
 import {
   type BackendState,
   publishedBackends,
@@ -97,9 +98,15 @@ export const EMPTY_TABLE: RoutingTable = Object.freeze({
 
 type IngressBackend = NonNullable<MultiClusterIngress["spec"]["defaultBackend"]>;
 
+/** Why an address in numbers is not dialled, in words that follow "the address … "; undefined: it is. */
+type JudgeAddress = (address: string) => string | undefined;
+
 /** Reads one ingress. */
-export function compileIngress(ingress: MultiClusterIngress): CompiledIngress {
-  const compiling = new Compiling(ingress);
+export function compileIngress(
+  ingress: MultiClusterIngress,
+  judge: JudgeAddress = () => undefined,
+): CompiledIngress {
+  const compiling = new Compiling(ingress, judge);
   const { spec, metadata } = ingress;
   const routes: Route[] = [];
   for (const [i, rule] of (spec.rules ?? []).entries()) {
@@ -141,8 +148,10 @@ class Compiling {
   readonly overridden = new Set<string>();
   readonly #blocked: ReadonlySet<string>;
   readonly #services: Readonly<Record<string, PublishedService>>;
+  readonly #judge: JudgeAddress;
 
-  constructor(ingress: MultiClusterIngress) {
+  constructor(ingress: MultiClusterIngress, judge: JudgeAddress) {
+    this.#judge = judge;
     this.key = formatKey(keyOf(ingress));
     const { generation, services } = publishedBackends(ingress);
     this.generation = generation;
@@ -214,11 +223,22 @@ class Compiling {
     return id;
   }
 
+  #isDialled(service: string, cluster: string, address: string): boolean {
+    const problem = isNumericAddress(address) ? this.#judge(address) : undefined;
+    if (problem !== undefined)
+      this.report(`Service ${service} in ${cluster}`, `the address ${address} ${problem}`);
+    return problem === undefined;
+  }
+
   #poolOf(id: string, service: string, port: number): Pool {
     const places = Object.entries(this.#services[service]?.clusters ?? {})
       .filter(([cluster]) => isLabel(cluster))
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([cluster, published]) => ({ cluster, published, ...placesOf(published, port) }));
+      .map(([cluster, published]) => {
+        const { addresses, backendPort } = placesOf(published, port);
+        const isDialled = (one: string): boolean => this.#isDialled(service, cluster, one);
+        return { cluster, published, backendPort, addresses: addresses.filter(isDialled) };
+      });
     const most = Math.max(...places.map(({ addresses }) => addresses.length));
     const wanted = places.flatMap(
       ({ cluster, addresses, backendPort, published: { state, weight, unconfirmedSince } }) =>

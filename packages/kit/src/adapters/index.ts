@@ -33,6 +33,7 @@ export {
   loadInCluster,
   loadKubeconfig,
 } from "./load-kubeconfig.ts";
+export { judgedLookup } from "./judged-dial.ts";
 export { MEMBER_LIMITS, type ResponseLimits } from "./response-limits.ts";
 export { createPinoLog, type LogLevel, type PinoLogOptions } from "./pino-log.ts";
 export { createPromMetrics } from "./prom-metrics.ts";

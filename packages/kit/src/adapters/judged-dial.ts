@@ -23,7 +23,7 @@ export function judgedDial(
     const problem = judge(host);
     if (problem !== undefined) throw new AddressRefused(`the address ${host} ${problem}`);
   }
-  return { lookup: judgedLookup(judge, resolve) };
+  return { lookup: judgedLookup(judge) };
 }
 
 type Resolve = (
@@ -33,7 +33,7 @@ type Resolve = (
 ) => void;
 
 /** A lookup that answers only addresses that may be dialled. */
-export function judgedLookup(judge: JudgeAddress, resolveName: Resolve): LookupFunction {
+export function judgedLookup(judge: JudgeAddress, resolveName: Resolve = resolve): LookupFunction {
   return (hostname, options, callback) => {
     resolveName(hostname, { ...options, all: true }, (error, found) => {
       if (error !== null) {

@@ -15,7 +15,9 @@ export function decideService(
 ): ServiceStatus {
   const ingress = service.status?.loadBalancer?.ingress ?? [];
   const wanted =
-    service.spec.type === "LoadBalancer" && service.metadata.deletionTimestamp === undefined;
+    prefix !== "" &&
+    service.spec.type === "LoadBalancer" &&
+    service.metadata.deletionTimestamp === undefined;
   if (!wanted) return { ...service.status, loadBalancer: {} };
   if (ingress.some(({ ip = "" }) => ip.startsWith(`${prefix}.`))) return service.status ?? {};
   const ip = freeAddress(service.metadata.uid, taken, prefix);

@@ -110,6 +110,8 @@ describe("a Service", () => {
     // The member got other addresses: one that nothing listens on is of no use.
     expect(ipOf(service("LoadBalancer", "127.101.3.4"))).toMatch(/^198\.18\./);
     expect(ipOf(service("ClusterIP", "1.2.3.4"))).toBeUndefined();
+    const none = decideService(service("LoadBalancer"), new Set(), "");
+    expect(none.loadBalancer).toEqual({});
   });
 });
 

@@ -129,7 +129,7 @@ describe("what is installed", () => {
       expect(object.metadata.labels?.["app.kubernetes.io/version"]).toBe("1.2.3_abc");
   });
 
-  it("gives no right to widen rights, and deletes only our own kinds, Leases, Services and namespaces", () => {
+  it("gives no right to widen rights, and deletes only our own kinds, namespaces, Services, and Leases of its own namespace", () => {
     const roles = objects.filter(({ resource }) => resource.kind.endsWith("Role"));
     const rules = roles.flatMap(
       ({ object }) =>
@@ -140,12 +140,15 @@ describe("what is installed", () => {
         expect.stringMatching(/^(escalate|bind|impersonate|deletecollection|\*)$/),
       ]),
     );
-    const deleting = rules.filter(({ verbs }) => verbs.includes("delete"));
-    for (const { apiGroups, resources } of deleting)
-      expect(
-        apiGroups.every((group) => /karmada\.io$|lifeboat\.dev$/.test(group)) ||
-          ["namespaces", "leases", "services"].includes(resources.join()),
-      ).toBe(true);
+    for (const { resource, object } of roles)
+      for (const { apiGroups, resources, verbs } of object["rules"] as typeof rules)
+        expect(
+          !verbs.includes("delete") ||
+            apiGroups.every((group) => /karmada\.io$|lifeboat\.dev$/.test(group)) ||
+            (resource.kind === "Role" ? ["leases"] : ["namespaces", "services"]).includes(
+              resources.join(),
+            ),
+        ).toBe(true);
   });
 
   it("asks the webhook about every kind of ours once per operation, and never about status or what a manager needs", () => {

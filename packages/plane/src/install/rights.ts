@@ -2,9 +2,8 @@
  * What the manager may do on a kube-apiserver: no more than its controllers ask for.
  *
  * Templates may be of any kind, also of kinds that do not exist yet: so it reads every kind, patches their labels and
- * annotations, and writes their status. It deletes nothing but the control plane's own kinds, the Services of federated
- * StatefulSets and the execution namespaces,
- * and has neither `escalate`, `bind` nor `impersonate`, so that no role can be widened through it.
+ * annotations, and writes their status. It deletes nothing but the control plane's own kinds, the execution namespaces, the
+ * Services of federated StatefulSets, and Leases in its own namespace, and has neither `escalate`, `bind` nor `impersonate`, so that no role can be widened through it.
  */
 import { controlPlaneKinds, type JsonObject } from "@lifeboat/api";
 import { apiServices, PROXY_API_SERVICE } from "../webhook/resources.ts";
@@ -50,7 +49,7 @@ export function managerClusterRules(webhooks: string): readonly PolicyRule[] {
   ];
 }
 
-/** In the namespace of the control plane itself: its Leases, those of tunnels included, its settings, the webhook's certificate. */
+/** In the namespace of the control plane itself: its Leases, those of tunnels and replicas included, its settings, the webhook's certificate. */
 export function managerSystemRules(): readonly PolicyRule[] {
   return [
     {

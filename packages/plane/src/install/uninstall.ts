@@ -16,6 +16,7 @@ import {
   works,
 } from "@lifeboat/api";
 import { type Clock, parseTime } from "@lifeboat/base";
+import { wellKnown } from "@lifeboat/core";
 import { type Client, leases } from "@lifeboat/kit";
 import { MANAGER_LEASE } from "../manager.ts";
 import { TUNNEL_LABEL } from "../aggregated/tunnel-record.ts";
@@ -81,11 +82,13 @@ export async function uninstallPlane(
   }
   await removeIfThere(() => client.delete(secretResource, CERTIFICATE_SECRET));
   await removeIfThere(() => client.delete(leases, MANAGER_LEASE));
-  const { items } = await client.list(leases, {
-    namespace: SYSTEM_NAMESPACE,
-    labelSelector: `${TUNNEL_LABEL}=true`,
-  });
-  for (const record of items) await removeIfThere(() => client.delete(leases, keyOf(record)));
+  for (const label of [TUNNEL_LABEL, wellKnown.MANAGER_REPLICA]) {
+    const { items } = await client.list(leases, {
+      namespace: SYSTEM_NAMESPACE,
+      labelSelector: `${label}=true`,
+    });
+    for (const lease of items) await removeIfThere(() => client.delete(leases, keyOf(lease)));
+  }
 }
 
 /** Rights first, then what asks the webhook, then the rest, the kinds last. */

@@ -19,7 +19,7 @@ import {
   orNothing,
   roleBindings,
 } from "@lifeboat/api";
-import { addMs, type Clock, formatDuration, formatTime, sleep } from "@lifeboat/base";
+import { type Clock, formatDuration, formatTime, type Instant, sleep } from "@lifeboat/base";
 import { CLIENT_SIGNER } from "@lifeboat/core/clusters/rights";
 import type { Client } from "@lifeboat/kit";
 import { ensure } from "./ensure.ts";
@@ -54,20 +54,40 @@ export interface RecordedUser {
   readonly groups: readonly string[];
   readonly roles: readonly string[];
   readonly namespace: string;
-  /** When the certificate ends. */
+  /** When the newest certificate begins and ends. */
+  readonly since: string;
   readonly until: string;
+  /** Hexadecimal; for `certs revoke --serial`. */
+  readonly serial: string;
+}
+
+/** What is recorded of a certificate. */
+export interface UserCertificate {
+  readonly notBefore: Instant;
+  readonly notAfter: Instant;
+  readonly serial: string;
 }
 
 /** Gives a user a certificate, rights and a record; answers the certificate, PEM. */
 export async function addUser(
-  { clock }: { readonly clock: Clock },
+  {
+    clock,
+    readCertificate,
+  }: {
+    readonly clock: Clock;
+    readonly readCertificate: (pem: string) => UserCertificate | undefined;
+  },
   plane: Client,
   user: NewUser,
 ): Promise<string> {
   await checkRoles(plane, user);
   const certificate = await issueCertificate(clock, plane, user);
   for (const role of user.roles) await bind(plane, user, role);
-  await record(clock, plane, user);
+  // The authority may end before the time that was asked for: the certificate has the truth.
+  const read = readCertificate(certificate);
+  if (read === undefined)
+    throw new RegistrationRefused("the control plane issued something that is no certificate");
+  await record(plane, user, read);
   return certificate;
 }
 
@@ -77,7 +97,9 @@ export async function listUsers(plane: Client): Promise<readonly RecordedUser[]>
   if (!isJsonObject(data)) return [];
   return Object.values(data).flatMap((text) => {
     try {
-      return [JSON.parse(typeof text === "string" ? text : "") as RecordedUser];
+      const read = JSON.parse(typeof text === "string" ? text : "") as RecordedUser;
+      // A record of an earlier version has the end alone.
+      return [{ ...read, since: read.since ?? "", serial: read.serial ?? "" }];
     } catch {
       // Edited by hand, and no longer readable: the record rules nothing.
       return [];
@@ -164,10 +186,11 @@ async function bind(plane: Client, { name, namespace }: NewUser, role: string): 
   await ensure(plane, namespace === undefined ? clusterRoleBindings : roleBindings, binding);
 }
 
-async function record(clock: Clock, plane: Client, user: NewUser): Promise<void> {
+async function record(plane: Client, user: NewUser, certificate: UserCertificate): Promise<void> {
   const { name, groups, roles, namespace = "" } = user;
-  const until = formatTime(addMs(clock.now(), user.lifeMs));
-  const entry: RecordedUser = { user: name, groups, roles, namespace, until };
+  const [since, until] = [formatTime(certificate.notBefore), formatTime(certificate.notAfter)];
+  const { serial } = certificate;
+  const entry: RecordedUser = { user: name, groups, roles, namespace, since, until, serial };
   const data: Json = { [keyOfUser(name)]: JSON.stringify(entry) };
   await ensure(plane, namespaces, {
     apiVersion: "v1",

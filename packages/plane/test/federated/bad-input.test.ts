@@ -84,6 +84,27 @@ describe("a new set is refused", () => {
   });
 });
 
+describe("clusters without load balancers", () => {
+  it("run the pods; a condition reports which have no address, and no name answers with one", async () => {
+    await federation.fleet.close();
+    federation = await openFederation(["c1", "c2"], {}, { addressPrefix: "" });
+    await federation.service();
+    await federation.set(2, { "federation.kubernetes.io/statefulset-lb-needed": "true" });
+    await federation.fleet.advance("1m");
+    expect(await federation.podNames("c1", "c2")).toEqual(["store-c1-0", "store-c2-0"]);
+    expect(await federation.condition("PodServicesAddressed")).toBe("False AddressesMissing");
+    expect([...federation.globalAddresses().values()]).toEqual([[], []]);
+    // The way out that needs no load balancer.
+    await federation.edit({
+      metadata: { annotations: { "federation.kubernetes.io/service-type": "ClusterIP" } },
+    });
+    await federation.fleet.advance("1m");
+    expect(await federation.condition("PodServicesAddressed")).toBe("True ClusterIP");
+    for (const addresses of federation.globalAddresses().values())
+      expect(addresses).toHaveLength(1);
+  });
+});
+
 describe("a cluster cannot join", () => {
   it("under a name that makes the names of a set too long, or collide", async () => {
     await set("a", { [OPT_IN]: "true" });

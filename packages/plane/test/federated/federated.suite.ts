@@ -14,6 +14,7 @@ import {
 import { decideForget, decideLetGo } from "@lifeboat/core/federated";
 import { readGlobalSets } from "@lifeboat/core/names";
 import { bindingName } from "@lifeboat/core/propagation/rendering";
+import type { MemberOptions } from "@lifeboat/members";
 import { createFleet, type Fleet } from "@lifeboat/testkit";
 import { vi } from "vitest";
 import {
@@ -36,9 +37,11 @@ interface Told {
 export async function openFederation(
   members: readonly string[] = ["c1", "c2", "c3"],
   options: Partial<ControllersOptions> = {},
+  member: Partial<MemberOptions> = {},
 ): Promise<Federation> {
   const fleet = await createFleet({
     members,
+    member,
     services: (context) => createControllers(context, { ...DEFAULT_CONTROLLERS, ...options }),
   });
   await fleet.advance("15s");

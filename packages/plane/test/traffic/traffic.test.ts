@@ -56,6 +56,9 @@ it("a Service with node ports is reached at nodes, which come and go, and stay w
   expect(places()).toEqual(["m1 192.0.2.8 true"]);
   await report({ addresses: [] });
   expect(places()).toEqual(["m1 192.0.2.8 true"]);
+  // T6: a member that lies leads no request to a metadata service.
+  await report({ addresses: [{ type: "InternalIP", address: "169.254.169.254" }] });
+  expect(places()).toEqual([]);
 });
 
 describe("an old copy that gets requests", () => {

@@ -50,14 +50,15 @@ describe("random scenarios", () => {
   it("are the same worlds with traffic, and with what happens to it besides", () => {
     const drawn = new Set<string>();
     for (let seed = 1; seed <= 200; seed++) {
-      const { balancers = [], steps, faults, ...world } = scenarioOf(seed, TRAFFIC);
+      const { balancers = [], detectors = [], ...whole } = scenarioOf(seed, TRAFFIC);
+      const { steps, faults, ...world } = whole;
       const { steps: formerSteps, faults: former, ...same } = scenarioOf(seed);
       expect(world).toEqual(same);
       expect(faults.slice(0, former.length)).toEqual(former);
       expect(formerSteps.every((step) => steps.some((one) => isDeepStrictEqual(one, step)))).toBe(
         true,
       );
-      for (const name of balancers) drawn.add(name);
+      for (const name of [...balancers, ...detectors]) drawn.add(name);
       for (const step of steps) drawn.add(step.do);
       for (const fault of faults.slice(former.length)) drawn.add(fault.fault);
     }
@@ -118,6 +119,11 @@ const TRAFFIC_ITEMS = [
   "actions-by-hand",
   "release-blocks",
   "balancer-crash",
+  "m1/a",
+  "m1/b",
+  "names-fail",
+  "detector-crash",
+  "detector-pause",
   "link",
 ];
 const AGENT_FAULTS = ["agent-crash", "agent-pause", "agent-clock", "agent-forges"];

@@ -1,4 +1,4 @@
-/** What random people and tools do about traffic, and what goes wrong with load balancers. */
+/** What random people and tools do about traffic, and what goes wrong with load balancers and detectors. */
 import fc from "fast-check";
 import type { Fault, Scenario, Step } from "../scenario/scenario.ts";
 import { ofLinks } from "./arbitrary-faults.ts";
@@ -8,6 +8,7 @@ import { someOf, time } from "./arbitrary-steps.ts";
 /** Workloads that get a Service of their own name. */
 const SERVED = ["w0", "w1", "w3"];
 const BALANCERS = ["lb1", "lb2"];
+const DETECTORS = ["m1/a", "m1/b", "m2/a"];
 const DNS = "ServiceDomainNameResolutionReady";
 
 const remedyName = fc.constantFrom("r1", "r2", "r3");
@@ -26,19 +27,51 @@ export function withTraffic(worlds: fc.Arbitrary<Scenario>, size: Size): fc.Arbi
         fc.array(fc.oneof(...chosen), { maxLength: size.steps }),
       ),
       trouble: fc.array(fc.oneof(...troubles), { maxLength: 2 }),
+      detectors: fc.subarray([...DETECTORS]),
+      sickness: fc.array(fc.oneof(...sicknesses), { maxLength: 4 }),
     })
-    .map(({ world, balancers, first, later, trouble }) => ({
+    .map(({ world, balancers, first, later, trouble, detectors, sickness }) => ({
       ...world,
       balancers,
+      detectors,
       steps: [...world.steps, ...first, ...later].toSorted((a, b) => a.at - b.at),
-      faults: [...world.faults, ...trouble.filter((fault) => isOf(fault, balancers))],
+      faults: [
+        ...world.faults,
+        ...trouble.filter((fault) => isOf(fault, balancers)),
+        ...sickness.filter((fault) => isOf(fault, detectors)),
+      ],
     }));
 }
 
-function isOf(fault: Fault, balancers: readonly string[]): boolean {
-  if ("balancer" in fault) return balancers.includes(fault.balancer);
-  return "link" in fault && balancers.includes(fault.link.split("/", 1)[0] ?? "");
+/** Whether a fault happens to one of these that run beside the plane. */
+function isOf(fault: Fault, beside: readonly string[]): boolean {
+  if ("balancer" in fault) return beside.includes(fault.balancer);
+  if ("detector" in fault) return beside.includes(fault.detector);
+  return "link" in fault && beside.includes(fault.link.replace(/\/plane$/, ""));
 }
+
+const detector = fc.constantFrom(...DETECTORS);
+const sicknesses: readonly fc.Arbitrary<Fault>[] = [
+  fc
+    .record({ detector, from: time, lasts: fc.integer({ min: 1, max: 120 }) })
+    .map(({ lasts, ...one }) => ({ fault: "names-fail", ...one, until: one.from + lasts })),
+  fc.record({
+    fault: fc.constant("detector-crash" as const),
+    detector,
+    at: time,
+    downFor: fc.integer({ min: 1, max: 100 }),
+  }),
+  fc.record({
+    fault: fc.constant("detector-pause" as const),
+    detector,
+    at: time,
+    lasts: fc.integer({ min: 1, max: 100 }),
+  }),
+  ...ofLinks(
+    DETECTORS.map((name) => `${name}/plane`),
+    [],
+  ),
+];
 
 const troubles: readonly fc.Arbitrary<Fault>[] = [
   fc.record({

@@ -25,7 +25,7 @@ export interface Circumstances {
   readonly clocksApart: readonly { readonly from: number; readonly until: number }[];
   /** Nothing goes wrong but that members are lost, and people do nothing then. */
   readonly onlyLosses: boolean;
-  /** The members and load balancers that something happens to. */
+  /** The members, load balancers and detectors that something happens to. */
   readonly disturbed: ReadonlySet<string>;
   /** The names of workloads that a person places. */
   readonly placedByHand: ReadonlySet<string>;
@@ -128,15 +128,19 @@ export function circumstancesOf(scenario: Scenario): Circumstances {
 
 /** The members that a fault happens to. */
 function disturbedBy(fault: Fault): readonly string[] {
+  // That names do not resolve is what a detector is for.
+  if (fault.fault === "names-fail") return [];
+  if ("detector" in fault) return [fault.detector];
   if ("member" in fault) return [fault.member];
   if ("members" in fault) return fault.members;
   if ("balancer" in fault) return [fault.balancer];
   return "link" in fault ? [memberOf(fault.link)] : [];
 }
 
-/** The member at one end of a link. */
+/** The member at one end of a link, or the detector on a node of it. */
 function memberOf(link: string): string {
-  return link.split("/", 1)[0] ?? "";
+  const parts = link.split("/");
+  return parts.length > 2 ? parts.slice(0, 2).join("/") : (parts[0] ?? "");
 }
 
 /** The member whose agent a fault keeps from doing at once what it has just read. */
@@ -213,7 +217,12 @@ function lateTimeOf(fault: Fault): readonly LateTime[] {
 /** For how long a fault may keep the plane from doing anything. */
 function troubleMs(fault: Fault): number {
   if (lateTimeOf(fault).length > 0 || fault.fault === "two-leaders") return LONG_LAG_MS;
-  if ("downFor" in fault && !("member" in fault) && !("balancer" in fault))
+  if (
+    "downFor" in fault &&
+    !("member" in fault) &&
+    !("balancer" in fault) &&
+    !("detector" in fault)
+  )
     return ("again" in fault ? 2 : 1) * (fault.downFor * 1000 + PATIENCE_MS);
   return 0;
 }

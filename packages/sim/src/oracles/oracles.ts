@@ -3,8 +3,10 @@ import * as agents from "./agents.ts";
 import * as balancers from "./balancers.ts";
 import * as bounds from "./bounds.ts";
 import * as detection from "./detection.ts";
+import * as detectors from "./detectors.ts";
 import * as directly from "./directly.ts";
 import * as eligibility from "./eligibility.ts";
+import * as failback from "./failback.ts";
 import * as federated from "./federated.ts";
 import * as globalNames from "./global-names.ts";
 import * as graceful from "./graceful.ts";
@@ -35,6 +37,7 @@ const groups: readonly Group[] = [
   rate,
   queue,
   orders,
+  failback,
   graceful,
   directly,
   state,
@@ -46,6 +49,7 @@ const groups: readonly Group[] = [
   remedy,
   ingresses,
   balancers,
+  detectors,
   federated,
   globalNames,
   store,
@@ -64,6 +68,7 @@ export const convergedOracles: readonly ConvergedOracle[] = groups.flatMap(
 export const requestOracles: readonly RequestOracle[] = [
   ...directly.requestOracles,
   ...store.requestOracles,
+  ...detectors.requestOracles,
 ];
 
 /** Judges everything that must hold once the world has converged. */

@@ -1,6 +1,6 @@
 /**
  * What is true of the control plane and its network besides what the disks say: how it was started, what its probes heard,
- * what it shows to people who watch it, what load balancers serve, and what the DNS server answers. Oracles take nothing else from it.
+ * what it shows to people who watch it, what load balancers serve, what the DNS server answers, and what detectors find. Oracles take nothing else from it.
  */
 import type { ZoneNames } from "@lifeboat/core/names";
 import type { RoutingTable } from "@lifeboat/core/traffic";
@@ -38,6 +38,19 @@ export interface ServedNames {
   readonly since: number;
 }
 
+/** What one instance of a detector has found: in its present life, or in the last one until it ended. */
+export interface DetectorState {
+  /** When its last life ended; Infinity: it runs. */
+  readonly endedAt: number;
+  /** What it found for a whole window without a break, and since when; the last two. */
+  readonly verdicts: readonly { readonly ok: boolean; readonly since: number }[];
+  /** Equal detections in a row. */
+  readonly streak?: { readonly ok: boolean; readonly since: number };
+}
+
+/** How long equal detections must last. */
+const WINDOW_MS = 30_000;
+
 /** A backend of a pool. */
 export function backendName(pool: string, address: string): string {
   return `${pool} ${address}`;
@@ -57,6 +70,7 @@ export class Witness {
   readonly #lives: { readonly since: number; until: number }[] = [];
   readonly #balancers = new Map<string, Served>();
   #names: ServedNames | undefined;
+  readonly #detectors = new Map<string, DetectorState>();
   /** How the plane was started last. */
   controllers: ControllersOptions = DEFAULT_CONTROLLERS;
   /** When that was. */
@@ -92,6 +106,35 @@ export class Witness {
   /** The DNS server answers so from now on; undefined: it does not answer. */
   namesServed(served: Omit<ServedNames, "since"> | undefined): void {
     this.#names = served && { ...served, since: this.#now() };
+  }
+
+  /** The instances of detectors, by member and node. */
+  get detectors(): ReadonlyMap<string, DetectorState> {
+    return this.#detectors;
+  }
+
+  /** A life of an instance begins; what it found before it found in another life. */
+  detectorBegins(instance: string): void {
+    const { verdicts = [] } = this.#detectors.get(instance) ?? {};
+    this.#detectors.set(instance, { endedAt: Infinity, verdicts });
+  }
+
+  detectorEnds(instance: string): void {
+    const state = this.#detectors.get(instance);
+    if (state !== undefined) this.#detectors.set(instance, { ...state, endedAt: this.#now() });
+  }
+
+  /** An instance found that names resolve, or that they do not. */
+  detected(instance: string, ok: boolean): void {
+    const { verdicts = [], streak } = this.#detectors.get(instance) ?? {};
+    const now = this.#now();
+    const since = streak?.ok === ok ? streak.since : now;
+    const isVerdict = now - since >= WINDOW_MS && verdicts.at(-1)?.ok !== ok;
+    this.#detectors.set(instance, {
+      endedAt: Infinity,
+      verdicts: isVerdict ? [...verdicts.slice(-1), { ok, since: now }] : verdicts,
+      streak: { ok, since },
+    });
   }
 
   /** The series of a gauge in the present life, by the values of their labels. */

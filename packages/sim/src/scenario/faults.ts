@@ -104,6 +104,17 @@ export function arrangeFault(simulation: Simulation, fault: Fault, begins: () =>
       return at(fault.at, () => simulation.crashAgent(fault.member, fault.downFor * 1000));
     case "balancer-crash":
       return at(fault.at, () => simulation.crashBalancer(fault.balancer, fault.downFor * 1000));
+    case "names-fail": {
+      const detector = simulation.detectors.get(fault.detector);
+      at(fault.from, () => detector?.resolve(false));
+      return at(fault.until, () => detector?.resolve(true));
+    }
+    case "detector-crash":
+      return at(fault.at, () => simulation.crashDetector(fault.detector, fault.downFor * 1000));
+    case "detector-pause":
+      return at(fault.at, () =>
+        simulation.detectors.get(fault.detector)?.pause(fault.lasts * 1000),
+      );
     case "agent-pause":
       return at(fault.at, () => simulation.agents.get(fault.member)?.pause(fault.lasts * 1000));
     case "agent-clock":
@@ -146,6 +157,7 @@ export function healAll(simulation: Simulation): void {
     if (!member.running) member.start();
     letGo(simulation, member);
   }
+  for (const detector of simulation.detectors.values()) detector.resolve(true);
   for (const beside of simulation.beside()) {
     beside.link.set(undefined);
     if (!beside.running) beside.start();
@@ -159,8 +171,9 @@ function linkOf(simulation: Simulation, name: string): Link {
   if (name === NAME_SERVER && simulation.nameServer !== undefined)
     return simulation.nameServer.link;
   const [member = "", end] = name.split("/");
-  const balancer = simulation.balancers.get(member);
-  if (balancer !== undefined) return balancer.link;
+  const beside =
+    simulation.balancers.get(member) ?? simulation.detectors.get(name.replace(/\/plane$/, ""));
+  if (beside !== undefined) return beside.link;
   return end === "plane" ? simulation.wayTo(member) : simulation.member(member).link;
 }
 

@@ -141,6 +141,14 @@ export const failoverStories: readonly Scenario[] = [
     { at: 0, do: "policy", name: "stays", selects: [{ kind: "ConfigMap", name: "stays" }] },
     { at: 20, do: "taint", member: "m1", effect: "PreferNoExecute", on: true },
   ]),
+  // What people order: the workloads wait for an approval and for the end of a rate of 0, leave, and return by themselves after the outage.
+  story("ordered", { approval: true, failback: "30s;max=2" }, [
+    tainted(20),
+    { at: 50, do: "set-rate", perSecond: 0, lasts: 40 },
+    { at: 60, do: "approve", member: "m1" },
+    tainted(120, false),
+  ]),
+  story("by-priority", { priority: 2 }, [...placed("last", "m2", { priority: 1 }), tainted(20)]),
   story(
     "application-failover",
     { application: { tolerationSeconds: 10, purgeMode: "Directly" } },

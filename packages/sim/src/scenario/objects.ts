@@ -66,7 +66,10 @@ export function policy(step: PolicyStep): New<AnyObject> {
     metadata: {
       name,
       namespace,
-      ...(step.approval === true && { annotations: { [wellKnown.APPROVAL]: "Required" } }),
+      annotations: {
+        ...(step.approval === true && { [wellKnown.APPROVAL]: "Required" }),
+        ...(step.failback !== undefined && { [wellKnown.FAILBACK]: step.failback }),
+      },
     },
     spec: {
       resourceSelectors: step.selects.map(selector),

@@ -81,9 +81,11 @@ async function startWorld(
   scenario: Scenario,
   images: Images,
 ): Promise<Simulation> {
-  const { seed, members, pull = [], balancers = [], names = false, syncDelayMs = 0 } = scenario;
+  const { seed, members, pull = [], balancers = [], detectors = [] } = scenario;
+  const { names = false, syncDelayMs = 0 } = scenario;
   const controllers = controllersOf(scenario);
-  const options = { seed, members, pull, balancers, names, syncDelayMs, images, controllers };
+  const beside = { balancers, detectors, names };
+  const options = { seed, members, pull, ...beside, syncDelayMs, images, controllers };
   const simulation = await createSimulation(ports, options);
   await simulation.advance(READY_MS);
   return simulation;

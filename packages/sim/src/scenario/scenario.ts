@@ -19,6 +19,8 @@ export interface Scenario {
   readonly pull?: readonly string[];
   /** The load balancers that run beside the plane. None when absent. */
   readonly balancers?: readonly string[];
+  /** The instances of detectors that run in members, as `m1/a`: the member and the node. None when absent. */
+  readonly detectors?: readonly string[];
   /** Whether a DNS server for federated StatefulSets runs beside the plane. */
   readonly names?: boolean;
   /** How long a sync of the plane's disk takes; 0 when absent. */
@@ -95,6 +97,8 @@ export interface PolicyStep {
   readonly approval?: boolean;
   /** Of a PriorityClass (D31). */
   readonly priority?: number;
+  /** How its workloads return by themselves, as the annotation has it: `1m;max=1` (D31). */
+  readonly failback?: string;
 }
 
 /** What a person does. */
@@ -212,7 +216,7 @@ export type PodTrouble = "pods-not-ready" | "crash" | "start-late" | "stop-late"
 /**
  * What goes wrong. Times in seconds; `link` is `plane`, between the controllers and their own API, or a member: between the
  * plane and the member or, where the member pulls, between its agent and the member; `m1/plane` is between that agent and the
- * plane, and so are `lb1/plane` for a load balancer and `dns/plane` for the DNS server. A member that pulls is out of reach when its agent is cut off from the plane.
+ * plane, and so are `lb1/plane` for a load balancer, `m1/a/plane` for a detector and `dns/plane` for the DNS server. A member that pulls is out of reach when its agent is cut off from the plane.
  */
 export type Fault =
   | { readonly fault: "crash"; readonly at: number; readonly downFor: number }
@@ -381,6 +385,27 @@ export type Fault =
       readonly balancer: string;
       readonly at: number;
       readonly downFor: number;
+    }
+  | {
+      /** Names do not resolve on the node of a detector. */
+      readonly fault: "names-fail";
+      readonly detector: string;
+      readonly from: number;
+      readonly until: number;
+    }
+  | {
+      /** An instance of a detector dies. */
+      readonly fault: "detector-crash";
+      readonly detector: string;
+      readonly at: number;
+      readonly downFor: number;
+    }
+  | {
+      /** An instance of a detector stands still. */
+      readonly fault: "detector-pause";
+      readonly detector: string;
+      readonly at: number;
+      readonly lasts: number;
     }
   | { readonly fault: "disk-full"; readonly from: number; readonly until: number }
   | { readonly fault: "disk-fail"; readonly at: number; readonly downFor: number }

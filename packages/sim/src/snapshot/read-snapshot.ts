@@ -31,16 +31,25 @@ export interface SnapshotTable {
 
 const LEFT_OUT: ReadonlySet<string> = new Set(["Event", "Lease", "Secret"]);
 
-/** Reads everything of a control plane; `takenAt`: what its clock says. */
-export async function readSnapshot(plane: Client, takenAt: Instant): Promise<WorldSnapshot> {
+/** Reads a control plane; `takenAt`: what its clock says. `only`: these tables; absent: everything. */
+export async function readSnapshot(
+  plane: Client,
+  takenAt: Instant,
+  only?: readonly Pick<Resource, "group" | "plural">[],
+): Promise<WorldSnapshot> {
   const { resources, failed } = await discover(plane);
   assert(failed.length === 0, "every group of the API can be read", { failed });
   const first = await plane.list(resourceBindings);
   const version = first.metadata.resourceVersion ?? "";
   const at: ListOptions = { resourceVersion: version, resourceVersionMatch: "Exact" };
   const tables: SnapshotTable[] = [];
-  for (const resource of onePerTable(resources).filter(({ kind }) => !LEFT_OUT.has(kind)))
+  const isWanted = ({ group, plural, kind }: Resource): boolean =>
+    only === undefined
+      ? !LEFT_OUT.has(kind)
+      : only.some((one) => one.group === group && one.plural === plural);
+  for (const resource of onePerTable(resources).filter(isWanted))
     tables.push(await readTable(plane, resource, at));
+  if (only !== undefined) return { takenAt, version, tables };
   return { takenAt, version, tables: [...tables, await readSecrets(plane, tables, at)] };
 }
 

@@ -13,33 +13,8 @@ import {
 } from "@lifeboat/api";
 import { clusterNamesOf, modeOf, shareIn, tasksOf } from "@lifeboat/core/binding";
 import { isFailed } from "@lifeboat/core/failover/evacuation";
-import type { ListedEntry } from "@lifeboat/core/operating";
+import { type ListedEntry, type Outcome, plainOutcome, remains } from "@lifeboat/core/operating";
 import { isProvenHealthy } from "@lifeboat/core/propagation/works";
-
-export const outcomeReasons = {
-  Moved: "It runs whole elsewhere.",
-  Remains:
-    "A whole copy of it runs in another cluster; the one in the failed cluster is not replaced.",
-  GateOff: "The feature gate Failover is off: nothing leaves a failed cluster.",
-  NotTainted:
-    "No ClusterTaintPolicy gives the failed cluster a NoExecute or PreferNoExecute taint.",
-  Tolerated: "Its policy tolerates the taint.",
-  Exempt: "The taint does not move it.",
-  Held: "It would leave, and has no target.",
-  AwaitingApproval: "It would leave after a person's approval: lifeboat evacuations approve.",
-  Queued: "It would leave, and its turn did not come.",
-  AwaitingFence: "Purge mode Directly waits for the proof that the failed cluster is off.",
-  NotScheduled: "It left, and no cluster was found for it.",
-  NotHealthy: "It was placed elsewhere, and is not healthy there.",
-} as const;
-
-export type OutcomeReason = keyof typeof outcomeReasons;
-
-export interface Outcome {
-  readonly reason: OutcomeReason;
-  /** What an object adds to the sentence of the reason; "" when nothing does. */
-  readonly message: string;
-}
 
 export interface WholeView {
   readonly binding: ResourceBinding;
@@ -62,29 +37,31 @@ export function outcomeOf(view: OutcomeView): Outcome {
   const result = clusterNamesOf(binding);
   if (result.some((name) => failed.has(name))) {
     const why = whyStill(view, result);
-    if (!hasWholeCopy(view)) return why;
-    const message = why.message === "" ? why.reason : `${why.reason}: ${why.message}`;
-    return { reason: "Remains", message };
+    return hasWholeCopy(view) ? remains(why) : why;
   }
-  if (isWhole(view)) return plain("Moved");
+  // Before the rest is judged: the shares that are left may be healthy, and are not the whole workload.
   const waits = tasksOf(binding).some(
     (task) => failed.has(task.fromCluster) && modeOf(task) === "Directly",
   );
-  if (waits) return plain("AwaitingFence");
-  if (result.length > 0) return plain("NotHealthy");
+  if (waits) {
+    const why = plainOutcome("AwaitingFence");
+    return hasWholeCopy(view) ? remains(why) : why;
+  }
+  if (isWhole(view)) return plainOutcome("Moved");
+  if (result.length > 0) return plainOutcome("NotHealthy");
   const scheduled = findCondition(binding.status?.conditions, "Scheduled");
   return { reason: "NotScheduled", message: scheduled?.message ?? "" };
 }
 
 /** Why a failed cluster is in the result at the end. */
 function whyStill({ binding, entry, ...view }: OutcomeView, result: readonly string[]): Outcome {
-  if (!view.failover) return plain("GateOff");
+  if (!view.failover) return plainOutcome("GateOff");
   const sick = view.clusters.filter(({ metadata }) => result.includes(metadata.name));
-  if (!sick.some((cluster) => isFailed(cluster))) return plain("NotTainted");
-  if (entry === undefined) return plain("Tolerated");
+  if (!sick.some((cluster) => isFailed(cluster))) return plainOutcome("NotTainted");
+  if (entry === undefined) return plainOutcome("Tolerated");
   const { metadata, status } = entry.evacuation;
   if (entry.state === "Exempt") return { reason: "Exempt", message: entry.entry.exempt ?? "" };
-  if (entry.state === "AwaitingApproval") return plain("AwaitingApproval");
+  if (entry.state === "AwaitingApproval") return plainOutcome("AwaitingApproval");
   if (entry.state !== "Held")
     return {
       reason: "Queued",
@@ -118,8 +95,4 @@ function asksFor({ spec }: Work, share: number | undefined): boolean {
   const replicas = (manifest as { readonly spec?: { readonly replicas?: number } } | undefined)
     ?.spec?.replicas;
   return share === undefined || replicas === undefined || replicas === share;
-}
-
-function plain(reason: OutcomeReason): Outcome {
-  return { reason, message: "" };
 }

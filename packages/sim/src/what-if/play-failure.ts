@@ -4,6 +4,7 @@
  * 1. Nothing outside is touched: after the snapshot was read, no connection is used.
  * 2. It ends when nothing was written for longer than every window and toleration of the snapshot, or at the limit.
  * 3. Pull members are played as Push members: their silence is found by probes, not by a lease that lapses.
+ * 4. In a member that is overfull already, which pods wait is decided anew: the control plane's API does not have it.
  */
 import {
   type Cluster,
@@ -26,7 +27,7 @@ import { plainMoment } from "@lifeboat/base";
 import { clusterNamesOf } from "@lifeboat/core/binding";
 import { workloadOf } from "@lifeboat/core/clusters";
 import { isFailed } from "@lifeboat/core/failover/evacuation";
-import { evacuationEntries, sharesOf } from "@lifeboat/core/operating";
+import { evacuationEntries, type Outcome, sharesOf } from "@lifeboat/core/operating";
 import { clusterOfWork } from "@lifeboat/core/propagation/works";
 import { objectsOf } from "@lifeboat/plane";
 import type { Committed, Ledger } from "../disk/ledger.ts";
@@ -41,7 +42,7 @@ import {
   REST_MS,
   untilAtRest,
 } from "./play.ts";
-import { isWhole, type Outcome, outcomeOf, type OutcomeView } from "./outcome.ts";
+import { isWhole, outcomeOf, type OutcomeView } from "./outcome.ts";
 
 export interface FailureRequest extends PlayRequest {
   /** The clusters that fail, all at once. */

@@ -11,6 +11,8 @@
  * 4. A cluster that joins gets its first status with a count of its room, unless that takes longer than until the next probe.
  * 5. A cluster is followed from when it bears the finalizer of the cluster controller until it is gone, its deletion
  *    included: how its copies are removed depends on whether it can be reached.
+ * 6. Where replicas share out members, only the replica that a member belongs to writes its status, and others probe it when they
+ *    are asked.
  */
 import { type Cluster, clusters, findCondition, type ObjectKey } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
@@ -31,6 +33,7 @@ import {
   type ControllerWatch,
   createController,
   done,
+  fencedClient,
   type KitPorts,
   type Outcome,
   ownKey,
@@ -39,6 +42,7 @@ import {
 } from "@lifeboat/kit";
 import type { PlaneInformers } from "../../context/informers.ts";
 import type { MemberConnections } from "../../context/member-connections.ts";
+import type { MemberShares } from "../../context/member-shares.ts";
 import { MemberFollower } from "../../member-side/status/member-follower.ts";
 import { type ClusterMetrics, declareClusterMetrics } from "./metrics.ts";
 
@@ -47,6 +51,7 @@ export interface ClusterStatusContext extends KitPorts {
   readonly plane: Client;
   readonly informers: Pick<PlaneInformers, "clusters">;
   readonly connections: Omit<MemberConnections, "name" | "run" | "impersonatorOf">;
+  readonly shares?: MemberShares;
 }
 
 export interface ClusterStatusOptions extends ReadyThresholds {
@@ -86,6 +91,7 @@ class ClusterStatus implements Service {
       watches: [
         watching(context.informers.clusters, ownKey),
         watchingConnections(context.connections),
+        ...(context.shares === undefined ? [] : [watchingShares(context.shares)]),
       ],
       reconcile: (key) => this.#look(key),
     });
@@ -101,16 +107,22 @@ class ClusterStatus implements Service {
   }
 
   async #look(key: ObjectKey): Promise<Outcome> {
-    const { informers, connections, clock, plane } = this.#context;
+    const { informers, connections, clock, shares } = this.#context;
     const cluster = informers.clusters.get(key);
-    if (cluster === undefined || !isFollowed(cluster, this.#options.syncMode ?? "Push")) {
+    const isProbed =
+      cluster !== undefined &&
+      isFollowed(cluster, this.#options.syncMode ?? "Push") &&
+      (shares === undefined || shares.probes(key.name));
+    if (!isProbed) {
       this.#drop(key.name);
       return done;
     }
     const follower = this.#followerOf(cluster);
-    follower.use(connections.of(key.name));
+    const plane = this.#planeFor(cluster, follower);
+    follower.use(connections.of(key.name), plane !== undefined);
     const { streak, collector } = follower;
-    if (streak === undefined) return done;
+    if (plane === undefined) this.#forgetSeries(key.name);
+    if (streak === undefined || plane === undefined) return done;
     if (awaitsFirstCount(cluster.status, streak, collector?.hasRoom === true)) return done;
     const knowledge = this.#knowledgeOf(cluster, follower);
     const isSettled = follower.isSettled(cluster, knowledge);
@@ -131,9 +143,23 @@ class ClusterStatus implements Service {
     return done;
   }
 
+  /** The plane, for writes about this cluster; undefined: they are another replica's. */
+  #planeFor(cluster: Cluster, { streak }: MemberFollower): Client | undefined {
+    const { plane, shares } = this.#context;
+    if (shares === undefined) return plane;
+    const { name } = cluster.metadata;
+    const ready = findCondition(cluster.status?.conditions, READY);
+    // First what was observed: it may be what takes the member away from this replica.
+    if (streak !== undefined)
+      shares.observed(name, { streak, isKnownDown: ready?.status === "False" });
+    const term = shares.termOf(name);
+    return term && fencedClient(plane, term);
+  }
+
   #knowledgeOf(cluster: Cluster, { streak, collector, since }: MemberFollower): ClusterKnowledge {
     const current = findCondition(cluster.status?.conditions, READY);
-    const ready = streak && decideReady({ current, streak, ...this.#options }).condition;
+    const second = this.#context.shares?.opinionOf(cluster.metadata.name);
+    const ready = streak && decideReady({ current, streak, second, ...this.#options }).condition;
     const collected = collector?.knowledge(cluster) ?? { conditions: [] };
     const limits = this.#limitsOf(cluster, since);
     const conditions = [ready, limits].filter((one) => one !== undefined);
@@ -170,6 +196,11 @@ class ClusterStatus implements Service {
     if (follower === undefined) return;
     follower.close();
     this.#followers.delete(name);
+    this.#context.shares?.observed(name, undefined);
+    this.#forgetSeries(name);
+  }
+
+  #forgetSeries(name: string): void {
     const { duration: _duration, failures: _failures, ...gauges } = this.#metrics;
     for (const gauge of Object.values(gauges)) gauge.remove({ member_cluster: name });
   }
@@ -223,6 +254,13 @@ function isFollowed({ metadata, spec }: Cluster, syncMode: "Push" | "Pull"): boo
 
 function isReady(status: Cluster["status"]): boolean {
   return findCondition(status?.conditions, READY)?.status === "True";
+}
+
+function watchingShares(shares: MemberShares): ControllerWatch {
+  return {
+    whenSynced: (signal) => shares.whenSynced(signal),
+    subscribe: (add) => shares.onChange((name) => add({ namespace: "", name })),
+  };
 }
 
 function watchingConnections(connections: ClusterStatusContext["connections"]): ControllerWatch {

@@ -6,8 +6,8 @@
  *   leading    in the elected instance: the Cluster's condition, from the Leases of all
  *
  * 1. The window starts from the condition of the Cluster, so a restart neither shortens it nor turns a verdict.
- * 2. Freshness is measured by the own monotonic clock, from when a renewal was seen. Time in which this process stood still is taken from
- *    the silence of the others.
+ * 2. Freshness is measured by the own monotonic clock, from when a renewal was seen. Time in which this process stood still, or in which
+ *    the control plane did not answer it, is taken from the silence of the others: they could not be heard.
  * 3. Before the condition is written, the Leases are read from the server: a watch that broke is no silence of another instance.
  */
 import {
@@ -101,6 +101,8 @@ class RunningDetector implements ClusterDetector {
   #written: { readonly verdict: boolean | undefined; readonly at: number } | undefined;
   #lease: Lease | undefined;
   #isReady = false;
+  /** When the control plane last answered a request, and whether it failed one since. */
+  #answered: { readonly at: number; isAway: boolean } | undefined;
 
   constructor(ports: KitPorts & { readonly ids: Ids }, options: ClusterDetectorOptions) {
     const { cluster, plane } = options;
@@ -184,6 +186,7 @@ class RunningDetector implements ClusterDetector {
     const now = clock.monotonic();
     if (!isLeaseDue({ verdict, written: this.#written }, now)) return;
     await withDeadline(clock, periodMs, signal, (until) => this.#write(verdict, until));
+    this.#hear();
     this.#written = { verdict, at: now };
   }
 
@@ -228,6 +231,13 @@ class RunningDetector implements ClusterDetector {
     for (const one of this.#seen.values()) one.at += stoodStillMs;
   }
 
+  /** The control plane answers: time in which it did not is no silence of the others. */
+  #hear(): void {
+    const at = this.#ports.clock.monotonic();
+    if (this.#answered?.isAway === true) this.#forgive(at - this.#answered.at);
+    this.#answered = { at, isAway: false };
+  }
+
   async #lead(signal: AbortSignal, isLeader: () => boolean): Promise<void> {
     const { clock } = this.#ports;
     if (!(await this.#leases.whenSynced(signal))) return;
@@ -249,6 +259,7 @@ class RunningDetector implements ClusterDetector {
         labelSelector: `${wellKnown.DETECTOR_OF}=${cluster}`,
         signal: until,
       });
+      this.#hear();
       for (const lease of items) this.#note(lease);
       const own = await orNothing(
         plane.get(clusters, { namespace: "", name: cluster }, { signal: until }),
@@ -287,6 +298,7 @@ class RunningDetector implements ClusterDetector {
       const isTheirs =
         error instanceof Refused || error instanceof NotSent || error instanceof OutcomeUnknown;
       if (!isTheirs) throw error;
+      if (this.#answered !== undefined) this.#answered.isAway = true;
       if (!signal.aborted) this.#ports.log.warn("the control plane was not reached", { error });
     }
   }

@@ -260,6 +260,26 @@ describe("silence", () => {
     expect(await status()).toBe("True");
   });
 
+  it("of an instance does not count while the control plane was away for all of them", async () => {
+    const first = await start("n1");
+    await fleet.advance("2500ms");
+    const nodes = [first, await start("n2")];
+    await fleet.advance("60s");
+    for (const seconds of [41, 42, 43, 44, 45, 62, 63, 64, 65, 66]) {
+      for (const node of nodes) node.isCutOff = true;
+      first.resolves = false;
+      await fleet.advance(`${seconds}s`);
+      for (const node of nodes) node.isCutOff = false;
+      await fleet.advance("5s");
+      expect(await status(), `${seconds} s`).not.toBe("False");
+      await fleet.advance("20s");
+      expect(await status(), `${seconds} s`).not.toBe("False");
+      first.resolves = true;
+      await fleet.advance("60s");
+      expect(await status()).toBe("True");
+    }
+  });
+
   it("of one of two instances changes nothing", async () => {
     const nodes = [await start("n1"), await start("n2")];
     await fleet.advance("60s");

@@ -3,7 +3,8 @@
  *
  * 1. One probe at a time. A probe that takes longer than its time is a failed one, and the next begins when it is due.
  * 2. A new connection is probed at once; a probe by the old one that is still under way does not count any more.
- * 3. What cannot be asked at all (no Secret, no address) is observed at the same pace, from the second beat on: the
+ * 3. A member of another replica is probed and nothing else: nodes, pods and its API are read by the replica that it belongs to.
+ * 4. What cannot be asked at all (no Secret, no address) is observed at the same pace, from the second beat on: the
  *    Secret of a cluster often comes a moment after the Cluster.
  */
 import { type Cluster, equalJson } from "@lifeboat/api";
@@ -39,6 +40,8 @@ export class MemberFollower {
   #access: MemberAccess | undefined;
   #stop = new AbortController();
   #collector: MemberCollector | undefined;
+  #collecting: AbortController | undefined;
+  #collects = true;
   #streak: Streak | undefined;
   #tookMs: number | undefined;
   /** What was last written, and after which probe, by its time. */
@@ -103,10 +106,12 @@ export class MemberFollower {
     return took;
   }
 
-  /** Goes on by this connection. The same one again changes nothing. */
-  use(connection: MemberConnection): void {
+  /** Goes on by this connection, and collects or only probes. The same again changes nothing. */
+  use(connection: MemberConnection, collects = true): void {
+    this.#collectIf(collects);
     if (connection === this.#connection) return;
     this.#stop.abort();
+    this.#collecting?.abort();
     this.#stop = new AbortController();
     this.#connection = connection;
     this.#collector = undefined;
@@ -118,13 +123,30 @@ export class MemberFollower {
 
   close(): void {
     this.#stop.abort();
+    this.#collecting?.abort();
+  }
+
+  #collectIf(collects: boolean): void {
+    if (collects === this.#collects) return;
+    this.#collects = collects;
+    this.#collecting?.abort();
+    this.#collector = this.#newCollector();
+    // It was probed before, so what is collected need not wait for the next probe.
+    if (this.#streak?.observation.status === "True") this.#collector?.answered(false);
+  }
+
+  #newCollector(): MemberCollector | undefined {
+    if (!this.#collects || this.#connection.kind !== "connected") return undefined;
+    this.#collecting = new AbortController();
+    const { signal } = this.#collecting;
+    return new MemberCollector(this.#ports, this.#connection, signal, this.#onNews);
   }
 
   async #follow(connection: MemberConnection, signal: AbortSignal): Promise<void> {
     switch (connection.kind) {
       case "connected":
-        this.#collector = new MemberCollector(this.#ports, connection, signal, this.#onNews);
-        return this.#probeSteadily(connection.client, this.#collector, signal);
+        this.#collector = this.#newCollector();
+        return this.#probeSteadily(connection.client, signal);
       case "unusable":
         return this.#waitFor(observeUnusable(connection.message), signal);
       case "none":
@@ -134,11 +156,7 @@ export class MemberFollower {
     }
   }
 
-  async #probeSteadily(
-    client: Client,
-    collector: MemberCollector,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #probeSteadily(client: Client, signal: AbortSignal): Promise<void> {
     const { clock } = this.#ports;
     const { updateFrequencyMs, probeTimeoutMs } = this.#options;
     while (!signal.aborted) {
@@ -148,7 +166,7 @@ export class MemberFollower {
       this.#tookMs = clock.monotonic() - began;
       const wasSilent = this.#streak?.observation.status === "False";
       this.#observed(observation);
-      if (observation.status === "True") collector.answered(wasSilent);
+      if (observation.status === "True") this.#collector?.answered(wasSilent);
       await sleep(clock, Math.max(0, updateFrequencyMs - (clock.monotonic() - began)), signal);
     }
   }

@@ -5,11 +5,13 @@
  * 2. A cluster whose connection cannot be used is reported on its Works; one that is gone, or comes by itself (Pull), is
  *    left alone.
  * 3. Works, Clusters and scripts are watched once for all clusters.
- * 4. No Work is reconciled before Works, Clusters, connections and scripts are synced (D20).
+ * 4. Where replicas share out members, only the executions of this replica's members run; each is built on clients that send no
+ *    write once the member belongs to another replica.
+ * 5. No Work is reconciled before Works, Clusters, connections and scripts are synced (D20).
  */
 import { type Cluster, hasCondition, keyOf, type ObjectKey, type Work } from "@lifeboat/api";
 import { executionNamespace } from "@lifeboat/core/propagation/rendering";
-import type { Informer, Service } from "@lifeboat/kit";
+import { type Client, fencedClient, type Informer, type Service, type Term } from "@lifeboat/kit";
 import type { PlaneContext } from "../../context/context.ts";
 import {
   type ClusterExecution,
@@ -27,6 +29,7 @@ export function createExecution(context: PlaneContext): readonly Service[] {
 interface Running {
   readonly execution: ClusterExecution;
   readonly stop: AbortController;
+  readonly term: Term | undefined;
 }
 
 class Execution implements Service {
@@ -44,9 +47,9 @@ class Execution implements Service {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { informers, connections, interpretation } = this.#context;
-    for (const source of [informers.works, informers.clusters, connections, interpretation])
-      if (!(await source.whenSynced(signal))) return;
+    const { informers, connections, interpretation, shares } = this.#context;
+    for (const source of [informers.works, informers.clusters, connections, interpretation, shares])
+      if (source !== undefined && !(await source.whenSynced(signal))) return;
     const failed = new Promise<never>((_resolve, reject) => {
       this.#fail = reject;
     });
@@ -61,6 +64,7 @@ class Execution implements Service {
         for (const { execution } of this.#running.values()) execution.lookAtKind(apiVersion, kind);
       }),
       informers.clusters.onChange((old, now) => this.#clusterChanged(old, now)),
+      ...(shares === undefined ? [] : [shares.onChange((cluster) => this.#share(cluster))]),
     ];
     try {
       for (const { metadata } of informers.clusters.list()) this.#connect(metadata.name);
@@ -77,14 +81,25 @@ class Execution implements Service {
     this.#running.get(now.metadata.name)?.execution.lookAgain();
   }
 
+  /** A member that came to this replica or left it; one that stayed goes on as it is. */
+  #share(cluster: string): void {
+    if (this.#running.get(cluster)?.term !== this.#context.shares?.termOf(cluster))
+      this.#connect(cluster);
+  }
+
   #connect(cluster: string): void {
     this.#stop(cluster);
+    const { events, interpretation, shares } = this.#context;
     const connection = this.#context.connections.of(cluster);
-    if (connection.kind === "none") return;
+    const term = shares?.termOf(cluster);
+    if (connection.kind === "none" || (shares !== undefined && term === undefined)) return;
+    const fenced = (client: Client): Client => (term ? fencedClient(client, term) : client);
+    const plane = fenced(this.#context.plane);
     const member =
-      connection.kind === "connected" ? connection.client : unreachableMember(connection.message);
+      connection.kind === "connected"
+        ? fenced(connection.client)
+        : unreachableMember(connection.message);
     const limits = connection.kind === "connected" ? connection.limits : undefined;
-    const { plane, events, interpretation } = this.#context;
     const works = this.#works.of(cluster);
     const execution = createClusterExecution(
       { ...this.#context, random: this.#context.random.fork(`execution ${cluster}`) },
@@ -101,7 +116,7 @@ class Execution implements Service {
       },
     );
     const stop = new AbortController();
-    this.#running.set(cluster, { execution, stop });
+    this.#running.set(cluster, { execution, stop, term });
     const ended = execution
       .run(stop.signal)
       .catch((error: unknown) => this.#fail?.(error))

@@ -234,7 +234,7 @@ function byNumber(evacuations: readonly Evacuation[]): readonly Evacuation[] {
 }
 
 /** In the order in which they leave when all may: by priority, then time, then name. The same set gives the same slices. */
-function compareEntries(a: EvacuationEntry, b: EvacuationEntry): number {
+export function compareEntries(a: EvacuationEntry, b: EvacuationEntry): number {
   return (
     (b.priority ?? 0) - (a.priority ?? 0) ||
     compareText(a.toleratedUntil ?? "", b.toleratedUntil ?? "") ||

@@ -10,8 +10,10 @@
  * 3. An observation that does not cross counts at once: the first report of a cluster, Unknown to False, and another
  *    reason for the same status.
  * 4. Times are of a clock that never goes back, because a streak lives no longer than its process.
+ * 5. Where replicas share out members, a cluster turns not Ready only once a second replica has probed it and agrees.
  */
 import { type Cluster, type Condition, findCondition, Refused } from "@lifeboat/api";
+import type { SecondOpinion } from "../../clusters/shares/index.ts";
 import type { PlannedCondition } from "../../plan.ts";
 import type { ReadyDecisionReason, ReadyReason } from "./reasons.ts";
 
@@ -42,6 +44,8 @@ export interface ReadyView extends ReadyThresholds {
   /** The condition that the Cluster bears. */
   readonly current: Condition | undefined;
   readonly streak: Streak;
+  /** What a second replica observes; absent: there is none, and none is asked. */
+  readonly second?: SecondOpinion | undefined;
 }
 
 export interface ReadyPlan {
@@ -121,14 +125,18 @@ export function streakAfterChange(
 
 /** Decides what the condition Ready of a cluster is to report. */
 export function decideReady(view: ReadyView): ReadyPlan {
-  const { current, streak } = view;
+  const { current, streak, second } = view;
   const { status, reason, message } = streak.observation;
   const condition: PlannedCondition<ReadyReason> = { type: READY, status, reason, message };
+  const turns = status === "False" && current?.status !== "False";
+  const isAgreed = !turns || second === undefined || second === "agrees";
+  if (current?.status !== "True" && !isAgreed) return { reason: "AwaitingSecond" };
   if (current === undefined) return { condition, reason: "NeverReported" };
   if ((current.status === "True") === (status === "True"))
     return { condition, reason: "NoCrossing" };
   const thresholdMs = status === "True" ? view.successThresholdMs : view.failureThresholdMs;
   if (streak.last - streak.since < thresholdMs) return { reason: "AwaitingThreshold" };
+  if (!isAgreed) return { reason: "AwaitingSecond" };
   return { condition, reason: "HeldForThreshold" };
 }
 

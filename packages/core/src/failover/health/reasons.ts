@@ -25,6 +25,7 @@ export const readyDecisionReasons = defineReasons({
   NoCrossing: "The observation does not cross between ready and not ready.",
   HeldForThreshold: "The observation held over the whole threshold.",
   AwaitingThreshold: "The observation is too young to count; what was known before stands.",
+  AwaitingSecond: "No second replica has agreed that the cluster is not ready.",
 });
 
 export type ReadyDecisionReason = keyof typeof readyDecisionReasons;

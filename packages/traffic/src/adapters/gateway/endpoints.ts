@@ -11,7 +11,9 @@ import { Agent } from "node:http";
 import { connect } from "node:net";
 import type { Backend, Pool } from "@lifeboat/core/traffic";
 import type { Cancel, Clock } from "@lifeboat/base";
+import { judgedLookup } from "@lifeboat/kit/adapters";
 import { nextOf, type Weighted } from "../../gateway/balance.ts";
+import { judgeBackend } from "../../judge-backend.ts";
 
 /** Shorter than the five seconds after which many servers close idle connections. */
 const IDLE_MS = 4000;
@@ -19,6 +21,9 @@ const MAX_IDLE = 256;
 const PROBE_TIMEOUT_MS = 2000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
+
+/** Names are judged by what they resolve to, each time; numbers were when the table was made. */
+const lookup = judgedLookup(judgeBackend);
 
 export type Health = "unconfirmed" | "up" | "down";
 
@@ -37,7 +42,8 @@ export class Endpoint {
     this.#clock = clock;
     this.address = address;
     this.port = port;
-    this.agent = new Agent({ keepAlive: true, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS });
+    const kept = { keepAlive: true, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS };
+    this.agent = new Agent({ ...kept, lookup });
     this.#probe();
   }
 
@@ -79,7 +85,8 @@ export class Endpoint {
 
   #probe(): void {
     if (this.#isClosed) return;
-    const socket = connect({ host: this.address, port: this.port, timeout: PROBE_TIMEOUT_MS });
+    const { address: host, port } = this;
+    const socket = connect({ host, port, timeout: PROBE_TIMEOUT_MS, lookup });
     const end = (isUp: boolean): void => {
       socket.removeAllListeners();
       socket.on("error", () => undefined);

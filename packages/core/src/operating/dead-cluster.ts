@@ -1,0 +1,52 @@
+/** What a cluster would look like after it died: which taints the policies would add and when, decided by `decideTaints`. */
+import { type Cluster, type ClusterTaintPolicy, setCondition } from "@lifeboat/api";
+import { type Instant, plainMoment } from "@lifeboat/base";
+import { evictingTaints, type EvictingTaint } from "../failover/evacuation/affected.ts";
+import { decideTaints } from "../failover/taints/taints.ts";
+import { TAINT_POLICIES } from "../well-known.ts";
+
+/** Windows that follow each other: a taint of one policy may be a condition of no other, so few steps suffice. */
+const MAX_STEPS = 50;
+
+export interface DeadCluster {
+  readonly cluster: Cluster;
+  /** The evicting taints that it would get, with their times. */
+  readonly taints: readonly EvictingTaint[];
+}
+
+/** The cluster as the taint policies would make it after it was found dead, whatever the gate. */
+export function deadCluster(
+  source: Cluster,
+  taintPolicies: readonly ClusterTaintPolicy[],
+  now: Instant,
+): DeadCluster {
+  const status = source.spec.syncMode === "Pull" ? "Unknown" : "False";
+  const condition = { type: "Ready", status, reason: "Dead", message: "" } as const;
+  const conditions = setCondition(source.status?.conditions, condition, now);
+  let cluster: Cluster = { ...source, status: { ...source.status, conditions } };
+  let at = now;
+  for (let step = 0; step < MAX_STEPS; step++) {
+    const passed: never[] = [];
+    const view = { cluster, policies: taintPolicies, passed, unwatched: false, failover: true };
+    const { commands, checkAgainAt } = decideTaints(view, plainMoment(at));
+    for (const { taints, record } of commands) cluster = tainted(cluster, taints, record);
+    if (checkAgainAt === undefined || checkAgainAt <= at) {
+      if (commands.length === 0) break;
+    } else at = checkAgainAt;
+  }
+  return { cluster, taints: evictingTaints(cluster) };
+}
+
+function tainted(
+  cluster: Cluster,
+  taints: NonNullable<Cluster["spec"]["taints"]>,
+  record: string | undefined,
+): Cluster {
+  const { [TAINT_POLICIES]: _former, ...others } = cluster.metadata.annotations ?? {};
+  const annotations = record === undefined ? others : { ...others, [TAINT_POLICIES]: record };
+  return {
+    ...cluster,
+    metadata: { ...cluster.metadata, annotations },
+    spec: { ...cluster.spec, taints },
+  };
+}
