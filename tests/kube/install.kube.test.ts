@@ -14,7 +14,7 @@ let port: number;
 let manager: RunningProcess | undefined;
 
 beforeAll(async () => {
-  server = await startRealApiServer();
+  server = await startRealApiServer({ aggregates: true });
   client = await connectByKubeconfig({ paths: [server.kubeconfig] });
   port = await freePort();
 });

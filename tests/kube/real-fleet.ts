@@ -31,10 +31,11 @@ export async function startRealCluster(
   started: Started,
   etcd: RunningEtcd,
   name: string,
+  nodes = 1,
 ): Promise<RealApiServer> {
   const server = started.keep(await startRealApiServer({ sharing: { etcd, prefix: name } }));
   started.keep(killed(await startControllerManager(server, WORKLOAD_CONTROLLERS)));
-  started.keep(playNodes(await connectByKubeconfig({ paths: [server.kubeconfig] })));
+  started.keep(playNodes(await connectByKubeconfig({ paths: [server.kubeconfig] }), nodes));
   await eventually(async () => {
     const { code } = await server.call("GET", "/api/v1/namespaces/kube-system");
     if (code !== 200) throw new Error(`${name} has no namespace kube-system yet`);
@@ -43,9 +44,18 @@ export async function startRealCluster(
 }
 
 /** Nodes on which pods get ready, over the API of a cluster. */
-function playNodes(client: HttpClient): { stop(): Promise<void> } {
+function playNodes(client: HttpClient, nodes: number): { stop(): Promise<void> } {
   const end = new AbortController();
-  const options = { ...MEMBER_DEFAULTS, startDelayMs: 300, stopDelayMs: 100, runMs: 500 };
+  const named = Array.from({ length: nodes }, (_, i) =>
+    MEMBER_DEFAULTS.nodes.map((node) => ({ ...node, name: `node-${i + 1}` })),
+  ).flat();
+  const options = {
+    ...MEMBER_DEFAULTS,
+    nodes: named,
+    startDelayMs: 300,
+    stopDelayMs: 100,
+    runMs: 500,
+  };
   const running = createNodeModel(ports(), client, options).run(end.signal);
   return {
     stop: async () => {

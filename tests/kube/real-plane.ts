@@ -32,7 +32,9 @@ const ELECTION_FLAGS = [
 ];
 
 /** Real clusters, joined to a control plane whose API server is real too; only its manager is killed. */
-export function startFleetOnRealPlane(): Promise<BreakableFleet> {
+export function startFleetOnRealPlane(
+  flags: readonly string[] = FAILOVER_FLAGS,
+): Promise<BreakableFleet> {
   return startAll(async (started) => {
     const etcd = started.keep(await startEtcd());
     const [server, ...members] = await together([
@@ -43,12 +45,12 @@ export function startFleetOnRealPlane(): Promise<BreakableFleet> {
     const port = await freePort();
     await install(server, port);
     const kubeconfig = await managerKubeconfig(server);
-    let manager = await startManager(kubeconfig, port);
+    let manager = await startManager(kubeconfig, port, flags);
     started.keep({ stop: () => manager.stop("SIGKILL") });
     await joinAll(server, members);
     const kill = async (): Promise<void> => {
       await manager.stop("SIGKILL");
-      manager = await startManager(kubeconfig, port);
+      manager = await startManager(kubeconfig, port, flags);
     };
     const kubeconfigs = members.map((member) => member.kubeconfig);
     return {

@@ -11,25 +11,13 @@
  *
  * Options: `--deployments N` (1000), `--only drained|dead`, `--profile DIR` writes a CPU profile of the control plane.
  */
-import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import {
-  type Cluster,
-  clusters,
-  propagationPolicies,
-  type ResourceBinding,
-  resourceBindings,
-  simulatedMembers,
-} from "@lifeboat/api";
-import { createRandom } from "@lifeboat/base";
-import { createRealClock } from "@lifeboat/base/adapters";
-import { type Client, Informer, silentLog, silentMetrics } from "@lifeboat/kit";
+import { simulatedMembers } from "@lifeboat/api";
+import type { Client } from "@lifeboat/kit";
 import { connectByKubeconfig } from "@lifeboat/kit/adapters";
 import { type RunningLifeboat, startLifeboat } from "../../tests/support/lifeboat.ts";
 import {
   cpuSeconds,
-  createDeployments,
-  DEPLOYMENTS,
   difference,
   memoryOf,
   ownWrites,
@@ -41,6 +29,7 @@ import {
   type Writes,
   writesOf,
 } from "../bench-plane/plane.ts";
+import { areMoved, copiesIn, fill, PODS_PER_NODE, SOURCE, taint, until } from "./moving.ts";
 
 const { values } = parseArgs({
   options: {
@@ -50,11 +39,6 @@ const { values } = parseArgs({
   },
 });
 const count = Number(values.deployments);
-
-const PATIENCE_MS = 600_000;
-const LOOK_MS = 50;
-const PODS_PER_NODE = 200;
-const SOURCE = "member1";
 
 type Variant = "drained" | "dead";
 
@@ -106,14 +90,14 @@ async function driveBy(
   variant: Variant,
   pid: number,
 ): Promise<Measured> {
-  await fill(plane);
+  await fill(plane, count, untilQuiet);
   if (variant === "dead") await setFault(plane, [{ mode: "api-down" }]);
   await untilQuiet(plane);
   const before = await writesOf(plane);
   const cpuBefore = cpuSeconds(pid);
   const started = performance.now();
   await taint(plane, SOURCE, [{ key: "bench", effect: "NoExecute" }]);
-  await areMoved(plane);
+  await areMoved(plane, count);
   const healthySeconds = (performance.now() - started) / 1000;
   let returned = started;
   if (variant === "dead") {
@@ -132,34 +116,6 @@ async function driveBy(
   return { variant, healthySeconds, goneSeconds, cpuMsEach, writes, residentMb };
 }
 
-/** Everything on the first member: the others take nothing until it is there. */
-async function fill(plane: Client): Promise<void> {
-  const others = ["member2", "member3"];
-  for (const name of others) await taint(plane, name, [{ key: "full", effect: "NoSchedule" }]);
-  await plane.create(propagationPolicies, {
-    apiVersion: "policy.karmada.io/v1alpha1",
-    kind: "PropagationPolicy",
-    metadata: { namespace: "default", name: "bench" },
-    spec: {
-      resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }],
-      placement: { spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }] },
-    },
-  });
-  await createDeployments(plane, count, 1);
-  await until("every Deployment is ready", () => isReady(plane));
-  for (const name of others) await taint(plane, name, []);
-  await untilQuiet(plane);
-}
-
-async function taint(
-  plane: Client,
-  name: string,
-  taints: NonNullable<Cluster["spec"]["taints"]>,
-): Promise<void> {
-  const key = { namespace: "", name };
-  await plane.patch(clusters, key, { type: "merge", body: { spec: { taints: [...taints] } } });
-}
-
 async function setFault(
   plane: Client,
   faults: readonly { readonly mode: string }[],
@@ -167,59 +123,6 @@ async function setFault(
   const key = { namespace: "", name: SOURCE };
   const body = { spec: { faults: faults.map((fault) => ({ ...fault })) } };
   await plane.patch(simulatedMembers, key, { type: "merge", body });
-}
-
-async function isReady(plane: Client): Promise<boolean> {
-  const { items } = await plane.list(DEPLOYMENTS, { namespace: "default" });
-  const ready = items.filter((one) => {
-    const status = (one["status"] ?? {}) as { readonly readyReplicas?: number };
-    return status.readyReplicas === 1;
-  });
-  return ready.length === count;
-}
-
-/** Waits until every binding is elsewhere. It watches: to ask again and again would be measured as work of the plane. */
-async function areMoved(plane: Client): Promise<void> {
-  const stop = new AbortController();
-  const deadline = setTimeout(() => stop.abort(), PATIENCE_MS);
-  const ports = {
-    clock: createRealClock(),
-    random: createRandom(1),
-    log: silentLog,
-    metrics: silentMetrics,
-  };
-  const bindings = new Informer(ports, plane, resourceBindings, { namespace: "default" });
-  const moved = new Set<string>();
-  bindings.onChange((_old, now) => {
-    if (now === undefined) return;
-    if (isMoved(now)) moved.add(now.metadata.name);
-    else moved.delete(now.metadata.name);
-    if (moved.size === count) stop.abort();
-  });
-  await bindings.run(stop.signal);
-  clearTimeout(deadline);
-  if (moved.size < count) throw new Error(`${moved.size} of ${count} Deployments moved`);
-}
-
-/** Whether a binding is elsewhere, with a healthy copy, and no task is left. */
-function isMoved({ spec, status }: ResourceBinding): boolean {
-  const [target] = spec.clusters ?? [];
-  if (target === undefined || target.name === SOURCE) return false;
-  const report = status?.aggregatedStatus?.find(({ clusterName }) => clusterName === target.name);
-  return report?.health === "Healthy" && (spec.gracefulEvictionTasks ?? []).length === 0;
-}
-
-async function copiesIn(member: Client): Promise<number> {
-  const { items } = await member.list(DEPLOYMENTS, { namespace: "default" });
-  return items.length;
-}
-
-async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (!(await holds().catch(() => false))) {
-    if (performance.now() > deadline) throw new Error(`it never came that ${what}`);
-    await pause(LOOK_MS);
-  }
 }
 
 const variants: readonly Variant[] = ["drained", "dead"];

@@ -56,8 +56,6 @@ export interface Aggregated {
   clientCa(): string;
   /** Calls back after each change of `clientCa`. */
   onClientCa(changed: () => void): void;
-  /** Why no request for a member can come in; undefined: it can. */
-  problem(): string | undefined;
 }
 
 /** The common name of a replica to another one. */
@@ -138,7 +136,6 @@ export function createAggregated(
     onClientCa: (changed) => {
       front.informer.onChange(changed);
     },
-    problem: () => members.problem?.(),
   };
 }
 

@@ -129,7 +129,7 @@ describe("what is installed", () => {
       expect(object.metadata.labels?.["app.kubernetes.io/version"]).toBe("1.2.3_abc");
   });
 
-  it("gives no right to widen rights, and deletes only our own kinds, namespaces, and Leases of its own namespace", () => {
+  it("gives no right to widen rights, and deletes only our own kinds, namespaces, Services, and Leases of its own namespace", () => {
     const roles = objects.filter(({ resource }) => resource.kind.endsWith("Role"));
     const rules = roles.flatMap(
       ({ object }) =>
@@ -145,7 +145,9 @@ describe("what is installed", () => {
         expect(
           !verbs.includes("delete") ||
             apiGroups.every((group) => /karmada\.io$|lifeboat\.dev$/.test(group)) ||
-            resources.join() === (resource.kind === "Role" ? "leases" : "namespaces"),
+            (resource.kind === "Role" ? ["leases"] : ["namespaces", "services"]).includes(
+              resources.join(),
+            ),
         ).toBe(true);
   });
 

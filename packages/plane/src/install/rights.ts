@@ -2,8 +2,8 @@
  * What the manager may do on a kube-apiserver: no more than its controllers ask for.
  *
  * Templates may be of any kind, also of kinds that do not exist yet: so it reads every kind, patches their labels and
- * annotations, and writes their status. It deletes nothing but the control plane's own kinds, the execution namespaces, and Leases
- * in its own namespace, and has neither `escalate`, `bind` nor `impersonate`, so that no role can be widened through it.
+ * annotations, and writes their status. It deletes nothing but the control plane's own kinds, the execution namespaces, the
+ * Services of federated StatefulSets, and Leases in its own namespace, and has neither `escalate`, `bind` nor `impersonate`, so that no role can be widened through it.
  */
 import { controlPlaneKinds, type JsonObject } from "@lifeboat/api";
 import { apiServices, PROXY_API_SERVICE } from "../webhook/resources.ts";
@@ -25,6 +25,9 @@ export function managerClusterRules(webhooks: string): readonly PolicyRule[] {
     { apiGroups: ["*"], resources: ["*/status"], verbs: ["get", "update", "patch"] },
     { apiGroups: [""], resources: ["namespaces"], verbs: ["create", "delete"] },
     { apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] },
+    // The list of a federated StatefulSet's pods, and the Services of its pods.
+    { apiGroups: [""], resources: ["configmaps"], verbs: ["create", "update"] },
+    { apiGroups: [""], resources: ["services"], verbs: ["create", "update", "delete"] },
     {
       apiGroups: ["admissionregistration.k8s.io"],
       resources: ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
