@@ -197,7 +197,12 @@ describe("a call that is wrong", () => {
     ],
     ["join without a name", ["join"], 2, /missing required argument/],
     ["unjoin of nobody", ["unjoin", "nobody"], 1, /there is no cluster nobody/],
-    ["get with a bad format", ["get", "clusters", "-o", "xml"], 2, /one of table, wide, json/],
+    [
+      "get with a bad format",
+      ["get", "clusters", "-o", "xml"],
+      2,
+      /one of table, wide, name, json/,
+    ],
     ["get of nobody", ["get", "clusters", "nobody"], 1, /there is no cluster "nobody"/],
     [
       "get without a plane",
