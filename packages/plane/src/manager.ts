@@ -95,7 +95,7 @@ export interface PlaneManager {
 }
 
 export interface ServedMaterial extends CertifiedPair {
-  /** The authorities of those who may name users; PEM. */
+  /** The CA certificates of front proxies, which may name the user of a request; PEM. */
   readonly clientCa: string;
 }
 

@@ -47,7 +47,7 @@ export interface PeerAccess {
   readonly caBundle: string;
   /** What its certificate is for. */
   readonly serverName: string;
-  /** By what this replica proves itself to it; PEM. */
+  /** The client certificate that this replica presents to the other one; PEM. */
   readonly certificate: string;
   readonly key: string;
 }

@@ -1,4 +1,4 @@
-/** The aggregated group without a transport: who is believed, which right is asked for, and what lasts. */
+/** The aggregated group without a transport: which front proxy may name users, which right is checked, and when a stream ends. */
 import { instantOf, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
 import { silentLog } from "@lifeboat/kit";

@@ -2,7 +2,7 @@
  * The group `proxy.lifeboat.dev` as a kube-apiserver aggregates it: the way into members and nothing else. The kube-apiserver
  * has authenticated the user and passes the request on.
  *
- *   who passes it on → which user → parse → authorize (a question to the kube-apiserver) → the proxy
+ *   front proxy → user → parse → authorize (a question to the kube-apiserver) → the proxy
  *
  * 1. A request whose sender may not name users is refused with 401, before anything of it is read.
  * 2. Rights are asked for before the proxy is, and again while the answer lasts.

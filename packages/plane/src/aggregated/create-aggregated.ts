@@ -52,7 +52,7 @@ export interface AggregatedProxy {
 export interface Aggregated {
   readonly handle: Handle;
   readonly services: readonly Service[];
-  /** The authorities of those who may name users; PEM. */
+  /** The CA certificates of front proxies, which may name the user of a request; PEM. */
   clientCa(): string;
   /** Calls back after each change of `clientCa`. */
   onClientCa(changed: () => void): void;
@@ -139,7 +139,7 @@ export function createAggregated(
   };
 }
 
-/** By what this replica proves itself to others: made anew when the authority changes, and in the second half of its life. */
+/** The client certificate that this replica presents to other replicas. It is renewed when the CA changes, and at half of its life. */
 function replicaCredential(
   { clock, certificates }: AggregatedPorts,
   objects: WebhookObjects,
