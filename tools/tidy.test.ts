@@ -153,8 +153,15 @@ describe("sources", () => {
     expect(code.filter((file) => file !== self && mark.test(readText(file)))).toEqual([]);
   });
 
+  const text = files.filter((file) => !/package-lock\.json|\.pb$|go\.sum$/.test(file));
+
+  it("hold no marks of a merge", () => {
+    // The formatter turns the last one into quotes of quotes where it stands in Markdown.
+    const mark = /^(<{7}|>{7}|(> ){6}>) /m;
+    expect(text.filter((file) => file !== self && mark.test(readText(file)))).toEqual([]);
+  });
+
   it("name no path of somebody's machine", () => {
-    const text = files.filter((file) => !/package-lock\.json|\.pb$|go\.sum$/.test(file));
     const machine = /\/(root|work)\/|\/home\/[a-z]/;
     expect(text.filter((file) => file !== self && machine.test(readText(file)))).toEqual([]);
   });
