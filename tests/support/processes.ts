@@ -1,5 +1,6 @@
 /** Child processes of tests: started with a directory of their own, awaited by what they print, ended by pid. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
@@ -14,16 +15,27 @@ export function removeDirectory(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** A port of the loopback interface that was free a moment ago, for programs that cannot choose one themselves. */
+/** Below the ports that systems give to outgoing connections (from 32768), which take any of theirs at any moment. */
+const PORTS = [15_000, 32_000] as const;
+
+/**
+ * A port of the loopback interface that was free a moment ago, for programs that cannot choose one themselves. It is drawn, so
+ * that files which run at the same time do not get the same one.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port was given");
-  server.close();
-  await once(server, "close");
-  return address.port;
+  for (;;) {
+    const port = randomInt(...PORTS);
+    const server = createServer();
+    server.listen(port, "127.0.0.1");
+    const isFree = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }
 
 export interface RunningProcess {
