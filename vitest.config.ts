@@ -65,10 +65,9 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["tests/**/*.e2e.test.ts"],
-          // Limits for tests that hang, not for slow machines.
+          // Limits for tests that hang, not for slow machines. Files run side by side: real processes mostly wait.
           testTimeout: 600_000,
           hookTimeout: 600_000,
-          fileParallelism: false,
           retry: 0,
         },
       },
