@@ -1,24 +1,20 @@
 /**
- * One instance of the detector of a member, as it runs on a node there: the product's own, life after life, with a name server that works
- * or does not.
+ * One instance of the detector of a member, as it runs on a node there: the product's own, with a name server that works or does not.
  *
- * 1. It reaches the plane over a link of its own, as the user of the cluster's detector: RBAC and admission answer it.
+ * 1. It reaches the plane as the user of the cluster's detector.
  * 2. The API of the member is not needed: a member that is down is detected about all the same.
  * 3. `witness` knows every detection, as the name server would.
  */
 import { clusters, namespaces, orNothing, type Resource } from "@lifeboat/api";
-import type { User } from "@lifeboat/apiserver";
-import { assert, createSeededIds, type Random, type VirtualClock } from "@lifeboat/base";
+import { createSeededIds } from "@lifeboat/base";
 import { createUnlessThere } from "@lifeboat/controllers/context";
 import { createClusterDetector } from "@lifeboat/controllers/member-side";
 import { wellKnown } from "@lifeboat/core";
 import { detectorRoleObjects, DETECTORS_GROUP, detectorUser } from "@lifeboat/core/clusters/rights";
 import { executionNamespace } from "@lifeboat/core/propagation/rendering";
-import { type Client, type Log, NotSent, silentMetrics } from "@lifeboat/kit";
-import type { Link } from "./network/link.ts";
-import { SimClient, type WriteWatcher } from "./network/sim-client.ts";
+import { type Client, NotSent } from "@lifeboat/kit";
 import type { Witness } from "./oracles/witness.ts";
-import { Process } from "./process.ts";
+import { type BesidePorts, type Life, ProcessBeside } from "./process-beside.ts";
 
 const SECOND_MS = 1000;
 export const DETECTOR_PERIOD_MS = 5 * SECOND_MS;
@@ -30,41 +26,23 @@ const TIMES = Object.freeze({
   staleThresholdMs: 60 * SECOND_MS,
 });
 
-export interface DetectorProcessPorts {
+export interface DetectorProcessPorts extends BesidePorts {
   /** The member and the node: `m1/a`. */
   readonly name: string;
-  readonly clock: VirtualClock;
-  readonly random: Random;
-  readonly log: Log;
-  /** To the plane. */
-  readonly link: Link;
-  readonly plane: {
-    readonly clientOf: (user: User) => Client | undefined;
-    readonly standsStillFor: () => number;
-  };
-  readonly writes: WriteWatcher;
   readonly witness: Witness;
 }
 
-export class DetectorProcess {
-  readonly link: Link;
+export class DetectorProcess extends ProcessBeside<DetectorProcessPorts> {
   readonly cluster: string;
   readonly #host: string;
-  readonly #ports: DetectorProcessPorts;
   #resolves = true;
-  #life: Process | undefined;
-  #lives = 0;
 
   constructor(ports: DetectorProcessPorts) {
-    this.#ports = ports;
-    this.link = ports.link;
     const [cluster = "", host = ""] = ports.name.split("/");
+    const groups = [DETECTORS_GROUP, "system:authenticated"];
+    super(ports, `detector ${ports.name}`, { name: detectorUser(cluster), groups });
     this.cluster = cluster;
     this.#host = host;
-  }
-
-  get running(): boolean {
-    return this.#life !== undefined;
   }
 
   /** Whether names resolve on its node from now on. */
@@ -72,47 +50,30 @@ export class DetectorProcess {
     this.#resolves = isOn;
   }
 
-  /** Begins the next life. */
-  start(): void {
-    assert(this.#life === undefined, "a detector is started when it is dead");
-    const { name, clock, log, link, plane, writes, witness } = this.#ports;
-    this.#lives += 1;
-    const process = new Process(`detector ${name}#${this.#lives}`, clock);
-    this.#life = process;
+  protected run({ kit, client }: Life): void {
+    const { name, witness } = this.ports;
     witness.detectorBegins(name);
-    const random = this.#ports.random.fork(process.name);
-    const ids = createSeededIds(random.fork("ids"));
-    const ports = { clock: process.clock, random, log, metrics: silentMetrics, ids };
-    const user = {
-      name: detectorUser(this.cluster),
-      groups: [DETECTORS_GROUP, "system:authenticated"],
-    };
-    const target = (): Client | undefined => plane.clientOf(user);
-    const standsStill = plane.standsStillFor;
-    const detector = createClusterDetector(ports, {
-      ...TIMES,
-      cluster: this.cluster,
-      host: this.#host,
-      condition: wellKnown.NAME_RESOLUTION,
-      plane: new SimClient({ caller: process, link, target, writes, standsStill }),
-      probe: () => {
-        const resolves = this.#resolves;
-        witness.detected(name, resolves);
-        return Promise.resolve(resolves);
+    const ids = createSeededIds(kit.random.fork("ids"));
+    const detector = createClusterDetector(
+      { ...kit, ids },
+      {
+        ...TIMES,
+        cluster: this.cluster,
+        host: this.#host,
+        condition: wellKnown.NAME_RESOLUTION,
+        plane: client,
+        probe: () => {
+          const resolves = this.#resolves;
+          witness.detected(name, resolves);
+          return Promise.resolve(resolves);
+        },
       },
-    });
+    );
     void detector.run(new AbortController().signal);
   }
 
-  crash(): void {
-    this.#life?.die();
-    this.#life = undefined;
-    this.#ports.witness.detectorEnds(this.#ports.name);
-  }
-
-  /** Stands still for so long. */
-  pause(milliseconds: number): void {
-    this.#life?.pause(milliseconds);
+  protected override ended(): void {
+    this.ports.witness.detectorEnds(this.ports.name);
   }
 }
 

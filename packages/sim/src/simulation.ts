@@ -20,7 +20,6 @@ import {
   Refused,
   secrets,
 } from "@lifeboat/api";
-import type { User } from "@lifeboat/apiserver";
 import {
   assert,
   createRandom,
@@ -46,6 +45,7 @@ import { SimClient } from "./network/sim-client.ts";
 import { Witness } from "./oracles/witness.ts";
 import { NameServerProcess } from "./name-server-process.ts";
 import { PlaneProcess } from "./plane-process.ts";
+import type { BesidePorts, ProcessBeside } from "./process-beside.ts";
 import { Process } from "./process.ts";
 import { WriteCounter } from "./write-counter.ts";
 
@@ -74,6 +74,9 @@ export interface SimulationOptions {
   /** What the disks hold at first; absent: a plane and members that have just been installed. */
   readonly images?: Images;
 }
+
+/** What may die and begin another life. */
+type Mortal = Pick<PlaneProcess, "running" | "crash" | "start">;
 
 /** How long a user waits before trying again what did not work. */
 const RETRY_MS = 1000;
@@ -114,11 +117,6 @@ export class Simulation {
   readonly #person: Process;
   /** Between people and the plane; broken by its death alone. */
   readonly #userLink: Link;
-  /** How processes beside the plane reach it. */
-  readonly #planeForOthers = {
-    clientOf: (user: User): Client | undefined => this.plane.clientOf(user),
-    standsStillFor: (): number => this.plane.standsStillFor,
-  };
   /** What people still have to do, one thing after the other. */
   #orders: Promise<void> = Promise.resolve();
   #openOrders = 0;
@@ -130,7 +128,7 @@ export class Simulation {
     this.#log = ports.log ?? silentLog;
     this.clock = new VirtualClock(images.takenAt, ports.drain);
     this.random = createRandom(options.seed);
-    this.ledger = new Ledger(() => this.clock.monotonic());
+    this.ledger = new Ledger(() => this.clock.monotonic(), images.takenAt);
     this.#person = new Process("user", this.clock);
     this.#userLink = new Link("user", this.random.fork("user link"));
     this.planeLink = new Link("plane", this.random.fork("plane link"));
@@ -215,15 +213,9 @@ export class Simulation {
   #addAgent(member: MemberCluster): void {
     const { name } = member;
     const { controllers } = this.plane;
-    const random = this.random.fork(`agent ${name}`);
     const agent = new AgentProcess({
-      clock: this.clock,
-      random,
-      log: this.#log,
+      ...this.#besidePorts(`agent ${name}`),
       member,
-      link: new Link("plane", random.fork("link")),
-      plane: this.#planeForOthers,
-      writes: this.writes.beside,
       heard: (caller, path, ok) => this.witness.heard(name, caller, path, ok),
       thresholds: {
         failureThresholdMs: controllers.clusterFailureThresholdMs,
@@ -234,58 +226,52 @@ export class Simulation {
   }
 
   #addBalancer(name: string): void {
-    const random = this.random.fork(`balancer ${name}`);
+    const { witness } = this;
     const balancer = new BalancerProcess({
+      ...this.#besidePorts(`balancer ${name}`),
       name,
-      clock: this.clock,
-      random,
-      log: this.#log,
-      link: new Link("plane", random.fork("link")),
-      plane: this.#planeForOthers,
-      writes: this.writes.beside,
-      witness: this.witness,
+      witness,
     });
     this.balancers.set(name, balancer);
     balancer.start();
   }
 
   #addDetector(name: string): void {
-    const random = this.random.fork(`detector ${name}`);
-    const detector = new DetectorProcess({
-      name,
-      clock: this.clock,
-      random,
-      log: this.#log,
-      link: new Link("plane", random.fork("link")),
-      plane: this.#planeForOthers,
-      writes: this.writes.beside,
-      witness: this.witness,
-    });
+    const ports = this.#besidePorts(`detector ${name}`);
+    const detector = new DetectorProcess({ ...ports, name, witness: this.witness });
     this.detectors.set(name, detector);
     this.user(async (plane) => {
       await registerDetectorOf(plane, detector.cluster);
       // Nodes start when they start: their periods are not in step.
-      await sleep(this.clock, random.below(DETECTOR_PERIOD_MS));
+      await sleep(this.clock, ports.random.below(DETECTOR_PERIOD_MS));
       if (!detector.running) detector.start();
     });
   }
 
   #addNameServer(): void {
-    const random = this.random.fork("name server");
-    this.nameServer = new NameServerProcess({
+    const { witness } = this;
+    this.nameServer = new NameServerProcess({ ...this.#besidePorts("name server"), witness });
+    this.nameServer.start();
+  }
+
+  /** What a process beside the plane is given: chance and a link of its own. */
+  #besidePorts(name: string): BesidePorts {
+    const random = this.random.fork(name);
+    return {
       clock: this.clock,
       random,
       log: this.#log,
       link: new Link("plane", random.fork("link")),
-      plane: this.#planeForOthers,
+      plane: {
+        clientOf: (user) => this.plane.clientOf(user),
+        standsStillFor: () => this.plane.standsStillFor,
+      },
       writes: this.writes.beside,
-      witness: this.witness,
-    });
-    this.nameServer.start();
+    };
   }
 
   /** All that runs beside the plane and reaches it over a link of its own. */
-  beside(): readonly (AgentProcess | BalancerProcess | DetectorProcess | NameServerProcess)[] {
+  beside(): readonly ProcessBeside[] {
     const { agents, balancers, detectors, nameServer } = this;
     const servers = nameServer === undefined ? [] : [nameServer];
     return [...agents.values(), ...balancers.values(), ...detectors.values(), ...servers];
@@ -340,13 +326,10 @@ export class Simulation {
 
   /** The plane dies now and comes back after a while; `whileDown` happens in between. */
   crashPlane(downForMs: number, whileDown?: () => void): void {
-    if (!this.plane.running) return;
-    this.plane.crash();
-    whileDown?.();
-    this.#userLink.reset("the plane died");
-    for (const { link } of this.beside()) link.reset("the plane died");
-    this.clock.after(downForMs, () => {
-      if (!this.plane.running) this.plane.start();
+    this.crash(this.plane, downForMs, () => {
+      whileDown?.();
+      this.#userLink.reset("the plane died");
+      for (const { link } of this.beside()) link.reset("the plane died");
     });
   }
 
@@ -356,44 +339,13 @@ export class Simulation {
     this.crashPlane(RETRY_MS);
   }
 
-  /** A member dies now and comes back after a while; `whileDown` happens in between. */
-  crashMember(name: string, downForMs: number, whileDown?: () => void): void {
-    const member = this.member(name);
-    if (!member.running) return;
-    member.crash();
+  /** A member, or a process beside the plane, dies now and comes back after a while; `whileDown` happens in between. */
+  crash(process: Mortal | undefined, downForMs: number, whileDown?: () => void): void {
+    if (process?.running !== true) return;
+    process.crash();
     whileDown?.();
     this.clock.after(downForMs, () => {
-      if (!member.running) member.start();
-    });
-  }
-
-  /** The agent of a member dies now and comes back after a while. */
-  crashAgent(name: string, downForMs: number): void {
-    const agent = this.agents.get(name);
-    if (agent?.running !== true) return;
-    agent.crash();
-    this.clock.after(downForMs, () => {
-      if (!agent.running) agent.start();
-    });
-  }
-
-  /** A load balancer dies now and comes back after a while. */
-  crashBalancer(name: string, downForMs: number): void {
-    const balancer = this.balancers.get(name);
-    if (balancer?.running !== true) return;
-    balancer.crash();
-    this.clock.after(downForMs, () => {
-      if (!balancer.running) balancer.start();
-    });
-  }
-
-  /** An instance of a detector dies now and comes back after a while. */
-  crashDetector(name: string, downForMs: number): void {
-    const detector = this.detectors.get(name);
-    if (detector?.running !== true) return;
-    detector.crash();
-    this.clock.after(downForMs, () => {
-      if (!detector.running) detector.start();
+      if (!process.running) process.start();
     });
   }
 

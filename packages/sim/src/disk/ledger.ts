@@ -35,19 +35,27 @@ export interface Held {
 
 export class Ledger {
   readonly #now: () => number;
+  readonly #beganAt: number;
   readonly #state = new Map<string, Holdings>();
   readonly #revisions = new Map<string, Set<number>>();
   readonly #listeners: ((change: Committed) => void)[] = [];
   readonly rows: Committed[] = [];
   #hash = 0x811c9dc5;
 
-  constructor(now: () => number) {
+  /** `beganAt`: the true time when the simulation began. */
+  constructor(now: () => number, beganAt = 0) {
     this.#now = now;
+    this.#beganAt = beganAt;
   }
 
   /** Milliseconds since the simulation began. */
   get now(): number {
     return this.#now();
+  }
+
+  /** The true time, as a right clock shows it, so many milliseconds after the simulation began. */
+  timeAt(at: number): number {
+    return this.#beganAt + at;
   }
 
   get hash(): string {

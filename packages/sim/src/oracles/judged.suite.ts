@@ -6,11 +6,14 @@ import { alwaysOracles } from "./oracles.ts";
 import { Truth } from "./truth.ts";
 import { Witness } from "./witness.ts";
 
+/** When the histories begin. */
+const BEGAN_AT = Date.UTC(2026, 0, 1);
+
 /** A ledger, and what the oracles said about what was written into it. */
 export function judged(circumstances: Circumstances = PLAIN) {
   let now = 0;
   let revision = 0;
-  const ledger = new Ledger(() => now);
+  const ledger = new Ledger(() => now, BEGAN_AT);
   const truth = new Truth(ledger, circumstances, new Witness(() => now));
   const jury = new Jury(truth, alwaysOracles);
   const said: string[] = [];

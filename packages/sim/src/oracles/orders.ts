@@ -1,50 +1,16 @@
-/** Oracles of what people order about evacuations: approvals, pauses of clusters and namespaces, a rate of 0; and of priority. */
-import type { Evacuation, EvacuationBudget, KubeObject } from "@lifeboat/api";
+/** Oracles of what people order about evacuations: approvals, pauses of clusters and namespaces, a rate for a time; and of priority. */
+import type { Evacuation, KubeObject } from "@lifeboat/api";
 import { parseTime } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
-import { parseObject } from "../disk/ledger.ts";
 import { type Decision, isPassive, noTarget, onDecisions } from "./decisions.ts";
 import { isDrain } from "./fleet.ts";
 import type { AlwaysOracle } from "./oracle.ts";
-import { BUDGETS, EVACUATIONS } from "./pauses.ts";
+import { isOrdered, lastSetRate, ordersOf, type SetRate } from "./ordered.ts";
+import { EVACUATIONS } from "./pauses.ts";
 import { hasFailed, isOfPerson } from "./reading.ts";
-import type { Truth } from "./truth.ts";
 import { RETRY_MS } from "./queue.ts";
 
-/** What was ordered for the fleet, and since when. */
-interface Ordered {
-  readonly at: number;
-  readonly spec: EvacuationBudget["spec"];
-}
-
-const histories = new WeakMap<Truth, Ordered[]>();
-
-/** All that people ordered for the fleet, oldest first. */
-function ordersOf(truth: Truth): readonly Ordered[] {
-  const known = histories.get(truth);
-  if (known !== undefined) return known;
-  const all: Ordered[] = truth.ledger.objects("plane", BUDGETS).map(({ object }) => ({
-    at: Number.NEGATIVE_INFINITY,
-    spec: (object as KubeObject as EvacuationBudget).spec,
-  }));
-  histories.set(truth, all);
-  truth.ledger.onChange(({ server, table, row, at }) => {
-    if (server !== "plane" || table !== BUDGETS || row.type === "DELETED") return;
-    all.push({ at, spec: (parseObject(row.bytes) as KubeObject as EvacuationBudget).spec });
-  });
-  return all;
-}
-
-/** Whether it was so ordered at every moment that the plane may still have known at the decision. */
-function isOrdered(
-  truth: Truth,
-  { at }: Decision,
-  holds: (spec: EvacuationBudget["spec"]) => boolean,
-): boolean {
-  const orders = ordersOf(truth);
-  const from = orders.findLastIndex((one) => one.at <= at - truth.lagMs);
-  return from >= 0 && orders.slice(from).every(({ spec }) => holds(spec));
-}
+const SECOND_MS = 1000;
 
 export const alwaysOracles: readonly AlwaysOracle[] = [
   onDecisions(
@@ -65,7 +31,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
           (one.namespace === undefined || one.namespace === namespace) &&
           (one.uid === undefined || one.uid === uid) &&
           (one.expiresAt === undefined ||
-            (parseTime(one.expiresAt) ?? 0) > decision.at - truth.lagMs),
+            (parseTime(one.expiresAt) ?? 0) > truth.ledger.timeAt(decision.at - truth.lagMs)),
       );
       return isCovered ? undefined : "no approval covers it";
     },
@@ -80,7 +46,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
         const { namespace = "" } = binding.metadata;
         const isPaused = isOrdered(
           truth,
-          decision,
+          decision.at,
           ({ pausedClusters = [], pausedNamespaces = [] }) =>
             pausedClusters.includes(cluster) || pausedNamespaces.includes(namespace),
         );
@@ -89,21 +55,26 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     },
   ),
   onDecisions(
-    "a-rate-of-0-that-a-person-set-holds",
-    "D6: while a person has set the rate to 0, nobody is evicted",
+    "a-rate-that-a-person-set-holds",
+    "D6: from its order until its time a rate that a person set holds: at most one eviction more than it allows, none where it is 0",
     (truth) => {
       ordersOf(truth);
-      return (decision) => {
-        const isStopped = isOrdered(truth, decision, ({ rateOverride }) => {
-          if (rateOverride === undefined || rateOverride.perSecond > 0) return false;
-          const setAt = parseTime(rateOverride.setAt) ?? 0;
-          const lasts = (parseTime(rateOverride.until) ?? 0) - setAt;
-          const since = ordersOf(truth).find(
-            ({ spec }) => spec.rateOverride?.setAt === rateOverride.setAt,
-          );
-          return (since?.at ?? Infinity) + lasts > decision.at + truth.lagMs;
-        });
-        return isStopped ? "a person set the rate to 0" : undefined;
+      let under: SetRate | undefined;
+      let count = 0;
+      return ({ at, binding }) => {
+        const { lagMs } = truth;
+        const set = lastSetRate(truth);
+        if (set?.id !== under?.id) [under, count] = [set, 0];
+        if (set === undefined || at <= set.from + lagMs || at >= set.until - lagMs)
+          return undefined;
+        const { perSecond, from } = set;
+        const slackMs = truth.clockSlackMs(from);
+        // What has no replicas has a lane of its own.
+        if (slackMs === Infinity || (perSecond > 0 && isPassive(binding))) return undefined;
+        count += 1;
+        const atOnce = perSecond > 0 ? Math.max(1, Math.floor(perSecond)) : 0;
+        const most = atOnce + (perSecond * (at - from + slackMs)) / SECOND_MS;
+        return count <= most ? undefined : `a person set the rate to ${perSecond}`;
       };
     },
   ),

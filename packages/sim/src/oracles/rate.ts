@@ -1,8 +1,8 @@
 /**
  * Oracles of group C: the rate of evictions (D6).
  *
- * The rate that counts is that of the true fleet at the decision; news may take a while, so the fastest of the last moments
- * (`lagMs`) counts. At more than one per second a reservation is for as many as a second allows, at most 100 (D6). Time is
+ * The rate that counts is that of the true fleet at the decision, or one that a person set, from its order until its time; news may
+ * take a while, so the fastest of the last moments (`lagMs`) counts. At more than one per second a reservation is for as many as a second allows, at most 100 (D6). Time is
  * true time: how the plane's clock goes makes no difference.
  */
 import type { EvacuationBudget, KubeObject } from "@lifeboat/api";
@@ -10,6 +10,7 @@ import { parseObject } from "../disk/ledger.ts";
 import { type Decision, Eligibility, isPassive, onDecisions } from "./decisions.ts";
 import type { Counts, KnownFleet } from "./fleet.ts";
 import type { AlwaysOracle } from "./oracle.ts";
+import { ordersOf, setRatesSince } from "./ordered.ts";
 import { BUDGETS } from "./pauses.ts";
 import type { Truth } from "./truth.ts";
 
@@ -48,6 +49,7 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
     tables: [BUDGETS],
     start: (truth) => {
       const { fleet } = Eligibility.of(truth);
+      ordersOf(truth);
       return ({ at, row, previous }) => {
         if (row.type === "DELETED") return [];
         const { status } = parseObject(row.bytes) as KubeObject as EvacuationBudget;
@@ -60,7 +62,9 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
             (counts) =>
               counts.failed === failedClusters &&
               counts.counted === countedClusters &&
-              fleetRate(counts, truth) === ratePerSecond,
+              [fleetRate(counts, truth), ...setRatesSince(truth, at - truth.lagMs)].includes(
+                ratePerSecond,
+              ),
           );
         return isTrue
           ? []
@@ -168,8 +172,9 @@ export function slowestTokenMs(truth: Truth, fleet: KnownFleet, since: number): 
 
 /** Per second, for the lane of the binding; of the last moments the fastest. */
 function rateOf({ at, binding }: Decision, truth: Truth, { fleet }: Eligibility): number {
-  const rates = fleet.countsSince(at - truth.lagMs).map((counts) => fleetRate(counts, truth));
-  const rate = Math.max(...rates);
+  const since = at - truth.lagMs;
+  const rates = fleet.countsSince(since).map((counts) => fleetRate(counts, truth));
+  const rate = Math.max(...rates, ...setRatesSince(truth, since));
   if (!isPassive(binding) || rate === 0) return rate;
   const { resourceEvictionRate } = truth.witness.controllers;
   return PASSIVE_PER_SECOND * Math.min(1, rate / resourceEvictionRate);

@@ -30,6 +30,8 @@ export interface EveryWriteOptions {
   readonly first?: number;
   /** Answers are lost only at every so many-th write; at all when absent. */
   readonly lostAnswerStep?: number;
+  /** Only in these ways; in all when absent. */
+  readonly by?: readonly Disturbance[];
 }
 
 /** A disturbed world must rest for so long; the undisturbed one for ten minutes. */
@@ -82,10 +84,10 @@ function momentOf(random: Random): "before" | "after" {
 
 function disturbancesAt(
   write: number,
-  { lostAnswerStep = 1 }: EveryWriteOptions,
+  { lostAnswerStep = 1, by = disturbances }: EveryWriteOptions,
   sequels: ReadonlySet<number>,
 ): readonly Disturbance[] {
-  return disturbances.filter((disturbance) => {
+  return by.filter((disturbance) => {
     if (disturbance === "lost answer") return write % lostAnswerStep === 0;
     return disturbance === "crash after" || !sequels.has(write);
   });

@@ -20,7 +20,7 @@ const RETRY_MS = 1000;
 
 /** Arranges a fault; its times count from now. `begins` is called when it begins. */
 export function arrangeFault(simulation: Simulation, fault: Fault, begins: () => void): void {
-  const { clock, writes, plane, planeDisk } = simulation;
+  const { clock, writes, plane, planeDisk, agents, balancers, detectors } = simulation;
   if ("at" in fault) clock.after(fault.at * 1000, begins);
   if ("from" in fault) clock.after(fault.from * 1000, begins);
   const at = (seconds: number, act: () => void): void => void clock.after(seconds * 1000, act);
@@ -74,7 +74,9 @@ export function arrangeFault(simulation: Simulation, fault: Fault, begins: () =>
     case "member-gone":
       return at(fault.at, () => simulation.wayTo(fault.member).set({ down: true }));
     case "member-crash":
-      return at(fault.at, () => simulation.crashMember(fault.member, fault.downFor * 1000));
+      return at(fault.at, () =>
+        simulation.crash(simulation.member(fault.member), fault.downFor * 1000),
+      );
     case "member-restored":
       return arrangeRestore(simulation, fault);
     case "foreign-object":
@@ -101,24 +103,26 @@ export function arrangeFault(simulation: Simulation, fault: Fault, begins: () =>
     case "member-clock":
       return at(fault.at, () => simulation.member(fault.member).stepClock(fault.stepMs));
     case "agent-crash":
-      return at(fault.at, () => simulation.crashAgent(fault.member, fault.downFor * 1000));
+      return at(fault.at, () => simulation.crash(agents.get(fault.member), fault.downFor * 1000));
     case "balancer-crash":
-      return at(fault.at, () => simulation.crashBalancer(fault.balancer, fault.downFor * 1000));
+      return at(fault.at, () =>
+        simulation.crash(balancers.get(fault.balancer), fault.downFor * 1000),
+      );
     case "names-fail": {
-      const detector = simulation.detectors.get(fault.detector);
+      const detector = detectors.get(fault.detector);
       at(fault.from, () => detector?.resolve(false));
       return at(fault.until, () => detector?.resolve(true));
     }
     case "detector-crash":
-      return at(fault.at, () => simulation.crashDetector(fault.detector, fault.downFor * 1000));
-    case "detector-pause":
       return at(fault.at, () =>
-        simulation.detectors.get(fault.detector)?.pause(fault.lasts * 1000),
+        simulation.crash(detectors.get(fault.detector), fault.downFor * 1000),
       );
+    case "detector-pause":
+      return at(fault.at, () => detectors.get(fault.detector)?.pause(fault.lasts * 1000));
     case "agent-pause":
-      return at(fault.at, () => simulation.agents.get(fault.member)?.pause(fault.lasts * 1000));
+      return at(fault.at, () => agents.get(fault.member)?.pause(fault.lasts * 1000));
     case "agent-clock":
-      return at(fault.at, () => simulation.agents.get(fault.member)?.stepClock(fault.stepMs));
+      return at(fault.at, () => agents.get(fault.member)?.stepClock(fault.stepMs));
     case "agent-forges":
       return arrangeForgery(simulation, fault);
     case "disk-full":
@@ -197,7 +201,7 @@ function arrangeRestore(simulation: Simulation, fault: Is<"member-restored">): v
   clock.after(fault.backupAt * 1000, () => {
     const backup = disk.image();
     clock.after((fault.at - fault.backupAt) * 1000, () =>
-      simulation.crashMember(fault.member, fault.downFor * 1000, () =>
+      simulation.crash(simulation.member(fault.member), fault.downFor * 1000, () =>
         disk.replace(restored(backup, disk.image())),
       ),
     );

@@ -141,13 +141,14 @@ export const failoverStories: readonly Scenario[] = [
     { at: 0, do: "policy", name: "stays", selects: [{ kind: "ConfigMap", name: "stays" }] },
     { at: 20, do: "taint", member: "m1", effect: "PreferNoExecute", on: true },
   ]),
-  // What people order: the workloads wait for an approval and for the end of a rate of 0, leave, and return by themselves after the outage.
-  story("ordered", { approval: true, failback: "30s;max=2" }, [
+  // What people order: the workloads wait for an approval, leave at the rate that a person set, and return by themselves.
+  story("ordered", { approval: true, failback: "30s" }, [
     tainted(20),
-    { at: 50, do: "set-rate", perSecond: 0, lasts: 40 },
+    { at: 50, do: "set-rate", perSecond: 0.05, lasts: 60 },
     { at: 60, do: "approve", member: "m1" },
     tainted(120, false),
   ]),
+  returnsOneByOne(),
   story("by-priority", { priority: 2 }, [...placed("last", "m2", { priority: 1 }), tainted(20)]),
   story(
     "application-failover",
@@ -156,6 +157,30 @@ export const failoverStories: readonly Scenario[] = [
     { faults: [{ fault: "pods", member: "m1", from: 20, until: 90, kind: "crash" }] },
   ),
 ];
+
+/** Two workloads of one policy return by themselves, one after the other, once the window of the policy has opened. */
+function returnsOneByOne(): Scenario {
+  const names = ["shop", "web"] as const;
+  const selects = names.map((name) => ({ kind: "Deployment", name }) as const);
+  const failback = "10s;max=1;window=00:03-00:30";
+  const policy: PolicyStep = { do: "policy", name: "all", selects, oneCopy: true, failback };
+  return {
+    name: "returns-one-by-one",
+    seed: 1,
+    members: MEMBERS,
+    failover: true,
+    faults: [],
+    steps: [
+      ...selects.map((one) => ({ at: 0, do: "workload", ...one, replicas: 2 }) as const),
+      { at: 0, ...policy, clusters: ["m1"] },
+      { at: 10, ...policy, clusters: ["m1", "m2"] },
+      tainted(20),
+      tainted(50, false),
+      // The window has opened by then.
+      { at: 140, do: "workload", kind: "ConfigMap", name: "later" },
+    ],
+  };
+}
 
 /** Twenty workloads leave a cluster. */
 export const failoverOf20: Scenario = {
