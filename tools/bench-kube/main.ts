@@ -142,7 +142,8 @@ const WRITE_VERBS: ReadonlySet<string> = new Set([
 async function requestsOf(plane: Client): Promise<Writes> {
   const answer = await plane.read("/metrics");
   const text = typeof answer === "string" ? answer : "";
-  const lines = /^(apiserver_request_total|apiserver_admission_webhook_request_total)\{([^}]*)\} (\d+)$/gm;
+  const lines =
+    /^(apiserver_request_total|apiserver_admission_webhook_request_total)\{([^}]*)\} (\d+)$/gm;
   const counts = new Map<string, number>();
   for (const [, family = "", labels = "", counted] of text.matchAll(lines)) {
     const label = (name: string): string =>
