@@ -15,7 +15,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import type { Client } from "@lifeboat/kit";
+import { type Client, LEADER_ELECTION_TIMES } from "@lifeboat/kit";
 import { connectByKubeconfig } from "@lifeboat/kit/adapters";
 import { startRealCluster } from "../../tests/kube/real-fleet.ts";
 import {
@@ -72,6 +72,13 @@ const count = Number(values.deployments);
 const replicaCount = Number(values.replicas);
 const nodes = Math.ceil((count * 1.2) / PODS_PER_NODE);
 const QUIET_MS = 2000;
+/** The defaults, which tests shorten. */
+const AS_OPERATORS_RUN_IT = [
+  "--cluster-status-update-frequency=10s",
+  `--leader-elect-lease-duration=${LEADER_ELECTION_TIMES.leaseDurationMs}ms`,
+  `--leader-elect-renew-deadline=${LEADER_ELECTION_TIMES.renewDeadlineMs}ms`,
+  `--leader-elect-retry-period=${LEADER_ELECTION_TIMES.retryPeriodMs}ms`,
+];
 
 interface Fleet {
   readonly server: RealApiServer;
@@ -95,7 +102,11 @@ async function startFleet(started: Started, members: string): Promise<Fleet> {
   await install(server, balancer.port);
   const replicas: number[] = [];
   for (const [i, port] of ports.entries()) {
-    const flags = ["--feature-gates=Failover=true", "--resource-eviction-rate=100000"];
+    const flags = [
+      "--feature-gates=Failover=true",
+      "--resource-eviction-rate=100000",
+      ...AS_OPERATORS_RUN_IT,
+    ];
     const kubeconfig = await managerKubeconfig(server, `replica${i}`);
     const under = values.profile === undefined ? [] : profiler(values.profile);
     const manager = started.keep(await startManager(kubeconfig, port, flags, under));
