@@ -1,5 +1,10 @@
 /** `lifeboat install`, `manager` and `uninstall` as an operator uses them, on a real kube-apiserver. */
-import { clusterTaintPolicies, type JsonObject } from "@lifeboat/api";
+import {
+  clusterTaintPolicies,
+  type JsonObject,
+  type Work,
+  works as workResource,
+} from "@lifeboat/api";
 import { connectByKubeconfig, type HttpClient } from "@lifeboat/kit/adapters";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
@@ -87,6 +92,7 @@ it("a manager serves admission with the account that was installed, and stops in
   });
   expect(refused.code).toBe(422);
   expect(JSON.stringify(refused.body)).toContain("check-orders.lifeboat.dev");
+  await judgeRecords();
   const maps = "/api/v1/namespaces/default/configmaps";
   const label = "resourcetemplate.karmada.io/deletion-protected";
   await server.call("POST", maps, configMap({ [label]: "Always" }));
@@ -102,6 +108,40 @@ it("a manager serves admission with the account that was installed, and stops in
   expect(manager.output()).not.toMatch(/forbidden/i);
   expect((await lifeboat("status")).output).toMatch(/^Leader {4}none/m);
 });
+
+/** The webhook fills in and checks what others write of the records, is not asked about the manager, and owners go with its update. */
+async function judgeRecords(): Promise<void> {
+  const id = "work.karmada.io/permanent-id";
+  const works = "/apis/work.karmada.io/v1alpha1/namespaces/default/works";
+  const made = await server.call("POST", works, {
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: { name: "w" },
+    spec: {},
+  });
+  expect(made.body).toMatchObject({
+    metadata: { labels: { [id]: expect.stringMatching(/^[0-9a-f-]{36}$/) as string } },
+  });
+  const { metadata, ...rest } = made.body as { readonly metadata: JsonObject };
+  const changed = { ...rest, metadata: { ...metadata, labels: { [id]: "other" } } };
+  const refused = await server.call("PUT", `${works}/w`, changed);
+  expect(refused.code).toBe(422);
+  expect(JSON.stringify(refused.body)).toContain("check-records.lifeboat.dev");
+  const account = await connectByKubeconfig({ paths: [await managerKubeconfig(server, "writer")] });
+  try {
+    const owned = metadata["managedFields"];
+    expect(owned).toHaveLength(1);
+    const body = { ...changed.metadata, managedFields: [{}] };
+    const work = { ...changed, metadata: body } as unknown as Work;
+    await account.update(workResource, work);
+  } finally {
+    account.close();
+  }
+  const { body } = await server.call("GET", `${works}/w`);
+  expect(body).toMatchObject({ metadata: { labels: { [id]: "other" } } });
+  expect((body as { readonly metadata: JsonObject }).metadata).not.toHaveProperty("managedFields");
+  expect((await server.call("DELETE", `${works}/w`)).code).toBe(200);
+}
 
 it("uninstalls all but what stays, and installs again", async () => {
   expect((await lifeboat("uninstall")).output).toContain("add --yes");

@@ -8,12 +8,14 @@
  * server and of etcd (with real members etcd is also theirs). Writes are what the API server counted, Leases and Events apart.
  * CPU time and counts can be trusted on a busy machine, wall time cannot.
  *
+ * Below the table: what the API server was asked for, reads and reviews by its webhooks included, per workload.
+ *
  * Options, or the environment: `--deployments N` (LIFEBOAT_BENCH_DEPLOYMENTS, 500), `--replicas N` (LIFEBOAT_BENCH_REPLICAS, 3),
- * `--members real|simulated|real,simulated` (LIFEBOAT_BENCH_MEMBERS, real). It needs the binaries that KUBEBUILDER_ASSETS leads to.
+ * `--members real|simulated|real,simulated` (LIFEBOAT_BENCH_MEMBERS, real), `--profile DIR`: CPU profiles of the replicas. It needs the binaries that KUBEBUILDER_ASSETS leads to.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import type { Client } from "@lifeboat/kit";
+import { type Client, LEADER_ELECTION_TIMES } from "@lifeboat/kit";
 import { connectByKubeconfig } from "@lifeboat/kit/adapters";
 import { startRealCluster } from "../../tests/kube/real-fleet.ts";
 import {
@@ -51,6 +53,7 @@ import {
   ownWrites,
   print,
   printRows,
+  profiler,
   sorted,
   total,
   type Writes,
@@ -62,12 +65,20 @@ const { values } = parseArgs({
     deployments: { type: "string", default: env["LIFEBOAT_BENCH_DEPLOYMENTS"] ?? "500" },
     replicas: { type: "string", default: env["LIFEBOAT_BENCH_REPLICAS"] ?? "3" },
     members: { type: "string", default: env["LIFEBOAT_BENCH_MEMBERS"] ?? "real" },
+    profile: { type: "string" },
   },
 });
 const count = Number(values.deployments);
 const replicaCount = Number(values.replicas);
 const nodes = Math.ceil((count * 1.2) / PODS_PER_NODE);
 const QUIET_MS = 2000;
+/** The defaults, which tests shorten. */
+const AS_OPERATORS_RUN_IT = [
+  "--cluster-status-update-frequency=10s",
+  `--leader-elect-lease-duration=${LEADER_ELECTION_TIMES.leaseDurationMs}ms`,
+  `--leader-elect-renew-deadline=${LEADER_ELECTION_TIMES.renewDeadlineMs}ms`,
+  `--leader-elect-retry-period=${LEADER_ELECTION_TIMES.retryPeriodMs}ms`,
+];
 
 interface Fleet {
   readonly server: RealApiServer;
@@ -79,7 +90,7 @@ interface Fleet {
 interface Measured {
   readonly members: string;
   readonly cells: readonly string[];
-  readonly writes: Writes;
+  readonly requests: Writes;
 }
 
 async function startFleet(started: Started, members: string): Promise<Fleet> {
@@ -91,9 +102,14 @@ async function startFleet(started: Started, members: string): Promise<Fleet> {
   await install(server, balancer.port);
   const replicas: number[] = [];
   for (const [i, port] of ports.entries()) {
-    const flags = ["--feature-gates=Failover=true", "--resource-eviction-rate=100000"];
+    const flags = [
+      "--feature-gates=Failover=true",
+      "--resource-eviction-rate=100000",
+      ...AS_OPERATORS_RUN_IT,
+    ];
     const kubeconfig = await managerKubeconfig(server, `replica${i}`);
-    const manager = started.keep(await startManager(kubeconfig, port, flags));
+    const under = values.profile === undefined ? [] : profiler(values.profile);
+    const manager = started.keep(await startManager(kubeconfig, port, flags, under));
     replicas.push(manager.pid);
   }
   const source = members === "real" ? await join(started, server) : simulate(started, server);
@@ -124,31 +140,51 @@ function simulate(started: Started, { kubeconfig }: RealApiServer): string {
   return `${directory}/${SOURCE}.kubeconfig`;
 }
 
-/** Writes that the API server has carried out, by `resource verb`. */
-async function writesOf(plane: Client): Promise<Writes> {
+const WRITE_VERBS: ReadonlySet<string> = new Set([
+  "POST",
+  "PUT",
+  "PATCH",
+  "APPLY",
+  "DELETE",
+  "DELETECOLLECTION",
+]);
+
+/** What the API server has answered so far, by `resource verb`, and how often it has asked webhooks, by `review webhook`. */
+async function requestsOf(plane: Client): Promise<Writes> {
   const answer = await plane.read("/metrics");
   const text = typeof answer === "string" ? answer : "";
-  const lines = /^apiserver_request_total\{([^}]*)\} (\d+)$/gm;
+  const lines =
+    /^(apiserver_request_total|apiserver_admission_webhook_request_total)\{([^}]*)\} (\d+)$/gm;
   const counts = new Map<string, number>();
-  for (const [, labels = "", counted] of text.matchAll(lines)) {
+  for (const [, family = "", labels = "", counted] of text.matchAll(lines)) {
     const label = (name: string): string =>
       new RegExp(`\\b${name}="([^"]*)"`).exec(labels)?.[1] ?? "";
-    const verb = label("verb");
-    const isWrite = ["POST", "PUT", "PATCH", "APPLY", "DELETE", "DELETECOLLECTION"].includes(verb);
     const resource = [label("resource"), label("subresource")]
       .filter((part) => part !== "")
       .join("/");
-    const isReview = label("group").startsWith("auth");
-    if (!isWrite || isReview || resource === "leases" || !label("code").startsWith("2")) continue;
-    const name = `${resource} ${verb}`;
+    const refused = label("code").startsWith("2") ? "" : ` ${label("code")}`;
+    const name =
+      family === "apiserver_request_total"
+        ? `${resource} ${label("verb")}${refused}`
+        : `review ${label("name")}`;
     counts.set(name, (counts.get(name) ?? 0) + Number(counted));
   }
   return counts;
 }
 
+/** Those of them that have written: Leases and reviews of rights apart. */
+function writesIn(requests: Writes): Writes {
+  const written = [...requests].filter(([name]) => {
+    const [resource = "", verb = "", refused] = name.split(" ");
+    const isReview = resource.endsWith("accessreviews") || resource === "tokenreviews";
+    return WRITE_VERBS.has(verb) && refused === undefined && !isReview && resource !== "leases";
+  });
+  return new Map(written);
+}
+
 async function untilQuiet(plane: Client): Promise<void> {
   for (let last = -1; ;) {
-    const now = total(await writesOf(plane));
+    const now = total(writesIn(await requestsOf(plane)));
     if (now === last) return;
     last = now;
     await pause(QUIET_MS);
@@ -164,7 +200,7 @@ async function measure(members: string, { server, replicas, source }: Fleet): Pr
     const filling = performance.now();
     await fill(plane, count, untilQuiet);
     print(`every Deployment runs on ${SOURCE} after ${seconds(filling)} s`);
-    const before = await writesOf(plane);
+    const before = await requestsOf(plane);
     const cpu = {
       ours: ours(),
       server: cpuSeconds(server.pids.apiserver),
@@ -178,7 +214,7 @@ async function measure(members: string, { server, replicas, source }: Fleet): Pr
     const gone = seconds(began);
     await untilQuiet(plane);
     const each = (now: number, then: number): string => (((now - then) * 1000) / count).toFixed(1);
-    const writes = difference(before, await writesOf(plane));
+    const requests = difference(before, await requestsOf(plane));
     const resident = replicas.map((pid) => memoryOf(pid).residentMb.toFixed(0)).join("/");
     const cells = [
       healthy,
@@ -186,11 +222,11 @@ async function measure(members: string, { server, replicas, source }: Fleet): Pr
       each(ours(), cpu.ours),
       each(cpuSeconds(server.pids.apiserver), cpu.server),
       each(cpuSeconds(server.pids.etcd), cpu.etcd),
-      (ownWrites(writes) / count).toFixed(1),
+      (ownWrites(writesIn(requests)) / count).toFixed(1),
       resident,
     ];
     print(`${members}: healthy after ${healthy} s, gone after ${gone} s`);
-    return { members, cells, writes };
+    return { members, cells, requests };
   } finally {
     plane.close();
     member.close();
@@ -223,8 +259,9 @@ printRows(
     ["resident memory of the replicas, MB", ""],
   ].map(([label = "", aim = ""], i) => [label, rows.map(({ cells }) => cells[i] ?? ""), aim]),
 );
-for (const { members, writes } of rows) {
-  print(`\n${members} members: written per workload`);
-  for (const [name, written] of sorted(writes))
-    print(`  ${name.padEnd(56)}${(written / count).toFixed(2).padStart(8)}`);
+for (const { members, requests } of rows) {
+  print(`\n${members} members: asked of the API server per workload`);
+  for (const [name, asked] of sorted(requests))
+    if (asked / count >= 0.01)
+      print(`  ${name.padEnd(56)}${(asked / count).toFixed(2).padStart(8)}`);
 }

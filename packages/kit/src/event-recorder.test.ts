@@ -62,15 +62,36 @@ test("an Event names what happened, to which object, the reporter and the time",
   });
 });
 
-test("the same Event again counts up", async () => {
-  const { clock, recorder, list } = setUp();
+test("the same Event again counts up, with one write for all that come within ten seconds", async () => {
+  const { client, clock, recorder, list } = setUp();
   recorder.record(web, moved);
   await clock.advance(60_000);
   recorder.record(web, moved);
+  await clock.advance(9000);
   recorder.record(web, moved);
+  expect((await list())[0]).toMatchObject({ count: 1 });
+  await clock.advance(1000);
   const all = await list();
   expect(all).toHaveLength(1);
-  expect(all[0]).toMatchObject({ count: 3, lastTimestamp: "2023-11-14T22:14:20Z" });
+  expect(all[0]).toMatchObject({ count: 3, lastTimestamp: "2023-11-14T22:14:29Z" });
+  recorder.record(web, moved);
+  await clock.advance(10_000);
+  expect((await list())[0]).toMatchObject({ count: 4 });
+  expect(client.calls.filter((call) => call.startsWith("patch"))).toHaveLength(2);
+});
+
+test("repeats of several series are gathered each for its own time", async () => {
+  const { client, clock, recorder, list } = setUp();
+  for (const i of [1, 2]) recorder.record(numbered(i), moved);
+  await clock.advance(60_000);
+  recorder.record(numbered(1), moved);
+  await clock.advance(4000);
+  recorder.record(numbered(2), moved);
+  await clock.advance(6000);
+  expect((await list()).map((event) => event["count"])).toEqual([2, 1]);
+  await clock.advance(4000);
+  expect((await list()).map((event) => event["count"])).toEqual([2, 2]);
+  expect(client.calls.filter((call) => call.startsWith("patch"))).toHaveLength(2);
 });
 
 test("an Event about a cluster-scoped object is in default", async () => {
@@ -99,6 +120,7 @@ test("one object may not speak without end, and others still may", async () => {
   await clock.advance(300_000);
   recorder.record(web, moved);
   recorder.record(web, moved);
+  await clock.advance(10_000);
   expect((await list())[0]).toMatchObject({ count: 26 });
 });
 
@@ -109,6 +131,7 @@ test("a series whose object expired goes on in a new object", async () => {
   await client.delete(events, { namespace: "ns", name: first?.metadata.name ?? "" });
   await clock.advance(1000);
   recorder.record(web, moved);
+  await clock.advance(10_000);
   const [second] = await list();
   expect(second).toMatchObject({ count: 2, firstTimestamp: "2023-11-14T22:13:20Z" });
   expect(second?.metadata.name).not.toBe(first?.metadata.name);
@@ -183,13 +206,16 @@ test("long messages and names are cut, between characters", async () => {
   expect(event?.["message"]).toBe(`${"x".repeat(1022)}…`);
 });
 
-test("it ends when its signal aborts", async () => {
-  const { clock, recorder, stop, ended } = setUp();
+test("it ends when its signal aborts, and writes nothing that it had gathered", async () => {
+  const { client, clock, recorder, stop, ended } = setUp();
   recorder.record(web, moved);
   await clock.settle();
+  recorder.record(web, moved);
   stop.abort();
   await clock.settle();
   await ended;
+  await clock.advance(60_000);
+  expect(client.calls.filter((call) => call.startsWith("patch"))).toEqual([]);
 });
 
 test("a recent map forgets what was not used for longest", () => {

@@ -2,11 +2,12 @@
  * Records Events (core/v1) about objects, for people: aggregated, bounded, and never in the way of other writes.
  *
  *   record ──▶ rate (per object) ──▶ flood (per object and reason) ──▶ line, by series ──▶ a few writers ──▶ create, or
- *                                                                                                          count up
+ *                                                                      ▲                                   count up
+ *                          repeats of a series, gathered for a while ──┘
  *
  * 1. `record` never waits, never throws, and keeps a bounded number of Events and of memories.
- * 2. The same Event again is one object whose `count` goes up; while it waits for a writer it costs no further write. More
- *    than ten different messages of one reason about one object within ten minutes become one object with the latest one.
+ * 2. The same Event again is one object whose `count` goes up. News is written at once; what was written before and happens
+ *    again is gathered for ten seconds, and costs one write in that time, and none while it waits for a writer. More than ten different messages of one reason about one object within ten minutes become one object with the latest one.
  * 3. About one object at most 25 Events come in a burst, then one in five minutes.
  * 4. Few writes are under way at a time, so that the Events of a failing cluster with thousands of workloads do not
  *    displace the writes that save them; one series is never written by two.
@@ -62,6 +63,10 @@ export interface EventRecorderPorts {
 const QUEUE_LIMIT = 10_000;
 const WRITERS = 4;
 const MEMORY_LIMIT = 4096;
+/** A series that is forgotten costs a new object when it goes on. */
+const SERIES_LIMIT = 16_384;
+/** How long repeats of a series are gathered. */
+const GATHERING_MS = 10_000;
 const BURST = 25;
 const REFILL_MS = 300_000;
 const FLOOD_MESSAGES = 10;
@@ -103,9 +108,12 @@ class AggregatingRecorder implements EventRecorder {
   readonly #outcomes: Counter<"outcome">;
   readonly #budgets = new RecentMap<{ left: number; at: number }>(MEMORY_LIMIT);
   readonly #floods = new RecentMap<{ messages: Set<string>; since: number }>(MEMORY_LIMIT);
-  readonly #series = new RecentMap<Series>(MEMORY_LIMIT);
+  readonly #series = new RecentMap<Series>(SERIES_LIMIT);
   /** What waits, by series; the oldest first. */
   readonly #line = new Map<string, Pending>();
+  /** Repeats that are gathered, by series, with the monotonic time at which they go into the line; the oldest first. */
+  readonly #gathered = new Map<string, { pending: Pending; readonly dueAt: number }>();
+  #cancelGathering: (() => void) | undefined;
   /** The series that are being written. */
   readonly #writing = new Set<string>();
   /** Wakes the writers that have nothing to do. */
@@ -130,21 +138,49 @@ class AggregatingRecorder implements EventRecorder {
     const flooded = this.#isFlood(`${subject} ${event.type} ${event.reason}`, message);
     const shown = flooded ? `(combined from similar events): ${message}` : message;
     const series = `${subject} ${event.type} ${event.reason} ${flooded ? "" : message}`;
-    const waiting = this.#line.get(series);
-    if (waiting === undefined && this.#line.size >= QUEUE_LIMIT) {
+    const gathered = this.#gathered.get(series);
+    const waiting = gathered?.pending ?? this.#line.get(series);
+    if (waiting === undefined && this.#line.size + this.#gathered.size >= QUEUE_LIMIT) {
       this.#drop(event);
       return;
     }
     const time = formatTime(this.#ports.clock.now());
-    this.#line.set(series, {
+    const pending = {
       involved,
       event: { ...event, message: shorten(shown) },
       series,
       since: waiting?.since ?? time,
       time,
       times: (waiting?.times ?? 0) + 1,
-    });
+    };
+    if (gathered !== undefined) gathered.pending = pending;
+    else if (waiting === undefined && this.#series.get(series) !== undefined) this.#gather(pending);
+    else this.#enter(pending);
+  }
+
+  #enter(pending: Pending): void {
+    this.#line.set(pending.series, pending);
     this.#idle.shift()?.();
+  }
+
+  #gather(pending: Pending): void {
+    const { clock } = this.#ports;
+    this.#gathered.set(pending.series, { pending, dueAt: clock.monotonic() + GATHERING_MS });
+    this.#cancelGathering ??= clock.after(GATHERING_MS, () => this.#enterDue());
+  }
+
+  #enterDue(): void {
+    const { clock } = this.#ports;
+    this.#cancelGathering = undefined;
+    for (const [series, { pending, dueAt }] of this.#gathered) {
+      const leftMs = dueAt - clock.monotonic();
+      if (leftMs > 0) {
+        this.#cancelGathering = clock.after(Math.ceil(leftMs), () => this.#enterDue());
+        return;
+      }
+      this.#gathered.delete(series);
+      this.#enter(pending);
+    }
   }
 
   #drop({ reason }: RecordedEvent): void {
@@ -152,7 +188,7 @@ class AggregatingRecorder implements EventRecorder {
     if (this.#hasToldDropping) return;
     this.#hasToldDropping = true;
     this.#ports.log.warn("too many Events wait, newer ones are dropped until they are written", {
-      waiting: this.#line.size,
+      waiting: this.#line.size + this.#gathered.size,
       reason,
     });
   }
@@ -161,6 +197,7 @@ class AggregatingRecorder implements EventRecorder {
     const stop = new AbortController();
     const onAbort = (): void => {
       stop.abort();
+      this.#cancelGathering?.();
       for (const wake of this.#idle.splice(0)) wake();
     };
     signal.addEventListener("abort", onAbort, { once: true });

@@ -83,5 +83,6 @@ export type { IndexFunction } from "./object-index.ts";
 export type { KitPorts, Service } from "./ports.ts";
 export { type Environment, proxyFromEnvironment } from "./proxy-from-environment.ts";
 export { RecentMap } from "./recent-map.ts";
+export { SharedRead } from "./shared-read.ts";
 export type { ClientCertificate, ReadCertificateRequest, Signer } from "./signer.ts";
 export { WorkQueue } from "./work-queue.ts";

@@ -1,11 +1,16 @@
 /**
  * A client that fills in what the kinds of the control plane fill in, before it sends an object: permanent ids, times of
- * taints. Behind a kube-apiserver the webhook does so for every client; for what controllers write, it is not waited for
- * when it does not answer (install/webhooks.ts), and then these values are there nevertheless.
+ * taints. Behind a kube-apiserver the webhook does so for every other client; about what this one writes it is not asked
+ * (install/webhooks.ts).
+ *
+ * An update of a record (record-kinds.ts) also resets its managedFields. Nothing here reads them, and records are applied by nobody:
+ * without them a record is smaller by a third for every watch, and the API server has no field owners to merge with each write. It
+ * keeps them again from the first server-side apply on.
  */
 import { type AnyObject, defaultKind, type JsonObject, type KubeObject } from "@lifeboat/api";
 import { type Clock, formatTime, type Ids } from "@lifeboat/base";
 import type { Client } from "@lifeboat/kit";
+import { RECORD_KINDS } from "./record-kinds.ts";
 
 export function preparedClient(
   { clock, ids }: { readonly clock: Clock; readonly ids: Ids },
@@ -33,8 +38,16 @@ export function preparedClient(
     ) =>
       client.update(
         resource,
-        options?.subresource === undefined ? prepared(object, false) : object,
+        options?.subresource === undefined ? withoutOwners(prepared(object, false)) : object,
         options,
       ),
   };
+}
+
+/** By one empty entry the API server forgets the owners of all fields; an absent list would keep them. */
+const NO_OWNERS = Object.freeze([Object.freeze({})]);
+
+function withoutOwners<O extends KubeObject>(object: O): O {
+  if (!RECORD_KINDS.has(object.kind)) return object;
+  return { ...object, metadata: { ...object.metadata, managedFields: NO_OWNERS } };
 }

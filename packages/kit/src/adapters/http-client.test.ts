@@ -139,6 +139,26 @@ test("each verb is the request Kubernetes expects", async () => {
   });
 });
 
+test.each([
+  ["/api/v1/namespaces/ns/pods/web-0.x", "/api/v1/namespaces/ns/pods/web-0.x"],
+  ["/apis/ex.io/v1/things/a%2Fb", "/apis/ex.io/v1/things/a%2Fb"],
+  ["/api/v1/pods/a b\u00e9", "/api/v1/pods/a%20b%C3%A9"],
+  ["/api/v1/pods/#x", "/api/v1/pods/%23x"],
+  ["/api/../secrets", "/secrets"],
+  ["/api/./v1/%2e%2E/pods", "/api/pods"],
+  ["/api/v1/..pods", "/api/v1/..pods"],
+  ["/healthz/", "/healthz/"],
+])("the path %s is sent as a URL writes it", async (path, sent) => {
+  const { server, requests } = await serve((_, response) => sendJson(response, 200, {}));
+  await connect(server).read(path);
+  await connect(`${server}/prefix`).read(path);
+  const url = new URL(server);
+  url.pathname = path;
+  expect(url.pathname).toBe(sent);
+  url.pathname = `/prefix${path}`;
+  expect(requests).toEqual([`GET ${sent}`, `GET ${url.pathname}`]);
+});
+
 test("items get kind and apiVersion, lose managedFields, and are frozen", async () => {
   const { server } = await serve((_, response) => {
     const items = [{ metadata: { name: "a", managedFields: [{}] }, spec: { x: 1 } }];

@@ -56,7 +56,13 @@ import {
   writeQuery,
 } from "./http-codec.ts";
 import { mayHaveHappened, statusOf } from "./http-errors.ts";
-import { exchange, type HttpAnswer, type HttpCall } from "./http-exchange.ts";
+import {
+  exchange,
+  type HttpAnswer,
+  type HttpCall,
+  type HttpServer,
+  httpServer,
+} from "./http-exchange.ts";
 import { AgentPool, type PoolConfig } from "./http-pool.ts";
 import { startWatch } from "./http-watch.ts";
 import { Intake } from "./intake.ts";
@@ -100,6 +106,7 @@ interface Request {
 class JsonHttpClient implements HttpClient {
   readonly #config: HttpClientConfig;
   readonly #base: URL;
+  readonly #server: HttpServer;
   readonly #calls: AgentPool;
   readonly #watches: AgentPool;
   readonly #limits: ResponseLimits;
@@ -110,6 +117,7 @@ class JsonHttpClient implements HttpClient {
     this.#limits = { ...TRUSTED_LIMITS, ...config.limits };
     this.#intake = new Intake(this.#limits);
     this.#base = new URL(config.server);
+    this.#server = httpServer(this.#base);
     this.#calls = new AgentPool(config, config.maxConnections ?? MAX_CONNECTIONS);
     this.#watches = new AgentPool(config, Infinity);
   }
@@ -324,11 +332,10 @@ class JsonHttpClient implements HttpClient {
 
   #httpCall(request: Request, credential: Credential, agent: http.Agent): HttpCall {
     const { method, path, query, body, signal } = request;
-    const url = new URL(this.#base);
-    url.pathname = this.#base.pathname.replace(/\/$/, "") + path;
     const timeoutMs = this.#config.callTimeoutMs ?? CALL_TIMEOUT_MS;
-    url.search = query?.toString() ?? "";
-    if (method !== "GET") url.searchParams.set("timeout", `${Math.ceil(timeoutMs / 1000)}s`);
+    const parameters = [query?.toString() ?? ""];
+    if (method !== "GET") parameters.push(`timeout=${Math.ceil(timeoutMs / 1000)}s`);
+    const search = parameters.filter((text) => text !== "").join("&");
     const text = body === undefined ? undefined : encodeBody(body);
     const headers: http.OutgoingHttpHeaders = {
       accept: "application/json",
@@ -341,7 +348,8 @@ class JsonHttpClient implements HttpClient {
     }
     return {
       method,
-      url,
+      server: this.#server,
+      path: search === "" ? this.#encoded(path) : `${this.#encoded(path)}?${search}`,
       headers,
       agent,
       timeoutMs,
@@ -352,4 +360,15 @@ class JsonHttpClient implements HttpClient {
       ...(signal === undefined ? {} : { signal }),
     };
   }
+
+  /** A path below that of the server. Nearly all are plain; others are written as a URL writes them. */
+  #encoded(path: string): string {
+    if (this.#base.pathname === "/" && PLAIN_PATH.test(path)) return path;
+    const url = new URL(this.#base);
+    url.pathname = this.#base.pathname.replace(/\/$/, "") + path;
+    return url.pathname;
+  }
 }
+
+/** Nothing in it is encoded, and no part of it is `.` or `..`, however written. */
+const PLAIN_PATH = /^(?:\/[\w~!*'()@:-][\w.~!*'()@:%-]*)+$/;

@@ -12,13 +12,35 @@ import { setMaxListeners } from "node:events";
 import * as http from "node:http";
 import * as https from "node:https";
 import type { Socket } from "node:net";
+import { urlToHttpOptions } from "node:url";
 import { NotSent, OutcomeUnknown } from "../client.ts";
 import { SLICE_BYTES, tooLarge } from "./response-limits.ts";
 import { Valve, type ValvePorts } from "./valve.ts";
 
+/** Where a server is, in the form in which Node wants it with every request. */
+export interface HttpServer {
+  readonly isSecure: boolean;
+  /** With the port, for people. */
+  readonly host: string;
+  readonly options: Pick<http.RequestOptions, "protocol" | "hostname" | "port" | "auth">;
+}
+
+export function httpServer(url: URL): HttpServer {
+  const { protocol, hostname, port, auth } = urlToHttpOptions(url);
+  const options = { protocol, hostname, port, auth };
+  const given = Object.entries(options).filter(([, value]) => value !== undefined && value !== "");
+  return {
+    isSecure: url.protocol === "https:",
+    host: url.host,
+    options: Object.fromEntries(given),
+  };
+}
+
 export interface HttpCall extends ValvePorts {
   readonly method: string;
-  readonly url: URL;
+  readonly server: HttpServer;
+  /** Encoded, with the query. */
+  readonly path: string;
   readonly headers: http.OutgoingHttpHeaders;
   readonly body?: string;
   readonly agent: http.Agent;
@@ -153,8 +175,8 @@ export interface OpenHandlers {
 export function open(call: HttpCall, handlers: OpenHandlers): Opened {
   let sent = false;
   let failed = false;
-  const secure = call.url.protocol === "https:";
-  const request = begin(call, secure);
+  const { isSecure } = call.server;
+  const request = begin(call);
   if (request instanceof Error) {
     // Never inside this call, whose answer the handlers use.
     queueMicrotask(() => handlers.failed(request, false));
@@ -169,7 +191,7 @@ export function open(call: HttpCall, handlers: OpenHandlers): Opened {
   request.on("socket", (socket) => {
     if (isUp(socket)) sent = true;
     else
-      socket.once(secure ? "secureConnect" : "connect", () => {
+      socket.once(isSecure ? "secureConnect" : "connect", () => {
         sent = true;
       });
   });
@@ -182,10 +204,11 @@ export function open(call: HttpCall, handlers: OpenHandlers): Opened {
 }
 
 /** Node throws here, and not later, when a certificate or key cannot be used. */
-function begin(call: HttpCall, secure: boolean): http.ClientRequest | Error {
-  const { method, headers, agent } = call;
+function begin(call: HttpCall): http.ClientRequest | Error {
+  const { server, path, method, headers, agent } = call;
   try {
-    return (secure ? https : http).request(call.url, { method, headers, agent });
+    const options = { ...server.options, path, method, headers, agent };
+    return (server.isSecure ? https : http).request(options);
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
@@ -208,7 +231,8 @@ function isReset(error: Error): boolean {
 }
 
 function inWords(call: HttpCall, error: Error, sent: boolean): Error {
-  const text = `${call.method} ${call.url.host}${call.url.pathname}: ${error.message}`;
+  const [pathname = ""] = call.path.split("?", 1);
+  const text = `${call.method} ${call.server.host}${pathname}: ${error.message}`;
   return sent && !isRead(call)
     ? new OutcomeUnknown(text, { cause: error })
     : new NotSent(text, { cause: error });

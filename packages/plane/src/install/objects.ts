@@ -17,6 +17,7 @@ import {
   services,
 } from "@lifeboat/api";
 import {
+  MANAGER_ACCOUNT,
   PROXY_API_SERVICE,
   SYSTEM_NAMESPACE,
   WEBHOOK_SERVICE,
@@ -46,8 +47,6 @@ export interface InstallOptions {
 export const MANAGED_BY = "app.kubernetes.io/managed-by";
 export const VERSION_LABEL = "app.kubernetes.io/version";
 export const MANAGER_NAME = "lifeboat";
-/** The account of the manager in its own namespace. */
-export const MANAGER_ACCOUNT = "lifeboat-manager";
 const GATEWAY_ACCOUNT = "lifeboat-gateway";
 /** The pods of the manager, for the Service of the webhook. */
 const POD_LABELS = { "app.kubernetes.io/name": "lifeboat-manager" } as const;

@@ -2,15 +2,18 @@
  * About which writes the kube-apiserver asks the manager, and what happens while no replica answers.
  *
  * 1. What persons write waits for an answer (`failurePolicy: Fail`): a policy that nobody checked can move workloads.
- * 2. What controllers write does not (`Ignore`): a failover must not depend on the way from the API server to the webhook.
- *    The manager fills in the same values itself before it sends an object (prepared-client.ts).
+ * 2. What controllers write (record-kinds.ts, and updates of Clusters) does not (`Ignore`): a failover must not depend on the way from the API server to the webhook.
+ *    About what the manager itself writes of these the API server does not ask at all: the manager fills in the same values before
+ *    it sends an object (prepared-client.ts), and decides by the same functions that check.
  * 3. Nothing that a manager needs in order to start is asked about: Leases, Secrets, roles and these configurations are of other
  *    kinds, and deletion protection leaves out the control plane's own namespace and those of Kubernetes.
  * 4. Of Kubernetes' own kinds only StatefulSets that bear an annotation of the federation are asked about.
  * 5. Status is never asked about.
  */
 import { controlPlaneKinds, type JsonObject, type Resource } from "@lifeboat/api";
+import { RECORD_KINDS } from "../record-kinds.ts";
 import {
+  MANAGER_ACCOUNT,
   mutatingConfigurations,
   SYSTEM_NAMESPACE,
   validatingConfigurations,
@@ -26,16 +29,11 @@ export interface WebhookPlace {
 /** Long enough for a check of scripts, short enough for a person to wait. */
 const TIMEOUT_SECONDS = 5;
 
-/** Written by controllers; persons edit them in emergencies only. Of Clusters, the updates. */
-const BY_CONTROLLERS: ReadonlySet<string> = new Set([
-  "ResourceBinding",
-  "ClusterResourceBinding",
-  "Work",
-  "Evacuation",
-  "EvacuationSlice",
-  "EvacuationBudget",
-  "LedgerSlice",
-]);
+/** What the manager's own writes are not: each of them would otherwise ask two replicas about what a third has just prepared. */
+const NOT_BY_THE_MANAGER = {
+  name: "not-by-the-manager",
+  expression: `request.userInfo.username != "system:serviceaccount:${SYSTEM_NAMESPACE}:${MANAGER_ACCOUNT}"`,
+} as const;
 
 /** The webhooks of the two configurations, without a bundle. */
 export function webhooksOf(place: WebhookPlace): {
@@ -44,13 +42,16 @@ export function webhooksOf(place: WebhookPlace): {
 } {
   const both = (path: string, prefix: string): readonly JsonObject[] => [
     webhook(`${prefix}-orders.lifeboat.dev`, place, path, "Fail", [
-      rule("CREATE", (kind) => !BY_CONTROLLERS.has(kind)),
-      rule("UPDATE", (kind) => !BY_CONTROLLERS.has(kind) && kind !== "Cluster"),
+      rule("CREATE", (kind) => !RECORD_KINDS.has(kind)),
+      rule("UPDATE", (kind) => !RECORD_KINDS.has(kind) && kind !== "Cluster"),
     ]),
-    webhook(`${prefix}-records.lifeboat.dev`, place, path, "Ignore", [
-      rule("CREATE", (kind) => BY_CONTROLLERS.has(kind)),
-      rule("UPDATE", (kind) => BY_CONTROLLERS.has(kind) || kind === "Cluster"),
-    ]),
+    {
+      ...webhook(`${prefix}-records.lifeboat.dev`, place, path, "Ignore", [
+        rule("CREATE", (kind) => RECORD_KINDS.has(kind)),
+        rule("UPDATE", (kind) => RECORD_KINDS.has(kind) || kind === "Cluster"),
+      ]),
+      matchConditions: [NOT_BY_THE_MANAGER],
+    },
   ];
   return {
     mutating: both(REVIEW_PATHS.mutate, "fill"),

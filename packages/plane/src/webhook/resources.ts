@@ -2,6 +2,8 @@
 import type { Json, KubeObject, Resource } from "@lifeboat/api";
 
 export const SYSTEM_NAMESPACE = "lifeboat-system";
+/** The account of the manager in its own namespace. */
+export const MANAGER_ACCOUNT = "lifeboat-manager";
 /** Both webhook configurations. */
 export const WEBHOOKS_NAME = "lifeboat";
 /** The Service through which the API server reaches the webhook, unless it is installed with a URL. */

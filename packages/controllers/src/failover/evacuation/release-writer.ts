@@ -2,11 +2,12 @@
  * Writes releases that were picked and for which tokens stand on the budget: one write of the binding each.
  *
  * 1. Just before the write cluster and binding are read from the server: the taint must still be there, and the binding is
- *    decided on as it is.
+ *    decided on as it is. Releases side by side that ask for the same cluster share a read that begins after all of them asked.
  * 2. Each token is used at its own time; rate and pause are read again before each, and a token that may not be used then is
  *    lost. Only writes that take longer than that time go side by side.
  */
 import {
+  type Cluster,
   clusters,
   isRefused,
   type KubeObject,
@@ -23,6 +24,7 @@ import {
   type Lane,
   taintId,
 } from "@lifeboat/core/failover/evacuation";
+import { SharedRead } from "@lifeboat/kit";
 import { type Binding, bindingResource } from "../../context/bindings.ts";
 import type { Picked, Picker } from "./picker.ts";
 import type { Reservations } from "./reservations.ts";
@@ -39,6 +41,8 @@ const SIDE_BY_SIDE = 32;
  * taint no more, which the recorder sees, too, and abandons what is queued.
  */
 type Attempt = "through" | "changed" | "recovered";
+
+type ReadCluster = (name: string, signal: AbortSignal) => Promise<Cluster | undefined>;
 
 export class ReleaseWriter {
   readonly #state: EvacuationState;
@@ -60,6 +64,7 @@ export class ReleaseWriter {
   ): Promise<void> {
     const { clock } = this.#state.context;
     const began = clock.monotonic();
+    const read = this.#readClusters();
     const underWay = new Set<Promise<void>>();
     const failures: unknown[] = [];
     let used = 0;
@@ -71,7 +76,7 @@ export class ReleaseWriter {
         if (signal.aborted || failures.length > 0 || (i > 0 && this.#isSlower(lane, tokenMs)))
           break;
         used = i + 1;
-        const release = this.#release(pick, signal)
+        const release = this.#release(pick, read, signal)
           .catch((error: unknown) => failures.push(error))
           .then(() => {
             this.#reservations.waitFor(Math.ceil(tokenMs));
@@ -94,23 +99,23 @@ export class ReleaseWriter {
   }
 
   /** Evicts one, unless the server shows that it must not be any more. */
-  async #release(pick: Picked, signal: AbortSignal): Promise<void> {
+  async #release(pick: Picked, read: ReadCluster, signal: AbortSignal): Promise<void> {
     let outcome: Attempt = "changed";
     try {
       for (let attempt = 1; attempt <= WRITE_ATTEMPTS && outcome === "changed"; attempt++)
-        outcome = await this.#tryRelease(pick, signal);
+        outcome = await this.#tryRelease(pick, read, signal);
     } finally {
       if (outcome === "recovered") pick.item.isBusy = false;
       else this.#picker.putBack(pick);
     }
   }
 
-  async #tryRelease(pick: Picked, signal: AbortSignal): Promise<Attempt> {
+  async #tryRelease(pick: Picked, read: ReadCluster, signal: AbortSignal): Promise<Attempt> {
     const { board, context, statistics, metrics } = this.#state;
     const { item, term } = pick;
     const { cluster: name } = item.track;
     const [cluster, binding] = await Promise.all([
-      this.#find(clusters, { namespace: "", name }, signal),
+      read(name, signal),
       this.#find(bindingResource(item.key), item.key, signal),
     ]);
     // seed: recovered
@@ -164,6 +169,17 @@ export class ReleaseWriter {
     for (const warning of decision.warnings)
       tellBinding(context, written, "Warning", { reason: "StateNotPreserved", message: warning });
     return "through";
+  }
+
+  #readClusters(): ReadCluster {
+    const reads = new Map<string, SharedRead<Cluster | undefined>>();
+    return (name, signal) => {
+      const shared =
+        reads.get(name) ??
+        new SharedRead((until) => this.#find(clusters, { namespace: "", name }, until));
+      reads.set(name, shared);
+      return shared.read(signal);
+    };
   }
 
   #find<T extends KubeObject>(

@@ -302,7 +302,8 @@ describe("execution", () => {
     expect(again?.metadata.uid).not.toBe(uid);
     expect(again).toBeDefined();
     expect(await it.condition("Applied")).toMatchObject({ reason: "ReCreateSuccessful" });
-    await fleet.advance("10s");
+    // Repeats of Events are gathered for ten seconds.
+    await fleet.advance("15s");
     expect(await writesDuring(fleet, () => fleet.advance("1m"))).toBe(0);
   });
 

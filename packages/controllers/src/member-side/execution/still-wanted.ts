@@ -37,7 +37,7 @@ import {
   judgeStray,
   type StrayVerdict,
 } from "@lifeboat/core/propagation/works";
-import { type Client, NotSent, OutcomeUnknown } from "@lifeboat/kit";
+import { type Client, NotSent, OutcomeUnknown, SharedRead } from "@lifeboat/kit";
 import { type Binding, bindingResource } from "../../context/bindings.ts";
 import { type HoldPorts, isClusterHeld, isHeld } from "./restore-hold.ts";
 
@@ -67,11 +67,12 @@ export interface PlaneWord {
   isHeld(signal: AbortSignal): Promise<boolean>;
 }
 
-/** For execution in the control plane: bindings are read from the server. */
+/** For execution in the control plane, of one cluster: bindings are read from the server. */
 export function askBindings(ports: HoldPorts, cluster: string): PlaneWord {
   const { plane } = ports;
+  const held = new SharedRead((signal) => isHeld(ports, signal));
   return {
-    isHeld: (signal) => isHeld(ports, signal),
+    isHeld: (signal) => held.read(signal),
     mayBegin: (work, signal) => askBinding(plane, cluster, work, signal),
     mayCreate: () => Promise.resolve(true),
     judgeStray: async ({ copy, seenForMs }, signal) => {

@@ -174,6 +174,36 @@ describe("FullyApplied", () => {
   });
 });
 
+describe("FullyApplied of a binding that was fully applied", () => {
+  const before = reported(["m1"], healthy("m1"));
+  const moved: ResourceBinding = {
+    ...before,
+    spec: { ...before.spec, clusters: [{ name: "m1" }, { name: "m2" }] },
+  };
+
+  it("waits for a second for a copy that does not exist yet", () => {
+    const view = { binding: moved, works: [healthy("m1")] };
+    const held = decide(view, plainMoment(NOW));
+    expect(held).toMatchObject({ reason: "Held", checkAgainAt: addMs(NOW, 1000) });
+    const due = decide({ ...view, heldSince: NOW }, plainMoment(addMs(NOW, 1000)));
+    expect(statusOf(due).conditions).toMatchObject([{ type: "FullyApplied", status: "False" }]);
+  });
+
+  it("stays true when the copy is applied within that second", () => {
+    const works = [healthy("m1"), healthy("m2")];
+    const plan = decide({ binding: moved, works, heldSince: NOW }, plainMoment(addMs(NOW, 500)));
+    expect(statusOf(plan).conditions).toBe(before.status?.conditions);
+  });
+
+  it("is not true at once when a copy fails or goes", () => {
+    const failing = [healthy("m1"), work("m2", { applied: "False", message: "no room" })];
+    for (const works of [failing, []]) {
+      const plan = decide({ binding: moved, works }, plainMoment(NOW));
+      expect(statusOf(plan).conditions).toMatchObject([{ type: "FullyApplied", status: "False" }]);
+    }
+  });
+});
+
 describe("the status of a binding", () => {
   it("is not fully applied when the resource goes nowhere any more", () => {
     const { status } = reported(["m1"], healthy("m1"));

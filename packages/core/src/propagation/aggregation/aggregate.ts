@@ -3,9 +3,10 @@
  *
  * 1. Only `aggregatedStatus` and the conditions FullyApplied and StatusUpToDate are ours; everything else of the status stays.
  * 2. What others act on is written at once: a copy that stops being healthy, that fails to be applied or whose Work goes,
- *    the last copy that becomes healthy, FullyApplied, and every change of a reported status that is more than counters.
+ *    the last copy that becomes healthy, FullyApplied that comes true, and every change of a reported status that is more than
+ *    counters.
  * 3. Progress on the way there (counters of a rollout, the first of several copies that are healthy, copies that have
- *    nothing to report yet) is gathered for a second, so that it costs at most one write in a second. So is that reports may
+ *    nothing to report yet, or do not exist yet so that FullyApplied is not true for a moment) is gathered for a second, so that it costs at most one write in a second. So is that reports may
  *    be outdated: of clusters that fail together every binding is written once.
  * 4. What the status holds already is not written again.
  */
@@ -77,7 +78,7 @@ export function decideAggregation(
   if (equalJson(old, items) && conditions === before)
     return { ...anew, ...unchanged, reason: "UpToDate" };
   const isUrgent =
-    turns(binding, conditions) || items.length < old.length || differsVisibly(old, items);
+    comesTrue(binding, conditions) || items.length < old.length || differsVisibly(old, items);
   const due = dueTime(view.heldSince ?? now, GATHERING_MS);
   if (!isUrgent && now < due) return { ...anew, ...unchanged, checkAgainAt: due, reason: "Held" };
   const status = { ...anew, ...binding.status, aggregatedStatus: items, conditions };
@@ -115,10 +116,11 @@ function isAlreadySilent(binding: ResourceBinding): boolean {
   );
 }
 
-/** Whether FullyApplied turns; that it is not yet true of a new binding is no news. */
-function turns({ status }: ResourceBinding, now: Conditions): boolean {
-  const before = findCondition(status?.conditions, "FullyApplied")?.status ?? "False";
-  return before !== findCondition(now, "FullyApplied")?.status;
+/** Whether FullyApplied comes true. Where it ceases to be, a copy that failed or is gone is news by itself. */
+function comesTrue({ status }: ResourceBinding, now: Conditions): boolean {
+  const isTrue = (conditions: Conditions = []): boolean =>
+    findCondition(conditions, "FullyApplied")?.status === "True";
+  return isTrue(now) && !isTrue(status?.conditions);
 }
 
 function differsVisibly(old: readonly AggregatedItem[], items: readonly AggregatedItem[]): boolean {
