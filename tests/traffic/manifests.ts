@@ -14,7 +14,8 @@ export const SERVICE_PORT = 18_080;
 
 export function application(
   name = "web",
-  type: "LoadBalancer" | "NodePort" = "LoadBalancer",
+  type: "LoadBalancer" | "NodePort" | "ClusterIP" = "LoadBalancer",
+  service: { readonly spec?: object; readonly annotations?: Record<string, string> } = {},
 ): readonly { readonly resource: Resource; readonly object: New<AnyObject> }[] {
   const labels = { app: name };
   const metadata = { name, namespace: "default" };
@@ -38,8 +39,9 @@ export function application(
       object: {
         apiVersion: "v1",
         kind: "Service",
-        metadata,
+        metadata: { ...metadata, annotations: service.annotations ?? {} },
         spec: {
+          ...service.spec,
           type,
           selector: labels,
           ports: [{ name: "http", port: SERVICE_PORT }],

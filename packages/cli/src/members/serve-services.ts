@@ -2,7 +2,8 @@
  * HTTP servers behind the Services of a simulated member (`--serve-http`), so that requests can be watched as they move.
  *
  * 1. A Service of type LoadBalancer has a loopback address of its own (127.x.y.z) and is served there, on its own ports. Ports
- *    below 1024 need the right to listen there, as on any machine. One of type NodePort is served at the addresses of the nodes.
+ *    below 1024 need the right to listen there, as on any machine. One of type NodePort is served at the addresses of the nodes: with
+ *    the policy Local only where a pod of it is ready. One that asks for its pods as backends is served at these, too.
  * 2. Only ready pods that the selector matches answer, in turn. Without one the port is closed, as that of a load balancer without
  *    endpoints; requests under way are answered.
  * 3. The answer names cluster, Service and pod. `?delay=MS` delays it, up to a minute.
@@ -10,7 +11,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AnyObject, formatKey, keyOf, nodes, pods, services } from "@lifeboat/api";
 import { type Clock, soon } from "@lifeboat/base";
-import { integerAt, listAt, textAt, textsAt } from "@lifeboat/core";
+import { integerAt, listAt, textAt, textsAt, wellKnown } from "@lifeboat/core";
 import { createManager, Informer, type KitPorts, type Log, type Service } from "@lifeboat/kit";
 import type { SimulatedMember } from "@lifeboat/plane";
 
@@ -24,6 +25,12 @@ const READER = { name: "system:member-services", groups: ["system:masters"] } as
 export function addressPrefix(name: string, isServed: boolean): string {
   const number = Number(/\d+$/.exec(name)?.[0] ?? 0);
   return isServed ? `127.${100 + (number % 100)}` : `100.${64 + (number % 64)}`;
+}
+
+/** The first half of the addresses of a member's pods. */
+export function podPrefix(name: string): string {
+  const number = Number(/\d+$/.exec(name)?.[0] ?? 0);
+  return `127.${200 + (number % 55)}`;
 }
 
 /** The address of a node of a member, by the number of the node. */
@@ -47,6 +54,8 @@ interface Wanted {
   readonly host: string;
   readonly port: number;
   readonly service: AnyObject;
+  /** The pod that answers; absent: any ready one. */
+  readonly pod?: string;
 }
 
 interface Watched {
@@ -109,33 +118,62 @@ class ServiceServers {
   }
 
   #wantedOf(service: AnyObject): readonly (readonly [string, Wanted])[] {
-    if (this.#readyPods(service).length === 0) return [];
+    const ready = this.#readyPods(service);
     const isOnNodes = textAt(service, "spec", "type") === "NodePort";
     const hosts = isOnNodes
-      ? this.#nodes.list().map((node) => textAt(listAt(node, "status", "addresses")[0], "address"))
+      ? this.#answeringNodes(service, ready).map((node) =>
+          textAt(listAt(node, "status", "addresses")[0], "address"),
+        )
       : listAt(service, "status", "loadBalancer", "ingress").map((one) => textAt(one, "ip"));
-    return hosts
-      .filter((host) => host.startsWith("127."))
-      .flatMap((host) =>
+    const pods = textsAt(service, "metadata", "annotations")[wellKnown.TRAFFIC_TARGET] === "Pods";
+    const places = [
+      ...(ready.length === 0 ? [] : hosts).map((host) => ({
+        host,
+        field: isOnNodes ? "nodePort" : "port",
+      })),
+      ...(pods ? this.#servingPods(service) : []).map((pod) => ({
+        host: textAt(pod, "status", "podIP"),
+        field: "targetPort",
+        pod: pod.metadata.name,
+      })),
+    ];
+    return places
+      .filter(({ host }) => host.startsWith("127."))
+      .flatMap(({ field, ...place }) =>
         listAt(service, "spec", "ports").flatMap((one) => {
-          const port = integerAt(one, isOnNodes ? "nodePort" : "port");
-          return port === undefined ? [] : [[`${host}:${port}`, { host, port, service }] as const];
+          const port = integerAt(one, field);
+          const wanted = { ...place, port: port ?? 0, service };
+          return port === undefined ? [] : [[`${place.host}:${port}`, wanted] as const];
         }),
       );
   }
 
+  #answeringNodes(service: AnyObject, ready: readonly AnyObject[]): readonly AnyObject[] {
+    const isLocal = textAt(service, "spec", "externalTrafficPolicy") === "Local";
+    const names = new Set(ready.map((pod) => textAt(pod, "spec", "nodeName")));
+    return this.#nodes.list().filter(({ metadata }) => !isLocal || names.has(metadata.name));
+  }
+
   #readyPods(service: AnyObject): readonly AnyObject[] {
+    return this.#servingPods(service).filter(
+      ({ metadata }) => metadata.deletionTimestamp === undefined,
+    );
+  }
+
+  /** Also those that terminate: they serve until they are gone. */
+  #servingPods(service: AnyObject): readonly AnyObject[] {
     const selector = Object.entries(textsAt(service, "spec", "selector"));
     if (selector.length === 0) return [];
     return this.#pods.list().filter((pod) => {
-      const { namespace, deletionTimestamp, labels = {} } = pod.metadata;
-      if (namespace !== service.metadata.namespace || deletionTimestamp !== undefined) return false;
+      const { namespace, labels = {} } = pod.metadata;
+      if (namespace !== service.metadata.namespace) return false;
       return selector.every(([key, value]) => labels[key] === value) && isReady(pod);
     });
   }
 
-  #listen(id: string, { host, port, service }: Wanted): void {
-    const server = createServer((request, response) => this.#answer(service, request, response));
+  #listen(id: string, wanted: Wanted): void {
+    const { host, port, service } = wanted;
+    const server = createServer((request, response) => this.#answer(wanted, request, response));
     server.keepAliveTimeout = 60_000;
     this.#open.set(id, server);
     server.once("error", (error) => {
@@ -149,11 +187,13 @@ class ServiceServers {
     server.listen({ host, port });
   }
 
-  #answer(service: AnyObject, request: IncomingMessage, response: ServerResponse): void {
+  #answer(wanted: Wanted, request: IncomingMessage, response: ServerResponse): void {
+    const { service } = wanted;
     request.resume();
     const current = this.#services.get(keyOf(service)) ?? service;
     const ready = this.#readyPods(current);
-    const pod = ready[this.#turn++ % Math.max(1, ready.length)]?.metadata.name ?? "";
+    const any = ready[this.#turn++ % Math.max(1, ready.length)]?.metadata.name ?? "";
+    const pod = wanted.pod ?? any;
     const url = new URL(request.url ?? "/", "http://service");
     const delayMs = Math.min(MAX_DELAY_MS, Number(url.searchParams.get("delay") ?? 0) || 0);
     const { namespace = "", name } = current.metadata;
