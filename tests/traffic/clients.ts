@@ -8,7 +8,6 @@ import { Agent, get } from "node:http";
 
 export interface Seen {
   readonly cluster: string;
-  readonly pod: string;
   /** In monotonic milliseconds. */
   readonly sentAt: number;
 }
@@ -19,8 +18,6 @@ export interface Clients {
   reconnects(): number;
   /** The clusters that answered requests which were sent since then. */
   clustersSince(sentAt: number): readonly string[];
-  /** The pods that answered requests which were sent since then, as `cluster/pod`. */
-  podsSince(sentAt: number): readonly string[];
   /** When the last request was sent that this cluster answered. */
   lastSent(cluster: string): number;
   stop(): Promise<void>;
@@ -49,10 +46,7 @@ export function startClients(ports: number | readonly number[], host: string, co
       try {
         const { code, text } = await once(agent, port, path, host, () => (reconnects += 1));
         if (code !== 200) failures.push(`${code} ${text.trim()}`);
-        else {
-          const { cluster, pod } = JSON.parse(text) as Seen;
-          seen.push({ cluster, pod, sentAt });
-        }
+        else seen.push({ cluster: (JSON.parse(text) as Seen).cluster, sentAt });
       } catch (error) {
         failures.push(String(error));
         gateway += 1;
@@ -67,10 +61,6 @@ export function startClients(ports: number | readonly number[], host: string, co
     reconnects: () => reconnects,
     clustersSince: (sentAt) =>
       [...new Set(seen.filter((one) => one.sentAt >= sentAt).map(({ cluster }) => cluster))].sort(),
-    podsSince: (sentAt) => {
-      const since = seen.filter((one) => one.sentAt >= sentAt);
-      return [...new Set(since.map(({ cluster, pod }) => `${cluster}/${pod}`))].sort();
-    },
     lastSent: (cluster) =>
       Math.max(0, ...seen.filter((one) => one.cluster === cluster).map(({ sentAt }) => sentAt)),
     stop: async () => {

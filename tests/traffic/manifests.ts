@@ -14,8 +14,8 @@ export const SERVICE_PORT = 18_080;
 
 export function application(
   name = "web",
-  type: "LoadBalancer" | "NodePort" | "ClusterIP" = "LoadBalancer",
-  service: { readonly spec?: object; readonly annotations?: Record<string, string> } = {},
+  type: "LoadBalancer" | "NodePort" = "LoadBalancer",
+  serviceSpec: object = {},
 ): readonly { readonly resource: Resource; readonly object: New<AnyObject> }[] {
   const labels = { app: name };
   const metadata = { name, namespace: "default" };
@@ -39,9 +39,9 @@ export function application(
       object: {
         apiVersion: "v1",
         kind: "Service",
-        metadata: { ...metadata, annotations: service.annotations ?? {} },
+        metadata,
         spec: {
-          ...service.spec,
+          ...serviceSpec,
           type,
           selector: labels,
           ports: [{ name: "http", port: SERVICE_PORT }],

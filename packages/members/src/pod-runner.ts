@@ -18,7 +18,7 @@ import {
 import { type MemberFault, troubleOf } from "./fault.ts";
 import * as kinds from "./kinds.ts";
 import type { Member } from "./member.ts";
-import { decidePod, type Stage, stageOf, withAddress } from "./model/pod-lifecycle.ts";
+import { decidePod, type Stage, stageOf } from "./model/pod-lifecycle.ts";
 
 const CONCURRENCY = 8;
 
@@ -81,12 +81,7 @@ export class PodRunner implements Service {
       now,
     );
     if (plan.kind === "remove") await this.#member.remove(kinds.pods, pod, 0);
-    if (plan.kind === "report") {
-      const { podPrefix } = options;
-      const { uid } = pod.metadata;
-      const status = podPrefix === "" ? plan.status : withAddress(plan.status, uid, podPrefix);
-      await this.#member.report(kinds.pods, pod, status);
-    }
+    if (plan.kind === "report") await this.#member.report(kinds.pods, pod, plan.status);
     const again = plan.kind === "wait" ? plan.checkAgainAt : undefined;
     return again === undefined ? done : checkAgainAt(again);
   }

@@ -88,7 +88,7 @@ export function createServices(member: Member): Controller {
 /** Keeps an EndpointSlice for each Service with a selector; the services that it consists of. */
 export function createEndpointSlices(member: Member): readonly Service[] {
   const { ports, client, services, pods, options } = member;
-  if (options.podPrefix === "") return [];
+  if (!options.endpointSlices) return [];
   const slices = new Informer(ports, client, kinds.endpointSlices);
   const controller = createController(ports, {
     name: "endpoint-slice",

@@ -35,7 +35,7 @@ import {
 } from "../members/member-directory.ts";
 import { type OpenedMember, openMember, type OpenMemberPorts } from "../members/open-member.ts";
 import { livingOwner, writeOwner } from "../members/owner-file.ts";
-import { addressPrefix, createServiceServers, podPrefix } from "../members/serve-services.ts";
+import { addressPrefix, createServiceServers } from "../members/serve-services.ts";
 import type { RelayTarget } from "../members/relay.ts";
 import { livingMembers, MEMBERS_STOP_LIMIT_MS } from "../members/supervise-members.ts";
 import type { OptionDefinition } from "../options.ts";
@@ -225,7 +225,7 @@ async function openAll(
         kubeconfigDirectory,
         spec,
         addressPrefix: addressPrefix(name, settings.serveHttp),
-        podPrefix: settings.serveHttp ? podPrefix(name) : "",
+        endpointSlices: settings.serveHttp,
         ...(pull !== undefined && { pull }),
       }),
     ),

@@ -51,8 +51,7 @@ export interface OpenMemberOptions {
   readonly spec: SimulatedMemberSpec;
   /** The first two parts of the addresses of load balancers and nodes. */
   readonly addressPrefix: string;
-  /** Those of the addresses of pods; "": they are not reached. */
-  readonly podPrefix: string;
+  readonly endpointSlices: boolean;
   /** Absent: a push member. */
   readonly pull?: {
     readonly times: AgentTimes;
@@ -79,11 +78,11 @@ export async function openMember(
   ports: OpenMemberPorts,
   options: OpenMemberOptions,
 ): Promise<OpenedMember> {
-  const { name, directory, spec, addressPrefix, podPrefix } = options;
+  const { name, directory, spec, addressPrefix, endpointSlices } = options;
   const addressed = (model: ModelOptions): ModelOptions => ({
     ...model,
     addressPrefix,
-    podPrefix,
+    endpointSlices,
     nodes: model.nodes.map((node, i) => ({ ...node, address: nodeAddress(addressPrefix, i) })),
   });
   mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -2,8 +2,8 @@
  * HTTP servers behind the Services of a simulated member (`--serve-http`), so that requests can be watched as they move.
  *
  * 1. A Service of type LoadBalancer has a loopback address of its own (127.x.y.z) and is served there, on its own ports. Ports
- *    below 1024 need the right to listen there, as on any machine. One of type NodePort is served at the addresses of the nodes: with
- *    the policy Local only where a pod of it is ready. One that asks for its pods as backends is served at these, too.
+ *    below 1024 need the right to listen there, as on any machine. One of type NodePort is served at the addresses of the nodes, with
+ *    the policy Local at those with a ready pod of it. Pods are not served: the API takes no loopback address for an EndpointSlice.
  * 2. Only ready pods that the selector matches answer, in turn. Without one the port is closed, as that of a load balancer without
  *    endpoints; requests under way are answered.
  * 3. The answer names cluster, Service and pod. `?delay=MS` delays it, up to a minute.
@@ -11,7 +11,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AnyObject, formatKey, keyOf, nodes, pods, services } from "@lifeboat/api";
 import { type Clock, soon } from "@lifeboat/base";
-import { integerAt, listAt, textAt, textsAt, wellKnown } from "@lifeboat/core";
+import { integerAt, listAt, textAt, textsAt } from "@lifeboat/core";
 import { createManager, Informer, type KitPorts, type Log, type Service } from "@lifeboat/kit";
 import type { SimulatedMember } from "@lifeboat/plane";
 
@@ -25,12 +25,6 @@ const READER = { name: "system:member-services", groups: ["system:masters"] } as
 export function addressPrefix(name: string, isServed: boolean): string {
   const number = Number(/\d+$/.exec(name)?.[0] ?? 0);
   return isServed ? `127.${100 + (number % 100)}` : `100.${64 + (number % 64)}`;
-}
-
-/** The first half of the addresses of a member's pods. */
-export function podPrefix(name: string): string {
-  const number = Number(/\d+$/.exec(name)?.[0] ?? 0);
-  return `127.${200 + (number % 55)}`;
 }
 
 /** The address of a node of a member, by the number of the node. */
@@ -54,8 +48,6 @@ interface Wanted {
   readonly host: string;
   readonly port: number;
   readonly service: AnyObject;
-  /** The pod that answers; absent: any ready one. */
-  readonly pod?: string;
 }
 
 interface Watched {
@@ -119,31 +111,19 @@ class ServiceServers {
 
   #wantedOf(service: AnyObject): readonly (readonly [string, Wanted])[] {
     const ready = this.#readyPods(service);
+    if (ready.length === 0) return [];
     const isOnNodes = textAt(service, "spec", "type") === "NodePort";
     const hosts = isOnNodes
       ? this.#answeringNodes(service, ready).map((node) =>
           textAt(listAt(node, "status", "addresses")[0], "address"),
         )
       : listAt(service, "status", "loadBalancer", "ingress").map((one) => textAt(one, "ip"));
-    const pods = textsAt(service, "metadata", "annotations")[wellKnown.TRAFFIC_TARGET] === "Pods";
-    const places = [
-      ...(ready.length === 0 ? [] : hosts).map((host) => ({
-        host,
-        field: isOnNodes ? "nodePort" : "port",
-      })),
-      ...(pods ? this.#servingPods(service) : []).map((pod) => ({
-        host: textAt(pod, "status", "podIP"),
-        field: "targetPort",
-        pod: pod.metadata.name,
-      })),
-    ];
-    return places
-      .filter(({ host }) => host.startsWith("127."))
-      .flatMap(({ field, ...place }) =>
+    return hosts
+      .filter((host) => host.startsWith("127."))
+      .flatMap((host) =>
         listAt(service, "spec", "ports").flatMap((one) => {
-          const port = integerAt(one, field);
-          const wanted = { ...place, port: port ?? 0, service };
-          return port === undefined ? [] : [[`${place.host}:${port}`, wanted] as const];
+          const port = integerAt(one, isOnNodes ? "nodePort" : "port");
+          return port === undefined ? [] : [[`${host}:${port}`, { host, port, service }] as const];
         }),
       );
   }
@@ -155,25 +135,17 @@ class ServiceServers {
   }
 
   #readyPods(service: AnyObject): readonly AnyObject[] {
-    return this.#servingPods(service).filter(
-      ({ metadata }) => metadata.deletionTimestamp === undefined,
-    );
-  }
-
-  /** Also those that terminate: they serve until they are gone. */
-  #servingPods(service: AnyObject): readonly AnyObject[] {
     const selector = Object.entries(textsAt(service, "spec", "selector"));
     if (selector.length === 0) return [];
     return this.#pods.list().filter((pod) => {
-      const { namespace, labels = {} } = pod.metadata;
-      if (namespace !== service.metadata.namespace) return false;
+      const { namespace, deletionTimestamp, labels = {} } = pod.metadata;
+      if (namespace !== service.metadata.namespace || deletionTimestamp !== undefined) return false;
       return selector.every(([key, value]) => labels[key] === value) && isReady(pod);
     });
   }
 
-  #listen(id: string, wanted: Wanted): void {
-    const { host, port, service } = wanted;
-    const server = createServer((request, response) => this.#answer(wanted, request, response));
+  #listen(id: string, { host, port, service }: Wanted): void {
+    const server = createServer((request, response) => this.#answer(service, request, response));
     server.keepAliveTimeout = 60_000;
     this.#open.set(id, server);
     server.once("error", (error) => {
@@ -187,13 +159,11 @@ class ServiceServers {
     server.listen({ host, port });
   }
 
-  #answer(wanted: Wanted, request: IncomingMessage, response: ServerResponse): void {
-    const { service } = wanted;
+  #answer(service: AnyObject, request: IncomingMessage, response: ServerResponse): void {
     request.resume();
     const current = this.#services.get(keyOf(service)) ?? service;
     const ready = this.#readyPods(current);
-    const any = ready[this.#turn++ % Math.max(1, ready.length)]?.metadata.name ?? "";
-    const pod = wanted.pod ?? any;
+    const pod = ready[this.#turn++ % Math.max(1, ready.length)]?.metadata.name ?? "";
     const url = new URL(request.url ?? "/", "http://service");
     const delayMs = Math.min(MAX_DELAY_MS, Number(url.searchParams.get("delay") ?? 0) || 0);
     const { namespace = "", name } = current.metadata;

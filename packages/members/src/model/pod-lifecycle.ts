@@ -193,13 +193,6 @@ function placed(
   };
 }
 
-/** The status with an address in a range where something may listen. Pure. */
-export function withAddress(status: PodStatus, uid: string, prefix: string): PodStatus {
-  const hash = hashText(uid);
-  const podIP = `${prefix}.${hash & 255}.${(((hash >> 8) & 255) % 254) + 1}`;
-  return { ...status, podIP, podIPs: [{ ip: podIP }] };
-}
-
 /** An address that looks like one and is always the same for the same seed. Nothing listens there. */
 function addressOf(first: string, seed: string): string {
   const hash = hashText(seed);
