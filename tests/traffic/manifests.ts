@@ -15,6 +15,7 @@ export const SERVICE_PORT = 18_080;
 export function application(
   name = "web",
   type: "LoadBalancer" | "NodePort" = "LoadBalancer",
+  serviceSpec: object = {},
 ): readonly { readonly resource: Resource; readonly object: New<AnyObject> }[] {
   const labels = { app: name };
   const metadata = { name, namespace: "default" };
@@ -40,6 +41,7 @@ export function application(
         kind: "Service",
         metadata,
         spec: {
+          ...serviceSpec,
           type,
           selector: labels,
           ports: [{ name: "http", port: SERVICE_PORT }],

@@ -1,9 +1,11 @@
 /**
  * A Service of type NodePort, as clusters without load balancers have: the gateway reaches it at the nodes of each member, on ports that
- * the members chose themselves. A Remedy takes one member's traffic away, and `lifeboat traffic` shows what no load balancer reaches.
+ * the members chose themselves. A Remedy takes one member's traffic away. With the policy Local only nodes with a pod of the Service answer,
+ * and only those are asked.
  */
 import { execFileSync } from "node:child_process";
-import { multiClusterIngresses, remedies } from "@lifeboat/api";
+import { clusters, multiClusterIngresses, remedies } from "@lifeboat/api";
+import { publishedBackends } from "@lifeboat/core/traffic";
 import { connectByKubeconfig, type HttpClient } from "@lifeboat/kit/adapters";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
@@ -18,7 +20,15 @@ let port = 0;
 
 beforeAll(async () => {
   plane = await startLifeboat({
-    args: ["--members", "3", "--serve-http", "--gateway-listen", "127.0.0.1:0"],
+    args: [
+      "--members",
+      "3",
+      "--member-nodes",
+      "4",
+      "--serve-http",
+      "--gateway-listen",
+      "127.0.0.1:0",
+    ],
   });
   await plane.process.printed(/^members ready$/m);
   port = Number((await plane.process.printed(/Ingresses at http:\/\/127\.0\.0\.1:(\d+)/))[1]);
@@ -32,9 +42,9 @@ afterAll(async () => {
   await plane?.stop();
 });
 
-async function untilServedBy(...clusters: readonly string[]): Promise<void> {
+async function untilServed(host: string, ...clusters: readonly string[]): Promise<void> {
   await eventually(async () => {
-    const clients = startClients(port, HOST, 3);
+    const clients = startClients(port, host, 3);
     await eventually(() => {
       expect(clients.count()).toBeGreaterThan(30);
       return Promise.resolve();
@@ -44,6 +54,9 @@ async function untilServedBy(...clusters: readonly string[]): Promise<void> {
     expect(clients.clustersSince(0)).toEqual(clusters);
   }, 60_000);
 }
+
+const untilServedBy = (...clusters: readonly string[]): Promise<void> =>
+  untilServed(HOST, ...clusters);
 
 const traffic = (): string =>
   execFileSync(process.execPath, [lifeboatCommand, "traffic", "--kubeconfig", plane.kubeconfig], {
@@ -63,4 +76,25 @@ it("is served by all members, leaves one by a Remedy, and returns", async () => 
   expect(traffic()).toMatch(/default\/web +member2 +blocked/);
   await client.delete(remedies, { namespace: "", name: "upgrade" });
   await untilServedBy("member1", "member2", "member3");
+});
+
+it("is reached at the nodes with a pod of it alone, with the policy Local", async () => {
+  for (const { resource, object } of application("local", "NodePort", {
+    externalTrafficPolicy: "Local",
+  }))
+    await client.create(resource, object);
+  await client.create(multiClusterIngresses, ingress("local", "local.example.com", "local"));
+  await eventually(async () => {
+    const found = await client.get(multiClusterIngresses, { namespace: "default", name: "local" });
+    const members = Object.values(publishedBackends(found).services["local"]?.clusters ?? {});
+    expect(members).toHaveLength(3);
+    for (const { addresses, nodePorts } of members) {
+      // Its two pods are on two of the four nodes, or on one of them.
+      expect([1, 2]).toContain(addresses.length);
+      expect(nodePorts).toHaveProperty("18080");
+    }
+  }, 60_000);
+  const { status } = await client.get(clusters, { namespace: "", name: "member1" });
+  expect(status?.nodeAddresses).toHaveLength(4);
+  await untilServed("local.example.com", "member1", "member2", "member3");
 });

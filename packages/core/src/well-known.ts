@@ -201,6 +201,8 @@ export const REPLICA_REPORT = "lifeboat.dev/replica-report";
 
 /** On a MultiClusterIngress: JSON of the backends that the control plane knows (see traffic/published.ts). */
 export const BACKENDS = "lifeboat.dev/backends";
+/** On a Service: `Pods` makes its pods the backends of ingresses, in the place of load balancers and nodes (see traffic/endpoints.ts). */
+export const TRAFFIC_TARGET = "lifeboat.dev/traffic-target";
 /** Label of the Lease of a load balancer, in lifeboat-system: which provider it is. */
 export const TRAFFIC_PROVIDER = "lifeboat.dev/traffic-provider";
 /** On such a Lease: JSON, by ingress, of the generation of backends that is carried out (see traffic/confirmation.ts). */

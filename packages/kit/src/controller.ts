@@ -15,7 +15,14 @@
  *
  * The pauses are the queue's: 5 ms doubling to 30 s per key, and at least a server's Retry-After.
  */
-import { formatKey, type KubeObject, type ObjectKey, parseKey, Refused } from "@lifeboat/api";
+import {
+  equalJson,
+  formatKey,
+  type KubeObject,
+  type ObjectKey,
+  parseKey,
+  Refused,
+} from "@lifeboat/api";
 import { type Clock, type Instant, InvariantError, STEADY_TOLERANCE_MS } from "@lifeboat/base";
 import { NotSent, OutcomeUnknown } from "./client.ts";
 import type { Informer } from "./informer.ts";
@@ -69,6 +76,22 @@ export function ownKey<T extends KubeObject>(
 ): readonly ObjectKey[] {
   const { namespace = "", name = "" } = (now ?? old)?.metadata ?? {};
   return [{ namespace, name }];
+}
+
+/**
+ * Maps an object to keys when it comes, goes, or something that counts of it changes: `of` gives what counts. For kinds of which other
+ * fields change all the time.
+ */
+export function whenChanged<T extends KubeObject>(
+  of: (object: T) => unknown,
+  keys: (object: T) => readonly ObjectKey[],
+): (old: T | undefined, now: T | undefined) => readonly ObjectKey[] {
+  return (old, now) => {
+    const object = now ?? old;
+    if (object === undefined) return [];
+    const isSame = old !== undefined && now !== undefined && equalJson(of(old), of(now));
+    return isSame ? [] : keys(object);
+  };
 }
 
 export interface ControllerOptions {

@@ -30,6 +30,7 @@ export {
   type Outcome,
   ownKey,
   watching,
+  whenChanged,
 } from "./controller.ts";
 export { type DialRules, type JudgeAddress, judgeAddressBy } from "./dialled-addresses.ts";
 export {

@@ -20,6 +20,7 @@ export interface Container {
   readonly name: string;
   readonly image?: string;
   readonly resources?: { readonly requests?: Readonly<Record<string, string>> };
+  readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
 }
 
 export interface PodSpec {
@@ -246,9 +247,40 @@ export interface ServiceStatus {
   };
 }
 
+export interface ServicePort {
+  readonly name?: string;
+  readonly protocol?: string;
+  readonly port: number;
+  readonly targetPort?: number | string;
+}
+
 export interface LoadBalanced extends KubeObject {
-  readonly spec: { readonly type?: string };
+  readonly spec: {
+    readonly type?: string;
+    readonly selector?: Readonly<Record<string, string>>;
+    readonly ports?: readonly ServicePort[];
+  };
   readonly status?: ServiceStatus;
+}
+
+export interface SliceEndpoint {
+  readonly addresses: readonly string[];
+  readonly conditions: {
+    readonly ready: boolean;
+    readonly serving: boolean;
+    readonly terminating: boolean;
+  };
+  readonly nodeName?: string;
+}
+
+export interface EndpointSlice extends KubeObject {
+  readonly addressType: "IPv4";
+  readonly ports: readonly {
+    readonly name: string;
+    readonly protocol: string;
+    readonly port: number;
+  }[];
+  readonly endpoints: readonly SliceEndpoint[];
 }
 
 export interface ClaimStatus {
@@ -275,6 +307,11 @@ export const pods: Resource<Pod> = core("pods", "Pod");
 export const nodes: Resource<Node> = core("nodes", "Node", false);
 export const bindings: Resource<Binding> = core("bindings", "Binding");
 export const services: Resource<LoadBalanced> = core("services", "Service");
+export const endpointSlices: Resource<EndpointSlice> = grouped(
+  "discovery.k8s.io",
+  "endpointslices",
+  "EndpointSlice",
+);
 export const claims: Resource<Claim> = core("persistentvolumeclaims", "PersistentVolumeClaim");
 export const replicaSets: Resource<ReplicaSet> = grouped("apps", "replicasets", "ReplicaSet");
 export const deployments: Resource<Deployment> = grouped("apps", "deployments", "Deployment");

@@ -386,6 +386,54 @@ it("Services of type LoadBalancer get an address of their own, and lose it with 
   expect(await address("a")).toBeUndefined();
 });
 
+describe("EndpointSlices", () => {
+  const spec = { ports: [{ name: "http", port: 80, targetPort: 8080 }], selector: { app: "web" } };
+  const endpoints = async (): Promise<readonly string[]> => {
+    const { items } = await member.client.list(kinds.endpointSlices);
+    return items.flatMap((slice) =>
+      slice.endpoints.map(({ addresses: [address = ""], conditions }) => {
+        expect(address).toMatch(/^10\.\d+\.\d+\.\d+$/);
+        return Object.entries(conditions)
+          .filter(([, is]) => is)
+          .map(([name]) => name)
+          .join(" ");
+      }),
+    );
+  };
+
+  it("follow the pods of a Service, with the labels of the Service, and rest with them", async () => {
+    const { world, client } = await start({ endpointSlices: true });
+    const labels = { tier: "front" };
+    await client.create(kinds.services, newOf(kinds.services, { name: "web", labels }, { spec }));
+    await create(deployments, "web", { replicas: 2 });
+    await world.advance("10s");
+    const { items } = await client.list(kinds.endpointSlices);
+    expect(items).toMatchObject([
+      {
+        metadata: { labels: { ...labels, "kubernetes.io/service-name": "web" } },
+        ports: [{ name: "http", port: 8080 }],
+      },
+    ]);
+    expect(await endpoints()).toEqual(["ready serving", "ready serving"]);
+    const before = member.writes();
+    await world.advance("1h");
+    expect(member.writes()).toBe(before);
+    await patch(deployments, "web", { replicas: 1 });
+    await world.advance("1s");
+    expect([...(await endpoints())].sort()).toEqual(["ready serving", "serving terminating"]);
+    await world.advance("10s");
+    expect(await endpoints()).toEqual(["ready serving"]);
+  });
+
+  it("are none where they are not asked for", async () => {
+    const { world, client } = await start();
+    await client.create(kinds.services, newOf(kinds.services, { name: "web" }, { spec }));
+    await create(deployments, "web", { replicas: 2 });
+    await world.advance("10s");
+    expect((await client.list(kinds.endpointSlices)).items).toEqual([]);
+  });
+});
+
 it("a CronJob reports the Jobs that it owns and that run", async () => {
   const { world, client } = await start();
   const base = template("tick") as { readonly spec: JsonObject };

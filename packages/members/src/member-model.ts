@@ -16,7 +16,13 @@ import type { MemberOptions } from "./member-options.ts";
 import { createPodOwners } from "./pod-owners.ts";
 import { PodRunner } from "./pod-runner.ts";
 import { createScheduler } from "./scheduler.ts";
-import { createClaims, createCronJobs, createNodes, createServices } from "./small-controllers.ts";
+import {
+  createClaims,
+  createCronJobs,
+  createEndpointSlices,
+  createNodes,
+  createServices,
+} from "./small-controllers.ts";
 
 export interface MemberModel extends Service {
   /** Lets this go wrong from now on, in the place of what went wrong before. */
@@ -41,6 +47,7 @@ export function createMemberModel(
     createScheduler(member),
     runner,
     createServices(member),
+    ...createEndpointSlices(member),
     createClaims(member),
     createCronJobs(member),
   ]);

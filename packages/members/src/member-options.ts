@@ -14,6 +14,8 @@ export interface MemberOptions {
   readonly runMs: number;
   /** The first two parts of load-balancer addresses: `198.18`; "": there are no load balancers. */
   readonly addressPrefix: string;
+  /** Whether Services have EndpointSlices. Nothing listens at the addresses in them. */
+  readonly endpointSlices: boolean;
 }
 
 /** One node with room for a hundred pods or so, and short delays. */
@@ -29,4 +31,5 @@ export const MEMBER_DEFAULTS: MemberOptions = Object.freeze({
   stopDelayMs: 500,
   runMs: 2000,
   addressPrefix: "198.18",
+  endpointSlices: false,
 });

@@ -1,9 +1,18 @@
 /** The controllers with little to do: nodes, Services, claims and CronJobs. */
-import { keyOf, orNothing } from "@lifeboat/api";
-import { type Controller, createController, done, ownKey, watching } from "@lifeboat/kit";
+import { equalJson, keyOf, orNothing } from "@lifeboat/api";
+import {
+  type Controller,
+  createController,
+  done,
+  Informer,
+  ownKey,
+  type Service,
+  watching,
+} from "@lifeboat/kit";
 import * as kinds from "./kinds.ts";
 import { BY_OWNER, type Member } from "./member.ts";
 import { decideClaim } from "./model/claim.ts";
+import { decideSlice, selectsPod } from "./model/endpoint-slice.ts";
 import { decideCronJob } from "./model/cron-job.ts";
 import { decideNode } from "./model/node.ts";
 import { controllerKeys } from "./model/pods.ts";
@@ -74,6 +83,54 @@ export function createServices(member: Member): Controller {
       return done;
     },
   });
+}
+
+/** Keeps an EndpointSlice for each Service with a selector; the services that it consists of. */
+export function createEndpointSlices(member: Member): readonly Service[] {
+  const { ports, client, services, pods, options } = member;
+  if (!options.endpointSlices) return [];
+  const slices = new Informer(ports, client, kinds.endpointSlices);
+  const controller = createController(ports, {
+    name: "endpoint-slice",
+    concurrency: 1,
+    watches: [
+      watching(slices, (old, now) => {
+        const { namespace = "", labels } = (now ?? old)?.metadata ?? {};
+        return [{ namespace, name: labels?.["kubernetes.io/service-name"] ?? "" }];
+      }),
+      watching(services, ownKey),
+      watching(pods, (old, now) =>
+        services
+          .list()
+          .filter((one) => [old, now].some((pod) => pod !== undefined && selectsPod(one, pod)))
+          .map(keyOf),
+      ),
+    ],
+    reconcile: async (key) => {
+      const service = services.get(key);
+      // The slice of a Service that is gone is the garbage collector's.
+      if (service === undefined || service.metadata.deletionTimestamp !== undefined) return done;
+      const wanted = decideSlice(
+        service,
+        pods.list().filter((pod) => selectsPod(service, pod)),
+      );
+      if (wanted === undefined) return done;
+      const found = slices.get(keyOf(wanted));
+      if (found === undefined) {
+        await client.create(kinds.endpointSlices, wanted);
+        return done;
+      }
+      const { labels } = wanted.metadata;
+      const changed = {
+        ...found,
+        ...wanted,
+        metadata: { ...found.metadata, labels: labels ?? {} },
+      };
+      if (!equalJson(found, changed)) await client.update(kinds.endpointSlices, changed);
+      return done;
+    },
+  });
+  return [slices, controller];
 }
 
 /** Binds claims. */

@@ -98,9 +98,9 @@ export const trafficMutants: readonly SimMutant[] = [
     promise: "J2",
     breaks: "a block does not end with its action",
     file: `${CONTROLLERS}/ingress/create-multi-cluster-ingress.ts`,
-    symbol: "isSameForTraffic",
+    symbol: "isBlocked",
     replace:
-      "(old, now) => original(old, now) || (now !== undefined && !hasAction(now, TRAFFIC_CONTROL))",
+      "((former) => (cluster) => (original(cluster) ? former.add(cluster.metadata.name) : former).has(cluster.metadata.name))(new Set())",
     caughtIn: ["remedies-come-and-go"],
   },
   {

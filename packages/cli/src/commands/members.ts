@@ -225,6 +225,7 @@ async function openAll(
         kubeconfigDirectory,
         spec,
         addressPrefix: addressPrefix(name, settings.serveHttp),
+        endpointSlices: settings.serveHttp,
         ...(pull !== undefined && { pull }),
       }),
     ),

@@ -51,6 +51,7 @@ export interface OpenMemberOptions {
   readonly spec: SimulatedMemberSpec;
   /** The first two parts of the addresses of load balancers and nodes. */
   readonly addressPrefix: string;
+  readonly endpointSlices: boolean;
   /** Absent: a push member. */
   readonly pull?: {
     readonly times: AgentTimes;
@@ -77,10 +78,11 @@ export async function openMember(
   ports: OpenMemberPorts,
   options: OpenMemberOptions,
 ): Promise<OpenedMember> {
-  const { name, directory, spec, addressPrefix } = options;
+  const { name, directory, spec, addressPrefix, endpointSlices } = options;
   const addressed = (model: ModelOptions): ModelOptions => ({
     ...model,
     addressPrefix,
+    endpointSlices,
     nodes: model.nodes.map((node, i) => ({ ...node, address: nodeAddress(addressPrefix, i) })),
   });
   mkdirSync(directory, { recursive: true, mode: 0o700 });

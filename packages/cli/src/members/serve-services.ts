@@ -2,7 +2,8 @@
  * HTTP servers behind the Services of a simulated member (`--serve-http`), so that requests can be watched as they move.
  *
  * 1. A Service of type LoadBalancer has a loopback address of its own (127.x.y.z) and is served there, on its own ports. Ports
- *    below 1024 need the right to listen there, as on any machine. One of type NodePort is served at the addresses of the nodes.
+ *    below 1024 need the right to listen there, as on any machine. One of type NodePort is served at the addresses of the nodes, with
+ *    the policy Local at those with a ready pod of it. Pods are not served: the API takes no loopback address for an EndpointSlice.
  * 2. Only ready pods that the selector matches answer, in turn. Without one the port is closed, as that of a load balancer without
  *    endpoints; requests under way are answered.
  * 3. The answer names cluster, Service and pod. `?delay=MS` delays it, up to a minute.
@@ -109,10 +110,13 @@ class ServiceServers {
   }
 
   #wantedOf(service: AnyObject): readonly (readonly [string, Wanted])[] {
-    if (this.#readyPods(service).length === 0) return [];
+    const ready = this.#readyPods(service);
+    if (ready.length === 0) return [];
     const isOnNodes = textAt(service, "spec", "type") === "NodePort";
     const hosts = isOnNodes
-      ? this.#nodes.list().map((node) => textAt(listAt(node, "status", "addresses")[0], "address"))
+      ? this.#answeringNodes(service, ready).map((node) =>
+          textAt(listAt(node, "status", "addresses")[0], "address"),
+        )
       : listAt(service, "status", "loadBalancer", "ingress").map((one) => textAt(one, "ip"));
     return hosts
       .filter((host) => host.startsWith("127."))
@@ -122,6 +126,12 @@ class ServiceServers {
           return port === undefined ? [] : [[`${host}:${port}`, { host, port, service }] as const];
         }),
       );
+  }
+
+  #answeringNodes(service: AnyObject, ready: readonly AnyObject[]): readonly AnyObject[] {
+    const isLocal = textAt(service, "spec", "externalTrafficPolicy") === "Local";
+    const names = new Set(ready.map((pod) => textAt(pod, "spec", "nodeName")));
+    return this.#nodes.list().filter(({ metadata }) => !isLocal || names.has(metadata.name));
   }
 
   #readyPods(service: AnyObject): readonly AnyObject[] {

@@ -190,6 +190,51 @@ describe("a backend", () => {
   });
 });
 
+describe("pods and nodes that a member reports", () => {
+  const group = { ports: { "80": 8080 }, addresses: ["10.1.0.1", "10.1.0.2"] };
+  const published = (state: CopyState) =>
+    decideBackends(viewOf(service({ a: state }), []), NOW).services["web"]?.clusters["a"];
+
+  it("come before the address of the load balancer", () => {
+    const draining = ["10.1.0.3"];
+    expect(published({ ...A, status: { endpoints: [{ ...group, draining }] } })).toMatchObject({
+      addresses: group.addresses,
+      endpoints: [{ ...group, draining }],
+    });
+  });
+
+  it("are none when there are none, whatever else is reported", () => {
+    expect(published({ ...A, status: { endpoints: [] } })).toMatchObject({ addresses: [] });
+    expect(published({ ...A, status: { endpoints: "none" } })).toMatchObject({
+      addresses: [A.ip],
+    });
+  });
+
+  it("are, with the policy Local, the nodes that answer and no others", () => {
+    const nodes = { addresses: ["192.0.2.1"], unready: ["192.0.2.2"] };
+    const clusters = new Map([
+      ["a", { ...clusterNamed("a"), status: { nodeAddresses: ["192.0.2.9"] } } as never],
+    ]);
+    const of = (status: object) =>
+      decideBackends(viewOf(service({ a: { nodePort: 30_080, status } }), [], { clusters }), NOW)
+        .services["web"]?.clusters["a"];
+    expect(of({ nodes })).toMatchObject({ ...nodes, nodePorts: { "80": 30_080 } });
+    expect(of({ nodes: {} })).toMatchObject({ addresses: [] });
+    expect(of({})).toMatchObject({ addresses: ["192.0.2.9"] });
+  });
+
+  it("do not let an eviction take the last one that is ready", () => {
+    const ready = { status: { endpoints: [group] } };
+    const unready = { status: { endpoints: [{ ...group, addresses: [], unready: ["10.1.0.9"] }] } };
+    const view = (b: CopyState) =>
+      viewOf(service({ a: ready, b }), [
+        deployment({ b: 1 }, { a: {}, b: {} }, [leavingFrom("a")]),
+      ]);
+    expect(statesOf(view(unready))).toBe("a serving, b serving");
+    expect(statesOf(view(ready))).toBe("a draining, b serving");
+  });
+});
+
 describe("the generation", () => {
   const publish = (view: BackendsView): BackendsView => {
     const published = decideBackends(view, NOW);

@@ -10,7 +10,8 @@
  * 3. A copy without a ready replica gets no requests as long as another one has some.
  * 4. Queued, held and exempt entries have no task yet, so they keep their traffic.
  * 5. Of several workloads behind a Service one may leave while others stay: the cluster serves, and `keptBy` names those that stay.
- * 6. A Service of type NodePort is reached at nodes of its cluster, on the ports that the member gave it.
+ * 6. A Service of type NodePort is reached at nodes of its cluster, on the ports that the member gave it: at those with a pod of it,
+ *    where only they answer. One that asks for its pods is reached at these, wherever the member reports them.
  * 7. Equal content has an equal generation: at rest nothing is written.
  */
 import {
@@ -30,6 +31,7 @@ import {
 } from "../failover/eviction-tasks/index.ts";
 import { fieldsAt, integerAt, isFields, listAt, textAt, textsAt } from "../fields.ts";
 import { mayServe } from "../propagation/works/index.ts";
+import { reportedEndpoints, reportedNodes } from "./endpoints.ts";
 import { isAddress, isLabel, isPort } from "./names.ts";
 import { MAX_NODES } from "./node-addresses.ts";
 import {
@@ -198,17 +200,25 @@ function portsOf({ works }: Copies): readonly PublishedPort[] {
     .filter(({ port }) => isPort(port));
 }
 
-/** Where the Service is reached in a cluster: at its load balancer, else at nodes. */
+/** Where the Service is reached in a cluster: at its pods if it asks for them, else at its load balancer, else at nodes. */
 function placesOf(
   work: Work | undefined,
   cluster: Cluster | undefined,
-): Pick<PublishedCluster, "addresses" | "nodePorts"> {
+): Pick<PublishedCluster, "addresses" | "draining" | "unready" | "endpoints" | "nodePorts"> {
   const status = work?.status?.manifestStatuses?.[0]?.status;
+  const endpoints = reportedEndpoints(status);
+  if (endpoints !== undefined) {
+    const addresses = new Set(endpoints.flatMap((group) => group.addresses));
+    return { addresses: [...addresses].sort(), endpoints };
+  }
   const addresses = addressesOf(status);
   const nodePorts = nodePortsOf(status);
   if (addresses.length > 0 || nodePorts.length === 0) return { addresses };
+  const ports = { nodePorts: Object.fromEntries(nodePorts) };
+  const answering = reportedNodes(status);
+  if (answering !== undefined) return { ...answering, ...ports };
   const nodes = (cluster?.status?.nodeAddresses ?? []).filter(isAddress);
-  return { addresses: nodes.slice(0, MAX_NODES), nodePorts: Object.fromEntries(nodePorts) };
+  return { addresses: nodes.slice(0, MAX_NODES), ...ports };
 }
 
 /** The node ports that the member reported, by the port of the Service. */

@@ -8,9 +8,16 @@ export {
   type TrafficState,
   trafficTo,
 } from "./confirmation.ts";
+export {
+  completeReport,
+  type EndpointSlice,
+  needsOf,
+  readSlice,
+  SLICE_SELECTOR,
+} from "./endpoints.ts";
 export { indexRoutes, type RouteIndex } from "./match.ts";
 export { leadsUpwards } from "./names.ts";
-export { nodeAddressOf, NodeAddresses } from "./node-addresses.ts";
+export { localNodeAddressOf, nodeAddressOf, NodeAddresses } from "./node-addresses.ts";
 export {
   type BackendState,
   publishedBackends,

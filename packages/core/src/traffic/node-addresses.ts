@@ -18,11 +18,16 @@ const TYPES = ["ExternalIP", "InternalIP"] as const;
 
 /** The address of a node that can be used; undefined: it cannot. */
 export function nodeAddressOf(node: object): string | undefined {
+  return valueAt(node, "spec", "unschedulable") === true ? undefined : localNodeAddressOf(node);
+}
+
+/** The address of a node that can be used for the pods on it: those stay when it takes no more of them. */
+export function localNodeAddressOf(node: object): string | undefined {
   const isReady = listAt(node, "status", "conditions").some(
     (one) => textAt(one, "type") === "Ready" && textAt(one, "status") === "True",
   );
   const isExcluded = Object.hasOwn(textsAt(node, "metadata", "labels"), EXCLUDED);
-  if (!isReady || isExcluded || valueAt(node, "spec", "unschedulable") === true) return undefined;
+  if (!isReady || isExcluded) return undefined;
   const all = listAt(node, "status", "addresses");
   const found = TYPES.flatMap((type) => all.filter((one) => textAt(one, "type") === type));
   return found.map((one) => textAt(one, "address")).find(isAddress);

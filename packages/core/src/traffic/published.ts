@@ -7,19 +7,21 @@
  */
 import type { MultiClusterIngress } from "@lifeboat/api";
 import { type Fields, fieldsAt, integerAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
+import { type EndpointGroup, type Places, readGroups, readPlaces } from "./endpoints.ts";
 import { isPort } from "./names.ts";
 import * as wellKnown from "../well-known.ts";
 
 export type BackendState = "serving" | "draining";
 
 /** The backends of one Service in one cluster. */
-export interface PublishedCluster {
-  readonly addresses: readonly string[];
+export interface PublishedCluster extends Places {
   /** `draining`: requests under way end there, new ones go elsewhere. */
   readonly state: BackendState;
   readonly weight: number;
   /** Where the addresses are those of nodes: the node port of each port of the Service. */
   readonly nodePorts?: Readonly<Record<string, number>>;
+  /** Where the addresses are those of pods: all of these, and which ports they serve. */
+  readonly endpoints?: readonly EndpointGroup[];
   /** Since when the cluster has not been Ready; absent: its report is current. */
   readonly unconfirmedSince?: string;
   /** While a workload leaves: the bindings of the others behind the Service, which stay there and go on to serve. */
@@ -83,11 +85,13 @@ function readCluster(value: unknown): PublishedCluster {
   const since = textAt(value, "unconfirmedSince");
   const keptBy = textsIn(listAt(value, "keptBy"));
   const nodePorts = numbersIn(fieldsAt(value, "nodePorts"));
+  const endpoints = readGroups(listAt(value, "endpoints"));
   return {
-    addresses: textsIn(listAt(value, "addresses")),
+    ...readPlaces(value, () => true),
     state: textAt(value, "state") === "draining" ? "draining" : "serving",
     weight: Math.max(1, integerAt(value, "weight") ?? 1),
     ...(valueAt(value, "nodePorts") !== undefined && { nodePorts }),
+    ...(valueAt(value, "endpoints") !== undefined && { endpoints }),
     ...(since !== "" && { unconfirmedSince: since }),
     ...(keptBy.length > 0 && { keptBy }),
   };

@@ -45,6 +45,91 @@ describe("a cluster of an ingress", () => {
   });
 });
 
+describe("addresses of one cluster that are not ready", () => {
+  const of = (
+    clusters: Parameters<typeof servedBy>[0],
+    blocked: readonly string[] = [],
+  ): { readonly states: string; readonly isConfirmed: boolean } => {
+    const published = servedBy(clusters, 7);
+    const found = table(ingressOf([pathTo("web")], { blocked, published }));
+    const states = (found.pools[0]?.backends ?? []).map(
+      ({ address, port, state }) => `${address}:${port} ${state}`,
+    );
+    return { states: states.join(", "), isConfirmed: found.generations["default/web"] === 7 };
+  };
+  const pods = (places: object) => ({ endpoints: [{ ports: { "80": 8080 }, ...places }] as never });
+
+  it("get no new requests", () => {
+    const a = pods({ addresses: ["10.1.0.1"], draining: ["10.1.0.2"], unready: ["10.1.0.3"] });
+    expect(of({ a })).toEqual({
+      states: "10.1.0.1:8080 serving, 10.1.0.2:8080 draining, 10.1.0.3:8080 draining",
+      isConfirmed: true,
+    });
+    const nodePorts = { "80": 30_080 };
+    expect(of({ a: { addresses: ["192.0.2.1"], draining: ["192.0.2.2"], nodePorts } }).states).toBe(
+      "192.0.2.1:30080 serving, 192.0.2.2:30080 draining",
+    );
+  });
+
+  it.each<[string, Parameters<typeof of>, string, boolean]>([
+    [
+      "terminate: they serve before those that are not ready",
+      [{ a: pods({ addresses: [], draining: ["10.1.0.2"], unready: ["10.1.0.3"] }) }],
+      "10.1.0.2:8080 serving, 10.1.0.3:8080 draining",
+      true,
+    ],
+    [
+      "are all there is: they are tried",
+      [{ a: pods({ addresses: [], unready: ["10.1.0.3"] }) }],
+      "10.1.0.3:8080 serving",
+      true,
+    ],
+    [
+      "are the only others: a blocked cluster serves (D16)",
+      [
+        {
+          a: pods({ addresses: ["10.1.0.1"] }),
+          b: pods({ addresses: [], draining: ["10.2.0.1"] }),
+        },
+        ["a"],
+      ],
+      "10.1.0.1:8080 serving, 10.2.0.1:8080 draining",
+      false,
+    ],
+    [
+      "are all there is, in a blocked cluster and in another: the other's serve",
+      [
+        {
+          a: pods({ addresses: [], draining: ["10.1.0.1"] }),
+          b: pods({ addresses: [], unready: ["10.2.0.1"] }),
+        },
+        ["a"],
+      ],
+      "10.1.0.1:8080 draining, 10.2.0.1:8080 serving",
+      true,
+    ],
+  ])("%s", (_what, given, states, isConfirmed) => {
+    expect(of(...given)).toEqual({ states, isConfirmed });
+  });
+
+  it("have no part in the weight of their cluster", () => {
+    const a = { weight: 4, ...pods({ addresses: ["10.1.0.1"], draining: ["10.1.0.2"] }) };
+    const b = { weight: 4, ...pods({ addresses: ["10.2.0.1", "10.2.0.2"] }) };
+    const found = table(ingressOf([pathTo("web")], { published: servedBy({ a, b }) }));
+    expect(found.pools[0]?.backends.map(({ weight }) => weight)).toEqual([8, 8, 4, 4]);
+  });
+
+  it("are not dialled where nothing of the federation is, and are no names", () => {
+    const a = pods({ addresses: ["169.254.169.254", "pod.example.com", "10.1.0.1"] });
+    const published = servedBy({ a });
+    const judge = (address: string): string | undefined =>
+      address.startsWith("169.254.") ? "is link-local" : undefined;
+    const { pools, problems } = compileIngress(ingressOf([pathTo("web")], { published }), judge);
+    expect(pools[0]?.backends.map(({ address }) => address)).toEqual(["10.1.0.1"]);
+    expect(problems).toMatchObject([{ message: "the address 169.254.169.254 is link-local" }]);
+  });
+});
+
 it("reaches node ports, and the addresses of a cluster share its weight", () => {
   const addresses = ["192.0.2.1", "192.0.2.2", "192.0.2.3"];
   const published = servedBy({

@@ -6,10 +6,12 @@
  *    So is an address that load balancers never dial: a member reports its addresses, and may lie.
  * 2. A cluster that is blocked or left gets no new requests, unless nothing else is there: then all serve (D16), and the
  *    generation is not confirmed for that Service. The other Services of the ingress are confirmed one by one.
+ *    A single address that terminates, or is not ready, gets no new requests either, unless nothing better is there.
  * 3. Of two ingresses with the same host and path the older one gets the requests; the other is reported.
  * 4. The order of the input does not matter.
  */
 import { formatKey, keyOf, type MultiClusterIngress, type ObjectKey } from "@lifeboat/api";
+import type { Places } from "./endpoints.ts";
 import { isAddress, isHost, isLabel, isNumericAddress, isPath, isPort } from "./names.ts";
 import {
   type BackendState,
@@ -231,43 +233,90 @@ class Compiling {
   }
 
   #poolOf(id: string, service: string, port: number): Pool {
-    const places = Object.entries(this.#services[service]?.clusters ?? {})
+    const clusters = Object.entries(this.#services[service]?.clusters ?? {})
       .filter(([cluster]) => isLabel(cluster))
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([cluster, published]) => {
-        const { addresses, backendPort } = placesOf(published, port);
-        const isDialled = (one: string): boolean => this.#isDialled(service, cluster, one);
-        return { cluster, published, backendPort, addresses: addresses.filter(isDialled) };
+        const isDialled = (one: Place): boolean => this.#isDialled(service, cluster, one.address);
+        return { cluster, published, places: placesOf(published, port).filter(isDialled) };
       });
-    const most = Math.max(...places.map(({ addresses }) => addresses.length));
-    const wanted = places.flatMap(
-      ({ cluster, addresses, backendPort, published: { state, weight, unconfirmedSince } }) =>
-        addresses.map((address): Backend => ({
+    const most = Math.max(...clusters.map(({ places }) => sharesOf(places)));
+    const wanted = clusters.flatMap(({ cluster, places, published }) => {
+      const { state, weight, unconfirmedSince } = published;
+      const isLeft = this.#blocked.has(cluster) || state === "draining";
+      return places.map((place): Ranked => ({
+        rank: rankOf(place, isLeft),
+        isLeft,
+        backend: {
           cluster,
-          address,
-          port: backendPort,
-          // All addresses of a cluster together have its weight.
-          weight: Math.max(1, Math.round((weight * most) / addresses.length)),
-          state: this.#blocked.has(cluster) ? "draining" : state,
+          address: place.address,
+          port: place.port,
+          // All addresses of a cluster that get requests together have its weight.
+          weight: Math.max(1, Math.round((weight * most) / sharesOf(places))),
+          state: "serving",
           ...(unconfirmedSince !== undefined && { unconfirmedSince }),
-        })),
-    );
+        },
+      }));
+    });
+    const best = Math.min(...wanted.map(({ rank }) => rank));
     // seed: some-serve
-    if (wanted.length === 0 || wanted.some(({ state }) => state === "serving"))
-      return { id, backends: wanted };
-    this.overridden.add(service);
-    return { id, backends: wanted.map((backend) => ({ ...backend, state: "serving" })) };
+    if (wanted.length === 0 || wanted.some(({ rank }) => rank === 0))
+      return { id, backends: servingAt(wanted, 0) };
+    if (wanted.some(({ rank, isLeft }) => rank === best && isLeft)) this.overridden.add(service);
+    return { id, backends: servingAt(wanted, best) };
   }
 }
 
-/** Where a port of the Service is reached in a cluster; nowhere if the member gave it no node port. */
-function placesOf(
-  { addresses, nodePorts }: PublishedCluster,
-  port: number,
-): { readonly addresses: readonly string[]; readonly backendPort: number } {
-  const backendPort = nodePorts === undefined ? port : (nodePorts[String(port)] ?? 0);
-  return { addresses: isPort(backendPort) ? addresses.filter(isAddress) : [], backendPort };
+interface Place {
+  readonly address: string;
+  readonly port: number;
+  readonly state: keyof Places;
 }
+
+interface Ranked {
+  readonly backend: Backend;
+  /** Of all backends those with the lowest serve. */
+  readonly rank: number;
+  /** Whether the whole cluster is blocked or left. */
+  readonly isLeft: boolean;
+}
+
+/** A ready address of a cluster that is left comes before one that terminates elsewhere; what is left and not ready comes last. */
+function rankOf({ state }: Place, isLeft: boolean): number {
+  const own = { addresses: 0, draining: 2, unready: 3 }[state];
+  if (!isLeft) return own;
+  return own === 0 ? 1 : own + 2;
+}
+
+function servingAt(wanted: readonly Ranked[], best: number): readonly Backend[] {
+  return wanted.map(({ backend, rank }) => ({
+    ...backend,
+    state: rank === best ? "serving" : "draining",
+  }));
+}
+
+/** Among how many addresses the weight of a cluster is shared. */
+function sharesOf(places: readonly Place[]): number {
+  const ready = places.filter(({ state }) => state === "addresses").length;
+  return ready > 0 ? ready : Math.max(1, places.length);
+}
+
+/** Where a port of the Service is reached in a cluster; nowhere if it has no such port there. */
+function placesOf(published: PublishedCluster, port: number): readonly Place[] {
+  const { nodePorts, endpoints } = published;
+  if (endpoints !== undefined)
+    return endpoints.flatMap((group) => placesAt(group, group.ports[String(port)] ?? 0));
+  return placesAt(published, nodePorts === undefined ? port : (nodePorts[String(port)] ?? 0));
+}
+
+function placesAt(places: Places, port: number): readonly Place[] {
+  if (!isPort(port)) return [];
+  return STATES.flatMap((state) =>
+    (places[state] ?? []).filter(isAddress).map((address) => ({ address, port, state })),
+  );
+}
+
+const STATES = ["addresses", "draining", "unready"] as const;
 
 function certificatesOf(
   { metadata, spec }: MultiClusterIngress,

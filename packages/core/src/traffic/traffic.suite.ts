@@ -89,6 +89,8 @@ export interface CopyState {
   readonly ip?: string;
   /** The node port of port 80. */
   readonly nodePort?: number;
+  /** What the member reports beside it. */
+  readonly status?: object;
   readonly healthy?: boolean;
   readonly going?: boolean;
 }
@@ -125,7 +127,7 @@ export function copiesOf(
 function workIn(
   kind: string,
   cluster: string,
-  { ip, nodePort, healthy = true, going }: CopyState,
+  { ip, nodePort, status, healthy = true, going }: CopyState,
 ): Work {
   const condition = (type: string) => ({
     type,
@@ -154,8 +156,13 @@ function workIn(
         {
           identifier,
           health: healthy ? "Healthy" : "Unhealthy",
-          ...(ip !== undefined && { status: { loadBalancer: { ingress: [{ ip }] } } }),
-          ...(nodePort !== undefined && { status: { nodePorts: [{ port: 80, nodePort }] } }),
+          ...((ip !== undefined || nodePort !== undefined || status !== undefined) && {
+            status: {
+              ...(ip !== undefined && { loadBalancer: { ingress: [{ ip }] } }),
+              ...(nodePort !== undefined && { nodePorts: [{ port: 80, nodePort }] }),
+              ...status,
+            },
+          }),
         },
       ],
     },

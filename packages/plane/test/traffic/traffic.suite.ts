@@ -99,6 +99,7 @@ export async function startApplication(
   serviceIn: object = {},
   exposed: New<MultiClusterIngress> = ingress,
   type = "LoadBalancer",
+  annotations: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const policy = (name: string, kind: string, apiVersion: string, placement: object) =>
     ({
@@ -112,7 +113,7 @@ export async function startApplication(
     resources.services,
     newObject(
       resources.services,
-      { name: "web", namespace: "default" },
+      { name: "web", namespace: "default", annotations },
       {
         spec: {
           type,

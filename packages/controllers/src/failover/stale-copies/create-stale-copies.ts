@@ -17,6 +17,7 @@ import {
   ownKey,
   type Service,
   watching,
+  whenChanged,
 } from "@lifeboat/kit";
 import type { PlaneContext } from "../../context/context.ts";
 
@@ -31,8 +32,9 @@ export function createStaleCopies(context: PlaneContext): readonly Service[] {
       concurrency: CONCURRENCY,
       watches: [
         watching(informers.clusters, ownKey),
-        watching(informers.works, (old, now) =>
-          isGoing(old) === isGoing(now) ? [] : clusterConcerned(context, now ?? old),
+        watching(
+          informers.works,
+          whenChanged(isGoing, (work) => clusterConcerned(context, work)),
         ),
       ],
       reconcile: (key, signal) => look(context, key, signal),
@@ -40,15 +42,12 @@ export function createStaleCopies(context: PlaneContext): readonly Service[] {
   ];
 }
 
-function isGoing(work: Work | undefined): boolean {
-  return work?.metadata.deletionTimestamp !== undefined;
+function isGoing({ metadata }: Work): boolean {
+  return metadata.deletionTimestamp !== undefined;
 }
 
-function clusterConcerned(
-  { informers }: PlaneContext,
-  work: Work | undefined,
-): readonly ObjectKey[] {
-  const key = { namespace: "", name: work === undefined ? "" : clusterOfWork(work) };
+function clusterConcerned({ informers }: PlaneContext, work: Work): readonly ObjectKey[] {
+  const key = { namespace: "", name: clusterOfWork(work) };
   const cluster = informers.clusters.get(key);
   return cluster !== undefined && awaitsStaleCopies(cluster) ? [key] : [];
 }

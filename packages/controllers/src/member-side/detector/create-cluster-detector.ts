@@ -66,8 +66,11 @@ export interface ClusterDetectorOptions {
   readonly staleThresholdMs: number;
 }
 
-/** Slower than other elections: every write of an instance is at least a heartbeat apart. */
-const ELECTION = { leaseDurationMs: 60_000, renewDeadlineMs: 45_000, retryPeriodMs: 20_000 };
+/**
+ * A little slower than other elections: there is one for each condition of each cluster, and its candidates are the nodes. Until
+ * another instance leads no change is reported, so it is not much slower either.
+ */
+const ELECTION = { leaseDurationMs: 20_000, renewDeadlineMs: 15_000, retryPeriodMs: 7000 };
 /** Detections further apart than so many periods do not belong together. */
 const GAP_PERIODS = 3;
 

@@ -15,7 +15,7 @@
  *    (`lookAgain`).
  * 3. A Work that comes back from the plane as it was last reported is not reconciled: nothing in it is new.
  */
-import type { Cluster, ObjectKey, Work } from "@lifeboat/api";
+import { type Cluster, type ObjectKey, services, type Work } from "@lifeboat/api";
 import { executionNamespace } from "@lifeboat/core/propagation/rendering";
 import {
   type Client,
@@ -35,6 +35,7 @@ import type { ManifestPorts } from "./keep-manifest.ts";
 import { type KeepPorts, keepWork } from "./keep-work.ts";
 import { LateCreates } from "./late-creates.ts";
 import { MemberApis } from "./member-apis.ts";
+import { MemberEndpoints } from "./member-endpoints.ts";
 import { MemberObjects } from "./member-objects.ts";
 import { MemberWrites } from "./member-writes.ts";
 import { declareExecutionMetrics } from "./metrics.ts";
@@ -105,6 +106,7 @@ class WorksOfCluster implements ClusterExecution {
       events,
       apis: new MemberApis(clock, member),
       objects: new MemberObjects(ports, source, (work) => this.#enqueue(work)),
+      endpoints: new MemberEndpoints(ports, source, (key) => this.#lookAtService(key)),
       metrics: declareExecutionMetrics(ports.metrics),
     };
     this.#memories = new WorkMemories(clock, (late) => this.#portsWith(late));
@@ -139,7 +141,7 @@ class WorksOfCluster implements ClusterExecution {
       await Promise.all([this.#controller.run(signal), this.#federatedPods.run(signal)]);
     } finally {
       this.#memories.clear();
-      await this.#ports.objects.stop();
+      await Promise.all([this.#ports.objects.stop(), this.#ports.endpoints.stop()]);
     }
   }
 
@@ -150,6 +152,12 @@ class WorksOfCluster implements ClusterExecution {
 
   lookAtKind(apiVersion: string, kind: string): void {
     for (const work of this.#ports.objects.worksOf(apiVersion, kind)) this.#enqueue(work);
+  }
+
+  #lookAtService(key: ObjectKey): void {
+    const holding = this.#ports.objects.worksHolding({ resource: services, key });
+    if (holding.length === 0) this.#ports.endpoints.forget(key);
+    for (const work of holding) this.#enqueue(work);
   }
 
   #enqueue(name: string): void {

@@ -10,7 +10,7 @@
  */
 import { findCondition, orNothing, type Work, works as workResource } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
-import type { Fields } from "@lifeboat/core";
+import { type Fields, integerAt } from "@lifeboat/core";
 import { undoFrom, undoneOnceMore } from "@lifeboat/core/propagation/applying";
 import {
   appliedVersions,
@@ -27,6 +27,7 @@ import {
   type LocatePorts,
   NO_OBJECT,
 } from "./locate-manifests.ts";
+import type { MemberEndpoints } from "./member-endpoints.ts";
 import type { MemberObjects } from "./member-objects.ts";
 import type { ExecutionMetrics } from "./metrics.ts";
 import { againAtEarliest, pauseAfterFailure, type PausePorts } from "./reconcile-again.ts";
@@ -38,6 +39,7 @@ import type { WorkMemory } from "./work-memory.ts";
 export interface KeepPorts extends LocatePorts, PausePorts, ReportPorts {
   readonly word: PlaneWord;
   readonly objects: MemberObjects;
+  readonly endpoints: MemberEndpoints;
   readonly metrics: ExecutionMetrics;
 }
 
@@ -64,7 +66,7 @@ export async function keepWork(
   for (const [ordinal, manifest] of manifests.entries()) {
     const kept = await keepOne(ports, work, memory, manifest, ordinal, places[ordinal], signal);
     if ("waitUntil" in kept) return checkAgainAt(kept.waitUntil);
-    reports.push(kept.report);
+    reports.push(withEndpoints(ports, work, kept.report, ordinal, places[ordinal]));
     if (kept.applied !== undefined) memory.applied.set(ordinal, kept.applied);
     if (kept.checkAgainAt !== undefined) times.push(kept.checkAgainAt);
     wrote ||= kept.wrote;
@@ -133,6 +135,32 @@ async function keepOne(
   if (kept.placeMissing) ports.apis.doubt(String(manifest["apiVersion"]), String(manifest["kind"]));
   if (proven && kept.wrote) memory.undone = undoneOnceMore(memory.undone, ports.clock.monotonic());
   return kept;
+}
+
+/** The report of a Service with its pods or nodes, if it needs them. */
+function withEndpoints(
+  { endpoints }: KeepPorts,
+  work: Work,
+  report: ManifestReport,
+  ordinal: number,
+  place: Located | undefined,
+): ManifestReport {
+  const { manifest, reflection } = report;
+  const isSeen = reflection !== undefined && reflection.statusProblem === undefined;
+  if (manifest["kind"] !== "Service" || !isSeen || place === undefined || !isReference(place))
+    return report;
+  const before = statusOf(work).manifestStatuses?.find(
+    (entry) => integerAt(entry, "identifier", "ordinal") === ordinal,
+  );
+  const status = endpoints.complete({
+    manifest,
+    key: place.key,
+    status: reflection.status,
+    before: before?.["status"],
+  });
+  return status === reflection.status
+    ? report
+    : { ...report, reflection: { ...reflection, status } };
 }
 
 /** The first time the plane's word counts instead, see still-wanted.ts. */

@@ -13,9 +13,9 @@ import {
   type ObjectKey,
   type Resource,
 } from "@lifeboat/api";
-import { sleep } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import { type Client, type CollectionLimits, Informer, type KitPorts } from "@lifeboat/kit";
+import { keepRunning } from "./keep-running.ts";
 
 /** One object in the member. */
 export interface ObjectReference {
@@ -47,7 +47,6 @@ export interface Stray {
   readonly seenAt: number;
 }
 
-const AFTER_ERROR_MS = 10_000;
 /** Objects of ours are kept whole: per kind, some thirty thousand of them with 8 KiB each. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 const SELECTOR = `${wellKnown.MANAGED}=true`;
@@ -120,6 +119,11 @@ export class MemberObjects {
     return [];
   }
 
+  /** The Works that hold this object. */
+  worksHolding({ resource, key }: ObjectReference): readonly string[] {
+    return [...(this.#followed.get(resourceId(resource))?.owners.get(formatKey(key)) ?? [])];
+  }
+
   /** Ends all watches; resolves when they have ended. */
   async stop(): Promise<void> {
     const followed = [...this.#followed.values()];
@@ -167,7 +171,7 @@ export class MemberObjects {
       if (works === undefined) this.#noteStray({ resource, key: { namespace, name } }, now);
       else for (const work of works) this.#onChange(work);
     });
-    const ended = this.#keepRunning(informer, stop.signal);
+    const ended = keepRunning(this.#ports, informer, stop.signal);
     const followed = { informer, since: this.#ports.clock.monotonic(), stop, ended, owners };
     this.#followed.set(id, followed);
     void informer.whenSynced(stop.signal).then((synced) => {
@@ -188,18 +192,6 @@ export class MemberObjects {
     const seenAt = this.#strays.get(idOf(copy))?.seenAt ?? this.#ports.clock.monotonic();
     this.#strays.set(idOf(copy), { work, copy, seenAt });
     this.#onChange(work);
-  }
-
-  /** An informer ends only by its signal, or by an unforeseen error: then it begins again after a while. */
-  async #keepRunning(informer: Informer<AnyObject>, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await informer.run(signal);
-      } catch (error) {
-        this.#ports.log.error("an informer of a member failed", { name: informer.name, error });
-        await sleep(this.#ports.clock, AFTER_ERROR_MS, signal);
-      }
-    }
   }
 }
 

@@ -9,7 +9,7 @@
  * 4. The annotation is written before the status, each with the resourceVersion that was decided on. A process that dies between
  *    the two leaves what the next reconcile completes.
  */
-import { type Cluster, clusters, equalJson, type ObjectKey, remedies } from "@lifeboat/api";
+import { type Cluster, clusters, equalJson, keyOf, type ObjectKey, remedies } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import {
   asksBrake,
@@ -50,10 +50,6 @@ export function createRemedies(context: PlaneContext): readonly Service[] {
       reconcile: (key, signal) => reconcile(context, brake, key, signal),
     }),
   ];
-}
-
-function keyOf({ metadata: { name } }: Cluster): ObjectKey {
-  return { namespace: "", name };
 }
 
 /** Counts of nodes and pods change all the time, and concern no Remedy. */

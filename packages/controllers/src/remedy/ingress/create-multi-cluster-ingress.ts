@@ -7,12 +7,11 @@
  */
 import {
   type Cluster,
-  type MultiClusterIngress,
+  keyOf,
   multiClusterIngresses,
   type MultiClusterService,
   type ObjectKey,
   type ResourceBinding,
-  equalJson,
 } from "@lifeboat/api";
 import { bindingName } from "@lifeboat/core/propagation/rendering";
 import { hasAction } from "@lifeboat/core/remedy/actions";
@@ -25,6 +24,7 @@ import {
   ownKey,
   type Service,
   watching,
+  whenChanged,
 } from "@lifeboat/kit";
 import type { PlaneContext } from "../../context/context.ts";
 import { backendIndexValue } from "../../context/informers.ts";
@@ -34,36 +34,31 @@ const CONCURRENCY = 4;
 /** Builds the controller. */
 export function createMultiClusterIngress(context: PlaneContext): readonly Service[] {
   const { informers } = context;
-  const naming = (namespace: string, service: string): readonly ObjectKey[] =>
-    informers.multiClusterIngresses
-      .byIndex("backend", backendIndexValue(namespace, service))
-      .map(keyOf);
+  const naming = (service: ObjectKey | undefined): readonly ObjectKey[] =>
+    service === undefined
+      ? []
+      : informers.multiClusterIngresses
+          .byIndex("backend", backendIndexValue(service.namespace, service.name))
+          .map(keyOf);
   return [
     createController(context, {
       name: "multi-cluster-ingress",
       concurrency: CONCURRENCY,
       watches: [
         watching(informers.multiClusterIngresses, ownKey),
-        watching(informers.resourceBindings, (old, now) => {
-          const service = (now ?? old) && serviceOf(now ?? old);
-          if (service === undefined || isSameReport(old, now)) return [];
-          return naming(service.namespace, service.name);
-        }),
-        watching(informers.multiClusterServices, (old, now) => {
-          const { namespace = "", name = "" } = (now ?? old)?.metadata ?? {};
-          return naming(namespace, name);
-        }),
-        watching(informers.clusters, (old, now) =>
-          isSameForTraffic(old, now) ? [] : informers.multiClusterIngresses.list().map(keyOf),
+        watching(
+          informers.resourceBindings,
+          whenChanged(reportOf, (binding) => naming(serviceOf(binding))),
+        ),
+        watching(informers.multiClusterServices, (old, now) => ownKey(old, now).flatMap(naming)),
+        watching(
+          informers.clusters,
+          whenChanged(isBlocked, () => informers.multiClusterIngresses.list().map(keyOf)),
         ),
       ],
       reconcile: (key, signal) => reconcile(context, key, signal),
     }),
   ];
-}
-
-function keyOf({ metadata: { namespace = "", name } }: MultiClusterIngress): ObjectKey {
-  return { namespace, name };
 }
 
 /** The Service of a binding; undefined: the binding is of another kind. */
@@ -73,18 +68,16 @@ function serviceOf(binding: ResourceBinding | undefined): ObjectKey | undefined 
   return apiVersion === "v1" && kind === "Service" ? { namespace, name } : undefined;
 }
 
-function isSameReport(old: ResourceBinding | undefined, now: ResourceBinding | undefined): boolean {
-  const of = (binding: ResourceBinding | undefined) =>
-    (binding?.status?.aggregatedStatus ?? []).map(({ clusterName, applied }) => [
-      clusterName,
-      applied === true,
-    ]);
-  return old !== undefined && now !== undefined && equalJson(of(old), of(now));
+/** Where copies are applied. */
+function reportOf({ status }: ResourceBinding): unknown {
+  return (status?.aggregatedStatus ?? []).map(({ clusterName, applied }) => [
+    clusterName,
+    applied === true,
+  ]);
 }
 
-function isSameForTraffic(old: Cluster | undefined, now: Cluster | undefined): boolean {
-  if (old === undefined || now === undefined) return false;
-  return hasAction(old, TRAFFIC_CONTROL) === hasAction(now, TRAFFIC_CONTROL);
+function isBlocked(cluster: Cluster): boolean {
+  return hasAction(cluster, TRAFFIC_CONTROL);
 }
 
 async function reconcile(

@@ -33,6 +33,7 @@ import {
   ownKey,
   type Service,
   watching,
+  whenChanged,
 } from "@lifeboat/kit";
 import { bindingsBy } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
@@ -53,8 +54,9 @@ export function createTrafficBackends(context: PlaneContext): readonly Service[]
         watching(informers.multiClusterIngresses, ownKey),
         watching(informers.resourceBindings, (old, now) => ingressesIn(context, now ?? old)),
         watching(informers.works, (old, now) => ingressesOfWork(context, now ?? old)),
-        watching(informers.clusters, (old, now) =>
-          reportOf(old) === reportOf(now) ? [] : ingressesOf(context, now ?? old),
+        watching(
+          informers.clusters,
+          whenChanged(reportOf, (cluster) => ingressesOf(context, cluster)),
         ),
       ],
       reconcile: (key, signal) => backends.look(key, signal),
@@ -139,11 +141,8 @@ function ingressesOfWork(context: PlaneContext, work: Work | undefined): readonl
   return ingressesIn(context, binding);
 }
 
-function ingressesOf(
-  { informers }: PlaneContext,
-  cluster: Cluster | undefined,
-): readonly ObjectKey[] {
-  const { name = "" } = cluster?.metadata ?? {};
+function ingressesOf({ informers }: PlaneContext, { metadata }: Cluster): readonly ObjectKey[] {
+  const { name } = metadata;
   return informers.multiClusterIngresses
     .list()
     .filter((ingress) =>
@@ -155,8 +154,8 @@ function ingressesOf(
 }
 
 /** What counts of a Cluster. */
-function reportOf(cluster: Cluster | undefined): string {
-  const { conditions, nodeAddresses = [] } = cluster?.status ?? {};
+function reportOf({ status: reported }: Cluster): string {
+  const { conditions, nodeAddresses = [] } = reported ?? {};
   const { status, lastTransitionTime } = findCondition(conditions, "Ready") ?? {};
   return [status, lastTransitionTime, ...nodeAddresses].join(" ");
 }

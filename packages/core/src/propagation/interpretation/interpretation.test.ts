@@ -306,7 +306,7 @@ describe("reflectStatus", () => {
   });
 });
 
-it("of a Service with node ports is those that the member chose, unless only some nodes answer", () => {
+it("of a Service with node ports is those that the member chose, and that only some nodes answer", () => {
   const ports = [
     { port: 80, nodePort: 30_080 },
     { port: 53, nodePort: 30_053, protocol: "UDP" },
@@ -315,7 +315,10 @@ it("of a Service with node ports is those that the member chose, unless only som
   const copy = (spec: object) => object("v1", "Service", { spec: { ports, ...spec } });
   const reflected = (spec: object) => interpreterOf(copy(spec)).reflectStatus(copy(spec));
   expect(reflected({ type: "NodePort" })).toEqual({ nodePorts: [{ port: 80, nodePort: 30_080 }] });
-  expect(reflected({ type: "NodePort", externalTrafficPolicy: "Local" })).toBeUndefined();
+  expect(reflected({ type: "NodePort", externalTrafficPolicy: "Local" })).toEqual({
+    nodePorts: [{ port: 80, nodePort: 30_080 }],
+    nodes: {},
+  });
   expect(reflected({ type: "NodePort", ports: [] })).toBeUndefined();
   expect(reflected({ type: "ClusterIP" })).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 /**
  * Service (v1): members give addresses and ports. Reported are the addresses of a load balancer, and the node ports that a member
- * chose: ingresses reach the Service there. With the policy Local only some nodes answer, so they are not reported. Of the Service of a
+ * chose: ingresses reach the Service there. With the policy Local only some nodes answer: `nodes` states that, and the member's side puts
+ * them there (core/traffic/endpoints.ts). Of the Service of a
  * federated StatefulSet's pod without a load balancer the member's own addresses are reported (D28), whatever the template was given.
  */
 import {
@@ -8,6 +9,7 @@ import {
   fieldsAt,
   integerAt,
   listAt,
+  NO_FIELDS,
   textAt,
   valueAt,
   withValue,
@@ -28,14 +30,15 @@ function reflectStatus(object: Fields): Fields | undefined {
   if (isLoadBalancer(object)) return { loadBalancer: fieldsAt(object, "status", "loadBalancer") };
   if (textAt(object, "spec", "selector", FEDERATED_POD) !== "")
     return { clusterIPs: listAt(object, "spec", "clusterIPs") };
-  if (valueAt(object, "spec", "type") !== "NodePort" || isLocal(object)) return undefined;
+  if (valueAt(object, "spec", "type") !== "NodePort") return undefined;
   const nodePorts = listAt(object, "spec", "ports").flatMap((one) => {
     const port = integerAt(one, "port");
     const nodePort = integerAt(one, "nodePort") ?? 0;
     const isTcp = ["", "TCP"].includes(textAt(one, "protocol"));
     return port === undefined || nodePort === 0 || !isTcp ? [] : [{ port, nodePort }];
   });
-  return nodePorts.length === 0 ? undefined : { nodePorts };
+  if (nodePorts.length === 0) return undefined;
+  return isLocal(object) ? { nodePorts, nodes: NO_FIELDS } : { nodePorts };
 }
 
 function isLocal(object: Fields): boolean {
