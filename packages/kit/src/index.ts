@@ -83,5 +83,5 @@ export type { IndexFunction } from "./object-index.ts";
 export type { KitPorts, Service } from "./ports.ts";
 export { type Environment, proxyFromEnvironment } from "./proxy-from-environment.ts";
 export { RecentMap } from "./recent-map.ts";
-export type { ClientCertificate, ReadCertificateRequest, Signer } from "./signer.ts";
+export type { ClientCertificate, ReadCertificateRequest, RequestReader, Signer } from "./signer.ts";
 export { WorkQueue } from "./work-queue.ts";
