@@ -4,9 +4,9 @@
  *
  * The certificates live so shortly that the agent renews within a minute.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { X509Certificate } from "node:crypto";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { clusters, findCondition, orNothing } from "@lifeboat/api";
 import { AGENTS_GROUP, agentUser } from "@lifeboat/core/clusters/rights";
 import {
@@ -15,6 +15,7 @@ import {
   makeCertificateRequest,
 } from "@lifeboat/kit/adapters";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { parse } from "yaml";
 import { signing, startControllerManager } from "../support/controller-manager.ts";
 import { eventually } from "../support/eventually.ts";
 import { createKubectl, type Kubectl } from "../support/kubectl.ts";
@@ -26,7 +27,7 @@ import {
   startProcess,
   temporaryDirectory,
 } from "../support/processes.ts";
-import { connectRaw, type RawClient } from "../support/raw-client.ts";
+import { connectRaw } from "../support/raw-client.ts";
 import { type RealApiServer, startEtcd } from "../support/real-api-server.ts";
 import { startAll, type Started } from "../support/started.ts";
 import { killed } from "./real-fleet.ts";
@@ -215,7 +216,11 @@ it("another cluster's objects, and everything that is nobody's of it, are refuse
   try {
     const failures: string[] = [];
     for (const [expected, method, path, body] of matrix()) {
-      const { code, body: answer } = await raw.ask(method, path, body && { body });
+      const { code, body: answer } = await raw.ask(
+        method,
+        path,
+        body === undefined ? {} : { body },
+      );
       if (!expected.includes(code)) failures.push(`${method} ${path}: ${code} ${answer}`);
     }
     expect(failures).toEqual([]);
@@ -323,50 +328,40 @@ function requestOf(name: string, commonName: string): object {
   };
 }
 
-it.each<[string, string, (cluster: Record<string, any>) => object]>([
-  [
-    "labels",
-    "",
-    ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, labels: { a: "b" } } }),
-  ],
+interface ClusterObject {
+  readonly metadata: object;
+  readonly spec: object;
+  readonly status: { readonly conditions: readonly object[] };
+}
+
+function withCondition(cluster: ClusterObject, type: string): ClusterObject {
+  const lastTransitionTime = "2026-01-01T00:00:00Z";
+  const condition = { type, status: "True", reason: "Test", message: "", lastTransitionTime };
+  const conditions = [...cluster.status.conditions, condition];
+  return { ...cluster, status: { ...cluster.status, conditions } };
+}
+
+it.each<[string, string, (cluster: ClusterObject) => object]>([
+  ["labels", "", (one) => ({ ...one, metadata: { ...one.metadata, labels: { a: "b" } } })],
   [
     "annotations",
     "",
-    ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, annotations: { a: "b" } } }),
+    (one) => ({ ...one, metadata: { ...one.metadata, annotations: { a: "b" } } }),
   ],
   [
     "taints",
     "",
-    ({ spec, ...rest }) => ({ ...rest, spec: { ...spec, taints: [], resourceModels: [] } }),
+    (one) => ({ ...one, spec: { ...one.spec, taints: [{ key: "a", effect: "NoExecute" }] } }),
   ],
-  ["its mode", "", ({ spec, ...rest }) => ({ ...rest, spec: { ...spec, syncMode: "Push" } })],
-  [
-    "the proof that it is fenced",
-    "/status",
-    ({ status, ...rest }) => ({
-      ...rest,
-      status: {
-        ...status,
-        conditions: [
-          ...status.conditions,
-          {
-            type: "Fenced",
-            status: "True",
-            reason: "a",
-            message: "",
-            lastTransitionTime: "2026-01-01T00:00:00Z",
-          },
-        ],
-      },
-    }),
-  ],
+  ["its mode", "", (one) => ({ ...one, spec: { ...one.spec, syncMode: "Push" } })],
+  ["the proof that it is fenced", "/status", (one) => withCondition(one, "Fenced")],
 ])("of its own Cluster an agent does not write %s", async (_what, subresource, change) => {
   const raw = await connectRaw(fileOf("eu-1"));
   try {
     const path = `${CLUSTERS}/eu-1`;
     // The agent writes its status once a second: a conflict is tried again.
     await eventually(async () => {
-      const found = JSON.parse((await raw.ask("GET", path)).body) as Record<string, any>;
+      const found = JSON.parse((await raw.ask("GET", path)).body) as ClusterObject;
       const { code, body } = await raw.ask("PUT", `${path}${subresource}`, { body: change(found) });
       expect({ code, body }).toMatchObject({
         code: 403,
@@ -400,23 +395,54 @@ interface LeaseObject {
   readonly spec: { readonly renewTime?: string };
 }
 
-it("a detector registers, and its certificate is renewed by no other cluster", async () => {
+it("a detector registers, writes its own condition, and nothing of the agent's", async () => {
   const { code, output } = await lifeboat("register", "--detector", "eu-1", "--wait", "30s");
   expect({ code, output }).toMatchObject({ code: 0 });
-  const file = join(directory, "detector.kubeconfig");
-  const encoded = /kubeconfig: (?:>-\n\s+)?(\S+)/.exec(output)?.[1];
-  expect(encoded ?? output).not.toBe("");
-  void file;
+  const secret = output
+    .split(/^---$/m)
+    .map((text) => parse(text) as ManifestObject | null)
+    .find((object) => object?.kind === "Secret");
+  const { kubeconfig } = { ...secret?.data, ...secret?.stringData };
+  const text = secret?.data === undefined ? kubeconfig : Buffer.from(kubeconfig ?? "", "base64");
+  writeFileSync(fileOf("detector"), text ?? "", { mode: 0o600 });
+  const raw = await connectRaw(fileOf("detector"));
+  try {
+    const write = async (type: string): Promise<number> => {
+      const found = JSON.parse((await raw.ask("GET", `${CLUSTERS}/eu-1`)).body) as ClusterObject;
+      return (await raw.ask("PUT", `${CLUSTERS}/eu-1/status`, { body: withCondition(found, type) }))
+        .code;
+    };
+    // The agent writes the same status once a second: a conflict is tried again.
+    await eventually(async () => expect(await write("ServiceDomainNameResolutionReady")).toBe(200));
+    await eventually(async () => expect(await write("Fenced")).toBe(403));
+    expect((await raw.ask("GET", worksOf("eu-1"))).code).toBe(403);
+    expect((await raw.ask("POST", CLUSTERS, { body: clusterOf("eu-3") })).code).toBe(403);
+  } finally {
+    raw.close();
+  }
 });
+
+interface ManifestObject {
+  readonly kind: string;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly stringData?: Readonly<Record<string, string>>;
+}
 
 it("it leaves from its own side; its old identity is refused, and it joins again", async () => {
   const old = await connectRaw(fileOf("eu-1"));
+  // It has no other place, and a cluster does not leave with the last copy of a workload.
+  expect(await onPlane.run(["delete", "deployment", "web"])).toMatchObject({ code: 0 });
+  await eventually(async () => expect((await inMember.run(["get", "deploy", "web"])).code).toBe(1));
+  // As installing the agent keeps it: the command leaves with that identity.
+  const kept = ["-n", "karmada-system", `--from-file=kubeconfig=${fileOf("eu-1")}`];
+  await inMember.run(["create", "namespace", "karmada-system"]);
+  const secret = ["create", "secret", "generic", "lifeboat-agent-kubeconfig", ...kept];
+  expect(await inMember.run(secret)).toMatchObject({ code: 0 });
   const left = await lifeboat(
     "unregister",
     "eu-1",
     "--from-member",
     `--cluster-kubeconfig=${fileOf("member1")}`,
-    `--agent-kubeconfig=${fileOf("eu-1")}`,
     "--yes",
   );
   expect(left).toMatchObject({ code: 0 });
@@ -441,24 +467,21 @@ it("it leaves from its own side; its old identity is refused, and it joins again
   old.close();
 });
 
-it("where nothing signs, the command says so; the manager signs when it is given the authority", async () => {
+it("where nothing signs, the command and the status say so, and the same command goes on later", async () => {
   await signer.stop("SIGKILL");
   const given = await createToken();
   const waits = await register(given, "eu-4", ...into("eu-4"), "--wait", "5s");
   expect(waits).toMatchObject({ code: 1, output: expect.stringContaining("approval    FAILED") });
   expect(waits.output).toContain("is approved, but no signer issued a certificate within 5s");
-  expect((await lifeboat("status")).output).toContain("waits for a signature");
-  await manager.stop("SIGKILL");
-  const keys = dirname(server.kubeconfig);
-  manager = await startManager(managerAccount, webhook, [
-    `--cluster-signing-cert-file=${join(keys, "ca.crt")}`,
-    `--cluster-signing-key-file=${join(keys, "ca.key")}`,
-  ]);
+  await eventually(async () => {
+    expect((await lifeboat("status")).output).toMatch(/waits\s+for\s+a\s+signature/);
+  });
+  const { controllers, flags } = signing(server, "24h");
+  signer = await startControllerManager(server, controllers, flags);
+  started.keep(killed(signer));
   const signed = await register(given, "eu-4", ...into("eu-4"), "--wait", "60s");
   expect(signed).toMatchObject({ code: 0 });
-  const raw: RawClient = await connectRaw(fileOf("eu-4"));
+  const raw = await connectRaw(fileOf("eu-4"));
   expect((await raw.ask("POST", CLUSTERS, { body: clusterOf("eu-4") })).code).toBe(201);
   raw.close();
-  const { controllers, flags } = signing(server, "24h");
-  signer = started.keep(await startControllerManager(server, controllers, flags));
 });

@@ -92,18 +92,6 @@ export const managerOptions: readonly OptionDefinition[] = [
     help: "Approve clusters that register by a token, sign cluster-info and make the rights of agents; needs `lifeboat install --registration`",
   },
   {
-    name: "cluster-signing-cert-file",
-    type: "text",
-    value: "FILE",
-    help: "The client authority of the API server, to sign certificates here; default kube-controller-manager signs what is approved",
-  },
-  {
-    name: "cluster-signing-key-file",
-    type: "text",
-    value: "FILE",
-    help: "The key of --cluster-signing-cert-file",
-  },
-  {
     name: "advertise-address",
     type: "text",
     value: "HOST",

@@ -75,7 +75,7 @@ export function registrationClusterRules(): readonly PolicyRule[] {
       apiGroups: [CERTIFICATES],
       resources: ["signers"],
       resourceNames: [CLIENT_SIGNER],
-      verbs: ["approve", "sign"],
+      verbs: ["approve"],
     },
     {
       apiGroups: ["rbac.authorization.k8s.io"],

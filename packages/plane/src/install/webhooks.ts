@@ -118,7 +118,10 @@ const updateOf = (group: string, plural: string, subresource: string): string =>
     `request.operation == "UPDATE"`,
     `request.resource.group == ${JSON.stringify(group)}`,
     `request.resource.resource == ${JSON.stringify(plural)}`,
-    `request.subResource == ${JSON.stringify(subresource)}`,
+    // A request for the object itself has no such field.
+    subresource === ""
+      ? `(!has(request.subResource) || request.subResource == "")`
+      : `(has(request.subResource) && request.subResource == ${JSON.stringify(subresource)})`,
     hasGroup(AGENTS_GROUP),
     `!${hasGroup(DETECTORS_GROUP)}`,
   ].join(" && ");

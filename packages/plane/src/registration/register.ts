@@ -396,7 +396,7 @@ function unanswered({ conditions }: RequestStatus, timeoutMs: number): string {
   const waited = formatDuration(timeoutMs);
   return findCondition(conditions as never, "Approved") === undefined
     ? `was neither approved nor denied within ${waited}: the controller agentcsrapproving of lifeboat up or lifeboat manager does that, see whether one runs (lifeboat status)`
-    : `is approved, but no signer issued a certificate within ${waited}: kube-controller-manager signs for ${CLIENT_SIGNER} with --cluster-signing-cert-file and --cluster-signing-key-file, or lifeboat manager does with the flags of the same names`;
+    : `is approved, but no signer issued a certificate within ${waited}: beside a kube-apiserver kube-controller-manager signs for ${CLIENT_SIGNER}, if it runs with --cluster-signing-cert-file and --cluster-signing-key-file`;
 }
 
 /** Runs a step; what the network or the server refuses becomes the sentence of that step. */

@@ -8,6 +8,7 @@
  */
 import {
   type AnyObject,
+  conflict,
   equalJson,
   isJsonObject,
   type Json,
@@ -63,7 +64,11 @@ export async function answerReview(
 type Respond = (chains: ReviewChains, request: AdmissionRequest) => Promise<JsonObject>;
 
 async function restrict({ agents }: ReviewChains, request: AdmissionRequest): Promise<JsonObject> {
-  const { object } = request;
+  const { object, old, resource, name } = request;
+  // An API server compares versions after this review: what others have written since would look like written by the agent.
+  const version = object?.metadata.resourceVersion ?? "";
+  if (request.operation === "UPDATE" && version !== "" && version !== old?.metadata.resourceVersion)
+    throw conflict(resource, name, "the object has been modified since it was read");
   if (object === undefined) await agents.validate(request);
   else await agents.mutate({ ...request, object });
   return { allowed: true };
