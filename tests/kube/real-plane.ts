@@ -11,7 +11,7 @@ import {
   MEMBERS,
   runLifeboat,
 } from "../propagation/propagation-fleet.ts";
-import { startControllerManager } from "../support/controller-manager.ts";
+import { signing, startControllerManager } from "../support/controller-manager.ts";
 import { lifeboatCommand } from "../support/lifeboat.ts";
 import { freePort, type RunningProcess, startProcess } from "../support/processes.ts";
 import {
@@ -71,6 +71,30 @@ export async function startRealPlane(
   const server = started.keep(await startRealApiServer({ sharing, flags, aggregates }));
   started.keep(killed(await startControllerManager(server)));
   return server;
+}
+
+export interface RegisteringPlane {
+  readonly server: RealApiServer;
+  /** What signs the certificates that the manager has approved. */
+  readonly controllerManager: RunningProcess;
+}
+
+/**
+ * The same where clusters register by a token: the API server takes bootstrap tokens and passes requests for members on, and
+ * kube-controller-manager signs certificates that live so long.
+ */
+export async function startRegisteringPlane(
+  started: Started,
+  etcd: RunningEtcd,
+  certificateLife = "24h",
+): Promise<RegisteringPlane> {
+  const sharing = { etcd, prefix: "plane" };
+  const flags = ["--enable-bootstrap-token-auth"];
+  const server = started.keep(await startRealApiServer({ sharing, flags, aggregates: true }));
+  const signer = signing(server, certificateLife);
+  const running = await startControllerManager(server, signer.controllers, signer.flags);
+  started.keep(killed(running));
+  return { server, controllerManager: running };
 }
 
 /** `lifeboat install`, with a webhook on a port of this machine. */

@@ -37,7 +37,7 @@ import {
 import type { PublishedSettings } from "@lifeboat/controllers/operating";
 import type { ReportedServer } from "@lifeboat/dns";
 import type { Lease } from "@lifeboat/kit";
-import { gateNames } from "@lifeboat/plane";
+import { gateNames, SIGNED_BY_OTHERS } from "@lifeboat/plane";
 import { listEvacuations } from "./evacuation-text.ts";
 import { type FailingProbes, NO_PROBES } from "./failing-probes.ts";
 import { fenceTrust } from "./fence-trust.ts";
@@ -67,6 +67,8 @@ export interface StatusView {
   readonly brake: string;
   /** The clusters whose agents have a tunnel open; undefined: not known. */
   readonly tunnels?: ReadonlySet<string> | undefined;
+  /** How many certificates of clients are approved and wait for a signature; absent: not known. */
+  readonly waiting?: number | undefined;
   /** The same of blocks of traffic; undefined: off. */
   readonly trafficBrake: string | undefined;
   /** The servers of the federation's names that reported. */
@@ -95,6 +97,7 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
     ...approvalTexts(view.settings).flatMap((text) => line("Approval", text)),
     ...line("Fleet", fleetText(view.clusters, state)),
     ...agentLines(view, line),
+    ...registrationTexts(view).flatMap((text) => line("Register", text)),
     ...line("Rate", rateText(state)),
     ...overrideTexts(view, now).flatMap((text) => line("Rate", text)),
     ...failbackTexts(view).flatMap((text) => line("Failback", text)),
@@ -152,6 +155,17 @@ function agentLines(
 ): readonly string[] {
   const text = tunnelsText(clusters, tunnels);
   return text === undefined ? [] : line("Agents", text);
+}
+
+/** How clusters register where another process signs their certificates; the embedded server does all of it, always. */
+function registrationTexts({ settings, waiting = 0 }: StatusView): readonly string[] {
+  const value = settings?.["registration"];
+  if (settings === undefined || settings["leader-elect-resource"] === undefined) return [];
+  if (value === undefined) return [`by a token: off (lifeboat manager --registration)`];
+  const late = `${waiting} approved ${waiting === 1 ? "request waits" : "requests wait"} for a signature: it needs --cluster-signing-cert-file`;
+  return [
+    `by a token; kube-controller-manager signs certificates${waiting === 0 ? "" : `. ${late}`}`,
+  ];
 }
 
 /** What each server of the federation's names answers from; nothing when none ever reported. */

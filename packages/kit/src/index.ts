@@ -85,5 +85,5 @@ export type { KitPorts, Service } from "./ports.ts";
 export { type Environment, proxyFromEnvironment } from "./proxy-from-environment.ts";
 export { RecentMap } from "./recent-map.ts";
 export { SharedRead } from "./shared-read.ts";
-export type { ClientCertificate, ReadCertificateRequest, Signer } from "./signer.ts";
+export type { ClientCertificate, ReadCertificateRequest, RequestReader, Signer } from "./signer.ts";
 export { WorkQueue } from "./work-queue.ts";

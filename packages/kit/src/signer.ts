@@ -30,9 +30,13 @@ export interface ClientCertificate {
   readonly notAfter: Instant;
 }
 
-export interface Signer {
+/** Reads requests that another process signs once they are approved: kube-controller-manager, beside a kube-apiserver. */
+export interface RequestReader {
   /** Reads a request (PEM), or answers in one sentence what is wrong with it. Never throws. */
   read(request: string): ReadCertificateRequest | { readonly refusal: string };
+}
+
+export interface Signer extends RequestReader {
   /** The certificate, PEM. Throws when there is no authority to sign with. */
   sign(certificate: ClientCertificate): string;
 }

@@ -28,7 +28,7 @@ import { memberRoutes } from "./member-routes.ts";
 import { CONTROLLERS_USER, planeRights } from "./plane-rights.ts";
 import { createRevocations, type Revocations } from "./revocations.ts";
 import { KUBERNETES_VERSION } from "./kubernetes-version.ts";
-import { planeAdmission } from "./plane-admission.ts";
+import { agentRules, planeAdmission } from "./plane-admission.ts";
 import { createPlaneWork, type PlaneWork } from "./plane-work.ts";
 
 export type ControlPlanePorts = ApiServerPorts;
@@ -99,6 +99,7 @@ export async function createControlPlane(
     ],
     authorizer: "RBAC",
     admissionPlugins: [
+      ...agentRules(ports.clock),
       ...planeAdmission(
         ports,
         {
@@ -142,7 +143,7 @@ export async function createControlPlane(
     work === undefined || controllers === undefined
       ? undefined
       : createPlaneWork(
-          { ...ports, ...(signer === undefined ? {} : { signer }) },
+          { ...ports, registration: signer === undefined ? {} : { signer } },
           server.client(CONTROLLERS_USER),
           { ...work, controllers },
         );

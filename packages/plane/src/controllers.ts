@@ -135,15 +135,29 @@ type Build = (context: PlaneContext, options: ControllersOptions) => readonly Se
 
 /** In the order in which they start; they stop in reverse. */
 const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
-  ["settings", (context, options) => [createSettings(context, publishedSettings(options))]],
+  [
+    "settings",
+    (context, options) => [
+      createSettings(context, publishedSettings(options, context.registration)),
+    ],
+  ],
   ["cluster", createClusterController],
-  ["bootstrapTokens", createBootstrapTokens],
+  [
+    "bootstrapTokens",
+    (context) =>
+      context.registration === undefined
+        ? []
+        : createBootstrapTokens(context, context.registration.hmac),
+  ],
   [
     "agentcsrapproving",
-    (context) => [
-      ...createAgents(context),
-      ...(context.signer === undefined ? [] : createCertificates(context, context.signer)),
-    ],
+    (context) => {
+      const signer = context.registration?.signer;
+      return [
+        ...createAgents(context),
+        ...(signer === undefined ? [] : createCertificates(context, signer)),
+      ];
+    },
   ],
   [
     "clusterStatus",

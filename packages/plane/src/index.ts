@@ -60,6 +60,7 @@ export {
   runsController,
   unknownControllers,
 } from "./controllers.ts";
+export { SIGNED_BY_OTHERS } from "./published-settings.ts";
 export { type Gate, gateNames, isGate, readGateEntries } from "./gates.ts";
 export {
   createPlaneContext,

@@ -11,9 +11,9 @@
  *    tunnels (aggregated/). Every replica serves the way into members, whether it leads or not.
  */
 import { formatKey, type ObjectKey } from "@lifeboat/api";
-import { type AdmissionChain, createAdmissionChain, type Handle } from "@lifeboat/apiserver";
+import { createAdmissionChain, type Handle } from "@lifeboat/apiserver";
 import { type Ids, sleep } from "@lifeboat/base";
-import type { ConnectMember } from "@lifeboat/controllers/context";
+import type { ConnectMember, TokenRegistration } from "@lifeboat/controllers/context";
 import {
   type Client,
   createLeaderElection,
@@ -29,7 +29,7 @@ import type { ControllersOptions } from "./controllers.ts";
 import { readKeptGates } from "./gates.ts";
 import { certificateExpiration } from "./metrics.ts";
 import { untilMovedIn } from "./moving/mark.ts";
-import { planeAdmission, type PlaneAdmission } from "./plane-admission.ts";
+import { agentRules, planeAdmission, type PlaneAdmission } from "./plane-admission.ts";
 import { createMemberWork, type ShareTimes } from "./member-work.ts";
 import { createPlaneWork, type PlaneWork } from "./plane-work.ts";
 import { preparedClient } from "./prepared-client.ts";
@@ -44,7 +44,7 @@ import {
   type WebhookObjects,
 } from "./webhook/certificates.ts";
 import { CERTIFICATE_SECRET, SYSTEM_NAMESPACE } from "./webhook/resources.ts";
-import { answerReview, type ReviewAnswer } from "./webhook/review.ts";
+import { answerReview, type ReviewAnswer, type ReviewChains } from "./webhook/review.ts";
 
 export interface PlaneManagerPorts extends KitPorts {
   readonly ids: Ids;
@@ -63,6 +63,8 @@ export interface PlaneManagerOptions extends Pick<PlaneAdmission, "scripts"> {
   readonly tell?: (sentence: string) => void;
   /** The way into members, for the aggregated group; absent: this replica serves none. */
   readonly proxy?: AggregatedProxy;
+  /** How clusters register by a token; absent: they do not. */
+  readonly registration?: TokenRegistration;
 }
 
 export type ElectionOptions = Pick<
@@ -103,7 +105,7 @@ export interface ServedMaterial extends CertifiedPair {
 export function createPlaneManager(
   ports: PlaneManagerPorts,
   client: Client,
-  { work, scripts, election, share, onLeading, tell, proxy }: PlaneManagerOptions,
+  { work, scripts, election, share, onLeading, tell, proxy, registration }: PlaneManagerOptions,
 ): PlaneManager {
   const { clock, certificates } = ports;
   let controllers: ControllersOptions | undefined;
@@ -111,10 +113,14 @@ export function createPlaneManager(
     controllers: () => controllers,
     ...(scripts === undefined ? {} : { scripts }),
   };
-  const chain: AdmissionChain = createAdmissionChain(planeAdmission(ports, rules, () => client));
+  const chains: ReviewChains = {
+    agents: createAdmissionChain(agentRules(clock)),
+    all: createAdmissionChain(planeAdmission(ports, rules, () => client)),
+  };
   const objects = followWebhook(ports, client, { servesProxy: proxy !== undefined });
   const aggregated =
     proxy === undefined ? undefined : createAggregated(ports, client, objects, work.connect, proxy);
+  const registering = { ...ports, ...(registration === undefined ? {} : { registration }) };
   let leads = false;
   const lead = async (signal: AbortSignal, term: Term): Promise<void> => {
     if (!(await untilMovedIn(ports, client, signal))) return;
@@ -123,7 +129,7 @@ export function createPlaneManager(
     if (controllers === undefined) return;
     const services = [
       createWebhookCertificates(ports, plane, objects, certificates),
-      ...createPlaneWork(ports, plane, {
+      ...createPlaneWork(registering, plane, {
         ...work,
         controllers: { ...published(controllers, election), shareMembers: share !== undefined },
         part: share === undefined ? "all" : "decisions",
@@ -164,7 +170,7 @@ export function createPlaneManager(
     leading,
   ]);
   return {
-    review: (path, body) => answerReview(chain, path, body),
+    review: (path, body) => answerReview(chains, path, body),
     handle: aggregated?.handle,
     onCertificate: (serve) => {
       const look = (): void => {

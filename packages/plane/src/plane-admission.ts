@@ -1,6 +1,6 @@
 /**
- * The rules of admission of a control plane: one list, inside the embedded API server and behind the webhook of a
- * kube-apiserver.
+ * The rules of admission of a control plane, inside the embedded API server and behind the webhooks of a kube-apiserver: first
+ * what agents and detectors may write, as it was sent, then what holds for every writer.
  */
 import type { KindSettings } from "@lifeboat/api";
 import {
@@ -9,6 +9,7 @@ import {
   deletionProtection,
   type KindsAdmissionPorts,
 } from "@lifeboat/apiserver";
+import type { Clock } from "@lifeboat/base";
 import type { ScriptEngine } from "@lifeboat/controllers/context";
 import type { Client } from "@lifeboat/kit";
 import { createActAdmission } from "./act-admission.ts";
@@ -24,6 +25,11 @@ export interface PlaneAdmission {
   readonly controllers: () => Pick<ControllersOptions, "statefulFailoverInjection"> | undefined;
 }
 
+/** They come first: what is judged is what was sent. */
+export function agentRules(clock: Clock): readonly AdmissionPlugin[] {
+  return [agentAdmission, createAgentEventLimit(clock)];
+}
+
 /** `plane` reads what is there; it is asked for when a plugin needs it. */
 export function planeAdmission(
   ports: KindsAdmissionPorts,
@@ -31,8 +37,6 @@ export function planeAdmission(
   plane: () => Client,
 ): readonly AdmissionPlugin[] {
   return [
-    agentAdmission,
-    createAgentEventLimit(ports.clock),
     createKindsAdmission(ports, settingsOf(controllers)),
     createActAdmission(ports.clock),
     deletionProtection,

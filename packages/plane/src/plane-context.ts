@@ -9,16 +9,11 @@ import {
   createTemplates,
   type Interpretation,
   type PlaneContext,
+  type TokenRegistration,
 } from "@lifeboat/controllers/context";
 import { createClockWatch } from "@lifeboat/controllers/operating";
 import { skipsApi } from "@lifeboat/core/propagation/matching";
-import {
-  type Client,
-  createEventRecorder,
-  type KitPorts,
-  type Service,
-  type Signer,
-} from "@lifeboat/kit";
+import { type Client, createEventRecorder, type KitPorts, type Service } from "@lifeboat/kit";
 
 export interface PlaneContextPorts extends KitPorts {
   readonly ids: Ids;
@@ -29,8 +24,8 @@ export interface PlaneContextPorts extends KitPorts {
     ports: KitPorts & Pick<PlaneContext, "events">,
     informers: PlaneContext["informers"],
   ) => Interpretation & Service;
-  /** Reads and signs certificate requests; absent: none is answered. */
-  readonly signer?: Signer;
+  /** How clusters register by a token; absent: they do not. */
+  readonly registration?: TokenRegistration;
   /** Kinds that are not even watched: `group`, `group/version` or `group/version/Kind`. */
   readonly skippedApis?: readonly string[];
   /** Which of several instances reports Events: the host's or pod's name. */
@@ -77,7 +72,7 @@ export function createPlaneContext(ports: PlaneContextPorts, plane: Client): Run
       templates,
       connections,
       interpretation,
-      ...(ports.signer === undefined ? {} : { signer: ports.signer }),
+      ...(ports.registration === undefined ? {} : { registration: ports.registration }),
     },
     scripts: scriptServices,
     services: [clockWatch, ...watched, events, templates, connections, ...scriptServices],

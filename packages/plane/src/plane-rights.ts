@@ -52,14 +52,19 @@ export function planeRights(): readonly New<AnyObject>[] {
     ...gatewayRights(),
     ...clusterInfoRoleObjects(),
     ...nameServerRights(),
-    {
-      apiVersion: `${RBAC}/v1`,
-      kind: "ClusterRoleBinding",
-      metadata: { name: "system:lifeboat:agent-bootstrap" },
-      roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: "system:node-bootstrapper" },
-      subjects: [{ apiGroup: RBAC, kind: "Group", name: AGENT_BOOTSTRAPPERS_GROUP }],
-    },
+    agentBootstrapBinding(),
   ];
+}
+
+/** Lets users of a token that registers clusters make certificate requests; the role is of every server. */
+export function agentBootstrapBinding(): New<AnyObject> {
+  return {
+    apiVersion: `${RBAC}/v1`,
+    kind: "ClusterRoleBinding",
+    metadata: { name: "system:lifeboat:agent-bootstrap" },
+    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: "system:node-bootstrapper" },
+    subjects: [{ apiGroup: RBAC, kind: "Group", name: AGENT_BOOTSTRAPPERS_GROUP }],
+  };
 }
 
 /**

@@ -17,7 +17,7 @@ export interface PlaneWork extends Pick<PlaneContextPorts, "interpretation" | "i
 
 /** Builds everything, in the order in which it starts. Constructing starts nothing. */
 export function createPlaneWork(
-  ports: KitPorts & Pick<PlaneContextPorts, "ids" | "signer">,
+  ports: KitPorts & Pick<PlaneContextPorts, "ids" | "registration">,
   plane: Client,
   { controllers, connect, interpretation, instance, part }: PlaneWork,
 ): { readonly context: PlaneContext; readonly services: readonly Service[] } {

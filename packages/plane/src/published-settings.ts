@@ -1,11 +1,19 @@
 /** What a control plane tells its users about how it was started: the flags that decide about failover, as written. */
 import { formatDuration } from "@lifeboat/base";
+import type { TokenRegistration } from "@lifeboat/controllers/context";
 import type { PublishedSettings } from "@lifeboat/controllers/operating";
 import type { ControllersOptions } from "./controllers.ts";
 import { formatGates } from "./gates.ts";
 
+/** How certificates of clusters that register come about: this process signs them, or kube-controller-manager what this one approved. */
+export const SIGNED_HERE = "signed";
+export const SIGNED_BY_OTHERS = "approved";
+
 /** The settings to publish, by the names of their flags. */
-export function publishedSettings(options: ControllersOptions): PublishedSettings {
+export function publishedSettings(
+  options: ControllersOptions,
+  registration?: TokenRegistration,
+): PublishedSettings {
   return {
     "feature-gates": formatGates(options),
     "resource-eviction-rate": String(options.resourceEvictionRate),
@@ -24,6 +32,9 @@ export function publishedSettings(options: ControllersOptions): PublishedSetting
     "traffic-drain-limit": formatDuration(options.trafficDrainLimitMs),
     "statefulset-let-go-timeout": formatDuration(options.statefulSetLetGoTimeoutMs),
     controllers: options.controllers.join(","),
+    ...(registration?.signer === undefined
+      ? {}
+      : { registration: "sign" in registration.signer ? SIGNED_HERE : SIGNED_BY_OTHERS }),
     ...(options.shareMembers === true ? { "share-members": "true" } : {}),
     ...(options.notifications === undefined ? {} : { notify: options.notifications.destination }),
     ...(options.leaderLease === undefined ? {} : { "leader-elect-resource": options.leaderLease }),

@@ -176,7 +176,7 @@ export class PlaneProcess {
     const ports = this.#portsOf(process);
     const plane = new SimClient({ caller: process, link, writes, target: () => own });
     const { context, services } = createPlaneContext(
-      { ...ports, instance: "sim", connect: connect(process) },
+      { ...ports, instance: "sim", connect: connect(process), registration: {} },
       plane,
     );
     const controllers = createControllers(context, this.controllers);

@@ -1,6 +1,7 @@
 /** `lifeboat install` and `lifeboat uninstall`: puts the control plane into a kube-apiserver, and takes it out again. */
 import { createRealClock } from "@lifeboat/base/adapters";
-import type { Client } from "@lifeboat/kit";
+import { readFile } from "node:fs/promises";
+import type { Access, Client } from "@lifeboat/kit";
 import { KubeconfigError } from "@lifeboat/kit";
 import { defaultKubeconfigPaths, loadKubeconfig } from "@lifeboat/kit/adapters";
 import {
@@ -18,6 +19,7 @@ import { connect, inWords } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { version } from "../version.ts";
+import { serverOf } from "./register.ts";
 import { print } from "../with-plane.ts";
 
 export const serverOptions: readonly OptionDefinition[] = [
@@ -58,6 +60,18 @@ export const installOptions: readonly OptionDefinition[] = [
     default: "true",
     help: "Let the API server pass requests for members on to the managers (get, logs and exec with -C, pull members)",
   },
+  {
+    name: "registration",
+    type: "switch",
+    default: "true",
+    help: "Let clusters register by a token (`lifeboat token`, `lifeboat register`), and publish the API server's address in kube-public/cluster-info",
+  },
+  {
+    name: "registration-endpoint",
+    type: "text",
+    value: "HOST:PORT",
+    help: "Where clusters that register reach the API server; default the address of the kubeconfig",
+  },
   { name: "dry-run", type: "switch", commandLineOnly: true, help: "Print what would be done" },
   {
     name: "diff",
@@ -90,7 +104,7 @@ export function addInstall(program: Command): void {
     .description("Prepare a kube-apiserver for `lifeboat manager`; repeating it changes nothing");
   declareOptions(command, installOptions).action(() => {
     const settings = readSettings(command, installOptions);
-    return withServer(settings, (client) => install(client, settings));
+    return withServer(settings, (client, access) => install(client, access, settings));
   });
 }
 
@@ -112,7 +126,7 @@ export function webhookFrom(settings: Settings): { readonly url?: string } {
   return url === undefined ? {} : { url };
 }
 
-async function install(client: Client, settings: Settings): Promise<void> {
+async function install(client: Client, access: Access, settings: Settings): Promise<void> {
   const webhook = webhookFrom(settings);
   const dryRun = settings.isOn("dry-run");
   const withDiff = settings.isOn("diff");
@@ -123,6 +137,9 @@ async function install(client: Client, settings: Settings): Promise<void> {
     dryRun,
     force: settings.isOn("force"),
     memberProxy: settings.isOn("member-proxy"),
+    ...(settings.isOn("registration") && {
+      registration: await registrationFrom(access, settings),
+    }),
   };
   const leftOut = await installPlane(
     createRealClock(),
@@ -135,6 +152,22 @@ async function install(client: Client, settings: Settings): Promise<void> {
       ]),
   );
   for (const sentence of leftOut) process.stderr.write(`lifeboat: ${sentence}\n`);
+}
+
+/** Where clusters that register reach the API server, and by which authorities they know it. */
+async function registrationFrom(
+  { cluster }: Access,
+  settings: Settings,
+): Promise<{ readonly server: string; readonly bundle: string }> {
+  const given = settings.text("registration-endpoint");
+  const server = given === undefined ? cluster.server : serverOf(given);
+  const authority = cluster.certificateAuthority;
+  if (authority === undefined) return { server, bundle: "" };
+  const bundle =
+    authority.kind === "data"
+      ? Buffer.from(authority.base64, "base64").toString("utf8")
+      : await readFile(authority.path, "utf8");
+  return { server, bundle };
 }
 
 async function uninstall(client: Client, settings: Settings): Promise<void> {
@@ -158,7 +191,7 @@ async function uninstall(client: Client, settings: Settings): Promise<void> {
 /** Runs a command on the API server that its settings mean, and closes the connection whatever happens. */
 export async function withServer(
   settings: Settings,
-  run: (client: Client) => Promise<void>,
+  run: (client: Client, access: Access) => Promise<void>,
 ): Promise<void> {
   const named = settings.text("kubeconfig");
   const context = settings.text("context");
@@ -168,7 +201,7 @@ export async function withServer(
       const access = await loadKubeconfig({ paths, ...(context === undefined ? {} : { context }) });
       const server = await connect(access);
       try {
-        await run(server.client);
+        await run(server.client, access);
       } finally {
         server.close();
       }

@@ -31,6 +31,7 @@ import { type Listen, parseListen } from "../listen.ts";
 import { type HealthServer, serveHealth } from "../health-server.ts";
 import { electionFrom, managerOptions, shareFrom } from "../manager/manager-options.ts";
 import { advertisedHost, memberProxy, type ReplicaProxy } from "../manager/member-proxy.ts";
+import { tokenRegistration } from "../manager/token-registration.ts";
 import { webhookCertificates } from "../manager/webhook-certificates.ts";
 import { withNotices } from "../notify-options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
@@ -85,6 +86,7 @@ async function manage(settings: Settings): Promise<void> {
     },
     tell: (sentence) => process.stderr.write(`lifeboat: ${sentence}\n`),
     ...(members === undefined ? {} : { proxy: members }),
+    ...(settings.isOn("registration") && { registration: tokenRegistration }),
     onLeading: (isLeading) => {
       const told = isLeading ? "leading" : "no longer leading: another replica may lead";
       process.stdout.write(`${told}\n`);

@@ -350,7 +350,7 @@ function connectPlane(
   return { client, http, close: () => client.close() };
 }
 
-function serverOf(endpoint: string): string {
+export function serverOf(endpoint: string): string {
   const text = /^[a-z]+:\/\//i.test(endpoint) ? endpoint : `https://${endpoint}`;
   if (!URL.canParse(text) || new URL(text).protocol !== "https:")
     throw new UsageError(`"${endpoint}" is no address of a control plane, such as 10.0.0.1:7443`);

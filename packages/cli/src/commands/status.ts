@@ -5,6 +5,8 @@
  * control plane that does not answer meanwhile is shown as unknown, never by its last page.
  */
 import {
+  type AnyObject,
+  certificateSigningRequests,
   clusters,
   clusterTaintPolicies,
   evacuations,
@@ -12,7 +14,7 @@ import {
   orNothing,
   Refused,
 } from "@lifeboat/api";
-import type { Clock } from "@lifeboat/base";
+import { type Clock, type Instant, parseTime } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import {
   type PublishedSettings,
@@ -20,7 +22,8 @@ import {
   readSettings as readPublished,
 } from "@lifeboat/controllers/operating";
 import { readServers } from "@lifeboat/dns";
-import { clusterOfRecord, TUNNEL_LABEL } from "@lifeboat/plane";
+import { CLIENT_SIGNER } from "@lifeboat/core/clusters/rights";
+import { clusterOfRecord, SIGNED_BY_OTHERS, TUNNEL_LABEL } from "@lifeboat/plane";
 import { type Client, type Lease, leases } from "@lifeboat/kit";
 import { wellKnown } from "@lifeboat/core";
 import type { Command } from "commander";
@@ -132,10 +135,41 @@ async function readView(plane: Client, clock: Clock): Promise<StatusView> {
       tunnels: readOpenTunnels(metrics) ?? (await recordedTunnels(plane)),
       trafficBrake: describeTrafficBrake(budget),
       nameServers: await readServers(plane),
+      waiting: await unsignedRequests(plane, settings, clock.now()),
       ...(settings?.["notify"] === undefined ? {} : { notices: await readNotifications(plane) }),
       probes: failingProbes(metrics, items, settings, clock.now()),
     };
   });
+}
+
+/** How long a signer may take before its absence is told. */
+const SIGNED_MS = 5000;
+
+/** How many requests of clients are approved and not signed, where another process signs; undefined: the person may not read them. */
+async function unsignedRequests(
+  plane: Client,
+  settings: PublishedSettings | undefined,
+  now: Instant,
+): Promise<number | undefined> {
+  if (settings?.["registration"] !== SIGNED_BY_OTHERS) return 0;
+  try {
+    const { items } = await plane.list<AnyObject>(certificateSigningRequests);
+    return items.filter((one) => waitsForSigner(one, now)).length;
+  } catch (error) {
+    if (error instanceof Refused) return undefined;
+    throw error;
+  }
+}
+
+function waitsForSigner({ spec, status }: AnyObject, now: Instant): boolean {
+  const { signerName } = (spec ?? {}) as { readonly signerName?: string };
+  const { certificate, conditions = [] } = (status ?? {}) as {
+    readonly certificate?: string;
+    readonly conditions?: readonly { readonly type: string; readonly lastUpdateTime?: string }[];
+  };
+  const approved = conditions.find(({ type }) => type === "Approved");
+  const at = parseTime(approved?.lastUpdateTime ?? "");
+  return signerName === CLIENT_SIGNER && !certificate && at !== undefined && now - at > SIGNED_MS;
 }
 
 /** Beside a kube-apiserver the replicas record their tunnels; undefined: the person may not read that. */

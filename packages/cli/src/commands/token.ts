@@ -1,7 +1,7 @@
 /**
  * `lifeboat token`: bootstrap tokens, by which clusters register.
  *
- *     token create     makes one and prints it: it is shown this one time, the control plane keeps a hash
+ *     token create     makes one and prints it: it is shown this one time, the embedded control plane keeps a hash
  *     token list       those that exist, without their secret parts
  *     token delete     takes them away
  */
@@ -138,6 +138,9 @@ async function untilSigned(plane: Client, id: string): Promise<void> {
     if (info === undefined || signatureOf(info, id) !== "") return;
     await sleep(clock, LOOK_MS);
   }
+  process.stderr.write(
+    "lifeboat: cluster-info is not signed by the token yet, and until then no cluster registers by it: does the controller bootstrapTokens run (lifeboat status)?\n",
+  );
 }
 
 function secretOf(
@@ -178,7 +181,7 @@ export async function wayIn(plane: Client): Promise<WayIn> {
   const kubeconfig = await publishedKubeconfig(plane);
   if (kubeconfig === "")
     throw new CommandFailed(
-      "the control plane has no ConfigMap kube-public/cluster-info, which tells clusters its address: is it running?",
+      "the control plane has no ConfigMap kube-public/cluster-info, which tells clusters its address: is it running? Beside a kube-apiserver `lifeboat install` makes it",
     );
   const cluster = parseClusterInfo(kubeconfig);
   const authority = cluster.certificateAuthority;

@@ -86,6 +86,12 @@ export const managerOptions: readonly OptionDefinition[] = [
     help: "Serve the way into members (proxy.lifeboat.dev) and take the tunnels of pull members",
   },
   {
+    name: "registration",
+    type: "switch",
+    default: "true",
+    help: "Approve clusters that register by a token, sign cluster-info and make the rights of agents; needs `lifeboat install --registration`",
+  },
+  {
     name: "advertise-address",
     type: "text",
     value: "HOST",

@@ -8,7 +8,7 @@ export {
   watchingBindings,
 } from "./bindings.ts";
 export { createMemberConnections } from "./connections/create-connections.ts";
-export type { PlaneContext } from "./context.ts";
+export type { PlaneContext, TokenRegistration } from "./context.ts";
 export type { AskedDeletion, DeletionGate } from "./deletion-gate.ts";
 export {
   changeRecord,

@@ -17,6 +17,7 @@ import {
   qualifiedName,
 } from "@lifeboat/api";
 import { type Clock, sleep } from "@lifeboat/base";
+import { CLUSTER_INFO } from "@lifeboat/core/clusters/bootstrap-tokens";
 import type { Client } from "@lifeboat/kit";
 import { FRONT_CONFIG, frontRules } from "../aggregated/follow-front.ts";
 import { apiServices } from "../webhook/resources.ts";
@@ -29,6 +30,7 @@ import {
   labelValue,
   MANAGED_BY,
   MANAGER_NAME,
+  type RegistrationPlace,
   VERSION_LABEL,
 } from "./objects.ts";
 import { InstallRefused } from "./refusal.ts";
@@ -57,16 +59,49 @@ export async function installPlane(
   const wantsProxy = request.memberProxy ?? true;
   const noProxy = wantsProxy ? await proxyProblem(client, request) : undefined;
   const memberProxy = wantsProxy && noProxy === undefined;
-  const objects = installedObjects({ ...request, memberProxy }).filter(
-    ({ object }) => !isAggregated || object.metadata.name !== CLUSTERS_CRD,
-  );
+  const [registration, noRegistration] = await registrationOf(client, request, isAggregated);
+  const objects = installedObjects({
+    version: request.version,
+    webhook: request.webhook,
+    memberProxy,
+    ...(registration === undefined ? {} : { registration }),
+  }).filter(({ object }) => !isAggregated || object.metadata.name !== CLUSTERS_CRD);
   const found = await Promise.all(objects.map((one) => find(client, one)));
   if (!request.force) refuseOthers(objects, found, labelValue(request.version));
   for (const one of objects) tell(await put(client, one, request.dryRun));
   if (!request.dryRun) await untilServed(clock, client, objects);
-  return noProxy === undefined
-    ? []
-    : [`the way into members (get, logs and exec with -C) is not installed: ${noProxy}`];
+  return [
+    ...(noProxy === undefined
+      ? []
+      : [`the way into members (get, logs and exec with -C) is not installed: ${noProxy}`]),
+    ...(noRegistration === undefined ? [] : [noRegistration]),
+  ];
+}
+
+/** How clusters will register, and a sentence about what is otherwise than was asked for. */
+async function registrationOf(
+  client: Client,
+  { registration }: InstallRequest,
+  isAggregated: boolean,
+): Promise<readonly [RegistrationPlace | undefined, string | undefined]> {
+  if (registration === undefined) return [undefined, undefined];
+  if (isAggregated)
+    return [
+      undefined,
+      "registration by a token is not installed: another API server serves Clusters, and would not ask what an agent may write of them",
+    ];
+  const found = await orNothing(client.get(configMaps, CLUSTER_INFO));
+  if (found !== undefined && found.metadata.labels?.[MANAGED_BY] !== MANAGER_NAME)
+    return [
+      { bundle: registration.bundle },
+      "kube-public/cluster-info is there and was not installed by Lifeboat: it stays, and clusters register at the address that it names",
+    ];
+  if (registration.bundle === "")
+    return [
+      undefined,
+      "registration by a token is not installed: the kubeconfig names no certificate authority by which clusters could know the API server",
+    ];
+  return [registration, undefined];
 }
 
 /** Why the API server cannot pass requests for members on to the manager; undefined: it can. */

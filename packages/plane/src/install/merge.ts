@@ -2,9 +2,10 @@
  * How an object that is there is brought in line with the one that is installed, and what differs. Pure.
  *
  * 1. Labels and annotations of others stay. Every other field that is installed is replaced whole.
- * 2. The bundle of a webhook and of an APIService stays: the manager writes it.
+ * 2. Other entries of a ConfigMap stay: tokens sign cluster-info there.
+ * 3. The bundle of a webhook and of an APIService stays: the manager writes it.
  */
-import { type AnyObject, equalJson, isJsonObject, type New } from "@lifeboat/api";
+import { type AnyObject, equalJson, isJsonObject, type JsonObject, type New } from "@lifeboat/api";
 import type { Webhook } from "../webhook/resources.ts";
 
 export function mergedObject(found: AnyObject, wanted: New<AnyObject>): AnyObject {
@@ -13,6 +14,8 @@ export function mergedObject(found: AnyObject, wanted: New<AnyObject>): AnyObjec
   if (Array.isArray(fields["webhooks"]))
     merged["webhooks"] = keepBundles(fields["webhooks"] as readonly Webhook[], found);
   if (found.kind === "APIService") merged["spec"] = keepBundle(fields["spec"], found["spec"]);
+  if (found.kind === "ConfigMap")
+    merged["data"] = { ...(found["data"] as JsonObject), ...(fields["data"] as JsonObject) };
   merged["metadata"] = {
     ...found.metadata,
     labels: { ...found.metadata.labels, ...metadata.labels },

@@ -4,6 +4,7 @@ import {
   apiVersionOf,
   clusterRoleBindings,
   clusterRoles,
+  configMaps,
   controlPlaneKinds,
   crdOf,
   customResourceDefinitions,
@@ -16,6 +17,7 @@ import {
   serviceAccounts,
   services,
 } from "@lifeboat/api";
+import { assert } from "@lifeboat/base";
 import {
   MANAGER_ACCOUNT,
   PROXY_API_SERVICE,
@@ -23,9 +25,20 @@ import {
   WEBHOOK_SERVICE,
   WEBHOOKS_NAME,
 } from "../webhook/resources.ts";
-import { GATEWAY_OWN_RULES, GATEWAY_RULES } from "../plane-rights.ts";
+import { BOOTSTRAP_NAMESPACE, CLUSTER_INFO } from "@lifeboat/core/clusters/bootstrap-tokens";
+import { clusterInfoRoleObjects } from "@lifeboat/core/clusters/rights";
+import { wellKnown } from "@lifeboat/core";
+import { clusterInfoText } from "../certificate-keeper.ts";
+import { agentBootstrapBinding, GATEWAY_OWN_RULES, GATEWAY_RULES } from "../plane-rights.ts";
 import { apiServiceResource, apiServiceSpec, externalServiceSpec } from "./aggregation.ts";
-import { managerClusterRules, managerSystemRules } from "./rights.ts";
+import {
+  agentNamespaceRules,
+  managerClusterRules,
+  managerSystemRules,
+  type PolicyRule,
+  registrationClusterRules,
+  tokenNamespaceRules,
+} from "./rights.ts";
 import { configurationResources, type WebhookPlace, webhooksOf } from "./webhooks.ts";
 
 export interface InstalledObject {
@@ -41,6 +54,15 @@ export interface InstallOptions {
   readonly webhook: WebhookPlace;
   /** Whether the API server passes requests for members on to the manager; absent: it does, where it can. */
   readonly memberProxy?: boolean;
+  /** How clusters register by a token; absent: they do not. */
+  readonly registration?: RegistrationPlace;
+}
+
+export interface RegistrationPlace {
+  /** Where clusters reach the API server: `https://host:port`. Absent: another one has published that in cluster-info. */
+  readonly server?: string;
+  /** The authorities by which they know it, PEM. */
+  readonly bundle: string;
 }
 
 /** Tell what was installed by Lifeboat, and by which version. */
@@ -58,6 +80,7 @@ export function installedObjects({
   version,
   webhook,
   memberProxy = true,
+  registration,
 }: InstallOptions): readonly InstalledObject[] {
   const labels = { [MANAGED_BY]: MANAGER_NAME, [VERSION_LABEL]: labelValue(version) };
   const make = (
@@ -65,8 +88,9 @@ export function installedObjects({
     name: string,
     fields: JsonObject = {},
     leaves: InstalledObject["leaves"] = "always",
+    home: string = SYSTEM_NAMESPACE,
   ): InstalledObject => {
-    const namespace = resource.namespaced ? { namespace: SYSTEM_NAMESPACE } : {};
+    const namespace = resource.namespaced ? { namespace: home } : {};
     return {
       resource,
       leaves,
@@ -89,6 +113,49 @@ export function installedObjects({
     roleRef: { apiGroup: rbac.group, kind, name: GATEWAY_ACCOUNT },
   });
   const { mutating, validating } = webhooksOf(webhook);
+  /** A role for the manager in another namespace than its own. */
+  const roleIn = (namespace: string, rules: readonly PolicyRule[]): readonly InstalledObject[] => [
+    make(roles, MANAGER_ACCOUNT, { rules: [...rules] }, "always", namespace),
+    make(
+      roleBindings,
+      MANAGER_ACCOUNT,
+      { subjects, roleRef: roleRef("Role") },
+      "always",
+      namespace,
+    ),
+  ];
+  const registering = (place: RegistrationPlace): readonly InstalledObject[] => {
+    const binding = { ...roleRef("ClusterRole"), name: REGISTRATION_ROLE };
+    return [
+      make(clusterRoles, REGISTRATION_ROLE, { rules: [...registrationClusterRules()] }),
+      make(clusterRoleBindings, REGISTRATION_ROLE, { subjects, roleRef: binding }),
+      ...roleIn(wellKnown.CLUSTER_NAMESPACE, agentNamespaceRules()),
+      ...roleIn(BOOTSTRAP_NAMESPACE, tokenNamespaceRules()),
+      ...[...clusterInfoRoleObjects(), agentBootstrapBinding()].map((object) => {
+        const { apiVersion: _apiVersion, kind, metadata, ...fields } = object;
+        const resource = RBAC_KINDS.find((one) => one.kind === kind);
+        assert(resource !== undefined, "a kind of rights", { kind });
+        return make(
+          resource,
+          metadata.name ?? "",
+          fields as JsonObject,
+          "always",
+          metadata.namespace,
+        );
+      }),
+      ...(place.server === undefined
+        ? []
+        : [
+            make(
+              configMaps,
+              CLUSTER_INFO.name,
+              { data: { kubeconfig: clusterInfoText(place.server, place.bundle) } },
+              "always",
+              CLUSTER_INFO.namespace,
+            ),
+          ]),
+    ];
+  };
   return [
     ...[SYSTEM_NAMESPACE, "karmada-cluster"].map((name) => make(namespaces, name, {}, "never")),
     ...controlPlaneKinds.map((kind) => {
@@ -126,11 +193,16 @@ export function installedObjects({
       : []),
     make(configurationResources.mutating, WEBHOOKS_NAME, { webhooks: [...mutating] }),
     make(configurationResources.validating, WEBHOOKS_NAME, { webhooks: [...validating] }),
+    ...(registration === undefined ? [] : registering(registration)),
     ...(memberProxy
       ? [make(apiServiceResource, PROXY_API_SERVICE, { spec: apiServiceSpec(webhook) })]
       : []),
   ];
 }
+
+/** The ClusterRole of the manager where clusters register. */
+const REGISTRATION_ROLE = `${MANAGER_ACCOUNT}-registration`;
+const RBAC_KINDS: readonly Resource[] = [clusterRoles, clusterRoleBindings, roles, roleBindings];
 
 /** A version as a label may hold it: `+` is not allowed there. */
 export function labelValue(version: string): string {

@@ -8,21 +8,26 @@
  *    a Work is what the control plane knows of a copy in a member.
  */
 import {
+  type AnyObject,
+  clusterRoleBindings,
   clusters,
+  configMaps,
   customResourceDefinitions,
   isRefused,
   keyOf,
   orNothing,
+  roleBindings,
   works,
 } from "@lifeboat/api";
 import { type Clock, parseTime } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
+import { AGENT_OF } from "@lifeboat/core/clusters/rights";
 import { type Client, leases } from "@lifeboat/kit";
 import { MANAGER_LEASE } from "../manager.ts";
 import { TUNNEL_LABEL } from "../aggregated/tunnel-record.ts";
 import { CERTIFICATE_SECRET, secretResource, SYSTEM_NAMESPACE } from "../webhook/resources.ts";
 import { subjectOf } from "./install.ts";
-import { type InstalledObject, installedObjects } from "./objects.ts";
+import { type InstalledObject, installedObjects, MANAGED_BY, MANAGER_NAME } from "./objects.ts";
 import { InstallRefused } from "./refusal.ts";
 
 export interface UninstallRequest {
@@ -60,7 +65,12 @@ export async function planUninstall(
       `the kinds stay while ${joined.length} Clusters and ${copies.length} Works are there: a Work is what is known ` +
         "of a copy in a member; leave out --kinds, or let the clusters leave first",
     );
-  const all = installedObjects({ version: request.version, webhook: {} }).toReversed();
+  const registration = { server: "https://localhost", bundle: "" };
+  const all = installedObjects({
+    version: request.version,
+    webhook: {},
+    registration,
+  }).toReversed();
   const goes = ({ leaves }: InstalledObject): boolean =>
     leaves === "always" || (leaves === "with the kinds" && request.kinds);
   const present = await Promise.all(
@@ -76,6 +86,7 @@ export async function uninstallPlane(
   { removes }: UninstallPlan,
   tell: (subject: string) => void,
 ): Promise<void> {
+  await removeMemberRights(client);
   for (const one of removes) {
     await removeIfThere(() => client.delete(one.resource, keyOf(one.object)));
     tell(subjectOf(one));
@@ -131,8 +142,20 @@ async function namesOf(
   return (list?.items ?? []).map(({ metadata }) => metadata.name);
 }
 
+/** A cluster-info that another one published is not ours to take away. */
 async function isThere(client: Client, { resource, object }: InstalledObject): Promise<boolean> {
-  return (await orNothing(client.get(resource, keyOf(object)))) !== undefined;
+  const found = await orNothing(client.get(resource, keyOf(object)));
+  if (resource.kind !== configMaps.kind) return found !== undefined;
+  return found?.metadata.labels?.[MANAGED_BY] === MANAGER_NAME;
+}
+
+/** The rights of agents and detectors go with the webhook that kept them within theirs. */
+async function removeMemberRights(client: Client): Promise<void> {
+  for (const labelSelector of [AGENT_OF, wellKnown.DETECTOR_OF])
+    for (const resource of [clusterRoleBindings, roleBindings]) {
+      const { items } = await client.list<AnyObject>(resource, { labelSelector });
+      for (const one of items) await removeIfThere(() => client.delete(resource, keyOf(one)));
+    }
 }
 
 async function removeIfThere(remove: () => Promise<unknown>): Promise<void> {

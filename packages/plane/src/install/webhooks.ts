@@ -8,9 +8,21 @@
  * 3. Nothing that a manager needs in order to start is asked about: Leases, Secrets, roles and these configurations are of other
  *    kinds, and deletion protection leaves out the control plane's own namespace and those of Kubernetes.
  * 4. Of Kubernetes' own kinds only StatefulSets that bear an annotation of the federation are asked about.
- * 5. Status is never asked about.
+ * 5. Status is never asked about, but for what agents and detectors write of it.
+ * 6. What agents and detectors write waits for an answer, because RBAC cannot tell it from what would start a workload twice or bring
+ *    work to a cluster (the condition Fenced, labels, the Lease of another). Two writes are not asked about, although they would pass:
+ *    the renewal of the own Lease and the status of the own Works. RBAC binds both as tightly as the webhook, they are by far the most
+ *    frequent, and the first is the sign of life: a cluster must not fall silent because the webhook cannot be reached.
  */
 import { controlPlaneKinds, type JsonObject, type Resource } from "@lifeboat/api";
+import {
+  AGENTS_GROUP,
+  agentUser,
+  DETECTORS_GROUP,
+  detectorUser,
+} from "@lifeboat/core/clusters/rights";
+import { executionNamespace } from "@lifeboat/core/propagation/rendering";
+import { wellKnown } from "@lifeboat/core";
 import { RECORD_KINDS } from "../record-kinds.ts";
 import {
   MANAGER_ACCOUNT,
@@ -54,7 +66,7 @@ export function webhooksOf(place: WebhookPlace): {
     },
   ];
   return {
-    mutating: both(REVIEW_PATHS.mutate, "fill"),
+    mutating: [agentsWebhook(place), ...both(REVIEW_PATHS.mutate, "fill")],
     validating: [
       ...both(REVIEW_PATHS.validate, "check"),
       federatedWebhook(place),
@@ -67,6 +79,56 @@ export const configurationResources = {
   mutating: mutatingConfigurations as unknown as Resource,
   validating: validatingConfigurations as unknown as Resource,
 } as const;
+
+/** Whatever agents and detectors write, of any kind: they write no others than theirs, whatever RBAC gives them. */
+function agentsWebhook(place: WebhookPlace): JsonObject {
+  const every = {
+    apiGroups: ["*"],
+    apiVersions: ["*"],
+    resources: ["*/*"],
+    operations: ["CREATE", "UPDATE", "DELETE"],
+    scope: "*",
+  };
+  return {
+    ...webhook("restrict-agents.lifeboat.dev", place, REVIEW_PATHS.restrict, "Fail", [[every]]),
+    matchConditions: [
+      { name: "claims-an-identity", expression: CLAIMS_AN_IDENTITY },
+      // Reviews are answered and not stored: whether it may do something is anyone's question.
+      {
+        name: "is-stored",
+        expression: `!(request.resource.group in ["authentication.k8s.io", "authorization.k8s.io"])`,
+      },
+      { name: "is-not-its-lease", expression: `!(${RENEWS_OWN_LEASE})` },
+      { name: "is-not-its-work", expression: `!(${REPORTS_OWN_WORK})` },
+    ],
+  };
+}
+
+const USER = "request.userInfo.username";
+const hasGroup = (group: string): string =>
+  `(has(request.userInfo.groups) && ${JSON.stringify(group)} in request.userInfo.groups)`;
+const CLAIMS_AN_IDENTITY = [
+  `${USER}.startsWith(${JSON.stringify(agentUser(""))})`,
+  `${USER}.startsWith(${JSON.stringify(detectorUser(""))})`,
+  hasGroup(AGENTS_GROUP),
+  hasGroup(DETECTORS_GROUP),
+].join(" || ");
+
+const updateOf = (group: string, plural: string, subresource: string): string =>
+  [
+    `request.operation == "UPDATE"`,
+    `request.resource.group == ${JSON.stringify(group)}`,
+    `request.resource.resource == ${JSON.stringify(plural)}`,
+    // A request for the object itself has no such field.
+    subresource === ""
+      ? `(!has(request.subResource) || request.subResource == "")`
+      : `(has(request.subResource) && request.subResource == ${JSON.stringify(subresource)})`,
+    hasGroup(AGENTS_GROUP),
+    `!${hasGroup(DETECTORS_GROUP)}`,
+  ].join(" && ");
+const RENEWS_OWN_LEASE = `${updateOf("coordination.k8s.io", "leases", "")} && request.namespace == ${JSON.stringify(wellKnown.CLUSTER_NAMESPACE)} && ${USER} == ${JSON.stringify(agentUser(""))} + request.name`;
+const EXECUTION = JSON.stringify(executionNamespace(""));
+const REPORTS_OWN_WORK = `${updateOf("work.karmada.io", "works", "status")} && request.namespace.startsWith(${EXECUTION}) && ${USER} == ${JSON.stringify(agentUser(""))} + request.namespace.replace(${EXECUTION}, "", 1)`;
 
 /** StatefulSets that ask to be federated, or did; all others are none of our business. */
 function federatedWebhook(place: WebhookPlace): JsonObject {

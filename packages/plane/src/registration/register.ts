@@ -170,7 +170,7 @@ async function readClusterInfo(ports: RegisterPorts, request: RegisterRequest): 
       if (!isRefused(error, "Forbidden") && !isRefused(error, "Unauthorized")) throw error;
       throw new RegistrationStepFailed(
         "reach",
-        `${server} answers, but lets no client read its ConfigMap kube-public/cluster-info without a credential: is this the address of the control plane?`,
+        `${server} answers, but lets no client read its ConfigMap kube-public/cluster-info without a credential: is this the address of the control plane? A kube-apiserver needs anonymous requests (--anonymous-auth) and \`lifeboat install\``,
       );
     } finally {
       stranger.close();
@@ -179,7 +179,7 @@ async function readClusterInfo(ports: RegisterPorts, request: RegisterRequest): 
   if (found === undefined)
     throw new RegistrationStepFailed(
       "reach",
-      `${server} answers, but has no ConfigMap kube-public/cluster-info: is this the address of the control plane?`,
+      `${server} answers, but has no ConfigMap kube-public/cluster-info: is this the address of the control plane? Beside a kube-apiserver \`lifeboat install\` makes it`,
     );
   request.onStep("reach", `${server} answers`);
   return found;
@@ -267,12 +267,23 @@ async function checkToken(plane: Client, request: RegisterRequest): Promise<void
       },
     },
   } as unknown as New<AnyObject>;
-  const answer = await inStep("token", request.server, () => plane.create(ACCESS_REVIEWS, review));
+  const answer = await inStep("token", request.server, async () => {
+    try {
+      return await plane.create(ACCESS_REVIEWS, review);
+    } catch (error) {
+      if (!isRefused(error, "Unauthorized")) throw error;
+      // The signature has just shown that the token lives.
+      throw new RegistrationStepFailed(
+        "token",
+        "cluster-info is signed by the token, but the API server does not take it as a credential: a kube-apiserver needs the flag --enable-bootstrap-token-auth; otherwise the token has just expired or was deleted, create another one with lifeboat token create",
+      );
+    }
+  });
   const status = answer["status"] as { readonly allowed?: boolean } | undefined;
   if (status?.allowed !== true)
     throw new RegistrationStepFailed(
       "token",
-      "the token authenticates, but may not ask for a certificate: the control plane lacks the rights of its group system:bootstrappers",
+      "the token authenticates, but may not ask for a certificate: the control plane lacks the rights of its group system:bootstrappers; beside a kube-apiserver run `lifeboat install` again",
     );
   request.onStep("token", "the token counts");
 }
@@ -370,7 +381,7 @@ async function awaitCertificate(
     if (clock.monotonic() >= deadline)
       throw new RegistrationStepFailed(
         "approval",
-        `the certificate request ${name} was not answered within ${formatDuration(request.timeoutMs)}: see why with kubectl describe csr ${name} at the control plane, then run the same command again`,
+        `the certificate request ${name} ${unanswered(status, request.timeoutMs)}; then run the same command again`,
       );
     if (!(await sleep(clock, POLL_MS, request.signal)))
       throw new RegistrationStepFailed(
@@ -378,6 +389,14 @@ async function awaitCertificate(
         "interrupted; run the same command again to go on",
       );
   }
+}
+
+/** What a request waits for: an approval, or a signer. */
+function unanswered({ conditions }: RequestStatus, timeoutMs: number): string {
+  const waited = formatDuration(timeoutMs);
+  return findCondition(conditions as never, "Approved") === undefined
+    ? `was neither approved nor denied within ${waited}: the controller agentcsrapproving of lifeboat up or lifeboat manager does that, see whether one runs (lifeboat status)`
+    : `is approved, but no signer issued a certificate within ${waited}: beside a kube-apiserver kube-controller-manager signs for ${CLIENT_SIGNER}, if it runs with --cluster-signing-cert-file and --cluster-signing-key-file`;
 }
 
 /** Runs a step; what the network or the server refuses becomes the sentence of that step. */

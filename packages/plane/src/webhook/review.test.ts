@@ -4,13 +4,13 @@ import { createAdmissionChain } from "@lifeboat/apiserver";
 import { createSeededIds, createRandom, instantOf, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
 import { expect, it } from "vitest";
-import { planeAdmission } from "../plane-admission.ts";
+import { agentRules, planeAdmission } from "../plane-admission.ts";
 import type { Client } from "@lifeboat/kit";
 import { answerReview, patchOf } from "./review.ts";
 
 const clock = new VirtualClock(instantOf(1_800_000_000_000), drainPromises);
 const ids = createSeededIds(createRandom(1));
-const chain = createAdmissionChain(
+const all = createAdmissionChain(
   planeAdmission(
     { clock, ids },
     {
@@ -21,6 +21,7 @@ const chain = createAdmissionChain(
     () => ({ list: () => Promise.resolve({ items: [] }) }) as unknown as Client,
   ),
 );
+const chains = { all, agents: createAdmissionChain(agentRules(clock)) };
 
 const cluster = (spec: JsonObject, name = "m1"): JsonObject => ({
   apiVersion: "cluster.karmada.io/v1alpha1",
@@ -46,7 +47,7 @@ async function ask(
       ...more,
     },
   };
-  const { code, body } = await answerReview(chain, path, JSON.stringify(review));
+  const { code, body } = await answerReview(chains, path, JSON.stringify(review));
   expect(code).toBe(200);
   const { response } = body as { readonly response: JsonObject };
   expect(response["uid"]).toBe("u");
@@ -164,11 +165,11 @@ it.each([
     400,
   ],
 ])("refuses %s", async (_name, text, code) => {
-  expect((await answerReview(chain, "/validate", text)).code).toBe(code);
+  expect((await answerReview(chains, "/validate", text)).code).toBe(code);
 });
 
 it("knows two paths", async () => {
-  expect((await answerReview(chain, "/", "{}")).code).toBe(404);
+  expect((await answerReview(chains, "/", "{}")).code).toBe(404);
 });
 
 it("patches metadata field by field, and escapes names", () => {

@@ -2,11 +2,13 @@
  * Answers the AdmissionReviews of a kube-apiserver with the rules that the embedded server applies itself.
  *
  * 1. `/mutate` answers a JSON patch, `/validate` answers yes, or no with the Status that the embedded server would send.
- * 2. The caller is not authenticated and its object is not trusted: what is no AdmissionReview gets 400, and a rule that fails on it
+ * 2. `/restrict` judges what an agent or a detector sends (D25), before anything is filled in, and changes nothing.
+ * 3. The caller is not authenticated and its object is not trusted: what is no AdmissionReview gets 400, and a rule that fails on it
  *    gets 500. Neither changes anything here.
  */
 import {
   type AnyObject,
+  conflict,
   equalJson,
   isJsonObject,
   type Json,
@@ -20,22 +22,33 @@ export interface ReviewAnswer {
   readonly body: JsonObject | string;
 }
 
-export const REVIEW_PATHS = { mutate: "/mutate", validate: "/validate" } as const;
+export const REVIEW_PATHS = {
+  restrict: "/restrict",
+  mutate: "/mutate",
+  validate: "/validate",
+} as const;
+
+export interface ReviewChains {
+  /** What agents and detectors may write. */
+  readonly agents: AdmissionChain;
+  /** What holds for every writer. */
+  readonly all: AdmissionChain;
+}
 
 /** Answers one review. `path` is without a query; `text` is the body. */
 export async function answerReview(
-  chain: AdmissionChain,
+  chains: ReviewChains,
   path: string,
   text: string,
 ): Promise<ReviewAnswer> {
-  const isMutating = path === REVIEW_PATHS.mutate;
-  if (!isMutating && path !== REVIEW_PATHS.validate) return refusal(404, "there is nothing here");
+  const respond = RESPONDERS.get(path);
+  if (respond === undefined) return refusal(404, "there is nothing here");
   const read = readReview(text);
   if (typeof read === "string") return refusal(400, read);
   const warnings: string[] = [];
   const request = { ...read.request, warn: (warning: string) => void warnings.push(warning) };
   try {
-    const response = isMutating ? await mutate(chain, request) : await validate(chain, request);
+    const response = await respond(chains, request);
     const told = warnings.length === 0 ? {} : { warnings };
     return answered(read.uid, { ...response, ...told });
   } catch (error) {
@@ -48,19 +61,38 @@ export async function answerReview(
   }
 }
 
-async function mutate(chain: AdmissionChain, request: AdmissionRequest): Promise<JsonObject> {
+type Respond = (chains: ReviewChains, request: AdmissionRequest) => Promise<JsonObject>;
+
+async function restrict({ agents }: ReviewChains, request: AdmissionRequest): Promise<JsonObject> {
+  const { object, old, resource, name } = request;
+  // An API server compares versions after this review: what others have written since would look like written by the agent.
+  const version = object?.metadata.resourceVersion ?? "";
+  if (request.operation === "UPDATE" && version !== "" && version !== old?.metadata.resourceVersion)
+    throw conflict(resource, name, "the object has been modified since it was read");
+  if (object === undefined) await agents.validate(request);
+  else await agents.mutate({ ...request, object });
+  return { allowed: true };
+}
+
+async function mutate({ all }: ReviewChains, request: AdmissionRequest): Promise<JsonObject> {
   const { object } = request;
   if (object === undefined) return { allowed: true };
-  const after = await chain.mutate({ ...request, object });
+  const after = await all.mutate({ ...request, object });
   const patch = patchOf(object as unknown as JsonObject, after as unknown as JsonObject);
   if (patch.length === 0) return { allowed: true };
   return { allowed: true, patchType: "JSONPatch", patch: base64(JSON.stringify(patch)) };
 }
 
-async function validate(chain: AdmissionChain, request: AdmissionRequest): Promise<JsonObject> {
-  await chain.validate(request);
+async function validate({ all }: ReviewChains, request: AdmissionRequest): Promise<JsonObject> {
+  await all.validate(request);
   return { allowed: true };
 }
+
+const RESPONDERS: ReadonlyMap<string, Respond> = new Map([
+  [REVIEW_PATHS.restrict, restrict],
+  [REVIEW_PATHS.mutate, mutate],
+  [REVIEW_PATHS.validate, validate],
+]);
 
 /** JSON patch operations for the fields that differ: inside metadata one by one, others whole. */
 export function patchOf(before: JsonObject, after: JsonObject, at = ""): readonly JsonObject[] {
@@ -118,7 +150,7 @@ function readReview(text: string): ReadReview | string {
       },
       subresource: textOf(request["subResource"]),
       namespace: textOf(request["namespace"]),
-      name: textOf(request["name"]),
+      name: textOf(request["name"]) || (object?.metadata.name ?? ""),
       user: { name: textOf(user["username"]), groups },
       dryRun: request["dryRun"] === true,
       ...(object === undefined ? {} : { object }),

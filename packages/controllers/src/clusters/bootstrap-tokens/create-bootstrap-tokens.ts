@@ -1,6 +1,6 @@
 /**
  * Looks after bootstrap tokens: cluster-info bears the signature of each live token, and tokens that have expired are deleted.
- * `decideTokenCare` in core decides.
+ * `decideTokenCare` in core decides. With `hmac` the tokens are those of a kube-apiserver, and this controller signs.
  */
 import { type AnyObject, configMaps, keyOf, orNothing, secrets } from "@lifeboat/api";
 import {
@@ -8,6 +8,7 @@ import {
   BOOTSTRAP_TYPE,
   CLUSTER_INFO,
   decideTokenCare,
+  type Hmac,
 } from "@lifeboat/core/clusters/bootstrap-tokens";
 import {
   checkAgainAt,
@@ -22,6 +23,7 @@ import type { PlaneContext } from "../../context/context.ts";
 
 export function createBootstrapTokens(
   context: Pick<PlaneContext, "plane" | "clock" | "random" | "log" | "metrics">,
+  hmac?: Hmac,
 ): readonly Service[] {
   const { plane, clock } = context;
   const tokens = new Informer<AnyObject>(context, plane, secrets, {
@@ -35,7 +37,8 @@ export function createBootstrapTokens(
   const one = (): readonly [typeof CLUSTER_INFO] => [CLUSTER_INFO];
 
   async function reconcile(): Promise<Outcome> {
-    const care = decideTokenCare(clusterInfos.get(CLUSTER_INFO), tokens.list(), clock.now());
+    const info = clusterInfos.get(CLUSTER_INFO);
+    const care = decideTokenCare(info, tokens.list(), clock.now(), hmac);
     if (care.clusterInfo !== undefined) await plane.update(configMaps, care.clusterInfo);
     for (const secret of care.expired) {
       const { uid, resourceVersion } = secret.metadata;

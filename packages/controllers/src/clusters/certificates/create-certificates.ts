@@ -6,6 +6,8 @@
  * 2. The order is: the bootstrap token is taken, the name is taken, the rights exist, the request is approved, the certificate is written. Each step leaves
  *    a state from which another process goes on; a certificate that could not be written is forgotten.
  * 3. Every answer carries the version that it was decided on.
+ * 4. Where another process signs what is approved, it does so at once: there the rights exist before the request is approved, and
+ *    requests of others are left to a person and that signer.
  */
 import {
   type AnyObject,
@@ -23,6 +25,7 @@ import {
   clusterAskedFor,
   decideRequest,
   detectorAskedFor,
+  grantedUntil,
   requestReasons,
   type RequestPlan,
   type RequestView,
@@ -42,6 +45,7 @@ import {
   Informer,
   type Outcome,
   ownKey,
+  type RequestReader,
   type Service,
   type Signer,
   watching,
@@ -64,7 +68,7 @@ type CertificateContext = Pick<PlaneContext, "clock" | "random" | "log" | "metri
 /** Builds the controller and the informer of requests that it needs. */
 export function createCertificates(
   context: CertificateContext,
-  signer: Signer,
+  signer: RequestReader | Signer,
 ): readonly Service[] {
   const requests = new Informer<AnyObject>(context, context.plane, certificateSigningRequests);
   const answering = new Answering(context, signer);
@@ -95,11 +99,14 @@ const NO_CLAIM: Claim = {
 
 class Answering {
   readonly #context: CertificateContext;
-  readonly #signer: Signer;
+  readonly #reader: RequestReader;
+  /** Absent: another process signs. */
+  readonly #signer: Signer | undefined;
 
-  constructor(context: CertificateContext, signer: Signer) {
+  constructor(context: CertificateContext, signer: RequestReader | Signer) {
     this.#context = context;
-    this.#signer = signer;
+    this.#reader = signer;
+    this.#signer = "sign" in signer ? signer : undefined;
   }
 
   async look(request: AnyObject, signal: AbortSignal): Promise<Outcome> {
@@ -113,7 +120,7 @@ class Answering {
     const { role, ...known } = claim;
     const plan = decideRequest({ ...asked, ...known, isDetectorRegistered }, clock.now());
     try {
-      await this.#carryOut(request, asked.user, plan, role, signal);
+      await this.#carryOut(request, asked, plan, role, signal);
     } catch (error) {
       // The request is gone: there is nothing to answer.
       if (!isRefused(error, "NotFound")) throw error;
@@ -139,7 +146,7 @@ class Answering {
       expirationSeconds: typeof seconds === "number" ? seconds : undefined,
       isApproved: types.includes("Approved"),
       isAnswered,
-      read: isAnswered ? { refusal: "" } : this.#signer.read(pemOf(request)),
+      read: isAnswered ? { refusal: "" } : this.#reader.read(pemOf(request)),
     };
   }
 
@@ -168,13 +175,14 @@ class Answering {
 
   async #carryOut(
     request: AnyObject,
-    user: string,
+    asked: Pick<RequestView, "user" | "expirationSeconds">,
     plan: RequestPlan,
     role: AnyObject | undefined,
     signal: AbortSignal,
   ): Promise<void> {
     const { plane, clock } = this.#context;
     const { cluster } = plan;
+    const { user } = asked;
     switch (plan.kind) {
       case "leave":
       case "wait":
@@ -189,21 +197,17 @@ class Answering {
           const until = addMs(clock.now(), AGENT_CERTIFICATE_MS);
           await claimRegistration(plane, cluster, role, user, until);
         }
+        if (this.#signer === undefined)
+          await this.#prepare(plan, user, grantedUntil(plan, asked, clock.now()));
         return this.#answer(request, "approval", condition("Approved", plan), signal);
       case "deny":
         return this.#answer(request, "approval", condition("Denied", plan), signal);
       case "fail":
+        if (this.#signer === undefined) return;
         return this.#answer(request, "status", condition("Failed", plan), signal);
       case "sign": {
-        if (cluster !== undefined) {
-          await ensureAgentRights(plane, cluster);
-          await noteCertificate(plane, cluster, user, plan.certificate.notAfter);
-        }
-        if (plan.detector !== undefined)
-          await noteDetectorCertificate(plane, plan.detector, {
-            since: clock.now(),
-            until: plan.certificate.notAfter,
-          });
+        await this.#prepare(plan, user, plan.certificate.notAfter);
+        if (this.#signer === undefined) return;
         const read = this.#signer.read(pemOf(request));
         if ("refusal" in read) return;
         const certificate = this.#signer.sign({
@@ -223,13 +227,24 @@ class Answering {
     }
   }
 
+  /** What exists before a certificate does: the rights of its agent, and a note of its end. */
+  async #prepare({ cluster, detector }: RequestPlan, user: string, until: Instant): Promise<void> {
+    const { plane, clock } = this.#context;
+    if (cluster !== undefined) {
+      await ensureAgentRights(plane, cluster);
+      await noteCertificate(plane, cluster, user, until);
+    }
+    if (detector !== undefined)
+      await noteDetectorCertificate(plane, detector, { since: clock.now(), until });
+  }
+
   /**
    * Takes the bootstrap token of a request for its key; answers why it cannot be taken. When another request takes it at the same
    * time, the write is refused with Conflict, and the next reconcile finds which request has it.
    */
   async #takeToken(request: AnyObject, user: string, cluster: string): Promise<string | undefined> {
     const { plane, clock } = this.#context;
-    const read = this.#signer.read(pemOf(request));
+    const read = this.#reader.read(pemOf(request));
     const id = bootstrapTokenId(user);
     if ("refusal" in read || id === undefined) return useReasons.NoToken;
     const key = { namespace: BOOTSTRAP_NAMESPACE, name: bootstrapSecretName(id) };

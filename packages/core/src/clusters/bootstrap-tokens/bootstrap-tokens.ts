@@ -2,19 +2,25 @@
  * Bootstrap tokens: what a new cluster shows once, to get its first certificate.
  *
  * A token is `id.secret` in the form that kubeadm uses. It is kept as the Secret `kube-system/bootstrap-token-<id>`, in the fields
- * that clients of such control planes know; in place of the secret part stands its hash (`token-secret-hash`).
+ * that clients of such control planes know; in place of the secret part stands its hash (`token-secret-hash`). A kube-apiserver needs the secret part itself to authenticate:
+ * there it is stored as it was given.
  *
- * 1. A token lives for an hour at most.
+ * 1. A token that registers clusters lives for an hour after its Secret was made, at most, whatever the Secret gives as its end.
+ *    Tokens of others (those of kubeadm add nodes) are not ours to shorten.
  * 2. A token registers one cluster: the approver of certificate requests takes it for one public key (`decideUse`) before it
  *    approves, by an update that carries the version which it read. Of two racers one succeeds; the other reads again and is
  *    refused. The same key may ask again, because responses get lost.
  * 3. A token that was taken still authenticates until it expires: its owner has yet to read the certificate.
  */
 import type { AnyObject } from "@lifeboat/api";
-import { type Instant, instantOf, parseTime } from "@lifeboat/base";
+import { addMs, type Instant, instantOf, parseTime } from "@lifeboat/base";
 import { defineReasons } from "../../plan.ts";
 import { textAt } from "../../fields.ts";
-import { BOOTSTRAP_USER_PREFIX } from "../rights/identity.ts";
+import {
+  AGENT_BOOTSTRAPPERS_GROUP,
+  BOOTSTRAP_USER_PREFIX,
+  REGISTRATION_GROUP_PREFIX,
+} from "../rights/identity.ts";
 
 export const BOOTSTRAP_NAMESPACE = "kube-system";
 export const BOOTSTRAP_TYPE = "bootstrap.kubernetes.io/token";
@@ -23,7 +29,7 @@ export const MAX_TOKEN_LIFE_MS = 60 * 60 * 1000;
 /** Keys of the Secret's data. */
 export const tokenFields = {
   id: "token-id",
-  /** The secret part in plain, as clients send it. It is never stored. */
+  /** The secret part in plain, as clients send it. The embedded server never stores it. */
   secret: "token-secret",
   /** Hexadecimal SHA-256 of the whole token, `id.secret`. */
   hash: "token-secret-hash",
@@ -68,7 +74,7 @@ export interface BootstrapToken {
   readonly id: string;
   /** "" when the Secret has none: then the token authenticates no client. */
   readonly hash: string;
-  /** Undefined: it does not expire, which only Secrets of other control planes have. */
+  /** Undefined: it does not expire, which only tokens have that register no clusters. */
   readonly expires: Instant | undefined;
   readonly authenticates: boolean;
   readonly signs: boolean;
@@ -87,21 +93,37 @@ export function bootstrapTokenOf(secret: AnyObject): BootstrapToken | undefined 
   const id = fieldOf(secret, tokenFields.id);
   if (namespace !== BOOTSTRAP_NAMESPACE || !/^[a-z0-9]{6}$/.test(id)) return undefined;
   if (name !== bootstrapSecretName(id)) return undefined;
-  const expiration = fieldOf(secret, tokenFields.expiration);
+  const groups = groupsOf(fieldOf(secret, tokenFields.extraGroups));
   return {
     id,
     hash: fieldOf(secret, tokenFields.hash),
-    // An end that cannot be read has passed.
-    expires: expiration === "" ? undefined : (parseTime(expiration) ?? LONG_AGO),
+    expires: endOf(secret, registersClusters({ groups })),
     authenticates: fieldOf(secret, tokenFields.authentication) === "true",
     signs: fieldOf(secret, tokenFields.signing) === "true",
-    groups: groupsOf(fieldOf(secret, tokenFields.extraGroups)),
+    groups,
     cluster: fieldOf(secret, tokenFields.cluster),
     description: fieldOf(secret, tokenFields.description),
     signature: fieldOf(secret, tokenFields.signature),
     usedBy: fieldOf(secret, tokenFields.usedBy),
     usedFor: fieldOf(secret, tokenFields.usedFor),
   };
+}
+
+/** Whether clusters register by a token with these groups. */
+export function registersClusters({ groups }: Pick<BootstrapToken, "groups">): boolean {
+  return groups.some(
+    (group) => group === AGENT_BOOTSTRAPPERS_GROUP || group.startsWith(REGISTRATION_GROUP_PREFIX),
+  );
+}
+
+function endOf(secret: AnyObject, isBounded: boolean): Instant | undefined {
+  const text = fieldOf(secret, tokenFields.expiration);
+  // An end that cannot be read has passed.
+  const given = text === "" ? undefined : (parseTime(text) ?? LONG_AGO);
+  const made = parseTime(secret.metadata.creationTimestamp ?? "");
+  if (!isBounded || made === undefined) return given;
+  const latest = addMs(made, MAX_TOKEN_LIFE_MS);
+  return given === undefined || given > latest ? latest : given;
 }
 
 export function isExpired({ expires }: Pick<BootstrapToken, "expires">, now: Instant): boolean {

@@ -3,13 +3,20 @@
  * with the server's address and its authorities, and for each token a signature of that kubeconfig, which proves to the owner
  * of the token that the kubeconfig comes from the control plane that made the token.
  *
- * A signature is made when the token is created, because the control plane knows the token then and never again. It goes when
- * the token goes.
+ * In the embedded server a signature is made when the token is created, because the control plane knows the token then and never again.
+ * On a kube-apiserver the secret part is stored, so the manager signs when it sees the token. A bootstrap signer of that control plane
+ * (kube-controller-manager) writes the same bytes, so that it does not matter whether one runs. A signature goes when its token goes.
  */
 import type { AnyObject } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
 import { textAt } from "../../fields.ts";
-import { bootstrapTokenOf, isExpired } from "./bootstrap-tokens.ts";
+import {
+  bootstrapTokenOf,
+  fieldOf,
+  isExpired,
+  registersClusters,
+  tokenFields,
+} from "./bootstrap-tokens.ts";
 
 export const CLUSTER_INFO = Object.freeze({ namespace: "kube-public", name: "cluster-info" });
 export const KUBECONFIG_FIELD = "kubeconfig";
@@ -32,7 +39,7 @@ export function signatureOf(clusterInfo: AnyObject | undefined, id: string): str
 export function signKubeconfig(
   kubeconfig: string,
   token: { readonly id: string; readonly secret: string },
-  hmac: (key: string, text: string) => string,
+  hmac: Hmac,
 ): string {
   const header = base64Url(JSON.stringify({ alg: "HS256", kid: token.id }));
   return `${header}..${hmac(token.secret, `${header}.${base64Url(kubeconfig)}`)}`;
@@ -47,11 +54,18 @@ export interface TokenCare {
   readonly checkAgainAt?: Instant;
 }
 
-/** Decides which signatures cluster-info bears, and which tokens go. */
+/** HMAC with SHA-256, base64url. */
+export type Hmac = (key: string, text: string) => string;
+
+/**
+ * Decides which signatures cluster-info bears, and which tokens go. With `hmac` the secret parts are stored and signed with here, and
+ * tokens by which no cluster registers belong to others: they and their signatures stay as they are.
+ */
 export function decideTokenCare(
   clusterInfo: AnyObject | undefined,
   secrets: readonly AnyObject[],
   now: Instant,
+  hmac?: Hmac,
 ): TokenCare {
   const expired: AnyObject[] = [];
   const signatures: Record<string, string> = {};
@@ -59,14 +73,22 @@ export function decideTokenCare(
   for (const secret of secrets) {
     const token = bootstrapTokenOf(secret);
     if (token === undefined) continue;
+    if (hmac !== undefined && !registersClusters(token)) {
+      const field = SIGNATURE_PREFIX + token.id;
+      const before = textAt(clusterInfo, "data", field);
+      if (before !== "") signatures[field] = before;
+      continue;
+    }
     if (isExpired(token, now)) {
       expired.push(secret);
       continue;
     }
     if (token.expires !== undefined && (next === undefined || token.expires < next))
       next = token.expires;
-    if (token.signs && token.signature !== "")
-      signatures[SIGNATURE_PREFIX + token.id] = token.signature;
+    const signature = token.signs
+      ? signatureBy(secret, token, kubeconfigOf(clusterInfo), hmac)
+      : "";
+    if (signature !== "") signatures[SIGNATURE_PREFIX + token.id] = signature;
   }
   const wanted = clusterInfo === undefined ? undefined : withSignatures(clusterInfo, signatures);
   return {
@@ -74,6 +96,19 @@ export function decideTokenCare(
     ...(wanted !== undefined && { clusterInfo: wanted }),
     ...(next !== undefined && { checkAgainAt: next }),
   };
+}
+
+function signatureBy(
+  secret: AnyObject,
+  { id, signature }: { readonly id: string; readonly signature: string },
+  kubeconfig: string,
+  hmac: Hmac | undefined,
+): string {
+  if (hmac === undefined) return signature;
+  const plain = fieldOf(secret, tokenFields.secret);
+  return plain === "" || kubeconfig === ""
+    ? ""
+    : signKubeconfig(kubeconfig, { id, secret: plain }, hmac);
 }
 
 function withSignatures(

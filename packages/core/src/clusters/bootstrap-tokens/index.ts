@@ -10,6 +10,7 @@ export {
   isExpired,
   MAX_TOKEN_LIFE_MS,
   parseBootstrapToken,
+  registersClusters,
   toBase64,
   tokenFields,
   type TokenParts,
@@ -21,6 +22,7 @@ export {
 export {
   CLUSTER_INFO,
   decideTokenCare,
+  type Hmac,
   KUBECONFIG_FIELD,
   kubeconfigOf,
   signatureOf,

@@ -16,6 +16,7 @@ export {
   decideRequest,
   detectorAskedFor,
   type GrantedCertificate,
+  grantedUntil,
   neverGranted,
   type Registration,
   type RequestFacts,

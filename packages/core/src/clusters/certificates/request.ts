@@ -270,7 +270,21 @@ function decideSigning(view: RequestView, now: Instant): RequestPlan {
   };
 }
 
-function lifeOf({ expirationSeconds }: RequestView, longest: number, now: Instant): Instant {
+/** When the certificate of an agent or a detector ends that an approved request gets now, at the latest. */
+export function grantedUntil(
+  { detector }: Pick<RequestPlan, "detector">,
+  asked: Pick<RequestView, "expirationSeconds">,
+  now: Instant,
+): Instant {
+  const longest = detector === undefined ? AGENT_CERTIFICATE_MS : CLIENT_CERTIFICATE_MS;
+  return lifeOf(asked, longest, now);
+}
+
+function lifeOf(
+  { expirationSeconds }: Pick<RequestView, "expirationSeconds">,
+  longest: number,
+  now: Instant,
+): Instant {
   const asked = expirationSeconds === undefined ? longest : expirationSeconds * SECOND_MS;
   return addMs(now, Math.min(asked, longest));
 }
