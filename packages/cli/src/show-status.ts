@@ -4,7 +4,7 @@ import type { StatusPage } from "@lifeboat/core/operating";
 import { bold } from "./colours.ts";
 import type { FailingProbe } from "./failing-probes.ts";
 import type { Screen } from "./follow-evacuation.ts";
-import { documentText, type Output } from "./output.ts";
+import { documentText, type Output, streamedText } from "./output.ts";
 import { pageOf, stateOfFleet, statusLines, type StatusView } from "./status-text.ts";
 
 export interface ShownStatus {
@@ -15,8 +15,8 @@ export interface ShownStatus {
 export interface ShowOptions {
   readonly output: Output<"text">;
   readonly isColoured: boolean;
-  /** Of JSON: for programs that read a document per line. */
-  readonly isOneLine: boolean;
+  /** One of many: for programs that read documents as they come. */
+  readonly isStream: boolean;
 }
 
 export function showStatus(view: StatusView, now: Instant, options: ShowOptions): ShownStatus {
@@ -25,10 +25,8 @@ export function showStatus(view: StatusView, now: Instant, options: ShowOptions)
   const { output } = options;
   if (output.kind !== "form") {
     const document = statusJson(view, page, now);
-    const text = options.isOneLine
-      ? JSON.stringify(document)
-      : documentText(output, document).trimEnd();
-    return { lines: [text], exitCode };
+    const textOf = options.isStream ? streamedText : documentText;
+    return { lines: [textOf(output, document).trimEnd()], exitCode };
   }
   const lines = statusLines(view, now);
   return { lines: options.isColoured ? coloured(lines, page) : lines, exitCode };

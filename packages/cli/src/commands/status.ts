@@ -27,11 +27,11 @@ import type { Command } from "commander";
 import { readRecord } from "@lifeboat/controllers/context";
 import { hasColours } from "../colours.ts";
 import { failingProbes } from "../failing-probes.ts";
-import { CommandFailed, UsageError } from "../failure.ts";
+import { CommandFailed } from "../failure.ts";
 import { inWords, planeOptions } from "../find-plane.ts";
 import { readOpenTunnels } from "../open-tunnels.ts";
 import type { OptionDefinition } from "../options.ts";
-import { type Output, outputFrom, outputOption } from "../output.ts";
+import { type Output, outputFrom, outputOption, streamedText } from "../output.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { showStatus, type ShownStatus, watchStatus } from "../show-status.ts";
 import type { StatusView } from "../status-text.ts";
@@ -66,10 +66,6 @@ export function addStatus(program: Command): void {
   declareOptions(command, statusOptions).action(() => {
     const settings = readSettings(command, statusOptions);
     const output = outputFrom(settings, ["text"]);
-    if (settings.isOn("watch") && output.kind !== "form" && output.kind !== "json")
-      throw new UsageError(
-        "--watch prints text or a JSON document per line: give -o text or -o json",
-      );
     return withPlane(settings, (plane) => status(plane, settings, output));
   });
 }
@@ -81,7 +77,7 @@ async function status(plane: Client, settings: Settings, output: Output<"text">)
   const isColoured = hasColours(process.stdout, process.env);
   const look = async (): Promise<ShownStatus> => {
     const view = await readView(plane, clock);
-    return showStatus(view, clock.now(), { output, isColoured, isOneLine: settings.isOn("watch") });
+    return showStatus(view, clock.now(), { output, isColoured, isStream: settings.isOn("watch") });
   };
   let code: number;
   if (settings.isOn("watch")) {
@@ -107,9 +103,9 @@ async function status(plane: Client, settings: Settings, output: Output<"text">)
 function unreachable(error: unknown, output: Output<"text">): string {
   if (!(error instanceof CommandFailed)) throw error;
   const sentence = `UNKNOWN: ${error.message}`;
-  return output.kind !== "form"
-    ? JSON.stringify({ verdict: "Unknown", sentence, exitCode: 3 })
-    : hanging("", sentence).join("\n");
+  return output.kind === "form"
+    ? hanging("", sentence).join("\n")
+    : streamedText(output, { verdict: "Unknown", sentence, exitCode: 3 }).trimEnd();
 }
 
 async function readView(plane: Client, clock: Clock): Promise<StatusView> {
