@@ -5,7 +5,14 @@ import { bold } from "./colours.ts";
 import type { FailingProbe } from "./failing-probes.ts";
 import type { Screen } from "./follow-evacuation.ts";
 import { documentText, type Output, streamedText } from "./output.ts";
-import { pageOf, stateOfFleet, statusLines, type StatusView } from "./status-text.ts";
+import {
+  HIDDEN_PARTS,
+  isHidden,
+  pageOf,
+  stateOfFleet,
+  statusLines,
+  type StatusView,
+} from "./status-text.ts";
 
 export interface ShownStatus {
   readonly lines: readonly string[];
@@ -41,12 +48,16 @@ function statusJson(view: StatusView, page: StatusPage, now: Instant): object {
     ...page,
     clusters: page.clusters.map((row) => ({
       ...row,
+      ...(page.workloads === undefined ? { workloads: undefined, healthy: undefined } : {}),
       since: timeOf(row.since),
       pending: row.pending.map((one) => ({ ...one, due: timeOf(one.due) })),
       ...(row.health === "Ready" && probeJson(view.probes?.get(row.name))),
     })),
-    failover: { reason, message, mayMove, rate },
-    brake: view.brake,
+    ...(isHidden(view, "settings") ? {} : { failover: { reason, message, mayMove, rate } }),
+    ...(isHidden(view, "guards") ? {} : { brake: view.brake }),
+    ...(view.hidden === undefined || view.hidden.size === 0
+      ? {}
+      : { notAllowed: [...view.hidden].map((one) => HIDDEN_PARTS[one]) }),
     trafficBrake: view.trafficBrake,
   };
 }

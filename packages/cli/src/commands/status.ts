@@ -34,7 +34,7 @@ import type { OptionDefinition } from "../options.ts";
 import { type Output, outputFrom, outputOption, streamedText } from "../output.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { showStatus, type ShownStatus, watchStatus } from "../show-status.ts";
-import type { StatusView } from "../status-text.ts";
+import type { HiddenPart, StatusView } from "../status-text.ts";
 import { stopOnSignal } from "../stopping.ts";
 import { print, withPlane } from "../with-plane.ts";
 import { hanging } from "../wrap.ts";
@@ -110,28 +110,60 @@ function unreachable(error: unknown, output: Output<"text">): string {
 
 async function readView(plane: Client, clock: Clock): Promise<StatusView> {
   return inWords(async () => {
-    const budget = await readRecord(plane);
-    const settings = await readPublished(plane);
+    const allowed = new Allowed();
+    const itemsOf = async <T>(
+      list: Promise<{ readonly items: readonly T[] }>,
+    ): Promise<readonly T[]> => (await list).items;
+    const budget = await allowed.read("guards", undefined, () => readRecord(plane));
+    const settings = await allowed.read("settings", undefined, () => readPublished(plane));
     const metrics = await readMetrics(plane);
-    const { items } = await plane.list(clusters);
-    return {
+    const items = await allowed.read("clusters", [], () => itemsOf(plane.list(clusters)));
+    const own = (label: string) => allowed.read("leases", [], () => ownLeases(plane, label));
+    const ingresses = await allowed.read("ingresses", [], () =>
+      itemsOf(plane.list(multiClusterIngresses)),
+    );
+    const view: StatusView = {
       settings,
-      leader: await leaseOf(plane, settings),
-      replicas: await ownLeases(plane, wellKnown.MANAGER_REPLICA),
-      traffic: await trafficOf(plane),
+      leader: await allowed.read("leases", undefined, () => leaseOf(plane, settings)),
+      replicas: await own(wellKnown.MANAGER_REPLICA),
+      traffic: { leases: await own(wellKnown.TRAFFIC_PROVIDER), ingresses: ingresses.length },
       clusters: items,
-      policies: (await plane.list(clusterTaintPolicies)).items,
-      evacuations: (await plane.list(evacuations)).items,
-      bindings: await allBindings(plane),
+      policies: await allowed.read("policies", [], () => itemsOf(plane.list(clusterTaintPolicies))),
+      evacuations: await allowed.read("evacuations", [], () => itemsOf(plane.list(evacuations))),
+      bindings: await allowed.read("workloads", [], () => allBindings(plane)),
       budget,
       brake: describeBrake(budget),
       tunnels: readOpenTunnels(metrics) ?? (await recordedTunnels(plane)),
       trafficBrake: describeTrafficBrake(budget),
-      nameServers: await readServers(plane),
+      nameServers: await allowed.read("leases", [], () => readServers(plane)),
       ...(settings?.["notify"] === undefined ? {} : { notices: await readNotifications(plane) }),
       probes: failingProbes(metrics, items, settings, clock.now()),
     };
+    return { ...view, hidden: allowed.hidden() };
   });
+}
+
+/** Reads what the user may read: what is refused is left out and named. */
+class Allowed {
+  readonly #refused = new Map<HiddenPart, Refused>();
+
+  async read<T>(part: HiddenPart, without: T, read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status.code !== 403) throw error;
+      this.#refused.set(part, error);
+      return without;
+    }
+  }
+
+  /** Throws the refusal where nothing is left that a page could show. */
+  hidden(): ReadonlySet<HiddenPart> {
+    const refused = this.#refused.get("clusters");
+    const isAll = this.#refused.has("workloads") && this.#refused.has("evacuations");
+    if (refused !== undefined && isAll) throw refused;
+    return new Set(this.#refused.keys());
+  }
 }
 
 /** Beside a kube-apiserver the replicas record their tunnels; undefined: the person may not read that. */
@@ -158,12 +190,6 @@ async function readMetrics(plane: Client): Promise<string> {
     if (error instanceof Refused) return "";
     throw error;
   }
-}
-
-async function trafficOf(plane: Client): Promise<NonNullable<StatusView["traffic"]>> {
-  const found = await ownLeases(plane, wellKnown.TRAFFIC_PROVIDER);
-  const ingresses = await plane.list(multiClusterIngresses);
-  return { leases: found, ingresses: ingresses.items.length };
 }
 
 /** The Leases in the control plane's own namespace with this label. */

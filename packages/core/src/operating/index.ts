@@ -38,6 +38,7 @@ export {
   type ControllersState,
   type ShortWorkload,
   statusPage,
+  type Hidden,
   type StatusPage,
   type StatusPageView,
   type Verdict,
