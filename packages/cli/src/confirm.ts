@@ -31,6 +31,16 @@ export async function mayGoOn(
   return true;
 }
 
+/** The same with a plan of several lines, which is shown on the terminal before the question. */
+export async function confirmPlan(
+  plan: readonly string[],
+  what: string,
+  question: string,
+): Promise<void> {
+  if (process.stdin.isTTY) print(plan);
+  await confirm(what, question);
+}
+
 /** Goes on when the person says yes; throws CommandFailed when not, UsageError when there is no terminal. */
 export async function confirm(what: string, question: string): Promise<void> {
   if (!process.stdin.isTTY)

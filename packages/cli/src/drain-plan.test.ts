@@ -1,6 +1,9 @@
 /** What a drain would do, in words. */
+import { addMs, instantOf } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
-import { drainPlanLines } from "./drain-plan.ts";
+import { drainPlanLines, promptLines } from "./drain-plan.ts";
+
+const now = instantOf(0);
 
 describe("drainPlanLines", () => {
   it("says what would leave, where it would run, and what would be held", () => {
@@ -8,7 +11,7 @@ describe("drainPlanLines", () => {
       { workload: "Deployment shop/a", targets: [{ name: "m2", replicas: 2 }] },
       { workload: "Deployment shop/b", targets: [], held: "NoTarget: no room" },
     ];
-    expect(drainPlanLines("m1", steps)).toEqual([
+    expect(drainPlanLines("m1", steps, now)).toEqual([
       "1 workload would leave m1, 1 would be held until a target exists:",
       "",
       "WORKLOAD           WOULD RUN ON",
@@ -19,7 +22,7 @@ describe("drainPlanLines", () => {
 
   it("says what never leaves", () => {
     const steps = [{ workload: "StatefulSet shop/store", targets: [], exempt: "It never moves." }];
-    expect(drainPlanLines("m1", steps)).toEqual([
+    expect(drainPlanLines("m1", steps, now)).toEqual([
       "0 workloads would leave m1, 1 would stay:",
       "",
       "WORKLOAD                WOULD RUN ON",
@@ -27,7 +30,25 @@ describe("drainPlanLines", () => {
     ]);
   });
 
+  it("says what is tolerated for a while", () => {
+    const targets = [{ name: "m2", replicas: 2 }];
+    const steps = [{ workload: "Deployment shop/a", targets, leavesAt: addMs(now, 90_000) }];
+    expect(drainPlanLines("m1", steps, now).at(-1)).toBe("Deployment shop/a  m2:2 after 90s");
+  });
+
+  it("is short above a question", () => {
+    const targets = [{ name: "m2", replicas: 2 }];
+    const steps = Array.from({ length: 500 }, (_, i) => ({
+      workload: `Deployment a/b${i}`,
+      targets,
+    }));
+    const lines = promptLines("m1", steps, now);
+    expect(lines.length).toBeLessThan(20);
+    expect(lines[0]).toContain("500 workloads");
+    expect(lines).toContain("and 490 more: --dry-run shows all");
+  });
+
   it("says so when there is nothing", () => {
-    expect(drainPlanLines("m1", [])).toEqual(["nothing is on m1"]);
+    expect(drainPlanLines("m1", [], now)).toEqual(["nothing is on m1"]);
   });
 });

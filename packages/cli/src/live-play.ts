@@ -13,9 +13,8 @@ import type {
   PlayRequest,
 } from "@lifeboat/sim";
 import { publishedControllers } from "./controller-options.ts";
-import { UsageError } from "./failure.ts";
 import type { OptionDefinition } from "./options.ts";
-import type { Settings } from "./settings.ts";
+import { outputOption } from "./output.ts";
 import type { SnapshotFacts } from "./simulate-text.ts";
 
 /** The exit code when a workload does not run whole at the end. */
@@ -30,22 +29,8 @@ export const playOptions: readonly OptionDefinition[] = [
     min: 1000,
     help: "The longest that is played; it ends earlier when nothing moves any more",
   },
-  {
-    name: "output",
-    short: "o",
-    type: "text",
-    value: "FORMAT",
-    default: "text",
-    help: "text or json",
-  },
+  outputOption(["text"]),
 ];
-
-export function playOutput(settings: Settings): "text" | "json" {
-  const output = settings.requiredText("output");
-  if (output !== "text" && output !== "json")
-    throw new UsageError(`--output: "${output}" is not valid: text or json is needed`);
-  return output;
-}
 
 export interface LivePlay {
   /** What the controllers of the live control plane run with. */

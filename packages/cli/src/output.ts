@@ -86,6 +86,23 @@ export function documentText(output: DocumentOutput, value: unknown): string {
   }
 }
 
+/**
+ * One document of many, for programs that read them as they come: JSON is a line, YAML is divided by `---`, a JSONPath is a line, which
+ * is empty where this document has nothing of it.
+ */
+export function streamedText(output: DocumentOutput, value: unknown): string {
+  switch (output.kind) {
+    case "json":
+      return `${JSON.stringify(value)}\n`;
+    case "yaml":
+      return `---\n${documentText(output, value)}`;
+    case "jsonpath": {
+      const path = compileJsonPath(output.template, { allowMissingKeys: true });
+      return `${formatJsonPathResults(path.evaluate(JSON.parse(JSON.stringify(value)) as Json))}\n`;
+    }
+  }
+}
+
 function evaluated(template: string, document: Json): string {
   try {
     return formatJsonPathResults(compileJsonPath(template).evaluate(document));

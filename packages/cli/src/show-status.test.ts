@@ -95,7 +95,7 @@ describe("clusters that do not answer and count as Ready", () => {
   it("are shown with both times", () => {
     const probes = new Map([["a", { forMs: 12_000, leftMs: 18_000 }]]);
     const output = { kind: "form", form: "text" } as const;
-    const options = { output, isColoured: false, isOneLine: false };
+    const options = { output, isColoured: false, isStream: false };
     expect(showStatus(view({ probes }), now, options).lines).toContain(
       "a        -          ?     takes work  ready, no answer for 12s, down in 18s at",
     );
@@ -103,7 +103,7 @@ describe("clusters that do not answer and count as Ready", () => {
 });
 
 describe("the same for programs", () => {
-  const options = { output: { kind: "json" }, isColoured: false, isOneLine: false } as const;
+  const options = { output: { kind: "json" }, isColoured: false, isStream: false } as const;
   it("is one document with times that people can read, and nothing that is not known", () => {
     const { lines, exitCode } = showStatus(
       view({ clusters: [cluster("a"), cluster("b", "Push", "False")] }),
@@ -124,7 +124,7 @@ describe("the same for programs", () => {
   });
 
   it("is one line per look when it is watched", () => {
-    expect(showStatus(view(), now, { ...options, isOneLine: true }).lines).toHaveLength(1);
+    expect(showStatus(view(), now, { ...options, isStream: true }).lines).toHaveLength(1);
   });
 });
 
@@ -133,7 +133,7 @@ it("colours the first word only where it is asked for", () => {
     showStatus(view(), now, {
       output: { kind: "form", form: "text" },
       isColoured,
-      isOneLine: false,
+      isStream: false,
     }).lines.join("\n");
   expect(shown(false)).not.toContain("\u001b");
   expect(shown(true).startsWith("\u001b[1m\u001b[32mWELL\u001b[0m: ")).toBe(true);

@@ -4,8 +4,15 @@ import type { StatusPage } from "@lifeboat/core/operating";
 import { bold } from "./colours.ts";
 import type { FailingProbe } from "./failing-probes.ts";
 import type { Screen } from "./follow-evacuation.ts";
-import { documentText, type Output } from "./output.ts";
-import { pageOf, stateOfFleet, statusLines, type StatusView } from "./status-text.ts";
+import { documentText, type Output, streamedText } from "./output.ts";
+import {
+  HIDDEN_PARTS,
+  isHidden,
+  pageOf,
+  stateOfFleet,
+  statusLines,
+  type StatusView,
+} from "./status-text.ts";
 
 export interface ShownStatus {
   readonly lines: readonly string[];
@@ -15,8 +22,8 @@ export interface ShownStatus {
 export interface ShowOptions {
   readonly output: Output<"text">;
   readonly isColoured: boolean;
-  /** Of JSON: for programs that read a document per line. */
-  readonly isOneLine: boolean;
+  /** One of many: for programs that read documents as they come. */
+  readonly isStream: boolean;
 }
 
 export function showStatus(view: StatusView, now: Instant, options: ShowOptions): ShownStatus {
@@ -25,10 +32,8 @@ export function showStatus(view: StatusView, now: Instant, options: ShowOptions)
   const { output } = options;
   if (output.kind !== "form") {
     const document = statusJson(view, page, now);
-    const text = options.isOneLine
-      ? JSON.stringify(document)
-      : documentText(output, document).trimEnd();
-    return { lines: [text], exitCode };
+    const textOf = options.isStream ? streamedText : documentText;
+    return { lines: [textOf(output, document).trimEnd()], exitCode };
   }
   const lines = statusLines(view, now);
   return { lines: options.isColoured ? coloured(lines, page) : lines, exitCode };
@@ -43,12 +48,16 @@ function statusJson(view: StatusView, page: StatusPage, now: Instant): object {
     ...page,
     clusters: page.clusters.map((row) => ({
       ...row,
+      ...(page.workloads === undefined ? { workloads: undefined, healthy: undefined } : {}),
       since: timeOf(row.since),
       pending: row.pending.map((one) => ({ ...one, due: timeOf(one.due) })),
       ...(row.health === "Ready" && probeJson(view.probes?.get(row.name))),
     })),
-    failover: { reason, message, mayMove, rate },
-    brake: view.brake,
+    ...(isHidden(view, "settings") ? {} : { failover: { reason, message, mayMove, rate } }),
+    ...(isHidden(view, "guards") ? {} : { brake: view.brake }),
+    ...(view.hidden === undefined || view.hidden.size === 0
+      ? {}
+      : { notAllowed: [...view.hidden].map((one) => HIDDEN_PARTS[one]) }),
     trafficBrake: view.trafficBrake,
   };
 }

@@ -26,7 +26,7 @@ export function pageLines(
     ...hanging("", page.sentence),
     ...(decisions.length === 0 ? [] : ["", ...decisions]),
     "",
-    ...clusterLines(page.clusters, probes, now),
+    ...clusterLines(page, probes, now),
   ];
 }
 
@@ -69,14 +69,15 @@ function shortfallText(one: Shortfall): string {
 }
 
 function clusterLines(
-  clusters: readonly ClusterRow[],
+  { clusters, hidden = [] }: StatusPage,
   probes: FailingProbes,
   now: Instant,
 ): readonly string[] {
+  if (hidden.includes("clusters")) return ["The clusters are not shown: you may not list them."];
   if (clusters.length === 0) return ["No clusters are joined: join one with `lifeboat join`."];
   const rows = clusters.map((row) => [
     row.name,
-    workloadsText(row),
+    hidden.includes("workloads") ? "?" : workloadsText(row),
     freeText(row),
     row.role,
     [

@@ -2,7 +2,7 @@ import type { Cluster, ClusterTaintPolicy, Evacuation, ResourceBinding } from "@
 import { formatMicroTime, type Instant, instantOf } from "@lifeboat/base";
 import type { Lease } from "@lifeboat/kit";
 import { describe, expect, it } from "vitest";
-import { statusLines, type StatusView } from "./status-text.ts";
+import { type HiddenPart, statusLines, type StatusView } from "./status-text.ts";
 
 const now = instantOf(Date.UTC(2026, 0, 1));
 const metadata = { uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" };
@@ -75,6 +75,43 @@ function binding(name: string, changes: Partial<ResourceBinding>): ResourceBindi
 
 const text = (changes: Partial<StatusView> = {}): string =>
   statusLines(view(changes), now).join("\n");
+
+describe("what the user may not read", () => {
+  const hidden = (...parts: readonly HiddenPart[]): string => text({ hidden: new Set(parts) });
+
+  it("is named, and not told as if it were nothing", () => {
+    const page = hidden("workloads", "evacuations", "guards");
+    expect(page).toContain("you may not see workloads and decisions");
+    expect(page).toMatch(
+      /^Hidden {4}you may not read bindings, evacuations, the EvacuationBudget:/m,
+    );
+    expect(page).toMatch(/^us +\? +\? +takes work +ready$/m);
+    expect(page).toMatch(/^Brake {5}not known: you may not read it$/m);
+    expect(page).toContain("Evacuations are not shown: you may not list them.");
+    expect(page).not.toContain("No evacuation is under way");
+  });
+
+  it("of the settings leaves open whether anything may move", () => {
+    const page = hidden("settings");
+    for (const label of ["State", "Gates", "Rate"])
+      expect(page).toMatch(new RegExp(`^${label} +not known`, "m"));
+    expect(page).not.toContain("no controllers have run");
+  });
+
+  it("of the clusters leaves nothing to judge workloads by", () => {
+    const page = text({
+      hidden: new Set(["clusters"]),
+      clusters: [],
+      bindings: [binding("web", {})],
+    });
+    expect(page).toContain("The clusters are not shown");
+    expect(page).not.toMatch(/^Short|no cluster is joined|lifeboat join/m);
+  });
+
+  it("changes nothing for a user who may read everything", () => {
+    expect(hidden()).toBe(text());
+  });
+});
 
 describe("what needs a person", () => {
   const ready = { type: "Ready", status: "False" as const, reason: "", message: "" };

@@ -30,6 +30,7 @@ import {
   type ControllersState,
   failoverState,
   type FailoverState,
+  type Hidden,
   isReturning,
   statusPage,
   type StatusPage,
@@ -77,7 +78,29 @@ export interface StatusView {
   readonly probes?: FailingProbes;
   /** What was sent to people; absent: notices are off, or not known. */
   readonly notices?: StoredNotices;
+  /** What the user may not read; absent: nothing. */
+  readonly hidden?: ReadonlySet<HiddenPart>;
 }
+
+/** What a user may be refused, as people call it. */
+export const HIDDEN_PARTS = {
+  clusters: "clusters",
+  workloads: "bindings",
+  evacuations: "evacuations",
+  settings: "the settings of the controllers",
+  guards: "the EvacuationBudget",
+  policies: "cluster taint policies",
+  leases: "leases of lifeboat-system",
+  ingresses: "ingresses",
+} as const;
+
+export type HiddenPart = keyof typeof HIDDEN_PARTS;
+
+export function isHidden({ hidden }: StatusView, part: HiddenPart): boolean {
+  return hidden?.has(part) ?? false;
+}
+
+const NOT_ALLOWED = "not known: you may not read it";
 
 const LABEL = 10;
 
@@ -86,23 +109,27 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
   const line = (label: string, text: string): readonly string[] =>
     hanging(label.padEnd(LABEL), text);
   const state = stateOfFleet(view, now);
+  const isKnown = !(["clusters", "settings", "guards", "policies"] as const).some((part) =>
+    isHidden(view, part),
+  );
   return [
     ...pageLines(pageOf(view, now), view.probes ?? NO_PROBES, now),
     "",
-    ...line("State", `${state.reason}: ${state.message}`),
+    ...hiddenTexts(view).flatMap((text) => line("Hidden", text)),
+    ...line("State", isKnown ? `${state.reason}: ${state.message}` : NOT_ALLOWED),
     ...(view.leader === undefined ? [] : line("Leader", leaderText(view.leader, now))),
     ...replicaTexts(view, now).flatMap((text) => line("Replicas", text)),
     ...trafficTexts(view, now).flatMap((text) => line("Traffic", text)),
-    ...line("Gates", gatesText(view.settings)),
+    ...line("Gates", isHidden(view, "settings") ? NOT_ALLOWED : gatesText(view.settings)),
     ...approvalTexts(view.settings).flatMap((text) => line("Approval", text)),
-    ...line("Fleet", fleetText(view.clusters, state)),
+    ...(isHidden(view, "clusters") ? [] : line("Fleet", fleetText(view.clusters, state))),
     ...agentLines(view, line),
     ...registrationTexts(view).flatMap((text) => line("Register", text)),
-    ...line("Rate", rateText(state)),
+    ...line("Rate", isKnown ? rateText(state) : NOT_ALLOWED),
     ...overrideTexts(view, now).flatMap((text) => line("Rate", text)),
     ...failbackTexts(view).flatMap((text) => line("Failback", text)),
     ...staleTexts(state, now).flatMap((text) => line("Stale", text)),
-    ...line("Brake", view.brake),
+    ...line("Brake", isHidden(view, "guards") ? NOT_ALLOWED : view.brake),
     ...(view.trafficBrake === undefined ? [] : line("Brake", `of traffic: ${view.trafficBrake}`)),
     ...clusterTraffic(view.clusters, now).flatMap((text) => line("Traffic", text)),
     ...namesTexts(view.nameServers, now).flatMap((text) => line("Names", text)),
@@ -110,10 +137,29 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
     ...lastCopies(view).flatMap((text) => line("Stuck", text)),
     ...federated(view).flatMap((text) => line("Sets", text)),
     ...leaving(view).flatMap((text) => line("Leaving", text)),
-    ...policyLines(view, state.reason === "GateOff" || state.reason === "NoPolicy"),
+    ...policyLines(view, !isKnown || state.reason === "GateOff" || state.reason === "NoPolicy"),
     "",
-    ...evacuationLines(view.evacuations, now),
+    ...(isHidden(view, "evacuations")
+      ? ["Evacuations are not shown: you may not list them."]
+      : evacuationLines(view.evacuations, now)),
   ];
+}
+
+/** What is missing on the page, and who can change that. */
+function hiddenTexts({ hidden }: StatusView): readonly string[] {
+  if (hidden === undefined || hidden.size === 0) return [];
+  const names = [...hidden].map((one) => HIDDEN_PARTS[one]);
+  return [`you may not read ${names.join(", ")}: an administrator gives you the role`];
+}
+
+/** The same for the first part of the page. */
+function hiddenOnPage(view: StatusView): ReadonlySet<Hidden> {
+  const decisions = isHidden(view, "evacuations") || isHidden(view, "guards");
+  return new Set<Hidden>([
+    ...(isHidden(view, "clusters") ? (["clusters"] as const) : []),
+    ...(isHidden(view, "workloads") ? (["workloads"] as const) : []),
+    ...(decisions ? (["decisions"] as const) : []),
+  ]);
 }
 
 /** The page that the lines show, also for `-o json`. */
@@ -131,13 +177,18 @@ export function pageOf(view: StatusView, now: Instant): StatusPage {
       failover: isFailoverOn(settings),
       heldNames: heldNames(view.nameServers, now),
       notAnswering: view.probes && new Set(view.probes.keys()),
+      hidden: hiddenOnPage(view),
     },
     now,
   );
 }
 
 /** Where replicas elect a leader, no controllers run while none holds the Lease. */
-function controllersOf({ settings, leader }: StatusView, now: Instant): ControllersState {
+function controllersOf(view: StatusView, now: Instant): ControllersState {
+  const { settings, leader } = view;
+  const isElected = (settings?.["leader-elect-resource"] ?? "") !== "";
+  if (isHidden(view, "settings") || (isElected && isHidden(view, "leases")))
+    return { state: "Hidden" };
   if (settings === undefined) return { state: "Never" };
   if (leader === undefined || isHeld(leader, now)) return { state: "Running" };
   return { state: "Away", since: parseTime(leader.spec?.renewTime ?? "") };

@@ -14,8 +14,8 @@ import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { changeTaints, existingCluster } from "../change-cluster.ts";
 import { setPaused } from "../change-evacuation.ts";
-import { confirm, yesOption } from "../confirm.ts";
-import { drainPlanLines } from "../drain-plan.ts";
+import { confirmPlan, yesOption } from "../confirm.ts";
+import { drainPlanLines, promptLines } from "../drain-plan.ts";
 import { movedOf } from "../evacuation-text.ts";
 import { CommandFailed } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
@@ -72,12 +72,13 @@ async function drain(plane: Client, name: string, settings: Settings): Promise<v
     clusters: (await plane.list(clusters)).items,
     bindings: await allBindings(plane),
   };
-  const plan = decideDrain(view, clock.now());
+  const now = clock.now();
+  const plan = decideDrain(view, now);
   const isOrdered = isDrained(before);
   const refusals = settings.isOn("despite-quorums") ? [] : drainRefusals(view);
   if (settings.isOn("dry-run")) {
     const refused = refusals.map((why) => `would be refused: ${why}`);
-    print([...drainPlanLines(name, plan), "", ...refused, "nothing was changed (dry run)"]);
+    print([...drainPlanLines(name, plan, now), "", ...refused, "nothing was changed (dry run)"]);
     return;
   }
   if (refusals.length > 0)
@@ -85,8 +86,13 @@ async function drain(plane: Client, name: string, settings: Settings): Promise<v
       `${name} is not drained: ${refusals.join("; ")}. To drain it for the other workloads, add --despite-quorums`,
     );
   if (plan.length > 0 && !isOrdered && !settings.isOn("yes")) {
-    const count = `${plan.length} workload${plan.length === 1 ? "" : "s"}`;
-    await confirm(`${count} will leave ${name}; see --dry-run.`, `Drain ${name}?`);
+    const leaving = plan.filter(({ exempt }) => exempt === undefined).length;
+    const count = `${leaving} workload${leaving === 1 ? "" : "s"}`;
+    await confirmPlan(
+      promptLines(name, plan, now),
+      `${count} will leave ${name}; see --dry-run.`,
+      `Drain ${name}?`,
+    );
   }
   const taint = await order(plane, name);
   if (plan.length === 0) {

@@ -1,8 +1,8 @@
 /** A person at a terminal sees why, cluster by cluster. */
 import type { Cluster, Evacuation, ResourceBinding, Work } from "@lifeboat/api";
-import { instantOf } from "@lifeboat/base";
+import { type Instant, instantOf } from "@lifeboat/base";
 import { expect, it } from "vitest";
-import { explainPlacement } from "./explain.ts";
+import { explainDocument, explainPlacement, type Found } from "./explain.ts";
 
 const now = instantOf(Date.UTC(2026, 0, 1, 2));
 const metadata = { uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" };
@@ -47,6 +47,10 @@ const STAYS = [
   "           one with PreferNoExecute; stays where it is unhealthy.",
 ];
 
+function explained(found: Found, at: Instant): string {
+  return [...explainPlacement(found, at), ""].join("\n");
+}
+
 const failed = { taints: [{ key: "down", effect: "NoExecute" as const }] };
 const tainted = { taints: [{ key: "down", effect: "NoSchedule" as const }] };
 
@@ -54,23 +58,21 @@ it("does not say that a workload runs where it was never dispatched", () => {
   const clusters = [{ name: "m1", replicas: 2 }];
   const found = binding({ placement: {}, clusters, suspension: { dispatching: true } });
   const all = { binding: found, bindings: [found], clusters: [cluster("m1")], ...NONE };
-  const text = explainPlacement(all, now);
+  const text = explained(all, now);
   expect(text).toContain("Runs on    no cluster");
   expect(text).toContain("Suspended  m1: placed there, but no copy exists");
   const work = {
     metadata: { ...metadata, name: "w", namespace: "karmada-es-m1" },
     status: { manifestStatuses: [{ identifier: {}, health: "Healthy" }] },
   } as unknown as Work;
-  expect(explainPlacement({ ...all, works: [work] }, now)).toContain("Runs on    m1:2");
+  expect(explained({ ...all, works: [work] }, now)).toContain("Runs on    m1:2");
 });
 
 it("says where a workload runs, which clusters fit, and why others do not", () => {
   const placement = { clusterAffinity: { exclude: ["m3"] } };
   const found = binding({ placement, clusters: [{ name: "m1", replicas: 2 }] });
   const fleet = [cluster("m1", tainted), cluster("m2"), cluster("m3"), cluster("m4", tainted)];
-  expect(
-    explainPlacement({ binding: found, bindings: [found], clusters: fleet, ...NONE }, now),
-  ).toBe(
+  expect(explained({ binding: found, bindings: [found], clusters: fleet, ...NONE }, now)).toBe(
     [
       "Workload   Deployment default/web, 2 replicas",
       "Runs on    m1:2",
@@ -91,6 +93,36 @@ it("says where a workload runs, which clusters fit, and why others do not", () =
   );
 });
 
+it("says the same to programs", () => {
+  const placement = { clusterAffinity: { exclude: ["m3"] } };
+  const found = binding({ placement, clusters: [{ name: "m1", replicas: 2 }] });
+  const fleet = [cluster("m1", tainted), cluster("m2"), cluster("m3")];
+  const given = { binding: found, bindings: [found], clusters: fleet, ...NONE };
+  const document = explainDocument(given, { ifDied: [], history: [] }, now);
+  expect(document).toMatchObject({
+    at: "2026-01-01T02:00:00Z",
+    workload: { kind: "Deployment", name: "web" },
+    replicas: 2,
+    runsOn: [{ name: "m1", replicas: 2 }],
+    decision: { reason: "Placed" },
+    clusters: [
+      { name: "m1", fits: true, filter: "TaintToleration", holdsCopy: true },
+      { name: "m2", fits: true, holdsCopy: false },
+      { name: "m3", fits: false, filter: "ClusterAffinity", holdsCopy: false },
+    ],
+    help: [],
+  });
+  const pending = binding({ suspension: { scheduling: true } });
+  const none = explainDocument(
+    { ...given, binding: pending, bindings: [pending] },
+    { ifDied: [], history: [] },
+    now,
+  );
+  expect(none["decision"]).toMatchObject({
+    message: expect.stringContaining("scheduling is suspended") as string,
+  });
+});
+
 const aggregated = {
   replicaScheduling: {
     replicaSchedulingType: "Divided" as const,
@@ -100,7 +132,7 @@ const aggregated = {
 
 function told(spec: Partial<ResourceBinding["spec"]>, ...fleet: readonly Cluster[]): string {
   const found = binding(spec);
-  return explainPlacement({ binding: found, bindings: [found], clusters: fleet, ...NONE }, now);
+  return explained({ binding: found, bindings: [found], clusters: fleet, ...NONE }, now);
 }
 
 it("says what would help when no cluster fits", () => {
@@ -184,7 +216,7 @@ it("says that a cluster must answer or be fenced, and how", () => {
   const found = binding({ gracefulEvictionTasks: [{ ...task, producer: "TaintManager" }] });
   const going = work("m1", { deletionTimestamp: "2026-01-01T00:00:00Z" });
   const given = { binding: found, bindings: [], clusters: [silent("m1"), cluster("m2")] };
-  expect(explainPlacement({ ...given, ...NONE, works: [going] }, now)).toContain(
+  expect(explained({ ...given, ...NONE, works: [going] }, now)).toContain(
     [
       "Leaving    m1: TaintUntolerated, the old copy must be gone before the new one is",
       "           placed",
@@ -197,7 +229,7 @@ it("says that a cluster must answer or be fenced, and how", () => {
 
 it("says where the last copy is of a workload that has no cluster", () => {
   const found = { binding: binding({}), bindings: [], clusters: [silent("m1")] };
-  const text = explainPlacement({ ...found, ...NONE, works: [work("m1")] }, now);
+  const text = explained({ ...found, ...NONE, works: [work("m1")] }, now);
   expect(text).toContain(
     "Runs on    no cluster\nAlso on    m1: a copy stays there until another one is healthy\n",
   );
@@ -214,7 +246,7 @@ it("says what holds a workload in a failed cluster", () => {
     status: { held: [{ binding: held, reason: "NoTarget", message: "0/1 clusters fit" }] },
   };
   const given = { binding: found, bindings: [], clusters: [cluster("m1", tainted)] };
-  expect(explainPlacement({ ...given, ...NONE, evacuations: [evacuation] }, now)).toContain(
+  expect(explained({ ...given, ...NONE, evacuations: [evacuation] }, now)).toContain(
     "Held       leaving m1 (evacuation m1-1), NoTarget: 0/1 clusters fit\n",
   );
 });
@@ -231,7 +263,7 @@ it("says how a workload would leave a failed cluster", () => {
   };
   const found = binding({ placement: { clusterTolerations }, failover });
   const given = { ...NONE, binding: found, bindings: [], clusters: [], settings: {} };
-  expect(explainPlacement(given, now)).toContain(
+  expect(explained(given, now)).toContain(
     [
       "Failover   leaves a cluster with a NoExecute taint at once, Directly, but",
       "           tolerates net for 1m, disk=slow for ever; leaves one with",
@@ -258,7 +290,7 @@ it("says that no policy claims a workload, and which cluster cannot leave becaus
   const deletionTimestamp = "2026-01-01T01:00:00Z";
   const going = { ...m1, metadata: { ...m1.metadata, deletionTimestamp } };
   const given = { binding: found, bindings: [found], clusters: [going], ...NONE };
-  expect(explainPlacement(given, now)).toContain(
+  expect(explained(given, now)).toContain(
     [
       "Stuck      keeps m1 from leaving the fleet; no policy claims it, so it is not",
       "           placed again: let a policy claim it, or delete it.",
@@ -266,7 +298,7 @@ it("says that no policy claims a workload, and which cluster cannot leave becaus
       "           and it is not placed again until a policy claims it.",
     ].join("\n"),
   );
-  expect(explainPlacement(given, now)).toContain("m1       no    holds a copy; Deletion: is being");
+  expect(explained(given, now)).toContain("m1       no    holds a copy; Deletion: is being");
 });
 
 it("shows the stored condition, and its message where the answer is another one by now", () => {
@@ -281,10 +313,10 @@ it("shows the stored condition, and its message where the answer is another one 
   ];
   const found = { ...binding({}), status: { conditions } };
   const given = { binding: found, bindings: [found], ...NONE };
-  expect(explainPlacement({ ...given, clusters: [cluster("m1")] }, now)).toContain(
+  expect(explained({ ...given, clusters: [cluster("m1")] }, now)).toContain(
     "Scheduled  False since 2026-01-01T00:00:00Z, NoClusterFit: 0/1 clusters are\n           available.",
   );
-  expect(explainPlacement({ ...given, clusters: [] }, now)).toContain(
+  expect(explained({ ...given, clusters: [] }, now)).toContain(
     "Scheduled  False since 2026-01-01T00:00:00Z, NoClusterFit\n",
   );
 });
@@ -294,16 +326,15 @@ it("stays within 80 columns whatever the names are", () => {
   const key = `${"b".repeat(63)}/${"c".repeat(63)}`;
   const fleet = [cluster(long, { taints: [{ key, value: "d".repeat(63), effect: "NoExecute" }] })];
   const found = binding({ clusters: [{ name: long }, { name: "z".repeat(90) }] });
-  const lines = explainPlacement(
-    { binding: found, bindings: [], clusters: fleet, ...NONE },
-    now,
-  ).split("\n");
+  const lines = explained({ binding: found, bindings: [], clusters: fleet, ...NONE }, now).split(
+    "\n",
+  );
   for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
 });
 
 it("says so when there are no clusters", () => {
   const found = binding({});
-  expect(explainPlacement({ binding: found, bindings: [], clusters: [], ...NONE }, now)).toContain(
+  expect(explained({ binding: found, bindings: [], clusters: [], ...NONE }, now)).toContain(
     "No clusters are joined",
   );
 });
@@ -318,7 +349,7 @@ it("tells how old its knowledge is of a copy on a cluster that does not answer (
     status: { ...silent.status, conditions: [{ ...ready, lastTransitionTime }] },
   };
   const given = { binding: found, bindings: [found], clusters: [m1, cluster("m2")], ...NONE };
-  expect(explainPlacement(given, now)).toContain(
+  expect(explained(given, now)).toContain(
     "holds a copy (not seen for 5m: the cluster does not answer)",
   );
 });

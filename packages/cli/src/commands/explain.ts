@@ -14,7 +14,7 @@ import {
   type Work,
   works,
 } from "@lifeboat/api";
-import { type Instant, plainMoment } from "@lifeboat/base";
+import { formatTime, type Instant, plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { wellKnown } from "@lifeboat/core";
 import { workloadOf } from "@lifeboat/core/clusters";
@@ -37,12 +37,13 @@ import {
   whyDue,
 } from "@lifeboat/core/placement";
 import { whyUnscheduled } from "@lifeboat/core/propagation/matching";
+import { entrySentence } from "@lifeboat/core/history";
 import { clusterOfWork } from "@lifeboat/core/propagation/works";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { countOf, failoverLines, type FailoverView, type Line } from "../explain-failover.ts";
-import { foresee, foresightLines, whyNoBinding } from "../explain-if-died.ts";
+import { foresee, type Foresight, foresightLines, whyNoBinding } from "../explain-if-died.ts";
 import { CommandFailed } from "../failure.ts";
 import {
   findBinding,
@@ -50,14 +51,19 @@ import {
   namespaceOption,
   parseWorkload,
 } from "../find-binding.ts";
-import { findPlane, inWords, planeOptions } from "../find-plane.ts";
+import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
-import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { type Output, outputFrom, outputOption, show } from "../output.ts";
+import { declareOptions, readSettings } from "../settings.ts";
 import { clusterTraffic } from "../traffic-text.ts";
-import { print } from "../with-plane.ts";
+import { withPlane } from "../with-plane.ts";
 import { columns, hanging } from "../wrap.ts";
 
-export const explainOptions: readonly OptionDefinition[] = [...planeOptions, namespaceOption];
+export const explainOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  namespaceOption,
+  outputOption(["text"]),
+];
 
 export function addExplain(program: Command): void {
   const command = program
@@ -65,35 +71,38 @@ export function addExplain(program: Command): void {
     .description("Show why a workload runs where it runs")
     .argument("<WORKLOAD>", "its kind and name, such as deployment/web");
   declareOptions(command, explainOptions).action(async (workload: string) => {
-    await inWords(() => explain(workload, readSettings(command, explainOptions)));
+    const settings = readSettings(command, explainOptions);
+    const output = outputFrom(settings, ["text"]);
+    const named = parseWorkload(workload, settings.requiredText("namespace"));
+    await withPlane(settings, (plane) => explain(plane, named, output));
   });
 }
 
-async function explain(workload: string, settings: Settings): Promise<void> {
-  const named = parseWorkload(workload, settings.requiredText("namespace"));
-  const plane = await findPlane(settings);
-  try {
-    const { client } = plane;
-    const binding = await existingBinding(client, named);
-    const all = await Promise.all([
-      client.list(resourceBindings),
-      client.list(clusterResourceBindings),
-    ]);
-    const found = {
-      binding,
-      bindings: all.flatMap(({ items }) => items),
-      clusters: (await client.list(clusters)).items,
-      works: await worksOf(client, binding),
-      evacuations: (await client.list(evacuations)).items,
-      settings: await readPublished(client),
-    };
-    const now = createRealClock().now();
-    const foresight = await foresee(client, found, now);
-    process.stdout.write(explainPlacement(found, now));
-    print(foresightLines(foresight));
-  } finally {
-    plane.close();
-  }
+async function explain(
+  client: Client,
+  named: NamedWorkload,
+  output: Output<"text">,
+): Promise<void> {
+  const binding = await existingBinding(client, named);
+  const all = await Promise.all([
+    client.list(resourceBindings),
+    client.list(clusterResourceBindings),
+  ]);
+  const found = {
+    binding,
+    bindings: all.flatMap(({ items }) => items),
+    clusters: (await client.list(clusters)).items,
+    works: await worksOf(client, binding),
+    evacuations: (await client.list(evacuations)).items,
+    settings: await readPublished(client),
+  };
+  const now = createRealClock().now();
+  const foresight = await foresee(client, found, now);
+  show(
+    output,
+    () => [...explainPlacement(found, now), ...foresightLines(foresight)],
+    () => explainDocument(found, foresight, now),
+  );
 }
 
 /** The binding; throws CommandFailed that tells a workload which is not there from one that no policy claims. */
@@ -119,13 +128,75 @@ export interface Found extends FailoverView {
   readonly bindings: readonly ResourceBinding[];
 }
 
-/** The lines for people, at most 80 columns. */
-export function explainPlacement(found: Found, now: Instant): string {
-  const { binding, bindings, clusters: given } = found;
+interface Decided {
+  readonly view: PlacementView;
+  readonly decision: PlacementDecision;
+  readonly verdicts: readonly Verdict[];
+  /** What would let more clusters in; empty where none is missing. */
+  readonly help: readonly string[];
+  /** For how many more replicas clusters have room, by name; undefined: that is not what is missing. */
+  readonly room: ReadonlyMap<string, number> | undefined;
+}
+
+function decide({ binding, bindings, clusters: given }: Found, now: Instant): Decided {
   const view = placementViewOf(binding, fleetViewOf(given, bindings), "result");
   const decision = place(view, plainMoment(now));
   const isDone = decision.reason === "Placed" || decision.reason === "AwaitingPurge";
-  const help = isDone ? [] : whatHelps(decision.explanation);
+  return {
+    view,
+    decision,
+    verdicts: verdictsOf(view.fleet, decision.explanation),
+    help: isDone ? [] : whatHelps(decision.explanation),
+    room: decision.reason === "Unschedulable" ? roomByCluster(view) : undefined,
+  };
+}
+
+/** The same for programs; what is not known or does not apply is absent. */
+export function explainDocument(
+  found: Found,
+  { ifDied, history }: Foresight,
+  now: Instant,
+): Readonly<Record<string, unknown>> {
+  const { binding, works } = found;
+  const { view, decision, verdicts, help, room } = decide(found, now);
+  const { replicas, clusters: result = [], resource } = binding.spec;
+  const due = whyDue(binding, view.fleet);
+  return {
+    at: formatTime(now),
+    workload: resource,
+    replicas,
+    runsOn: result.map((target) => ({
+      ...target,
+      ...(isUndispatched(binding, works, target.name) ? { suspended: true } : {}),
+    })),
+    scheduled: findCondition(binding.status?.conditions, "Scheduled"),
+    decision: {
+      reason: decision.reason,
+      message: whyNone(binding) ?? decision.message,
+      clusters: decision.clusters,
+      ...(decision.affinityName === "" ? {} : { group: decision.affinityName }),
+      ...(due === undefined ? {} : { due }),
+    },
+    failover: failoverLines(found, now).map(([about, text]) => ({ about, text })),
+    clusters: verdicts.map(({ cluster, fits, filter, message }) => ({
+      name: cluster,
+      fits,
+      ...(filter === "" ? {} : { filter, message }),
+      holdsCopy: isOn(binding, cluster),
+      leaving: isLeaving(binding, cluster),
+      room: room?.get(cluster),
+    })),
+    help,
+    ifDied,
+    history: history.map((entry) => ({ ...entry, text: entrySentence(entry) })),
+  };
+}
+
+/** The lines for people, at most 80 columns. */
+export function explainPlacement(found: Found, now: Instant): readonly string[] {
+  const { binding, clusters: given } = found;
+  const decided = decide(found, now);
+  const { view, decision, help } = decided;
   return [
     ...summary(binding, decision, view.fleet, {
       works: found.works,
@@ -136,11 +207,10 @@ export function explainPlacement(found: Found, now: Instant): string {
       now,
     ).flatMap((text) => line("Traffic", text)),
     "",
-    ...verdictLines(view, decision, unseenFor(given, now)),
+    ...verdictLines(decided, unseenFor(given, now)),
     ...(help.length === 0 ? [] : ["", "What would let more clusters in:"]),
     ...help.flatMap((one) => hanging("  - ", one)),
-    "",
-  ].join("\n");
+  ];
 }
 
 const LABEL = 11;
@@ -225,14 +295,10 @@ function unseenFor(clusters: readonly Cluster[], now: Instant): ReadonlyMap<stri
 }
 
 function verdictLines(
-  view: PlacementView,
-  decision: PlacementDecision,
+  { view: { binding }, verdicts, room }: Decided,
   unseen: ReadonlyMap<string, string>,
 ): readonly string[] {
-  const verdicts = verdictsOf(view.fleet, decision.explanation);
   if (verdicts.length === 0) return ["No clusters are joined: join one with `lifeboat join`."];
-  const { binding } = view;
-  const room = decision.reason === "Unschedulable" ? roomByCluster(view) : undefined;
   return columns(
     ["CLUSTER", "FITS", "WHY"],
     verdicts.map((verdict) => {

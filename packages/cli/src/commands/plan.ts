@@ -8,13 +8,14 @@ import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { UsageError } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
-import { GAPS, openLivePlay, playOptions, playOutput } from "../live-play.ts";
+import { GAPS, openLivePlay, playOptions } from "../live-play.ts";
 import type { OptionDefinition } from "../options.ts";
+import { type Output, outputFrom, show } from "../output.ts";
 import { changeLines } from "../plan-text.ts";
 import { readManifests } from "../read-manifests.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { snapshotLine } from "../simulate-text.ts";
-import { print, withPlane } from "../with-plane.ts";
+import { withPlane } from "../with-plane.ts";
 
 export const planOptions: readonly OptionDefinition[] = [
   ...planeOptions,
@@ -41,20 +42,28 @@ Pods start as fast as in simulated members; Pull members are played as Push ones
     );
   declareOptions(command, planOptions).action(() => {
     const settings = readSettings(command, planOptions);
-    return withPlane(settings, (plane) => plan(plane, settings));
+    const output = outputFrom(settings, ["text"]);
+    const file = settings.text("filename");
+    if (file === undefined) throw new UsageError("-f FILE is needed: which edit?");
+    return withPlane(settings, (plane) => plan(plane, file, settings, output));
   });
 }
 
-async function plan(plane: Client, settings: Settings): Promise<void> {
-  const output = playOutput(settings);
-  const file = settings.text("filename");
-  if (file === undefined) throw new UsageError("-f FILE is needed: which edit?");
+async function plan(
+  plane: Client,
+  file: string,
+  settings: Settings,
+  output: Output<"text">,
+): Promise<void> {
   const apply = readManifests(file);
   const live = await openLivePlay(plane);
   const { controllers } = live;
   const played = await live.change({ apply, controllers, limitMs: settings.number("for") });
   const facts = live.facts();
-  if (output === "json") print([JSON.stringify({ snapshot: facts, ...played }, null, 2)]);
-  else print([...snapshotLine(facts), "", ...changeLines(apply, played)]);
+  show(
+    output,
+    () => [...snapshotLine(facts), "", ...changeLines(apply, played)],
+    () => ({ snapshot: facts, ...played }),
+  );
   if (played.workloads.some(({ isWhole }) => !isWhole)) process.exitCode = GAPS;
 }

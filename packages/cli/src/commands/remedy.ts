@@ -5,6 +5,8 @@
 import {
   clusters,
   isRefused,
+  type MultiClusterIngress,
+  multiClusterIngresses,
   type New,
   orNothing,
   type Remedy,
@@ -15,6 +17,7 @@ import { causeOf } from "@lifeboat/core/remedy/actions";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { dryRunOption, existingCluster } from "../change-cluster.ts";
+import { confirmPlan, yesOption } from "../confirm.ts";
 import { CommandFailed } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
@@ -22,9 +25,11 @@ import { outputFrom, outputOption, show } from "../output.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { remedyLines } from "../traffic-text.ts";
 import { print, withPlane } from "../with-plane.ts";
+import { columns } from "../wrap.ts";
 
 export const remedyOptions: readonly OptionDefinition[] = [...planeOptions, outputOption(["text"])];
-export const remedyChangeOptions: readonly OptionDefinition[] = [...planeOptions, dryRunOption];
+export const unblockOptions: readonly OptionDefinition[] = [...planeOptions, dryRunOption];
+export const blockOptions: readonly OptionDefinition[] = [...unblockOptions, yesOption];
 
 export function addRemedy(program: Command): void {
   const remedy = program
@@ -46,19 +51,20 @@ export function addRemedy(program: Command): void {
       );
     });
   });
-  addChange(remedy, "block", "Take the traffic of all ingresses away from a cluster", block);
-  addChange(remedy, "unblock", "Give a cluster its traffic back", unblock);
+  const blocking = remedy
+    .command("block")
+    .description("Take the traffic of all ingresses away from a cluster");
+  addChange(blocking, blockOptions, block);
+  const unblocking = remedy.command("unblock").description("Give a cluster its traffic back");
+  addChange(unblocking, unblockOptions, unblock);
 }
 
 type Change = (plane: Client, cluster: string, settings: Settings) => Promise<void>;
 
-function addChange(parent: Command, verb: string, description: string, change: Change): void {
-  const command = parent
-    .command(verb)
-    .description(description)
-    .argument("<CLUSTER>", "the cluster's name");
-  declareOptions(command, remedyChangeOptions).action(async (cluster: string) => {
-    const settings = readSettings(command, remedyChangeOptions);
+function addChange(command: Command, table: readonly OptionDefinition[], change: Change): void {
+  command.argument("<CLUSTER>", "the cluster's name");
+  declareOptions(command, table).action(async (cluster: string) => {
+    const settings = readSettings(command, table);
     await withPlane(settings, (plane) => change(plane, cluster, settings));
   });
 }
@@ -78,18 +84,74 @@ async function block(plane: Client, cluster: string, settings: Settings): Promis
   const dryRun = settings.isOn("dry-run");
   const remedy = blockOf(cluster);
   const suffix = dryRun ? " (dry run)" : "";
+  if (await isBlocked(plane, cluster)) {
+    print([`cluster/${cluster} is blocked already`]);
+    return;
+  }
+  const { lines, losing } = blockPlan(cluster, (await plane.list(multiClusterIngresses)).items);
+  if (dryRun) print(lines);
+  else if (losing > 0 && !settings.isOn("yes"))
+    await confirmPlan(
+      [...lines, ""],
+      `${countOf(losing)} will send nothing to ${cluster}; see --dry-run.`,
+      `Block ${cluster}?`,
+    );
   try {
     await plane.create(remedies, remedy, { dryRun });
     print([`remedy/${remedy.metadata.name} takes the traffic away from ${cluster}${suffix}`]);
   } catch (error) {
     if (!isRefused(error, "AlreadyExists")) throw error;
-    const found = await orNothing(plane.get(remedies, keyOf(cluster)));
-    if (found === undefined || !isBlock(found, cluster))
-      throw new CommandFailed(
-        `there is another Remedy ${remedy.metadata.name}: delete it, or name the cluster in it`,
-      );
+    // Another person blocked it meanwhile.
+    if (!(await isBlocked(plane, cluster))) throw error;
     print([`cluster/${cluster} is blocked already`]);
   }
+}
+
+/** Whether there is such a Remedy already; throws CommandFailed when another one has its name. */
+async function isBlocked(plane: Client, cluster: string): Promise<boolean> {
+  const found = await orNothing(plane.get(remedies, keyOf(cluster)));
+  if (found === undefined) return false;
+  if (isBlock(found, cluster)) return true;
+  throw new CommandFailed(
+    `there is another Remedy ${found.metadata.name}: delete it, or name the cluster in it`,
+  );
+}
+
+interface BlockPlan {
+  readonly lines: readonly string[];
+  /** How many ingresses send requests to the cluster now. */
+  readonly losing: number;
+}
+
+/** Which ingresses would send nothing to the cluster any more; one that no other cluster serves keeps it. */
+export function blockPlan(cluster: string, ingresses: readonly MultiClusterIngress[]): BlockPlan {
+  const served = ingresses.flatMap(({ metadata: { namespace = "", name }, status }) => {
+    const blocked = new Set(status?.trafficBlockClusters);
+    const locations = status?.serviceLocations ?? [];
+    const all = new Set(locations.flatMap(({ clusters: some = [] }) => some));
+    const serving = [...all].filter((one) => !blocked.has(one));
+    if (!serving.includes(cluster)) return [];
+    const others = serving.filter((one) => one !== cluster).sort();
+    return [{ ingress: `${namespace}/${name}`, others }];
+  });
+  const losing = served.filter(({ others }) => others.length > 0).length;
+  if (served.length === 0) return { lines: [`no ingress sends requests to ${cluster}`], losing };
+  const rows = served.map(({ ingress, others }) => [
+    ingress,
+    others.length === 0 ? `${cluster}, because no other serves it` : others.join(", "),
+  ]);
+  return {
+    lines: [
+      `${countOf(losing)} would send nothing to ${cluster}:`,
+      "",
+      ...columns(["INGRESS", "WOULD BE SERVED BY"], rows),
+    ],
+    losing,
+  };
+}
+
+function countOf(ingresses: number): string {
+  return ingresses === 1 ? "1 ingress" : `${ingresses} ingresses`;
 }
 
 async function unblock(plane: Client, cluster: string, settings: Settings): Promise<void> {

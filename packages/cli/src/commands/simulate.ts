@@ -15,8 +15,9 @@ import type { PlayedFailure } from "@lifeboat/sim";
 import type { Command } from "commander";
 import { CommandFailed, UsageError } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
-import { GAPS, openForesight, openLivePlay, playOptions, playOutput } from "../live-play.ts";
+import { GAPS, openForesight, openLivePlay, playOptions } from "../live-play.ts";
 import type { OptionDefinition } from "../options.ts";
+import { type Output, outputFrom, show } from "../output.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import {
   everyLines,
@@ -25,7 +26,7 @@ import {
   snapshotLine,
   type SnapshotFacts,
 } from "../simulate-text.ts";
-import { print, withPlane } from "../with-plane.ts";
+import { withPlane } from "../with-plane.ts";
 
 export const simulateOptions: readonly OptionDefinition[] = [
   ...planeOptions,
@@ -72,13 +73,17 @@ Pods start as fast as in simulated members; Pull members are played as Push ones
     );
   declareOptions(command, simulateOptions).action(() => {
     const settings = readSettings(command, simulateOptions);
-    return withPlane(settings, (plane) => simulate(plane, settings));
+    const output = outputFrom(settings, ["text"]);
+    const isEvery = settings.isOn("every");
+    if ([isEvery, settings.text("fail"), settings.text("region")].filter(Boolean).length !== 1)
+      throw new UsageError("one of --fail, --region and --every is needed: which clusters fail?");
+    return withPlane(settings, (plane) =>
+      isEvery ? foreseeEvery(plane, settings, output) : simulate(plane, settings, output),
+    );
   });
 }
 
-async function simulate(plane: Client, settings: Settings): Promise<void> {
-  if (settings.isOn("every") && !namesClusters(settings)) return foreseeEvery(plane, settings);
-  const output = playOutput(settings);
+async function simulate(plane: Client, settings: Settings, output: Output<"text">): Promise<void> {
   const fail = await clustersFrom(plane, settings);
   const live = await openLivePlay(plane);
   const controllers = withRate(live.controllers, settings);
@@ -87,8 +92,11 @@ async function simulate(plane: Client, settings: Settings): Promise<void> {
 }
 
 /** What the failure of each cluster alone would do. */
-async function foreseeEvery(plane: Client, settings: Settings): Promise<void> {
-  const output = playOutput(settings);
+async function foreseeEvery(
+  plane: Client,
+  settings: Settings,
+  output: Output<"text">,
+): Promise<void> {
   const { items } = await plane.list(clusters);
   const live = await openForesight(plane);
   const controllers = withRate(live.controllers, settings);
@@ -103,26 +111,23 @@ function withRate(controllers: ControllersOptions, settings: Settings): Controll
 }
 
 function report(
-  output: "text" | "json",
+  output: Output<"text">,
   facts: SnapshotFacts,
   plays: readonly (PlayedFailure | ForeseenFailure)[],
   lines: readonly string[],
 ): void {
-  if (output === "json") print([JSON.stringify({ snapshot: facts, plays }, null, 2)]);
-  else print([...snapshotLine(facts), "", ...lines]);
+  show(
+    output,
+    () => [...snapshotLine(facts), "", ...lines],
+    () => ({ snapshot: facts, plays }),
+  );
   if (plays.some(({ workloads }) => workloads.some(isLost))) process.exitCode = GAPS;
-}
-
-function namesClusters(settings: Settings): boolean {
-  return settings.text("fail") !== undefined || settings.text("region") !== undefined;
 }
 
 /** The clusters that fail together. */
 async function clustersFrom(plane: Client, settings: Settings): Promise<readonly string[]> {
   const named = settings.text("fail");
   const region = settings.text("region");
-  if ((named === undefined) === (region === undefined) || settings.isOn("every"))
-    throw new UsageError("one of --fail, --region and --every is needed: which clusters fail?");
   const { items } = await plane.list(clusters);
   const known = items.map(({ metadata }) => metadata.name);
   const fail =

@@ -30,14 +30,14 @@ import type { Command } from "commander";
 import { readRecord } from "@lifeboat/controllers/context";
 import { hasColours } from "../colours.ts";
 import { failingProbes } from "../failing-probes.ts";
-import { CommandFailed, UsageError } from "../failure.ts";
+import { CommandFailed } from "../failure.ts";
 import { inWords, planeOptions } from "../find-plane.ts";
 import { readOpenTunnels } from "../open-tunnels.ts";
 import type { OptionDefinition } from "../options.ts";
-import { type Output, outputFrom, outputOption } from "../output.ts";
+import { type Output, outputFrom, outputOption, streamedText } from "../output.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { showStatus, type ShownStatus, watchStatus } from "../show-status.ts";
-import type { StatusView } from "../status-text.ts";
+import type { HiddenPart, StatusView } from "../status-text.ts";
 import { stopOnSignal } from "../stopping.ts";
 import { print, withPlane } from "../with-plane.ts";
 import { hanging } from "../wrap.ts";
@@ -69,10 +69,6 @@ export function addStatus(program: Command): void {
   declareOptions(command, statusOptions).action(() => {
     const settings = readSettings(command, statusOptions);
     const output = outputFrom(settings, ["text"]);
-    if (settings.isOn("watch") && output.kind !== "form" && output.kind !== "json")
-      throw new UsageError(
-        "--watch prints text or a JSON document per line: give -o text or -o json",
-      );
     return withPlane(settings, (plane) => status(plane, settings, output));
   });
 }
@@ -84,7 +80,7 @@ async function status(plane: Client, settings: Settings, output: Output<"text">)
   const isColoured = hasColours(process.stdout, process.env);
   const look = async (): Promise<ShownStatus> => {
     const view = await readView(plane, clock);
-    return showStatus(view, clock.now(), { output, isColoured, isOneLine: settings.isOn("watch") });
+    return showStatus(view, clock.now(), { output, isColoured, isStream: settings.isOn("watch") });
   };
   let code: number;
   if (settings.isOn("watch")) {
@@ -110,35 +106,44 @@ async function status(plane: Client, settings: Settings, output: Output<"text">)
 function unreachable(error: unknown, output: Output<"text">): string {
   if (!(error instanceof CommandFailed)) throw error;
   const sentence = `UNKNOWN: ${error.message}`;
-  return output.kind !== "form"
-    ? JSON.stringify({ verdict: "Unknown", sentence, exitCode: 3 })
-    : hanging("", sentence).join("\n");
+  return output.kind === "form"
+    ? hanging("", sentence).join("\n")
+    : streamedText(output, { verdict: "Unknown", sentence, exitCode: 3 }).trimEnd();
 }
 
 async function readView(plane: Client, clock: Clock): Promise<StatusView> {
   return inWords(async () => {
-    const budget = await readRecord(plane);
-    const settings = await readPublished(plane);
+    const allowed = new Allowed();
+    const itemsOf = async <T>(
+      list: Promise<{ readonly items: readonly T[] }>,
+    ): Promise<readonly T[]> => (await list).items;
+    const budget = await allowed.read("guards", undefined, () => readRecord(plane));
+    const settings = await allowed.read("settings", undefined, () => readPublished(plane));
     const metrics = await readMetrics(plane);
-    const { items } = await plane.list(clusters);
-    return {
+    const items = await allowed.read("clusters", [], () => itemsOf(plane.list(clusters)));
+    const own = (label: string) => allowed.read("leases", [], () => ownLeases(plane, label));
+    const ingresses = await allowed.read("ingresses", [], () =>
+      itemsOf(plane.list(multiClusterIngresses)),
+    );
+    const view: StatusView = {
       settings,
-      leader: await leaseOf(plane, settings),
-      replicas: await ownLeases(plane, wellKnown.MANAGER_REPLICA),
-      traffic: await trafficOf(plane),
+      leader: await allowed.read("leases", undefined, () => leaseOf(plane, settings)),
+      replicas: await own(wellKnown.MANAGER_REPLICA),
+      traffic: { leases: await own(wellKnown.TRAFFIC_PROVIDER), ingresses: ingresses.length },
       clusters: items,
-      policies: (await plane.list(clusterTaintPolicies)).items,
-      evacuations: (await plane.list(evacuations)).items,
-      bindings: await allBindings(plane),
+      policies: await allowed.read("policies", [], () => itemsOf(plane.list(clusterTaintPolicies))),
+      evacuations: await allowed.read("evacuations", [], () => itemsOf(plane.list(evacuations))),
+      bindings: await allowed.read("workloads", [], () => allBindings(plane)),
       budget,
       brake: describeBrake(budget),
       tunnels: readOpenTunnels(metrics) ?? (await recordedTunnels(plane)),
       trafficBrake: describeTrafficBrake(budget),
-      nameServers: await readServers(plane),
+      nameServers: await allowed.read("leases", [], () => readServers(plane)),
       waiting: await unsignedRequests(plane, settings, clock.now()),
       ...(settings?.["notify"] === undefined ? {} : { notices: await readNotifications(plane) }),
       probes: failingProbes(metrics, items, settings, clock.now()),
     };
+    return { ...view, hidden: allowed.hidden() };
   });
 }
 
@@ -172,6 +177,29 @@ function waitsForSigner({ spec, status }: AnyObject, now: Instant): boolean {
   return signerName === CLIENT_SIGNER && !certificate && at !== undefined && now - at > SIGNED_MS;
 }
 
+/** Reads what the user may read: what is refused is left out and named. */
+class Allowed {
+  readonly #refused = new Map<HiddenPart, Refused>();
+
+  async read<T>(part: HiddenPart, without: T, read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof Refused) || error.status.code !== 403) throw error;
+      this.#refused.set(part, error);
+      return without;
+    }
+  }
+
+  /** Throws the refusal where nothing is left that a page could show. */
+  hidden(): ReadonlySet<HiddenPart> {
+    const refused = this.#refused.get("clusters");
+    const isAll = this.#refused.has("workloads") && this.#refused.has("evacuations");
+    if (refused !== undefined && isAll) throw refused;
+    return new Set(this.#refused.keys());
+  }
+}
+
 /** Beside a kube-apiserver the replicas record their tunnels; undefined: the person may not read that. */
 async function recordedTunnels(plane: Client): Promise<ReadonlySet<string> | undefined> {
   const namespace = wellKnown.OWN_NAMESPACE;
@@ -196,12 +224,6 @@ async function readMetrics(plane: Client): Promise<string> {
     if (error instanceof Refused) return "";
     throw error;
   }
-}
-
-async function trafficOf(plane: Client): Promise<NonNullable<StatusView["traffic"]>> {
-  const found = await ownLeases(plane, wellKnown.TRAFFIC_PROVIDER);
-  const ingresses = await plane.list(multiClusterIngresses);
-  return { leases: found, ingresses: ingresses.items.length };
 }
 
 /** The Leases in the control plane's own namespace with this label. */

@@ -1,12 +1,27 @@
-/** `lifeboat taint clusters NAME key=value:Effect …`: marks clusters by hand, and takes marks away. */
+/**
+ * `lifeboat taint clusters NAME key=value:Effect …`: marks clusters by hand, and takes marks away.
+ *
+ * A taint that makes workloads leave shows which and where to, and asks, as `drain` does.
+ */
+import { clusters, EVICTING_EFFECTS } from "@lifeboat/api";
+import { createRealClock } from "@lifeboat/base/adapters";
+import { readSettings as readPublished } from "@lifeboat/controllers/operating";
+import { decideTainted, type DrainStep } from "@lifeboat/core/operating";
+import { purgeModeOf } from "@lifeboat/core/binding";
+import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
-import { changeTaints, dryRunOption } from "../change-cluster.ts";
+import { allBindings } from "../all-bindings.ts";
+import { changeTaints, dryRunOption, existingCluster } from "../change-cluster.ts";
+import { confirmPlan, yesOption } from "../confirm.ts";
+import { publishedControllers } from "../controller-options.ts";
+import { drainPlanLines, promptLines } from "../drain-plan.ts";
 import { UsageError } from "../failure.ts";
-import { findPlane, inWords, planeOptions } from "../find-plane.ts";
+import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { applyTaintOrders, parseTaintOrders, type Taint, type TaintOrder } from "../taints.ts";
+import { print, withPlane } from "../with-plane.ts";
 
 export const taintOptions: readonly OptionDefinition[] = [
   ...planeOptions,
@@ -17,6 +32,7 @@ export const taintOptions: readonly OptionDefinition[] = [
     help: "Give a taint that is there another value",
   },
   dryRunOption,
+  yesOption,
   reasonOption,
 ];
 
@@ -33,11 +49,13 @@ export function addTaint(program: Command): void {
       `
 NoSchedule keeps new workloads away. NoExecute also moves those that do not
 tolerate it, PreferNoExecute those whose policy sets failover.cluster; both only
-while the feature gate Failover is on.`,
+while the feature gate Failover is on. Before workloads would leave, their plan is
+shown and you are asked.`,
     );
   declareOptions(command, taintOptions).action(async (names: string, taints: readonly string[]) => {
     const settings = readSettings(command, taintOptions);
-    await inWords(() => taintClusters(clusterNames(names), parseTaintOrders(taints), settings));
+    const order = { names: clusterNames(names), orders: parseTaintOrders(taints) };
+    await withPlane(settings, (plane) => taintClusters(plane, order, settings));
   });
 }
 
@@ -47,27 +65,75 @@ function clusterNames(text: string): readonly string[] {
   return [...new Set(names)];
 }
 
+interface Order {
+  readonly names: readonly string[];
+  readonly orders: readonly TaintOrder[];
+}
+
 async function taintClusters(
-  names: readonly string[],
-  orders: readonly TaintOrder[],
+  plane: Client,
+  { names, orders }: Order,
   settings: Settings,
 ): Promise<void> {
   const overwrite = settings.isOn("overwrite");
   const dryRun = settings.isOn("dry-run");
   const change = (taints: readonly Taint[]): readonly Taint[] =>
     applyTaintOrders(taints, orders, overwrite);
-  const plane = await findPlane(settings);
-  try {
-    // Nothing is changed when one of the names is a mistake.
-    for (const name of names) await changeTaints(plane.client, name, change, { dryRun: true });
-    for (const name of names) {
-      const { isChanged } = await changeTaints(plane.client, name, change, { dryRun });
-      const what = isChanged ? describe(orders) : "unchanged";
-      process.stdout.write(`cluster/${name} ${what}${dryRun ? " (dry run)" : ""}\n`);
-    }
-  } finally {
-    plane.close();
+  // Nothing is changed when one of the names is a mistake.
+  const added: [string, readonly Taint[]][] = [];
+  for (const name of names) {
+    const before = (await existingCluster(plane, name)).spec.taints ?? [];
+    await changeTaints(plane, name, change, { dryRun: true });
+    added.push([name, change(before).filter((one) => isEvicting(one) && !before.includes(one))]);
   }
+  if (added.some(([, taints]) => taints.length > 0) && (dryRun || !settings.isOn("yes")))
+    await showPlan(plane, added, dryRun);
+  for (const name of names) {
+    const { isChanged } = await changeTaints(plane, name, change, { dryRun });
+    const what = isChanged ? describe(orders) : "unchanged";
+    print([`cluster/${name} ${what}${dryRun ? " (dry run)" : ""}`]);
+  }
+}
+
+function isEvicting({ effect }: Taint): boolean {
+  return EVICTING_EFFECTS.includes(effect);
+}
+
+/** What the new taints of each cluster would move; asks when that is anything and the order is not a dry run. */
+async function showPlan(
+  plane: Client,
+  added: readonly (readonly [string, readonly Taint[]])[],
+  dryRun: boolean,
+): Promise<void> {
+  const { failover, noExecutePurgeMode } = publishedControllers(await readPublished(plane));
+  if (!failover) {
+    print(["the feature gate Failover is off: nothing leaves while it is"]);
+    return;
+  }
+  const now = createRealClock().now();
+  const bindings = await allBindings(plane);
+  const tainted = (await plane.list(clusters)).items.map((one) => {
+    const [, taints = []] = added.find(([name]) => name === one.metadata.name) ?? [];
+    return { ...one, spec: { ...one.spec, taints: [...(one.spec.taints ?? []), ...taints] } };
+  });
+  const mode = purgeModeOf(noExecutePurgeMode, "Gracefully");
+  const plans = added.flatMap(([cluster, taints]) =>
+    taints.map((taint): readonly [string, readonly DrainStep[]] => [
+      cluster,
+      decideTainted({ cluster, clusters: tainted, bindings }, taint, mode, now),
+    ]),
+  );
+  const linesOf = dryRun ? drainPlanLines : promptLines;
+  const lines = plans.flatMap(([cluster, steps]) => linesOf(cluster, steps, now));
+  if (dryRun) {
+    print([...lines, ""]);
+    return;
+  }
+  const leaving = plans.flatMap(([, steps]) => steps).filter(({ exempt }) => exempt === undefined);
+  if (leaving.length === 0) return;
+  const count = `${leaving.length} workload${leaving.length === 1 ? "" : "s"}`;
+  const from = [...new Set(plans.map(([cluster]) => cluster))].join(", ");
+  await confirmPlan(lines, `${count} will leave ${from}; see --dry-run.`, `Taint ${from}?`);
 }
 
 function describe(orders: readonly TaintOrder[]): string {

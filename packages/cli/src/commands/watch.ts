@@ -1,29 +1,19 @@
 /**
  * `lifeboat watch`: what happens in the fleet, as it happens. On a terminal the evacuations under way are drawn below; elsewhere there
- * is a line for each thing, and with -o json a document per line. `evacuations watch` is the same for one evacuation.
+ * is a line for each thing, and with -o json, yaml or jsonpath a document for each. `evacuations watch` is the same for one evacuation.
  */
 import { createRealClock } from "@lifeboat/base/adapters";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
-import { UsageError } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
+import { type Output, outputFrom, outputOption } from "../output.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { stopOnSignal } from "../stopping.ts";
 import { watchFleet, type WatchFleetParts } from "../watch/watch-fleet.ts";
 import { withPlane } from "../with-plane.ts";
 
-export const watchOptions: readonly OptionDefinition[] = [
-  ...planeOptions,
-  {
-    name: "output",
-    short: "o",
-    type: "text",
-    value: "FORMAT",
-    default: "text",
-    help: "text or json (a document per line)",
-  },
-];
+export const watchOptions: readonly OptionDefinition[] = [...planeOptions, outputOption(["text"])];
 
 export function addWatch(program: Command): void {
   const command = program
@@ -36,20 +26,18 @@ export function addWatch(program: Command): void {
 
 /** `evacuation`: only this one, "" for the one that is under way. */
 export function followFleet(settings: Settings, evacuation?: string): Promise<void> {
-  const output = settings.requiredText("output");
-  if (output !== "text" && output !== "json")
-    throw new UsageError(`--output: "${output}" is not valid: text or json is needed`);
+  const output = outputFrom(settings, ["text"]);
   return withPlane(settings, (plane) => follow(plane, output, evacuation));
 }
 
 async function follow(
   plane: Client,
-  output: "text" | "json",
+  output: Output<"text">,
   evacuation: string | undefined,
 ): Promise<void> {
   const stop = stopOnSignal();
   const { stdin, stdout } = process;
-  const isTerminal = stdout.isTTY && output === "text";
+  const isTerminal = stdout.isTTY && output.kind === "form";
   const hasKeys = isTerminal && stdin.isTTY;
   const parts: WatchFleetParts = {
     clock: createRealClock(),

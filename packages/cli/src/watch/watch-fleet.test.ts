@@ -25,7 +25,12 @@ afterEach(() => fleet.close());
 
 function watch(more: Partial<WatchFleetParts> = {}, isTerminal = false): Promise<void> {
   const screen = { isTerminal, write: (text: string) => void (written += text) };
-  const parts = { clock: fleet.clock, plane: fleet.plane, screen, output: "text" as const };
+  const parts = {
+    clock: fleet.clock,
+    plane: fleet.plane,
+    screen,
+    output: { kind: "form", form: "text" } as const,
+  };
   return watchFleet({ ...parts, ...more }, stop.signal);
 }
 
@@ -130,7 +135,7 @@ describe("watch", () => {
   });
 
   it("prints JSON, a document per line", async () => {
-    const watching = watch({ output: "json" });
+    const watching = watch({ output: { kind: "json" } });
     await fleet.advance("1s");
     await fleet.plane.create(clusters, eu1);
     await fleet.advance("1s");
@@ -139,6 +144,21 @@ describe("watch", () => {
     const [first, ...more] = written.trim().split("\n");
     expect(JSON.parse(first ?? "")).toMatchObject({ action: "Joined", cluster: "eu-1" });
     expect(more).toEqual([]);
+  });
+
+  it.each([
+    ["yaml", { kind: "yaml" }, /^---\n[\s\S]*cluster: eu-1\n[\s\S]*---\n[\s\S]*cluster: eu-2\n/],
+    ["jsonpath", { kind: "jsonpath", template: "{.cluster} {.workload.name}" }, /^eu-1 \neu-2 \n$/],
+  ] as const)("prints %s, a document for each", async (_name, output, expected) => {
+    const watching = watch({ output });
+    await fleet.advance("1s");
+    await fleet.plane.create(clusters, eu1);
+    await fleet.advance("1s");
+    await fleet.plane.create(clusters, { ...eu1, metadata: { name: "eu-2" } });
+    await fleet.advance("1s");
+    stop.abort();
+    await watching;
+    expect(written).toMatch(expected);
   });
 
   it("of one evacuation ends with it, and shows where everything went", async () => {

@@ -1,6 +1,6 @@
 /**
  * Follows the fleet, or one evacuation, on a screen: a line for each thing that happens and, on a terminal, the evacuations under way
- * drawn below. With JSON each entry is a line of its own.
+ * drawn below. For programs each entry is a document of its own.
  *
  * 1. What is told comes from watches; nothing is listed again and again.
  * 2. A control plane that does not answer is told, once until something is seen again.
@@ -14,6 +14,7 @@ import { setPaused } from "../change-evacuation.ts";
 import { Stage } from "../demo/stage.ts";
 import type { Screen } from "../follow-evacuation.ts";
 import { historyTime } from "../history/history-text.ts";
+import { type Output, streamedText } from "../output.ts";
 import { hanging } from "../wrap.ts";
 import { FleetFeed } from "./fleet-feed.ts";
 import { evacuationBlock } from "./moves-text.ts";
@@ -22,7 +23,7 @@ export interface WatchFleetParts {
   readonly clock: Clock;
   readonly plane: Client;
   readonly screen: Screen & { readonly rows?: () => number | undefined };
-  readonly output: "text" | "json";
+  readonly output: Output<"text">;
   /** Only this one; "": the next that is under way; absent: the whole fleet. */
   readonly evacuation?: string;
   /** Calls back for every key that is pressed; absent: there is no keyboard. */
@@ -79,7 +80,7 @@ class FleetWatch {
 
   #begin(): void {
     this.#isSynced = true;
-    if (this.#parts.output === "json") return;
+    if (this.#parts.output.kind !== "form") return;
     const open = this.#shown();
     if (this.#parts.evacuation === undefined && open.length > 0) return;
     if (open.length === 0) this.#stage.tell(["no evacuation is under way; Ctrl-C ends this"]);
@@ -91,9 +92,14 @@ class FleetWatch {
   }
 
   #print(entry: LedgerEntry): void {
-    if (this.#parts.output === "json")
-      this.#parts.screen.write(`${JSON.stringify({ ...entry, text: entrySentence(entry) })}\n`);
-    else this.#stage.tell(hanging(historyTime(entry.at), entrySentence(entry)));
+    this.#write({ ...entry, text: entrySentence(entry) });
+  }
+
+  /** A line for people, or the document that holds the same. */
+  #write(entry: { readonly at: string; readonly text: string }): void {
+    const { output, screen } = this.#parts;
+    if (output.kind === "form") this.#stage.tell(hanging(historyTime(entry.at), entry.text));
+    else screen.write(streamedText(output, entry));
   }
 
   /** Of one evacuation: what is about it, or about its cluster. */
@@ -118,8 +124,8 @@ class FleetWatch {
     const text = `the control plane does not answer: ${message}; what is shown is old`;
     if (text === this.#trouble) return;
     this.#trouble = text;
-    if (this.#parts.output === "json") process.stderr.write(`${text}\n`);
-    else this.#stage.tell(hanging("", text));
+    if (this.#parts.output.kind === "form") this.#stage.tell(hanging("", text));
+    else process.stderr.write(`${text}\n`);
   }
 
   /** The evacuations to draw. */
@@ -145,10 +151,10 @@ class FleetWatch {
       this.#tellHealthy(shown);
       const followed = this.#parts.evacuation === undefined ? undefined : this.#current();
       if (followed?.status?.finishedAt !== undefined) {
-        if (this.#parts.output === "text") this.#stage.print(this.#block(followed));
+        if (this.#parts.output.kind === "form") this.#stage.print(this.#block(followed));
         return;
       }
-      if (this.#parts.output === "text") this.#stage.draw(this.#table(shown));
+      if (this.#parts.output.kind === "form") this.#stage.draw(this.#table(shown));
     } while (await sleep(this.#parts.clock, DRAW_MS, signal));
   }
 
@@ -164,12 +170,15 @@ class FleetWatch {
 
   #tellOne({ metadata, spec }: Evacuation, { workload, to, entry }: Move): void {
     const at = new Date(this.#parts.clock.now()).toISOString();
-    const text = `${workload} is whole on ${to}`;
-    if (this.#parts.output === "json")
-      this.#parts.screen.write(
-        `${JSON.stringify({ at, action: "Whole", evacuation: metadata.name, cluster: spec.cluster, workload: { ...entry.resource, namespace: entry.binding.namespace }, text })}\n`,
-      );
-    else this.#stage.tell(hanging(historyTime(at), text));
+    const document = {
+      at,
+      action: "Whole",
+      evacuation: metadata.name,
+      cluster: spec.cluster,
+      workload: { ...entry.resource, namespace: entry.binding.namespace },
+      text: `${workload} is whole on ${to}`,
+    };
+    this.#write(document);
   }
 
   #table(shown: readonly Evacuation[]): readonly string[] {

@@ -150,38 +150,52 @@ type Ended = Omit<Begun, "command"> & { readonly command?: string };
 function begun(record: NoticeRecord, entry: NumberedEntry, what: Begun): NextNotice {
   const { key, ...named } = what;
   if (record.open[key] !== undefined) return { notice: undefined, record };
-  const startsAt = timeOf(entry);
-  const summary = entrySentence(entry);
-  const notice: Notice = {
-    ...named,
-    id: `history-${entry.number}`,
-    status: "firing",
-    summary,
-    cluster: entry.cluster ?? "",
-    evacuation: entry.evacuation ?? "",
-    startsAt,
-    endsAt: undefined,
+  const open: OpenState = { since: timeOf(entry), summary: entrySentence(entry) };
+  return {
+    notice: noticeOf({ ...named, ...ofEntry(entry) }, open),
+    record: withOpen(record, key, open),
   };
-  return { notice, record: withOpen(record, key, { since: startsAt, summary }) };
 }
 
 function ended(record: NoticeRecord, entry: NumberedEntry, what: Ended): NextNotice {
-  const { key, command = "", ...named } = what;
+  const { key, ...named } = what;
   const open = record.open[key];
   if (open === undefined) return { notice: undefined, record };
-  const endsAt = timeOf(entry);
-  const notice: Notice = {
-    ...named,
-    id: `history-${entry.number}`,
-    status: "resolved",
-    summary: entrySentence(entry),
-    command,
-    cluster: entry.cluster ?? "",
-    evacuation: entry.evacuation ?? "",
-    startsAt: open.since,
-    endsAt: endsAt > open.since ? endsAt : open.since,
+  const over = { ...open, summary: entrySentence(entry) };
+  return {
+    notice: noticeOf({ ...named, ...ofEntry(entry) }, over, timeOf(entry)),
+    record: withoutOpen(record, key),
   };
-  return { notice, record: withoutOpen(record, key) };
+}
+
+function ofEntry({
+  number,
+  cluster,
+  evacuation,
+}: NumberedEntry): Pick<Told, "id" | "cluster" | "evacuation"> {
+  return {
+    id: `history-${number}`,
+    ...(cluster === undefined ? {} : { cluster }),
+    ...(evacuation === undefined ? {} : { evacuation }),
+  };
+}
+
+/** What a notice tells beside when its state began and ended; what does not apply is empty. */
+type Told = Pick<Notice, "id" | "event" | "severity" | "alert" | "subject"> &
+  Partial<Pick<Notice, "command" | "cluster" | "evacuation">>;
+
+/** The notice of a state that begins or, with `endsAt`, is over: it never ends before it began, whatever clocks did. */
+function noticeOf(told: Told, { since, summary }: OpenState, endsAt?: Instant): Notice {
+  return {
+    command: "",
+    cluster: "",
+    evacuation: "",
+    ...told,
+    status: endsAt === undefined ? "firing" : "resolved",
+    summary,
+    startsAt: since,
+    endsAt: endsAt === undefined || endsAt > since ? endsAt : since,
+  };
 }
 
 /** Ends first: receivers must not believe in a wait that a person has ended. */
@@ -223,25 +237,21 @@ export function waitKey({ reason, command }: Wait): string {
 
 function waitNotice(
   key: string,
-  { since, summary }: OpenState,
+  open: OpenState,
   endsAt: Instant | undefined,
   command = "",
 ): Notice {
   const isOver = endsAt !== undefined;
-  return {
-    id: `wait-${safeHash(`${key} ${since}`)}${isOver ? "-over" : ""}`,
+  const told: Told = {
+    id: `wait-${safeHash(`${key} ${open.since}`)}${isOver ? "-over" : ""}`,
     event: isOver ? "DecisionMade" : "DecisionWaits",
-    status: isOver ? "resolved" : "firing",
     severity: "critical",
     alert: DECISION,
     subject: key.slice(WAIT.length),
-    summary: isOver ? `waits no more: ${summary}` : summary,
     command,
-    cluster: "",
-    evacuation: "",
-    startsAt: since,
-    endsAt,
   };
+  const summary = isOver ? `waits no more: ${open.summary}` : open.summary;
+  return noticeOf(told, { ...open, summary }, endsAt);
 }
 
 function withOpen(record: NoticeRecord, key: string, open: OpenState): NoticeRecord {

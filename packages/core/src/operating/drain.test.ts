@@ -2,7 +2,7 @@
 import type { Cluster, ResourceBinding } from "@lifeboat/api";
 import { instantOf } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
-import { decideDrain, drainRefusals } from "./drain.ts";
+import { decideDrain, decideTainted, drainRefusals } from "./drain.ts";
 
 const now = instantOf(Date.UTC(2026, 0, 1));
 const metadata = { uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" };
@@ -105,6 +105,39 @@ describe("decideDrain", () => {
     expect(plan).toEqual([
       { workload: "Deployment shop/a", targets: [{ name: "m2", replicas: 2 }] },
     ]);
+  });
+});
+
+describe("decideTainted", () => {
+  const dead = { key: "dead", effect: "NoExecute" as const };
+  const plan = (taint: Parameters<typeof decideTainted>[1], ...bindings: ResourceBinding[]) =>
+    decideTainted({ cluster: "m1", clusters: fleet, bindings }, taint, "Gracefully", now);
+  const tolerating = (more: object): ResourceBinding =>
+    binding("a", {
+      placement: {
+        ...binding("a").spec.placement,
+        clusterTolerations: [{ key: "dead", operator: "Exists", ...more }],
+      },
+    });
+
+  it("moves what does not tolerate it, at once or when its time is over", () => {
+    expect(plan(dead, tolerating({}))).toEqual([]);
+    expect(plan(dead, binding("a"))).toMatchObject([{ targets: [{ replicas: 2 }] }]);
+    expect(plan(dead, binding("a"))[0]).not.toHaveProperty("leavesAt");
+    expect(plan(dead, tolerating({ tolerationSeconds: 90 }))).toMatchObject([
+      { leavesAt: now + 90_000, targets: [{ replicas: 2 }] },
+    ]);
+  });
+
+  it("with PreferNoExecute moves only what its policy wants moved", () => {
+    const taint = { key: "dead", effect: "PreferNoExecute" as const };
+    expect(plan(taint, binding("a"))).toEqual([]);
+    const wish = binding("a", { failover: { cluster: { tolerationSeconds: 0 } } });
+    expect(plan(taint, wish)).toHaveLength(1);
+  });
+
+  it("moves nothing for NoSchedule", () => {
+    expect(plan({ key: "dead", effect: "NoSchedule" }, binding("a"))).toEqual([]);
   });
 });
 

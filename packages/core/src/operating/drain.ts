@@ -1,12 +1,12 @@
 /**
- * What draining a cluster would do: which workloads leave it and where they would run, decided by the functions that the
- * control plane itself asks, one after the other, so that two do not count on the same room.
+ * What draining a cluster, or tainting it by hand, would do: which workloads leave it and where they would run, decided by the
+ * functions that the control plane itself asks, one after the other, so that two do not count on the same room.
  *
  * It is the answer of this moment: clusters and workloads may change while a drain goes on.
  */
 import type { Cluster, ResourceBinding } from "@lifeboat/api";
 import { formatTime, type Instant, plainMoment } from "@lifeboat/base";
-import { clusterNamesOf, isOn, resultOf } from "../binding/index.ts";
+import { clusterNamesOf, isOn, type PurgeMode, resultOf } from "../binding/index.ts";
 import { affectedBy, type EvictingTaint } from "../failover/evacuation/affected.ts";
 import { exemptReasons } from "../failover/evacuation/reasons.ts";
 import { isFailed } from "../failover/evacuation/rate.ts";
@@ -34,15 +34,27 @@ export interface DrainStep {
   readonly workload: string;
   /** Where it would run; empty with `held`. */
   readonly targets: readonly Target[];
+  /** Its taint is tolerated until then; absent: it leaves at once. */
+  readonly leavesAt?: Instant;
   /** Why it stays for now. */
   readonly held?: string;
   /** Why it never leaves. */
   readonly exempt?: string;
 }
 
-/** What would become of each workload on the cluster. */
+/** What would become of each workload on the cluster if it were drained. */
 export function decideDrain(view: DrainView, now: Instant): readonly DrainStep[] {
-  const taint = { ...DRAIN, timeAdded: formatTime(now) };
+  return decideTainted(view, DRAIN, "Gracefully", now);
+}
+
+/** What would become of each workload on the cluster if it got this taint now. */
+export function decideTainted(
+  view: DrainView,
+  added: EvictingTaint,
+  purgeMode: PurgeMode,
+  now: Instant,
+): readonly DrainStep[] {
+  const taint = { ...added, timeAdded: formatTime(now) };
   const drained = view.clusters.map((one) =>
     one.metadata.name === view.cluster
       ? { ...one, spec: { ...one.spec, taints: [...(one.spec.taints ?? []), taint] } }
@@ -50,13 +62,16 @@ export function decideDrain(view: DrainView, now: Instant): readonly DrainStep[]
   );
   const faulty = new Set(drained.filter(isFailed).map(({ metadata }) => metadata.name));
   const seen = fleetViewOf(drained, view.bindings);
-  const moves = affected(view, taint).map((binding): DrainStep => {
+  const moves = view.bindings.flatMap((binding): readonly DrainStep[] => {
+    const answer = affectedBy(binding, view.cluster, taint, purgeMode);
+    if (!answer.affected) return [];
+    const { toleratedUntil } = answer;
     const decision = decideRelease(
       {
         evacuation: view.cluster,
         cluster: view.cluster,
         taint: identityOf(taint),
-        purgeMode: "Gracefully",
+        purgeMode: answer.purgeMode,
         placement: placementViewOf(binding, seen, "target"),
         leaving: faulty,
         healthyElsewhere: healthyElsewhere(binding, faulty),
@@ -67,11 +82,13 @@ export function decideDrain(view: DrainView, now: Instant): readonly DrainStep[]
     );
     const workload = workloadOf(binding);
     if (decision.outcome === "held")
-      return { workload, targets: [], held: `${decision.reason}: ${decision.message}` };
+      return [{ workload, targets: [], held: `${decision.reason}: ${decision.message}` }];
     // For those that come after it.
     movePromise(seen.reserved, binding, undefined, decision.targets);
     const stays = resultOf(binding).filter(({ name }) => !faulty.has(name));
-    return { workload, targets: decision.targets.length === 0 ? stays : decision.targets };
+    const targets = decision.targets.length === 0 ? stays : decision.targets;
+    const isLater = toleratedUntil !== undefined && toleratedUntil > now;
+    return [{ workload, targets, ...(isLater ? { leavesAt: toleratedUntil } : {}) }];
   });
   return [...moves, ...stayingFederated(view)];
 }
@@ -94,14 +111,6 @@ function stayingFederated({ cluster, bindings }: DrainView): readonly DrainStep[
       targets: [],
       exempt: exemptReasons.FederatedStatefulSet,
     }));
-}
-
-/** What the drain moves; everything else that is on the cluster follows it. */
-function affected(
-  { cluster, bindings }: DrainView,
-  taint: EvictingTaint,
-): readonly ResourceBinding[] {
-  return bindings.filter((one) => affectedBy(one, cluster, taint, "Gracefully").affected);
 }
 
 function healthyElsewhere(binding: ResourceBinding, faulty: ReadonlySet<string>): number {

@@ -5,7 +5,14 @@ export {
   type ClusterRole,
   type ClusterRow,
 } from "./cluster-row.ts";
-export { decideDrain, DRAIN, drainRefusals, type DrainStep, type DrainView } from "./drain.ts";
+export {
+  decideDrain,
+  decideTainted,
+  DRAIN,
+  drainRefusals,
+  type DrainStep,
+  type DrainView,
+} from "./drain.ts";
 export {
   evacuationEntries,
   type EvacuationEntriesView,
@@ -31,6 +38,7 @@ export {
   type ControllersState,
   type ShortWorkload,
   statusPage,
+  type Hidden,
   type StatusPage,
   type StatusPageView,
   type Verdict,

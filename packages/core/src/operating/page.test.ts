@@ -10,7 +10,7 @@ import type {
 import { addMs } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
 import { makeBinding, makeCluster, NOW } from "../placement/makers.suite.ts";
-import { statusPage, type StatusPageView } from "./page.ts";
+import { type Hidden, statusPage, type StatusPageView } from "./page.ts";
 
 type Taints = NonNullable<Cluster["spec"]["taints"]>;
 const LOST: Taints = [{ key: "lost", effect: "NoExecute" }];
@@ -484,5 +484,56 @@ describe("the clusters", () => {
     const clusters = [cluster("a", "False", { taints: LOST })];
     const evacuations = [evacuation({ phase: "Running" })];
     expect(page({ clusters, evacuations }).clusters[0]?.role).toBe("evacuating");
+  });
+});
+
+describe("what the user may not see", () => {
+  const seen = (hidden: readonly Hidden[], changes: Partial<StatusPageView> = {}) =>
+    page({
+      clusters: [cluster("a", "True"), cluster("b", "True")],
+      bindings: [workload("web", "a")],
+      ...changes,
+      hidden: new Set(hidden),
+    });
+
+  it.each<[string, readonly Hidden[], Partial<StatusPageView>, string, number]>([
+    ["nothing", [], {}, "WELL: 1 workload whole on 2 clusters", 0],
+    ["workloads", ["workloads"], { bindings: [] }, "UNKNOWN: you may not see workloads", 3],
+    [
+      "decisions",
+      ["decisions"],
+      {},
+      "UNKNOWN: 1 workload whole on 2 clusters, you may not see decisions",
+      3,
+    ],
+    [
+      "workloads, while a cluster is down",
+      ["workloads"],
+      { bindings: [], clusters: [cluster("a", "False"), cluster("b", "True")] },
+      "DEGRADED: 1 of 2 clusters down, you may not see workloads",
+      3,
+    ],
+    [
+      "clusters, without which nothing is judged",
+      ["clusters"],
+      { clusters: [] },
+      "UNKNOWN: you may not see clusters and workloads and decisions",
+      3,
+    ],
+    [
+      "the settings",
+      [],
+      { controllers: { state: "Hidden" } },
+      "UNKNOWN: 1 workload whole on 2 clusters, you may not see whether controllers run",
+      3,
+    ],
+  ])("%s is never told as well", (_name, hidden, changes, sentence, exitCode) => {
+    expect(seen(hidden, changes)).toMatchObject({ sentence, exitCode, short: [] });
+  });
+
+  it("is absent from the page", () => {
+    expect(seen(["workloads"], { bindings: [] })).not.toHaveProperty("workloads");
+    expect(seen(["workloads"])["hidden"]).toEqual(["workloads"]);
+    expect(seen([])).not.toHaveProperty("hidden");
   });
 });

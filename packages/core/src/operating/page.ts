@@ -2,7 +2,7 @@
  * The state of the whole fleet as a page that a person acts on: one sentence about the impact, what waits for a person, what is
  * short and why, and the clusters.
  *
- *   Unknown    no controllers run: what is known is of the past
+ *   Unknown    no controllers run: what is known is of the past; or the user may not see all of it, and what is seen is well
  *   Degraded   a workload is short, or a cluster is down, silent or failed
  *   Waits      everything runs, and a decision waits for a person
  *   Empty      neither clusters nor workloads
@@ -20,14 +20,21 @@ export type Verdict = "Unknown" | "Degraded" | "Waits" | "Empty" | "Well";
 /** Whether the controllers run, as far as is known. */
 export type ControllersState =
   | { readonly state: "Running" }
+  /** The user may not see it. */
+  | { readonly state: "Hidden" }
   | { readonly state: "Never" }
   /** No replica holds the Lease. */
   | { readonly state: "Away"; readonly since: Instant | undefined };
+
+/** What a user may not see. Without clusters nothing can be told about the others either. */
+export type Hidden = "clusters" | "workloads" | "decisions";
 
 export interface StatusPageView extends WaitsView, ClusterRowsView {
   readonly controllers: ControllersState;
   /** Clusters that count as Ready and did not answer the last probe; undefined: not known. */
   readonly notAnswering?: ReadonlySet<string> | undefined;
+  /** Absent: the user sees everything. */
+  readonly hidden?: ReadonlySet<Hidden>;
 }
 
 export interface ShortWorkload {
@@ -41,31 +48,38 @@ export interface StatusPage {
   readonly sentence: string;
   /** 0: well. 3: degraded or unknown. 4: a decision waits for a person. */
   readonly exitCode: 0 | 3 | 4;
-  /** Workloads with replicas. */
-  readonly workloads: number;
+  /** Workloads with replicas; absent: the user may not see them. */
+  readonly workloads?: number;
   readonly short: readonly ShortWorkload[];
   readonly waits: readonly Wait[];
   readonly clusters: readonly ClusterRow[];
+  /** What the user may not see; absent: nothing is hidden. */
+  readonly hidden?: readonly Hidden[];
 }
 
+const ALL_HIDDEN: readonly Hidden[] = ["clusters", "workloads", "decisions"];
+
 export function statusPage(view: StatusPageView, now: Instant): StatusPage {
+  const hidden = view.hidden?.has("clusters") ? new Set(ALL_HIDDEN) : (view.hidden ?? new Set());
   const byName = new Map(view.clusters.map((one) => [one.metadata.name, one]));
   const clusterOf = (name: string) => byName.get(name);
   const counted = view.bindings.filter(
     (one) => strengthOf(one, clusterOf, view.trust) !== undefined,
   );
-  const short = counted.flatMap((binding: ResourceBinding): readonly ShortWorkload[] => {
+  const judged = hidden.has("clusters") ? [] : counted;
+  const short = judged.flatMap((binding: ResourceBinding): readonly ShortWorkload[] => {
     const why = shortfallsOf(binding, clusterOf);
     return why.length === 0 ? [] : [{ workload: workloadOf(binding), why }];
   });
   const clusters = clusterRows(view, now);
-  const waits = waitsOf(view);
+  const waits = hidden.has("clusters") ? [] : waitsOf(view);
   const facts: Facts = {
     workloads: counted.length,
     short: short.length,
     waits: waits.length,
     clusters,
     notAnswering: view.notAnswering ?? new Set(),
+    hidden,
   };
   const verdict = verdictOf(facts, view.controllers);
   const isWell = verdict === "Well" || verdict === "Empty";
@@ -73,10 +87,11 @@ export function statusPage(view: StatusPageView, now: Instant): StatusPage {
     verdict,
     sentence: sentenceOf(verdict, facts, view.controllers, now),
     exitCode: waits.length > 0 ? 4 : isWell ? 0 : 3,
-    workloads: counted.length,
+    ...(hidden.has("workloads") ? {} : { workloads: counted.length }),
     short: short.toSorted((a, b) => (a.workload < b.workload ? -1 : 1)),
     waits,
     clusters,
+    ...(hidden.size === 0 ? {} : { hidden: [...hidden] }),
   };
 }
 
@@ -86,16 +101,22 @@ interface Facts {
   readonly waits: number;
   readonly clusters: readonly ClusterRow[];
   readonly notAnswering: ReadonlySet<string>;
+  readonly hidden: ReadonlySet<Hidden>;
 }
 
 const DOWN: readonly ClusterRow["health"][] = ["NotReady", "Silent"];
 
 function verdictOf(facts: Facts, { state }: ControllersState): Verdict {
-  if (state !== "Running") return "Unknown";
+  if (isStopped(state)) return "Unknown";
   const isDown = facts.clusters.some(({ health, isFailed }) => isFailed || DOWN.includes(health));
   if (facts.short > 0 || isDown) return "Degraded";
   if (facts.waits > 0) return "Waits";
+  if (facts.hidden.size > 0 || state === "Hidden") return "Unknown";
   return facts.clusters.length === 0 ? "Empty" : "Well";
+}
+
+function isStopped(state: ControllersState["state"]): boolean {
+  return state === "Never" || state === "Away";
 }
 
 const WORDS: Readonly<Record<Verdict, string>> = {
@@ -112,10 +133,14 @@ function sentenceOf(
   controllers: ControllersState,
   now: Instant,
 ): string {
-  const parts =
-    verdict === "Unknown"
-      ? [controllersText(controllers, now), ...waitsPart(facts.waits)]
-      : [...workloadsPart(facts, verdict), ...waitsPart(facts.waits), ...clusterParts(facts)];
+  const parts = isStopped(controllers.state)
+    ? [controllersText(controllers, now), ...waitsPart(facts.waits)]
+    : [
+        ...workloadsPart(facts, verdict),
+        ...waitsPart(facts.waits),
+        ...clusterParts(facts),
+        ...hiddenPart(facts, controllers),
+      ];
   return `${WORDS[verdict]}: ${parts.join(", ")}`;
 }
 
@@ -126,7 +151,17 @@ function controllersText(controllers: ControllersState, now: Instant): string {
   return `no controllers have run for ${age}; what follows is as old as that`;
 }
 
-function workloadsPart({ workloads, short, clusters }: Facts, verdict: Verdict): readonly string[] {
+/** What the user may not see could be anything. */
+function hiddenPart({ hidden }: Facts, { state }: ControllersState): readonly string[] {
+  const what = [...hidden, ...(state === "Hidden" ? ["whether controllers run"] : [])];
+  return what.length === 0 ? [] : [`you may not see ${what.join(" and ")}`];
+}
+
+function workloadsPart(
+  { workloads, short, clusters, hidden }: Facts,
+  verdict: Verdict,
+): readonly string[] {
+  if (hidden.has("workloads")) return [];
   if (short > 0) return [`${short} of ${counted(workloads, "workload")} short`];
   const whole = workloads === 0 ? "no workloads" : `${counted(workloads, "workload")} whole`;
   if (clusters.length === 0) return [];
@@ -138,7 +173,8 @@ function waitsPart(waits: number): readonly string[] {
   return [waits === 1 ? "1 decision waits for you" : `${waits} decisions wait for you`];
 }
 
-function clusterParts({ clusters, notAnswering }: Facts): readonly string[] {
+function clusterParts({ clusters, notAnswering, hidden }: Facts): readonly string[] {
+  if (hidden.has("clusters")) return [];
   if (clusters.length === 0) return ["no cluster is joined"];
   const part = (word: string, is: (row: ClusterRow) => boolean): readonly string[] => {
     const count = clusters.filter(is).length;
