@@ -25,9 +25,10 @@ import { deaths, killed, startRealCluster } from "./real-fleet.ts";
 
 /** Short, so that no test waits long for the next leader; long enough for a machine that is busy. */
 export const LEASE_SECONDS = 6;
+export const RENEW_DEADLINE_SECONDS = 4;
 const ELECTION_FLAGS = [
   `--leader-elect-lease-duration=${LEASE_SECONDS}s`,
-  "--leader-elect-renew-deadline=4s",
+  `--leader-elect-renew-deadline=${RENEW_DEADLINE_SECONDS}s`,
   "--leader-elect-retry-period=1s",
 ];
 

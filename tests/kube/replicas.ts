@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
+import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes.ts";
 import { freePort, removeDirectory, temporaryDirectory } from "../support/processes.ts";
 import type { RealApiServer, RunningEtcd } from "../support/real-api-server.ts";
@@ -110,6 +111,38 @@ export async function startReplicas(
 export function leads(process: RunningProcess): boolean {
   const told = process.output().match(/^(leading|no longer leading.*)$/gm) ?? [];
   return told.at(-1) === "leading";
+}
+
+/** Waits until another replica than this one leads; answers it. */
+export function successorOf(
+  replicas: Replicas,
+  former: Replica,
+  timeoutMs: number,
+): Promise<Replica> {
+  return eventually(() => {
+    const next = replicas.all.find((one) => one !== former && leads(one.process));
+    if (next === undefined) throw new Error(`no replica but ${former.name} leads`);
+    return Promise.resolve(next);
+  }, timeoutMs);
+}
+
+/** The writes that only a leader makes, in the order in which the API server got them. */
+export function leadersWrites(replicas: Replicas, from: number): readonly AuditedRequest[] {
+  return replicas
+    .audited()
+    .filter(
+      ({ verb, resource, at }) =>
+        at >= from && resource !== "leases" && /^(create|update|patch|delete)$/.test(verb),
+    )
+    .toSorted((a, b) => a.at - b.at);
+}
+
+/** The replicas' credentials in turn, as they wrote: where each leads once and never again, each is one stretch. */
+export function stretchesOf(writes: readonly AuditedRequest[]): readonly string[] {
+  return writes.reduce<readonly string[]>(
+    (seen, { credential }) => (seen.at(-1) === credential ? seen : [...seen, credential]),
+    [],
+  );
 }
 
 function auditedOf(line: string): AuditedRequest {
