@@ -100,13 +100,16 @@ export async function managerKubeconfig(server: RealApiServer, name = "manager")
   return path;
 }
 
-/** Starts one replica; resolves when it serves. */
+/** Starts one replica, by the program that is given if one is; resolves when it serves. */
 export async function startManager(
   kubeconfig: string,
   webhookPort: number,
   flags: readonly string[] = FAILOVER_FLAGS,
+  under: readonly string[] = [],
 ): Promise<RunningProcess> {
-  const manager = startProcess(lifeboatCommand, [
+  const [command = "", ...args] = [...under, lifeboatCommand];
+  const manager = startProcess(command, [
+    ...args,
     "manager",
     "--kubeconfig",
     kubeconfig,

@@ -19,6 +19,7 @@ export interface AuditedRequest {
   readonly credential: string;
   readonly verb: string;
   readonly resource: string;
+  readonly name: string;
   /** When the API server got it, in milliseconds. */
   readonly at: number;
   /** Whether it was carried out. */
@@ -28,8 +29,9 @@ export interface AuditedRequest {
 export interface Replica {
   readonly name: string;
   readonly kubeconfig: string;
-  readonly port: number;
   process: RunningProcess;
+  /** Starts it in its place. */
+  readonly start: () => Promise<RunningProcess>;
 }
 
 export interface Replicas {
@@ -45,6 +47,8 @@ export interface Replicas {
   credentialOf(replica: Replica): string;
 }
 
+const HOST = "127.0.0.1";
+
 const POLICY = {
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",
@@ -55,10 +59,28 @@ const POLICY = {
   ],
 };
 
+/** Where a replica runs. */
+export interface ReplicaPlace {
+  /** A program and its arguments that runs the command given after them. */
+  readonly under: readonly string[];
+  /** Where others reach the webhook of the replica: a port of this machine, or the path of a socket. */
+  readonly webhook: number | string;
+}
+
+/** Makes the place for a replica that is to reach this API server and to serve its webhook on this port. */
+export type MakePlace = (
+  name: string,
+  server: RealApiServer,
+  webhookPort: number,
+) => Promise<ReplicaPlace>;
+
+const HERE: MakePlace = (_name, _server, webhook) => Promise.resolve({ under: [], webhook });
+
 export async function startReplicas(
   started: Started,
   etcd: RunningEtcd,
   flags: readonly string[],
+  makePlace = HERE,
 ): Promise<Replicas> {
   const directory = temporaryDirectory("audit");
   started.keep({ stop: () => Promise.resolve(removeDirectory(directory)) });
@@ -70,19 +92,17 @@ export async function startReplicas(
     "--audit-log-mode=blocking",
   ]);
   const ports = [await freePort(), await freePort(), await freePort()];
-  const balancer = await balance(ports);
+  const places = await Promise.all(ports.map((port, i) => makePlace(`replica${i}`, server, port)));
+  const balancer = await balance(places.map(({ webhook }) => webhook));
   started.keep({ stop: () => Promise.resolve(void balancer.server.close()) });
   await install(server, balancer.port);
   const all: Replica[] = [];
-  for (const [i, port] of ports.entries()) {
+  for (const [i, { under }] of places.entries()) {
     const name = `replica${i}`;
+    const port = ports[i] ?? 0;
     const kubeconfig = await managerKubeconfig(server, name);
-    const replica = {
-      name,
-      kubeconfig,
-      port,
-      process: await startManager(kubeconfig, port, flags),
-    };
+    const start = (): Promise<RunningProcess> => startManager(kubeconfig, port, flags, under);
+    const replica = { name, kubeconfig, start, process: await start() };
     all.push(replica);
     started.keep({ stop: () => replica.process.stop("SIGKILL") });
   }
@@ -96,7 +116,7 @@ export async function startReplicas(
       return leader;
     },
     restart: async (replica) => {
-      replica.process = await startManager(replica.kubeconfig, replica.port, flags);
+      replica.process = await replica.start();
     },
     audited: () =>
       readFileSync(log, "utf8")
@@ -150,13 +170,14 @@ function auditedOf(line: string): AuditedRequest {
     readonly verb: string;
     readonly requestReceivedTimestamp: string;
     readonly responseStatus?: { readonly code?: number };
-    readonly objectRef?: { readonly resource?: string };
+    readonly objectRef?: { readonly resource?: string; readonly name?: string };
     readonly user: { readonly extra?: Readonly<Record<string, readonly string[]>> };
   };
   return {
     credential: event.user.extra?.["authentication.kubernetes.io/credential-id"]?.[0] ?? "",
     verb: event.verb,
     resource: event.objectRef?.resource ?? "",
+    name: event.objectRef?.name ?? "",
     at: Date.parse(event.requestReceivedTimestamp),
     isAccepted: (event.responseStatus?.code ?? 0) < 300,
   };
@@ -172,20 +193,21 @@ function credentialIn(kubeconfig: string): string {
   return `JTI=${jti}`;
 }
 
-/** Passes each connection on to the first of the ports that takes it, beginning with another one each time. */
+/** Passes each connection on to the first of the ports or sockets that takes it, beginning with another one each time. */
 export async function balance(
-  ports: readonly number[],
+  ends: readonly (number | string)[],
 ): Promise<{ readonly server: Server; readonly port: number }> {
   let turn = 0;
   const server = createServer((client) => {
     const begin = turn++;
     client.on("error", () => client.destroy());
     const tryPort = (tries: number): void => {
-      if (tries >= ports.length) {
+      if (tries >= ends.length) {
         client.destroy();
         return;
       }
-      const backend = connect(ports[(begin + tries) % ports.length] ?? 0, "127.0.0.1");
+      const end = ends[(begin + tries) % ends.length] ?? 0;
+      const backend = connect(typeof end === "string" ? { path: end } : { port: end, host: HOST });
       let isUp = false;
       backend.once("connect", () => {
         isUp = true;
@@ -202,7 +224,7 @@ export async function balance(
     };
     tryPort(0);
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, HOST);
   await once(server, "listening");
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port was given");

@@ -22,10 +22,32 @@ export const WORKLOAD_CONTROLLERS: readonly string[] = [
   "cronjob-controller",
 ];
 
+/** Signs approved certificate requests of clients, by the authority of the API server, and clears them away. */
+export function signing(server: ApiEndpoint, duration: string): SigningFlags {
+  const keys = dirname(server.kubeconfig);
+  return {
+    controllers: [
+      "certificatesigningrequest-signing-controller",
+      "certificatesigningrequest-cleaner-controller",
+    ],
+    flags: [
+      `--cluster-signing-cert-file=${join(keys, "ca.crt")}`,
+      `--cluster-signing-key-file=${join(keys, "ca.key")}`,
+      `--cluster-signing-duration=${duration}`,
+    ],
+  };
+}
+
+export interface SigningFlags {
+  readonly controllers: readonly string[];
+  readonly flags: readonly string[];
+}
+
 /** Starts it with the keys that the API server was started with. */
 export async function startControllerManager(
   server: ApiEndpoint,
   more: readonly string[] = [],
+  flags: readonly string[] = [],
 ): Promise<RunningProcess> {
   const keys = dirname(server.kubeconfig);
   return startProcess(kubernetesBinary("kube-controller-manager"), [
@@ -39,5 +61,6 @@ export async function startControllerManager(
     "--kube-api-qps=500",
     "--kube-api-burst=1000",
     `--controllers=${[...HOUSEKEEPING, ...more].join(",")}`,
+    ...flags,
   ]);
 }
