@@ -133,6 +133,14 @@ export function leads(process: RunningProcess): boolean {
   return told.at(-1) === "leading";
 }
 
+/** How often any of them has begun to lead, of those that run now. */
+export function termsBegun({ all }: Replicas): number {
+  return all.reduce((sum, { process }) => {
+    const begun = process.output().match(/^leading$/gm) ?? [];
+    return sum + begun.length;
+  }, 0);
+}
+
 /** Waits until another replica than this one leads; answers it. */
 export function successorOf(
   replicas: Replicas,
