@@ -1,6 +1,7 @@
 /**
- * Requests that move, on a real kube-apiserver and etcd: `lifeboat gateway` is a process of its own beside the manager, and the
- * detector has its certificate from the signer of the cluster. What is killed is the API server with the manager.
+ * Requests that move, on a real kube-apiserver and etcd: `lifeboat gateway` is a process of its own beside the manager, with the
+ * account that installing made; the detector has its certificate from the signer of kube-controller-manager. What is killed is the
+ * API server with the manager.
  */
 import { connectByKubeconfig } from "@lifeboat/kit/adapters";
 import { allReady, MEMBERS } from "../propagation/propagation-fleet.ts";
@@ -11,7 +12,7 @@ import { startEtcd, startRealApiServer } from "../support/real-api-server.ts";
 import { startAll } from "../support/started.ts";
 import { trafficSuite } from "../traffic/traffic.suite.ts";
 import { killed } from "./real-fleet.ts";
-import { install, managerKubeconfig, startManager } from "./real-plane.ts";
+import { accountKubeconfig, install, managerKubeconfig, startManager } from "./real-plane.ts";
 import { startSimulatedMembers } from "./simulated-members.ts";
 
 trafficSuite(
@@ -36,6 +37,7 @@ trafficSuite(
       await untilReady();
       return {
         kubeconfig: server.kubeconfig,
+        gatewayKubeconfig: await accountKubeconfig(server, "lifeboat-gateway"),
         dataDirectory,
         kill: async () => {
           await manager.stop("SIGKILL");

@@ -16,6 +16,7 @@ trafficSuite(async () => {
   let plane = await start();
   return {
     kubeconfig: plane.kubeconfig,
+    gatewayKubeconfig: plane.kubeconfig,
     dataDirectory: directory,
     kill: async () => {
       await plane.process.stop("SIGKILL");

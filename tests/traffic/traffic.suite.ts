@@ -17,6 +17,8 @@ import { application, ingress } from "./manifests.ts";
 /** A control plane with three members that serve HTTP. */
 export interface TrafficPlane {
   readonly kubeconfig: string;
+  /** As whom load balancers act. */
+  readonly gatewayKubeconfig: string;
   /** Where files beside it may be kept. */
   readonly dataDirectory: string;
   /** Kills all of it with -9: nothing answers. Members live on. */
@@ -76,7 +78,7 @@ export function trafficSuite(start: () => Promise<TrafficPlane>, leastRequests: 
       gateway = startProcess(lifeboatCommand, [
         "gateway",
         "--kubeconfig",
-        plane.kubeconfig,
+        plane.gatewayKubeconfig,
         "--provider",
         provider,
         "--listen",
