@@ -26,8 +26,11 @@ export interface Looking {
   stop(): Promise<{ readonly looks: number; readonly problems: readonly string[] }>;
 }
 
-/** Looks until it is stopped; `look` answers what is wrong. */
-export function keepLooking(look: () => Promise<readonly string[]>): Looking {
+/** Looks until it is stopped, with a pause after each look; `look` answers what is wrong. */
+export function keepLooking(
+  look: () => Promise<readonly string[]>,
+  pauseMs = LOOK_EVERY_MS,
+): Looking {
   const eyes = { areClosed: false };
   let looks = 0;
   const problems = new Set<string>();
@@ -35,7 +38,7 @@ export function keepLooking(look: () => Promise<readonly string[]>): Looking {
     while (!eyes.areClosed) {
       for (const problem of await look()) problems.add(problem);
       looks++;
-      await wait(LOOK_EVERY_MS);
+      await wait(pauseMs);
     }
   })();
   return {

@@ -25,9 +25,10 @@ import { deaths, killed, startRealCluster } from "./real-fleet.ts";
 
 /** Short, so that no test waits long for the next leader; long enough for a machine that is busy. */
 export const LEASE_SECONDS = 6;
+export const RENEW_DEADLINE_SECONDS = 4;
 const ELECTION_FLAGS = [
   `--leader-elect-lease-duration=${LEASE_SECONDS}s`,
-  "--leader-elect-renew-deadline=4s",
+  `--leader-elect-renew-deadline=${RENEW_DEADLINE_SECONDS}s`,
   "--leader-elect-retry-period=1s",
 ];
 
@@ -104,8 +105,17 @@ export function install(server: RealApiServer, webhookPort: number): Promise<voi
 }
 
 /** A kubeconfig for the account of the manager, by a token that the API server gives out for it. */
-export async function managerKubeconfig(server: RealApiServer, name = "manager"): Promise<string> {
-  const account = "/api/v1/namespaces/lifeboat-system/serviceaccounts/lifeboat-manager";
+export function managerKubeconfig(server: RealApiServer, name = "manager"): Promise<string> {
+  return accountKubeconfig(server, "lifeboat-manager", name);
+}
+
+/** The same for any of the accounts that installing made. */
+export async function accountKubeconfig(
+  server: RealApiServer,
+  serviceAccount: string,
+  name = serviceAccount,
+): Promise<string> {
+  const account = `/api/v1/namespaces/lifeboat-system/serviceaccounts/${serviceAccount}`;
   const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
   const { code, body } = await server.call("POST", `${account}/token`, request);
   const token = (body as { readonly status?: { readonly token?: string } }).status?.token;

@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
+import { eventually } from "../support/eventually.ts";
 import type { RunningProcess } from "../support/processes.ts";
 import { freePort, removeDirectory, temporaryDirectory } from "../support/processes.ts";
 import type { RealApiServer, RunningEtcd } from "../support/real-api-server.ts";
@@ -18,6 +19,7 @@ export interface AuditedRequest {
   readonly credential: string;
   readonly verb: string;
   readonly resource: string;
+  readonly name: string;
   /** When the API server got it, in milliseconds. */
   readonly at: number;
   /** Whether it was carried out. */
@@ -27,8 +29,9 @@ export interface AuditedRequest {
 export interface Replica {
   readonly name: string;
   readonly kubeconfig: string;
-  readonly port: number;
   process: RunningProcess;
+  /** Starts it in its place. */
+  readonly start: () => Promise<RunningProcess>;
 }
 
 export interface Replicas {
@@ -44,6 +47,8 @@ export interface Replicas {
   credentialOf(replica: Replica): string;
 }
 
+const HOST = "127.0.0.1";
+
 const POLICY = {
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",
@@ -54,10 +59,28 @@ const POLICY = {
   ],
 };
 
+/** Where a replica runs. */
+export interface ReplicaPlace {
+  /** A program and its arguments that runs the command given after them. */
+  readonly under: readonly string[];
+  /** Where others reach the webhook of the replica: a port of this machine, or the path of a socket. */
+  readonly webhook: number | string;
+}
+
+/** Makes the place for a replica that is to reach this API server and to serve its webhook on this port. */
+export type MakePlace = (
+  name: string,
+  server: RealApiServer,
+  webhookPort: number,
+) => Promise<ReplicaPlace>;
+
+const HERE: MakePlace = (_name, _server, webhook) => Promise.resolve({ under: [], webhook });
+
 export async function startReplicas(
   started: Started,
   etcd: RunningEtcd,
   flags: readonly string[],
+  makePlace = HERE,
 ): Promise<Replicas> {
   const directory = temporaryDirectory("audit");
   started.keep({ stop: () => Promise.resolve(removeDirectory(directory)) });
@@ -69,19 +92,17 @@ export async function startReplicas(
     "--audit-log-mode=blocking",
   ]);
   const ports = [await freePort(), await freePort(), await freePort()];
-  const balancer = await balance(ports);
+  const places = await Promise.all(ports.map((port, i) => makePlace(`replica${i}`, server, port)));
+  const balancer = await balance(places.map(({ webhook }) => webhook));
   started.keep({ stop: () => Promise.resolve(void balancer.server.close()) });
   await install(server, balancer.port);
   const all: Replica[] = [];
-  for (const [i, port] of ports.entries()) {
+  for (const [i, { under }] of places.entries()) {
     const name = `replica${i}`;
+    const port = ports[i] ?? 0;
     const kubeconfig = await managerKubeconfig(server, name);
-    const replica = {
-      name,
-      kubeconfig,
-      port,
-      process: await startManager(kubeconfig, port, flags),
-    };
+    const start = (): Promise<RunningProcess> => startManager(kubeconfig, port, flags, under);
+    const replica = { name, kubeconfig, start, process: await start() };
     all.push(replica);
     started.keep({ stop: () => replica.process.stop("SIGKILL") });
   }
@@ -95,7 +116,7 @@ export async function startReplicas(
       return leader;
     },
     restart: async (replica) => {
-      replica.process = await startManager(replica.kubeconfig, replica.port, flags);
+      replica.process = await replica.start();
     },
     audited: () =>
       readFileSync(log, "utf8")
@@ -112,18 +133,59 @@ export function leads(process: RunningProcess): boolean {
   return told.at(-1) === "leading";
 }
 
+/** How often any of them has begun to lead, of those that run now. */
+export function termsBegun({ all }: Replicas): number {
+  return all.reduce((sum, { process }) => {
+    const begun = process.output().match(/^leading$/gm) ?? [];
+    return sum + begun.length;
+  }, 0);
+}
+
+/** Waits until another replica than this one leads; answers it. */
+export function successorOf(
+  replicas: Replicas,
+  former: Replica,
+  timeoutMs: number,
+): Promise<Replica> {
+  return eventually(() => {
+    const next = replicas.all.find((one) => one !== former && leads(one.process));
+    if (next === undefined) throw new Error(`no replica but ${former.name} leads`);
+    return Promise.resolve(next);
+  }, timeoutMs);
+}
+
+/** The writes that only a leader makes, in the order in which the API server got them. */
+export function leadersWrites(replicas: Replicas, from: number): readonly AuditedRequest[] {
+  return replicas
+    .audited()
+    .filter(
+      ({ verb, resource, at }) =>
+        at >= from && resource !== "leases" && /^(create|update|patch|delete)$/.test(verb),
+    )
+    .toSorted((a, b) => a.at - b.at);
+}
+
+/** The replicas' credentials in turn, as they wrote: where each leads once and never again, each is one stretch. */
+export function stretchesOf(writes: readonly AuditedRequest[]): readonly string[] {
+  return writes.reduce<readonly string[]>(
+    (seen, { credential }) => (seen.at(-1) === credential ? seen : [...seen, credential]),
+    [],
+  );
+}
+
 function auditedOf(line: string): AuditedRequest {
   const event = JSON.parse(line) as {
     readonly verb: string;
     readonly requestReceivedTimestamp: string;
     readonly responseStatus?: { readonly code?: number };
-    readonly objectRef?: { readonly resource?: string };
+    readonly objectRef?: { readonly resource?: string; readonly name?: string };
     readonly user: { readonly extra?: Readonly<Record<string, readonly string[]>> };
   };
   return {
     credential: event.user.extra?.["authentication.kubernetes.io/credential-id"]?.[0] ?? "",
     verb: event.verb,
     resource: event.objectRef?.resource ?? "",
+    name: event.objectRef?.name ?? "",
     at: Date.parse(event.requestReceivedTimestamp),
     isAccepted: (event.responseStatus?.code ?? 0) < 300,
   };
@@ -139,20 +201,21 @@ function credentialIn(kubeconfig: string): string {
   return `JTI=${jti}`;
 }
 
-/** Passes each connection on to the first of the ports that takes it, beginning with another one each time. */
+/** Passes each connection on to the first of the ports or sockets that takes it, beginning with another one each time. */
 export async function balance(
-  ports: readonly number[],
+  ends: readonly (number | string)[],
 ): Promise<{ readonly server: Server; readonly port: number }> {
   let turn = 0;
   const server = createServer((client) => {
     const begin = turn++;
     client.on("error", () => client.destroy());
     const tryPort = (tries: number): void => {
-      if (tries >= ports.length) {
+      if (tries >= ends.length) {
         client.destroy();
         return;
       }
-      const backend = connect(ports[(begin + tries) % ports.length] ?? 0, "127.0.0.1");
+      const end = ends[(begin + tries) % ends.length] ?? 0;
+      const backend = connect(typeof end === "string" ? { path: end } : { port: end, host: HOST });
       let isUp = false;
       backend.once("connect", () => {
         isUp = true;
@@ -169,7 +232,7 @@ export async function balance(
     };
     tryPort(0);
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(0, HOST);
   await once(server, "listening");
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port was given");

@@ -1,160 +1,32 @@
-/**
- * Requests that move: three simulated members behind real HTTP servers, twenty clients that ask all the time. Traffic leaves a
- * cluster and comes back, by hand and because names do not resolve there; ingresses are added, the control plane is killed: no
- * request fails.
- */
-import { multiClusterIngresses, remedies } from "@lifeboat/api";
-import { type Client } from "@lifeboat/kit";
-import { connectByKubeconfig } from "@lifeboat/kit/adapters";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { remedyForNames, type RunningDetector, startDetector } from "../detector/start-detector.ts";
-import { eventually } from "../support/eventually.ts";
-import { lifeboatCommand, type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
-import { removeDirectory, startProcess, temporaryDirectory } from "../support/processes.ts";
-import { type Clients, startClients } from "./clients.ts";
-import { application, ingress } from "./manifests.ts";
+/** Requests that move, on a control plane in one process. */
+import { type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
+import { removeDirectory, temporaryDirectory } from "../support/processes.ts";
+import { trafficSuite } from "./traffic.suite.ts";
 
 const UP = ["--members", "3", "--serve-http", "--gateway-listen", "127.0.0.1:0"];
-const ALL = ["member1", "member2", "member3"];
-const HOST = "web.example.com";
-/** Of all clients together, per provider. */
-const LEAST_REQUESTS = 20_000;
 
-const directory = temporaryDirectory("traffic");
-let plane: RunningLifeboat;
-let detector: RunningDetector;
-let client: Client & { close(): void };
-
-async function connect(): Promise<void> {
-  client = await connectByKubeconfig({ paths: [plane.kubeconfig] }, "test");
-}
-
-beforeAll(async () => {
-  plane = await startLifeboat({ dataDirectory: directory, args: UP });
-  await plane.process.printed(/^members ready$/m);
-  await connect();
-  for (const { resource, object } of application()) await client.create(resource, object);
-  await client.create(multiClusterIngresses, ingress("web", HOST));
-  await client.create(remedies, remedyForNames);
-  detector = await startDetector(plane, "member3");
-});
-afterAll(async () => {
-  await detector?.stop();
-  client.close();
-  await plane.stop();
-  removeDirectory(directory);
-});
-
-/** By a Remedy and nothing else, as a person does it. */
-async function block(cluster: string): Promise<void> {
-  await client.create(remedies, {
-    apiVersion: "remedy.karmada.io/v1alpha1",
-    kind: "Remedy",
-    metadata: { name: `block-${cluster}` },
-    spec: { clusterAffinity: { clusterNames: [cluster] }, actions: ["TrafficControl"] },
-  });
-}
-
-async function unblock(cluster: string): Promise<void> {
-  await client.delete(remedies, { namespace: "", name: `block-${cluster}` });
-}
-
-async function untilServedBy(clients: Clients, clusters: readonly string[]): Promise<void> {
-  await eventually(async () => {
-    const since = performance.now();
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    expect(clients.clustersSince(since)).toEqual(clusters);
-  }, 30_000);
-}
-
-async function untilCount(clients: Clients, count: number): Promise<void> {
-  await eventually(() => {
-    expect(clients.count()).toBeGreaterThanOrEqual(count);
-    return Promise.resolve();
-  }, 240_000);
-}
-
-/** Waits until the gateway at the port serves all clusters. */
-async function startedClients(port: number): Promise<Clients> {
-  const deadline = performance.now() + 60_000;
-  for (;;) {
-    const trial = startClients(port, HOST, 2);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    await trial.stop();
-    if (trial.failures.length === 0 && trial.clustersSince(0).length === ALL.length)
-      return startClients(port, HOST);
-    if (performance.now() > deadline) throw new Error(`not served: ${trial.failures[0]}`);
-  }
-}
-
-describe.each(["embedded", "haproxy"])("lifeboat gateway --provider %s", (provider) => {
-  const work = temporaryDirectory("gateway");
-  let gateway: ReturnType<typeof startProcess>;
-  let port: number;
-
-  beforeAll(async () => {
-    gateway = startProcess(lifeboatCommand, [
-      "gateway",
-      "--kubeconfig",
-      plane.kubeconfig,
-      "--provider",
-      provider,
-      "--listen",
-      "127.0.0.1:0",
-      "--haproxy-dir",
-      work,
-    ]);
-    await gateway.printed(/^ready$/m);
-    port = Number((await gateway.printed(/http:\/\/127\.0\.0\.1:(\d+)/))[1]);
-  });
-  afterAll(async () => {
-    await gateway.stop();
-    removeDirectory(work);
-  });
-
-  it("no request fails while traffic leaves and returns, ingresses come, and the plane is killed", async () => {
-    const clients = await startedClients(port);
-    await untilServedBy(clients, ALL);
-    // By hand: traffic leaves member2, and returns.
-    const blockedAt = performance.now();
-    await block("member2");
-    await untilServedBy(clients, ["member1", "member3"]);
-    const lastNew = clients.lastSent("member2") - blockedAt;
-    // A new ingress while member2 is blocked: the drain is not forgotten.
-    const before = performance.now();
-    await client.create(
-      multiClusterIngresses,
-      ingress(`more-${provider}`, `${provider}.example.com`),
-    );
-    await untilServedBy(clients, ["member1", "member3"]);
-    expect(clients.clustersSince(before)).toEqual(["member1", "member3"]);
-    await unblock("member2");
-    await untilServedBy(clients, ALL);
-    // Names stop to resolve in member3, as its detector finds, and resolve again.
-    detector.resolve(false);
-    await untilServedBy(clients, ["member1", "member2"]);
-    detector.resolve(true);
-    await untilServedBy(clients, ALL);
-    // The control plane dies: the last table is served.
-    await plane.process.stop("SIGKILL");
-    const killedAt = performance.now();
-    await untilCount(clients, clients.count() + 2000);
-    expect(clients.clustersSince(killedAt)).toEqual(ALL);
-    client.close();
-    plane = await startLifeboat({ dataDirectory: directory, port: plane.port, args: UP });
-    await plane.process.printed(/^members ready$/m);
-    await connect();
-    await block("member1");
-    await untilServedBy(clients, ["member2", "member3"]);
-    await unblock("member1");
-    await untilServedBy(clients, ALL);
-    await untilCount(clients, LEAST_REQUESTS);
-    await clients.stop();
-    process.stdout.write(
-      `${provider}: ${clients.count()} requests, ${clients.failures.length} failed, ` +
-        `${clients.reconnects()} sent again on a new connection; ` +
-        `the last new request to the blocked cluster came ${lastNew.toFixed(1)} ms after the order\n`,
-    );
-    expect(clients.failures).toEqual([]);
-  });
-});
+trafficSuite(async () => {
+  const directory = temporaryDirectory("traffic");
+  const start = async (port?: number): Promise<RunningLifeboat> => {
+    const options = { dataDirectory: directory, args: UP };
+    const running = await startLifeboat({ ...options, ...(port !== undefined && { port }) });
+    await running.process.printed(/^members ready$/m);
+    return running;
+  };
+  let plane = await start();
+  return {
+    kubeconfig: plane.kubeconfig,
+    gatewayKubeconfig: plane.kubeconfig,
+    dataDirectory: directory,
+    kill: async () => {
+      await plane.process.stop("SIGKILL");
+    },
+    revive: async () => {
+      plane = await start(plane.port);
+    },
+    stop: async () => {
+      await plane.stop();
+      removeDirectory(directory);
+    },
+  };
+}, 20_000);

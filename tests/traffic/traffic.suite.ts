@@ -1,0 +1,170 @@
+/**
+ * Requests that move: three simulated members behind real HTTP servers, twenty clients that ask all the time. Traffic leaves a
+ * cluster and comes back, by hand and because names do not resolve there; ingresses are added, the control plane is killed: no
+ * request fails. The same suite for both topologies of the control plane.
+ */
+import { multiClusterIngresses, remedies } from "@lifeboat/api";
+import { type Client } from "@lifeboat/kit";
+import { connectByKubeconfig } from "@lifeboat/kit/adapters";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { remedyForNames, type RunningDetector, startDetector } from "../detector/start-detector.ts";
+import { eventually } from "../support/eventually.ts";
+import { lifeboatCommand } from "../support/lifeboat.ts";
+import { removeDirectory, startProcess, temporaryDirectory } from "../support/processes.ts";
+import { type Clients, startClients } from "./clients.ts";
+import { application, ingress } from "./manifests.ts";
+
+/** A control plane with three members that serve HTTP. */
+export interface TrafficPlane {
+  readonly kubeconfig: string;
+  /** As whom load balancers act. */
+  readonly gatewayKubeconfig: string;
+  /** Where files beside it may be kept. */
+  readonly dataDirectory: string;
+  /** Kills all of it with -9: nothing answers. Members live on. */
+  kill(): Promise<void>;
+  /** Starts it again at the same address; resolves when it serves. */
+  revive(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const ALL = ["member1", "member2", "member3"];
+const HOST = "web.example.com";
+
+/** The tests; `leastRequests`: of all clients together, per provider. */
+export function trafficSuite(start: () => Promise<TrafficPlane>, leastRequests: number): void {
+  let plane: TrafficPlane;
+  let detector: RunningDetector;
+  let client: Client & { close(): void };
+
+  async function connect(): Promise<void> {
+    client = await connectByKubeconfig({ paths: [plane.kubeconfig] }, "test");
+  }
+
+  beforeAll(async () => {
+    plane = await start();
+    await connect();
+    for (const { resource, object } of application()) await client.create(resource, object);
+    await client.create(multiClusterIngresses, ingress("web", HOST));
+    await client.create(remedies, remedyForNames);
+    detector = await startDetector(plane, "member3");
+  });
+  afterAll(async () => {
+    await detector?.stop();
+    client?.close();
+    await plane?.stop();
+  });
+
+  /** By a Remedy and nothing else, as a person does it. */
+  async function block(cluster: string): Promise<void> {
+    await client.create(remedies, {
+      apiVersion: "remedy.karmada.io/v1alpha1",
+      kind: "Remedy",
+      metadata: { name: `block-${cluster}` },
+      spec: { clusterAffinity: { clusterNames: [cluster] }, actions: ["TrafficControl"] },
+    });
+  }
+
+  async function unblock(cluster: string): Promise<void> {
+    await client.delete(remedies, { namespace: "", name: `block-${cluster}` });
+  }
+
+  describe.each(["embedded", "haproxy"])("lifeboat gateway --provider %s", (provider) => {
+    const work = temporaryDirectory("gateway");
+    let gateway: ReturnType<typeof startProcess>;
+    let port: number;
+
+    beforeAll(async () => {
+      gateway = startProcess(lifeboatCommand, [
+        "gateway",
+        "--kubeconfig",
+        plane.gatewayKubeconfig,
+        "--provider",
+        provider,
+        "--listen",
+        "127.0.0.1:0",
+        "--haproxy-dir",
+        work,
+      ]);
+      await gateway.printed(/^ready$/m);
+      port = Number((await gateway.printed(/http:\/\/127\.0\.0\.1:(\d+)/))[1]);
+    });
+    afterAll(async () => {
+      await gateway.stop();
+      removeDirectory(work);
+    });
+
+    it("no request fails while traffic leaves and returns, ingresses come, and the plane is killed", async () => {
+      const clients = await startedClients(port);
+      await untilServedBy(clients, ALL);
+      // By hand: traffic leaves member2, and returns.
+      const blockedAt = performance.now();
+      await block("member2");
+      await untilServedBy(clients, ["member1", "member3"]);
+      const lastNew = clients.lastSent("member2") - blockedAt;
+      // A new ingress while member2 is blocked: the drain is not forgotten.
+      const before = performance.now();
+      await client.create(
+        multiClusterIngresses,
+        ingress(`more-${provider}`, `${provider}.example.com`),
+      );
+      await untilServedBy(clients, ["member1", "member3"]);
+      expect(clients.clustersSince(before)).toEqual(["member1", "member3"]);
+      await unblock("member2");
+      await untilServedBy(clients, ALL);
+      // Names stop to resolve in member3, as its detector finds, and resolve again.
+      detector.resolve(false);
+      await untilServedBy(clients, ["member1", "member2"]);
+      detector.resolve(true);
+      await untilServedBy(clients, ALL);
+      // The control plane dies: the last table is served.
+      await plane.kill();
+      const killedAt = performance.now();
+      await untilCount(clients, clients.count() + 2000);
+      expect(clients.clustersSince(killedAt)).toEqual(ALL);
+      client.close();
+      await plane.revive();
+      await connect();
+      await block("member1");
+      await untilServedBy(clients, ["member2", "member3"]);
+      await unblock("member1");
+      await untilServedBy(clients, ALL);
+      await untilCount(clients, leastRequests);
+      await clients.stop();
+      process.stdout.write(
+        `${provider}: ${clients.count()} requests, ${clients.failures.length} failed, ` +
+          `${clients.reconnects()} sent again on a new connection; ` +
+          `the last new request to the blocked cluster came ${lastNew.toFixed(1)} ms after the order\n`,
+      );
+      expect(clients.failures).toEqual([]);
+    });
+  });
+}
+
+async function untilServedBy(clients: Clients, clusters: readonly string[]): Promise<void> {
+  await eventually(async () => {
+    const since = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(clients.clustersSince(since)).toEqual(clusters);
+  }, 30_000);
+}
+
+async function untilCount(clients: Clients, count: number): Promise<void> {
+  await eventually(() => {
+    expect(clients.count()).toBeGreaterThanOrEqual(count);
+    return Promise.resolve();
+  }, 240_000);
+}
+
+/** Waits until the gateway at the port serves all clusters. */
+async function startedClients(port: number): Promise<Clients> {
+  const deadline = performance.now() + 60_000;
+  for (;;) {
+    const trial = startClients(port, HOST, 2);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await trial.stop();
+    if (trial.failures.length === 0 && trial.clustersSince(0).length === ALL.length)
+      return startClients(port, HOST);
+    if (performance.now() > deadline) throw new Error(`not served: ${trial.failures[0]}`);
+  }
+}
