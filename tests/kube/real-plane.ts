@@ -106,7 +106,7 @@ export async function startManager(
   flags: readonly string[] = FAILOVER_FLAGS,
   under: readonly string[] = [],
 ): Promise<RunningProcess> {
-  const [command = "", ...args] = [...under, lifeboatCommand];
+  const [command, ...args] = [...under, lifeboatCommand];
   const manager = startProcess(command, [
     ...args,
     "manager",
