@@ -2,7 +2,7 @@
  * Pods and nodes as backends of a real cluster: its own controller writes the EndpointSlices, and what is published of them follows its
  * pods. The controller gives slices the labels of their Service, by which ours are found.
  */
-import { deployments, multiClusterIngresses, nodes, type Resource } from "@lifeboat/api";
+import { deployments, multiClusterIngresses, nodes } from "@lifeboat/api";
 import { publishedBackends, type PublishedCluster } from "@lifeboat/core/traffic";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { BreakableFleet } from "../propagation/propagation-fleet.ts";
@@ -46,7 +46,7 @@ it("pods are backends as long as they are ready", async () => {
   await ready(2);
   const key = { namespace: "default", name: "web" };
   const scale = (replicas: number) =>
-    fleet.plane.patch(deployments as Resource, key, {
+    fleet.plane.patch(deployments, key, {
       type: "merge",
       body: { spec: { replicas } },
     });
@@ -58,7 +58,7 @@ it("pods are backends as long as they are ready", async () => {
 
 it("nodes with a pod are backends with the policy Local", async () => {
   const member = fleet.members.get(CLUSTER);
-  const all = (await member?.list(nodes as Resource))?.items ?? [];
+  const all = (await member?.list(nodes))?.items ?? [];
   expect(all).toHaveLength(NODES);
   await eventually(async () => {
     const { addresses = [], nodePorts } = (await published("local")) ?? {};
