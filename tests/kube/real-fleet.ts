@@ -32,9 +32,10 @@ export async function startRealCluster(
   etcd: RunningEtcd,
   name: string,
   nodes = 1,
+  controllers: readonly string[] = WORKLOAD_CONTROLLERS,
 ): Promise<RealApiServer> {
   const server = started.keep(await startRealApiServer({ sharing: { etcd, prefix: name } }));
-  started.keep(killed(await startControllerManager(server, WORKLOAD_CONTROLLERS)));
+  started.keep(killed(await startControllerManager(server, controllers)));
   started.keep(playNodes(await connectByKubeconfig({ paths: [server.kubeconfig] }), nodes));
   await eventually(async () => {
     const { code } = await server.call("GET", "/api/v1/namespaces/kube-system");
@@ -47,7 +48,11 @@ export async function startRealCluster(
 function playNodes(client: HttpClient, nodes: number): { stop(): Promise<void> } {
   const end = new AbortController();
   const named = Array.from({ length: nodes }, (_, i) =>
-    MEMBER_DEFAULTS.nodes.map((node) => ({ ...node, name: `node-${i + 1}` })),
+    MEMBER_DEFAULTS.nodes.map((node) => ({
+      ...node,
+      name: `node-${i + 1}`,
+      address: `192.0.2.${i + 1}`,
+    })),
   ).flat();
   const options = {
     ...MEMBER_DEFAULTS,
@@ -75,6 +80,8 @@ export function killed(running: RunningProcess): { stop(): Promise<unknown> } {
 export function startRealFleet(
   flags: readonly string[] = [],
   names = MEMBERS,
+  nodes = 1,
+  controllers: readonly string[] = WORKLOAD_CONTROLLERS,
 ): Promise<BreakableFleet> {
   return startAll(async (started) => {
     const etcd = started.keep(await startEtcd());
@@ -84,7 +91,7 @@ export function startRealFleet(
     // So many at a time: more would wait for each other longer than their starts may take.
     for (let at = 0; at < names.length; at += MEMBERS.length) {
       const some = names.slice(at, at + MEMBERS.length);
-      const starts = some.map((name) => startRealCluster(started, etcd, name));
+      const starts = some.map((name) => startRealCluster(started, etcd, name, nodes, controllers));
       servers.push(...(await together(starts)));
     }
     const kubeconfigs = servers.map(({ kubeconfig }) => kubeconfig);

@@ -77,8 +77,8 @@ describe("lifeboat traffic", () => {
       "INGRESS     CLUSTER  STATE      SINCE  WHY",
       "shop/front  m1       draining          Service web leaves, or has no ready",
       "                                       replica there",
-      "shop/front  m2       unreached         Service web has no address there: type",
-      "                                       LoadBalancer or NodePort is needed",
+      "shop/front  m2       unreached         Service web has no address there: no load",
+      "                                       balancer, no node port, or no ready pod",
       "shop/front  m3       serving    5m     not confirmed since: the cluster is not",
       "                                       Ready",
     ]);

@@ -84,7 +84,7 @@ function backendText(
     return [
       "unreached",
       "",
-      `${named(unreached)} has no address there: type LoadBalancer or NodePort is needed`,
+      `${named(unreached)} has no address there: no load balancer, no node port, or no ready pod`,
     ];
   const draining = all.filter(({ state }) => state === "draining");
   if (draining.length > 0)

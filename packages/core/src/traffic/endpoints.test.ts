@@ -1,5 +1,4 @@
 /** What a member reports of the pods behind a Service, and what is read of it. */
-import type { AnyObject } from "@lifeboat/api";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { completeReport, MAX_ENDPOINTS, needsOf, readGroups, readSlice } from "./endpoints.ts";
@@ -33,7 +32,7 @@ const slice = (endpoints: readonly object[], more: object = {}) => {
     ports: [{ name: "http", protocol: "TCP", port: 8080 }],
     endpoints,
     ...more,
-  } as unknown as AnyObject);
+  });
 };
 const service = (spec: object = {}, target = "Pods") => ({
   apiVersion: "v1",

@@ -6,7 +6,6 @@ import {
   type New,
   nodes,
   Refused,
-  type Resource,
   services,
   works,
 } from "@lifeboat/api";
@@ -19,7 +18,7 @@ import type { MemberConnection, MemberConnections } from "../../context/member-c
 import { createExecution } from "../../propagation/execution/create-execution.ts";
 import { ES, marked, nameOf, workOf, writesDuring } from "./execution.suite.ts";
 
-const SLICES = endpointSlices as Resource;
+const SLICES = endpointSlices;
 const PODS = { "lifeboat.dev/traffic-target": "Pods" };
 let fleet: Fleet;
 /** Whether the member lets its slices be read. */
@@ -107,7 +106,7 @@ async function put(endpoints: readonly object[], name = "web-1", of = "web"): Pr
     ({ metadata }) => metadata.name === name,
   );
   if (found === undefined) await client.create(SLICES, slice);
-  else await client.update(SLICES, { ...found, endpoints } as AnyObject);
+  else await client.update(SLICES, { ...found, endpoints });
   await fleet.settle();
 }
 
@@ -178,7 +177,7 @@ describe("a Service that asks for its pods", () => {
     await fleet.plane.update(works, {
       ...work,
       spec: { ...work.spec, workload: { manifests } },
-    } as never);
+    });
     await fleet.advance("5s");
     expect(await reported()).toBeUndefined();
   });
@@ -187,7 +186,7 @@ describe("a Service that asks for its pods", () => {
 describe("a Service that only some nodes answer for", () => {
   const node = (name: string, address: string, more: object = {}) =>
     newObject(
-      nodes as Resource,
+      nodes,
       { name },
       {
         status: {
@@ -201,13 +200,17 @@ describe("a Service that only some nodes answer for", () => {
   it("is reported with those that have a ready pod of it", async () => {
     const { client } = fleet.member("m1");
     for (const one of [node("n1", "192.0.2.1"), node("n2", "192.0.2.2")]) {
-      const made = await client.create(nodes as Resource, one);
-      await client.update(nodes as Resource, { ...made, status: one["status"] } as AnyObject, {
-        subresource: "status",
-      });
+      const made = await client.create(nodes, one);
+      await client.update(
+        nodes,
+        { ...made, status: one["status"] },
+        {
+          subresource: "status",
+        },
+      );
     }
     await create(service({ type: "NodePort", externalTrafficPolicy: "Local" }, {}));
-    const made = await client.get(services as Resource, { namespace: "default", name: "web" });
+    const made = await client.get(services, { namespace: "default", name: "web" });
     const { nodePort } = (made as unknown as { spec: { ports: { nodePort: number }[] } }).spec
       .ports[0] ?? { nodePort: 0 };
     const nodePorts = [{ port: 80, nodePort }];

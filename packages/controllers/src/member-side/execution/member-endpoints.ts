@@ -32,8 +32,8 @@ interface KeptNode extends KubeObject {
   readonly address: string | undefined;
 }
 
-const SLICES = endpointSlices as Resource as unknown as Resource<EndpointSlice>;
-const NODES = nodeResource as Resource as unknown as Resource<KeptNode>;
+const SLICES = endpointSlices as unknown as Resource<EndpointSlice>;
+const NODES = nodeResource as unknown as Resource<KeptNode>;
 
 export interface EndpointsSource {
   readonly member: Client;
