@@ -94,7 +94,10 @@ describe("installing", () => {
     expect(first.map(({ subject }) => subject)).toContain("configmap/kube-public/cluster-info");
     expect(first.map(({ subject }) => subject)).toContain("role/kube-system/lifeboat-manager");
     const info = await world.client.get(configMaps, CLUSTER_INFO);
-    const data = { ...(info["data"] as Readonly<Record<string, string>>), "jws-kubeconfig-a": "s" };
+    const data: Readonly<Record<string, string>> = {
+      ...(info["data"] as Readonly<Record<string, string>>),
+      "jws-kubeconfig-a": "s",
+    };
     expect(data["kubeconfig"]).toContain("server: https://plane:6443");
     await world.client.update(configMaps, { ...info, data });
     const again = await install({ registration });
