@@ -36,6 +36,31 @@ export const pullFaults: readonly SeededFault[] = [
   },
   {
     promise: "D25",
+    breaks:
+      "where the API server cannot refuse a certificate, the name of a cluster that left goes to whoever asks",
+    file: "packages/core/src/clusters/certificates/revocation.ts",
+    symbol: "issuedUntil",
+    replace: "() => undefined",
+    caughtBy: ["packages/controllers/src/clusters/certificates/certificates.test.ts"],
+  },
+  {
+    promise: "D25",
+    breaks: "beside a kube-apiserver an agent writes what it likes",
+    file: "packages/plane/src/webhook/review.ts",
+    symbol: "restrict",
+    replace: "() => Promise.resolve({ allowed: true })",
+    caughtBy: ["packages/plane/src/webhook/review.test.ts"],
+  },
+  {
+    promise: "D25",
+    breaks: "another process signs the certificate of an agent that has no rights yet",
+    file: "packages/controllers/src/clusters/certificates/create-certificates.ts",
+    symbol: "Answering.#prepare",
+    replace: "() => Promise.resolve()",
+    caughtBy: ["packages/controllers/src/clusters/certificates/certificates.test.ts"],
+  },
+  {
+    promise: "D25",
     breaks: "a watch outlives the certificate that opened it",
     file: "packages/apiserver/src/adapters/tls-server.ts",
     symbol: "endWithCertificate",

@@ -241,6 +241,16 @@ describe("statusLines", () => {
       "gate Failover is off",
     ],
     ["no policy evicts", { policies: [other] }, "no policy marks clusters as failed"],
+    [
+      "clusters register, and another process signs",
+      { settings: { "feature-gates": "", registration: "approved" } },
+      "by a token; kube-controller-manager signs certificates",
+    ],
+    [
+      "nothing signs",
+      { settings: { "feature-gates": "", registration: "approved" }, waiting: 1 },
+      "request waits for a signature",
+    ],
     ["nothing ever ran", { settings: undefined }, "no controllers have run"],
     ["there are no clusters", { clusters: [] }, "No clusters are joined"],
     [

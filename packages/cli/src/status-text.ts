@@ -211,8 +211,10 @@ function agentLines(
 /** How clusters register where another process signs their certificates; the embedded server does all of it, always. */
 function registrationTexts({ settings, waiting = 0 }: StatusView): readonly string[] {
   const value = settings?.["registration"];
-  if (settings === undefined || settings["leader-elect-resource"] === undefined) return [];
-  if (value === undefined) return [`by a token: off (lifeboat manager --registration)`];
+  if (value !== SIGNED_BY_OTHERS) {
+    const isManager = settings?.["leader-elect-resource"] !== undefined;
+    return isManager ? ["by a token: off (lifeboat manager --registration)"] : [];
+  }
   const late = `${waiting} approved ${waiting === 1 ? "request waits" : "requests wait"} for a signature: it needs --cluster-signing-cert-file`;
   return [
     `by a token; kube-controller-manager signs certificates${waiting === 0 ? "" : `. ${late}`}`,

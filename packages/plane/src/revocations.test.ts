@@ -155,7 +155,7 @@ async function buried(cluster: string): Promise<void> {
   const client = plane.server.client(MASTER);
   const name = "karmada-cluster";
   await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
-  await client.create(configMaps, tombstoneOf(cluster, clock.now()));
+  await client.create(configMaps, tombstoneOf(cluster, clock.now(), undefined));
 }
 
 const ways: readonly (readonly [string, (stolen: { readonly serial: string }) => Promise<void>])[] =

@@ -47,7 +47,8 @@ import {
 } from "@lifeboat/core/clusters/rights";
 import { type Client, KubeconfigError } from "@lifeboat/kit";
 import { loadKubeconfig, readCertificate, writeKubeconfig } from "@lifeboat/kit/adapters";
-import { listUsers } from "@lifeboat/plane";
+import { readSettings as readPublished } from "@lifeboat/controllers/operating";
+import { listUsers, SIGNED_BY_OTHERS } from "@lifeboat/plane";
 import type { Command } from "commander";
 import { dryRunOption } from "../change-cluster.ts";
 import { mayGoOn, yesOption } from "../confirm.ts";
@@ -143,6 +144,7 @@ export function addCerts(program: Command): void {
     const settings = readSettings(revoke, certsRevokeOptions);
     await withPlane(settings, async (plane) => {
       const serial = settings.text("serial");
+      await refuseBesideApiServer(plane);
       const what = serial === undefined ? "Every certificate" : `The certificate ${serial}`;
       const plan = `${what} of ${user} is void within seconds, for good; open connections are closed.`;
       if (await mayGoOn(settings, plan, "Revoke?")) await revokeUser(plane, user, serial);
@@ -384,6 +386,18 @@ export async function leftBehind(plane: Client, bundle: string): Promise<readonl
     .map(({ metadata }) => metadata.labels?.[AGENT_OF] ?? "")
     .filter((cluster) => marks.get(cluster) !== bundleMark(bundle))
     .toSorted();
+}
+
+/** A kube-apiserver reads no revocations: to write one down would look like help. */
+async function refuseBesideApiServer(plane: Client): Promise<void> {
+  const published = await readPublished(plane);
+  const isManager =
+    published?.["leader-elect-resource"] !== undefined ||
+    published?.["registration"] === SIGNED_BY_OTHERS;
+  if (isManager)
+    throw new CommandFailed(
+      "beside a kube-apiserver no certificate can be made void before its end: take the rights of its user away (of an agent: let its cluster leave, lifeboat unregister NAME)",
+    );
 }
 
 async function revokeUser(plane: Client, user: string, serial: string | undefined): Promise<void> {

@@ -19,7 +19,7 @@ import {
   roleBindings,
   roles,
 } from "@lifeboat/api";
-import { assert, formatTime, type Instant } from "@lifeboat/base";
+import { assert, formatTime, type Instant, parseTime } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import { refusedBefore, tombstoneName, tombstoneOf } from "@lifeboat/core/clusters/certificates";
 import {
@@ -154,7 +154,8 @@ export async function endRegistration(
   role: AnyObject,
   now: Instant,
 ): Promise<void> {
-  await bury(plane, cluster, now);
+  const until = parseTime(role.metadata.annotations?.[REGISTERED_UNTIL] ?? "");
+  await bury(plane, cluster, now, until);
   for (const object of agentRoleObjects(cluster).toReversed()) {
     const isLast = object.kind === "ClusterRole";
     const { uid, resourceVersion } = role.metadata;
@@ -164,9 +165,14 @@ export async function endRegistration(
 }
 
 /** Writes the tombstone of a cluster; one that refuses more stays. */
-async function bury(plane: Client, cluster: string, left: Instant): Promise<void> {
+async function bury(
+  plane: Client,
+  cluster: string,
+  left: Instant,
+  until: Instant | undefined,
+): Promise<void> {
   const key = { namespace: wellKnown.CLUSTER_NAMESPACE, name: tombstoneName(cluster) };
-  const tombstone = tombstoneOf(cluster, left);
+  const tombstone = tombstoneOf(cluster, left, until);
   const found = await orNothing(plane.get(configMaps, key));
   if (found === undefined) {
     await plane.create(configMaps, tombstone);
@@ -179,8 +185,8 @@ async function bury(plane: Client, cluster: string, left: Instant): Promise<void
   await plane.patch(configMaps, key, { type: "merge", body });
 }
 
-/** Until when the tombstone of a cluster refuses what its agent was issued. */
-export async function tombstoneTime(plane: Client, cluster: string): Promise<Instant | undefined> {
+/** The tombstone of a cluster of this name that left. */
+export function tombstoneFor(plane: Client, cluster: string): Promise<AnyObject | undefined> {
   const key = { namespace: wellKnown.CLUSTER_NAMESPACE, name: tombstoneName(cluster) };
-  return refusedBefore(await orNothing(plane.get(configMaps, key)));
+  return orNothing(plane.get(configMaps, key));
 }

@@ -1,5 +1,12 @@
 /** Installing and uninstalling on a real API server in process: repeated, over another version, beside another owner. */
-import { type AnyObject, clusters, customResourceDefinitions, type Resource } from "@lifeboat/api";
+import {
+  type AnyObject,
+  clusters,
+  configMaps,
+  customResourceDefinitions,
+  type Resource,
+} from "@lifeboat/api";
+import { CLUSTER_INFO } from "@lifeboat/core/clusters/bootstrap-tokens";
 import { leases } from "@lifeboat/kit";
 import { createWorld, newCluster, type World } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -79,6 +86,54 @@ describe("installing", () => {
     await expect(install()).rejects.toThrow(`${CLUSTER_CRD.name} is there and was not installed`);
     await install({ force: true });
     expect(outcomes(await install())).toEqual(["unchanged"]);
+  });
+
+  it("publishes the address where clusters register, and keeps what tokens sign there", async () => {
+    const registration = { server: "https://plane:6443", bundle: "PEM" };
+    const first = await install({ registration });
+    expect(first.map(({ subject }) => subject)).toContain("configmap/kube-public/cluster-info");
+    expect(first.map(({ subject }) => subject)).toContain("role/kube-system/lifeboat-manager");
+    const info = await world.client.get(configMaps, CLUSTER_INFO);
+    const data: Readonly<Record<string, string>> = {
+      ...(info["data"] as Readonly<Record<string, string>>),
+      "jws-kubeconfig-a": "s",
+    };
+    expect(data["kubeconfig"]).toContain("server: https://plane:6443");
+    await world.client.update(configMaps, { ...info, data });
+    const again = await install({ registration });
+    expect(again.filter(({ outcome }) => outcome !== "unchanged")).toEqual([]);
+    await install({ registration: { ...registration, server: "https://other:6443" } });
+    expect((await world.client.get(configMaps, CLUSTER_INFO))["data"]).toMatchObject({
+      kubeconfig: expect.stringContaining("server: https://other:6443"),
+      "jws-kubeconfig-a": "s",
+    });
+    const { removes } = await planUninstall(world.clock, world.client, {
+      version: "1.0.0",
+      kinds: false,
+      force: false,
+    });
+    expect(removes.map(subjectOf)).toContain("configmap/kube-public/cluster-info");
+  });
+
+  it("leaves the cluster-info of another one as it is, also when it is uninstalled", async () => {
+    const data = { kubeconfig: "by kubeadm" };
+    await world.client.create(configMaps, {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: CLUSTER_INFO,
+      data,
+    });
+    const steps = await install({ registration: { server: "https://plane:6443", bundle: "PEM" } });
+    expect(steps.map(({ subject }) => subject)).toContain(
+      "clusterrole/lifeboat-manager-registration",
+    );
+    expect((await world.client.get(configMaps, CLUSTER_INFO))["data"]).toEqual(data);
+    const { removes } = await planUninstall(world.clock, world.client, {
+      version: "1.0.0",
+      kinds: false,
+      force: false,
+    });
+    expect(removes.map(subjectOf)).not.toContain("configmap/kube-public/cluster-info");
   });
 
   it("leaves Clusters to an aggregated API server that serves them", async () => {

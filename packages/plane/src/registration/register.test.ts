@@ -10,6 +10,9 @@ import {
   type New,
   orNothing,
   type Resource,
+  certificateSigningRequests,
+  failure,
+  Refused,
 } from "@lifeboat/api";
 import { createMemoryStorage } from "@lifeboat/apiserver";
 import { createTokenCrypto } from "@lifeboat/apiserver/adapters";
@@ -22,6 +25,7 @@ import {
   paperRequest,
   type PaperCertificate,
   readPaperCertificate,
+  wrapped,
 } from "@lifeboat/testkit";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -179,9 +183,10 @@ async function register(
   token: string,
   key: string,
   change: Partial<RegisterRequest> = {},
+  ports: RegisterPorts = portsOf(),
 ): Promise<ReturnType<typeof readPaperCertificate>> {
   const registered = await inTime(
-    registerByToken(portsOf(), {
+    registerByToken(ports, {
       server: "https://x",
       token,
       pins: [PIN],
@@ -271,6 +276,38 @@ describe("registering", () => {
   ])("stops at the step that fails: %s", async (_name, change, step) => {
     const token = await makeToken();
     await expect(register("eu-1", token, "k1", change)).rejects.toMatchObject({ step });
+  });
+
+  it("a token that signs and is no credential: the API server lacks a flag", async () => {
+    const token = await makeToken();
+    const refusing = {
+      ...portsOf(),
+      connect: async (access: PlaneAccess) => {
+        const connected = await connect(access);
+        if (access.token === undefined) return connected;
+        const create = () => Promise.reject(new Refused(failure(401, "Unauthorized", "no")));
+        return { ...connected, client: wrapped(connected.client, { create }) };
+      },
+    };
+    const registering = register("eu-1", token, "k1", {}, refusing);
+    await expect(registering).rejects.toThrow(/--enable-bootstrap-token-auth/);
+  });
+
+  it("tells whether the approval or the signature is missing", async () => {
+    const token = await makeToken();
+    stop.abort();
+    await clock.settle();
+    const waiting = (): Promise<unknown> => register("eu-1", token, "k1", { timeoutMs: 3000 });
+    await expect(waiting()).rejects.toThrow(/neither approved nor denied within 3s/);
+    const [request] = (await client.list(certificateSigningRequests)).items;
+    const conditions = [{ type: "Approved", status: "True", reason: "ByHand" }];
+    await client.patch(
+      certificateSigningRequests,
+      { namespace: "", name: request?.metadata.name ?? "" },
+      { type: "merge", body: { status: { conditions } } },
+      { subresource: "approval" },
+    );
+    await expect(waiting()).rejects.toThrow(/is approved, but no signer issued .* within 3s/);
   });
 
   it("an authority that changed after the token was made is told at the token", async () => {

@@ -54,6 +54,42 @@ async function ask(
   return response;
 }
 
+const AGENT = { username: "system:karmada:agent:m1", groups: ["system:karmada:agents"] };
+
+it("restricts an agent to what is its own, and changes nothing", async () => {
+  const own = { syncMode: "Pull" };
+  const allowed = await ask("/restrict", cluster(own), { userInfo: AGENT });
+  expect(allowed).toEqual({ uid: "u", allowed: true });
+  const other = await ask("/restrict", cluster(own, "m2"), { userInfo: AGENT, name: "m2" });
+  expect(other).toMatchObject({ allowed: false, status: { code: 403 } });
+  // A name that the server makes is not its own.
+  const generated = { ...cluster(own), metadata: { generateName: "m1" } };
+  expect(await ask("/restrict", generated, { userInfo: AGENT, name: "" })).toMatchObject({
+    allowed: false,
+  });
+  // What an API server leaves out is read from the object.
+  expect(await ask("/restrict", cluster(own), { userInfo: AGENT, name: "" })).toMatchObject({
+    allowed: true,
+  });
+  const gone = { operation: "DELETE", oldObject: cluster(own, "m2"), name: "m2", userInfo: AGENT };
+  expect(await ask("/restrict", null, gone)).toMatchObject({ allowed: false });
+  expect(await ask("/restrict", cluster({}))).toEqual({ uid: "u", allowed: true });
+});
+
+it("what others wrote since an agent has read is a conflict, and not its doing", async () => {
+  const at = (version: string, labels = {}): JsonObject => ({
+    ...cluster({ syncMode: "Pull" }),
+    metadata: { name: "m1", resourceVersion: version, labels },
+  });
+  const update = (object: JsonObject): Promise<JsonObject> => {
+    const oldObject = at("2", { by: "another" });
+    return ask("/restrict", object, { operation: "UPDATE", oldObject, userInfo: AGENT });
+  };
+  expect(await update(at("1"))).toMatchObject({ allowed: false, status: { code: 409 } });
+  expect(await update(at("2"))).toMatchObject({ allowed: false, status: { code: 403 } });
+  expect(await update(at("2", { by: "another" }))).toMatchObject({ allowed: true });
+});
+
 const patchIn = (response: JsonObject): unknown =>
   JSON.parse(Buffer.from(response["patch"] as string, "base64").toString());
 

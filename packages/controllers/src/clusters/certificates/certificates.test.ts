@@ -6,6 +6,7 @@ import {
   clusterRoles,
   clusters,
   isRefused,
+  type JsonObject,
   type New,
   orNothing,
   type Resource,
@@ -54,18 +55,25 @@ const BY_KIND: Readonly<Record<string, Resource>> = {
 };
 
 interface Started {
+  /** Another process signs what is approved. */
+  readonly signsElsewhere?: boolean;
   /** How often the controller runs: two leaders. */
   readonly leaders?: number;
   /** Wraps the client of the controllers. */
   readonly client?: (plane: Client) => Client;
 }
 
-async function start({ leaders = 1, client = (plane) => plane }: Started = {}): Promise<Fleet> {
+async function start({
+  leaders = 1,
+  client = (plane) => plane,
+  signsElsewhere = false,
+}: Started = {}): Promise<Fleet> {
   const fleet = await createFleet({
     memberModel: false,
     services: (context: PlaneContext) => {
       const own = { ...context, plane: client(context.plane) };
-      const signer = createPaperSigner();
+      const paper = createPaperSigner();
+      const signer = signsElsewhere ? { read: paper.read } : paper;
       return [
         ...createClusterController(context),
         ...createAgents(own),
@@ -126,6 +134,17 @@ async function ensureToken(fleet: Fleet, user: string): Promise<void> {
   });
 }
 
+/** As a person does. */
+async function approve(fleet: Fleet, name: string): Promise<void> {
+  const approved = { type: "Approved", status: "True", reason: "ByHand" };
+  await fleet.plane.patch(
+    certificateSigningRequests,
+    { namespace: "", name },
+    { type: "merge", body: { status: { conditions: [approved] } } },
+    { subresource: "approval" },
+  );
+}
+
 const tokenUser = (i: number): string => `system:bootstrap:${String(i).padStart(6, "t")}`;
 
 interface Answer {
@@ -158,6 +177,69 @@ async function missingRights(fleet: Fleet, cluster: string): Promise<readonly st
 }
 
 const pullCluster = (name: string): New<Cluster> => newCluster(name, { syncMode: "Pull" });
+
+describe("where another process signs", () => {
+  it("the rights of an agent exist before its request is approved, and nothing is signed here", async () => {
+    const asked: string[] = [];
+    const fleet = await start({
+      signsElsewhere: true,
+      client: (plane) =>
+        wrapped(plane, {
+          create: (resource, object) => {
+            asked.push(`create ${resource.kind}`);
+            return plane.create(resource, object);
+          },
+          update: (resource, object, options) => {
+            asked.push(`update ${resource.kind} ${options?.subresource ?? ""}`);
+            return plane.update(resource, object, options);
+          },
+        }),
+    });
+    await ask(fleet, "r", asAgent("eu-1"));
+    await fleet.settle();
+    expect(await answerOf(fleet, "r")).toEqual({
+      conditions: ["Approved: AgentRegisters"],
+      certificate: undefined,
+    });
+    const approval = asked.indexOf("update CertificateSigningRequest approval");
+    for (const kind of ["ClusterRoleBinding", "RoleBinding"]) {
+      expect(asked).toContain(`create ${kind}`);
+      expect(asked.indexOf(`create ${kind}`)).toBeLessThan(approval);
+    }
+    expect(asked).not.toContain("update CertificateSigningRequest status");
+  });
+
+  it("what a person approved for others is left to that signer", async () => {
+    const fleet = await start({ signsElsewhere: true });
+    // Here it would be refused for its usages.
+    const { spec, ...rest } = request("p", paperRequest("jane", ["team"]));
+    const usages = ["client auth", "server auth"];
+    await fleet.plane.create(certificateSigningRequests, {
+      ...rest,
+      spec: { ...(spec as JsonObject), usages },
+    });
+    await approve(fleet, "p");
+    await fleet.settle();
+    expect((await answerOf(fleet, "p")).conditions).toEqual(["Approved: ByHand"]);
+  });
+
+  it("the name of a cluster that left is free when its last certificate has ended, or by a token for it", async () => {
+    const fleet = await start({ signsElsewhere: true });
+    await ask(fleet, "first", asAgent("eu-1"), tokenUser(1));
+    await fleet.settle();
+    await fleet.plane.create(clusters, pullCluster("eu-1"));
+    await fleet.advance("1m");
+    await fleet.plane.delete(clusters, { namespace: "", name: "eu-1" });
+    await fleet.advance("1m");
+    await ask(fleet, "soon", asAgent("eu-1"), tokenUser(2));
+    await fleet.settle();
+    expect((await answerOf(fleet, "soon")).conditions).toEqual(["Denied: NameTaken"]);
+    const groups = [...TOKEN_GROUPS, registrationGroup("eu-1")];
+    await ask(fleet, "named", asAgent("eu-1"), tokenUser(3), groups);
+    await fleet.settle();
+    expect((await answerOf(fleet, "named")).conditions).toEqual(["Approved: AgentRegisters"]);
+  });
+});
 
 describe("an agent", () => {
   it("registers: its certificate comes with its rights", async () => {
@@ -302,14 +384,7 @@ test("a person's request waits for a person, and is signed then", async () => {
   await ask(fleet, "r", paperRequest("bob", ["team"]), "bob", []);
   await fleet.advance("1m");
   expect(await answerOf(fleet, "r")).toEqual({ conditions: [], certificate: undefined });
-  const key = { namespace: "", name: "r" };
-  const approved = { type: "Approved", status: "True", reason: "ByHand" };
-  await fleet.plane.patch(
-    certificateSigningRequests,
-    key,
-    { type: "merge", body: { status: { conditions: [approved] } } },
-    { subresource: "approval" },
-  );
+  await approve(fleet, "r");
   await fleet.settle();
   expect((await answerOf(fleet, "r")).certificate).toMatchObject({ user: "bob", groups: ["team"] });
 });

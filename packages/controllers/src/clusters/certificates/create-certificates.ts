@@ -26,6 +26,8 @@ import {
   decideRequest,
   detectorAskedFor,
   grantedUntil,
+  issuedUntil,
+  refusedBefore,
   requestReasons,
   type RequestPlan,
   type RequestView,
@@ -55,7 +57,7 @@ import {
   claimRegistration,
   ensureAgentRights,
   noteCertificate,
-  tombstoneTime,
+  tombstoneFor,
 } from "../../context/agent-registration.ts";
 import { isDetectorOfToday, noteDetectorCertificate } from "../../context/detector-registration.ts";
 import type { PlaneContext } from "../../context/context.ts";
@@ -85,7 +87,10 @@ export function createCertificates(
 }
 
 /** What the server has of the name of a cluster. */
-interface Claim extends Pick<RequestView, "cluster" | "registration" | "isLeaving" | "tombstone"> {
+interface Claim extends Pick<
+  RequestView,
+  "cluster" | "registration" | "isLeaving" | "tombstone" | "stillCounts"
+> {
   readonly role: AnyObject | undefined;
 }
 
@@ -155,7 +160,7 @@ class Answering {
     const [cluster, role, tombstone] = await Promise.all([
       orNothing(plane.get(clusters, { namespace: "", name })),
       agentClusterRole(plane, name),
-      tombstoneTime(plane, name),
+      tombstoneFor(plane, name),
     ]);
     const marks = role?.metadata.annotations ?? {};
     const by = marks[REGISTERED_BY];
@@ -169,7 +174,9 @@ class Answering {
         cluster === undefined ? "absent" : cluster.spec.syncMode === "Pull" ? "pull" : "push",
       registration,
       isLeaving: cluster === undefined && marks[CLUSTER_UID] !== undefined,
-      tombstone,
+      tombstone: refusedBefore(tombstone),
+      // The signer is part of a server that also refuses what a tombstone makes void.
+      stillCounts: this.#signer === undefined ? issuedUntil(tombstone) : undefined,
     };
   }
 

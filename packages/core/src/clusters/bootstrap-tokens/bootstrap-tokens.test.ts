@@ -77,6 +77,19 @@ describe("reading a Secret", () => {
     expect(isExpired(bootstrapTokenOf(later)!, NOW)).toBe(false);
   });
 
+  it.each<[string, string, number | undefined, number]>([
+    ["no end", "system:bootstrappers:karmada:default-cluster-token", undefined, 3600],
+    ["a later end", "system:bootstrappers:lifeboat:cluster:eu-1", 7200, 3600],
+    ["an earlier end", "system:bootstrappers:karmada:default-cluster-token", 60, 60],
+    ["of others: a later end", "system:bootstrappers:kubeadm:default-node-token", 7200, 7200],
+  ])("one that registers clusters lives for an hour at most: %s", (_what, group, given, lives) => {
+    const end = given === undefined ? {} : { expiration: formatTime(addMs(NOW, given * 1000)) };
+    const secret = secretOf({ "auth-extra-groups": group, ...end });
+    const made = { ...secret.metadata, creationTimestamp: formatTime(NOW) };
+    const token = bootstrapTokenOf({ ...secret, metadata: made });
+    expect(token?.expires).toBe(addMs(NOW, lives * 1000));
+  });
+
   it("bytes that are no text read as nothing", () => {
     const broken = { ...secretOf({}), data: { a: "/w==", b: "!" } } as unknown as AnyObject;
     expect([fieldOf(broken, "a"), fieldOf(broken, "b"), fieldOf(broken, "c")]).toEqual([

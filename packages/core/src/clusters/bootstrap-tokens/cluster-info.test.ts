@@ -1,6 +1,6 @@
 import type { AnyObject } from "@lifeboat/api";
 import { addMs, formatTime, instantOf } from "@lifeboat/base";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { toBase64 } from "./bootstrap-tokens.ts";
 import { decideTokenCare, signKubeconfig } from "./cluster-info.ts";
 
@@ -66,4 +66,47 @@ it("cluster-info bears the signatures of live tokens that sign, and no others", 
 it("without a cluster-info nothing is written, and expired tokens still go", () => {
   const expired = secret("old000", -1);
   expect(decideTokenCare(undefined, [expired], NOW)).toEqual({ expired: [expired] });
+});
+
+describe("where the secret parts are stored", () => {
+  const OURS = { "auth-extra-groups": "system:bootstrappers:karmada:default-cluster-token" };
+  const hmac = (key: string, text: string): string => `${key}(${text.length})`;
+  const stored = (id: string, lifeMs: number, fields: Readonly<Record<string, string>> = {}) =>
+    secret(id, lifeMs, { "token-secret": `of-${id}`, ...OURS, ...fields });
+
+  it("signs by live tokens that register clusters, as another signer of the same server would", () => {
+    const before = info({ kubeconfig: "k", "jws-kubeconfig-gone00": "x" });
+    const { clusterInfo, expired } = decideTokenCare(
+      before,
+      [stored("live00", 1000), stored("mute00", 1000, { "usage-bootstrap-signing": "false" })],
+      NOW,
+      hmac,
+    );
+    const by = { id: "live00", secret: "of-live00" };
+    expect(clusterInfo?.["data"]).toEqual({
+      kubeconfig: "k",
+      "jws-kubeconfig-live00": signKubeconfig("k", by, hmac),
+    });
+    expect(expired).toEqual([]);
+    expect(decideTokenCare(clusterInfo, [stored("live00", 1000)], NOW, hmac)).not.toHaveProperty(
+      "clusterInfo",
+    );
+  });
+
+  it("leaves tokens of others, and what they signed, as they are", () => {
+    const before = info({ kubeconfig: "k", "jws-kubeconfig-nodes0": "by another signer" });
+    const nodes = { "auth-extra-groups": "system:bootstrappers:kubeadm:default-node-token" };
+    const others = [stored("nodes0", -1000, nodes), stored("nodes1", 1000, nodes)];
+    expect(decideTokenCare(before, others, NOW, hmac)).toEqual({ expired: [] });
+  });
+
+  it("signs nothing without a kubeconfig or a secret part", () => {
+    expect(decideTokenCare(info({}), [stored("live00", 1000)], NOW, hmac)).not.toHaveProperty(
+      "clusterInfo",
+    );
+    const without = stored("live00", 1000, { "token-secret": "" });
+    expect(decideTokenCare(info({ kubeconfig: "k" }), [without], NOW, hmac)).not.toHaveProperty(
+      "clusterInfo",
+    );
+  });
 });

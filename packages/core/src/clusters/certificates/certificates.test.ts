@@ -315,7 +315,8 @@ test.each([
 
 describe("revocation", () => {
   const certificate = { serial: "0A1B", user: AGENT, issued: NOW };
-  const tombstone = (left: number): AnyObject => tombstoneOf("eu-1", at(left)) as AnyObject;
+  const tombstone = (left: number): AnyObject =>
+    tombstoneOf("eu-1", at(left), undefined) as AnyObject;
 
   it("refuses an agent of before the tombstone, and takes one of after it", () => {
     expect(isRevoked(certificate, NO_REVOCATIONS, undefined)).toBe(false);

@@ -24,6 +24,7 @@ export {
   type RequestView,
 } from "./request.ts";
 export {
+  issuedUntil,
   isRevoked,
   NO_REVOCATIONS,
   type PresentedCertificate,

@@ -14,10 +14,11 @@
  *    key. Nothing is corrected: what is not exact is refused.
  * 2. The name of a cluster belongs to the first that registers it. It is free again when its Cluster is gone and has a
  *    tombstone, or when the certificate of a registration that was never finished has ended. A bootstrap token that was given
- *    for the cluster (`registrationGroup`) is an administrator's word for registering again.
+ *    for the cluster (`registrationGroup`) is an administrator's word for registering again. Where the API server cannot refuse the
+ *    certificates of an agent that left, the name is free only when the last of them has ended, or by that word.
  * 3. The same view gives the same plan, so that two leaders and a restart decide alike.
  */
-import { addMs, type Instant } from "@lifeboat/base";
+import { addMs, formatTime, type Instant } from "@lifeboat/base";
 import {
   AGENT_BOOTSTRAPPERS_GROUP,
   AGENTS_GROUP,
@@ -74,6 +75,8 @@ export interface RequestView {
   readonly isLeaving: boolean;
   /** Certificates and requests of this agent of before this time are void; see tombstones in `revocation.ts`. */
   readonly tombstone: Instant | undefined;
+  /** When the last certificate of an agent that left ends, where the API server takes it until then; absent: such are refused. */
+  readonly stillCounts?: Instant | undefined;
   /** Whether the detector that is asked for was registered for the Cluster that there is today; see `detectorAskedFor`. */
   readonly isDetectorRegistered: boolean;
 }
@@ -232,6 +235,13 @@ function decideRegistration(view: RequestView, cluster: string, now: Instant): R
     };
   const until = waitsForTombstone(view, now);
   if (until !== undefined) return { kind: "wait", reason: "JustLeft", until };
+  const { stillCounts } = view;
+  if (!isGivenForIt && stillCounts !== undefined && now < stillCounts)
+    return {
+      kind: "deny",
+      reason: "NameTaken",
+      detail: `the agent that left has certificates until ${formatTime(stillCounts)}, which this API server cannot refuse: they would count for the new cluster of this name. If no one else has them, make a token for it (lifeboat token create --cluster ${cluster})`,
+    };
   return {
     kind: "approve",
     reason: view.cluster === "absent" ? "AgentRegisters" : "AgentReturns",

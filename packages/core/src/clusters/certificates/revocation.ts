@@ -3,7 +3,9 @@
  * revoked. Both are API objects, so that every instance knows them and a backup keeps them.
  *
  *   karmada-cluster/tombstone-<cluster>       a ConfigMap, label `lifeboat.dev/tombstone`, made when a Pull cluster has left:
- *                                             data.refusedBefore (RFC 3339): what its agent was issued until then is void
+ *                                             data.refusedBefore (RFC 3339): what its agent was issued until then is void;
+ *                                             data.issuedUntil: when the last of it ends. A kube-apiserver cannot refuse a
+ *                                             certificate: there the name is free for anyone only then
  *   lifeboat-system/revoked-certificates      a ConfigMap; each entry of data is one revocation:
  *                                             `serial-<hex>`: JSON {user, until}, until when it would have been valid
  *                                             `user-<hex>`: JSON {user, before}, all that the user was issued until then
@@ -39,7 +41,11 @@ export function tombstoneName(cluster: string): string {
 }
 
 /** The tombstone of a cluster that left at this time. */
-export function tombstoneOf(cluster: string, left: Instant): New<AnyObject> {
+export function tombstoneOf(
+  cluster: string,
+  left: Instant,
+  issuedUntil: Instant | undefined,
+): New<AnyObject> {
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -48,7 +54,10 @@ export function tombstoneOf(cluster: string, left: Instant): New<AnyObject> {
       namespace: CLUSTER_NAMESPACE,
       labels: { [TOMBSTONE]: cluster },
     },
-    data: { refusedBefore: formatTime(left) },
+    data: {
+      refusedBefore: formatTime(left),
+      ...(issuedUntil !== undefined && { issuedUntil: formatTime(issuedUntil) }),
+    },
   };
 }
 
@@ -56,6 +65,12 @@ export function tombstoneOf(cluster: string, left: Instant): New<AnyObject> {
 export function refusedBefore(tombstone: AnyObject | undefined): Instant | undefined {
   if (tombstone === undefined) return undefined;
   return timeOr(valueAt(tombstone, "data", "refusedBefore"), ALWAYS);
+}
+
+/** When the last certificate ends that the agent of a cluster was issued before it left; undefined: not known, or no tombstone. */
+export function issuedUntil(tombstone: AnyObject | undefined): Instant | undefined {
+  const text = valueAt(tombstone, "data", "issuedUntil");
+  return text === undefined ? undefined : timeOr(text, ALWAYS);
 }
 
 /** The revocations of a person, read once. */
