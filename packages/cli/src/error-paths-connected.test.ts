@@ -19,7 +19,7 @@ import { type Fault, type HostilePlane, openHostilePlane } from "./hostile-plane
 
 /** A command that follows something is told to stop soon: nobody presses Ctrl-C here. */
 vi.mock("./stopping.ts", async (original) => ({
-  ...(await original<typeof import("./stopping.ts")>()),
+  ...(await original<object>()),
   stopOnSignal: () => {
     const stop = new AbortController();
     const timer = setTimeout(() => stop.abort(), 60);

@@ -235,13 +235,13 @@ async function fill({ plane, clock }: Fleet): Promise<void> {
         spec: { containers: [{ name: "web", image: "web" }] },
       },
     },
-  } as never);
+  });
   await plane.create(configMaps, {
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { namespace: "lifeboat-system", name: "settings" },
     data: { "feature-gates": "Failover=true" },
-  } as never);
+  });
   await plane.create(remedies, {
     apiVersion: "remedy.karmada.io/v1alpha1",
     kind: "Remedy",
