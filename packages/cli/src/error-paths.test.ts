@@ -2,113 +2,26 @@
  * Every error path of every command, from the program itself, so a new command is in the table at once: what is wrong and what to do in
  * one sentence, no stack, the documented exit code (2 called wrongly, 1 could not be carried out), 80 columns of help.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { createProgram, main } from "./main.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  argumentsOf,
+  call,
+  directory,
+  expectSentence,
+  kubeconfig,
+  named,
+  NEEDED,
+  run,
+  speaking,
+  WORDS,
+} from "./error-paths.suite.ts";
+import { createProgram } from "./main.ts";
 import { WIDTH } from "./wrap.ts";
-
-interface Leaf {
-  readonly words: readonly string[];
-  readonly command: Command;
-}
-
-/** Every command that does something. */
-function leavesOf(command: Command, words: readonly string[] = []): readonly Leaf[] {
-  const below = command.commands.flatMap((one) => leavesOf(one, [...words, one.name()]));
-  return below.length === 0 && words.length > 0 ? [{ words, command }] : below;
-}
-
-const leaves = leavesOf(createProgram()).filter(({ words }) => words[0] !== "help");
-const named = leaves.map((leaf) => [leaf.words.join(" "), leaf] as const);
-
-const directory = mkdtempSync(join(tmpdir(), "lifeboat-errors-"));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
-
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** As the command left it: the compiler believes that it is what was set before. */
-function exitCode(): number {
-  return Number(process.exitCode ?? 0);
-}
-
-/** The command as a person runs it, without a terminal and without a variable of this machine. */
-async function run(...args: readonly string[]): Promise<Ended> {
-  let stdout = "";
-  let stderr = "";
-  const out = vi.spyOn(process.stdout, "write").mockImplementation((text) => {
-    stdout += String(text);
-    return true;
-  });
-  const err = vi.spyOn(process.stderr, "write").mockImplementation((text) => {
-    stderr += String(text);
-    return true;
-  });
-  const before = process.exitCode;
-  process.exitCode = undefined;
-  try {
-    await main(args);
-    return { code: exitCode(), stdout, stderr };
-  } finally {
-    process.exitCode = before;
-    out.mockRestore();
-    err.mockRestore();
-  }
-}
-
-beforeAll(() => {
-  for (const name of Object.keys(process.env))
-    if (name.startsWith("LIFEBOAT_") || name === "KUBECONFIG") vi.stubEnv(name, undefined);
-  vi.stubEnv("XDG_DATA_HOME", join(directory, "nothing"));
-  vi.stubEnv("HOME", join(directory, "nobody"));
-});
-afterAll(() => vi.unstubAllEnvs());
-
-/** A sentence for a person, and nothing of the program's inside. */
-function expectSentence(ended: Ended, code: number): void {
-  expect(ended.stderr).toMatch(/^(lifeboat|error): \S/m);
-  expect(ended.stderr).not.toMatch(/\n\s+at |this is a bug|\[object |undefined|node_modules/);
-  expect(ended.code).toBe(code);
-}
-
-/** Words that stand for the arguments, of the form that the command wants. */
-const WORDS: Readonly<Record<string, string>> = {
-  WORKLOAD: "deployment/web",
-  ABOUT: "member1",
-  KIND: "clusters",
-  SHELL: "bash",
-  TAINTS: "a=b:NoSchedule",
-  POD: "web-0",
-  "ID...": "abcdef",
-};
-
-function argumentsOf({ command }: Leaf): readonly string[] {
-  return command.registeredArguments
-    .filter(({ required }) => required)
-    .map((argument) => argument.argChoices?.[0] ?? WORDS[argument.name()] ?? "member1");
-}
-
-/** Options without which nothing is tried. */
-const NEEDED: Readonly<Record<string, readonly string[]>> = {
-  join: ["--cluster-kubeconfig", "/nowhere/kubeconfig"],
-  "member fail": ["--mode", "api-down"],
-  simulate: ["--fail", "member1"],
-  "evacuations pause": ["--all"],
-  "evacuations resume": ["--all"],
-  "evacuations approve": ["member1-1", "--yes"],
-  describe: ["member1"],
-  failback: ["deployment/web"],
-  logs: ["-C", "member1"],
-  exec: ["-C", "member1", "--", "true"],
-};
 
 describe("called wrongly", () => {
   it.each(named)("%s: an option that there is not", async (_name, { words }) => {
@@ -189,34 +102,6 @@ describe("called wrongly", () => {
   });
 });
 
-/** They run until they are stopped, work on files of this host, or speak to something else than a control plane: see the tests of each. */
-const ELSEWHERE: ReadonlySet<string> = new Set([
-  "manager",
-  "members",
-  "gateway",
-  "dns serve",
-  "install",
-  "uninstall",
-  "adopt",
-  "register",
-  "unregister",
-  "plan",
-  "certs rotate-ca",
-]);
-
-/** Those that speak to a control plane that a kubeconfig names. */
-const speaking = named.filter(
-  ([name, { command }]) =>
-    command.options.some(({ long }) => long === "--kubeconfig") && !ELSEWHERE.has(name),
-);
-
-const call = (name: string, leaf: Leaf, ...more: readonly string[]): Promise<Ended> => {
-  const needed = NEEDED[name] ?? [];
-  const at = needed.indexOf("--");
-  const [before, after] = at < 0 ? [needed, []] : [needed.slice(0, at), needed.slice(at)];
-  return run(...leaf.words, ...argumentsOf(leaf), ...before, ...more, ...after);
-};
-
 describe("no control plane", () => {
   // What lies in the data directory is shown without one.
   it.each(speaking)("%s: nothing says where it is", async (name, leaf) => {
@@ -243,22 +128,6 @@ describe("no control plane", () => {
     expectSentence(ended, 1);
   });
 });
-
-function kubeconfig(server: string): string {
-  const file = join(directory, "plane.kubeconfig");
-  writeFileSync(
-    file,
-    JSON.stringify({
-      apiVersion: "v1",
-      kind: "Config",
-      "current-context": "prod",
-      clusters: [{ name: "c", cluster: { server } }],
-      users: [{ name: "u", user: { token: "t" } }],
-      contexts: [{ name: "prod", context: { cluster: "c", user: "u" } }],
-    }),
-  );
-  return file;
-}
 
 describe("an API server that is something else", () => {
   let server: Server;

@@ -17,6 +17,7 @@ import { RegistrationRefused } from "@lifeboat/plane";
 import { defaultDataDirectory, isKubectlPlugin } from "./environment.ts";
 import { CommandFailed, UsageError } from "./failure.ts";
 import type { OptionDefinition } from "./options.ts";
+import { namingClient } from "./naming-client.ts";
 import { reasonedClient } from "./reasoned-client.ts";
 import type { Settings } from "./settings.ts";
 import { version } from "./version.ts";
@@ -59,7 +60,8 @@ export async function findPlane(settings: PlaneSettings): Promise<FoundPlane> {
     const access = await loadKubeconfig({ paths, ...(context === undefined ? {} : { context }) });
     const plane = await connect(access);
     await checkPlane(plane, placeOf(access.cluster.server, access.context));
-    return { ...plane, client: reasonedClient(plane.client, settings.text("reason")) };
+    const client = namingClient(plane.client);
+    return { ...plane, client: reasonedClient(client, settings.text("reason")) };
   } catch (error) {
     if (!(error instanceof KubeconfigError)) throw error;
     throw new CommandFailed(

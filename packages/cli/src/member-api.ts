@@ -121,12 +121,23 @@ function headerOf(raw: readonly string[], name: string): string | undefined {
 async function textOf(body: Readable, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body) {
-    size += (chunk as Buffer).length;
+  for await (const chunk of unbroken(body)) {
+    size += chunk.length;
     if (size > maxBytes) throw new CommandFailed(`an answer is longer than ${maxBytes} bytes`);
-    chunks.push(chunk as Buffer);
+    chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
+}
+
+/** What is read of a body; throws CommandFailed when the connection is lost before its end. */
+async function* unbroken(body: Readable): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of body) yield chunk as Buffer;
+  } catch (error) {
+    throw new CommandFailed(
+      `no answer: the connection was lost before its end: ${(error as Error).message}`,
+    );
+  }
 }
 
 function statusOf(code: number, text: string): Refused["status"] {
@@ -137,5 +148,7 @@ function statusOf(code: number, text: string): Refused["status"] {
   } catch {
     // A page, not a Status.
   }
-  return failure(code, undefined, text.trim().slice(0, 300) || `refused with code ${code}`);
+  const isPage = /^\s*</.test(text);
+  const said = isPage ? "" : text.trim().slice(0, 300);
+  return failure(code, undefined, said || `refused with code ${code}`);
 }

@@ -180,7 +180,7 @@ function ofEntry({
   };
 }
 
-/** What a notice tells beside when its state began and ended; what does not apply is empty. */
+/** The fields of a notice beside when its state began and ended; what does not apply is empty. */
 type Told = Pick<Notice, "id" | "event" | "severity" | "alert" | "subject"> &
   Partial<Pick<Notice, "command" | "cluster" | "evacuation">>;
 

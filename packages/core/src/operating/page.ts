@@ -26,7 +26,7 @@ export type ControllersState =
   /** No replica holds the Lease. */
   | { readonly state: "Away"; readonly since: Instant | undefined };
 
-/** What a user may not see. Without clusters nothing can be told about the others either. */
+/** What a user may not see. Without clusters the others cannot be judged either. */
 export type Hidden = "clusters" | "workloads" | "decisions";
 
 export interface StatusPageView extends WaitsView, ClusterRowsView {

@@ -171,12 +171,29 @@ describe("a large list within its limits", () => {
     expect(turns).toBeGreaterThan(14);
   });
 
-  test("that is not a plain list is read whole", async () => {
-    const odd = `{"items":${JSON.stringify("x".repeat(SLICE_BYTES))}}`;
-    const { client } = await attacked(send(200, odd));
+  test.each([
+    ["a large one with other items", `{"items":${JSON.stringify("x".repeat(SLICE_BYTES))}}`],
+    ["without items", '{"status":"please log in"}'],
+    ["an array", "[]"],
+    ["null", "null"],
+  ])("that is no list is never taken for an empty one: %s", async (_name, body) => {
+    const { client } = await attacked(send(200, body));
+    await expect(client.list(things)).rejects.toThrow("the answer is no list of things");
+  });
+
+  test("of null is an empty list, as servers in Go write it", async () => {
+    const { client } = await attacked(send(200, '{"metadata":{},"items":null}'));
     expect((await client.list(things)).items).toEqual([]);
   });
 });
+
+test.each(["null", "[]", "1", "{}", '{"metadata":"a"}'])(
+  "an answer that is no object is refused: %s",
+  async (body) => {
+    const { client } = await attacked(send(200, body));
+    await expect(client.get(things, key)).rejects.toThrow("the answer is no Thing");
+  },
+);
 
 describe("what comes too fast", () => {
   const flood: Answer = (response) => {
@@ -193,7 +210,7 @@ describe("what comes too fast", () => {
     const limits = { bytesPerSecond: 64 * 1024, burstBytes: 256 * 1024 };
     const { client } = await attacked((response, request) => {
       if (request.url?.includes("watch=true") === true) flood(response, request);
-      else send(200, '{"kind":"Thing"}')(response, request);
+      else send(200, '{"kind":"Thing","metadata":{}}')(response, request);
     }, limits);
     let events = 0;
     const watch = client.watch(things, {}, { event: () => (events += 1), end: () => undefined });

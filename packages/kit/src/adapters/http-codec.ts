@@ -119,10 +119,14 @@ export async function decodeDocument(answer: ReadAnswer): Promise<Json> {
 
 /** The object of an answer as the port promises it. Its type is what the resource claims, as everywhere in the port. */
 export async function decodeObject<T extends KubeObject>(
-  _: Resource<T>,
+  resource: Resource<T>,
   answer: ReadAnswer,
 ): Promise<T> {
-  return withoutManagedFields(await decodeDocument(answer)) as unknown as T;
+  const document = await decodeDocument(answer);
+  // What answers 200 need not be an API server: a proxy, or a server that a name leads to by mistake.
+  if (!isJsonObject(document) || !isJsonObject(document["metadata"]))
+    throw unreadable(answer.method, new Error(`the answer is no ${resource.kind}`));
+  return withoutManagedFields(document) as unknown as T;
 }
 
 /** The list of an answer as the port promises it; a large one is read in slices. */
@@ -233,7 +237,11 @@ function listOf<T extends KubeObject>(
   answer: Json,
   limits: ResponseLimits,
 ): KubeList<T> {
-  const list = isJsonObject(answer) && Array.isArray(answer["items"]) ? answer["items"] : [];
+  const given = isJsonObject(answer) ? answer["items"] : undefined;
+  // Taken for an empty list, another document would mean that every object is gone.
+  if (given !== null && !Array.isArray(given))
+    throw new Error(`the answer is no list of ${resource.plural}`);
+  const list = given ?? [];
   if (list.length > limits.maxItems) throw tooManyItems(limits.maxItems);
   const items = (list as readonly JsonObject[]).map((item) => itemOf(resource, item, limits));
   return listAround(resource, answer, items);

@@ -12,9 +12,9 @@ import {
   resourceBindings,
   secrets,
 } from "@lifeboat/api";
-import { assert, type Instant } from "@lifeboat/base";
+import { type Instant } from "@lifeboat/base";
 import { discover, onePerTable } from "@lifeboat/controllers/context";
-import type { Client, ListOptions } from "@lifeboat/kit";
+import { type Client, type ListOptions, NotSent } from "@lifeboat/kit";
 import { objectsOf } from "@lifeboat/plane";
 
 export interface WorldSnapshot {
@@ -38,7 +38,10 @@ export async function readSnapshot(
   only?: readonly Pick<Resource, "group" | "plural">[],
 ): Promise<WorldSnapshot> {
   const { resources, failed } = await discover(plane);
-  assert(failed.length === 0, "every group of the API can be read", { failed });
+  if (failed.length > 0)
+    throw new NotSent(
+      `a part of the API cannot be read, and a copy must be whole: ${failed.join(", ")}`,
+    );
   const first = await plane.list(resourceBindings);
   const version = first.metadata.resourceVersion ?? "";
   const at: ListOptions = { resourceVersion: version, resourceVersionMatch: "Exact" };

@@ -1,0 +1,149 @@
+/** Every command of the program with arguments that fit, run in this process as a person runs it, and what every error has to be. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { afterAll, beforeAll, expect, vi } from "vitest";
+import { createProgram, main } from "./main.ts";
+
+export interface Leaf {
+  readonly words: readonly string[];
+  readonly command: Command;
+}
+
+/** Every command that does something. */
+function leavesOf(command: Command, words: readonly string[] = []): readonly Leaf[] {
+  const below = command.commands.flatMap((one) => leavesOf(one, [...words, one.name()]));
+  return below.length === 0 && words.length > 0 ? [{ words, command }] : below;
+}
+
+const leaves = leavesOf(createProgram()).filter(({ words }) => words[0] !== "help");
+export const named = leaves.map((leaf) => [leaf.words.join(" "), leaf] as const);
+
+export const directory = mkdtempSync(join(tmpdir(), "lifeboat-errors-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** As the command left it: the compiler believes that it is what was set before. */
+function exitCode(): number {
+  return Number(process.exitCode ?? 0);
+}
+
+/** The command as a person runs it, without a terminal and without a variable of this machine. */
+export async function run(...args: readonly string[]): Promise<Ended> {
+  let stdout = "";
+  let stderr = "";
+  const out = vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    stdout += String(text);
+    return true;
+  });
+  const err = vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    stderr += String(text);
+    return true;
+  });
+  const before = process.exitCode;
+  process.exitCode = undefined;
+  try {
+    await main(args);
+    return { code: exitCode(), stdout, stderr };
+  } finally {
+    process.exitCode = before;
+    out.mockRestore();
+    err.mockRestore();
+  }
+}
+
+beforeAll(() => {
+  for (const name of Object.keys(process.env))
+    if (name.startsWith("LIFEBOAT_") || name === "KUBECONFIG") vi.stubEnv(name, undefined);
+  vi.stubEnv("XDG_DATA_HOME", join(directory, "nothing"));
+  vi.stubEnv("HOME", join(directory, "nobody"));
+});
+afterAll(() => vi.unstubAllEnvs());
+
+/** A sentence for a person, and nothing of the program's inside. */
+export function expectSentence(ended: Ended, code: number): void {
+  expect(ended.stderr).toMatch(/^(lifeboat|error): \S/m);
+  expect(ended.stderr).not.toMatch(/\n\s+at |this is a bug|\[object |undefined|node_modules/);
+  expect(ended.code).toBe(code);
+}
+
+/** Words that stand for the arguments, of the form that the command wants. */
+export const WORDS: Readonly<Record<string, string>> = {
+  WORKLOAD: "deployment/web",
+  ABOUT: "member1",
+  KIND: "clusters",
+  SHELL: "bash",
+  TAINTS: "a=b:NoSchedule",
+  POD: "web-0",
+  "ID...": "abcdef",
+};
+
+export function argumentsOf({ command }: Leaf): readonly string[] {
+  return command.registeredArguments
+    .filter(({ required }) => required)
+    .map((argument) => argument.argChoices?.[0] ?? WORDS[argument.name()] ?? "member1");
+}
+
+/** Options without which nothing is tried. */
+export const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  join: ["--cluster-kubeconfig", "/nowhere/kubeconfig"],
+  "member fail": ["--mode", "api-down"],
+  simulate: ["--fail", "member1"],
+  "evacuations pause": ["--all"],
+  "evacuations resume": ["--all"],
+  "evacuations approve": ["member1", "--yes"],
+  describe: ["member1"],
+  failback: ["deployment/web"],
+  logs: ["-C", "member1"],
+  exec: ["-C", "member1", "--", "true"],
+};
+
+/** They run until they are stopped, work on files of this host, or speak to something else than a control plane: see the tests of each. */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  "manager",
+  "members",
+  "gateway",
+  "dns serve",
+  "install",
+  "uninstall",
+  "adopt",
+  "register",
+  "unregister",
+  "plan",
+  "certs rotate-ca",
+]);
+
+/** Those that speak to a control plane that a kubeconfig names. */
+export const speaking = named.filter(
+  ([name, { command }]) =>
+    command.options.some(({ long }) => long === "--kubeconfig") && !ELSEWHERE.has(name),
+);
+
+export const call = (name: string, leaf: Leaf, ...more: readonly string[]): Promise<Ended> => {
+  const needed = NEEDED[name] ?? [];
+  const at = needed.indexOf("--");
+  const [before, after] = at < 0 ? [needed, []] : [needed.slice(0, at), needed.slice(at)];
+  return run(...leaf.words, ...argumentsOf(leaf), ...before, ...more, ...after);
+};
+
+export function kubeconfig(server: string): string {
+  const file = join(directory, "plane.kubeconfig");
+  writeFileSync(
+    file,
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      "current-context": "prod",
+      clusters: [{ name: "c", cluster: { server } }],
+      users: [{ name: "u", user: { token: "t" } }],
+      contexts: [{ name: "prod", context: { cluster: "c", user: "u" } }],
+    }),
+  );
+  return file;
+}
