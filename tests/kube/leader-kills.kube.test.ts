@@ -32,7 +32,6 @@ import {
   startReplicas,
   stretchesOf,
   successorOf,
-  termsBegun,
 } from "./replicas.ts";
 import { startSimulatedMembers } from "./simulated-members.ts";
 
@@ -101,12 +100,12 @@ async function killLeader({ log, member, former }: Failover): Promise<Kill> {
   const at = Date.now();
   const killedAt = performance.now();
   await leader.process.stop("SIGKILL");
-  const next = await successorOf(replicas, leader, LEASE_SECONDS * 1000 + SLACK_MS);
+  await successorOf(replicas, leader, LEASE_SECONDS * 1000 + SLACK_MS);
   const ledAfter = Math.round(performance.now() - killedAt);
-  const credential = replicas.credentialOf(next);
+  const own = replicas.credentialOf(leader);
   const first = await eventually(() => {
-    const write = leadersWrites(replicas, at).find((one) => one.credential === credential);
-    if (write === undefined) throw new Error(`${next.name} leads and writes nothing`);
+    const write = leadersWrites(replicas, at).find(({ credential }) => credential !== own);
+    if (write === undefined) throw new Error("nobody went on");
     return Promise.resolve(write);
   });
   await replicas.restart(leader);
@@ -170,9 +169,10 @@ it(
     console.log(
       `${KILLS + 1} kills hit: ${PHASES.map((phase) => `${phase} ${hit(phase)}`).join(", ")}`,
     );
-    // Each leads once and never again: its writes are one stretch.
+    // No two write in turns: each term is one stretch. On a busy machine a leader may lose its lease without being killed.
     const stretches = stretchesOf(leadersWrites(replicas, began));
-    expect(stretches).toHaveLength(KILLS + 2);
+    expect(stretches.length).toBeGreaterThan(KILLS + 1);
+    expect(stretches.length).toBeLessThanOrEqual(replicas.terms());
   },
 );
 
@@ -196,7 +196,7 @@ it.each(["apiserver", "etcd"] as const)(
     const failover = await emptying.begin(true);
     await emptying.evicted(failover, WORKLOADS / 4);
     const stoppedAt = Date.now();
-    const termsBefore = termsBegun(replicas);
+    const termsBefore = replicas.terms();
     process.kill(pids[which], "SIGSTOP");
     // What the leader has begun it may end while its term lasts.
     const blindFrom = stoppedAt + RENEW_DEADLINE_SECONDS * 1000 + 1000;
@@ -229,7 +229,7 @@ it.each(["apiserver", "etcd"] as const)(
       perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
     }
     const most = Math.max(...perSecond.values());
-    const terms = termsBegun(replicas) - termsBefore;
+    const terms = replicas.terms() - termsBefore;
     const watches = since.filter(({ verb }) => verb === "watch").length;
     console.log(
       `the ${which} hung for ${OUTAGE_SECONDS} s with ${before} of ${WORKLOADS} evicted; all was over ${wentOnMs} ms after it went on; ` +
