@@ -8,7 +8,7 @@
  * to it is carried out when it goes on, whoever leads by then. An API server that is killed is in replicas.kube.test.ts.
  *
  * LIFEBOAT_UNIFORM_KILLS: how many leaders are killed (5), LIFEBOAT_OUTAGE_SECONDS: how long API server and etcd hang (20),
- * LIFEBOAT_SEED: the randomness.
+ * LIFEBOAT_WORKLOADS: how many workloads there are (200), LIFEBOAT_SEED: the randomness.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { clusters } from "@lifeboat/api";
@@ -38,8 +38,9 @@ import { startSimulatedMembers } from "./simulated-members.ts";
 const KILLS = Number(process.env["LIFEBOAT_UNIFORM_KILLS"] ?? 5);
 const OUTAGE_SECONDS = Number(process.env["LIFEBOAT_OUTAGE_SECONDS"] ?? 20);
 const SEED = Number(process.env["LIFEBOAT_SEED"] ?? Date.now() % 1_000_000);
-const WORKLOADS = 200;
-const RATE = 20;
+const WORKLOADS = Number(process.env["LIFEBOAT_WORKLOADS"] ?? 200);
+/** Each failover takes some ten seconds. */
+const RATE = WORKLOADS / 10;
 const NAMES: readonly string[] = Array.from({ length: WORKLOADS }, (_, i) => `w-${i}`);
 /** A busy machine may need this long to notice, beyond the lease itself. */
 const SLACK_MS = 8000;
