@@ -63,7 +63,7 @@ export class Emptying {
           status?.aggregatedStatus?.[0]?.health === "Healthy",
       );
       expect(healthy).toHaveLength(this.#names.length);
-    });
+    }, PATIENCE_MS);
     for (const other of othersThan(member)) await this.operator.taint(other);
   }
 

@@ -8,7 +8,7 @@
  * to it is carried out when it goes on, whoever leads by then. An API server that is killed is in replicas.kube.test.ts.
  *
  * LIFEBOAT_UNIFORM_KILLS: how many leaders are killed (5), LIFEBOAT_OUTAGE_SECONDS: how long API server and etcd hang (20),
- * LIFEBOAT_SEED: the randomness.
+ * LIFEBOAT_WORKLOADS: how many workloads there are (200), LIFEBOAT_SEED: the randomness.
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { clusters } from "@lifeboat/api";
@@ -32,15 +32,15 @@ import {
   startReplicas,
   stretchesOf,
   successorOf,
-  termsBegun,
 } from "./replicas.ts";
 import { startSimulatedMembers } from "./simulated-members.ts";
 
 const KILLS = Number(process.env["LIFEBOAT_UNIFORM_KILLS"] ?? 5);
 const OUTAGE_SECONDS = Number(process.env["LIFEBOAT_OUTAGE_SECONDS"] ?? 20);
 const SEED = Number(process.env["LIFEBOAT_SEED"] ?? Date.now() % 1_000_000);
-const WORKLOADS = 200;
-const RATE = 20;
+const WORKLOADS = Number(process.env["LIFEBOAT_WORKLOADS"] ?? 200);
+/** Each failover takes some ten seconds. */
+const RATE = WORKLOADS / 10;
 const NAMES: readonly string[] = Array.from({ length: WORKLOADS }, (_, i) => `w-${i}`);
 /** A busy machine may need this long to notice, beyond the lease itself. */
 const SLACK_MS = 8000;
@@ -101,12 +101,12 @@ async function killLeader({ log, member, former }: Failover): Promise<Kill> {
   const at = Date.now();
   const killedAt = performance.now();
   await leader.process.stop("SIGKILL");
-  const next = await successorOf(replicas, leader, LEASE_SECONDS * 1000 + SLACK_MS);
+  await successorOf(replicas, leader, LEASE_SECONDS * 1000 + SLACK_MS);
   const ledAfter = Math.round(performance.now() - killedAt);
-  const credential = replicas.credentialOf(next);
+  const own = replicas.credentialOf(leader);
   const first = await eventually(() => {
-    const write = leadersWrites(replicas, at).find((one) => one.credential === credential);
-    if (write === undefined) throw new Error(`${next.name} leads and writes nothing`);
+    const write = leadersWrites(replicas, at).find(({ credential }) => credential !== own);
+    if (write === undefined) throw new Error("nobody went on");
     return Promise.resolve(write);
   });
   await replicas.restart(leader);
@@ -170,9 +170,10 @@ it(
     console.log(
       `${KILLS + 1} kills hit: ${PHASES.map((phase) => `${phase} ${hit(phase)}`).join(", ")}`,
     );
-    // Each leads once and never again: its writes are one stretch.
+    // No two write in turns: each term is one stretch. On a busy machine a leader may lose its lease without being killed.
     const stretches = stretchesOf(leadersWrites(replicas, began));
-    expect(stretches).toHaveLength(KILLS + 2);
+    expect(stretches.length).toBeGreaterThan(KILLS + 1);
+    expect(stretches.length).toBeLessThanOrEqual(replicas.terms());
   },
 );
 
@@ -196,7 +197,7 @@ it.each(["apiserver", "etcd"] as const)(
     const failover = await emptying.begin(true);
     await emptying.evicted(failover, WORKLOADS / 4);
     const stoppedAt = Date.now();
-    const termsBefore = termsBegun(replicas);
+    const termsBefore = replicas.terms();
     process.kill(pids[which], "SIGSTOP");
     // What the leader has begun it may end while its term lasts.
     const blindFrom = stoppedAt + RENEW_DEADLINE_SECONDS * 1000 + 1000;
@@ -229,7 +230,7 @@ it.each(["apiserver", "etcd"] as const)(
       perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
     }
     const most = Math.max(...perSecond.values());
-    const terms = termsBegun(replicas) - termsBefore;
+    const terms = replicas.terms() - termsBefore;
     const watches = since.filter(({ verb }) => verb === "watch").length;
     console.log(
       `the ${which} hung for ${OUTAGE_SECONDS} s with ${before} of ${WORKLOADS} evicted; all was over ${wentOnMs} ms after it went on; ` +

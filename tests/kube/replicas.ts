@@ -39,6 +39,8 @@ export interface Replicas {
   readonly all: readonly Replica[];
   /** The one that leads now, by what it printed last. */
   leader(): Replica;
+  /** How often any of them has begun to lead, also before it was started again. */
+  terms(): number;
   /** Starts one again that has ended. */
   restart(replica: Replica): Promise<void>;
   /** Every request of a replica so far. */
@@ -96,6 +98,7 @@ export async function startReplicas(
   const balancer = await balance(places.map(({ webhook }) => webhook));
   started.keep({ stop: () => Promise.resolve(void balancer.server.close()) });
   await install(server, balancer.port);
+  let formerTerms = 0;
   const all: Replica[] = [];
   for (const [i, { under }] of places.entries()) {
     const name = `replica${i}`;
@@ -115,7 +118,9 @@ export async function startReplicas(
         throw new Error(`${more.length + (leader === undefined ? 0 : 1)} replicas lead`);
       return leader;
     },
+    terms: () => all.reduce((sum, { process }) => sum + termsOf(process), formerTerms),
     restart: async (replica) => {
+      formerTerms += termsOf(replica.process);
       replica.process = await replica.start();
     },
     audited: () =>
@@ -127,18 +132,14 @@ export async function startReplicas(
   };
 }
 
+function termsOf(process: RunningProcess): number {
+  return (process.output().match(/^leading$/gm) ?? []).length;
+}
+
 /** Whether what it printed last about leading is that it does. */
 export function leads(process: RunningProcess): boolean {
   const told = process.output().match(/^(leading|no longer leading.*)$/gm) ?? [];
   return told.at(-1) === "leading";
-}
-
-/** How often any of them has begun to lead, of those that run now. */
-export function termsBegun({ all }: Replicas): number {
-  return all.reduce((sum, { process }) => {
-    const begun = process.output().match(/^leading$/gm) ?? [];
-    return sum + begun.length;
-  }, 0);
 }
 
 /** Waits until another replica than this one leads; answers it. */

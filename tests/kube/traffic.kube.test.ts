@@ -46,7 +46,7 @@ trafficSuite(
         revive: async () => {
           await server.revive();
           manager = await startManager(account, port);
-          await untilReady();
+          await manager.printed(/^leading$/m);
         },
         stop: () => started.stop(),
       };
