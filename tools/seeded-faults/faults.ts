@@ -6,6 +6,7 @@ import type { Seed } from "../seeding/seed.ts";
 import { orderFaults } from "./order-faults.ts";
 import { pullFaults } from "./pull-faults.ts";
 import { rightsFaults } from "./rights-faults.ts";
+import { shareFaults } from "./share-faults.ts";
 import { trafficFaults } from "./traffic-faults.ts";
 
 export type SeededFault = Seed & {
@@ -18,6 +19,7 @@ export type SeededFault = Seed & {
 
 export const seededFaults: readonly SeededFault[] = [
   ...orderFaults,
+  ...shareFaults,
   {
     promise: "D29",
     breaks: "a bare restart switches failover off",

@@ -65,4 +65,22 @@ export const agentsMutants: readonly SimMutant[] = [
     replace: "() => true",
     caughtIn: ["liar-without-versions"],
   },
+  {
+    oracle: "reports-come-at-a-steady-pace",
+    promise: "H8",
+    breaks: "an agent writes about a copy that flaps each time (T2)",
+    file: "packages/core/src/propagation/observing/work-status.ts",
+    symbol: "onlyGotBetter",
+    replace: "() => false",
+    caughtIn: ["liar-beneath-an-agent"],
+  },
+  {
+    oracle: "reports-are-bounded",
+    promise: "H8",
+    breaks: "an agent that lies reports as much as it likes (T2)",
+    file: "packages/core/src/clusters/rights/agent-admission.ts",
+    symbol: "oversizedReport",
+    replace: "() => undefined",
+    caughtIn: ["agent-identity-in-other-hands"],
+  },
 ];

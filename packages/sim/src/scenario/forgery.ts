@@ -1,7 +1,7 @@
 /**
  * Somebody who has the identity of a member's agent, and tries with it whatever would harm others: to write what is not the
- * agent's, and to report of its own what is not so: that its copies are healthy, that its cluster is not, and that copies
- * of others are in it which should not be.
+ * agent's, and to report of its own what is not so: that its copies are healthy, that its cluster is not, that copies of others
+ * are in it which should not be; and more than the store should hold.
  *
  * What it writes bears a mark, by which oracles know it. It does not read: it knows everything.
  */
@@ -77,6 +77,7 @@ function attempts(
         () => mark(plane, works, key, {}),
         () => plane.delete(works, key),
         () => falseHealth(plane, key, ledger),
+        () => falseHealth(plane, key, ledger, HUGE),
       ]),
     ...keysOf("work.karmada.io/resourcebindings").flatMap((key) => [
       () => mark(plane, resourceBindings, key, { spec: { clusters: [{ name: member }] } }),
@@ -128,8 +129,16 @@ function falseReady(plane: Client, name: string): Promise<unknown> {
   return plane.patch(clusters, { namespace: "", name }, merge(body), { subresource: "status" });
 }
 
+/** More than any object has to report. */
+const HUGE = FORGED.repeat(30_000);
+
 /** The copy is healthy, in a report about its present generation. */
-function falseHealth(plane: Client, key: ObjectKey, ledger: Ledger): Promise<unknown> {
+function falseHealth(
+  plane: Client,
+  key: ObjectKey,
+  ledger: Ledger,
+  message = FORGED,
+): Promise<unknown> {
   const held = ledger.find("plane", WORKS, `${key.namespace}/${key.name}`)?.object;
   const [manifest] = held === undefined ? [] : manifestsOf(held);
   if (held === undefined || manifest === undefined) return Promise.resolve();
@@ -142,7 +151,7 @@ function falseHealth(plane: Client, key: ObjectKey, ledger: Ledger): Promise<unk
     ...condition(type, "True"),
     observedGeneration,
   }));
-  const status = { replicas: 7, readyReplicas: 7, availableReplicas: 7, message: FORGED };
+  const status = { replicas: 7, readyReplicas: 7, availableReplicas: 7, message };
   const manifestStatuses = [{ identifier, health: "Healthy", status }];
   const body = { status: { conditions, manifestStatuses } };
   return plane.patch(works, key, merge(body), { subresource: "status" });

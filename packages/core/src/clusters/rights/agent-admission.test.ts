@@ -40,6 +40,17 @@ function ofCluster(over: Partial<AgentWrite>): AgentWrite {
   return { ...base, namespace: "", name: "eu-1", object: cluster, old: cluster, ...over };
 }
 
+/** More than one copy may report. */
+const HUGE = "x".repeat(300_000);
+
+function reportedWork(
+  manifestStatuses: readonly object[],
+  conditions: readonly object[] = [],
+): AgentWrite {
+  const status = { conditions, manifestStatuses };
+  return ofWork({ ...work, status }, work, { subresource: "status" });
+}
+
 const OFF = { type: "Fenced", status: "True" };
 
 /** A report of these conditions, after those. */
@@ -147,6 +158,7 @@ const allowed: Readonly<Record<string, AgentWrite>> = {
     { spec: { signerName: "kubernetes.io/kube-apiserver-client" } },
   ),
   "reports on a Work": ofWork({ ...work, status: {} }, work, { subresource: "status" }),
+  "reports the copy of a Work": reportedWork([{ status: { readyReplicas: 1 }, health: "Healthy" }]),
   "releases a Work that is being deleted": ofWork(withFinalizers(dying, "x.io/other"), dying),
   "tells of its Cluster": inNamespace("", "events", "default", "e", about("Cluster", "", "eu-1")),
   "tells of its Work": inNamespace("events.k8s.io", "events", "karmada-es-eu-1", "e", {
@@ -224,6 +236,10 @@ const refused: Readonly<Record<string, AgentWrite>> = {
     [{ type: "detector.lifeboat.dev/IngressReady", status: "False" }],
   ),
   "adds a second entry of a foreign condition": reported([OFF, { ...OFF, status: "False" }], [OFF]),
+  "reports a status of any size": reportedWork([{ status: { message: HUGE } }]),
+  "reports anything else of any size": reportedWork([{ status: {}, health: HUGE }]),
+  "reports conditions of any size": reportedWork([], [{ type: "Applied", message: HUGE }]),
+  "reports more copies than there are": reportedWork([{ status: {} }, { status: {} }]),
   "writes the Lease of another": inNamespace(
     "coordination.k8s.io",
     "leases",

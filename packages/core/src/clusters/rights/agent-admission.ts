@@ -5,7 +5,7 @@
  * 2. Of its Cluster it writes where and how it is found (id, provider, region, zones, endpoint, references to its own
  *    Secrets) and the status; never what attracts work or keeps it away: labels, annotations, taints, resource models,
  *    the mode, the actions of Remedies, the conditions that others report.
- * 3. Of its Works it writes the status, and takes the finalizer of execution off a Work that is being deleted.
+ * 3. Of its Works it writes the status, within the bounds of any report, and takes the finalizer of execution off a Work that is being deleted.
  * 4. Its Events are about its own objects.
  * 5. Whatever else it is given by RBAC: it writes no other kind.
  *
@@ -13,6 +13,7 @@
  */
 import { equalJson } from "@lifeboat/api";
 import { fieldsAt, listAt, textAt, valueAt } from "../../fields.ts";
+import { reportProblem } from "../../propagation/observing/index.ts";
 import { executionNamespace } from "../../propagation/rendering/index.ts";
 import { CLUSTER_NAMESPACE, EXECUTION_FINALIZER } from "../../well-known.ts";
 import { isDetectorCondition } from "./detector-condition.ts";
@@ -206,7 +207,8 @@ function checkWork(cluster: string, write: AgentWrite): string | undefined {
   if (namespace !== executionNamespace(cluster))
     return `the agent of cluster ${cluster} writes Works in ${executionNamespace(cluster)} alone`;
   if (operation === "CREATE") return "an agent creates no Works";
-  if (operation === "DELETE" || subresource === "status") return undefined;
+  if (operation === "DELETE") return undefined;
+  if (subresource === "status") return oversizedReport(object);
   const finalizers = listAt(object, "metadata", "finalizers");
   const left = listAt(old, "metadata", "finalizers").filter(
     (finalizer) => finalizer !== EXECUTION_FINALIZER,
@@ -221,6 +223,23 @@ function checkWork(cluster: string, write: AgentWrite): string | undefined {
       old,
     ) ?? foreignField("spec", NO_FIELDS_OF_OWN, object, old)
   );
+}
+
+/** An agent of ours keeps to these bounds; what writes in its name may not. */
+function oversizedReport(work: unknown): string | undefined {
+  const { manifestStatuses: _, ...rest } = fieldsAt(work, "status");
+  const reports = listAt(work, "status", "manifestStatuses");
+  if (reports.length > listAt(work, "spec", "workload", "manifests").length)
+    return "an agent reports each manifest of a Work once";
+  const parts = reports.map((report) => {
+    const { status, ...about } = fieldsAt(report);
+    return [status, about];
+  });
+  for (const part of [rest, ...parts.flat()]) {
+    const problem = reportProblem(part);
+    if (problem !== undefined) return `an agent's report is bounded: ${problem}`;
+  }
+  return undefined;
 }
 
 const RELEASED_METADATA_FIELDS: ReadonlySet<string> = new Set([

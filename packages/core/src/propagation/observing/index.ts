@@ -1,4 +1,5 @@
 export { appliedEvents, templateOf } from "./applied-event.ts";
+export { reportProblem } from "./bounds.ts";
 export { type WorkStatusReason, workStatusReasons } from "./reasons.ts";
 export {
   appliedVersions,
