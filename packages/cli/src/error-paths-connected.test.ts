@@ -6,19 +6,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import {
-  call,
-  directory,
-  type Ended,
-  expectSentence,
-  kubeconfig,
-  named,
-  speaking,
-} from "./error-paths.suite.ts";
-import { type Fault, type HostilePlane, openHostilePlane } from "./hostile-plane.suite.ts";
+import type { Ended } from "./error-paths.suite.ts";
+import type { Fault, HostilePlane } from "./hostile-plane.suite.ts";
 
 /** A command that follows something is told to stop soon: nobody presses Ctrl-C here. */
-vi.mock("./stopping.ts", async (original) => ({
+vi.doMock("./stopping.ts", async (original) => ({
   ...(await original<object>()),
   stopOnSignal: () => {
     const stop = new AbortController();
@@ -31,6 +23,15 @@ vi.mock("./stopping.ts", async (original) => ({
     };
   },
 }));
+// Test files share loaded modules: those that have the real one are loaded again, and so they are after this file.
+vi.resetModules();
+const { call, directory, expectSentence, kubeconfig, named, speaking } =
+  await import("./error-paths.suite.ts");
+const { openHostilePlane } = await import("./hostile-plane.suite.ts");
+afterAll(() => {
+  vi.doUnmock("./stopping.ts");
+  vi.resetModules();
+});
 
 /** Commands deal with these each in its own way, so each request meets them. */
 const ALWAYS: readonly Fault[] = ["forbidden", "absent", "conflict"];

@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { AnyObject } from "@lifeboat/api";
+import { type AnyObject, customResourceDefinitions } from "@lifeboat/api";
 import { discover } from "@lifeboat/controllers/context";
 import { createFleet, type Fleet } from "@lifeboat/testkit";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -40,17 +40,26 @@ const shown = filesUnder("docs", ".md").flatMap((file) =>
     .map((manifest) => ({ file, manifest })),
 );
 
+const all = [...examples, ...shown];
+const isDefinition = ({ manifest }: (typeof all)[number]): boolean =>
+  manifest.kind === "CustomResourceDefinition";
+
 let fleet: Fleet;
 beforeAll(async () => {
   fleet = await createFleet({ memberModel: false });
+  // What they define is served before the other manifests are tried.
+  for (const { manifest } of all.filter(isDefinition))
+    await fleet.plane.create(customResourceDefinitions, manifest, { fieldValidation: "Strict" });
+  await fleet.settle();
 });
 afterAll(() => fleet.close());
 
 it.each(
-  [...examples, ...shown].map(
-    ({ file, manifest }, i) =>
-      [`${manifest.kind} ${manifest.metadata.name} of ${file} (${i + 1})`, manifest] as const,
-  ),
+  all.flatMap((one, i) => {
+    const { file, manifest } = one;
+    const title = `${manifest.kind} ${manifest.metadata.name} of ${file} (${i + 1})`;
+    return isDefinition(one) ? [] : [[title, manifest] as const];
+  }),
 )("%s", async (_name, manifest) => {
   const { resources } = await discover(fleet.plane);
   const resource = resources.find(

@@ -165,8 +165,8 @@ describe("what is installed", () => {
         rules: readonly { apiGroups: string[]; resources: string[]; operations: string[] }[];
       }[];
       const asked = webhooks
-        // Of StatefulSets only those are asked about that bear an annotation of the federation.
-        .filter(({ name }) => !/^check-(federated|deletion)[.]/.test(name))
+        // Of StatefulSets only those are asked about that bear an annotation of the federation; of agents, everything.
+        .filter(({ name }) => !/^(restrict-agents|check-(federated|deletion))[.]/.test(name))
         .flatMap(({ rules }) =>
           rules.flatMap(({ apiGroups, resources, operations }) =>
             resources.map((resource) => `${operations.join()} ${resource}.${apiGroups.join()}`),
