@@ -4,6 +4,7 @@ import type { Client } from "@lifeboat/kit";
 import { CommandFailed } from "./failure.ts";
 import type { OptionDefinition } from "./options.ts";
 import type { Taint } from "./taints.ts";
+import { onNewest } from "./on-newest.ts";
 
 export const dryRunOption: OptionDefinition = {
   name: "dry-run",
@@ -36,7 +37,7 @@ export async function changeTaints(
   change: (taints: readonly Taint[]) => readonly Taint[],
   options: { readonly dryRun?: boolean } = {},
 ): Promise<TaintChange> {
-  for (;;) {
+  return onNewest(async () => {
     const cluster = await existingCluster(plane, name);
     const taints = cluster.spec.taints ?? [];
     const changed = changedTaints(name, taints, change);
@@ -46,14 +47,10 @@ export async function changeTaints(
       metadata: { resourceVersion },
       spec: { taints: changed.length === 0 ? null : changed },
     };
-    try {
-      const key = { namespace: "", name };
-      const written = await plane.patch(clusters, key, { type: "merge", body }, options);
-      return { cluster: written, isChanged: true };
-    } catch (error) {
-      if (!isRefused(error, "Conflict")) throw error;
-    }
-  }
+    const key = { namespace: "", name };
+    const written = await plane.patch(clusters, key, { type: "merge", body }, options);
+    return { cluster: written, isChanged: true };
+  });
 }
 
 function changedTaints(

@@ -4,11 +4,11 @@ import {
   evacuations,
   type EvacuationSlice,
   evacuationSlices,
-  isRefused,
   orNothing,
 } from "@lifeboat/api";
 import type { Client } from "@lifeboat/kit";
 import { CommandFailed } from "./failure.ts";
+import { onNewest } from "./on-newest.ts";
 
 /** The evacuation; throws CommandFailed with those there are when there is none of this name. */
 export async function existingEvacuation(plane: Client, name: string): Promise<Evacuation> {
@@ -33,24 +33,20 @@ export async function slicesOf(
 
 /** Pauses an evacuation or lets it go on; answers whether it was otherwise before. */
 export async function setPaused(plane: Client, name: string, paused: boolean): Promise<boolean> {
-  for (;;) {
+  return onNewest(async () => {
     const { metadata, spec } = await existingEvacuation(plane, name);
     if (spec.paused === paused) return false;
     const body = { metadata: { resourceVersion: metadata.resourceVersion }, spec: { paused } };
-    try {
-      await plane.patch(evacuations, { namespace: "", name }, { type: "merge", body });
-      return true;
-    } catch (error) {
-      if (!isRefused(error, "Conflict")) throw error;
-    }
-  }
+    await plane.patch(evacuations, { namespace: "", name }, { type: "merge", body });
+    return true;
+  });
 }
 
 type TakenOut = NonNullable<NonNullable<Evacuation["status"]>["editedByHand"]>[number];
 
 /** Takes one entry out of an evacuation for good; answers whether it was in it before. */
 export async function takeOut(plane: Client, name: string, binding: TakenOut): Promise<boolean> {
-  for (;;) {
+  return onNewest(async () => {
     const { metadata, status } = await existingEvacuation(plane, name);
     const known = status?.editedByHand ?? [];
     if (known.some(({ uid }) => uid === binding.uid)) return false;
@@ -59,12 +55,8 @@ export async function takeOut(plane: Client, name: string, binding: TakenOut): P
       status: { editedByHand: [...known, binding] },
     };
     const key = { namespace: "", name };
-    try {
-      const options = { subresource: "status" };
-      await plane.patch(evacuations, key, { type: "merge", body }, options);
-      return true;
-    } catch (error) {
-      if (!isRefused(error, "Conflict")) throw error;
-    }
-  }
+    const options = { subresource: "status" };
+    await plane.patch(evacuations, key, { type: "merge", body }, options);
+    return true;
+  });
 }

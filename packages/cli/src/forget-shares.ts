@@ -1,12 +1,5 @@
 /** How commands give up the shares of federated StatefulSets: read, decide, write if nothing changed in between, else again. */
-import {
-  clusters,
-  hasCondition,
-  isRefused,
-  type ObjectKey,
-  orNothing,
-  resourceBindings,
-} from "@lifeboat/api";
+import { clusters, hasCondition, type ObjectKey, orNothing, resourceBindings } from "@lifeboat/api";
 import { decideForget } from "@lifeboat/core/federated";
 import type { Client } from "@lifeboat/kit";
 import type { FederatedShare } from "@lifeboat/plane";
@@ -14,6 +7,7 @@ import { confirm } from "./confirm.ts";
 import { CommandFailed, UsageError } from "./failure.ts";
 import type { Settings } from "./settings.ts";
 import { print } from "./with-plane.ts";
+import { onNewest } from "./on-newest.ts";
 
 /** Gives up a share; answers how many replicas it was. */
 export async function forget(
@@ -22,7 +16,7 @@ export async function forget(
   cluster: string,
   dryRun: boolean,
 ): Promise<number> {
-  for (;;) {
+  return onNewest(async () => {
     const binding = await orNothing(plane.get(resourceBindings, key));
     if (binding === undefined)
       throw new CommandFailed(
@@ -30,13 +24,9 @@ export async function forget(
       );
     const plan = decideForget(binding, cluster, await livingClusters(plane));
     if (plan.outcome === "refused") throw new CommandFailed(plan.message);
-    try {
-      await plane.update(resourceBindings, plan.binding, { dryRun });
-      return plan.share;
-    } catch (error) {
-      if (!isRefused(error, "Conflict")) throw error;
-    }
-  }
+    await plane.update(resourceBindings, plan.binding, { dryRun });
+    return plan.share;
+  });
 }
 
 async function livingClusters(plane: Client): Promise<ReadonlySet<string>> {

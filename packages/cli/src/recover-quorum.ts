@@ -1,9 +1,10 @@
 /** How a command recovers a quorum: read, decide, show, and write what was shown if nothing changed in between. */
-import { clusters, isRefused, type ObjectKey, orNothing, resourceBindings } from "@lifeboat/api";
+import { clusters, type ObjectKey, orNothing, resourceBindings } from "@lifeboat/api";
 import { decideRecovery, type RecoveryPlan } from "@lifeboat/core/operating";
 import { bindingName } from "@lifeboat/core/propagation/rendering";
 import type { Client } from "@lifeboat/kit";
 import { CommandFailed } from "./failure.ts";
+import { onNewest } from "./on-newest.ts";
 
 type Recovery = Extract<RecoveryPlan, { outcome: "recover" }>;
 
@@ -33,16 +34,12 @@ export async function carryOutRecovery(
   shown: Recovery,
   dryRun: boolean,
 ): Promise<void> {
-  let plan = shown;
-  for (;;) {
-    try {
-      await plane.update(resourceBindings, plan.binding, { dryRun });
-      return;
-    } catch (error) {
-      if (!isRefused(error, "Conflict")) throw error;
-    }
-    plan = await planRecovery(plane, key);
+  let first: Recovery | undefined = shown;
+  await onNewest(async () => {
+    const plan = first ?? (await planRecovery(plane, key));
+    first = undefined;
     if (plan.lost.join() !== shown.lost.join())
       throw new CommandFailed("the clusters that are lost changed meanwhile; nothing was changed");
-  }
+    await plane.update(resourceBindings, plan.binding, { dryRun });
+  });
 }

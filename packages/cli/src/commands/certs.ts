@@ -8,14 +8,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type AnyObject,
-  clusterRoles,
-  configMaps,
-  isRefused,
-  leases,
-  orNothing,
-} from "@lifeboat/api";
+import { type AnyObject, clusterRoles, configMaps, leases, orNothing } from "@lifeboat/api";
 import {
   commitAuthority,
   finishAuthority,
@@ -60,6 +53,7 @@ import { ADMIN, ADMIN_GROUPS } from "../plane-certificates.ts";
 import { outputFrom, outputOption, show } from "../output.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { formatTable } from "../table.ts";
+import { onNewest } from "../on-newest.ts";
 import { print, withPlane } from "../with-plane.ts";
 
 export const certsOptions: readonly OptionDefinition[] = [...planeOptions, outputOption(["text"])];
@@ -432,24 +426,14 @@ export async function addRevocation(
   now: Instant,
 ): Promise<void> {
   const key = { namespace: REVOKED_NAMESPACE, name: REVOKED_NAME };
-  for (;;) {
+  await onNewest(async () => {
     const found = await orNothing(plane.get(configMaps, key));
     const before = (found?.["data"] ?? {}) as Readonly<Record<string, string>>;
     const data = withRevocation(before, revocation, now);
-    try {
-      if (found === undefined)
-        await plane.create(configMaps, {
-          apiVersion: "v1",
-          kind: "ConfigMap",
-          metadata: key,
-          data,
-        });
-      else await plane.update(configMaps, { ...found, data });
-      return;
-    } catch (error) {
-      if (!isRefused(error, "Conflict") && !isRefused(error, "AlreadyExists")) throw error;
-    }
-  }
+    if (found === undefined)
+      await plane.create(configMaps, { apiVersion: "v1", kind: "ConfigMap", metadata: key, data });
+    else await plane.update(configMaps, { ...found, data });
+  });
 }
 
 function dataDirectoryOf(settings: Settings): string {

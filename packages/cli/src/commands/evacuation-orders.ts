@@ -9,7 +9,6 @@ import {
   type EvacuationApproval,
   evacuations,
   formatKey,
-  isRefused,
   namespaces,
   orNothing,
 } from "@lifeboat/api";
@@ -49,6 +48,7 @@ import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { ratesOf } from "../status-text.ts";
 import { print, withPlane } from "../with-plane.ts";
 import { hanging } from "../wrap.ts";
+import { onNewest } from "../on-newest.ts";
 
 /** A person's word about one call: no variable narrows or widens it. */
 const clusterOption = (help: string): OptionDefinition => ({
@@ -330,7 +330,7 @@ async function writeApproval(
   name: string,
   approval: EvacuationApproval,
 ): Promise<boolean> {
-  for (;;) {
+  return onNewest(async () => {
     const evacuation = await existingEvacuation(plane, name);
     const { resourceVersion } = evacuation.metadata;
     const approvals = withApproval(evacuation, approval, plainMoment(createRealClock().now()));
@@ -340,13 +340,9 @@ async function writeApproval(
       );
     if (approvals === evacuation.spec.approvals) return false;
     const body = { metadata: { resourceVersion }, spec: { approvals } };
-    try {
-      await plane.patch(evacuations, { namespace: "", name }, { type: "merge", body });
-      return true;
-    } catch (error) {
-      if (!isRefused(error, "Conflict")) throw error;
-    }
-  }
+    await plane.patch(evacuations, { namespace: "", name }, { type: "merge", body });
+    return true;
+  });
 }
 
 async function changeRate(plane: Client, settings: Settings): Promise<void> {

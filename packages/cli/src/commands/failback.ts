@@ -39,6 +39,7 @@ import { restoreText } from "../restore-text.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print, withPlane } from "../with-plane.ts";
 import { hanging } from "../wrap.ts";
+import { onNewest } from "../on-newest.ts";
 
 export const restoreOptions: readonly OptionDefinition[] = [
   ...planeOptions,
@@ -93,32 +94,29 @@ export async function restoreOne(
   const what = `${named.kind}/${named.name}`;
   const carriesState = await keepsState(plane);
   let agreed = "";
-  for (;;) {
-    const binding = await findBinding(plane, named);
-    const fleet = {
-      clusters: (await plane.list(clusters)).items,
-      bindings: await allBindings(plane),
-    };
-    const plan = planFor(binding, fleet, carriesState);
-    if (plan.outcome === "refused") throw new CommandFailed(`${what}: ${plan.message}`);
-    const text = restoreText(what, plan);
-    if (settings.isOn("dry-run")) {
-      print([...hanging("", text), "nothing was changed (dry run)"]);
-      return;
-    }
-    if (!settings.isOn("yes") && text !== agreed) {
+  await onNewest(async () => {
+    for (;;) {
+      const binding = await findBinding(plane, named);
+      const fleet = {
+        clusters: (await plane.list(clusters)).items,
+        bindings: await allBindings(plane),
+      };
+      const plan = planFor(binding, fleet, carriesState);
+      if (plan.outcome === "refused") throw new CommandFailed(`${what}: ${plan.message}`);
+      const text = restoreText(what, plan);
+      if (settings.isOn("dry-run")) {
+        print([...hanging("", text), "nothing was changed (dry run)"]);
+        return;
+      }
+      if (settings.isOn("yes") || text === agreed) {
+        await write(plane, plan.binding);
+        print([`${what} goes back to ${sharesOf(plan.targets)}`]);
+        return;
+      }
       await confirm(text, "Restore it?");
       agreed = text;
-      continue;
     }
-    try {
-      await write(plane, plan.binding);
-      print([`${what} goes back to ${sharesOf(plan.targets)}`]);
-      return;
-    } catch (error) {
-      if (!isRefused(error, "Conflict")) throw error;
-    }
-  }
+  });
 }
 
 interface Fleet {

@@ -7,7 +7,7 @@
  *    left there of the old copies.
  */
 import { userInfo } from "node:os";
-import { type Cluster, clusters, findCondition, isRefused } from "@lifeboat/api";
+import { type Cluster, clusters, findCondition } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { wellKnown } from "@lifeboat/core";
@@ -22,6 +22,7 @@ import type { OptionDefinition } from "../options.ts";
 import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print, withPlane } from "../with-plane.ts";
+import { onNewest } from "../on-newest.ts";
 
 export const fenceOptions: readonly OptionDefinition[] = [
   ...planeOptions,
@@ -90,7 +91,7 @@ export async function writeWord(
   word: string | undefined,
   dryRun: boolean,
 ): Promise<boolean> {
-  for (;;) {
+  return onNewest(async () => {
     const cluster = await existingCluster(plane, name);
     const { annotations = {}, resourceVersion } = cluster.metadata;
     if (annotations[wellKnown.FENCED] === word) return false;
@@ -99,14 +100,10 @@ export async function writeWord(
     const body = {
       metadata: { resourceVersion, annotations: { [wellKnown.FENCED]: word ?? null } },
     };
-    try {
-      const key = { namespace: "", name };
-      await plane.patch(clusters, key, { type: "merge", body }, { dryRun });
-      return true;
-    } catch (error) {
-      if (!isRefused(error, "Conflict")) throw error;
-    }
-  }
+    const key = { namespace: "", name };
+    await plane.patch(clusters, key, { type: "merge", body }, { dryRun });
+    return true;
+  });
 }
 
 /** For the record; a process without a name of its own is the operator. */

@@ -20,6 +20,7 @@ import { CommandFailed, UsageError } from "../failure.ts";
 import { findPlane, inWords, planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { onNewest } from "../on-newest.ts";
 
 export const memberFailOptions: readonly OptionDefinition[] = [
   ...planeOptions,
@@ -147,7 +148,7 @@ export async function writeFaults(
   name: string,
   change: (faults: readonly SimulatedFault[]) => readonly SimulatedFault[],
 ): Promise<number> {
-  for (;;) {
+  return onNewest(async () => {
     const member = await existing(plane, name);
     const faults = change(member.spec.faults ?? []);
     const { resourceVersion } = member.metadata;
@@ -155,15 +156,10 @@ export async function writeFaults(
       metadata: { resourceVersion },
       spec: { faults: faults.length === 0 ? null : faults },
     };
-    try {
-      const key = { namespace: "", name };
-      const written = await plane.patch(simulatedMembers, key, { type: "merge", body });
-      return written.metadata.generation ?? 0;
-    } catch (error) {
-      if (isRefused(error, "Conflict")) continue;
-      throw error;
-    }
-  }
+    const key = { namespace: "", name };
+    const written = await plane.patch(simulatedMembers, key, { type: "merge", body });
+    return written.metadata.generation ?? 0;
+  });
 }
 
 async function existing(plane: Client, name: string): Promise<SimulatedMember> {

@@ -4,7 +4,6 @@ import {
   type Cluster,
   clusters,
   deployments,
-  isRefused,
   type MultiClusterIngress,
   multiClusterIngresses,
   namespaces,
@@ -21,6 +20,7 @@ import type { Instant } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import type { Client } from "@lifeboat/kit";
 import { deployment, NAMESPACE } from "./application.ts";
+import { onNewest } from "../on-newest.ts";
 
 export const HOST = "web.example.com";
 export const WEB = { namespace: NAMESPACE, name: "web" };
@@ -99,15 +99,11 @@ export async function reportNames(
   isWell: boolean,
   now: Instant,
 ): Promise<void> {
-  for (;;) {
+  return onNewest(async () => {
     const cluster = await plane.get(clusters, { namespace: "", name });
-    try {
-      await plane.update(clusters, withNames(cluster, isWell, now), { subresource: "status" });
-      return;
-    } catch (error) {
-      if (!isRefused(error, "Conflict")) throw error;
-    }
-  }
+    await plane.update(clusters, withNames(cluster, isWell, now), { subresource: "status" });
+    return;
+  });
 }
 
 function withNames(cluster: Cluster, isWell: boolean, now: Instant): Cluster {
