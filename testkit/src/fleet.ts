@@ -25,6 +25,7 @@ import {
   type Client,
   createManager,
   type KitPorts,
+  type Metrics,
   type Service,
   silentLog,
   silentMetrics,
@@ -60,6 +61,8 @@ export interface FleetOptions {
   /** false: nothing runs in members but their API server. */
   readonly memberModel?: boolean;
   readonly interpretation?: PlaneContextPorts["interpretation"];
+  /** Where the control plane counts; nowhere when absent. */
+  readonly metrics?: Metrics;
 }
 
 export interface FleetMember {
@@ -158,7 +161,8 @@ class RunningFleet implements Fleet {
   async open(): Promise<void> {
     const random = this.random.fork(`plane-${this.#generation}`);
     const ids = createSeededIds(random.fork("ids"));
-    const ports = { clock: this.clock, random, ids, log: silentLog, metrics: silentMetrics };
+    const { metrics = silentMetrics } = this.#options;
+    const ports = { clock: this.clock, random, ids, log: silentLog, metrics };
     const controlPlane = await createControlPlane(
       { ...ports, storage: this.#storage },
       { version: "0.1.0", tokens: new Map() },

@@ -1,4 +1,5 @@
 /** What would happen to the live control plane: played on a copy by its own code, or decided on one view of it, in this process. */
+import type { Clock } from "@lifeboat/base";
 import { createRealClock, drainPromises } from "@lifeboat/base/adapters";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import type { Client } from "@lifeboat/kit";
@@ -42,11 +43,13 @@ export interface LivePlay {
 }
 
 /** Reads the control plane once; every play starts from what was read. */
-export async function openLivePlay(plane: Client): Promise<LivePlay> {
+export async function openLivePlay(
+  plane: Client,
+  clock: Clock = createRealClock(),
+): Promise<LivePlay> {
   // Loaded here: no other command needs the simulation.
   const { imagesFromSnapshot, playChange, playFailure, readSnapshot } =
     await import("@lifeboat/sim");
-  const clock = createRealClock();
   const ports = { drain: drainPromises };
   const takenAt = clock.now();
   const snapshot = await readSnapshot(plane, takenAt);

@@ -114,6 +114,12 @@ function evaluated(template: string, document: Json): string {
   }
 }
 
+/** The same for people and for programs. */
+export interface Shown {
+  readonly lines: () => readonly string[];
+  readonly document: () => unknown;
+}
+
 /** Prints lines for people, or the document that holds the same. */
 export function show(
   output: Output<string>,

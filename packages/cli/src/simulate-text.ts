@@ -28,6 +28,11 @@ export function snapshotLine({ takenAt, version, ageMs }: SnapshotFacts): readon
   );
 }
 
+/** A report, and of what it is. */
+export function underSnapshot(facts: SnapshotFacts, lines: readonly string[]): readonly string[] {
+  return [...snapshotLine(facts), "", ...lines];
+}
+
 export function failureLines(played: PlayedFailure): readonly string[] {
   const { fail, workloads, clusters, untouched } = played;
   const moved = workloads.filter(isMoved);

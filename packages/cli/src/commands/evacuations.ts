@@ -9,7 +9,7 @@
  *     evacuations agree            silent Pull clusters have failed, although most fell silent together (D6)
  */
 import { clusters, type Evacuation, evacuations, ledgerSlices } from "@lifeboat/api";
-import { formatTime, plainMoment } from "@lifeboat/base";
+import { type Clock, formatTime, plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import { isolationOf } from "@lifeboat/core/failover/evacuation";
@@ -33,7 +33,7 @@ import {
 } from "../find-binding.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
-import { type Output, outputFrom, outputOption, show } from "../output.ts";
+import { type Output, outputFrom, outputOption, show, type Shown } from "../output.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { restoreOne, restoreOptions } from "./failback.ts";
 import { addEvacuationOrders } from "./evacuation-orders.ts";
@@ -143,10 +143,21 @@ async function showOne(plane: Client, name: string, output: EvacuationOutput): P
     print([nameLine(evacuation)]);
     return;
   }
+  const { lines, document } = await describeEvacuation(plane, createRealClock(), evacuation);
+  show(output, lines, document);
+}
+
+/** Everything about one evacuation: its phases with their times, and where its workloads are. */
+export async function describeEvacuation(
+  plane: Client,
+  clock: Clock,
+  evacuation: Evacuation,
+): Promise<Shown> {
+  const { name } = evacuation.metadata;
   const history = readLedger((await plane.list(ledgerSlices)).items);
   const fleet = (await plane.list(clusters)).items;
   const published = await readPublished(plane);
-  const now = createRealClock().now();
+  const now = clock.now();
   const moves = movesOf({
     evacuation,
     slices: await slicesOf(plane, name),
@@ -159,14 +170,13 @@ async function showOne(plane: Client, name: string, output: EvacuationOutput): P
   });
   const source = fleet.find(({ metadata }) => metadata.name === evacuation.spec.cluster);
   const phases = phasesOf(evacuation, source, history);
-  show(
-    output,
-    () => {
+  return {
+    lines: () => {
       const shown = { phases: phaseText(phases), moves: moveLines(moves, now) };
       return showEvacuation(evacuation, shown, now);
     },
-    () => ({ evacuation, moves, phases }),
-  );
+    document: () => ({ evacuation, moves, phases }),
+  };
 }
 
 /** A person's word that it is the clusters that are down, not the way to them. */

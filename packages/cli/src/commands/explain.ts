@@ -14,7 +14,7 @@ import {
   type Work,
   works,
 } from "@lifeboat/api";
-import { formatTime, type Instant, plainMoment } from "@lifeboat/base";
+import { type Clock, formatTime, type Instant, plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { wellKnown } from "@lifeboat/core";
 import { workloadOf } from "@lifeboat/core/clusters";
@@ -53,7 +53,7 @@ import {
 } from "../find-binding.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
-import { type Output, outputFrom, outputOption, show } from "../output.ts";
+import { type Output, outputFrom, outputOption, show, type Shown } from "../output.ts";
 import { declareOptions, readSettings } from "../settings.ts";
 import { clusterTraffic } from "../traffic-text.ts";
 import { withPlane } from "../with-plane.ts";
@@ -83,6 +83,16 @@ async function explain(
   named: NamedWorkload,
   output: Output<"text">,
 ): Promise<void> {
+  const { lines, document } = await explainWorkload(client, createRealClock(), named);
+  show(output, lines, document);
+}
+
+/** Reads what there is to explain; `lines` are for people, `document` is for programs. */
+export async function explainWorkload(
+  client: Client,
+  clock: Clock,
+  named: NamedWorkload,
+): Promise<Shown> {
   const binding = await existingBinding(client, named);
   const all = await Promise.all([
     client.list(resourceBindings),
@@ -96,13 +106,12 @@ async function explain(
     evacuations: (await client.list(evacuations)).items,
     settings: await readPublished(client),
   };
-  const now = createRealClock().now();
+  const now = clock.now();
   const foresight = await foresee(client, found, now);
-  show(
-    output,
-    () => [...explainPlacement(found, now), ...foresightLines(foresight)],
-    () => explainDocument(found, foresight, now),
-  );
+  return {
+    lines: () => [...explainPlacement(found, now), ...foresightLines(foresight)],
+    document: () => explainDocument(found, foresight, now),
+  };
 }
 
 /** The binding; throws CommandFailed that tells a workload which is not there from one that no policy claims. */

@@ -5,7 +5,7 @@
 import { ledgerSlices } from "@lifeboat/api";
 import { addMs } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { readLedger } from "@lifeboat/core/history";
+import { type NumberedEntry, readLedger } from "@lifeboat/core/history";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { namespaceOption, parseWorkload } from "../find-binding.ts";
@@ -56,13 +56,21 @@ function filterFrom(about: string | undefined, settings: Settings): HistoryFilte
   return { ...since, workload: parseWorkload(about, settings.requiredText("namespace")) };
 }
 
+/** What is kept and meant, oldest first. */
+export async function readHistory(
+  plane: Client,
+  filter: HistoryFilter,
+): Promise<readonly NumberedEntry[]> {
+  const { items } = await plane.list(ledgerSlices);
+  return chosenEntries(readLedger(items), filter);
+}
+
 async function showHistory(
   plane: Client,
   filter: HistoryFilter,
   output: Output<"text">,
 ): Promise<void> {
-  const { items } = await plane.list(ledgerSlices);
-  const entries = chosenEntries(readLedger(items), filter);
+  const entries = await readHistory(plane, filter);
   if (output.kind !== "form" || entries.length > 0)
     show(
       output,

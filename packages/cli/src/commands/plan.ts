@@ -14,7 +14,7 @@ import { type Output, outputFrom, show } from "../output.ts";
 import { changeLines } from "../plan-text.ts";
 import { readManifests } from "../read-manifests.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
-import { snapshotLine } from "../simulate-text.ts";
+import { underSnapshot } from "../simulate-text.ts";
 import { withPlane } from "../with-plane.ts";
 
 export const planOptions: readonly OptionDefinition[] = [
@@ -62,7 +62,7 @@ async function plan(
   const facts = live.facts();
   show(
     output,
-    () => [...snapshotLine(facts), "", ...changeLines(apply, played)],
+    () => underSnapshot(facts, changeLines(apply, played)),
     () => ({ snapshot: facts, ...played }),
   );
   if (played.workloads.some(({ isWhole }) => !isWhole)) process.exitCode = GAPS;

@@ -23,8 +23,8 @@ import {
   everyLines,
   failureLines,
   isLost,
-  snapshotLine,
   type SnapshotFacts,
+  underSnapshot,
 } from "../simulate-text.ts";
 import { withPlane } from "../with-plane.ts";
 
@@ -118,7 +118,7 @@ function report(
 ): void {
   show(
     output,
-    () => [...snapshotLine(facts), "", ...lines],
+    () => underSnapshot(facts, lines),
     () => ({ snapshot: facts, plays }),
   );
   if (plays.some(({ workloads }) => workloads.some(isLost))) process.exitCode = GAPS;

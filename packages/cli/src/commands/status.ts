@@ -111,7 +111,8 @@ function unreachable(error: unknown, output: Output<"text">): string {
     : streamedText(output, { verdict: "Unknown", sentence, exitCode: 3 }).trimEnd();
 }
 
-async function readView(plane: Client, clock: Clock): Promise<StatusView> {
+/** What the page shows, read at the time of `clock`. */
+export async function readView(plane: Client, clock: Clock): Promise<StatusView> {
   return inWords(async () => {
     const allowed = new Allowed();
     const itemsOf = async <T>(
