@@ -183,7 +183,7 @@ class Incident {
   }
 
   async #history(): Promise<void> {
-    const lines = historyLines(await readHistory(this.#fleet.plane, { name: FAILED }));
+    const lines = historyLines(await readHistory(this.#fleet.plane, {}));
     const about = `lifeboat history of ${FAILED}`;
     this.#add("history", about, `lifeboat history ${FAILED}`, lines);
   }
@@ -205,15 +205,23 @@ const IN_ONE: Placement = {
   spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }],
 };
 
+const DIVIDED: Placement = {
+  replicaScheduling: {
+    replicaSchedulingType: "Divided",
+    replicaDivisionPreference: "Weighted",
+  },
+};
+
 const WORKLOADS: readonly Given[] = [
-  { name: "cart", replicas: 2, placement: IN_ONE },
   {
     name: "ledger",
     replicas: 1,
     placement: IN_ONE,
     failover: { cluster: { purgeMode: "Directly" } },
   },
-  { name: "search", replicas: 2, placement: {} },
+  { name: "cart", replicas: 2, placement: IN_ONE },
+  { name: "mail", replicas: 2, placement: IN_ONE },
+  { name: "search", replicas: 6, placement: DIVIDED },
   { name: "web", replicas: 3, placement: IN_ONE },
 ];
 

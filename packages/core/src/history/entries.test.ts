@@ -50,6 +50,14 @@ describe("a change that was seen", () => {
       ON_ONE,
       ["deployment shop/web stays on eu-1 after all"],
     ],
+    [
+      "and its old copy is given up before it is placed, as after a fence",
+      binding([], ["eu-1"]),
+      binding([]),
+      ["deployment shop/web has left eu-1"],
+    ],
+    ["its result is taken away", ON_ONE, binding([]), ["deployment shop/web runs on no cluster"]],
+    ["it waits for its first result", binding([], [], { generation: 1 }), binding([]), []],
     ["a workload is deleted", ON_ONE, undefined, ["deployment shop/web was removed"]],
     ["its copies report", ON_ONE, { ...ON_ONE, status: {} } as KubeObject, []],
     [
@@ -180,6 +188,22 @@ describe("what is missing after a crash", () => {
       "deployment shop/web runs on eu-2:2",
     ]);
     expect(missing.every(({ at }) => at.startsWith("2026-01-01T12:00:00"))).toBe(true);
+  });
+
+  it("is that a workload left its cluster and is placed nowhere yet, once", () => {
+    const before = [...written, ...entriesBetween(ON_ONE, binding([], ["eu-1"]), NOW)];
+    const objects = [cluster("True"), binding([])];
+    const missing = missingEntries({ known: foldEntries(before), horizon: NOW, objects }, later);
+    expect(missing.map(entrySentence)).toEqual(["deployment shop/web has left eu-1"]);
+    const known = foldEntries([...before, ...missing]);
+    expect(missingEntries({ known, horizon: NOW, objects }, later)).toEqual([]);
+    const placed = [
+      cluster("True"),
+      binding([["eu-2", 2]], [], { creationTimestamp: "2026-01-01T12:00:30Z" }),
+    ];
+    expect(
+      missingEntries({ known, horizon: NOW, objects: placed }, later).map(entrySentence),
+    ).toEqual(["deployment shop/web runs on eu-2:2"]);
   });
 
   it("is the end of what is gone", () => {

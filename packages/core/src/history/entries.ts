@@ -9,13 +9,14 @@
  * 1. A fact that the history does not know, and that is older than its newest entry, is not recorded: it was there before the history
  *    began, or its entry is so old that it is gone.
  * 2. What ended together with its object is recorded by one entry: the cluster left, the workload was removed.
+ * 3. A workload that is in no cluster, because none has it yet or its old copy was given up first, was not removed: its binding is there.
  */
 import type { KubeObject, LedgerEntry, ResourceBinding } from "@lifeboat/api";
 import { formatMicroTime, type Instant, parseTime } from "@lifeboat/base";
 import { modeOf, taskOf } from "../binding/index.ts";
 import { evictionMarks } from "../failover/evacuation/entry.ts";
 import { type Act, didAct, readAct } from "./act.ts";
-import { type Fact, factsOf, type Place, placeOf, readPlace } from "./facts.ts";
+import { type Fact, factsOf, NO_CLUSTER, type Place, placeOf, readPlace } from "./facts.ts";
 import type { LedgerAction } from "./reasons.ts";
 
 type Known = Pick<Fact, "value" | "cluster" | "workload" | "evacuation" | "message">;
@@ -172,6 +173,12 @@ function compare(view: Comparison): readonly LedgerEntry[] {
     const action = keys.has(key) ? undefined : familyOf(key)?.ends;
     if (action === undefined) return [];
     const when = formatMicroTime(at);
+    if (key === "place") {
+      const { workload } = known;
+      const told = { ...(workload === undefined ? {} : { workload }), message: NO_CLUSTER };
+      const base = { at: when, subject, fact: key, ...told, ...actPart(act, key, "") };
+      return placeEntries(base, known, now as ResourceBinding, view);
+    }
     return [{ at: when, action, subject, fact: key, ...told(known), ...actPart(act, key, "") }];
   });
   return [...ended, ...begun];

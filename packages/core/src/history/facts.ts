@@ -102,6 +102,9 @@ function ofCluster({ metadata, spec, status }: Cluster): readonly Fact[] {
   ];
 }
 
+/** Where a workload runs that is in none. */
+export const NO_CLUSTER = "no cluster";
+
 const MAX_VALUE = 1000;
 
 function ofBinding(binding: ResourceBinding): readonly Fact[] {
@@ -123,7 +126,7 @@ function ofBinding(binding: ResourceBinding): readonly Fact[] {
       key: "place",
       value: value.length > MAX_VALUE ? `${DIGEST}${safeHash(value)}` : value,
       workload: { kind, ...(namespace === undefined ? {} : { namespace }), name },
-      message: result === "" ? "no cluster" : result,
+      message: result === "" ? NO_CLUSTER : result,
       ...atTime(times.at(-1) ?? metadata.creationTimestamp),
     },
   ];
