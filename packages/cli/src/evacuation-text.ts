@@ -97,9 +97,10 @@ export function showEvacuation(
         ? ""
         : `about ${humanSeconds(status.estimatedSecondsLeft)}`,
     ),
+    // A table of the workloads has the same, under the names that people gave them.
     ...section(
       "Held for now:",
-      (status.held ?? []).flatMap((held) => heldLines(held)),
+      moves.length > 0 ? [] : (status.held ?? []).flatMap((held) => heldLines(held)),
     ),
     ...section(
       "Taken out by a person:",

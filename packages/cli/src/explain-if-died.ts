@@ -155,9 +155,15 @@ function verdict({ moves, leavesAfterMs, targets, preconditions }: IfDied): stri
   const after = leavesAfterMs === undefined ? "" : ` after ${humanDuration(leavesAfterMs)}`;
   if (moves) return `it moves to ${sharesOf(targets)}${after} at the earliest.`;
   const missing = preconditions.filter(({ holds }) => !holds).map(({ name }) => name);
-  const only = missing.length === 1 && missing[0] === "fence";
-  if (only) return `it leaves${after}, and starts on ${sharesOf(targets)} once it is fenced.`;
-  if (missing.length === 1 && missing[0] === "approval")
-    return `it moves to ${sharesOf(targets)}${after} at the earliest, once a person approves it.`;
-  return `it stays there: ${missing.join(", ")}.`;
+  const to = sharesOf(targets);
+  switch (missing.join()) {
+    case "fence":
+      return `it leaves${after}, and starts on ${to} once it is fenced.`;
+    case "approval":
+      return `it moves to ${to}${after} at the earliest, once a person approves it.`;
+    case "approval,fence":
+      return `it leaves${after} at the earliest, once a person approves it, and starts on ${to} once it is fenced.`;
+    default:
+      return `it stays there: ${missing.join(", ")}.`;
+  }
 }

@@ -104,7 +104,9 @@ export function phaseText(phases: ReadonlyMap<Phase, Instant>): string {
     .map(({ phase, at }, i) => {
       const time =
         i === 0 ? new Date(at).toISOString().slice(11, 19) : `+${humanDuration(at - first.at)}`;
-      return `${PHASE_WORDS[phase]} ${time}`;
+      // Until the end nobody knows which move is the last.
+      const isLatest = phase === "LastMoved" && !phases.has("Ended");
+      return `${isLatest ? "latest move" : PHASE_WORDS[phase]} ${time}`;
     })
     .join(", ");
 }

@@ -8,7 +8,7 @@
  */
 import type { Evacuation, LedgerEntry } from "@lifeboat/api";
 import { type Clock, sleep } from "@lifeboat/base";
-import { entrySentence, type Move } from "@lifeboat/core/history";
+import { entrySentence, type Move, workloadText } from "@lifeboat/core/history";
 import type { Client } from "@lifeboat/kit";
 import { setPaused } from "../change-evacuation.ts";
 import { Stage } from "../demo/stage.ts";
@@ -168,15 +168,17 @@ class FleetWatch {
       }
   }
 
-  #tellOne({ metadata, spec }: Evacuation, { workload, to, entry }: Move): void {
+  #tellOne({ metadata, spec }: Evacuation, { to, entry }: Move): void {
     const at = new Date(this.#parts.clock.now()).toISOString();
+    const { namespace } = entry.binding;
+    const workload = { ...entry.resource, ...(namespace === undefined ? {} : { namespace }) };
     const document = {
       at,
       action: "Whole",
       evacuation: metadata.name,
       cluster: spec.cluster,
-      workload: { ...entry.resource, namespace: entry.binding.namespace },
-      text: `${workload} is whole on ${to}`,
+      workload,
+      text: `${workloadText(workload)} is whole on ${to}`,
     };
     this.#write(document);
   }
