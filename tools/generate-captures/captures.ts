@@ -1,8 +1,8 @@
 /** The pictures of docs/pictures/captures, by their names. */
-import { playIncident } from "./incident.ts";
+import { playAll } from "./incident.ts";
 import { pictureOf } from "./picture.ts";
 
 export async function capturePictures(): Promise<ReadonlyMap<string, string>> {
-  const captures = await playIncident();
+  const captures = await playAll();
   return new Map(captures.map((capture) => [`${capture.name}.svg`, pictureOf(capture)]));
 }

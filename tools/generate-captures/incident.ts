@@ -3,8 +3,11 @@
  * printed are the product's own; only time, disk and network are not (`createFleet`). The same sources give the same captures, to the
  * byte.
  *
- * Three clusters. Everything that has to leave waits for approval, and `ledger` must never run twice. member1 stops answering, a person
- * approves, declares the cluster off, and reads what became of it.
+ * Three clusters and five workloads, of which `ledger` must never run twice.
+ *
+ *   foresight   before anything happens: what would a failure of member1 do?
+ *   incident    member1 stops answering. Here everything that has to leave waits for approval: a person approves, declares the cluster
+ *               off for the sake of `ledger`, and reads what became of it.
  */
 import {
   clusterTaintPolicies,
@@ -14,9 +17,9 @@ import {
   type PropagationPolicy,
   propagationPolicies,
 } from "@lifeboat/api";
-import { formatTime } from "@lifeboat/base";
+import { addMs, formatTime } from "@lifeboat/base";
 import { createPromMetrics } from "@lifeboat/kit/adapters";
-import { createControllers, DEFAULT_CONTROLLERS } from "@lifeboat/plane";
+import { type ControllersOptions, createControllers, DEFAULT_CONTROLLERS } from "@lifeboat/plane";
 import { createFleet, deployment, type Fleet, resources } from "@lifeboat/testkit";
 import { existingCluster } from "../../packages/cli/src/change-cluster.ts";
 import { existingEvacuation } from "../../packages/cli/src/change-evacuation.ts";
@@ -45,46 +48,60 @@ const FAILED = "member1";
 const EVACUATION = `${FAILED}-1`;
 const TEXT = { kind: "form", form: "text" } as const;
 
-export async function playIncident(): Promise<readonly Capture[]> {
+/** All captures, in the order in which they were taken. */
+export async function playAll(): Promise<readonly Capture[]> {
+  const foresight = await played({}, (story) => story.foresee());
+  const incident = await played({ evacuationApproval: "Required" }, (story) => story.fail());
+  return [...foresight, ...incident];
+}
+
+async function played(
+  options: Partial<ControllersOptions>,
+  play: (story: Story) => Promise<void>,
+): Promise<readonly Capture[]> {
   const fleet = await createFleet({
     members: ["member1", "member2", "member3"],
     metrics: createPromMetrics(),
     services: (context) =>
-      createControllers(context, {
-        ...DEFAULT_CONTROLLERS,
-        failover: true,
-        evacuationApproval: "Required",
-      }),
+      createControllers(context, { ...DEFAULT_CONTROLLERS, failover: true, ...options }),
   });
   try {
-    return await new Incident(fleet).play();
+    const story = new Story(fleet);
+    await story.begin();
+    await play(story);
+    return story.captures;
   } finally {
     await fleet.close();
   }
 }
 
-class Incident {
+class Story {
   readonly #fleet: Fleet;
-  readonly #captures: Capture[] = [];
+  readonly captures: Capture[] = [];
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
   }
 
-  async play(): Promise<readonly Capture[]> {
-    const fleet = this.#fleet;
-    await fleet.advance("1m");
+  async begin(): Promise<void> {
+    await this.#fleet.advance("1m");
     await this.#apply();
-    await fleet.advance("2m");
-    await this.#status("status-well", "lifeboat status while everything is well");
+    await this.#fleet.advance("2m");
+  }
+
+  async foresee(): Promise<void> {
     await this.#explain();
     await this.#simulate();
+  }
 
+  async fail(): Promise<void> {
+    const fleet = this.#fleet;
+    await this.#status("status-well", "lifeboat status while everything is well");
     fleet.member(FAILED).link.setFault({ kind: "down" });
     await fleet.advance("15s");
-    await this.#status("status-failing", `lifeboat status while the probes of ${FAILED} fail`);
+    await this.#status("status-failing", `lifeboat status while ${FAILED} does not answer`);
     await fleet.advance("2m");
-    await this.#status("status-waits", "lifeboat status while evacuations wait for approval");
+    await this.#status("status-degraded", "lifeboat status while an evacuation waits for approval");
 
     const watched = this.#watch();
     await fleet.advance("1s");
@@ -97,7 +114,6 @@ class Incident {
     await fleet.advance("1m");
     await this.#evacuation();
     await this.#history();
-    return this.#captures;
   }
 
   async #apply(): Promise<void> {
@@ -166,7 +182,7 @@ class Incident {
     return {
       capture: async () => {
         const about = "lifeboat watch while workloads leave";
-        this.#captures.push({ name: "watch", about, command: "lifeboat watch", written });
+        this.captures.push({ name: "watch", about, command: "lifeboat watch", written });
         stop.abort();
         await this.#fleet.settle();
         await watching;
@@ -183,14 +199,15 @@ class Incident {
   }
 
   async #history(): Promise<void> {
-    const lines = historyLines(await readHistory(this.#fleet.plane, {}));
-    const about = `lifeboat history of ${FAILED}`;
-    this.#add("history", about, `lifeboat history ${FAILED}`, lines);
+    const { plane, clock } = this.#fleet;
+    const since = addMs(clock.now(), -5 * 60_000);
+    const lines = historyLines(await readHistory(plane, { since }));
+    this.#add("history", "lifeboat history after it", "lifeboat history --since 5m", lines);
   }
 
   #add(name: string, about: string, command: string, lines: readonly string[]): void {
     const written = lines.map((line) => `${line}\n`).join("");
-    this.#captures.push({ name, about, command, written });
+    this.captures.push({ name, about, command, written });
   }
 }
 

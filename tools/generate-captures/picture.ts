@@ -15,7 +15,7 @@ const MARGIN = 16;
 
 const STYLE = `
     .window { fill: #f6f8fa; stroke: #d0d7de; }
-    text { fill: #1f2328; }
+    text { fill: #1f2328; white-space: pre; }
     .typed, .bold { font-weight: bold; }
     .prompt { fill: #59636e; }
     .red { fill: #b3202a; }

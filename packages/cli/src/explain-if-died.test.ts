@@ -18,7 +18,7 @@ function died(missing: readonly string[]): IfDied {
 
 test.each([
   [[], "it moves to eu-2:2 after 90s at the earliest."],
-  [["fence"], "it leaves after 90s, and starts on eu-2:2 once it is fenced."],
+  [["fence"], "it leaves after 90s at the earliest, and starts on eu-2:2 once it is fenced."],
   [["approval"], "it moves to eu-2:2 after 90s at the earliest, once a person approves it."],
   [
     ["approval", "fence"],

@@ -158,7 +158,7 @@ function verdict({ moves, leavesAfterMs, targets, preconditions }: IfDied): stri
   const to = sharesOf(targets);
   switch (missing.join()) {
     case "fence":
-      return `it leaves${after}, and starts on ${to} once it is fenced.`;
+      return `it leaves${after} at the earliest, and starts on ${to} once it is fenced.`;
     case "approval":
       return `it moves to ${to}${after} at the earliest, once a person approves it.`;
     case "approval,fence":
