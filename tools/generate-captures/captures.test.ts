@@ -38,6 +38,7 @@ describe("docs/pictures/captures", () => {
     expect(texts.get("status-well")).toContain("WELL");
     expect(texts.get("status-failing")).toMatch(/member1 .* ready, no answer for 15s, down in 15s/);
     expect(texts.get("status-degraded")).toMatch(/DEGRADED.*: 3 of 5 workloads short, 1 decision/);
+    expect(texts.get("status-failing")).toContain("\u001b[33mWELL");
     expect(texts.get("status-degraded")).toContain("→ lifeboat evacuations approve member1-1");
     expect(texts.get("watch")).toContain("waits for a fence");
     expect(texts.get("status-fence")).toContain("→ lifeboat fence member1");

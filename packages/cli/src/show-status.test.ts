@@ -128,6 +128,20 @@ describe("the same for programs", () => {
   });
 });
 
+it("is not green while a cluster that counts as Ready does not answer", () => {
+  const options = {
+    output: { kind: "form", form: "text" },
+    isColoured: true,
+    isStream: false,
+  } as const;
+  const probes = new Map([["a", { forMs: 12_000, leftMs: 18_000 }]]);
+  const first = (changes: Partial<StatusView>): string | undefined =>
+    showStatus(view(changes), now, options).lines[0];
+  expect(first({ probes })?.startsWith("\u001b[1m\u001b[33mWELL\u001b[0m: ")).toBe(true);
+  const down = first({ probes, clusters: [cluster("a", "Push", "False")] });
+  expect(down?.startsWith("\u001b[1m\u001b[31mDEGRADED\u001b[0m: ")).toBe(true);
+});
+
 it("colours the first word only where it is asked for", () => {
   const shown = (isColoured: boolean): string =>
     showStatus(view(), now, {

@@ -36,7 +36,7 @@ export function showStatus(view: StatusView, now: Instant, options: ShowOptions)
     return { lines: [textOf(output, document).trimEnd()], exitCode };
   }
   const lines = statusLines(view, now);
-  return { lines: options.isColoured ? coloured(lines, page) : lines, exitCode };
+  return { lines: options.isColoured ? coloured(lines, colourOf(page, view)) : lines, exitCode };
 }
 
 /** The same view for programs. Times are RFC 3339; what is not known is absent. */
@@ -71,7 +71,7 @@ function probeJson(probe: FailingProbe | undefined): object {
   };
 }
 
-const COLOURS: Readonly<Record<StatusPage["verdict"], Parameters<typeof bold>[0]>> = {
+const COLOURS: Readonly<Record<StatusPage["verdict"], Colour>> = {
   Well: "green",
   Empty: "green",
   Waits: "yellow",
@@ -79,9 +79,17 @@ const COLOURS: Readonly<Record<StatusPage["verdict"], Parameters<typeof bold>[0]
   Unknown: "yellow",
 };
 
+type Colour = Parameters<typeof bold>[0];
+
+/** A fleet is well while a cluster that does not answer still counts as Ready; it is not green. */
+function colourOf({ verdict, clusters }: StatusPage, { probes }: StatusView): Colour {
+  const isUneasy = clusters.some(({ name, health }) => health === "Ready" && probes?.has(name));
+  return verdict === "Well" && isUneasy ? "yellow" : COLOURS[verdict];
+}
+
 /** The word that the first line begins with. */
-function coloured([first = "", ...rest]: readonly string[], { verdict }: StatusPage): string[] {
-  return [first.replace(/^[A-Z]+/, (word) => bold(COLOURS[verdict], word)), ...rest];
+function coloured([first = "", ...rest]: readonly string[], colour: Colour): string[] {
+  return [first.replace(/^[A-Z]+/, (word) => bold(colour, word)), ...rest];
 }
 
 /** The first lines matter most: on a terminal that is too low the last ones are left out, so that nothing scrolls. */

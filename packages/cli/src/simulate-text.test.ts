@@ -36,7 +36,7 @@ describe("a played failure, for people", () => {
     expect(failureLines(played([moved, held]))).toEqual([
       "If eu-1 failed now:",
       "  eu-1: not Ready after 40s, tainted after 1m10s",
-      "  1 of 2 workloads run whole elsewhere, the last after 1m15s; 1 do not.",
+      "  1 of 2 workloads runs whole elsewhere, the last after 1m15s; 1 does not.",
       "",
       "WORKLOAD             LEAVES  WHOLE  MEANWHILE  FROM → TO",
       "Deployment shop/web  1m10s   1m15s  0/2        eu-1:2 → eu-2:2",

@@ -94,11 +94,11 @@ function summaryOf({ workloads }: PlayedFailure): string {
   const whole = workloads.filter((one) => !isLost(one)).length;
   const moved = workloads.filter(isMoved);
   const parts = [
-    `${whole} of ${count(workloads.length, "workload")} run whole elsewhere`,
+    `${whole} of ${count(workloads.length, "workload")} ${whole === 1 ? "runs" : "run"} whole elsewhere`,
     ...(moved.length === 0 ? [] : [`the last after ${lastOf(moved)}`]),
   ];
   const left = workloads.length - whole;
-  return `${parts.join(", ")}${left === 0 ? "" : `; ${left} do not`}.`;
+  return `${parts.join(", ")}${left === 0 ? "" : `; ${left} ${left === 1 ? "does" : "do"} not`}.`;
 }
 
 function whyRow({ workload, after, reason, message }: PlayedWorkload): readonly string[] {

@@ -216,7 +216,7 @@ describe("statusLines", () => {
       "eu-2     -          ?     takes work  ready",
       "us       -          ?     takes work  ready",
       "",
-      "State     Quiet: All clusters are Ready, and nothing has to move.",
+      "State     Quiet: All clusters count as Ready, and nothing has to move.",
       "Gates     Failover on, StatefulFailoverInjection off",
       "Fleet     3 clusters, 1 failed (33 %)",
       "Rate      0.5 per second, FleetHealthy: Enough of the fleet is healthy:",

@@ -24,6 +24,16 @@ describe("columns", () => {
     ]);
   });
 
+  it("keeps what follows under its column, unless words do not fit there or lines are too many", () => {
+    const name = "n".repeat(50);
+    const second = (why: string): string =>
+      columns(["NAME", "WHY"], [[name, why]])[2]?.replace(/\S.*/, "") ?? "";
+    expect(second("because ".repeat(4).trim())).toBe(" ".repeat(52));
+    expect(second("because ".repeat(9).trim())).toBe(" ".repeat(52));
+    expect(second("because ".repeat(10).trim())).toBe(" ".repeat(40));
+    expect(second(`it is ${"w".repeat(29)}`)).toBe(" ".repeat(40));
+  });
+
   it("stays within 80 columns whatever it holds", () => {
     const huge = [["a".repeat(300), "b".repeat(300), "c".repeat(300)], []];
     for (const line of columns(["A", "B", "C"], huge))

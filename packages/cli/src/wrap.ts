@@ -8,15 +8,27 @@ const GAP = "  ";
 const LAST_MIN = 20;
 const CUT = "…";
 
-/** A text behind its label, broken between words, further lines indented. Words longer than a line are cut. */
+/** More lines than that in a narrow column take more room than they are worth. */
+const MAX_NARROW = 3;
+
+/**
+ * A text behind its label, broken between words. Further lines begin under the text; where that would cut a word, or take too many
+ * lines, at half of the width at most. Words longer than a line are cut.
+ */
 export function hanging(label: string, text: string): readonly string[] {
-  const indent = " ".repeat(Math.min(label.length, WIDTH / 2));
+  const words = plain(text).split(" ");
+  const far = wrapped(label, words, label.length);
+  const room = WIDTH - label.length;
+  const isFine = far.length <= MAX_NARROW && words.every((word) => word.length <= room);
+  return label.length <= WIDTH / 2 || isFine ? far : wrapped(label, words, WIDTH / 2);
+}
+
+function wrapped(label: string, words: readonly string[], indented: number): readonly string[] {
+  const indent = " ".repeat(Math.min(indented, WIDTH - 1));
   const lines: string[] = [];
   let line = label;
   let isEmpty = true;
-  for (const word of plain(text)
-    .split(" ")
-    .flatMap((one) => cut(one, WIDTH - indent.length))) {
+  for (const word of words.flatMap((one) => cut(one, WIDTH - indent.length))) {
     if (!isEmpty && line.length + 1 + word.length > WIDTH) {
       lines.push(line.trimEnd());
       line = indent;

@@ -57,7 +57,7 @@ export const fleetStateReasons = defineReasons({
   AwaitingApproval: "The workloads that have to leave wait for a person's approval.",
   Moving: "Workloads are leaving.",
   NotReady: "Some clusters are not Ready, and nothing has to leave them now.",
-  Quiet: "All clusters are Ready, and nothing has to move.",
+  Quiet: "All clusters count as Ready, and nothing has to move.",
 });
 
 export type FleetStateReason = keyof typeof fleetStateReasons;

@@ -50,7 +50,7 @@ describe("failoverState", () => {
   const moving = evacuation("a", "Running", { queued: 2, evicted: 1, held: 1 });
   const most = [cluster("a", "True", LOST), cluster("b", "True", LOST), cluster("c")];
   it.each<[string, Partial<FailoverStateView>, string, string]>([
-    ["all is well", {}, "Quiet", "All clusters are Ready"],
+    ["all is well", {}, "Quiet", "All clusters count as Ready"],
     ["nothing ever ran", { hasControllers: false }, "NoControllers", "No controllers"],
     ["there are none", { clusters: [] }, "NoClusters", "No clusters"],
     [
