@@ -199,7 +199,7 @@ describe("taint, cordon and uncordon", () => {
   });
 
   it.each([
-    [["taint", "clusters", "member2", "a:PreferNoSchedule"], 2, "the effect must be one of"],
+    [["taint", "clusters", "member2", "a:NoExecuteSoon"], 2, "the effect must be one of"],
     [["taint", "clusters", "member2", "a"], 2, "key:Effect is needed"],
     [["taint", "clusters", "member2"], 2, "missing required argument"],
     [["taint", "clusters", "member2", "a-"], 1, 'cluster "member2": it has no taint a'],

@@ -120,6 +120,15 @@ describe("the chart", () => {
     expect(nowhere.output).toContain("one of them answers");
   });
 
+  it("hands flags to the install Job", async () => {
+    const endpoint = "install.flags.registration-endpoint=plane.example.com:6443";
+    const { output } = await run("template", chart, ...set(endpoint));
+    const job = renderedBy(output).find(({ kind }) => kind === "Job");
+    expect(job?.spec.template.spec.containers?.[0]?.args).toContain(
+      "--registration-endpoint=plane.example.com:6443",
+    );
+  });
+
   it("has the version of the package", () => {
     const { version, appVersion } = parse(file("deploy/helm/lifeboat/Chart.yaml"));
     const ours = JSON.parse(file("packages/cli/package.json")).version;

@@ -23,7 +23,7 @@ describe("parseTaintOrder", () => {
     ["a", "key:Effect is needed"],
     ["a=b", "key:Effect is needed"],
     ["a=b-", "key:Effect is needed"],
-    ["a:PreferNoSchedule", "one of NoSchedule, NoExecute, PreferNoExecute"],
+    ["a:PreferNothing", "one of NoSchedule, NoExecute, PreferNoExecute, PreferNoSchedule"],
     ["a:noexecute", "one of NoSchedule"],
     ["a:NoExecute:NoExecute", "key:Effect is needed"],
     ["a=b=c:NoExecute", "key:Effect is needed"],

@@ -73,8 +73,8 @@ export const placementMutants: readonly SimMutant[] = [
     promise: "G7",
     breaks: "the cluster with a copy is avoided",
     file: "packages/core/src/placement/scores/cluster-locality.ts",
-    symbol: "clusterLocality.scoreOf",
-    replace: "(_candidate, holdsCopy) => (holdsCopy ? 0 : 100)",
+    symbol: "clusterLocality.prepare",
+    replace: "() => (_candidate, holdsCopy) => (holdsCopy ? 0 : 100)",
     caughtIn: ["update-with-one-copy"],
   },
   {

@@ -24,7 +24,7 @@ const matchCondition = object(
 const taintFields = {
   key: text("A label key.", { minLength: 1 }),
   effect: choice(
-    "NoSchedule keeps new workloads away. NoExecute also moves those that do not tolerate it; " +
+    "PreferNoSchedule makes the cluster come after others. NoSchedule keeps new workloads away. NoExecute also moves those that do not tolerate it; " +
       "placement.clusterTolerations applies. PreferNoExecute moves only those whose policy sets failover.cluster, whose " +
       "tolerationSeconds applies.",
     TAINT_EFFECTS,

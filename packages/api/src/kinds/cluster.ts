@@ -44,7 +44,7 @@ const taint = object("A mark that keeps workloads away or moves them.", {
   key: text("A label key."),
   value: optional(text("A label value.")),
   effect: choice(
-    "NoSchedule keeps new workloads away. NoExecute also moves those that do not tolerate it. PreferNoExecute moves " +
+    "PreferNoSchedule makes the cluster come after others. NoSchedule keeps new workloads away. NoExecute also moves those that do not tolerate it. PreferNoExecute moves " +
       "only those whose policy sets failover.cluster.",
     TAINT_EFFECTS,
   ),

@@ -89,8 +89,8 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
       "spec.taints[0].value",
     ],
     [
-      "no taint prefers no scheduling",
-      { ...push, taints: [{ key: "a", effect: "PreferNoSchedule" }] },
+      "a taint has an effect that is known",
+      { ...push, taints: [{ key: "a", effect: "PreferNothing" }] },
       "spec.taints[0].effect",
     ],
     [
@@ -678,7 +678,7 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
     ["the taints are not none", { taints: [] }, "spec.taints"],
     [
       "an effect is known",
-      { taintsToAdd: [{ key: "a", effect: "PreferNoSchedule" }] },
+      { taintsToAdd: [{ key: "a", effect: "PreferNothing" }] },
       "spec.taintsToAdd[0].effect",
     ],
     ["a taint occurs once", { taintsToAdd: [taint, taint] }, "spec.taintsToAdd[1]", /Duplicate/],

@@ -21,7 +21,7 @@ const ODD = "00000000-0000-0000-0000-000000000000";
 const EVEN = "7d1b0a52-3c1e-4a53-9f0e-2b7a3f6a9d10";
 const taint = (
   key: string,
-  effect: "NoSchedule" | "NoExecute" | "PreferNoExecute",
+  effect: "NoSchedule" | "NoExecute" | "PreferNoExecute" | "PreferNoSchedule",
   value = "",
 ) => ({
   key,
@@ -394,6 +394,51 @@ describe("17.13: between clusters with the same room the least loaded is taken",
     const given = { placement: divided("dynamic"), replicas: 400, spec: request };
     expect(placeOn([cluster], given).reason).toBe("Placed");
     expect(placeOn([cluster], { ...given, replicas: 501 }).reason).toBe("Unschedulable");
+  });
+});
+
+describe("PreferNoSchedule", () => {
+  const one: Placement = {
+    spreadConstraints: [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }],
+  };
+  const bearing = (name: string, keys: readonly string[], pods = 100) =>
+    makeCluster(name, {
+      pods,
+      spec: { taints: keys.map((key) => taint(key, "PreferNoSchedule")) },
+    });
+  const many = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"];
+
+  it.each<[string, ReturnType<typeof makeCluster>[], Partial<BindingGiven>, string]>([
+    ["comes after a cluster without it", [bearing("a", ["k"]), makeCluster("b")], {}, "b"],
+    ["comes after one with fewer", [bearing("a", ["k", "l"]), bearing("b", ["k"])], {}, "b"],
+    ["takes work when there is nothing else", [bearing("a", ["k"])], {}, "a"],
+    [
+      "comes after a cluster with less room",
+      [bearing("a", ["k"], 900), makeCluster("b", { pods: 90 })],
+      {},
+      "b",
+    ],
+    [
+      "counts for nothing where it is tolerated",
+      [bearing("a", ["k"]), makeCluster("b")],
+      { placement: { ...one, clusterTolerations: [{ key: "k", operator: "Exists" }] } },
+      "a",
+    ],
+    [
+      "moves nothing that is there, however many there are",
+      [bearing("a", many), makeCluster("b")],
+      { clusters: { a: 1 } },
+      "a",
+    ],
+  ])("%s", (_name, clusters, given, expected) => {
+    const decision = placeOn(clusters, { placement: one, ...given });
+    expect(decision.reason).toBe("Placed");
+    expect(Object.keys(sharesOf(decision))).toEqual([expected]);
+  });
+
+  it("leaves out no cluster of a workload that goes to all", () => {
+    const decision = placeOn([bearing("a", ["k"]), makeCluster("b")], { placement: duplicated });
+    expect(Object.keys(sharesOf(decision))).toEqual(["a", "b"]);
   });
 });
 

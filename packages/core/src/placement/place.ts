@@ -134,6 +134,7 @@ function filter(view: PlacementView, workload: Workload, asked: Asked): Filtered
   const { fleet } = view;
   const checks = checksOf(filters, asked, fleet);
   const bindingChecks = checksOf(binding, asked, fleet);
+  const scorings = scores.flatMap((one) => one.prepare(asked, fleet) ?? []);
   const fits: Fit[] = [];
   const verdicts: (Rejection | undefined)[] = [];
   const keepers = new Map<string, Rejection>();
@@ -152,7 +153,10 @@ function filter(view: PlacementView, workload: Workload, asked: Asked): Filtered
     const mayGrow = rejection === undefined;
     const room = mayGrow && seesRoom ? roomIn(candidate, view, workload) : UNLIMITED;
     const load = loadOf(candidate, view);
-    fits.push(fitOf(candidate, workload, isPresent, { mayGrow, room: mayGrow ? room : 0, load }));
+    let score = 0;
+    for (const scoreOf of scorings) score += scoreOf(candidate, isPresent);
+    const known = { mayGrow, score, room: mayGrow ? room : 0, load };
+    fits.push(fitOf(candidate, workload, isPresent, known));
   }
   return { fits, explanation: { verdicts, keepers } };
 }
@@ -182,11 +186,9 @@ function fitOf(
   candidate: Candidate,
   workload: Workload,
   isPresent: boolean,
-  { mayGrow, room, load }: Pick<Fit, "mayGrow" | "room" | "load">,
+  { mayGrow, score, room, load }: Pick<Fit, "mayGrow" | "score" | "room" | "load">,
 ): Fit {
   const current = (isPresent ? workload.present.get(candidate.name) : 0) ?? 0;
-  let score = 0;
-  for (const one of scores) score += one.scoreOf(candidate, isPresent);
   return { candidate, isPresent, current, mayGrow, score, room, load, available: room + current };
 }
 

@@ -4,10 +4,11 @@ import {
   clusters,
   configMaps,
   customResourceDefinitions,
+  type Json,
   type Resource,
 } from "@lifeboat/api";
 import { CLUSTER_INFO } from "@lifeboat/core/clusters/bootstrap-tokens";
-import { leases } from "@lifeboat/kit";
+import { type Client, leases } from "@lifeboat/kit";
 import { createWorld, newCluster, type World } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { installPlane, type InstallRequest, type InstallStep, subjectOf } from "./install.ts";
@@ -69,6 +70,26 @@ describe("installing", () => {
       '+metadata.labels.app.kubernetes.io/version: "1.0.1"',
     ]);
     expect(await world.client.get(customResourceDefinitions, CLUSTER_CRD)).toEqual(before);
+  });
+
+  it("installs nothing where the API server drops the conditions of webhooks", async () => {
+    const dropping = {
+      ...world.client,
+      create: (async (resource, object, options) => {
+        const made = await world.client.create(resource, object, options);
+        const { webhooks } = made as { readonly webhooks?: readonly Record<string, Json>[] };
+        if (webhooks === undefined) return made;
+        const kept = webhooks.map(({ matchConditions: _dropped, ...webhook }) => webhook);
+        return { ...made, webhooks: kept };
+      }) as Client["create"],
+    } satisfies Client;
+    for (const force of [false, true])
+      await expect(
+        installPlane(world.clock, dropping, { ...REQUEST, force }, () => undefined),
+      ).rejects.toThrow("Kubernetes 1.28 or newer");
+    await expect(world.client.get(customResourceDefinitions, CLUSTER_CRD)).rejects.toThrow(
+      "not found",
+    );
   });
 
   it("goes on to a newer version, and back only by force", async () => {

@@ -20,7 +20,7 @@ import { type Clock, sleep } from "@lifeboat/base";
 import { CLUSTER_INFO } from "@lifeboat/core/clusters/bootstrap-tokens";
 import type { Client } from "@lifeboat/kit";
 import { FRONT_CONFIG, frontRules } from "../aggregated/follow-front.ts";
-import { apiServices } from "../webhook/resources.ts";
+import { apiServices, type WebhookConfiguration } from "../webhook/resources.ts";
 import { aggregationProblem } from "./aggregation.ts";
 import { differences, isNewer, mergedObject } from "./merge.ts";
 import {
@@ -68,6 +68,8 @@ export async function installPlane(
   }).filter(({ object }) => !isAggregated || object.metadata.name !== CLUSTERS_CRD);
   const found = await Promise.all(objects.map((one) => find(client, one)));
   if (!request.force) refuseOthers(objects, found, labelValue(request.version));
+  for (const one of objects)
+    if ("webhooks" in one.object) await refuseWithoutConditions(client, one);
   for (const one of objects) tell(await put(client, one, request.dryRun));
   if (!request.dryRun) await untilServed(clock, client, objects);
   return [
@@ -145,6 +147,27 @@ function refuseOthers(
           "use that version, or add --force to go back",
       );
   }
+}
+
+/**
+ * API servers before 1.28 drop the conditions of webhooks without a word. One that is to be asked about agents alone would be asked
+ * about every write of the whole control plane then, and hold it up while no replica answers, the Leases of the replicas included.
+ */
+async function refuseWithoutConditions(
+  client: Client,
+  { resource, object }: InstalledObject,
+): Promise<void> {
+  const { name, ...metadata } = object.metadata;
+  const trial = { ...object, metadata: { ...metadata, name: `${name}-trial` } };
+  const kept = await client.create(resource, trial, { dryRun: true });
+  const conditioned = (one: object): readonly string[] =>
+    ((one as WebhookConfiguration).webhooks ?? [])
+      .filter(({ matchConditions }) => matchConditions !== undefined)
+      .map((webhook) => webhook.name);
+  if (conditioned(kept).length < conditioned(object).length)
+    throw new InstallRefused(
+      "the API server drops the match conditions of webhooks: Kubernetes 1.28 or newer is needed, with its feature gate AdmissionWebhookMatchConditions",
+    );
 }
 
 async function put(client: Client, one: InstalledObject, dryRun: boolean): Promise<InstallStep> {

@@ -1,14 +1,19 @@
 /**
  * Taints and tolerations of clusters.
  *
- * Three effects: NoSchedule keeps new workloads away; PreferNoExecute does too, and moves those whose policy sets
- * `failover.cluster`; NoExecute moves everything that does not tolerate it.
+ * Four effects: PreferNoSchedule lets new workloads come only after clusters without it; NoSchedule keeps them away; PreferNoExecute
+ * does too, and moves those whose policy sets `failover.cluster`; NoExecute moves everything that does not tolerate it.
  */
 import { duplicate, type FieldError, invalid, notSupported } from "../../field-error.ts";
 import { labelKeyProblems, labelValueProblems } from "../../metadata/names.ts";
 import { list, longInteger, object, optional, type Static, text } from "../builder/shape.ts";
 
-export const TAINT_EFFECTS = ["NoSchedule", "NoExecute", "PreferNoExecute"] as const;
+export const TAINT_EFFECTS = [
+  "NoSchedule",
+  "NoExecute",
+  "PreferNoExecute",
+  "PreferNoSchedule",
+] as const;
 /** The effects that move workloads away. */
 export const EVICTING_EFFECTS: readonly string[] = ["NoExecute", "PreferNoExecute"];
 
@@ -17,7 +22,9 @@ const toleration = object("What a workload puts up with.", {
   operator: optional(text("Equal (the default) or Exists.")),
   value: optional(text("The value of the taints, for Equal.")),
   effect: optional(
-    text("NoSchedule or NoExecute; empty: both. PreferNoExecute is never tolerated."),
+    text(
+      "NoSchedule, NoExecute or PreferNoSchedule; empty: all three. PreferNoExecute is never tolerated.",
+    ),
   ),
   tolerationSeconds: optional(
     longInteger("For NoExecute: how long to put up with it; absent: for ever."),
@@ -27,7 +34,7 @@ const toleration = object("What a workload puts up with.", {
 export type Toleration = Static<typeof toleration>;
 
 export const clusterTolerations = list(
-  "Taints with the effects NoSchedule and NoExecute that do not keep this workload away. They never apply to " +
+  "Taints with the effects NoSchedule, NoExecute and PreferNoSchedule that do not keep this workload away. They never apply to " +
     "PreferNoExecute: for that, see failover.cluster.tolerationSeconds.",
   toleration,
 );
@@ -55,7 +62,6 @@ export function validateTaints(taints: readonly Taint[] | undefined, field: stri
 }
 
 const OPERATORS: readonly string[] = ["Equal", "Exists"];
-/** PreferNoSchedule is the effect of no cluster's taint; manifests may name it. */
 const TOLERABLE: readonly string[] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 export function validateTolerations(

@@ -3,5 +3,5 @@ import type { Score } from "./score.ts";
 
 export const clusterLocality: Score = {
   name: "ClusterLocality",
-  scoreOf: (_candidate, holdsCopy) => (holdsCopy ? 100 : 0),
+  prepare: () => (_candidate, holdsCopy) => (holdsCopy ? 100 : 0),
 };
