@@ -29,7 +29,7 @@ describe("docs/pictures/captures", () => {
       const lines = shownLines(written).map((runs) => runs.map(({ text }) => text).join(""));
       expect(lines.length, name).toBeGreaterThan(10);
       for (const line of [`$ ${command}`, ...lines])
-        expect([...line].length, line).toBeLessThanOrEqual(COLUMNS);
+        expect(line.length, line).toBeLessThanOrEqual(COLUMNS);
     }
   });
 

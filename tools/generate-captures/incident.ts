@@ -215,7 +215,7 @@ interface Given {
   readonly name: string;
   readonly replicas: number;
   readonly placement: Placement;
-  readonly failover?: PropagationPolicy["spec"]["failover"];
+  readonly failover?: NonNullable<PropagationPolicy["spec"]["failover"]>;
 }
 
 const IN_ONE: Placement = {

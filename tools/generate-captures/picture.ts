@@ -54,14 +54,14 @@ function piecesOf(runs: readonly Run[]): readonly string[] {
   let column = 0;
   return runs.map(({ text, bold, colour }) => {
     const from = column;
-    column += [...text].length;
+    column += text.length;
     const look = [bold ? "bold" : "", colour ?? ""].filter((name) => name !== "").join(" ");
     return piece(text, look, from);
   });
 }
 
 function piece(text: string, look: string, column: number): string {
-  const characters = [...text].length;
+  const characters = text.length;
   const place = `x="${MARGIN + column * CHARACTER}" textLength="${characters * CHARACTER}"`;
   const name = look === "" ? "" : ` class="${look}"`;
   return `<tspan ${place}${name}>${escaped(text)}</tspan>`;
