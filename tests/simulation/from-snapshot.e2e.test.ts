@@ -2,7 +2,12 @@
  * What would happen if a cluster died is asked of a simulation of a control plane that runs: it is read over its API, goes on
  * from there on a virtual clock, and nobody outside notices.
  */
-import { type ClusterTaintPolicy, clusterTaintPolicies, type New } from "@lifeboat/api";
+import {
+  type ClusterTaintPolicy,
+  clusterTaintPolicies,
+  ledgerSlices,
+  type New,
+} from "@lifeboat/api";
 import { instantOf } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
 import type { ForeseenFailure } from "@lifeboat/core/operating";
@@ -93,6 +98,12 @@ beforeAll(async () => {
     // Numbers are reported last.
     const { status } = await operator.cluster(home);
     expect(status?.resourceSummary).toMatchObject({ allocated: { pods: "2" } });
+    // The history is: what happens within some seconds is written together.
+    const { items } = await fleet.plane.list(ledgerSlices);
+    const told = items.flatMap(({ spec }) => spec.entries);
+    expect(told.map(({ subject }) => subject.name)).toEqual(
+      expect.arrayContaining(["web-deployment", "settings-configmap"]),
+    );
   });
 });
 

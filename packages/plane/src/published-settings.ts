@@ -5,8 +5,7 @@ import type { PublishedSettings } from "@lifeboat/controllers/operating";
 import type { ControllersOptions } from "./controllers.ts";
 import { formatGates } from "./gates.ts";
 
-/** How certificates of clusters that register come about: this process signs them, or kube-controller-manager what this one approved. */
-export const SIGNED_HERE = "signed";
+/** Clusters register, and kube-controller-manager signs what this process approves. A process that signs itself publishes nothing. */
 export const SIGNED_BY_OTHERS = "approved";
 
 /** The settings to publish, by the names of their flags. */
@@ -32,9 +31,9 @@ export function publishedSettings(
     "traffic-drain-limit": formatDuration(options.trafficDrainLimitMs),
     "statefulset-let-go-timeout": formatDuration(options.statefulSetLetGoTimeoutMs),
     controllers: options.controllers.join(","),
-    ...(registration?.signer === undefined
+    ...(registration?.signer === undefined || "sign" in registration.signer
       ? {}
-      : { registration: "sign" in registration.signer ? SIGNED_HERE : SIGNED_BY_OTHERS }),
+      : { registration: SIGNED_BY_OTHERS }),
     ...(options.shareMembers === true ? { "share-members": "true" } : {}),
     ...(options.notifications === undefined ? {} : { notify: options.notifications.destination }),
     ...(options.leaderLease === undefined ? {} : { "leader-elect-resource": options.leaderLease }),
