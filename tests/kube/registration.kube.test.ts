@@ -452,7 +452,7 @@ it("it leaves from its own side; its old identity is refused, and it joins again
     `--cluster-kubeconfig=${fileOf("member1")}`,
     "--yes",
   );
-  expect(left).toMatchObject({ code: 0 });
+  expect(left, left.output).toMatchObject({ code: 0 });
   expect(await orNothing(admin.get(clusters, { namespace: "", name: "eu-1" }))).toBeUndefined();
   expect(await agent.ended).toBe(1);
   const tombstone = ["get", "configmap", "tombstone-eu-1", "-n", "karmada-cluster"];

@@ -52,11 +52,13 @@ async function leavePlane(
   const everything = [
     `the Cluster ${name}, its Lease, Secrets and rights, and the Works in ${executionNamespace(name)}: take them away there with lifeboat unregister ${name} --force`,
   ];
+  let isDeleted = false;
   try {
     const cluster = await orNothing(plane.get(clusters, { namespace: "", name }));
     if (cluster === undefined || request.dryRun) return [];
     const { uid } = cluster.metadata;
     await ensureGone(plane, clusters, { namespace: "", name }, { preconditions: { uid } });
+    isDeleted = true;
     if (await hasLeft(ports, request, uid, waitMs)) return [];
     if (force) return everything;
     throw new RegistrationRefused(
@@ -66,6 +68,14 @@ async function leavePlane(
     const isAway = error instanceof NotSent || error instanceof OutcomeUnknown;
     // A tombstone refuses the agent: the control plane has let the cluster go.
     if (isRefused(error, "Unauthorized")) return [];
+    // A kube-apiserver knows no tombstones. There the agent's rights go with its Cluster, and never before it.
+    if (isRefused(error, "Forbidden")) {
+      if (isDeleted) return [];
+      if (force) return everything;
+      throw new RegistrationRefused(
+        `the control plane does not let the agent read its Cluster ${name}: it let the cluster go before, or somebody took the agent's rights away. Look there with lifeboat get clusters; if ${name} is gone, add --force to take the agent away`,
+      );
+    }
     if (isAway && force) return everything;
     if (!isAway) throw error;
     throw new RegistrationRefused(
