@@ -100,7 +100,7 @@ export const trafficMutants: readonly SimMutant[] = [
     file: `${CONTROLLERS}/ingress/create-multi-cluster-ingress.ts`,
     symbol: "isBlocked",
     replace:
-      "((former) => (cluster) => (original(cluster) ? former.add(cluster.metadata.name) : former).has(cluster.metadata.name))(new Set())",
+      "(cluster) => { const former = (createMultiClusterIngress.former ??= new Set()); return (original(cluster) ? former.add(cluster.metadata.name) : former).has(cluster.metadata.name); }",
     caughtIn: ["remedies-come-and-go"],
   },
   {
