@@ -80,7 +80,7 @@ describe("a policy is refused, with the field named", () => {
   const ready = { conditionType: "Ready", operator: "In", statusValues: ["False"] };
   it.each<[string, JsonObject, string]>([
     ["an unknown effect", { taintsToAdd: [{ key: "a", effect: "Evict" }] }, "effect"],
-    ["the effect of nodes only", { taints: [{ key: "a", effect: "PreferNoSchedule" }] }, "effect"],
+    ["an effect that is unknown", { taints: [{ key: "a", effect: "PreferNothing" }] }, "effect"],
     ["a negative window", { taintsToAdd: [{ ...taint, addOnMatchSeconds: -5 }] }, "addOnMatch"],
     [
       "a window that is no whole number",
