@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Ended } from "./error-paths.suite.ts";
 import type { Fault, HostilePlane } from "./hostile-plane.suite.ts";
 
-/** A command that follows something is told to stop soon: nobody presses Ctrl-C here. */
+/** Commands that run until a signal are stopped after a moment: no signal is sent in this test. */
 vi.doMock("./stopping.ts", async (original) => ({
   ...(await original<object>()),
   stopOnSignal: () => {

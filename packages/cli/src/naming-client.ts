@@ -1,5 +1,5 @@
 /**
- * A client whose refusals name what the server does not have: "the server could not find the requested resource" alone helps nobody.
+ * A client whose refusals name what the server does not have: "the server could not find the requested resource" alone does not name the kind.
  * The kind is missing where the control plane is older than this command, or where the rest of it was never installed.
  */
 import { Refused, type Resource } from "@lifeboat/api";

@@ -145,7 +145,7 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
   ];
 }
 
-/** What is missing on the page, and who can change that. */
+/** What is missing on the page, and which user can grant it. */
 function hiddenTexts({ hidden }: StatusView): readonly string[] {
   if (hidden === undefined || hidden.size === 0) return [];
   const names = [...hidden].map((one) => HIDDEN_PARTS[one]);

@@ -3,7 +3,7 @@
  * taints. Behind a kube-apiserver the webhook does so for every other client; about what this one writes it is not asked
  * (install/webhooks.ts).
  *
- * An update of a record (record-kinds.ts) also resets its managedFields. Nothing here reads them, and records are applied by nobody:
+ * An update of a record (record-kinds.ts) also resets its managedFields. Nothing here reads them, and no client applies records:
  * without them a record is smaller by a third for every watch, and the API server has no field owners to merge with each write. It
  * keeps them again from the first server-side apply on.
  */

@@ -104,7 +104,7 @@ export function phaseText(phases: ReadonlyMap<Phase, Instant>): string {
     .map(({ phase, at }, i) => {
       const time =
         i === 0 ? new Date(at).toISOString().slice(11, 19) : `+${humanDuration(at - first.at)}`;
-      // Until the end nobody knows which move is the last.
+      // Which move is the last is known only at the end.
       const isLatest = phase === "LastMoved" && !phases.has("Ended");
       return `${isLatest ? "latest move" : PHASE_WORDS[phase]} ${time}`;
     })
