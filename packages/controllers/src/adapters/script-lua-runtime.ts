@@ -3,7 +3,8 @@
  *
  * fengari is Lua 5.3 with integers of 32 bits. Users' scripts are written for 5.1, where every number is a double, so
  * numerals and converted texts become doubles here and whole numbers are written without a fraction. Its modules take
- * each other's functions when they are loaded; a function is therefore replaced in its module before others load it.
+ * each other's functions when they are loaded; a function is therefore replaced in its module before others load it, and
+ * each machine loads modules of its own: those of another machine in the process would charge that one's meter.
  *
  * 1. Every text that a script makes is charged to the meter of the call under way before it can grow without bounds.
  * 2. `ScriptStopped` passes through every `pcall`: a script cannot go on when its meter has stopped it.
@@ -154,6 +155,8 @@ export function bytesOf(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
+const FENGARI = /[\\/]node_modules[\\/]fengari[\\/]/;
+
 /** How deep calls may nest: thousands of levels, more than a sensible script ever needs. */
 const STACK_SLOTS = 20_000;
 
@@ -161,8 +164,16 @@ let machine: LuaMachine | undefined;
 
 /** The machine of this thread, loaded when it is first asked for. */
 export function luaMachine(): LuaMachine {
-  machine ??= withStackLimit(() => load(createRequire(import.meta.url)));
+  machine ??= withStackLimit(() => load(ownModules()));
   return machine;
+}
+
+/** Loads fengari's modules, none of which another copy of this module has loaded. */
+function ownModules(): (path: string) => unknown {
+  const require = createRequire(import.meta.url);
+  for (const path of Object.keys(require.cache))
+    if (FENGARI.test(path)) Reflect.deleteProperty(require.cache, path);
+  return require;
 }
 
 function load(require: (path: string) => unknown): LuaMachine {
