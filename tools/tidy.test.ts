@@ -187,6 +187,16 @@ describe("sources", () => {
     expect(unclear).toEqual([]);
   });
 
+  it("read what a binding says in one place", () => {
+    const elsewhere = production.filter(
+      (file) =>
+        /^packages\/(core|controllers)\//.test(file) &&
+        !file.startsWith("packages/core/src/binding/") &&
+        /\bspec\.(clusters|gracefulEvictionTasks) ?(\?\?|\?\.)/.test(readText(file)),
+    );
+    expect(elsewhere).toEqual([]);
+  });
+
   it("are all reached from an entry file or a test", () => {
     const imported = new Set<string>();
     for (const file of files.filter((name) => /\.(ts|js)$/.test(name))) {

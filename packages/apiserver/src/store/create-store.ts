@@ -187,7 +187,7 @@ class MemoryStore implements Store {
     const previous = headOf(table, key);
     // seed: head-moved
     if (previous?.revision !== expected?.revision)
-      throw new HeadMoved(`${tableName} ${key} was changed by somebody else`);
+      throw new HeadMoved(`${tableName} ${key} was changed by another client`);
     assert(mutation.kind === "put" || previous !== undefined, "what is removed exists", { key });
 
     const revision = this.#revisions.next;

@@ -15,6 +15,7 @@ import {
 import { plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
+import { isOn } from "@lifeboat/core/binding";
 import { workloadOf } from "@lifeboat/core/clusters";
 import { formerResult } from "@lifeboat/core/failover/evacuation";
 import { decideRestore, type RestorePlan, sharesOf } from "@lifeboat/core/operating";
@@ -194,7 +195,7 @@ async function planAll(
   const bindings = new Map(known.map((one) => [one.metadata.uid, one] as const));
   const plans: Returning[] = [];
   for (const binding of known) {
-    const isThere = (binding.spec.clusters ?? []).some(({ name }) => name === cluster);
+    const isThere = isOn(binding, cluster);
     const was = (formerResult(binding) ?? []).some(({ name }) => name === cluster);
     if (isThere || !was) continue;
     const fleet = { clusters: items, bindings: [...bindings.values()] };

@@ -6,6 +6,7 @@
  */
 import { equalJson, hasCondition, type ResourceBinding } from "@lifeboat/api";
 import { parseTime } from "@lifeboat/base";
+import { resultOf } from "../binding/index.ts";
 import { isFederated } from "../federated/record.ts";
 import { countAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
 import { hashBytes } from "./division/hash.ts";
@@ -28,20 +29,21 @@ export function whyDue(
   if (!hasCondition(binding.status?.conditions, "Scheduled")) return "LastAttemptFailed";
   if (isInUnnamedGroup(binding, fleet)) return "GroupNotNamed";
   if (followsClusters(binding)) return "FollowsClusters";
-  const isLeaving = binding.spec.clusters?.some(
+  const isLeaving = resultOf(binding).some(
     ({ name }) => fleet.byName.get(name)?.isDeleting !== false,
   );
-  return isLeaving === true ? "ClusterLeaving" : undefined;
+  return isLeaving ? "ClusterLeaving" : undefined;
 }
 
 /**
  * Whether the result lies in another group than the status names, because a scheduler wrote the result and then died or met
  * a conflict: the next one begins with the group that is named.
  */
-function isInUnnamedGroup({ spec, status }: ResourceBinding, fleet: CandidateFleet): boolean {
+function isInUnnamedGroup(binding: ResourceBinding, fleet: CandidateFleet): boolean {
+  const { spec, status } = binding;
   if ((spec.placement?.clusterAffinities ?? []).length < 2) return false;
   const { terms } = readPlacement(spec.placement);
-  const holders = (spec.clusters ?? []).flatMap(({ name }) => fleet.byName.get(name) ?? []);
+  const holders = resultOf(binding).flatMap(({ name }) => fleet.byName.get(name) ?? []);
   const named = terms.find(({ name }) => name === status?.schedulerObservingAffinityName);
   if (holders.every((one) => named?.matches(one) === true)) return false;
   return terms.some(({ matches }) => holders.every((one) => matches(one)));
@@ -120,7 +122,7 @@ function isDividedIn({ spec }: ResourceBinding): boolean {
 function hasOtherReplicas(binding: ResourceBinding): boolean {
   const { spec } = binding;
   if (!isFields(valueAt(spec, "placement", "replicaScheduling"))) return false;
-  const clusters = spec.clusters ?? [];
+  const clusters = resultOf(binding);
   if (listAt(spec, "components").length > 1) return clusters.length === 0;
   const replicas = countAt(spec, "replicas");
   if (!isDividedIn(binding))

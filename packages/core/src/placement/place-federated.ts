@@ -12,6 +12,7 @@
  */
 import type { ResourceBinding } from "@lifeboat/api";
 import type { Moment } from "@lifeboat/base";
+import { resultOf } from "../binding/index.ts";
 import { confirmedDepartures, isQuorum } from "../federated/marks.ts";
 import type { DepartureView } from "../federated/departure.ts";
 import { nameProblem } from "../federated/names.ts";
@@ -39,7 +40,7 @@ export function placeFederated(view: PlacementView, moment: Moment): PlacementDe
   const fitting = fittingIn(view, workload, moment);
   const { explanation, affinityName } = fitting;
   if (record === undefined) {
-    const clusters = [...(binding.spec.clusters ?? [])];
+    const clusters = [...resultOf(binding)];
     return { reason: "Unschedulable", message: UNREADABLE, clusters, affinityName, explanation };
   }
   const { rules, replicas } = workload;
@@ -87,8 +88,9 @@ function departuresOf(
 type Reports = Pick<StartView, "running" | "ready" | "present">;
 
 /** What the present result gives each cluster, and what is reported there. */
-function reportsOf({ spec, status }: ResourceBinding): Reports {
-  const running = new Map((spec.clusters ?? []).map(({ name, replicas = 0 }) => [name, replicas]));
+function reportsOf(binding: ResourceBinding): Reports {
+  const { status } = binding;
+  const running = new Map(resultOf(binding).map(({ name, replicas = 0 }) => [name, replicas]));
   const reported = (field: string) =>
     new Map(
       (status?.aggregatedStatus ?? []).map(({ clusterName, status: one }) => [

@@ -5,6 +5,7 @@
  * A copy that was applied and reports no count of replicas counts as visible whole.
  */
 import type { ResourceBinding } from "@lifeboat/api";
+import { resultOf } from "../binding/index.ts";
 import { countAt, integerAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
 import { type Amounts, readAmounts } from "./candidate.ts";
 import type { Target } from "./view.ts";
@@ -16,9 +17,10 @@ export interface RoomReservation {
 
 /** `targets`: the result that counts, the binding's own or one that is being written. */
 export function reservationsOf(
-  { spec, status }: Pick<ResourceBinding, "spec" | "status">,
-  targets: readonly Target[] = spec.clusters ?? NOTHING,
+  binding: Pick<ResourceBinding, "spec" | "status">,
+  targets: readonly Target[] = resultOf(binding),
 ): readonly RoomReservation[] {
+  const { spec, status } = binding;
   if (listAt(spec, "components").length > 1) return NOTHING;
   const reservations: RoomReservation[] = [];
   let request: Amounts | undefined;

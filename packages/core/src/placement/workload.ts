@@ -1,5 +1,6 @@
 /** What a binding asks for, read once for one placement. */
 import type { ResourceBinding } from "@lifeboat/api";
+import { resultOf } from "../binding/index.ts";
 import { countAt, isFields, listAt, textAt, valueAt } from "../fields.ts";
 import { APPLIED_PLACEMENT } from "../well-known.ts";
 import { type Amounts, apiName, readAmounts } from "./candidate.ts";
@@ -48,7 +49,7 @@ export function readWorkload(binding: ResourceBinding): Workload {
     hasShares: components <= 1 && (replicas > 0 || hasRequirements),
     hasComponents: components > 1,
     request: isFields(request) ? readAmounts(request) : undefined,
-    present: readPresent(spec.clusters),
+    present: readPresent(binding),
     evictedFrom: evictedFromOf(binding),
     firstTerm: isFresh
       ? 0
@@ -63,9 +64,9 @@ export function readWorkload(binding: ResourceBinding): Workload {
 }
 
 /** A cluster that is listed twice counts once. */
-function readPresent(clusters: ResourceBinding["spec"]["clusters"]): ReadonlyMap<string, number> {
+function readPresent(binding: ResourceBinding): ReadonlyMap<string, number> {
   const present = new Map<string, number>();
-  for (const { name, replicas } of clusters ?? [])
+  for (const { name, replicas } of resultOf(binding))
     if (!present.has(name)) present.set(name, Math.max(0, replicas ?? 0));
   return present;
 }

@@ -21,6 +21,7 @@ import {
   Refused,
 } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
+import { isOn } from "@lifeboat/core/binding";
 import { isFailed } from "@lifeboat/core/failover/evacuation";
 import { isAnswering } from "@lifeboat/core/failover/eviction-tasks";
 import { asksForFailback, decideFailback, isReturning, sharesOf } from "@lifeboat/core/operating";
@@ -131,7 +132,7 @@ class Failback {
       log.debug("a workload does not return for now", { binding: formatKey(key), reason });
       return until === undefined ? done : checkAgainAt(until);
     }
-    const back = decision.targets.filter(({ name }) => !isIn(binding, name));
+    const back = decision.targets.filter(({ name }) => !isOn(binding, name));
     await Promise.all(back.map(({ name }) => this.#confirm(name, signal)));
     const written = await plane.update(bindingResource(key), decision.binding, { signal });
     this.#begun.set(formatKey(key), written.metadata.resourceVersion);
@@ -175,10 +176,6 @@ class Failback {
     if (cluster !== undefined && isAnswering(cluster) && !isFailed(cluster)) return;
     throw new Refused(failure(409, "Conflict", `cluster ${name} is not back`));
   }
-}
-
-function isIn({ spec }: Binding, cluster: string): boolean {
-  return (spec.clusters ?? []).some(({ name }) => name === cluster);
 }
 
 function isOver(evacuation: Evacuation | undefined): boolean {

@@ -83,7 +83,7 @@ function hasRun(view: CarriedStateView): boolean {
 
 /** What the copy was given, of what any rule asks for and the template does not decide itself. */
 function givenLabels({ binding, cluster, template }: CarriedStateView): Record<string, string> {
-  const given = stateGivenTo(binding as unknown as Fields, cluster)?.labels ?? {};
+  const given = stateGivenTo(binding, cluster)?.labels ?? {};
   const rules = [...rulesOf(binding, "application"), ...rulesOf(binding, "cluster")];
   const asked = new Set(rules.map(({ aliasLabelName }) => aliasLabelName));
   const taken = labelsInUse(template);

@@ -7,6 +7,7 @@
  * 3. Two writes at the same moment may both pass; then the scheduler gives no share where the name does not fit.
  */
 import { type FieldError, forbidden, invalid, type ResourceBinding } from "@lifeboat/api";
+import { resultOf } from "../../binding/index.ts";
 import { integerAt, textAt } from "../../fields.ts";
 import {
   FEDERATED,
@@ -141,7 +142,7 @@ function collisionOf(sets: readonly string[], clusters: readonly string[]): stri
 
 function isPlaced(binding: ResourceBinding | undefined): boolean {
   if (binding === undefined) return false;
-  return (binding.spec.clusters ?? []).length > 0 || annotation(binding, FEDERATED_RECORD) !== "";
+  return resultOf(binding).length > 0 || annotation(binding, FEDERATED_RECORD) !== "";
 }
 
 function field(key: string): string {

@@ -50,7 +50,7 @@ function stateIn(value: Fields): Omit<PreservedState, "former"> {
 
 /** The state that the copy in a cluster was given when it came there; undefined: none. */
 export function stateGivenTo(
-  binding: Fields,
+  binding: object,
   cluster: string,
 ): Omit<PreservedState, "former"> | undefined {
   const state = readPreservedState(binding);
