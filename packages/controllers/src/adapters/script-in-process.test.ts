@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createInProcessScriptEngine } from "./script-in-process.ts";
-import { bytesOf } from "./script-lua-runtime.ts";
+import * as runtime from "./script-lua-runtime.ts";
 import { failureOf, testScriptEngine } from "./script-engine.suite.ts";
 
 describe("scripts in process", () => {
@@ -10,12 +10,12 @@ describe("scripts in process", () => {
   it("are metered in every machine of the process, not in the one that was loaded last", async () => {
     // The query makes it another copy of the module, as that of another package version would be.
     const path = "./script-lua-runtime.ts?another-copy";
-    const another = (await import(path)) as typeof import("./script-lua-runtime.ts");
-    for (const { luaMachine } of [another, await import("./script-lua-runtime.ts")]) {
-      const { auxiliary, lua, metered } = luaMachine();
+    const another = (await import(path)) as typeof runtime;
+    for (const machine of [another.luaMachine(), runtime.luaMachine()]) {
+      const { auxiliary, lua } = machine;
       const meter = { stopped: undefined, textBytes: 10_000, instructions: 0 };
       const state = auxiliary.luaL_newstate();
-      metered(meter, () => lua.lua_pushstring(state, bytesOf("x".repeat(5_000))));
+      machine.metered(meter, () => lua.lua_pushstring(state, runtime.bytesOf("x".repeat(5_000))));
       expect(meter.textBytes).toBeLessThanOrEqual(5_000);
     }
   });
