@@ -187,14 +187,45 @@ describe("sources", () => {
     expect(unclear).toEqual([]);
   });
 
-  it("read what a binding says in one place", () => {
+  it("read bindings in one place", () => {
+    // Oracles read by themselves: what they share with the product they cannot judge.
     const elsewhere = production.filter(
       (file) =>
-        /^packages\/(core|controllers)\//.test(file) &&
+        /^packages\/(core|controllers|plane|cli|sim\/src\/what-if)\//.test(file) &&
         !file.startsWith("packages/core/src/binding/") &&
-        /\bspec\.(clusters|gracefulEvictionTasks) ?(\?\?|\?\.)/.test(readText(file)),
+        readsBinding(readText(file)),
     );
     expect(elsewhere).toEqual([]);
+  });
+
+  it.each([
+    ["binding.spec.clusters ?? []", true],
+    ["binding?.spec.clusters?.length", true],
+    ["(found.spec?.gracefulEvictionTasks ?? [])", true],
+    ["const { placement, clusters = [] } = binding.spec;", true],
+    ["const {\n  replicas,\n  clusters: result = [],\n} = binding?.spec ?? {};", true],
+    ["({ spec: { gracefulEvictionTasks = [] } }: ResourceBinding) => 1", true],
+    ['({ clusters = [] }: ResourceBinding["spec"]) => 1', true],
+    ["const { clusters: _former, ...spec } = binding.spec;", false],
+    ["requiredBy.some(({ clusters = [] }) => clusters.length > 0)", false],
+    ["const { clusters = [] } = parsed; const { placement } = binding.spec;", false],
+  ])("of which %j reads one by itself: %s", (text, expected) => {
+    expect(readsBinding(text)).toBe(expected);
+  });
+
+  it("of core and controllers call nothing by a type that it may not have", () => {
+    const casting = production.filter(
+      (file) => /^packages\/(core|controllers)\//.test(file) && castsBlindly(readText(file)),
+    );
+    expect(casting).toEqual([]);
+  });
+
+  it.each([
+    ["const body = found as unknown as Json;", true],
+    ["const body = (found as\n  unknown) as Json;", true],
+    ["const text = error as unknown;", false],
+  ])("of which %j does: %s", (text, expected) => {
+    expect(castsBlindly(text)).toBe(expected);
   });
 
   it("are all reached from an entry file or a test", () => {
@@ -217,6 +248,22 @@ describe("sources", () => {
     expect(code.filter((file) => file !== self && alone.test(readText(file)))).toEqual([]);
   });
 });
+
+/** Whether a source reads the result or the tasks of a binding by itself: with a default, or only if they are there. */
+function readsBinding(text: string): boolean {
+  const list = String.raw`\b(?:clusters|gracefulEvictionTasks)`;
+  return [
+    String.raw`\bspec\??\.${list.slice(2)} ?(?:\?\?|\?\.)`,
+    String.raw`${list}(?:: \w+)? = \[\][^{}=]*\} = [\w.?]*\bspec\b`,
+    String.raw`\bspec: \{[^{}]*${list}(?:: \w+)? = \[\]`,
+    String.raw`${list}(?:: \w+)? = \[\][^{}]*\}: ResourceBinding\["spec"\]`,
+  ].some((pattern) => new RegExp(pattern).test(text));
+}
+
+/** Whether a source gives a value a type by way of `unknown`, so that no compiler compares the two. */
+function castsBlindly(text: string): boolean {
+  return /\bas\s+unknown\s*\)?\s*as\b/.test(text);
+}
 
 describe("ids of rules, promises, faults and threats", () => {
   const defined = [RULES, PROMISES].map((file) => definedIds(file, readText(file)));

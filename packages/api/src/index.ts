@@ -31,6 +31,7 @@ export {
 export type { FieldShape, MergeShape } from "./patch/merge-shape.ts";
 export {
   apiVersionOf,
+  keptAs,
   parseApiVersion,
   qualifiedName,
   type Resource,

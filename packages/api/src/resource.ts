@@ -15,6 +15,17 @@ export interface Resource<T extends KubeObject = AnyObject> {
   readonly [objectType]?: T;
 }
 
+/** The same collection for code that knows its objects by another type: by fewer fields, or as an informer's `transform` makes them. */
+export function keptAs<T extends KubeObject>({
+  group,
+  version,
+  plural,
+  kind,
+  namespaced,
+}: Resource<KubeObject>): Resource<T> {
+  return { group, version, plural, kind, namespaced };
+}
+
 /** `apps/v1`, or `v1` in the core group. */
 export function apiVersionOf(resource: {
   readonly group: string;

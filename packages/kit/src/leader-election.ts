@@ -14,7 +14,14 @@
  * 6. A term that has lapsed stays over, also when its alarm rings late: a process that was paused runs what its sockets
  *    received before its timers. `Term.isHeld` compares the clock itself; writes ask it (fenced-client.ts).
  */
-import { isRefused, type KubeObject, type ObjectKey, Refused, type Resource } from "@lifeboat/api";
+import {
+  isRefused,
+  keptAs,
+  type KubeObject,
+  leases as anyLeases,
+  type ObjectKey,
+  Refused,
+} from "@lifeboat/api";
 import {
   assert,
   type Clock,
@@ -66,13 +73,7 @@ export interface Lease extends KubeObject {
   readonly spec?: LeaseSpec;
 }
 
-export const leases: Resource<Lease> = {
-  group: "coordination.k8s.io",
-  version: "v1",
-  plural: "leases",
-  kind: "Lease",
-  namespaced: true,
-};
+export const leases = keptAs<Lease>(anyLeases);
 
 /** A service that does its work only while it leads. */
 export function createLeaderElection(

@@ -9,23 +9,18 @@ import {
   controlPlaneKinds,
   crdOf,
   type CustomResourceDefinition,
+  customResourceDefinitions,
   equalJson,
   hasCrdCondition,
   isRefused,
+  keptAs,
   type NewCrd,
-  type Resource,
 } from "@lifeboat/api";
 import { decideCrdStatus } from "@lifeboat/apiserver";
 import type { Clock } from "@lifeboat/base";
 import type { Client } from "@lifeboat/kit";
 
-const CRDS: Resource<CustomResourceDefinition> = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
-};
+const CRDS = keptAs<CustomResourceDefinition>(customResourceDefinitions);
 
 /** Creates or updates the CRDs; answers them as they are stored. They are served once they are established. */
 export function installKinds(client: Client): Promise<readonly CustomResourceDefinition[]> {

@@ -9,12 +9,13 @@
 import {
   asCrd,
   type CustomResourceDefinition,
+  customResourceDefinitions,
   equalJson,
   hasCrdCondition,
   isRefused,
+  keptAs,
   type ObjectKey,
   qualifiedName,
-  type Resource,
 } from "@lifeboat/api";
 import {
   type Client,
@@ -28,13 +29,7 @@ import { CRD_CLEANUP_FINALIZER, decideCrdStatus } from "../catalog/crd-status.ts
 import type { Catalog, ServedResource } from "../catalog/served-resource.ts";
 import type { InformerSet } from "./informer-set.ts";
 
-const CRDS: Resource<CustomResourceDefinition> = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
-};
+const CRDS = keptAs<CustomResourceDefinition>(customResourceDefinitions);
 const TABLE = { table: "apiextensions.k8s.io/customresourcedefinitions" };
 const PAGE = 500;
 

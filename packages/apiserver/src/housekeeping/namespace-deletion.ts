@@ -9,10 +9,11 @@
  */
 import {
   isRefused,
+  keptAs,
   type KubeObject,
+  namespaces,
   type ObjectKey,
   qualifiedName,
-  type Resource,
 } from "@lifeboat/api";
 import { formatTime, type Instant } from "@lifeboat/base";
 import {
@@ -155,10 +156,4 @@ async function read(client: Client, name: string): Promise<Namespace | undefined
   }
 }
 
-const NAMESPACES: Resource<Namespace> = {
-  group: "",
-  version: "v1",
-  plural: "namespaces",
-  kind: "Namespace",
-  namespaced: false,
-};
+const NAMESPACES = keptAs<Namespace>(namespaces);

@@ -12,6 +12,7 @@ import { clusters, type Evacuation, evacuations, ledgerSlices } from "@lifeboat/
 import { type Clock, formatTime, plainMoment } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
+import { isOn } from "@lifeboat/core/binding";
 import { isolationOf } from "@lifeboat/core/failover/evacuation";
 import { movesOf, phasesOf, readLedger } from "@lifeboat/core/history";
 import type { Client } from "@lifeboat/kit";
@@ -210,7 +211,7 @@ async function abandonOne(
   const what = `${named.kind}/${named.name}`;
   if (entry === undefined)
     throw new CommandFailed(`${what} is not in the evacuation "${name}": nothing moves it there`);
-  if (!(binding.spec.clusters ?? []).some((one) => one.name === spec.cluster))
+  if (!isOn(binding, spec.cluster))
     throw new CommandFailed(
       `${what} has left ${spec.cluster} already; \`lifeboat evacuations restore ${what} ` +
         `-n ${named.namespace}\` brings it back`,

@@ -18,7 +18,7 @@ import { type Clock, formatTime, type Instant, plainMoment } from "@lifeboat/bas
 import { createRealClock } from "@lifeboat/base/adapters";
 import { wellKnown } from "@lifeboat/core";
 import { workloadOf } from "@lifeboat/core/clusters";
-import { isDispatchingSuspended, isLeaving, isOn } from "@lifeboat/core/binding";
+import { isDispatchingSuspended, isLeaving, isOn, resultOf } from "@lifeboat/core/binding";
 import { sharesOf, staleSince } from "@lifeboat/core/operating";
 import {
   type CandidateFleet,
@@ -168,7 +168,8 @@ export function explainDocument(
 ): Readonly<Record<string, unknown>> {
   const { binding, works } = found;
   const { view, decision, verdicts, help, room } = decide(found, now);
-  const { replicas, clusters: result = [], resource } = binding.spec;
+  const { replicas, resource } = binding.spec;
+  const result = resultOf(binding);
   const due = whyDue(binding, view.fleet);
   return {
     at: formatTime(now),
@@ -234,7 +235,8 @@ function summary(
   fleet: CandidateFleet,
   { works, failover }: { readonly works: readonly Work[]; readonly failover: readonly Line[] },
 ): readonly string[] {
-  const { replicas, clusters: result = [] } = binding.spec;
+  const { replicas } = binding.spec;
+  const result = resultOf(binding);
   const undispatched = result.filter(({ name }) => isUndispatched(binding, works, name));
   const running = result.filter((target) => !undispatched.includes(target));
   const due = whyDue(binding, fleet);

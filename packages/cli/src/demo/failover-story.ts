@@ -3,6 +3,7 @@
  * member returns.
  */
 import { deployments } from "@lifeboat/api";
+import { resultOf } from "@lifeboat/core/binding";
 import type { Client } from "@lifeboat/kit";
 import { writeFaults } from "../commands/member.ts";
 import { CommandFailed } from "../failure.ts";
@@ -110,7 +111,7 @@ async function showState(
 ): Promise<void> {
   const name = affected.find((one) => stateOf(snapshot, one) !== undefined);
   const binding = snapshot.bindings.find(({ spec }) => spec.resource.name === name);
-  const [target] = binding?.spec.clusters ?? [];
+  const [target] = binding === undefined ? [] : resultOf(binding);
   if (name === undefined || target === undefined)
     throw new CommandFailed("no workload that carries state was on the cluster");
   const member = await connectTo(running, target.name);

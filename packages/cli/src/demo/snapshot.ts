@@ -11,7 +11,7 @@ import {
   works,
 } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
-import { isOn, shareIn, taskOf } from "@lifeboat/core/binding";
+import { isOn, resultOf, shareIn, taskOf } from "@lifeboat/core/binding";
 import { isFailed } from "@lifeboat/core/failover/evacuation";
 import { executionNamespace } from "@lifeboat/core/propagation/rendering";
 import type { Client } from "@lifeboat/kit";
@@ -53,8 +53,9 @@ export function workloadsOn(snapshot: Snapshot, cluster: string): readonly strin
 }
 
 /** Whether every replica is placed, and every copy says that it is well. */
-export function isWell({ spec, status }: ResourceBinding): boolean {
-  const targets = spec.clusters ?? [];
+export function isWell(binding: ResourceBinding): boolean {
+  const { spec, status } = binding;
+  const targets = resultOf(binding);
   const placed = targets.reduce((sum, { replicas = 0 }) => sum + replicas, 0);
   if (targets.length === 0 || placed !== spec.replicas) return false;
   return targets.every(({ name, replicas }) => {

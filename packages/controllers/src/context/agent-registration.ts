@@ -181,7 +181,7 @@ async function bury(
   const before = refusedBefore(found);
   if (before !== undefined && before >= left) return;
   const { resourceVersion } = found.metadata;
-  const body = { metadata: { resourceVersion }, data: tombstone["data"] } as unknown as Json;
+  const body = { metadata: { resourceVersion }, data: tombstone.data };
   await plane.patch(configMaps, key, { type: "merge", body });
 }
 

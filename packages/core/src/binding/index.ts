@@ -15,4 +15,5 @@ export {
   tasksOf,
 } from "./binding.ts";
 export { isDrained, isDrainTaint } from "./drain-taint.ts";
+export { withResult } from "./result.ts";
 export { isDirect, modeOf, type PurgeMode, purgeModeOf, type TaskMode } from "./purge-mode.ts";

@@ -5,6 +5,7 @@
  * are no majority of all. `spec.replicas` of the set stays: a condition shows the shortage, and new replicas come with the next scale-up.
  */
 import type { ResourceBinding } from "@lifeboat/api";
+import { resultOf, withResult } from "../binding/index.ts";
 import { isQuorum } from "./marks.ts";
 import { assignedReplicas, readFederated, withFederated } from "./record.ts";
 import { forgetShare } from "./shares.ts";
@@ -45,8 +46,7 @@ export function decideForget(
       outcome: "refused",
       message: `${all} of the ${total} replicas of ${name} are in living clusters, ${share} of them in ${cluster}: ${all - share} would be left, and a majority is ${majority}`,
     };
-  const { clusters = [], ...spec } = binding.spec;
-  const left = clusters.filter((target) => target.name !== cluster);
-  const placed = { ...binding, spec: left.length === 0 ? spec : { ...spec, clusters: left } };
+  const left = resultOf(binding).filter((target) => target.name !== cluster);
+  const placed = withResult(binding, left);
   return { outcome: "forget", binding: withFederated(placed, forgetShare(record, cluster)), share };
 }

@@ -8,6 +8,7 @@
  * 3. One write of the binding gives up all of them, with the version that was decided on.
  */
 import type { Cluster, ResourceBinding } from "@lifeboat/api";
+import { resultOf, withResult } from "../binding/index.ts";
 import { fenceOf, isAnswering } from "../failover/eviction-tasks/fence.ts";
 import { compareText } from "../fields.ts";
 import { budgetViewOf, disruptionBudget } from "../federated/budget.ts";
@@ -85,10 +86,8 @@ function without(
   lost: readonly string[],
   record: Parameters<typeof withFederated>[1],
 ): ResourceBinding {
-  const { clusters = [], ...spec } = binding.spec;
-  const left = clusters.filter((target) => !lost.includes(target.name));
-  const placed = { ...binding, spec: left.length === 0 ? spec : { ...spec, clusters: left } };
-  return withFederated(placed, record);
+  const left = resultOf(binding).filter(({ name }) => !lost.includes(name));
+  return withFederated(withResult(binding, left), record);
 }
 
 function linesOf(

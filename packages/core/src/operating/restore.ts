@@ -14,7 +14,7 @@ import type { Moment } from "@lifeboat/base";
 import { evict, type EvictionOrder } from "../failover/evacuation/evict.ts";
 import { isFederated } from "../federated/record.ts";
 import { formerResult } from "../failover/evacuation/former-result.ts";
-import { type PurgeMode, purgeModeOf, resultOf, tasksOf } from "../binding/index.ts";
+import { isLeaving, type PurgeMode, purgeModeOf, resultOf, tasksOf } from "../binding/index.ts";
 import { isAnswering } from "../failover/eviction-tasks/fence.ts";
 import { objectionsOf } from "../placement/could-take.ts";
 import { ofOneCluster, roomByCluster } from "../placement/explain.ts";
@@ -158,12 +158,11 @@ function roomless(
   present: ReadonlyMap<string, number>,
 ): RestorePlan | undefined {
   const { binding, fleet } = view;
-  const tasks = tasksOf(binding);
   const room = roomByCluster(view);
   for (const { name, replicas = 0 } of former) {
     const more = replicas - (present.get(name) ?? 0);
     const isCounted = fleet.byName.get(name)?.room !== undefined;
-    const isThere = tasks.some(({ fromCluster }) => fromCluster === name);
+    const isThere = isLeaving(binding, name);
     const free = room.get(name) ?? 0;
     if (isCounted && !isThere && more > free)
       return refused(

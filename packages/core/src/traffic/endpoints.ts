@@ -78,7 +78,7 @@ function serviceOfSlice(slice: object): string {
 }
 
 /** Reads a slice as a member gives it. */
-export function readSlice(slice: AnyObject): EndpointSlice {
+export function readSlice(slice: KubeObject | AnyObject): EndpointSlice {
   const { apiVersion, kind } = slice;
   const { namespace, name, uid, resourceVersion, creationTimestamp } = slice.metadata;
   return {

@@ -1,5 +1,5 @@
 /** The objects by which a kube-apiserver and the replicas of the manager find and trust each other. */
-import type { Json, KubeObject, Resource } from "@lifeboat/api";
+import { type Json, keptAs, type KubeObject, type Resource, secrets } from "@lifeboat/api";
 
 export const SYSTEM_NAMESPACE = "lifeboat-system";
 /** The account of the manager in its own namespace. */
@@ -40,13 +40,7 @@ export interface WebhookConfiguration extends KubeObject {
   readonly webhooks?: readonly Webhook[];
 }
 
-export const secretResource: Resource<SecretObject> = {
-  group: "",
-  version: "v1",
-  plural: "secrets",
-  kind: "Secret",
-  namespaced: true,
-};
+export const secretResource = keptAs<SecretObject>(secrets);
 
 const registration = {
   group: "admissionregistration.k8s.io",

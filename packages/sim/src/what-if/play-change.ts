@@ -12,6 +12,7 @@ import {
   works,
 } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
+import { resultOf } from "@lifeboat/core/binding";
 import { workloadOf } from "@lifeboat/core/clusters";
 import { sharesOf } from "@lifeboat/core/operating";
 import { clusterOfWork } from "@lifeboat/core/propagation/works";
@@ -84,7 +85,7 @@ function changeOf(
   const some = after ?? before;
   if (some === undefined) return [];
   const shares = (binding: ResourceBinding | undefined): string =>
-    binding === undefined ? "" : sharesOf(binding.spec.clusters ?? []);
+    binding === undefined ? "" : sharesOf(resultOf(binding));
   const isNew = before === undefined;
   if (!isNew && after !== undefined && shares(before) === shares(after)) return [];
   return [

@@ -24,7 +24,7 @@ import {
 } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import { plainMoment } from "@lifeboat/base";
-import { clusterNamesOf } from "@lifeboat/core/binding";
+import { clusterNamesOf, resultOf } from "@lifeboat/core/binding";
 import { workloadOf } from "@lifeboat/core/clusters";
 import { isFailed } from "@lifeboat/core/failover/evacuation";
 import {
@@ -170,9 +170,9 @@ function workloadsOf(
       return [
         {
           workload: workloadOf(binding),
-          before: sharesOf(before.spec.clusters ?? []),
-          after: sharesOf(binding.spec.clusters ?? []),
-          meanwhile: strengthWithout(before.spec.clusters ?? [], failed),
+          before: sharesOf(resultOf(before)),
+          after: sharesOf(resultOf(binding)),
+          meanwhile: strengthWithout(resultOf(before), failed),
           ...diary.times(binding),
           ...outcomeOf({
             binding,

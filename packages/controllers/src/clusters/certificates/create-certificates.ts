@@ -274,7 +274,7 @@ class Answering {
       ...((status["conditions"] ?? []) as readonly JsonObject[]),
       { ...added, lastUpdateTime: now, lastTransitionTime: now },
     ];
-    const answered = { ...request, status: { ...status, conditions } } as unknown as AnyObject;
+    const answered: AnyObject = { ...request, status: { ...status, conditions } };
     await this.#context.plane.update(certificateSigningRequests, answered, { subresource, signal });
   }
 }

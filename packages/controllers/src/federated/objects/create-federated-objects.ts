@@ -18,6 +18,7 @@ import {
   equalJson,
   findCondition,
   isRefused,
+  keptAs,
   keyOf,
   type ObjectKey,
   propagationPolicies,
@@ -28,7 +29,7 @@ import {
   setCondition,
   type Work,
 } from "@lifeboat/api";
-import { wellKnown } from "@lifeboat/core";
+import { valueAt, wellKnown } from "@lifeboat/core";
 import { isFederated, peersName, podsOf, readFederated } from "@lifeboat/core/federated";
 import {
   asksForServices,
@@ -63,7 +64,7 @@ import { isOnServer, watchingTemplates } from "../../context/templates.ts";
 const RESOURCES: Readonly<Record<FederatedKind, Resource>> = {
   Service: services,
   ConfigMap: configMaps,
-  PropagationPolicy: propagationPolicies as unknown as Resource,
+  PropagationPolicy: keptAs(propagationPolicies),
 };
 
 /** The controller of what federated StatefulSets have beside their copies. */
@@ -194,7 +195,7 @@ async function look(
       ...observed,
       record,
       peers,
-      policies: policies as unknown as readonly AnyObject[],
+      policies,
     });
     const makes = plan.commands.some(({ kind }) => kind === "create");
     const resource = templates.resourceOf("apps/v1", "StatefulSet");
@@ -302,7 +303,7 @@ async function carryOut(
 
 function contentOf({ kind, object }: FederatedCommand): unknown {
   const { annotations = {} } = object.metadata;
-  return [kind, object["spec"] ?? {}, object["data"] ?? {}, annotations];
+  return [kind, valueAt(object, "spec") ?? {}, valueAt(object, "data") ?? {}, annotations];
 }
 
 async function write(

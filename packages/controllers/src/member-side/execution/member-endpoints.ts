@@ -8,13 +8,12 @@
  *    reported before stays.
  */
 import {
-  type AnyObject,
   endpointSlices,
   formatKey,
+  keptAs,
   type KubeObject,
   nodes as nodeResource,
   type ObjectKey,
-  type Resource,
 } from "@lifeboat/api";
 import type { Fields } from "@lifeboat/core";
 import {
@@ -32,8 +31,8 @@ interface KeptNode extends KubeObject {
   readonly address: string | undefined;
 }
 
-const SLICES = endpointSlices as unknown as Resource<EndpointSlice>;
-const NODES = nodeResource as unknown as Resource<KeptNode>;
+const SLICES = keptAs<EndpointSlice>(endpointSlices);
+const NODES = keptAs<KeptNode>(nodeResource);
 
 export interface EndpointsSource {
   readonly member: Client;
@@ -113,7 +112,7 @@ export class MemberEndpoints {
     const { member, limits } = this.#source;
     const informer = new Informer(this.#ports, member, SLICES, {
       labelSelector: SLICE_SELECTOR,
-      transform: (slice) => readSlice(slice as unknown as AnyObject),
+      transform: readSlice,
       indexes: { service: (slice) => [formatKey(serviceKeyOf(slice))] },
       ...(limits && { limits }),
     });

@@ -8,9 +8,16 @@
  * 1. What is not known (yet) is absent, never empty.
  * 2. At most one read of the API is under way, and it ends in time.
  */
-import type { Cluster, KubeObject, Resource } from "@lifeboat/api";
+import {
+  type Cluster,
+  customResourceDefinitions,
+  isJsonObject,
+  keptAs,
+  type KubeObject,
+  nodes,
+  pods,
+} from "@lifeboat/api";
 import { anew, sleep } from "@lifeboat/base";
-import { isJsonObject } from "@lifeboat/api";
 import { listAt } from "@lifeboat/core";
 import {
   type ClusterKnowledge,
@@ -51,15 +58,9 @@ interface KeptCrd extends KubeObject {
   readonly conditions: string;
 }
 
-const NODES: Resource<KeptNode> = core("nodes", "Node", false);
-const PODS: Resource<KeptPod> = core("pods", "Pod", true);
-const CRDS: Resource<KeptCrd> = {
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  namespaced: false,
-};
+const NODES = keptAs<KeptNode>(nodes);
+const PODS = keptAs<KeptPod>(pods);
+const CRDS = keptAs<KeptCrd>(customResourceDefinitions);
 
 const API_AGAIN_MS = 300_000;
 const API_TIMEOUT_MS = 30_000;
@@ -259,12 +260,4 @@ function identityOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
       ...(generation !== undefined && { generation }),
     },
   };
-}
-
-function core<T extends KubeObject>(
-  plural: string,
-  kind: string,
-  namespaced: boolean,
-): Resource<T> {
-  return { group: "", version: "v1", plural, kind, namespaced };
 }

@@ -9,6 +9,7 @@
  *              has none, because its headless Service is there (D15)
  *   waiting    found no placement: concerned when a cluster begins to fit, or has more room if it waits for room
  */
+import { resultOf } from "@lifeboat/core/binding";
 import { isFederated } from "@lifeboat/core/federated";
 import { type Candidate, followsClusters, readPlacement } from "@lifeboat/core/placement";
 import type { Binding } from "../../context/bindings.ts";
@@ -124,10 +125,9 @@ function newGroup(placement: Binding["spec"]["placement"]): Group {
 function canFollow(binding: Binding): boolean {
   if (!followsClusters(binding)) return false;
   if (isFederated(binding)) return true;
-  const { placement, clusters = [] } = binding.spec;
-  const rule = placement?.spreadConstraints?.find(
+  const rule = binding.spec.placement?.spreadConstraints?.find(
     ({ spreadByField }) => spreadByField === "cluster",
   );
   const max = rule?.maxGroups ?? 0;
-  return max === 0 || clusters.length < max;
+  return max === 0 || resultOf(binding).length < max;
 }

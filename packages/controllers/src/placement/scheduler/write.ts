@@ -5,7 +5,7 @@
 import { equalJson, type ObjectKey, setCondition } from "@lifeboat/api";
 import { addMs, anew, formatTime, type Instant, parseTime } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
-import { resultOf } from "@lifeboat/core/binding";
+import { resultOf, withResult } from "@lifeboat/core/binding";
 import { signResult } from "@lifeboat/core/failover/evacuation";
 import { withFederated } from "@lifeboat/core/federated";
 import {
@@ -64,19 +64,14 @@ async function writeResult(
   const hasResult = isSame(resultOf(binding), clusters) && remembered === binding;
   if (hasResult && (!isCarriedOut || annotations[wellKnown.APPLIED_PLACEMENT] === applied))
     return binding;
-  const { clusters: _former, ...spec } = binding.spec;
-  const placed = signResult({
+  const metadata = {
     ...anew,
-    ...binding,
-    metadata: {
-      ...anew,
-      ...remembered.metadata,
-      ...(isCarriedOut && {
-        annotations: { ...annotations, [wellKnown.APPLIED_PLACEMENT]: applied },
-      }),
-    },
-    spec: clusters.length === 0 ? spec : { ...anew, ...spec, clusters },
-  });
+    ...remembered.metadata,
+    ...(isCarriedOut && {
+      annotations: { ...annotations, [wellKnown.APPLIED_PLACEMENT]: applied },
+    }),
+  };
+  const placed = signResult(withResult({ ...anew, ...binding, metadata }, clusters));
   return plane.update(bindingResource(key), placed, { signal });
 }
 

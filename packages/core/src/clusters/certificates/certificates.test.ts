@@ -1,4 +1,4 @@
-import { type AnyObject } from "@lifeboat/api";
+import type { AnyObject, New } from "@lifeboat/api";
 import { addMs, type Instant, instantOf } from "@lifeboat/base";
 import { describe, expect, it, test } from "vitest";
 import { decideRenewal, expiryStage, nextStageAt, shareLeft } from "./renewal.ts";
@@ -316,7 +316,7 @@ test.each([
 describe("revocation", () => {
   const certificate = { serial: "0A1B", user: AGENT, issued: NOW };
   const tombstone = (left: number): AnyObject =>
-    tombstoneOf("eu-1", at(left), undefined) as AnyObject;
+    tombstoneOf("eu-1", at(left), undefined) as New<AnyObject> as AnyObject;
 
   it("refuses an agent of before the tombstone, and takes one of after it", () => {
     expect(isRevoked(certificate, NO_REVOCATIONS, undefined)).toBe(false);

@@ -45,7 +45,7 @@ export function tombstoneOf(
   cluster: string,
   left: Instant,
   issuedUntil: Instant | undefined,
-): New<AnyObject> {
+): New<AnyObject> & { readonly data: Readonly<Record<string, string>> } {
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -62,13 +62,13 @@ export function tombstoneOf(
 }
 
 /** Until when a tombstone refuses what its cluster's agent was issued; undefined without a tombstone. */
-export function refusedBefore(tombstone: AnyObject | undefined): Instant | undefined {
+export function refusedBefore(tombstone: object | undefined): Instant | undefined {
   if (tombstone === undefined) return undefined;
   return timeOr(valueAt(tombstone, "data", "refusedBefore"), ALWAYS);
 }
 
 /** When the last certificate ends that the agent of a cluster was issued before it left; undefined: not known, or no tombstone. */
-export function issuedUntil(tombstone: AnyObject | undefined): Instant | undefined {
+export function issuedUntil(tombstone: object | undefined): Instant | undefined {
   const text = valueAt(tombstone, "data", "issuedUntil");
   return text === undefined ? undefined : timeOr(text, ALWAYS);
 }

@@ -17,7 +17,7 @@
  */
 import type { EvictionTask, ResourceBinding } from "@lifeboat/api";
 import { formatTime, type Instant, type Moment, parseTime } from "@lifeboat/base";
-import { gracePeriodOf, isDirect, resultOf, tasksOf } from "../../binding/index.ts";
+import { gracePeriodOf, isDirect, isMoving, resultOf, tasksOf } from "../../binding/index.ts";
 import type { Plan } from "../../plan.ts";
 import { mayBeHealthy } from "../../propagation/works/copy-health.ts";
 import { fenceOf, isSilent } from "./fence.ts";
@@ -192,6 +192,7 @@ function withTasks(
 
 /** An empty list is not kept. */
 function tidied(binding: ResourceBinding): ResourceBinding {
-  const { gracefulEvictionTasks = [], ...spec } = binding.spec;
-  return gracefulEvictionTasks.length > 0 ? binding : { ...binding, spec };
+  if (isMoving(binding)) return binding;
+  const { gracefulEvictionTasks: _none, ...spec } = binding.spec;
+  return { ...binding, spec };
 }

@@ -12,7 +12,13 @@
  * 6. The ConfigMap of a quorum also has how each pod comes to it, and under `leaving` what confirms the present departure.
  * 7. What is as it should be is not written.
  */
-import { type AnyObject, equalJson, type New, type ObjectMeta } from "@lifeboat/api";
+import {
+  type AnyObject,
+  equalJson,
+  type KubeObject,
+  type New,
+  type ObjectMeta,
+} from "@lifeboat/api";
 import {
   compareText,
   type Fields,
@@ -46,7 +52,7 @@ export interface FederatedView {
   /** All Services of the namespace that bear the label of the set, or the name of one of its pods. */
   readonly services: readonly AnyObject[];
   /** The policies of the namespace that bear the label of the set. */
-  readonly policies: readonly AnyObject[];
+  readonly policies: readonly KubeObject[];
   /** The object that has the name of the set's ConfigMap. */
   readonly peers?: AnyObject | undefined;
 }
@@ -55,7 +61,7 @@ export type FederatedCommand =
   | { readonly kind: "create"; readonly of: FederatedKind; readonly object: New<AnyObject> }
   /** `object` bears the version it was decided on. */
   | { readonly kind: "update"; readonly of: FederatedKind; readonly object: AnyObject }
-  | { readonly kind: "delete"; readonly of: FederatedKind; readonly object: AnyObject };
+  | { readonly kind: "delete"; readonly of: FederatedKind; readonly object: KubeObject };
 
 export type FederatedKind = "Service" | "PropagationPolicy" | "ConfigMap";
 
@@ -136,14 +142,11 @@ function policyCommands(
     present.delete(policy.metadata.name ?? "");
     if (existing === undefined)
       commands.push({ kind: "create", of: "PropagationPolicy", object: policy });
-    else if (!isCovered(policy["spec"], existing["spec"]))
+    else if (!isCovered(policy["spec"], valueAt(existing, "spec")))
       commands.push({
         kind: "update",
         of: "PropagationPolicy",
-        object: {
-          ...existing,
-          spec: { ...fieldsAt(existing, "spec"), ...fieldsAt(policy, "spec") },
-        },
+        object: withSpec(existing, policy),
       });
   }
   for (const policy of present.values())
@@ -169,8 +172,7 @@ function serviceCommands(
       commands.push({ kind: "delete", of: "Service", object: existing });
       events.push(overwritten(pod.name));
     } else if (!isCovered(service["spec"], existing["spec"])) {
-      const spec = { ...fieldsAt(existing, "spec"), ...fieldsAt(service, "spec") };
-      commands.push({ kind: "update", of: "Service", object: { ...existing, spec } });
+      commands.push({ kind: "update", of: "Service", object: withSpec(existing, service) });
     }
   }
   for (const service of present.values())
@@ -274,6 +276,11 @@ function metadataOf(
 /** Whether the object was made for this very set. */
 function isOwned({ metadata }: AnyObject, set: AnyObject): boolean {
   return (metadata.ownerReferences ?? []).some(({ uid }) => uid === set.metadata.uid);
+}
+
+/** An object with what is wanted in its spec. */
+function withSpec(existing: KubeObject, wanted: object): AnyObject {
+  return { ...existing, spec: { ...fieldsAt(existing, "spec"), ...fieldsAt(wanted, "spec") } };
 }
 
 /** Whether everything that is wanted is there; a server may have filled in more. */
