@@ -81,6 +81,14 @@ describe("folders", () => {
     expect(new Set(entries).size).toBe(entries.length);
   });
 
+  it.each(packages)("of %s are named in its README", (directory) => {
+    const name = directory.split("/")[1] ?? "";
+    const readme = readText(`${directory}/README.md`);
+    const folders = outermost(pathsIn(name)).filter((entry) => entry.endsWith("/"));
+    const missing = folders.filter((folder) => !new RegExp(`\`(src/)?${folder}`).test(readme));
+    expect(missing).toEqual([]);
+  });
+
   it("count where their files are: a folder of folders is a family, not an entry", () => {
     const paths = ["plan.ts", "a/x.ts", "a/deep/y.ts", "family/b/z.ts", "family/c/deep/w.ts"];
     expect(outermost(paths)).toEqual(["plan.ts", "a/", "family/b/", "family/c/deep/"]);

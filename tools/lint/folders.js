@@ -2,6 +2,7 @@
  * Lint rule `lifeboat/folders`: which folder of a package may import which, as the tables of its README state it.
  *
  *   core          one table in order: an entry imports entries of rows above its own
+ *   apiserver     the same
  *   controllers   two tables: an entry imports the shared ones, and no other controller
  *
  * 1. An entry is the path of a folder (`failover/taints/`) or file (`plan.ts`) in `src/`, in the first cell of a row. Of nested
@@ -15,6 +16,7 @@ import { posix } from "node:path";
 /** How the first header cell of a README's table is called, and what the table says. */
 const TABLES = {
   core: { ordered: "Folder" },
+  apiserver: { ordered: "Folder" },
   controllers: { shared: "Shared", apart: "Controller" },
 };
 

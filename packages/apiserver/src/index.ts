@@ -53,7 +53,7 @@ export {
   StorageBroken,
   StorageFull,
 } from "./store/storage.ts";
-export type { User } from "./verbs/verbs.ts";
+export type { User } from "./authentication/user.ts";
 export { installRights } from "./authorization/rbac/install-rights.ts";
 export { allowMasters } from "./authorization/allow-masters.ts";
 export {

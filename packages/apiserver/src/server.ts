@@ -56,7 +56,7 @@ import type { Storage } from "./store/storage.ts";
 import type { Store } from "./store/store.ts";
 import { createVerbs } from "./verbs/create-verbs.ts";
 import { storeKey } from "./verbs/write-object.ts";
-import type { User } from "./verbs/verbs.ts";
+import type { User } from "./authentication/user.ts";
 
 export interface ApiServerPorts {
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 /** Who a TLS client is, by its certificate: the common name is the user, the organizations are the groups. */
 import type { TLSSocket } from "node:tls";
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "../authentication/user.ts";
 
 /** What tells whether a certificate still counts. */
 export interface ClientCertificateFacts {

@@ -6,7 +6,7 @@
  */
 import type { AnyObject, Resource } from "@lifeboat/api";
 import type { ServedResource } from "../catalog/served-resource.ts";
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "../authentication/user.ts";
 
 export interface AdmissionRequest {
   readonly operation: "CREATE" | "UPDATE" | "DELETE";

@@ -23,7 +23,7 @@ import {
 } from "@lifeboat/api";
 import { anew, type Clock, formatTime } from "@lifeboat/base";
 import type { Authorizer } from "../authorization/authorizer.ts";
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "../authentication/user.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "./admission.ts";
 
 /** What a request (PEM) asks for, as far as the server has to know it; or what is wrong with it. */

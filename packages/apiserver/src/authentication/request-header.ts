@@ -6,7 +6,7 @@
  * 1. Headers count only from a front whose certificate is by the authority for fronts, and whose name is allowed.
  * 2. Each line of a header is one value: a group that holds a comma stays one group.
  */
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "./user.ts";
 
 export interface RequestHeaderRules {
   /** The authority of fronts; PEM. */

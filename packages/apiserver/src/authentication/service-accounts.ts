@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject } from "@lifeboat/api";
 import type { Clock } from "@lifeboat/base";
 import { RecentMap } from "@lifeboat/kit";
 import type { Store } from "../store/store.ts";
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "./user.ts";
 import { audiencesOf, isTimely, unverifiedClaims } from "./jwt.ts";
 import type { TokenCrypto } from "./token-crypto.ts";
 import { API_AUDIENCE, type ProvenUser, type TokenAuthenticator } from "./tokens.ts";

@@ -6,7 +6,7 @@
  * 2. A token counts only for the audiences it was issued for. A token without audiences is for this server.
  * 3. Nothing here falls back: a token that no authenticator accepts proves nothing, and its request is refused.
  */
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "./user.ts";
 
 /** The audience, and the issuer of this server's own tokens, that clients expect of a server with default settings. */
 export const API_AUDIENCE = "https://kubernetes.default.svc";

@@ -4,7 +4,7 @@
  *
  * For servers without roles of their own: simulated members, and tests of other parts.
  */
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "../authentication/user.ts";
 import type { Attributes, Authorizer, PolicyRule } from "./authorizer.ts";
 import { MASTERS } from "./masters.ts";
 

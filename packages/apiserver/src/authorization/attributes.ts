@@ -7,7 +7,7 @@
  * 2. A request for one Namespace asks in that namespace: a role that is bound there covers it.
  */
 import { parseFieldSelector, Refused } from "@lifeboat/api";
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "../authentication/user.ts";
 import type { ResourceAttributes } from "./authorizer.ts";
 
 export interface AskedFor {

@@ -4,7 +4,7 @@
  * Answers change with time: `onChange` tells what has to ask again because it asked long ago, such as an open watch.
  */
 import type { Cancel } from "@lifeboat/base";
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "../authentication/user.ts";
 
 export interface ResourceAttributes {
   readonly kind: "resource";

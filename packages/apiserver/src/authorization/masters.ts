@@ -1,5 +1,5 @@
 /** The group whose members may do everything, whatever is stored: the way in when roles are lost. */
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "../authentication/user.ts";
 
 export const MASTERS = "system:masters";
 

@@ -34,13 +34,13 @@ import type { Handle, HttpResponse } from "../http/exchange.ts";
 import { JSON_TYPE } from "../http/respond.ts";
 import { StoreClosed } from "../store/create-store.ts";
 import { dropUndefined } from "../verbs/drop-undefined.ts";
+import type { User } from "../authentication/user.ts";
 import type {
   Found,
   ListAnswer,
   PatchBody,
   RequestContext,
   Target,
-  User,
   Verbs,
   WatchParameters,
   WriteParameters,

@@ -13,7 +13,7 @@ import type { Cancel, Clock } from "@lifeboat/base";
 import type { Log } from "@lifeboat/kit";
 import { forbiddenFor } from "../authorization/authorize.ts";
 import type { ResourceAttributes } from "../authorization/authorizer.ts";
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "../authentication/user.ts";
 import type { Handle, HttpRequest, HttpResponse } from "./exchange.ts";
 import { guarded } from "./guarded-answer.ts";
 import type { MemberProxy } from "./member-proxy.ts";

@@ -9,7 +9,7 @@ import { badRequest, failure, Refused } from "@lifeboat/api";
 import { asAuthenticated, type AuthenticateToken } from "../authentication/tokens.ts";
 import { authorize } from "../authorization/authorize.ts";
 import type { Attributes, Authorizer } from "../authorization/authorizer.ts";
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "../authentication/user.ts";
 import type { Credentials, HttpRequest, Identify } from "./exchange.ts";
 
 export const ANONYMOUS: User = Object.freeze({

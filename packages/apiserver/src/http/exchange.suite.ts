@@ -1,5 +1,5 @@
 /** Sending requests to a `Handle` in tests: whole answers as text, streams as frames. */
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "../authentication/user.ts";
 import type { Handle, HttpRequest, HttpResponse, HttpStream, HttpStreamSink } from "./exchange.ts";
 
 const ADMIN: User = { name: "admin", groups: ["system:masters"] };

@@ -1,5 +1,5 @@
 /** One HTTP exchange without a transport: what `handle` takes and gives. */
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "../authentication/user.ts";
 
 export interface HttpRequest {
   readonly method: string;

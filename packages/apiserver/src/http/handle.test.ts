@@ -1,7 +1,7 @@
 /** Requests and answers through `handle`, on the real server in process. */
 import { createWorld, type World, widgetCrd, resources } from "@lifeboat/testkit";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "../authentication/user.ts";
 import { send, type SendOptions, type Sent } from "./exchange.suite.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";

@@ -4,7 +4,7 @@ import { createWorld, resources, type World } from "@lifeboat/testkit";
 import { beforeAll, describe, expect, test } from "vitest";
 import { allowMasters } from "../authorization/allow-masters.ts";
 import type { Attributes } from "../authorization/authorizer.ts";
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "../authentication/user.ts";
 import type { HttpRequest, HttpResponse } from "./exchange.ts";
 import { makeRequest, send, type SendOptions, type Sent } from "./exchange.suite.ts";
 

@@ -2,7 +2,7 @@
  * The way into members, as the server sees it: a port. `handle` has parsed and authorized a request before it comes here;
  * what answers is composed outside (`@lifeboat/proxy`), because it dials.
  */
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "../authentication/user.ts";
 import type { HttpRequest, HttpResponse } from "./exchange.ts";
 
 export interface MemberRequest extends Pick<HttpRequest, "method" | "headers" | "signal"> {

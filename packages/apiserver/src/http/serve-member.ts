@@ -1,7 +1,7 @@
 /** A request for a member: the right that it needs, and the question to the proxy. For every server that has a proxy. */
 import { badRequest } from "@lifeboat/api";
 import type { ResourceAttributes } from "../authorization/authorizer.ts";
-import type { User } from "../verbs/verbs.ts";
+import type { User } from "../authentication/user.ts";
 import type { HttpRequest, HttpResponse } from "./exchange.ts";
 import type { MemberProxy } from "./member-proxy.ts";
 import type { MemberPath } from "./path.ts";

@@ -14,7 +14,8 @@ import { badRequest, failure, Refused } from "@lifeboat/api";
 import type { Attributes, PolicyRule } from "../authorization/authorizer.ts";
 import { decodeBody } from "./decode-body.ts";
 import type { VerbDeps } from "./deps.ts";
-import type { Body, RequestContext, Target, User, WriteAnswer, WriteParameters } from "./verbs.ts";
+import type { User } from "../authentication/user.ts";
+import type { Body, RequestContext, Target, WriteAnswer, WriteParameters } from "./verbs.ts";
 
 type Answerer = (
   deps: VerbDeps,

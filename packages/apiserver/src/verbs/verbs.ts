@@ -3,15 +3,9 @@
  * this and to nothing below it, so both pass the same authorization, admission and audit.
  */
 import type { AnyObject, JsonObject, Status, Success } from "@lifeboat/api";
+import type { User } from "../authentication/user.ts";
 import type { ServedResource } from "../catalog/served-resource.ts";
 import type { Entry } from "../store/store.ts";
-
-export interface User {
-  readonly name: string;
-  readonly uid?: string;
-  readonly groups: readonly string[];
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
-}
 
 /** Who asks, and where the server may say something beside the answer. */
 export interface RequestContext {

@@ -5,7 +5,7 @@
  * rule that comes to more than `MOST_RIGHTS` single ones is not taken apart: it counts as not held, as a whole, unless
  * the user may do everything. Else one request could keep the server busy for hours.
  */
-import type { User } from "../../verbs/verbs.ts";
+import type { User } from "../../authentication/user.ts";
 import type { PolicyRule } from "../authorizer.ts";
 import type { Rights } from "./rights.ts";
 

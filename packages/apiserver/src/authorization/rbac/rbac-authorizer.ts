@@ -8,7 +8,7 @@
 import type { Cancel } from "@lifeboat/base";
 import type { AnyObject } from "@lifeboat/api";
 import type { Change, Store } from "../../store/store.ts";
-import type { User } from "../../verbs/verbs.ts";
+import type { User } from "../../authentication/user.ts";
 import type { Attributes, Authorizer, UserRules } from "../authorizer.ts";
 import { isMaster } from "../masters.ts";
 import { isAggregated } from "./aggregation.ts";

@@ -3,7 +3,7 @@ import type { AnyObject } from "@lifeboat/api";
 import { createWorld, type World } from "@lifeboat/testkit";
 import { beforeEach, describe, expect, test } from "vitest";
 import { openStream, send, type Sent, type SendOptions } from "../../http/exchange.suite.ts";
-import type { User } from "../../verbs/verbs.ts";
+import type { User } from "../../authentication/user.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const GROUP = "rbac.authorization.k8s.io";

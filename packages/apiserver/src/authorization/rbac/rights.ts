@@ -12,7 +12,7 @@
  * 4. Rights add up; nothing takes away. The answers equal those of a walk over all bindings (rights.prop.test.ts).
  */
 import type { Attributes, PolicyRule, ResourceAttributes } from "../authorizer.ts";
-import type { User } from "../../verbs/verbs.ts";
+import type { User } from "../../authentication/user.ts";
 import { type CompiledRule, compileRules, type ResourceQuestion, RuleIndex } from "./rule-index.ts";
 
 export interface Subject {

@@ -10,7 +10,7 @@ import type { Clock } from "@lifeboat/base";
 import type { Counter, Metrics } from "@lifeboat/kit";
 import type { HttpRequest, HttpResponse, HttpStream, TakeOver } from "../exchange.ts";
 import type { ParsedPath } from "../path.ts";
-import type { User } from "../../verbs/verbs.ts";
+import type { User } from "../../authentication/user.ts";
 import { type AuditedResponse, auditLine } from "./event.ts";
 import { type AuditAttributes, type AuditPolicy, type AuditStage, decideAudit } from "./policy.ts";
 

@@ -6,7 +6,7 @@
  */
 import { isJsonObject, type Json, type JsonObject } from "@lifeboat/api";
 import { formatMicroTime, type Instant } from "@lifeboat/base";
-import type { User } from "../../verbs/verbs.ts";
+import type { User } from "../../authentication/user.ts";
 import type { AuditAttributes, AuditDecision, AuditStage } from "./policy.ts";
 
 export interface AuditView {
