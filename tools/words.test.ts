@@ -1,6 +1,6 @@
-/** Which words are found in comments; on core, controllers and kit they are checked by tidy.test.ts. */
+/** Which words are found in comments and in messages; tidy.test.ts checks the packages. */
 import { expect, it } from "vitest";
-import { unclearWords } from "./words.ts";
+import { unclearMessages, unclearWords } from "./words.ts";
 
 const found = (text: string, allowed?: ReadonlySet<string>): readonly string[] =>
   unclearWords("a.ts", text, allowed).map(({ word }) => word);
@@ -40,4 +40,24 @@ it("are allowed in a sentence that is listed, and in no other", () => {
 
 it("come with the line of their comment", () => {
   expect(unclearWords("a.ts", "\n\nf();\n  // nobody")).toMatchObject([{ line: 4 }]);
+});
+
+it.each([
+  ["a message", 'throw new Error("the binding says no");', ["says"]],
+  ["a template, around what is put in", "`somebody took ${what} and left ${name}`", ["somebody"]],
+  ["a template of several lines", "`it looks\n  at ${name}`", ["looks at"]],
+  ["what is put into a template", '`${isIt ? "nobody does it" : ""}`', ["nobody"]],
+  ["a property", 'const texts = { Held: "It was told to wait." };', ["told"]],
+])("are found in %s", (_name, text, words) => {
+  expect(unclearMessages("a.ts", text).map(({ word }) => word)).toEqual(words);
+});
+
+it.each([
+  ["a comment", "// somebody says no"],
+  ["a word alone, which is a name", 'const key = "says"; get("nobody");'],
+  ["backticks in a message", 'print("run `lifeboat explain --who NAME`");'],
+  ["what is put in", "`run ${who} again`"],
+  ["a person", 'print("a person has said that it goes");'],
+])("are not found in messages of %s", (_name, text) => {
+  expect(unclearMessages("a.ts", text)).toEqual([]);
 });

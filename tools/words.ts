@@ -1,11 +1,12 @@
 /**
- * Words that comments do not use for objects and controllers: a comment names its subject, and a verb of Kubernetes.
+ * Words that comments and messages do not use for objects and controllers: a sentence names its subject, and a verb of Kubernetes.
  *
  * 1. A comment is read as one text, whatever its lines, so that a phrase which a line break divides is found.
  * 2. What stands in backticks is code. A person may be a "who", and may say or tell: the noun stands right before the word.
- * 3. A sentence that needs such a word all the same is in `ALLOWED`, as it stands.
+ * 3. A string that holds a space is a message, read without what stands in backticks and without what is put in.
+ * 4. A sentence that needs such a word all the same is in `ALLOWED`, as it stands.
  */
-import { parseSync } from "oxc-parser";
+import { parseSync, Visitor } from "oxc-parser";
 
 /** Each with what to write instead. */
 const WORDS: readonly (readonly [words: RegExp, instead: string])[] = [
@@ -22,6 +23,10 @@ const WORDS: readonly (readonly [words: RegExp, instead: string])[] = [
   [/\b(?:leaves? word|no word (?:about|of))\b/gi, "name what is written"],
 ];
 
+/** Text without any of these has none of the above, and need not be parsed. */
+const PARTS =
+  /\b(?:who|whom|whoever|(?:some|any|every|no)body|someone|anew|says?|said|tells?|told|look(?:s|ed)?|word)\b/i;
+
 const PERSON =
   /\b(?:person|people|readers?|users?|operators?|administrators?),? (?:has |have |may |must |can )?(?:whom?|say|says|said|tells?|told|looks? at)\b/gi;
 
@@ -29,7 +34,7 @@ const PERSON =
 const ALLOWED: ReadonlySet<string> = new Set([]);
 
 export interface Unclear {
-  /** Where the comment begins. */
+  /** Where the comment or message begins. */
   readonly line: number;
   readonly word: string;
   readonly instead: string;
@@ -42,7 +47,24 @@ export function unclearWords(
   text: string,
   allowed: ReadonlySet<string> = ALLOWED,
 ): readonly Unclear[] {
-  return commentsOf(file, text).flatMap(({ words, start }) =>
+  return unclearIn(commentsOf(file, text), text, allowed);
+}
+
+/** The uses of such words in what a TypeScript file writes for people: messages, help, descriptions of fields. */
+export function unclearMessages(
+  file: string,
+  text: string,
+  allowed: ReadonlySet<string> = ALLOWED,
+): readonly Unclear[] {
+  return unclearIn(messagesOf(file, text), text, allowed);
+}
+
+function unclearIn(
+  passages: readonly Passage[],
+  text: string,
+  allowed: ReadonlySet<string>,
+): readonly Unclear[] {
+  return passages.flatMap(({ words, start }) =>
     words
       .split(/(?<=[.:;?!]) /)
       .filter((sentence) => !allowed.has(sentence))
@@ -56,14 +78,39 @@ export function unclearWords(
   );
 }
 
-interface Comment {
+interface Passage {
+  /** In one line. */
   readonly words: string;
   readonly start: number;
+}
+
+interface Comment extends Passage {
   readonly end: number;
+}
+
+const INSERTED = "…";
+
+function messagesOf(file: string, text: string): readonly Passage[] {
+  if (!PARTS.test(text)) return [];
+  const messages: Passage[] = [];
+  const add = (words: string, start: number): void => {
+    if (/\s/.test(words.trim()))
+      messages.push({ words: words.replaceAll(/\s+/g, " ").trim(), start });
+  };
+  new Visitor({
+    Literal({ value, start }) {
+      if (typeof value === "string") add(value, start);
+    },
+    TemplateLiteral({ quasis, start }) {
+      add(quasis.map(({ value }) => value.cooked ?? value.raw).join(INSERTED), start);
+    },
+  }).visit(parseSync(file, text).program);
+  return messages;
 }
 
 /** Comments without their marks, each in one line; line comments that follow each other are one. */
 function commentsOf(file: string, text: string): readonly Comment[] {
+  if (!PARTS.test(text)) return [];
   const comments: Comment[] = [];
   for (const { type, value, start, end } of parseSync(file, text).comments) {
     const words = value

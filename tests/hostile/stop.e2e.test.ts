@@ -87,7 +87,7 @@ test("17.6: a plane that hangs for ever is gone after ten seconds, and told what
   expect(end).toBe("SIGKILL");
   expect(tookMs).toBeGreaterThan(LIMIT_MS - 1000);
   expect(plane.output()).toContain(
-    "lifeboat: was told to stop and waited 10 s for the data directory to take the last writes: ended by force",
+    "lifeboat: had to stop and waited 10 s for the data directory to take the last writes: ended by force",
   );
 });
 

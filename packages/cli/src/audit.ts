@@ -28,7 +28,7 @@ export const auditOptions: readonly OptionDefinition[] = [
     name: "audit-policy-file",
     type: "text",
     value: "FILE",
-    help: "What is recorded: a Policy of audit.k8s.io/v1; absent: who changed what, without bodies and without reads",
+    help: "What is recorded: a Policy of audit.k8s.io/v1; absent: which user changed what, without bodies and without reads",
   },
   {
     name: "audit-log-mode",

@@ -108,7 +108,7 @@ export function planePaths(
   if (settings.isOnCommandLine("data-dir") && !listed.some((path) => isSame(path, inDirectory)))
     throw new UsageError(
       "--data-dir and $KUBECONFIG name two control planes: " +
-        `say --kubeconfig ${inDirectory}, or unset KUBECONFIG`,
+        `give --kubeconfig ${inDirectory}, or unset KUBECONFIG`,
     );
   return listed;
 }

@@ -53,5 +53,7 @@ it("hands every other refusal on at once", async () => {
 
 it("ends with a sentence where that does not end", async () => {
   const endless = refusedTimes(Number.POSITIVE_INFINITY, refused(409, "Conflict"));
-  await expect(played(endless)).rejects.toThrow(/others change the same object all the time/);
+  await expect(played(endless)).rejects.toThrow(
+    /other clients change the same object all the time/,
+  );
 });

@@ -23,7 +23,7 @@ export async function onNewest<T>(
       if (!isRefused(error, "Conflict") && !isRefused(error, "AlreadyExists")) throw error;
       if (tried === ATTEMPTS)
         throw new CommandFailed(
-          `others change the same object all the time (${ATTEMPTS} attempts); nothing was changed: run the command again. The API server says: ${error.message}`,
+          `other clients change the same object all the time (${ATTEMPTS} attempts); nothing was changed: run the command again. The API server answers: ${error.message}`,
           { cause: error },
         );
     }

@@ -106,7 +106,7 @@ let what = "it to end";
 parentPort.on("message", (text) => { what = text; });
 setTimeout(() => {
   try {
-    writeSync(2, "lifeboat: was told to stop and waited " + limitMs / 1000 + " s for " + what + ": ended by force; nothing acknowledged is lost\\n");
+    writeSync(2, "lifeboat: had to stop and waited " + limitMs / 1000 + " s for " + what + ": ended by force; nothing acknowledged is lost\\n");
   } catch {}
   process.kill(process.pid, "SIGKILL");
 }, limitMs);

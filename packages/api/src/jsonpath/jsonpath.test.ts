@@ -105,7 +105,7 @@ describe("bounds", () => {
     const data = { a: list.map(() => list) };
     const path = compileJsonPath("{.a[*][*]}");
     expect(problemOf(() => path.evaluate(data as unknown as Json))).toBe(
-      "too many values to look at",
+      "too many values to visit",
     );
   });
 

@@ -292,7 +292,7 @@ class Evaluation {
 
   #visit(values: number): void {
     this.#visits += values;
-    if (this.#visits > MAX_VISITS) throw new JsonPathError("too many values to look at");
+    if (this.#visits > MAX_VISITS) throw new JsonPathError("too many values to visit");
   }
 }
 

@@ -38,7 +38,7 @@ const objectReference = object("The resource.", {
   namespace: optional(text("Its namespace.")),
   name: text("Its name."),
   uid: optional(text("Its uid.")),
-  resourceVersion: optional(text("The version of it that was last looked at.")),
+  resourceVersion: optional(text("The version of it that was last read.")),
 });
 
 const replicaRequirements = object("What one replica needs.", {

@@ -54,7 +54,9 @@ const taint = object("A mark that keeps workloads away or moves them.", {
 });
 
 const spec = object("How the cluster is reached, and what is wanted of it.", {
-  id: optional(text("Tells clusters apart: the uid of the member's namespace kube-system.")),
+  id: optional(
+    text("Which cluster it is, whatever its name: the uid of the member's namespace kube-system."),
+  ),
   syncMode: choice(
     "Push: the control plane connects to the member. Pull: an agent in it connects here.",
     ["Push", "Pull"],

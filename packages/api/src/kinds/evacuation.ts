@@ -200,7 +200,9 @@ const sliceEntry = object("One affected workload, and on which terms it moves.",
   approval: optional(
     choice("Required: it does not leave before a person approves it.", ["Required"]),
   ),
-  result: optional(text("What tells the workload's result of that moment from others.")),
+  result: optional(
+    text("The signature of the workload's result at that moment: another result has another one."),
+  ),
   exempt: optional(text("Why it does not move, as one word; absent: it moves.")),
 });
 

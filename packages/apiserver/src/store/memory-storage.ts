@@ -172,7 +172,7 @@ class Handle implements MemoryStorage {
   }
 
   reopen(): MemoryStorage {
-    assert(this.#state === "dead", "a storage is closed or crashed before it is opened anew");
+    assert(this.#state === "dead", "a storage is closed or crashed before it is opened again");
     return new Handle(this.#disk, this.#clock, this.#syncDelayMs);
   }
 

@@ -166,7 +166,7 @@ export function storageSuite(create: () => Promise<StorageUnderTest>): void {
     },
   );
 
-  withDisk("a broken storage stays broken until it is opened anew", async (disk) => {
+  withDisk("a broken storage stays broken until it is opened again", async (disk) => {
     const storage = await disk.open();
     await storage.load();
     await storage.commit({ changes: [change(1, "ADDED", "/pods/a/x")] });

@@ -42,8 +42,8 @@ export function addFence(program: Command): void {
     .addHelpText(
       "after",
       `
-Say it only when you have seen to it: switched off, or cut off from everything
-its workloads could harm. If it still runs, workloads with the purge mode
+Confirm it only when the cluster is off for certain: switched off, or cut off
+from everything its workloads could harm. If it still runs, workloads with the purge mode
 Directly will run twice.`,
     );
   declareOptions(command, fenceOptions).action(async (name: string) => {

@@ -77,5 +77,5 @@ async function showHistory(
       () => historyLines(entries),
       () => ({ entries }),
     );
-  else process.stderr.write("the history tells nothing about that\n");
+  else process.stderr.write("the history has no entry about that\n");
 }

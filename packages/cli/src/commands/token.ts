@@ -181,7 +181,7 @@ export async function wayIn(plane: Client): Promise<WayIn> {
   const kubeconfig = await publishedKubeconfig(plane);
   if (kubeconfig === "")
     throw new CommandFailed(
-      "the control plane has no ConfigMap kube-public/cluster-info, which tells clusters its address: is it running? Beside a kube-apiserver `lifeboat install` makes it",
+      "the control plane has no ConfigMap kube-public/cluster-info, from which clusters read its address: is it running? Beside a kube-apiserver `lifeboat install` makes it",
     );
   const cluster = parseClusterInfo(kubeconfig);
   const authority = cluster.certificateAuthority;

@@ -55,7 +55,7 @@ const servingOptions: readonly OptionDefinition[] = [
     name: "dns-secondaries",
     type: "text",
     value: "ADDRESS[:PORT],…",
-    help: "Servers that are told of every change, so that they transfer the zone",
+    help: "Servers that are notified of every change (NOTIFY), so that they transfer the zone",
   },
   {
     name: "dns-rate-limit",

@@ -84,7 +84,7 @@ function tell(
     if (isNotifyAnswer(message, id)) end();
   });
   socket.on("error", (error) => {
-    log.warn("a secondary could not be told that the zone changed", { error });
+    log.warn("a secondary could not be notified that the zone changed", { error });
     end();
   });
   socket.unref();

@@ -113,7 +113,7 @@ export async function memberId(member: Client): Promise<string> {
   const found = await findObject(member, namespaces, { namespace: "", name: "kube-system" });
   if (found !== undefined) return found.metadata.uid;
   throw new RegistrationRefused(
-    "the cluster has no namespace kube-system, by whose uid clusters are told apart: create it there first",
+    "the cluster has no namespace kube-system, by whose uid a cluster is recognized: create it there first",
   );
 }
 

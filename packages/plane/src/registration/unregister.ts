@@ -73,7 +73,7 @@ async function leavePlane(
       if (isDeleted) return [];
       if (force) return everything;
       throw new RegistrationRefused(
-        `the control plane does not let the agent read its Cluster ${name}: it let the cluster go before, or somebody took the agent's rights away. Look there with lifeboat get clusters; if ${name} is gone, add --force to take the agent away`,
+        `the control plane does not let the agent read its Cluster ${name}: it let the cluster go before, or a person took the agent's rights away. Look there with lifeboat get clusters; if ${name} is gone, add --force to take the agent away`,
       );
     }
     if (isAway && force) return everything;

@@ -360,7 +360,7 @@ function problemOfStatus(status: number): string | undefined {
   if (status >= 300 && status < 400 && status !== 304)
     return "it answered with a redirect, which is neither followed nor passed on";
   if (status === 401)
-    return "it does not accept the credential by which it is asked: join the cluster again, or look at its agent";
+    return "it does not accept the credential by which it is asked: join the cluster again, or check its agent";
   if (status < 200 || status > 599) return `it answered with the status ${status}, which is none`;
   return undefined;
 }

@@ -25,7 +25,7 @@ export interface RecordedDisk {
   crash(): void;
   fill(): void;
   free(): void;
-  /** The next commit meets a failing disk, and so does every other one until the disk is opened anew. */
+  /** The next commit meets a failing disk, and so does every other one until the disk is opened again. */
   fail(): void;
   image(): DiskImage;
   /** Puts other data in the place of what is on it, while its server is dead. */
