@@ -113,7 +113,7 @@ export const propagationMutants: readonly SimMutant[] = [
     promise: "H6",
     breaks: "a cluster that is removed by force waits until it answers",
     file: "packages/core/src/clusters/lifecycle.ts",
-    symbol: "decideLeaving.letGo",
+    symbol: "decideRemoval.letGo",
     replace: "view.isForced && view.isReachable && view.heldWorks > 0",
     caughtIn: ["removed-by-force"],
   },

@@ -98,11 +98,11 @@ export async function restoreOne(
   await onNewest(async () => {
     for (;;) {
       const binding = await findBinding(plane, named);
-      const fleet = {
+      const present = {
         clusters: (await plane.list(clusters)).items,
         bindings: await allBindings(plane),
       };
-      const plan = planFor(binding, fleet, carriesState);
+      const plan = planFor(binding, present, carriesState);
       if (plan.outcome === "refused") throw new CommandFailed(`${what}: ${plan.message}`);
       const text = restoreText(what, plan);
       if (settings.isOn("dry-run")) {
@@ -120,14 +120,14 @@ export async function restoreOne(
   });
 }
 
-interface Fleet {
+interface ClustersAndBindings {
   readonly clusters: readonly Cluster[];
   readonly bindings: readonly ResourceBinding[];
 }
 
 function planFor(
   binding: ResourceBinding,
-  { clusters: all, bindings }: Fleet,
+  { clusters: all, bindings }: ClustersAndBindings,
   carriesState: boolean,
 ): RestorePlan {
   const view = { binding, clusters: all, fleet: fleetViewOf(all, bindings), carriesState };
@@ -198,8 +198,8 @@ async function planAll(
     const isThere = isOn(binding, cluster);
     const was = (formerResult(binding) ?? []).some(({ name }) => name === cluster);
     if (isThere || !was) continue;
-    const fleet = { clusters: items, bindings: [...bindings.values()] };
-    const plan = planFor(binding, fleet, carriesState);
+    const foreseen = { clusters: items, bindings: [...bindings.values()] };
+    const plan = planFor(binding, foreseen, carriesState);
     if (plan.outcome === "restore") bindings.set(binding.metadata.uid, plan.binding);
     plans.push({ workload: workloadOf(binding), plan });
   }

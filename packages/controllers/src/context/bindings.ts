@@ -64,7 +64,11 @@ export function policyOf(
 }
 
 /** Records what happened to a workload on its binding and on its template: people read either. */
-export function tellWorkload(events: EventRecorder, binding: Binding, event: RecordedEvent): void {
+export function recordOnWorkload(
+  events: EventRecorder,
+  binding: Binding,
+  event: RecordedEvent,
+): void {
   events.record(binding, event);
   const { apiVersion, kind, name, namespace, uid = "" } = binding.spec.resource;
   const metadata = { name, uid, ...(namespace !== undefined && { namespace }) };

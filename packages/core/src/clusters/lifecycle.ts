@@ -49,7 +49,7 @@ export type LifecyclePlan = Plan<LifecycleCommand, LifecycleReason>;
 
 /** Decides the next step of a cluster's joining or leaving. */
 export function decideLifecycle(view: LifecycleView): LifecyclePlan {
-  return view.isLeaving ? decideLeaving(view) : decideJoining(view);
+  return view.isLeaving ? decideRemoval(view) : decideJoining(view);
 }
 
 function decideJoining({ hasFinalizer, namespace }: LifecycleView): LifecyclePlan {
@@ -59,7 +59,7 @@ function decideJoining({ hasFinalizer, namespace }: LifecycleView): LifecyclePla
   return quiet(hasFinalizer ? "Joined" : "Joining", finalizer);
 }
 
-function decideLeaving(view: LifecycleView): LifecyclePlan {
+function decideRemoval(view: LifecycleView): LifecyclePlan {
   // Without our finalizer nothing of ours is there, or it was removed by hand: there is nothing to undo.
   if (!view.hasFinalizer) return quiet("Left", []);
   if (view.bindings > 0 && !view.isForced)

@@ -57,7 +57,7 @@ import {
   bindingResource,
   bindingsBy,
   policyOf,
-  tellWorkload,
+  recordOnWorkload,
   watchingBindings,
 } from "../../context/bindings.ts";
 import { watchingSteps } from "../../context/clock-steps.ts";
@@ -339,6 +339,6 @@ class ApplicationFailovers {
   }
 
   #record(binding: Binding, event: RecordedEvent): void {
-    tellWorkload(this.#context.events, binding, event);
+    recordOnWorkload(this.#context.events, binding, event);
   }
 }

@@ -46,7 +46,7 @@ import type { PlaneContext } from "../../context/context.ts";
 import { bindingClusters } from "../../context/informers.ts";
 import { Orders } from "./orders.ts";
 import type { Wakes } from "./state.ts";
-import { tellStays } from "./tell.ts";
+import { reportStays } from "./reports.ts";
 
 /** On which terms a taint moves a binding, as it was recorded. */
 export interface Term {
@@ -484,7 +484,7 @@ export class Board {
     if (state !== "Queued") item.held = undefined;
     this.settle(item);
     if (stays) this.#retryElsewhere(item);
-    if (isNews) tellStays(this.#context, item, this.termsInForce(item).length > 0);
+    if (isNews) reportStays(this.#context, item, this.termsInForce(item).length > 0);
   }
 
   /** Tries those entries of a binding again that are held: it has to leave one cluster less. */

@@ -6,7 +6,7 @@ import { type Binding, bindingOf } from "../../context/bindings.ts";
 import type { Item, Term } from "./board.ts";
 import { releaseViewOf } from "./release-view.ts";
 import type { EvacuationState } from "./state.ts";
-import { tellHeld } from "./tell.ts";
+import { reportHeld } from "./reports.ts";
 
 /** How many entries are judged before the other controllers get their turn. */
 const MAX_CHECKS = 500;
@@ -127,7 +127,7 @@ export class Picker {
     items.delete(item.id);
     items.set(item.id, item);
     if (!isNew) return;
-    tellHeld(context, item, { reason, message });
+    reportHeld(context, item, { reason, message });
     wakes.record(cluster);
   }
 }

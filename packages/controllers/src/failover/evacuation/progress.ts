@@ -16,7 +16,7 @@ import type { Track } from "./board.ts";
 import { confirmTaints, isBehind, isCounted, writeStatus } from "./record-writes.ts";
 import type { EvacuationState } from "./state.ts";
 import { summarize, type Summary } from "./summary.ts";
-import { tellCluster } from "./tell.ts";
+import { reportOnCluster } from "./reports.ts";
 
 /** Progress of an evacuation is written and counted at most once in this time. */
 const COALESCE_MS = 1000;
@@ -127,14 +127,14 @@ export class Progress {
     const { name } = evacuation.metadata;
     const { held, awaitingApproval = 0 } = summary.counts;
     if (awaitingApproval > 0 && (evacuation.status?.entries?.awaitingApproval ?? 0) === 0)
-      tellCluster(
+      reportOnCluster(
         context,
         evacuation.spec.cluster,
         "EvictionAwaitsApproval",
         `Evacuation ${name}: ${awaitingApproval} wait for a person's approval: lifeboat evacuations approve ${name}`,
       );
     if (held > 0 && (evacuation.status?.entries?.held ?? 0) === 0)
-      tellCluster(
+      reportOnCluster(
         context,
         evacuation.spec.cluster,
         "EvictionHeld",

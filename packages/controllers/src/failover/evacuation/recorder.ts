@@ -50,7 +50,7 @@ import type { Item, Track } from "./board.ts";
 import { Progress } from "./progress.ts";
 import { confirmTaints, isBehind, isCounted, writeStatus } from "./record-writes.ts";
 import type { EvacuationState } from "./state.ts";
-import { tellBinding, tellCluster, tellRemoved } from "./tell.ts";
+import { reportOnBinding, reportOnCluster, reportRemoved } from "./reports.ts";
 
 export class Recorder {
   readonly #state: EvacuationState;
@@ -140,7 +140,7 @@ export class Recorder {
     await confirmTaints(this.#state, current.spec.cluster, borne, signal);
     const stays = this.#stayingOf(current, taints);
     await writeStatus(this.#state, current, recordingStatus(current, taints, now), signal);
-    tellRemoved(context, current, gone, stays);
+    reportRemoved(context, current, gone, stays);
     return true;
   }
 
@@ -182,7 +182,7 @@ export class Recorder {
       exempt: entries.length - affected,
       arrived: known !== undefined,
     });
-    tellCluster(
+    reportOnCluster(
       context,
       cluster,
       "EvictionQueued",
@@ -199,9 +199,9 @@ export class Recorder {
   ): void {
     const { board, context } = this.#state;
     const message = queuedMessage(cluster, taint);
-    tellBinding(context, binding, "Normal", { reason: "EvictionQueued", message });
+    reportOnBinding(context, binding, "Normal", { reason: "EvictionQueued", message });
     if (entry === undefined || !board.orders.asksFor(entry, identityOf(taint))) return;
-    tellBinding(context, binding, "Warning", {
+    reportOnBinding(context, binding, "Warning", {
       reason: "EvictionAwaitsApproval",
       message: `Leaves cluster ${cluster} only after a person's approval: lifeboat evacuations approve ${name}`,
     });

@@ -29,7 +29,7 @@ import { type Binding, bindingResource } from "../../context/bindings.ts";
 import type { Picked, Picker } from "./picker.ts";
 import type { Reservations } from "./reservations.ts";
 import type { EvacuationState } from "./state.ts";
-import { tellBinding } from "./tell.ts";
+import { reportOnBinding } from "./reports.ts";
 
 /** How often one release is decided again because its binding changed under it. */
 const WRITE_ATTEMPTS = 3;
@@ -144,7 +144,7 @@ export class ReleaseWriter {
       written = await context.plane.update(bindingResource(item.key), evicted, options);
     } catch (error) {
       if (isRefused(error, "Conflict")) return "changed";
-      tellBinding(context, binding, "Warning", {
+      reportOnBinding(context, binding, "Warning", {
         reason: "EvictWorkloadFromClusterFailed",
         message: `Evict from cluster ${name} failed.`,
       });
@@ -162,12 +162,15 @@ export class ReleaseWriter {
       rate: this.#state.fleetRate.last.perSecond,
       rateReason: this.#state.fleetRate.last.reason,
     });
-    tellBinding(context, written, "Normal", {
+    reportOnBinding(context, written, "Normal", {
       reason: "EvictionDecided",
       message: decision.order.message,
     });
     for (const warning of decision.warnings)
-      tellBinding(context, written, "Warning", { reason: "StateNotPreserved", message: warning });
+      reportOnBinding(context, written, "Warning", {
+        reason: "StateNotPreserved",
+        message: warning,
+      });
     return "through";
   }
 

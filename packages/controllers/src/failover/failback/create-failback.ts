@@ -40,7 +40,7 @@ import {
   bindingResource,
   bindingsBy,
   policyOf,
-  tellWorkload,
+  recordOnWorkload,
   watchingBindings,
 } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
@@ -142,7 +142,7 @@ class Failback {
       to,
       outage: written.metadata.annotations?.[wellKnown.FAILED_BACK],
     });
-    tellWorkload(events, written, {
+    recordOnWorkload(events, written, {
       type: "Normal",
       reason: "FailbackDecided",
       message: `Returns to ${to}: the clusters are back, and the policy asks for failback.`,

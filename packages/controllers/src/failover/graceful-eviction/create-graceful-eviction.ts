@@ -59,7 +59,7 @@ import {
   bindingOf,
   bindingResource,
   bindingsBy,
-  tellWorkload,
+  recordOnWorkload,
   watchingBindings,
 } from "../../context/bindings.ts";
 import { watchingSteps } from "../../context/clock-steps.ts";
@@ -316,7 +316,7 @@ class Evictions {
   }
 
   #record(binding: Binding, event: RecordedEvent): void {
-    tellWorkload(this.#context.events, binding, event);
+    recordOnWorkload(this.#context.events, binding, event);
   }
 }
 

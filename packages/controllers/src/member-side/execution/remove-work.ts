@@ -90,7 +90,7 @@ async function removeOne(
     if (removed.kind === "failed") return removalFailed(ports, work, memory, removed.problem);
     if (removed.kind === "leaving") return removed.checkAgainAt;
     if (removed.kind === "held") {
-      tellHeld(ports, work, memory);
+      reportHeld(ports, work, memory);
       return removed.checkAgainAt;
     }
     if (memory.late.isAbsenceProof(ordinal)) return undefined;
@@ -120,7 +120,7 @@ function removalFailed(
   return pauseAfterFailure(ports, work, memory, problem);
 }
 
-function tellHeld(ports: RemovePorts, work: Work, memory: WorkMemory): void {
+function reportHeld(ports: RemovePorts, work: Work, memory: WorkMemory): void {
   if (memory.toldHeld === true) return;
   memory.toldHeld = true;
   ports.events.record(work, {

@@ -1,22 +1,22 @@
 /** What evacuations report to people: Events on workloads, templates and Clusters, with a log line for each decision. */
 import type { Evacuation } from "@lifeboat/api";
 import { describeTaint, type RecordedTaint } from "@lifeboat/core/failover/evacuation";
-import { type Binding, bindingOf, tellWorkload } from "../../context/bindings.ts";
+import { type Binding, bindingOf, recordOnWorkload } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
 import type { Held, Item } from "./board.ts";
 
 type Audience = Pick<PlaneContext, "events" | "informers" | "log">;
 
-export function tellBinding(
+export function reportOnBinding(
   { events }: Pick<Audience, "events">,
   binding: Binding,
   type: "Normal" | "Warning",
   { reason, message }: { readonly reason: string; readonly message: string },
 ): void {
-  tellWorkload(events, binding, { type, reason, message });
+  recordOnWorkload(events, binding, { type, reason, message });
 }
 
-export function tellCluster(
+export function reportOnCluster(
   { informers, events }: Audience,
   name: string,
   reason: string,
@@ -27,7 +27,7 @@ export function tellCluster(
 }
 
 /** Reports that taints came off, and how many entries stay for that. */
-export function tellRemoved(
+export function reportRemoved(
   context: Audience,
   current: Evacuation,
   gone: readonly RecordedTaint[],
@@ -36,7 +36,7 @@ export function tellRemoved(
   if (gone.length === 0) return;
   const { name } = current.metadata;
   if (stays > 0)
-    tellCluster(
+    reportOnCluster(
       context,
       current.spec.cluster,
       "EvictionAbandoned",
@@ -50,14 +50,14 @@ export function tellRemoved(
 }
 
 /** Reports that a workload which was in line stays. */
-export function tellStays(context: Audience, item: Item, isTakenOut: boolean): void {
+export function reportStays(context: Audience, item: Item, isTakenOut: boolean): void {
   const { track, entry, id, key } = item;
   const { cluster, evacuation } = track;
   const why = isTakenOut ? "a person took it out of" : "the taint is gone that had caused";
   const message = `Stays on cluster ${cluster}: ${why} evacuation ${evacuation.metadata.name}.`;
   const binding = bindingOf(context.informers, key);
   if (binding !== undefined)
-    tellBinding(context, binding, "Normal", { reason: "EvictionAbandoned", message });
+    reportOnBinding(context, binding, "Normal", { reason: "EvictionAbandoned", message });
   context.log.info("an eviction was abandoned", {
     evacuation: evacuation.metadata.name,
     cluster,
@@ -68,7 +68,7 @@ export function tellStays(context: Audience, item: Item, isTakenOut: boolean): v
 }
 
 /** Reports that a workload is held. */
-export function tellHeld(
+export function reportHeld(
   context: Audience,
   item: Item,
   { reason, message }: Pick<Held, "reason" | "message">,
@@ -76,7 +76,7 @@ export function tellHeld(
   const { cluster, evacuation } = item.track;
   const binding = bindingOf(context.informers, item.key);
   if (binding !== undefined)
-    tellBinding(context, binding, "Warning", {
+    reportOnBinding(context, binding, "Warning", {
       reason: "EvictionHeld",
       message: `Not evicted from cluster ${cluster}: ${message}`,
     });
