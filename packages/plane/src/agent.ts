@@ -203,7 +203,7 @@ class RunningAgent implements Agent {
       );
   }
 
-  /** Tells when the Cluster is gone, or another one has its name: on the word of the server, not of a cache (D20). */
+  /** Calls `gone` when the Cluster is gone, or another one has its name: as the server answers, not as a cache has it (D20). */
   #ownWatch(uid: string, gone: () => void): Service {
     const { cluster: name, plane } = this.#options;
     const key = { namespace: "", name };
@@ -338,7 +338,7 @@ function isReady(cluster: Cluster | undefined): boolean {
   return hasCondition(cluster?.status?.conditions, "Ready");
 }
 
-/** An agent may write Events in its execution namespace and about its Cluster; the rest is the plane's to tell. */
+/** An agent may write Events in its execution namespace and about its Cluster; the plane records the rest. */
 function ownEvents(recorder: EventRecorder, namespace: string): EventRecorder {
   return {
     name: recorder.name,

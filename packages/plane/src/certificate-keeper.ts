@@ -1,7 +1,7 @@
 /**
  * Looks after the control plane's own certificates while it runs: every few seconds what is near its end is renewed (by
  * `refresh`, which knows the files), `kube-public/cluster-info` shows the address and the CA bundle, a metric shows every end,
- * and an Event tells of a certificate that nears its end although it should have been renewed.
+ * and an Event names a certificate that nears its end although it should have been renewed.
  */
 import { type AnyObject, configMaps, type Json, keyOf, orNothing } from "@lifeboat/api";
 import { formatTime, type Ids, type Instant, sleep } from "@lifeboat/base";
@@ -97,7 +97,7 @@ async function keepClusterInfo(
       data,
     });
   const { resourceVersion } = found.metadata;
-  // Signatures by bootstrap tokens stand beside it: their keeper makes them anew.
+  // Signatures by bootstrap tokens stand beside it: their controller makes them again.
   const body: Json = { metadata: { resourceVersion }, data };
   return plane.patch(configMaps, keyOf(found), { type: "merge", body });
 }

@@ -68,11 +68,11 @@ export interface ControlPlane {
 const HISTORY_MAX_EVENTS = 50_000;
 /**
  * What a watch can resume from: some ten thousand changes of bindings and Works. It is in memory and on disk (and what is on
- * disk is mapped into memory): a client that was away for longer lists anew.
+ * disk is mapped into memory): a client that was away for longer lists again.
  */
 const HISTORY_MAX_BYTES = 32 * 1024 * 1024;
 
-/** As whom kinds and roles are installed and admission reads. */
+/** The user that installs kinds and roles, and as which admission reads. */
 const PLANE_USER: User = { name: "system:lifeboat:setup", groups: ["system:masters"] };
 
 /**

@@ -86,7 +86,7 @@ export interface ControllersOptions {
   readonly unhealthyClusterThreshold: number;
   /** Fleets with more clusters than this are large. */
   readonly largeClusterNumThreshold: number;
-  /** What becomes of old copies when a policy does not say. */
+  /** What becomes of old copies when a policy names no purge mode. */
   readonly noExecutePurgeMode: PurgeMode;
   /** Whether all that has to leave a faulty cluster waits for a person's approval, or only where policies ask for it (D30). */
   readonly evacuationApproval: ApprovalMode;
@@ -102,7 +102,7 @@ export interface ControllersOptions {
   readonly shareMembers?: boolean;
   /** The Lease by which these controllers were elected, as `namespace/name`; absent: there is one process only. */
   readonly leaderLease?: string;
-  /** Where people are told of failures and of what waits for them; absent: nowhere. */
+  /** Where notices of failures, and of what waits for people, are sent; absent: nowhere. */
   readonly notifications?: NotificationOptions;
 }
 

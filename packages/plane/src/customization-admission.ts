@@ -3,8 +3,8 @@
  * for a question about a kind that another customization answers already. Several may find dependencies of one kind: what
  * they find is added up.
  *
- * Only what a write changes is looked at, so that an object stored before can always be relabelled. Two writes at the
- * same moment may both pass; then the older one is used, and an Event says so on the other.
+ * Only what a write changes is checked, so that an object stored before can always be relabelled. Two writes at the
+ * same moment may both pass; then the older one is used, and an Event on the other reports it.
  */
 import {
   type AnyObject,
@@ -126,7 +126,7 @@ function customizationOf(
   return object as ResourceInterpreterCustomization | undefined;
 }
 
-/** Enough of a script to know which is meant; an answer that repeats it whole helps nobody. */
+/** Enough of a script to know which is meant; an answer that repeats it whole is no help. */
 function shorten(script: string): string {
   const [first = ""] = script.split("\n", 1);
   return first.length <= 60 && first.length === script.length ? script : `${first.slice(0, 60)}…`;

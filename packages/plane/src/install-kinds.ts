@@ -1,7 +1,7 @@
 /**
  * Puts the CRDs of the control plane's kinds into an API server, as they are in this version of the program.
  *
- * 1. Repeating it changes nothing; a CRD that differs is brought up to date, whoever changed it.
+ * 1. Repeating it changes nothing; a CRD that differs is brought up to date, whatever changed it.
  * 2. All CRDs go at once: on the embedded server that is two commits.
  */
 import {
@@ -63,7 +63,7 @@ async function installCrd(client: Client, wanted: NewCrd): Promise<CustomResourc
     try {
       return await client.create(CRDS, wanted);
     } catch (error) {
-      // Somebody else installs at the same time: look again.
+      // Another process installs at the same time: read again.
       if (!isRefused(error, "AlreadyExists")) throw error;
     }
   }

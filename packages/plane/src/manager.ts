@@ -2,7 +2,7 @@
  * The controllers and the admission of a control plane beside any kube-apiserver, as one of several replicas.
  *
  * 1. Every replica answers admission reviews; one replica at a time, by a Lease, runs the controllers.
- * 2. Each term of leading is built anew on a client that sends no write once the term is over, to the API server as to members.
+ * 2. Each term of leading begins with new controllers, on a client that sends no write once the term is over, to the API server as to members.
  *    When the lease is lost everything of the term stops, and the replica competes again.
  * 3. No controller runs while a control plane is being moved to this API server (moving/mark.ts).
  * 4. Where replicas share out members (`share`), each of them works on its own members all the time (member-work.ts), and the leader

@@ -19,13 +19,13 @@ import {
   clusterInfoRoleObjects,
 } from "@lifeboat/core/clusters/rights";
 
-/** As whom the controllers of a control plane act. */
+/** The user of the controllers of a control plane. */
 export const CONTROLLERS_USER: User = Object.freeze({
   name: "system:lifeboat",
   groups: Object.freeze(["system:lifeboat:controllers", "system:authenticated"]),
 });
 
-/** As whom the gateway of `lifeboat up` acts; a `lifeboat gateway` elsewhere can act as the same user. */
+/** The user of the gateway of `lifeboat up`; a `lifeboat gateway` elsewhere can act as the same user. */
 export const GATEWAY_USER: User = Object.freeze({
   name: "system:lifeboat:gateway",
   groups: Object.freeze(["system:authenticated"]),

@@ -1,4 +1,4 @@
-/** What a control plane tells its users about how it was started: the flags that decide about failover, as written. */
+/** What a control plane publishes about how it was started: the flags that decide about failover, as written. */
 import { formatDuration } from "@lifeboat/base";
 import type { TokenRegistration } from "@lifeboat/controllers/context";
 import type { PublishedSettings } from "@lifeboat/controllers/operating";

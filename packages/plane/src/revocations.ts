@@ -1,9 +1,9 @@
 /**
  * Which clients' certificates are void (core/clusters/certificates), for the transport: it asks on each request, and ends open
- * connections when it is told of a change.
+ * connections when a revocation is written.
  *
- * Answers come from the store itself, not from a cache that may be behind: what was revoked before an answer was given to the
- * one who revoked is refused from then on, also right after a start.
+ * Answers come from the store itself, not from a cache that may be behind: what is revoked is refused from the moment at
+ * which the revocation was answered, also right after a start.
  */
 import { type AnyObject, configMaps } from "@lifeboat/api";
 import type { ApiServer } from "@lifeboat/apiserver";

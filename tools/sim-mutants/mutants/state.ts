@@ -34,7 +34,7 @@ export const stateMutants: readonly SimMutant[] = [
     promise: "O-state-3",
     breaks: "placing a workload takes all other marks off its binding",
     file: "packages/controllers/src/placement/scheduler/write.ts",
-    symbol: "writeResult.placed.metadata.annotations",
+    symbol: "writeResult.metadata.annotations",
     replace: "{ [wellKnown.APPLIED_PLACEMENT]: applied }",
     caughtIn: ["state-preserved"],
   },

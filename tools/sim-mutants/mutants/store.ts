@@ -111,7 +111,7 @@ export const storeMutants: readonly SimMutant[] = [
     promise: "K7",
     breaks: "placing a workload takes all other marks off its binding",
     file: "packages/controllers/src/placement/scheduler/write.ts",
-    symbol: "writeResult.placed.metadata.annotations",
+    symbol: "writeResult.metadata.annotations",
     replace: "{ [wellKnown.APPLIED_PLACEMENT]: applied }",
     caughtIn: ["from-a-later-version"],
   },

@@ -12,7 +12,7 @@ import type { Lease } from "@lifeboat/kit";
 import { SYSTEM_NAMESPACE } from "../webhook/resources.ts";
 
 const PREFIX = "tunnel.";
-/** On every such Lease, for those who follow them. */
+/** On every such Lease, so that replicas can watch them alone. */
 export const TUNNEL_LABEL = "lifeboat.dev/tunnel";
 /** Where the other replicas reach the holder. */
 const ENDPOINT = "lifeboat.dev/endpoint";

@@ -95,7 +95,7 @@ function withoutManifest(metadata: AnyObject["metadata"]): AnyObject["metadata"]
 
 const APPLIED_MANIFEST = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** A token that was taken stays taken, whatever an update says. */
+/** A token that was taken stays taken, whatever an update sets. */
 function usesOf(old: AnyObject | undefined): Readonly<Record<string, string>> {
   const { [tokenFields.usedBy]: by, [tokenFields.usedFor]: cluster } = dataOf(old);
   if (by === undefined) return {};

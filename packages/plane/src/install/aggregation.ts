@@ -2,8 +2,8 @@
  * What makes a kube-apiserver pass requests for `proxy.lifeboat.dev` on to the replicas of the manager: an APIService, and the
  * Service that it names. Pure.
  *
- * While no replica answers, the API server counts the group as unavailable: clients are told so, and namespaces that are deleted
- * wait, because the API server cannot tell what they hold.
+ * While no replica answers, the API server counts the group as unavailable: it answers clients so, and namespaces that are deleted
+ * wait, because the API server does not know what they hold.
  */
 import type { JsonObject, Resource } from "@lifeboat/api";
 import { PROXY_GROUP, PROXY_VERSION } from "@lifeboat/apiserver";

@@ -48,7 +48,7 @@ export interface InstallStep {
   readonly differences: readonly string[];
 }
 
-/** Installs; tells each step as it is done. Answers what was left out and why, one sentence each. */
+/** Installs; reports each step as it is done. Answers what was left out and why, one sentence each. */
 export async function installPlane(
   clock: Clock,
   client: Client,

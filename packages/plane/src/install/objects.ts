@@ -65,7 +65,7 @@ export interface RegistrationPlace {
   readonly bundle: string;
 }
 
-/** Tell what was installed by Lifeboat, and by which version. */
+/** They mark what Lifeboat installed, and which version did. */
 export const MANAGED_BY = "app.kubernetes.io/managed-by";
 export const VERSION_LABEL = "app.kubernetes.io/version";
 export const MANAGER_NAME = "lifeboat";

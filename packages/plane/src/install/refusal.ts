@@ -1,4 +1,4 @@
-/** Installing or uninstalling cannot go on; the message says why and what to do. */
+/** Installing or uninstalling cannot go on; the message states why and what to do. */
 export class InstallRefused extends Error {
   override readonly name = "InstallRefused";
 }

@@ -44,7 +44,7 @@ export interface UninstallPlan {
   readonly stays: readonly string[];
 }
 
-/** Looks at what is there; throws InstallRefused where it cannot go. */
+/** Reads what is there; throws InstallRefused where it cannot go. */
 export async function planUninstall(
   clock: Clock,
   client: Client,
@@ -80,7 +80,7 @@ export async function planUninstall(
   return { removes, stays: staysOf(request, joined, copies) };
 }
 
-/** Removes what the plan names; tells each as it is gone. */
+/** Removes what the plan names; reports each as it is gone. */
 export async function uninstallPlane(
   client: Client,
   { removes }: UninstallPlan,

@@ -1,7 +1,7 @@
 /**
  * About which writes the kube-apiserver asks the manager, and what happens while no replica answers.
  *
- * 1. What persons write waits for an answer (`failurePolicy: Fail`): a policy that nobody checked can move workloads.
+ * 1. What persons write waits for an answer (`failurePolicy: Fail`): a policy that was not checked can move workloads.
  * 2. What controllers write (record-kinds.ts, and updates of Clusters) does not (`Ignore`): a failover must not depend on the way from the API server to the webhook.
  *    About what the manager itself writes of these the API server does not ask at all: the manager fills in the same values before
  *    it sends an object (prepared-client.ts), and decides by the same functions that check.
@@ -9,7 +9,7 @@
  *    kinds, and deletion protection leaves out the control plane's own namespace and those of Kubernetes.
  * 4. Of Kubernetes' own kinds only StatefulSets that bear an annotation of the federation are asked about.
  * 5. Status is never asked about, but for what agents and detectors write of it.
- * 6. What agents and detectors write waits for an answer, because RBAC cannot tell it from what would start a workload twice or bring
+ * 6. What agents and detectors write waits for an answer, because RBAC cannot distinguish it from what would start a workload twice or bring
  *    work to a cluster (the condition Fenced, labels, the Lease of another). Two writes are not asked about, although they would pass:
  *    the renewal of the own Lease and the status of the own Works. RBAC binds both as tightly as the webhook, they are by far the most
  *    frequent, and the first is the sign of life: a cluster must not fall silent because the webhook cannot be reached.

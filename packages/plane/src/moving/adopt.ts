@@ -89,7 +89,7 @@ export async function planAdoption(clock: Clock, client: Client): Promise<Adopti
   };
 }
 
-/** Carries it out; tells each step of the installation. */
+/** Carries it out; reports each step of the installation. */
 export async function adopt(
   ports: MovingPorts,
   client: Client,

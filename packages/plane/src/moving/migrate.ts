@@ -36,7 +36,7 @@ import { describe, patiently, pauseWebhooks } from "./webhook-pause.ts";
 
 export type MovingPorts = KitPorts & { readonly ids: Ids };
 
-/** Told while it goes on: `made 500 objects`. */
+/** Gets what is done while it goes on: `made 500 objects`. */
 export type Tell = (sentence: string) => void;
 
 /** Carries out a plan. `identity`: of this process, for the Lease. */

@@ -1,4 +1,4 @@
-/** Moving cannot begin or go on; the message says why and what to do. */
+/** Moving cannot begin or go on; the message states why and what to do. */
 export class MovingRefused extends Error {
   override readonly name = "MovingRefused";
 }

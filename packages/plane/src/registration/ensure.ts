@@ -45,7 +45,7 @@ export async function ensure(
   }
 }
 
-/** Whether everything that `wanted` says holds of `found`. */
+/** Whether `found` has everything that `wanted` has. */
 function covers(found: unknown, wanted: unknown): boolean {
   if (!isJsonObject(wanted) || !isJsonObject(found)) return equalJson(found, wanted);
   return Object.entries(wanted).every(([field, value]) => covers(found[field], value));

@@ -1,4 +1,4 @@
-/** Joining makes exactly what it says, can be repeated after dying anywhere, and refuses what would confuse. */
+/** Joining makes exactly what it announces, can be repeated after dying anywhere, and refuses what would confuse. */
 import {
   clusterRoleBindings,
   clusterRoles,

@@ -5,7 +5,7 @@
  *
  * 1. Nothing is written before the request is known to be good: the name, the member's identity, the Cluster's rules.
  * 2. It can be repeated from the start after dying at any step, and then ends the same.
- * 3. A member has one name, and a name one member: both are told apart by the uid of the member's kube-system. The control plane
+ * 3. A member has one name, and a name one member: a member is recognized by the uid of its kube-system. The control plane
  *    itself is no member.
  * 4. A dry run refuses what the join would refuse: servers are asked with `dryRun`, and a token that cannot come is missed now.
  * 5. The tokens are bound to the endpoint that they are for: the Secrets name it, and they are sent nowhere else.
@@ -108,7 +108,7 @@ function checkEndpoint({ access, allowHttp }: JoinRequest): void {
   );
 }
 
-/** What tells a member from others: the uid of its namespace kube-system. */
+/** What a member is recognized by: the uid of its namespace kube-system. */
 export async function memberId(member: Client): Promise<string> {
   const found = await findObject(member, namespaces, { namespace: "", name: "kube-system" });
   if (found !== undefined) return found.metadata.uid;
@@ -175,7 +175,7 @@ function clusterOf(request: JoinRequest, namespace: string, id: string): New<Clu
 }
 
 /**
- * Creates the Cluster; one that an earlier run made gets what this request says, and keeps the rest. In a dry run the server only
+ * Creates the Cluster; one that an earlier run made gets what this request names, and keeps the rest. In a dry run the server only
  * checks it, field by field.
  */
 async function putCluster(
@@ -186,7 +186,7 @@ async function putCluster(
 ): Promise<Cluster> {
   const options = dryRun ? ({ dryRun: true, fieldValidation: "Strict" } as const) : {};
   if (found === undefined) return plane.create(clusters, wanted, options);
-  // Absent in the request means that certificates are checked, whatever an earlier one said.
+  // Absent in the request means that certificates are checked, whatever an earlier one asked for.
   const { insecureSkipTLSVerification: _, ...kept } = found.spec;
   const spec = { ...kept, ...wanted.spec };
   if (equalJson(spec, found.spec)) return found;

@@ -40,7 +40,7 @@ export interface GivenAccess {
   readonly insecureSkipTlsVerify: boolean;
   /** PEM; absent: the system's authorities. */
   readonly caBundle?: string;
-  /** The bearer token, where that is how they prove who they are. */
+  /** The bearer token, where requests are authenticated by one. */
   readonly token?: string;
   /** The token of the member's impersonator, where the member issues none; absent: the proxy stays closed. */
   readonly impersonatorToken?: string;
@@ -179,7 +179,7 @@ function allRights({ cluster, namespace }: MemberSide): readonly Rights[] {
       { apiGroups: ["*"], resources: ["*"], verbs: ["*"] },
       { nonResourceURLs: ["*"], verbs: ["get"] },
     ]),
-    // Whoever has a right to `clusters/proxy` in the control plane is named in a request, and has the rights of that name here.
+    // A user with a right to `clusters/proxy` in the control plane is named in a request, and has the rights of that name here.
     rightsOf(
       impersonatorRoleName(namespace),
       { name: IMPERSONATOR, namespace },
@@ -207,7 +207,7 @@ function rightsOf(
   };
 }
 
-/** Our embedded API server has no token controller, so nobody needs to wait for it. */
+/** Our embedded API server has no token controller, so there is none to wait for. */
 async function issuesTokens(member: Client): Promise<boolean> {
   const version = await member.read("/version");
   const name = isJsonObject(version) ? version["gitVersion"] : undefined;
@@ -244,7 +244,7 @@ async function awaitToken(
 
 function givenCredential(request: CredentialRequest): Credential {
   const { access, cluster, namespace, timeoutMs } = request;
-  // The person's own token impersonates nobody: that would be the administrator's credential in the proxy.
+  // The person's own token impersonates no user: that would be the administrator's credential in the proxy.
   const { token = "", caBundle = "", impersonatorToken = "" } = access;
   if (token !== "") return { token, impersonatorToken, caBundle, source: "kubeconfig" };
   throw new RegistrationRefused(

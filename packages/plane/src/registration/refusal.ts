@@ -1,4 +1,4 @@
-/** Registration could not be carried out; the message says what is wrong and what to do. */
+/** Registration could not be carried out; the message states what is wrong and what to do. */
 export class RegistrationRefused extends Error {
   override readonly name = "RegistrationRefused";
 }

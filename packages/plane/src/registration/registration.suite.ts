@@ -30,7 +30,7 @@ export interface Ground {
   finish<T>(promise: Promise<T>): Promise<T>;
 }
 
-/** A fleet without joined members, whose member `m1` issues tokens as a real cluster does unless told otherwise. */
+/** A fleet without joined members, whose member `m1` issues tokens as a real cluster does unless `issuesTokens` is false. */
 export async function createGround(
   options: { readonly issuesTokens?: boolean; readonly embedded?: boolean } = {},
 ): Promise<Ground> {
@@ -69,7 +69,7 @@ export async function createGround(
   };
 }
 
-/** The member as one that does not say it is ours. */
+/** The member as one that is not recognized as ours. */
 export function asReal(client: Client): Client {
   return wrapped(client, {
     read: (path, options) =>

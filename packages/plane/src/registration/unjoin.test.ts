@@ -153,7 +153,7 @@ describe("unjoinCluster", () => {
     } as const;
     const update = { ...cluster, status: { ...cluster.status, conditions: [ready] } };
     await plane.update(clusters, update, { subresource: "status" });
-    // The member seems well, and nobody takes the Work's copy away.
+    // The member seems well, and no controller takes the Work's copy away.
     await plane.create(works, work("web"));
     const before = fleet.clock.monotonic();
     await unjoin(ground, { force: true, waitMs: 10_000 });

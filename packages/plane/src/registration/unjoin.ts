@@ -221,7 +221,7 @@ async function dropFinalizer<T extends KubeObject>(
       await plane.patch(resource, key, { type: "merge", body });
       return;
     } catch (error) {
-      // Somebody else wrote it in between: look again.
+      // Another writer changed it in between: read again.
       if (!isRefused(error, "Conflict")) unlessGone(error);
     }
   }

@@ -4,7 +4,7 @@
  *
  *   request → approval → certificate → bindings → record
  *
- * The record (ConfigMap `lifeboat-system/users`) is for people: it names who was given what, and rules nothing.
+ * The record (ConfigMap `lifeboat-system/users`) is for people: it lists which user was given what, and rules nothing.
  */
 import {
   type AnyObject,
@@ -34,7 +34,7 @@ export interface CertificateOrder {
   readonly lifeMs: number;
   /** The certificate request, PEM. */
   readonly request: string;
-  /** Tells this request apart from others of the user: the name of the object is made of it. */
+  /** Distinguishes this request from others of the user: the name of the object is made of it. */
   readonly requestId: string;
   readonly timeoutMs: number;
 }

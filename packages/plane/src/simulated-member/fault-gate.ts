@@ -5,9 +5,9 @@
  * 2. `errors`: so many requests of a hundred are answered with 500 and reach nothing.
  * 3. `slow`: a request waits before it is handed on.
  * 4. `partition`: a request waits until the fault is over, and an open stream falls silent; then both go on, as they do
- *    over a network that comes back. Whoever does not wait so long goes away, and nothing of the request is carried out.
+ *    over a network that comes back. A client that does not wait so long goes away, and nothing of its request is carried out.
  *    Connections that left HTTP (exec, attach) are cut, as by a timeout.
- * 5. `api-down`: a request is cut off without an answer. That nobody listens at all is the transport's part: see
+ * 5. `api-down`: a request is cut off without an answer. That no port is open at all is the transport's part: see
  *    `SimulatedMember.onServing`.
  *
  * What has been handed on is carried out whatever happens to the gate afterwards.
@@ -35,9 +35,9 @@ export interface FaultGate {
   setFaults(faults: readonly SimulatedFault[]): void;
 }
 
-/** How long an answer takes when `slow` does not say. */
+/** How long an answer takes when `slow` gives no delay. */
 export const DEFAULT_DELAY_MS = 5000;
-/** How many requests of a hundred fail when `errors` does not say. */
+/** How many requests of a hundred fail when `errors` gives no number. */
 export const DEFAULT_ERROR_PERCENT = 100;
 
 /** Puts a gate before `handle`; it is open. */

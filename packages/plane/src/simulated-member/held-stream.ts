@@ -79,7 +79,7 @@ export class HeldStream implements HttpStream {
       this.#end();
       return;
     }
-    // A transport that is full says itself when it is not.
+    // A transport that is full reports itself when it has room again.
     if (hasRoom) for (const callback of this.#drained) callback();
   }
 }

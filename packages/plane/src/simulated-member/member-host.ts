@@ -1,9 +1,9 @@
 /**
- * Ties running simulated members to a control plane: each has a SimulatedMember object there, which says what shall go
- * wrong with it and where its status is told; and each is joined once, or registers by an agent of its own (Pull).
+ * Ties running simulated members to a control plane: each has a SimulatedMember object there, whose spec is what shall
+ * go wrong with it and whose status is what it reports; and each is joined once, or registers by an agent of its own (Pull).
  *
  * 1. The object is made when it is missing. Its spec is the user's: from then on it is only read.
- * 2. A member is joined when its object does not say yet that it was. So a member that somebody unjoined stays away;
+ * 2. A member is joined as long as its object does not record that it was. So a member that a person unjoined stays away;
  *    one that is joined gets a new endpoint or token written where they changed.
  * 3. Faults are in force before the status speaks of them (`observedGeneration`).
  * 4. At rest nothing is written.
@@ -53,7 +53,7 @@ export interface HostedMember {
   readonly member: SimulatedMember;
   /** How the control plane shall reach it. */
   readonly access: GivenAccess & { readonly token: string };
-  /** What its object says when it is made. */
+  /** The spec with which its object is made. */
   readonly spec: SimulatedMemberSpec;
   /** Absent: the control plane reaches it (Push). */
   readonly agent?: HostedAgent;

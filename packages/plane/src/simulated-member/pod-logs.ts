@@ -1,5 +1,5 @@
 /**
- * Logs of simulated pods. No process runs in them, and the log tells so: what the model knows of a container, as lines with their
+ * Logs of simulated pods. No process runs in them, and the log states it: what the model knows of a container, as lines with their
  * times. A log that is followed goes on until the pod is gone, with a line whenever the state of the container changes.
  */
 import {

@@ -3,8 +3,8 @@
  * a cluster, and a gate in which the way to it can go wrong. No process and no socket here.
  *
  * 1. Faults of the connection hit `handle` alone: what runs in the member goes on undisturbed.
- * 2. Faults are forgotten with the process; whoever set them sets them again.
- * 3. A change of size or delays starts the model anew, which loses nothing: what it knows is in the cluster.
+ * 2. Faults are forgotten with the process; they have to be set again.
+ * 3. A change of size or delays starts the model again, which loses nothing: what it knows is in the cluster.
  */
 import {
   type ApiServer,
@@ -52,7 +52,7 @@ export interface SimulatedMember {
 
 const HISTORY_MAX_EVENTS = 20_000;
 const HISTORY_MAX_BYTES = 32 * 1024 * 1024;
-/** Who the member's own controllers are. */
+/** The user of the member's own controllers. */
 const MODEL_USER: User = { name: "system:member-model", groups: ["system:masters"] };
 
 /** Opens the storage and builds the member; rejects with a sentence when the storage cannot be used. */

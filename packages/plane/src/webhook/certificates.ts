@@ -1,6 +1,6 @@
 /**
- * The webhook's certificate: every replica serves what the Secret holds; the leader makes it, renews it, and tells the API
- * server whom to trust (certificate-plan.ts decides).
+ * The webhook's certificate: every replica serves what the Secret holds; the leader makes it, renews it, and writes which
+ * authority the API server trusts (certificate-plan.ts decides).
  */
 import { equalJson, keyOf, type Resource } from "@lifeboat/api";
 import { type Clock, type Instant, sleep } from "@lifeboat/base";
