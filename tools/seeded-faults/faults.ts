@@ -509,7 +509,7 @@ export const seededFaults: readonly SeededFault[] = [
   {
     promise: "D7",
     breaks: "the end of a cluster's former evacuation empties the line of the next one",
-    file: "packages/controllers/src/failover/evacuation/board.ts",
+    file: "packages/controllers/src/failover/evacuation/line.ts",
     symbol: "placeOf.id",
     replace: "id",
     caughtBy: ["packages/plane/test/failover/recovery.test.ts"],

@@ -26,7 +26,7 @@ export const clockMutants: readonly SimMutant[] = [
     oracle: "tolerations-are-respected",
     promise: "B3",
     breaks: "a toleration ends when the wall clock says so",
-    file: "packages/controllers/src/failover/evacuation/board.ts",
+    file: "packages/controllers/src/failover/evacuation/line.ts",
     symbol: "dueOf",
     replace: "({ toleratedUntil }) => toleratedUntil ?? instantOf(0)",
     caughtIn: FORWARD,

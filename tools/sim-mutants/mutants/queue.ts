@@ -99,7 +99,7 @@ export const queueMutants: readonly SimMutant[] = [
     oracle: "everybody-affected-leaves",
     promise: "C8",
     breaks: "only the first of an evacuation is put in line",
-    file: "packages/controllers/src/failover/evacuation/board.ts",
+    file: "packages/controllers/src/failover/evacuation/line.ts",
     marked: "put-in-line",
     replace: `if (item.order === 0) {
       original;
@@ -155,7 +155,7 @@ export const queueMutants: readonly SimMutant[] = [
     oracle: "paused-moves-nobody",
     promise: "D7",
     breaks: "a pause of one evacuation is not heard",
-    file: "packages/controllers/src/failover/evacuation/board.ts",
+    file: "packages/controllers/src/failover/evacuation/line.ts",
     condition: "stopped",
     replace: "this.#failover && wasStoppedByGate(evacuation)",
     caughtIn: ["pause-one"],

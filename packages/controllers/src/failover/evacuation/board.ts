@@ -1,6 +1,6 @@
 /**
- * What is known of evacuations that are going on, in memory: every recorded binding with its terms and its state, and the
- * queue of those that may be released. It is built from what informers report and can be built again at any time.
+ * What is known of evacuations that are going on, in memory: every recorded binding with its terms and its state. Which of
+ * them may leave, and when, is the line's part (line.ts). It is built from what informers report and can be built again at any time.
  *
  * 1. A slice counts once its taint is marked as recorded, and only for the Evacuation that owns it.
  * 2. What happens to one binding costs what that binding has entries; only a change of an evacuation's taints, or of what
@@ -15,104 +15,25 @@ import {
   type EvacuationEntry,
   type EvacuationSlice,
   formatKey,
-  type ObjectKey,
   parseKey,
 } from "@lifeboat/api";
-import { type DueTime, type Instant, instantOf, type Moment, parseTime } from "@lifeboat/base";
-import {
-  clusterNamesOf,
-  isDrainTaint,
-  isOn,
-  type PurgeMode,
-  purgeModeOf,
-} from "@lifeboat/core/binding";
+import { type Instant, instantOf, type Moment, parseTime } from "@lifeboat/base";
+import { clusterNamesOf, isOn, purgeModeOf } from "@lifeboat/core/binding";
 import {
   type ApprovalMode,
-  type EntryState,
   entryState,
-  EvictionQueue,
   isOpen,
-  type Lane,
-  type Queued,
   strandedBy,
   taintId,
-  type TaintIdentity,
-  wasStoppedByGate,
 } from "@lifeboat/core/failover/evacuation";
-import type { HeldReason } from "@lifeboat/core/failover/leaving";
 import { compareVersions } from "@lifeboat/kit";
 import { type Binding, bindingOf, bindingsBy } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
 import { bindingClusters } from "../../context/informers.ts";
-import { Orders } from "./orders.ts";
-import type { Wakes } from "./state.ts";
+import type { Item, Track } from "./items.ts";
+import { Line } from "./line.ts";
 import { reportStays } from "./reports.ts";
-
-/** On which terms a taint moves a binding, as it was recorded. */
-export interface Term {
-  readonly taint: TaintIdentity;
-  readonly id: string;
-  readonly toleratedUntil: Instant | undefined;
-  /** The toleration counts from this: when the cluster got the taint. */
-  readonly addedAt: Instant | undefined;
-  readonly purgeMode: PurgeMode;
-  readonly exempt: string | undefined;
-  readonly approval: EvacuationEntry["approval"];
-  /** The result of the binding, see `signResult`. */
-  readonly result: string | undefined;
-  readonly recordedAt: Instant;
-}
-
-export interface Held {
-  readonly reason: HeldReason;
-  readonly message: string;
-  readonly since: Instant;
-}
-
-/** One binding of one evacuation. */
-export interface Item {
-  readonly track: Track;
-  readonly id: string;
-  readonly key: ObjectKey;
-  readonly entry: EvacuationEntry;
-  readonly lane: Lane;
-  readonly order: number;
-  readonly terms: Map<string, Term>;
-  state: EntryState;
-  /** Its binding was read, so that a change of its state is news. */
-  isKnown: boolean;
-  putBack: boolean;
-  /** It has left, and is in no cluster. */
-  isStranded: boolean;
-  held: Held | undefined;
-  /** It is being released; the queue does not get it meanwhile. */
-  isBusy: boolean;
-  /** Older states of the binding do not count: the version of the eviction. */
-  version: string;
-}
-
-/** A place in the queue; a new one whenever the item is put in line. */
-export interface Waiting extends Queued {
-  readonly item: Item;
-}
-
-/** One evacuation that is going on. */
-export interface Track {
-  readonly cluster: string;
-  /** By the name of the binding: of several that had it one after the other, the one that is there. */
-  readonly items: Map<string, Item>;
-  /** All recorded entries, by the uid of the binding. */
-  readonly recorded: Map<string, Item>;
-  /** Bindings that may have reached the cluster after it was recorded. */
-  readonly arrivals: Set<string>;
-  evacuation: Evacuation;
-  /** The taints (see `taintId`) that are recorded and on the cluster. */
-  inForce: ReadonlySet<string>;
-  /** The uids of bindings that people took out. */
-  takenOut: ReadonlySet<string>;
-  /** When an approval ends next, by what was last read. */
-  approvalEndsAt: Instant | undefined;
-}
+import type { Wakes } from "./state.ts";
 
 /** More than a slice can hold: entries are in order by their slice, then by their place in it. */
 const MAX_ENTRIES = 1000;
@@ -120,9 +41,7 @@ const MAX_ENTRIES = 1000;
 type BoardContext = Pick<PlaneContext, "events" | "informers" | "log" | "time">;
 
 export class Board {
-  readonly queue = new EvictionQueue<Waiting>();
-  readonly orders: Orders;
-  readonly #failover: boolean;
+  readonly line: Line;
   readonly #context: BoardContext;
   readonly #wakes: Wakes;
   readonly #evacuations = new Map<string, Map<string, Evacuation>>();
@@ -132,12 +51,11 @@ export class Board {
 
   constructor(
     context: BoardContext,
-    { failover, approval }: { readonly failover: boolean; readonly approval: ApprovalMode },
+    options: { readonly failover: boolean; readonly approval: ApprovalMode },
     wakes: Wakes,
   ) {
     this.#context = context;
-    this.#failover = failover;
-    this.orders = new Orders(context, approval);
+    this.line = new Line(context, options, wakes);
     this.#wakes = wakes;
   }
 
@@ -237,40 +155,16 @@ export class Board {
     this.#assess(item, binding);
   }
 
-  /** Puts an item in line, or takes it out of it, as its state asks. */
-  settle(item: Item): void {
-    if (this.putInPlace(item)) this.#wakes.release();
-  }
-
-  /**
-   * The same for the caller that works off the line already, and knows when to check again: woken by its own change, it
-   * would never rest while the server refuses. Answers whether the item is in line.
-   */
-  putInPlace(item: Item): boolean {
-    const dueAt = this.dueAt(item);
-    if (item.state !== "Queued" || item.isBusy || dueAt === undefined) {
-      this.queue.remove(placeOf(item));
-      if (item.held !== undefined && this.awaitsApproval(item)) item.held = undefined;
-      return false;
-    }
-    // What is tolerated for a time waits for that, and not for what held it by a taint that is gone.
-    if (dueAt > this.#context.time.moment().now) item.held = undefined;
-    const { priority = 0 } = item.entry;
-    // seed: put-in-line
-    this.queue.put({ item, ...placeOf(item), priority, order: item.order, dueAt });
-    return true;
-  }
-
   /** Puts all items in line again: the clock was set, so all are due at another time. */
   settleAll(): void {
     for (const { items } of this.tracks)
-      for (const item of items.values()) if (item.held === undefined) this.settle(item);
+      for (const item of items.values()) if (item.held === undefined) this.line.settle(item);
   }
 
   /** What people paused has changed: every item is in line or out of it by that. */
   pausesChanged(): void {
     for (const { cluster, items } of this.tracks) {
-      for (const item of items.values()) if (item.held === undefined) this.settle(item);
+      for (const item of items.values()) if (item.held === undefined) this.line.settle(item);
       this.#wakes.record(cluster);
     }
   }
@@ -280,75 +174,15 @@ export class Board {
     let next: Instant | undefined;
     for (const track of this.tracks) {
       const before = track.approvalEndsAt;
-      const endsAt = this.orders.nextExpiry(track, moment);
+      const endsAt = this.line.orders.nextExpiry(track, moment);
       track.approvalEndsAt = endsAt;
       if (before !== undefined && before <= moment.now) {
-        for (const item of track.items.values()) this.settle(item);
+        for (const item of track.items.values()) this.line.settle(item);
         this.#wakes.record(track.cluster);
       }
       if (endsAt !== undefined && (next === undefined || endsAt < next)) next = endsAt;
     }
     return next;
-  }
-
-  /** Keeps an item back. It stays out of the line until something about its binding or the clusters changes. */
-  hold(item: Item, reason: HeldReason, message: string, now: Instant): boolean {
-    const isNew = item.held?.reason !== reason;
-    item.held = { reason, message, since: isNew ? now : (item.held?.since ?? now) };
-    this.queue.remove(placeOf(item));
-    return isNew;
-  }
-
-  /** When the item may be released; undefined while it may not at all. */
-  dueAt(item: Item): Instant | undefined {
-    const { evacuation } = item.track;
-    // seed: stopped
-    if (evacuation.spec.paused || (this.#failover && wasStoppedByGate(evacuation)))
-      return undefined;
-    if (this.orders.stops(item)) return undefined;
-    const moment = this.#context.time.moment();
-    let earliest: Instant | undefined;
-    for (const term of this.#termsThatMove(item, moment)) {
-      const at = dueOf(term, moment.due);
-      if (earliest === undefined || at < earliest) earliest = at;
-    }
-    return earliest;
-  }
-
-  /** Whether an item would leave, now or after a time, if a person approved it, and does not without. */
-  awaitsApproval(item: Item): boolean {
-    if (item.state !== "Queued") return false;
-    const moment = this.#context.time.moment();
-    const terms = this.termsInForce(item).filter(({ taint }) => this.#isCounted(taint));
-    return (
-      terms.length > 0 && terms.every((term) => this.orders.awaitsApproval(item, term, moment))
-    );
-  }
-
-  /** The term by which an item may be released now: the one that is due for longest. */
-  termDue(item: Item, moment: Moment): Term | undefined {
-    if (this.orders.stops(item)) return undefined;
-    const due = this.#termsThatMove(item, moment).filter(
-      (term) => dueOf(term, moment.due) <= moment.now,
-    );
-    return due.toSorted((a, b) => (a.toleratedUntil ?? 0) - (b.toleratedUntil ?? 0))[0];
-  }
-
-  /** The terms that ask for moving: recorded, not exempt, their taint on the cluster. */
-  termsInForce({ track, terms }: Item): readonly Term[] {
-    const { inForce } = track;
-    return [...terms.values()].filter(({ id, exempt }) => exempt === undefined && inForce.has(id));
-  }
-
-  /** Those of them by which a binding may go when their time has come: as the gate stands, and approved. */
-  #termsThatMove(item: Item, moment: Moment): readonly Term[] {
-    return this.termsInForce(item).filter(
-      (term) => this.#isCounted(term.taint) && !this.orders.awaitsApproval(item, term, moment),
-    );
-  }
-
-  #isCounted(taint: TaintIdentity): boolean {
-    return this.#failover || isDrainTaint(taint);
   }
 
   /** The clusters that a binding leaves or has to leave. */
@@ -376,7 +210,7 @@ export class Board {
   #drop(track: Track): void {
     this.#tracks.delete(track.evacuation.metadata.name);
     for (const item of track.items.values()) {
-      this.queue.remove(placeOf(item));
+      this.line.remove(item);
       if (item.state === "Queued") this.#retryElsewhere(item);
     }
   }
@@ -445,7 +279,7 @@ export class Board {
       track.recorded.delete(binding.uid);
       if (track.items.get(item.id) !== item) continue;
       track.items.delete(item.id);
-      this.queue.remove(placeOf(item));
+      this.line.remove(item);
     }
   }
 
@@ -482,9 +316,9 @@ export class Board {
     item.putBack ||= putBack;
     item.isStranded = isStranded;
     if (state !== "Queued") item.held = undefined;
-    this.settle(item);
+    this.line.settle(item);
     if (stays) this.#retryElsewhere(item);
-    if (isNews) reportStays(this.#context, item, this.termsInForce(item).length > 0);
+    if (isNews) reportStays(this.#context, item, this.line.termsInForce(item).length > 0);
   }
 
   /** Tries those entries of a binding again that are held: it has to leave one cluster less. */
@@ -494,7 +328,7 @@ export class Board {
     for (const name of clusterNamesOf(binding))
       for (const { items } of this.tracksOf(name)) {
         const other = items.get(id);
-        if (other?.held !== undefined) this.settle(other);
+        if (other?.held !== undefined) this.line.settle(other);
       }
   }
 
@@ -507,17 +341,6 @@ export class Board {
 function concernedBy(binding: Binding): readonly string[] {
   const last = strandedBy(binding);
   return [...bindingClusters(binding), ...(last === undefined ? [] : [last.cluster])];
-}
-
-/** From when the term lets its binding go. */
-function dueOf({ toleratedUntil, addedAt }: Term, due: DueTime): Instant {
-  if (toleratedUntil === undefined) return instantOf(0);
-  return addedAt === undefined ? toleratedUntil : due(addedAt, toleratedUntil - addedAt);
-}
-
-/** Its place in the queue: an evacuation that ends does not touch the line of the cluster's next one. */
-function placeOf({ track, id, lane }: Item): Pick<Waiting, "cluster" | "id" | "lane"> {
-  return { cluster: track.cluster, id: `${track.evacuation.metadata.name} ${id}`, lane };
 }
 
 function isGoingOn(evacuation: Evacuation): boolean {

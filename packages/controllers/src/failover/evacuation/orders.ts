@@ -14,7 +14,7 @@ import {
 } from "@lifeboat/core/failover/evacuation";
 import type { PlaneContext } from "../../context/context.ts";
 import { FLEET_RECORD } from "../../context/fleet-record.ts";
-import type { Item, Term, Track } from "./board.ts";
+import type { Item, Term, Track } from "./items.ts";
 
 export class Orders {
   readonly #context: Pick<PlaneContext, "informers">;

@@ -3,7 +3,7 @@ import type { Moment } from "@lifeboat/base";
 import { decideRelease, type Lane, type ReleaseDecision } from "@lifeboat/core/failover/evacuation";
 import type { HeldReason } from "@lifeboat/core/failover/leaving";
 import { type Binding, bindingOf } from "../../context/bindings.ts";
-import type { Item, Term } from "./board.ts";
+import type { Item, Term } from "./items.ts";
 import { releaseViewOf } from "./release-view.ts";
 import type { EvacuationState } from "./state.ts";
 import { reportHeld } from "./reports.ts";
@@ -39,12 +39,12 @@ export class Picker {
     const { board, targets } = this.#state;
     const picks: Picked[] = [];
     for (let checks = 0; picks.length < count && checks < MAX_CHECKS; checks++) {
-      const queued = board.queue.take(lane, moment.now);
+      const queued = board.line.queue.take(lane, moment.now);
       if (queued === undefined) return { picks, isMore: false };
       const pick = this.#pickOf(queued.item, moment);
       if (pick === undefined) {
         // seed: turn-not-used
-        board.queue.giveTurnBack(queued);
+        board.line.queue.giveTurnBack(queued);
         continue;
       }
       pick.item.isBusy = true;
@@ -59,11 +59,11 @@ export class Picker {
   #pickOf(item: Item, moment: Moment): Picked | undefined {
     const { board, context } = this.#state;
     const binding = bindingOf(context.informers, item.key);
-    const term = board.termDue(item, moment);
+    const term = board.line.termDue(item, moment);
     if (binding === undefined) return undefined;
     if (term === undefined) {
       // The clock was set since it was put in line.
-      board.settle(item);
+      board.line.settle(item);
       return undefined;
     }
     const decision = this.#decide(item, term, binding, moment);
@@ -104,7 +104,7 @@ export class Picker {
   putAllBack(lane: Lane, picks: readonly Picked[]): void {
     for (const pick of picks.toReversed()) {
       this.putBack(pick);
-      this.#state.board.queue.giveTurnBack({ lane, cluster: pick.item.track.cluster });
+      this.#state.board.line.queue.giveTurnBack({ lane, cluster: pick.item.track.cluster });
     }
   }
 
@@ -115,14 +115,14 @@ export class Picker {
     if (item.state !== "Queued") return;
     const binding = bindingOf(context.informers, item.key);
     if (binding !== undefined) targets.forget(item.id, binding);
-    if (item.held === undefined) board.putInPlace(item);
+    if (item.held === undefined) board.line.putInPlace(item);
   }
 
   /** Keeps an item where it is, and reports why. */
   hold(item: Item, reason: HeldReason, message: string): void {
     const { board, context, wakes } = this.#state;
     const { cluster, items } = item.track;
-    const isNew = board.hold(item, reason, message, context.clock.now());
+    const isNew = board.line.hold(item, reason, message, context.clock.now());
     // To the end, so that the next round begins with entries that were not tried in this one.
     items.delete(item.id);
     items.set(item.id, item);

@@ -12,7 +12,7 @@ import {
   secondsLeft,
   taintId,
 } from "@lifeboat/core/failover/evacuation";
-import type { Track } from "./board.ts";
+import type { Track } from "./items.ts";
 import { confirmTaints, isBehind, isCounted, writeStatus } from "./record-writes.ts";
 import type { EvacuationState } from "./state.ts";
 import { summarize, type Summary } from "./summary.ts";
@@ -91,8 +91,8 @@ export class Progress {
     const others = [...board.tracks]
       .filter((other) => other !== track)
       .map(({ cluster }) => ({
-        workloads: board.queue.sizeOf("Workload", cluster),
-        passive: board.queue.sizeOf("Passive", cluster),
+        workloads: board.line.queue.sizeOf("Workload", cluster),
+        passive: board.line.queue.sizeOf("Passive", cluster),
       }));
     const status = progressOf(
       {
@@ -104,7 +104,7 @@ export class Progress {
         due: summary.due,
         rate,
         budgetPaused: fleetRate.isPausedNow,
-        clusterPaused: board.orders.stopsCluster(evacuation.spec.cluster),
+        clusterPaused: board.line.orders.stopsCluster(evacuation.spec.cluster),
         failover,
         held: summary.held,
         putBack: summary.putBack,

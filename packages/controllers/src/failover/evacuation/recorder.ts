@@ -46,7 +46,7 @@ import {
 } from "@lifeboat/core/failover/evacuation";
 import { checkAgainAt, done, type Outcome } from "@lifeboat/kit";
 import { type Binding, bindingsBy, policyOf } from "../../context/bindings.ts";
-import type { Item, Track } from "./board.ts";
+import type { Item, Track } from "./items.ts";
 import { Progress } from "./progress.ts";
 import { confirmTaints, isBehind, isCounted, writeStatus } from "./record-writes.ts";
 import type { EvacuationState } from "./state.ts";
@@ -200,7 +200,7 @@ export class Recorder {
     const { board, context } = this.#state;
     const message = queuedMessage(cluster, taint);
     reportOnBinding(context, binding, "Normal", { reason: "EvictionQueued", message });
-    if (entry === undefined || !board.orders.asksFor(entry, identityOf(taint))) return;
+    if (entry === undefined || !board.line.orders.asksFor(entry, identityOf(taint))) return;
     reportOnBinding(context, binding, "Warning", {
       reason: "EvictionAwaitsApproval",
       message: `Leaves cluster ${cluster} only after a person's approval: lifeboat evacuations approve ${name}`,

@@ -6,7 +6,7 @@ import { clusterOfWork, isProvenHealthy } from "@lifeboat/core/propagation/works
 import { type Binding, policyOf } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
 import { worksOf } from "../../context/observe-works.ts";
-import type { Item, Term } from "./board.ts";
+import type { Item, Term } from "./items.ts";
 import type { EvacuationState } from "./state.ts";
 
 export function releaseViewOf(

@@ -128,7 +128,7 @@ export class ReleaseWriter {
     }
     board.observe(item, binding);
     // A person may have paused the evacuation since it was picked.
-    if (binding === undefined || item.state !== "Queued" || board.dueAt(item) === undefined)
+    if (binding === undefined || item.state !== "Queued" || board.line.dueAt(item) === undefined)
       return "through";
     const moment = context.time.moment();
     const { now } = moment;

@@ -75,7 +75,7 @@ export class Releaser {
       if (next !== undefined) return earlier(next, retryAt);
     }
     const now = this.#state.context.clock.now();
-    const due = LANES.flatMap((lane) => this.#state.board.queue.nextDueAt(lane) ?? []);
+    const due = LANES.flatMap((lane) => this.#state.board.line.queue.nextDueAt(lane) ?? []);
     return due.filter((at) => at > now).reduce<Instant | undefined>(earlier2, retryAt);
   }
 
@@ -110,7 +110,7 @@ export class Releaser {
           return addMs(now, RETRY_MS);
         }
         count += 1;
-        board.settle(item);
+        board.line.settle(item);
       }
     return targets.settledBy(now);
   }
@@ -120,11 +120,11 @@ export class Releaser {
     const { board, context } = this.#state;
     const moment = context.time.moment();
     const { now } = moment;
-    const dueAt = board.queue.nextDueAt(lane);
+    const dueAt = board.line.queue.nextDueAt(lane);
     if (dueAt === undefined || dueAt > now) return undefined;
     const rate = this.#state.fleetRate.ofLane(lane);
     const budget = context.informers.evacuationBudgets.get(FLEET_RECORD);
-    const wanted = board.queue.sizeOf(lane);
+    const wanted = board.line.queue.sizeOf(lane);
     const first = reserve(
       { reservedUntil: this.#reservations.usedUntil(budget, now), rate, wanted },
       now,

@@ -3,7 +3,7 @@ import type { Evacuation } from "@lifeboat/api";
 import { describeTaint, type RecordedTaint } from "@lifeboat/core/failover/evacuation";
 import { type Binding, bindingOf, recordOnWorkload } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
-import type { Held, Item } from "./board.ts";
+import type { Held, Item } from "./items.ts";
 
 type Audience = Pick<PlaneContext, "events" | "informers" | "log">;
 

@@ -2,7 +2,8 @@
 import type { EvacuationStatus } from "@lifeboat/api";
 import { formatTime, type Instant } from "@lifeboat/base";
 import type { EntryCounts, EvacuationLine } from "@lifeboat/core/failover/evacuation";
-import type { Board, Item, Track } from "./board.ts";
+import type { Board } from "./board.ts";
+import type { Item, Track } from "./items.ts";
 
 export interface Summary {
   readonly counts: EntryCounts;
@@ -38,13 +39,13 @@ export function summarize(board: Board, track: Track, now: Instant): Summary {
     if (item.isStranded) stranded += 1;
     if (item.putBack) putBack.push(item.entry.binding);
     if (item.state !== "Queued") continue;
-    const dueAt = board.dueAt(item);
+    const dueAt = board.line.dueAt(item);
     const isDue = dueAt !== undefined && dueAt <= now;
-    if (board.awaitsApproval(item)) {
+    if (board.line.awaitsApproval(item)) {
       awaitingApproval += 1;
       continue;
     }
-    if (board.orders.stopsNamespace(item.key.namespace)) paused += 1;
+    if (board.line.orders.stopsNamespace(item.key.namespace)) paused += 1;
     if (item.held !== undefined) held.push(item);
     else {
       line[item.lane === "Workload" ? "workloads" : "passive"] += 1;
