@@ -9,6 +9,7 @@ import {
   type Resource,
   type ResourceBinding,
   resourceBindings,
+  type Work,
 } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import {
@@ -61,6 +62,16 @@ export function policyOf(
   const fleetwide = labels[wellKnown.CLUSTER_POLICY_ID];
   if (fleetwide === undefined) return undefined;
   return informers.clusterPropagationPolicies.byIndex("id", fleetwide)[0];
+}
+
+/** The binding that a Work belongs to, as far as it is there. */
+export function bindingsOfWork(
+  informers: PlaneInformers,
+  work: Work | undefined,
+): readonly Binding[] {
+  const { labels = {} } = work?.metadata ?? {};
+  const id = labels[wellKnown.BINDING_ID] ?? labels[wellKnown.CLUSTER_BINDING_ID];
+  return id === undefined ? [] : bindingsBy(informers, "id", id);
 }
 
 /** Records what happened to a workload on its binding and on its template: people read either. */

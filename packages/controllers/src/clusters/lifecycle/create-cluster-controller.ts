@@ -50,6 +50,7 @@ import {
   type Binding,
   bindingResource,
   bindingsBy,
+  bindingsOfWork,
   watchingBindings,
 } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
@@ -175,13 +176,10 @@ class ClusterLifecycle {
   }
 
   /** The binding that a Work belongs to, where both are there to stay. */
-  #keepersOf({ metadata }: Work): readonly Binding[] {
-    if (metadata.deletionTimestamp !== undefined) return [];
-    const { labels = {} } = metadata;
-    const id = labels[wellKnown.BINDING_ID] ?? labels[wellKnown.CLUSTER_BINDING_ID];
-    if (id === undefined) return [];
-    return bindingsBy(this.#context.informers, "id", id).filter(
-      (binding) => binding.metadata.deletionTimestamp === undefined,
+  #keepersOf(work: Work): readonly Binding[] {
+    if (work.metadata.deletionTimestamp !== undefined) return [];
+    return bindingsOfWork(this.#context.informers, work).filter(
+      ({ metadata }) => metadata.deletionTimestamp === undefined,
     );
   }
 

@@ -56,6 +56,7 @@ import {
   bindingOf,
   bindingResource,
   bindingsBy,
+  bindingsOfWork,
   policyOf,
   recordOnWorkload,
   watchingBindings,
@@ -95,7 +96,7 @@ export function createApplicationFailover(
           isConcerned(now) || isConcerned(old) ? ownKey(old, now) : [],
         ),
         watching(informers.works, (old, now) =>
-          isSameReport(old, now) ? [] : bindingsOfWork(context, now ?? old),
+          isSameReport(old, now) ? [] : keysOf(bindingsOfWork(informers, now ?? old)),
         ),
         watching(informers.clusters, (old, now) => [
           ...bindingsOfCluster(context, old, now),
@@ -123,12 +124,6 @@ function isConcerned(binding: Binding | undefined): boolean {
 
 function keysOf(bindings: readonly Binding[]): readonly ObjectKey[] {
   return bindings.filter(isConcerned).map(keyOf);
-}
-
-function bindingsOfWork({ informers }: PlaneContext, work: Work | undefined): readonly ObjectKey[] {
-  const labels = work?.metadata.labels ?? {};
-  const id = labels[wellKnown.BINDING_ID] ?? labels[wellKnown.CLUSTER_BINDING_ID];
-  return id === undefined ? [] : keysOf(bindingsBy(informers, "id", id));
 }
 
 function isSameReport(old: Work | undefined, now: Work | undefined): boolean {

@@ -59,6 +59,7 @@ import {
   bindingOf,
   bindingResource,
   bindingsBy,
+  bindingsOfWork,
   recordOnWorkload,
   watchingBindings,
 } from "../../context/bindings.ts";
@@ -109,7 +110,9 @@ export function createGracefulEviction(
           hasTasks(old) || hasTasks(now) ? keysOf([now ?? old]) : [],
         ),
         watching(informers.works, (old, now) =>
-          isSameCopy(old, now) ? [] : bindingsOfWork(context, now ?? old),
+          isSameCopy(old, now)
+            ? []
+            : keysOf(bindingsOfWork(informers, now ?? old).filter(hasTasks)),
         ),
         watching(informers.clusters, (old, now) =>
           isSameCluster(old, now)
@@ -134,12 +137,6 @@ function hasTasks(binding: Binding | undefined): boolean {
 
 function keysOf(bindings: readonly (Binding | undefined)[]): readonly ObjectKey[] {
   return bindings.flatMap((binding) => (binding === undefined ? [] : [keyOf(binding)]));
-}
-
-function bindingsOfWork({ informers }: PlaneContext, work: Work | undefined): readonly ObjectKey[] {
-  const labels = work?.metadata.labels ?? {};
-  const id = labels[wellKnown.BINDING_ID] ?? labels[wellKnown.CLUSTER_BINDING_ID];
-  return id === undefined ? [] : keysOf(bindingsBy(informers, "id", id).filter(hasTasks));
 }
 
 /** Whether a Work reports the same about its copy: what it should be, whether it goes, whether it is healthy. */

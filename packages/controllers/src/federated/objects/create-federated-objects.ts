@@ -55,7 +55,7 @@ import {
   watching,
 } from "@lifeboat/kit";
 import { kindIndexValue } from "../../context/informers.ts";
-import { bindingsBy } from "../../context/bindings.ts";
+import { bindingsBy, bindingsOfWork } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
 import { observeWorks } from "../../context/observe-works.ts";
 import { RecentWrites } from "../../context/recent-writes.ts";
@@ -100,9 +100,7 @@ function keysOfPart(object: { metadata: AnyObject["metadata"] } | undefined): re
 
 /** The binding of a federated set whose copy a Work is: how far an update has come follows from what copies report. */
 function keysOfWork({ informers }: PlaneContext, work: Work | undefined): readonly ObjectKey[] {
-  const id = work?.metadata.labels?.[wellKnown.BINDING_ID];
-  if (id === undefined) return [];
-  return bindingsBy(informers, "id", id)
+  return bindingsOfWork(informers, work)
     .filter((binding) => isFederated(binding))
     .map(keyOf);
 }

@@ -52,6 +52,7 @@ import {
   bindingOf,
   bindingResource,
   bindingsBy,
+  bindingsOfWork,
   watchingBindings,
 } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
@@ -93,9 +94,7 @@ function keysOfWork(
   old: Work | undefined,
   now: Work | undefined,
 ): readonly ObjectKey[] {
-  const labels = (now ?? old)?.metadata.labels ?? {};
-  const id = labels[wellKnown.BINDING_ID] ?? labels[wellKnown.CLUSTER_BINDING_ID];
-  return id === undefined ? [] : bindingsBy(informers, "id", id).map(keyOf);
+  return bindingsOfWork(informers, now ?? old).map(keyOf);
 }
 
 /** The bindings with copies in a cluster that is Ready no more, or again. */

@@ -35,7 +35,7 @@ import {
   watching,
   whenChanged,
 } from "@lifeboat/kit";
-import { bindingsBy } from "../../context/bindings.ts";
+import { bindingsBy, bindingsOfWork } from "../../context/bindings.ts";
 import type { PlaneContext } from "../../context/context.ts";
 import { kindIndexValue } from "../../context/informers.ts";
 import { worksOf } from "../../context/observe-works.ts";
@@ -136,8 +136,7 @@ function ingressesIn(
 
 function ingressesOfWork(context: PlaneContext, work: Work | undefined): readonly ObjectKey[] {
   if (context.informers.multiClusterIngresses.size === 0) return [];
-  const id = work?.metadata.labels?.[wellKnown.BINDING_ID];
-  const [binding] = id === undefined ? [] : bindingsBy(context.informers, "id", id);
+  const [binding] = bindingsOfWork(context.informers, work);
   return ingressesIn(context, binding);
 }
 
