@@ -107,7 +107,7 @@ export interface ApiServerOptions {
 export interface ApiServer {
   readonly catalog: Catalog;
   readonly handle: Handle;
-  /** Who asks, before there is a body to handle. */
+  /** The user that asks, before there is a body to handle. */
   readonly identify: Identify;
   /** Which requests a transport hands over while their bodies arrive. */
   readonly streams: Streams;
@@ -117,7 +117,7 @@ export interface ApiServer {
   client(user: User): Client;
   /** Housekeeping (garbage collection, namespaces, CRDs, expiry) until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
-  /** From now on `/readyz` fails, so that nobody sends new work; everything is still served. */
+  /** From now on `/readyz` fails, so that load balancers send no new work; everything is still served. */
   beginShutdown(): void;
   /** Ends watches in order, waits for writes under way, closes the storage. */
   close(): Promise<void>;
@@ -243,7 +243,7 @@ function accessOf(
 }
 
 /**
- * A broken storage fails liveness too: only a new process can open it anew. A full one does not: what is there is served,
+ * A broken storage fails liveness too: only a new process can open it again. A full one does not: what is there is served,
  * and deletions that make room have to reach the server.
  */
 function storageCheck(store: Store): HealthCheck {
@@ -255,7 +255,7 @@ function tunnelsCheck(members: MemberProxy): HealthCheck {
   return { name: "tunnels", check: () => members.problem?.() };
 }
 
-/** The answer is what was known when the check began; the next one knows what the disk says now. */
+/** The answer is what was known when the check began; the next one knows the disk as it is now. */
 function diskCheck(store: Store): HealthCheck {
   return {
     name: "disk",

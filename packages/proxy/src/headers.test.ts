@@ -1,4 +1,4 @@
-/** Which headers pass, and as whom a member is asked. */
+/** Which headers pass, and as which user a member is asked. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {

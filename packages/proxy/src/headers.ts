@@ -2,8 +2,8 @@
  * Which headers pass between a caller and a member. Pure.
  *
  * 1. The caller's credentials and what it claims to be never pass: Authorization, cookies, Impersonate-*, X-Remote-*.
- * 2. The member is asked in the caller's name, by Impersonate-* headers that are written here alone. A name that could not be
- *    told from another one, or from several, on the way is refused.
+ * 2. The member is asked in the caller's name, by Impersonate-* headers that are written here alone. A name that could be
+ *    taken for another one, or for several, on the way is refused.
  * 3. Headers of one connection (RFC 9110, 7.6.1) end with it. Of these only an upgrade to a protocol that members speak is
  *    written again.
  * 4. What a member answers can set nothing for the control plane's own address: no cookie, no policy, no redirect.

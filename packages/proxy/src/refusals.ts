@@ -1,4 +1,4 @@
-/** What a caller is told when a member cannot be asked, or answers what is not passed on. */
+/** What a caller is answered when a member cannot be asked, or answers what is not passed on. */
 import { failure, Refused } from "@lifeboat/api";
 
 export function noSuchCluster(cluster: string): Refused {

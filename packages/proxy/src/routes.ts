@@ -1,4 +1,4 @@
-/** The port that tells how a member is reached. It is asked for each request, so that what a Cluster says counts at once. */
+/** The port by which a member is reached. It is asked for each request, so that a change of the Cluster counts at once. */
 import type { HeaderLines } from "./headers.ts";
 
 /** A member that the control plane dials: its registered endpoint, and the credential that may impersonate there. */
@@ -52,5 +52,5 @@ export interface PeerAccess {
   readonly key: string;
 }
 
-/** The port that tells which other replica has the tunnel of a cluster; undefined: none that is known. */
+/** The port by which it is known which other replica has the tunnel of a cluster; undefined: none that is known. */
 export type PeerOf = (cluster: string) => PeerAccess | undefined;

@@ -2,7 +2,7 @@
  * The audit log as a file of JSON lines, with rotation.
  *
  * 1. Lines are written in the order in which they came; those that wait while one write is under way share the next one.
- * 2. A full or failing disk loses lines, never blocks: `append` rejects, and the reason is told once a minute. After a write that
+ * 2. A full or failing disk loses lines, never blocks: `append` rejects, and the reason is logged once a minute. After a write that
  *    failed the next one begins on a new line, so that no line is glued to half of another.
  * 3. A file that has reached its size is renamed (`audit-TIME.log`) before the next line is written; old ones go by number and age.
  * 4. With `sync` a line is on the disk before `append` resolves.
@@ -20,7 +20,7 @@ export interface AuditLogOptions {
   readonly maxBackups: number;
   /** How old they may be; 0: any age. */
   readonly maxAgeMs: number;
-  /** Told in a sentence when lines are lost. */
+  /** Gets a sentence when lines are lost. */
   readonly warn: (sentence: string) => void;
 }
 

@@ -275,7 +275,7 @@ class Input {
   }
 }
 
-/** Names have no folder: a backup writes nowhere but where it is told to. */
+/** Names have no folder: a backup writes in the given directory and nowhere else. */
 function fileOf(path: string, content: Buffer): BackedUpFile {
   const end = content.indexOf("\n");
   const name = content.toString("utf8", 0, Math.max(end, 0));

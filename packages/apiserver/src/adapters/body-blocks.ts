@@ -13,7 +13,7 @@ export class BodyBlocks {
   /** How much of the last block is used. */
   #used = 0;
 
-  /** `announced` is what the client said it would send; it may be wrong. */
+  /** `announced` is the length that the client announced; it may be wrong. */
   constructor(announced: number | undefined) {
     const hint = announced !== undefined && announced >= 1 ? announced : FIRST_BLOCK;
     this.#nextSize = Math.min(Math.ceil(hint), LARGEST_BLOCK);

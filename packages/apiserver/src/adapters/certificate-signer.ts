@@ -1,5 +1,5 @@
 /**
- * The signing port with real keys: reads certificate requests, which may come from anybody, and signs clients' certificates
+ * The signing port with real keys: reads certificate requests, which may come from any client, and signs clients' certificates
  * with the authority of the control plane.
  *
  * 1. Nothing of a request is believed before its signature by its own key is verified, and nothing of it enters a certificate

@@ -4,7 +4,7 @@
  * 1. What is not listed is stored as it is; what is encrypted on the disk is opened, listed or not.
  * 2. On loading, rows that are not as they should be (an older key, listed and plain, encrypted and no longer listed) are written
  *    again, a bounded number at a time, before anything is served: after a start with a new first key no other key is needed. A
- *    disk that has no room for that keeps the rows as they are, and that is told.
+ *    disk that has no room for that keeps the rows as they are, and that is reported.
  * 3. A row that no key opens stops the loading with a sentence.
  */
 import type { ChangeRow, Loaded, ObjectRow, Storage, StorageBatch } from "../store/storage.ts";
@@ -17,7 +17,7 @@ export interface EncryptionOptions {
   readonly keyring: Keyring;
   /** `group/plural`; the core group is empty. Empty: nothing is encrypted, and what is encrypted is opened. */
   readonly tables: ReadonlySet<string>;
-  /** Told in a sentence what became of rows that were not as they should be. */
+  /** Gets a sentence about what became of rows that were not as they should be. */
   readonly tell: (sentence: string) => void;
 }
 

@@ -6,7 +6,7 @@
  * 1. Every row has a random nonce of its own. Key and revision of the row are authenticated with it: a row that was put in the
  *    place of another one is not opened.
  * 2. The first key encrypts, all of them decrypt. A row that no key opens is an error with a sentence, never an empty row.
- * 3. JSON begins with `{`: the form tells encrypted rows from others.
+ * 3. JSON begins with `{`: the form distinguishes encrypted rows from others.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
 

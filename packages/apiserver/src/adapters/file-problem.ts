@@ -28,7 +28,7 @@ export function fileProblem(error: unknown): string | undefined {
 
 /**
  * Makes a directory that only its owner can read, with those above it. One after another: Node's own `recursive` never ends
- * where a file system answers ENOENT for a directory that is there, as /proc does, and tells ENOENT for whatever is wrong above.
+ * where a file system answers ENOENT for a directory that is there, as /proc does, and reports ENOENT for whatever is wrong above.
  */
 export function makePrivateDirectory(directory: string): void {
   const missing: string[] = [];

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Every batch writes both, so that at any moment they tell the same number. */
+/** Every batch writes both, so that at any moment they hold the same number. */
 function pair(revision: number): readonly ChangeRow[] {
   return ["/configmaps/a/left", "/configmaps/a/right"].map((key, i) => ({
     revision: 2 * revision + i,

@@ -1,6 +1,6 @@
 /**
  * Reads a whole store in a process of its own, so that a damaged file ends this process and not the one that serves. Run as
- * `node lmdb-check-program.js DIRECTORY`; tells what it found in lines of JSON (lmdb-check-end.ts), and writes nothing.
+ * `node lmdb-check-program.js DIRECTORY`; writes what it found in lines of JSON (lmdb-check-end.ts), and writes nothing.
  */
 import { writeSync } from "node:fs";
 import type { CheckLine } from "./lmdb-check-end.ts";

@@ -1,9 +1,9 @@
 /**
  * Checks a store that was not closed in order before this process maps it: another process reads all of it first. lmdb
- * trusts its file; a page that is cut off or zeroed ends whoever touches it, without a word.
+ * trusts its file; a page that is cut off or zeroed ends the process that touches it, without a message.
  *
  * 1. What the child found, or how it ended, is a sentence (lmdb-check-end.ts).
- * 2. It is bounded in time. One that is not finished then, or cannot be started, keeps no store closed: that is told.
+ * 2. It is bounded in time. One that is not finished then, or cannot be started, keeps no store closed: that is reported.
  * 3. A store that a living process has open is not checked: it will be refused for that.
  */
 import { spawn } from "node:child_process";
@@ -16,7 +16,7 @@ import type { Owner } from "./lmdb-owner.ts";
 
 export interface CheckOptions {
   readonly isAlive: (owner: Owner) => boolean;
-  /** Called when the check could not tell whether the store is sound. */
+  /** Called when the check could not find out whether the store is sound. */
   readonly warn: (sentence: string) => void;
   /** Absent: the one beside this file. */
   readonly program?: string | undefined;
@@ -34,7 +34,7 @@ export async function checkInChild(directory: string, options: CheckOptions): Pr
   if (verdict.verdict === "unfinished") options.warn(verdict.why);
 }
 
-/** The process that the store names as its owner, alive or not; undefined also when a damaged store tells none. */
+/** The process that the store names as its owner, alive or not; undefined also when a damaged store names none. */
 export async function ownerInChild(
   directory: string,
   program?: string,

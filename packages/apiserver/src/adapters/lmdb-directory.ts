@@ -6,8 +6,8 @@
  *     data.mdb   the database (and data.mdb-lock beside it, which lmdb manages)
  *     clean      the size, time and newest transaction of data.mdb when it was closed in order; absent while it is open
  *
- * 1. `format` is written before the database is created and says `ready` only after it was; so a directory whose
- *    creation was interrupted is created anew, and a `ready` one whose database is gone is refused, not replaced.
+ * 1. `format` is written before the database is created and holds `ready` only after it was; so a directory whose
+ *    creation was interrupted is created again, and a `ready` one whose database is gone is refused, not replaced.
  * 2. The file's own header is read before it is mapped, because touching a page behind the end of a mapped file
  *    kills the process.
  * 3. `clean` is durable before `close` answers, and its absence before the first write. Whatever happened to the file
@@ -38,7 +38,7 @@ const LOCK_FILE = "data.mdb-lock";
 const CLEAN_FILE = "clean";
 const CLEAN_DRAFT = "clean.new";
 
-/** The directory cannot be used as a store; the message says why, and what to do where something can be done. */
+/** The directory cannot be used as a store; the message states why, and what to do where something can be done. */
 export class DirectoryRefused extends Error {
   override readonly name = "DirectoryRefused";
 }

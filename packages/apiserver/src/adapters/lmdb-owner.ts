@@ -1,5 +1,5 @@
 /**
- * Who has a store directory open: the process's number, when it started and on which boot of the machine, so that a
+ * Which process has a store directory open: the process's number, when it started and on which boot of the machine, so that a
  * number that was given to another process later is not mistaken for the owner. Nothing needs cleaning up after kill -9.
  *
  * In another container processes cannot be seen; an owner from there counts as gone. It is then fenced off: see
@@ -9,9 +9,9 @@ import { readFileSync, readlinkSync } from "node:fs";
 
 export interface Owner {
   readonly pid: number;
-  /** When the process started, in the machine's own counting; "" where the system does not say. */
+  /** When the process started, in the machine's own counting; "" where the system does not show it. */
   readonly started: string;
-  /** The boot and the process namespace in which `pid` means something; "" where the system does not say. */
+  /** The boot and the process namespace in which `pid` means something; "" where the system does not show it. */
   readonly world: string;
 }
 
@@ -24,7 +24,7 @@ export function isAlive(owner: Owner): boolean {
   try {
     process.kill(owner.pid, 0);
   } catch (error) {
-    // EPERM says: it is there, but belongs to somebody else.
+    // EPERM means: it is there, but belongs to another user.
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
   const { state, started } = statusOf(owner.pid);

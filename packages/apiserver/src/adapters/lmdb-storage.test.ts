@@ -279,7 +279,7 @@ test("only a store that was closed in order, and not touched since, is not check
   };
   await (await openLmdbStorage(directory, counted)).close();
   expect(checks).toHaveLength(0);
-  // Copied: the same bytes, and nobody knows what happened on the way.
+  // Copied: the same bytes, and what happened on the way is not known.
   writeFileSync(file, readFileSync(file));
   await (await openLmdbStorage(directory, counted)).close();
   expect(checks).toHaveLength(1);

@@ -5,7 +5,7 @@
  * 1. A batch is one lmdb transaction, committed with lmdb's own order of syncs: data, then header, both before the promise
  *    resolves. `overlappingSync` is off because with it the header is also written before the data is synced.
  * 2. One owner: opening writes an owner row with a new number, refusing when the former owner is alive. Every batch is
- *    conditional on that number, so whoever is superseded, for whatever reason, can never write again.
+ *    conditional on that number, so a process that is superseded, for whatever reason, can never write again.
  * 3. Room: a batch that grows the store is refused as StorageFull while less than `reserveBytes` are free on the disk and
  *    inside the file together (lmdb-room.ts); one that may use the reserve is tried. A write that met the end of the disk
  *    was not applied, because lmdb writes its header last, over bytes the disk already has. Any other error leaves the
@@ -59,11 +59,11 @@ export interface LmdbStorageOptions {
   readonly processes?: Processes;
   /** The program of the check; absent: the one beside this file. Tests run from sources, which a child cannot load. */
   readonly checkProgram?: string;
-  /** Told in a sentence when a store is opened that could not be checked. */
+  /** Gets a sentence when a store is opened that could not be checked. */
   readonly warn?: (sentence: string) => void;
 }
 
-/** What is known about processes, to tell whether a directory is in use. */
+/** What is known about processes, by which a directory is found to be in use. */
 export interface Processes {
   readonly self: Owner;
   isAlive(owner: Owner): boolean;
@@ -121,7 +121,7 @@ interface Reserve {
   readonly roomOf: (directory: string) => Promise<number>;
 }
 
-/** What lmdb tells about the whole file, beside the table it is asked of. */
+/** What lmdb reports about the whole file, beside the table it is asked of. */
 interface FileStats {
   readonly pageSize: number;
   readonly lastPageNumber: number;
@@ -273,7 +273,7 @@ class LmdbStorage implements Storage {
     return freeBytesInFile(pageSize, lastPageNumber, [root, free, ...tables]);
   }
 
-  /** lmdb tells a write that was cut short by the end of the disk as an I/O error; the room left tells which it was. */
+  /** lmdb reports a write that was cut short by the end of the disk as an I/O error; the room left shows which it was. */
   async #failure(error: unknown, batch: StorageBatch): Promise<Error> {
     const cause = await causeOf(error);
     const code = (cause as { readonly code?: unknown }).code;

@@ -1,6 +1,6 @@
 /**
  * The certificates of one control plane, in one directory: an authority, the server's certificate, clients' certificates.
- * All keys are elliptic curve P-256. Everything is made on first use, loaded afterwards, and made anew when it no longer
+ * All keys are elliptic curve P-256. Everything is made on first use, loaded afterwards, and made again when it no longer
  * fits: near its end, not by this authority, other hosts, another key.
  *
  * 1. Files are readable by their owner only (0600, directory 0700) and replaced whole, never in part.

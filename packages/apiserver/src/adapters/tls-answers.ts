@@ -25,7 +25,7 @@ export interface Reply {
   end(): void;
   /** Ends the connection or the stream without a proper end. */
   abort(): void;
-  /** Before an answer: tells the client to stop sending once it is sent. */
+  /** Before an answer: asks the client to stop sending once it is sent. */
   refuseMore(): void;
   /** Sends the head, and gives the connection away; undefined where the client did not ask for that, or is gone. */
   giveAway(status: number, headers: HttpResponse["headers"]): TakenConnection | undefined;

@@ -1,6 +1,6 @@
 /**
- * Reads request bodies. The client is known before the first byte is kept: its headers and its certificate say whether it
- * is authenticated. `body-budget.ts` decides how much may be held for whom, and which bodies are lost when room is short.
+ * Reads request bodies. The client is known before the first byte is kept: its headers and its certificate show whether it
+ * is authenticated. `body-budget.ts` decides how much may be held for which user, and which bodies are lost when room is short.
  *
  * 1. Clients that are not authenticated have a limit and a budget of their own: they can take no room from users.
  * 2. A body above its limit is not read further; its request is answered without it.

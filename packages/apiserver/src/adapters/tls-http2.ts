@@ -78,7 +78,7 @@ export class Http2 {
     });
   }
 
-  /** Tells clients to go elsewhere; each connection ends with its last stream. */
+  /** Sends clients elsewhere (GOAWAY); each connection ends with its last stream. */
   close(): void {
     for (const session of this.#sessions) session.close();
   }

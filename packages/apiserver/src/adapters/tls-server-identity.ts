@@ -1,8 +1,8 @@
-/** Who a TLS client is, by its certificate: the common name is the user, the organizations are the groups. */
+/** The user of a TLS client, by its certificate: the common name is the user, the organizations are the groups. */
 import type { TLSSocket } from "node:tls";
 import type { User } from "../authentication/user.ts";
 
-/** What tells whether a certificate still counts. */
+/** By what a certificate is found to count still. */
 export interface ClientCertificateFacts {
   /** Hexadecimal. */
   readonly serial: string;

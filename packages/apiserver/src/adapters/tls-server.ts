@@ -4,11 +4,11 @@
  * `tls-answers.ts` sends answers.
  *
  * 1. A client certificate names a user only if it chains to `clientCa`, is meant for clients, has not expired and is not
- *    revoked, which is looked at again on each request; `dropRevoked` ends what is open. Sessions are not resumed, so no old decision is taken over.
+ *    revoked, which is checked again on each request; `dropRevoked` ends what is open. Sessions are not resumed, so no old decision is taken over.
  * 2. Nothing waits for a client for ever: handshake, headers, body, a full send buffer and idle connections have limits.
  * 3. A protocol gets a connection when its handshake is over. Until then nothing is written to it but by TLS, and when it
  *    fails or takes too long it is destroyed (docs/decisions/0010-http2-over-tls.md).
- * 4. `close` stops listening, tells clients to go elsewhere (GOAWAY, `connection: close`), ends response streams in
+ * 4. `close` stops listening, sends clients elsewhere (GOAWAY, `connection: close`), ends response streams in
  *    order, lets other requests finish, and cuts what is left at the deadline.
  */
 import { constants as cryptoConstants } from "node:crypto";

@@ -68,7 +68,7 @@ function parseKey(pem: string, path: string): KeyObject {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyDetails?.namedCurve === "prime256v1") return key;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new Error(
     `the key of ServiceAccount tokens in ${path} cannot be used: restore it, or remove it to begin with a new key, by which every token issued so far becomes invalid`,

@@ -30,7 +30,7 @@ import type { AdmissionPlugin, AdmissionRequest } from "./admission.ts";
 export type ReadRequest = (pem: string) =>
   | {
       readonly organizations: readonly string[];
-      /** Why such a certificate is never issued, whoever asks. */
+      /** Why such a certificate is never issued, whichever user asks. */
       readonly never?: string;
     }
   | { readonly refusal: string };

@@ -7,7 +7,7 @@ import { createAdmissionChain } from "./chain.ts";
 const { configMaps } = resources;
 const key = { namespace: "default", name: "a" };
 
-/** Adds its name to a label; waits for a turn of the event loop when told to. */
+/** Adds its name to a label; waits for a turn of the event loop when `waits`. */
 function labeller(name: string, waits: boolean): AdmissionPlugin {
   const label = (object: AnyObject): AnyObject => {
     const labels = {

@@ -2,7 +2,7 @@
  * The admission chain: mutators in order, then (after the object's own validation) validators in order.
  *
  * Plugins that need no waiting answer at once, and then so does the chain: the common write stays synchronous from
- * reading the head to its commit, so nobody can write in between.
+ * reading the head to its commit, so no other write comes between.
  */
 import type { AnyObject } from "@lifeboat/api";
 import type { AdmissionPlugin, AdmissionRequest } from "./admission.ts";

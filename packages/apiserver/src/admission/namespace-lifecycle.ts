@@ -17,7 +17,7 @@ export function createNamespaceLifecycle(store: Store): AdmissionPlugin {
     handles: ({ operation, resource }) =>
       (operation === "CREATE" && resource.namespaced) ||
       (operation === "DELETE" && resource.table === TABLE),
-    // Before the object's own validation, as in real servers: a missing namespace is the first thing to say.
+    // Before the object's own validation, as in real servers: a missing namespace is the first thing to report.
     mutate: (request) => {
       requireLivingNamespace(store, request);
       return request.object as NonNullable<typeof request.object>;

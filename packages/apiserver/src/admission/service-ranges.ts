@@ -41,7 +41,7 @@ export class ServiceRange {
     return undefined;
   }
 
-  /** Takes one number; false when somebody else has it. */
+  /** Takes one number; false when another owner has it. */
   take(value: number, owner: string): boolean {
     if (!this.isFree(value, owner)) return false;
     this.#reserved.set(value, { owner, until: this.#clock.monotonic() + RESERVED_FOR_MS });

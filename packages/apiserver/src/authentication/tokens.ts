@@ -60,7 +60,7 @@ export function createTokenAuthentication(
   }
 }
 
-/** Static bearer tokens. A token is compared with every known one to its end, so time tells nothing about any of them. */
+/** Static bearer tokens. A token is compared with every known one to its end, so time reveals nothing about any of them. */
 export function createStaticTokens(tokens: ReadonlyMap<string, User>): TokenAuthenticator {
   const known = [...tokens].map(([token, user]) => ({ token, user: asAuthenticated(user) }));
   return {

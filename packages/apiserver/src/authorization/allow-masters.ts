@@ -30,7 +30,7 @@ const PUBLIC: readonly PolicyRule[] = [
   { verbs: ["get", "head"], nonResourceURLs: pathRules(PUBLIC_PATHS) },
 ];
 
-/** Allows masters all, authenticated users discovery and self reviews, everybody health and version. */
+/** Allows masters all, authenticated users discovery and self reviews, every client health and version. */
 export const allowMasters: Authorizer = Object.freeze({
   allows(attributes: Attributes): boolean {
     if (attributes.user.groups.includes(MASTERS)) return true;

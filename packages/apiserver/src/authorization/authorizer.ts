@@ -1,7 +1,7 @@
 /**
  * The Authorizer port: may this user do that? Every request passes it, in process and over HTTP.
  *
- * Answers change with time: `onChange` tells what has to ask again because it asked long ago, such as an open watch.
+ * Answers change with time: `onChange` is for what has to ask again because it asked long ago, such as an open watch.
  */
 import type { Cancel } from "@lifeboat/base";
 import type { User } from "../authentication/user.ts";
@@ -45,7 +45,7 @@ export interface UserRules {
 
 export interface Authorizer {
   allows(attributes: Attributes): boolean;
-  /** Why the answer is what it is, for reviews and refusals; "" when there is nothing to tell. */
+  /** Why the answer is what it is, for reviews and refusals; "" when there is nothing to add. */
   reason(attributes: Attributes): string;
   /** The rules of a user in a namespace; at cluster scope alone when it is "". */
   rulesOf(user: User, namespace: string): UserRules;

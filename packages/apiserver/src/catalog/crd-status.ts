@@ -1,5 +1,5 @@
 /**
- * What the server says about a CustomResourceDefinition in its status: which names it has got, whether it is served, and
+ * What the server writes into the status of a CustomResourceDefinition: which names it has got, whether it is served, and
  * that it is going away.
  *
  *   created ──(names free)──▶ NamesAccepted, Established ──(deleted)──▶ Terminating ──(objects gone)──▶ removed

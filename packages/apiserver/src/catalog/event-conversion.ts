@@ -22,7 +22,7 @@ const FIELDS: readonly (readonly [core: string, events: string])[] = [
   ["count", "deprecatedCount"],
 ];
 
-/** What v1 shows even when nothing was said. */
+/** What v1 shows even when nothing was set. */
 const CORE_EMPTY: Readonly<Record<string, unknown>> = {
   involvedObject: {},
   source: {},

@@ -1,8 +1,8 @@
 /**
  * Keeps the catalog in step with the stored CRDs: what is Established is served, and nothing else.
  *
- * The catalog is brought up to date before the write that changed the CRD is answered, because the store tells its
- * watchers first: whoever sees a CRD established can use it.
+ * The catalog is brought up to date before the write that changed the CRD is answered, because the store notifies
+ * its watchers first: a client that sees a CRD established can use it.
  */
 import {
   type AnyObject,

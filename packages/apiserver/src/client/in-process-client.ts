@@ -249,7 +249,7 @@ class InProcessClient implements Client {
     );
   }
 
-  /** Refusals are passed on; every other failure is said in the words of the port. */
+  /** Refusals are passed on; every other failure is reported in the words of the port. */
   async #call<R>(
     signal: AbortSignal | undefined,
     call: (context: RequestContext) => Promise<R>,

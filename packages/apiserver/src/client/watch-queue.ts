@@ -17,7 +17,7 @@ export class WatchQueue<T extends KubeObject> implements ServerWatchSink {
   #end: WatchEnd | undefined;
   #scheduled = false;
   #delivered = false;
-  /** By the caller, who wants to hear nothing but the end. */
+  /** By the caller, which then gets nothing but the end. */
   #stopped = false;
   #initial = true;
   #refusal: Status | undefined;
@@ -103,7 +103,7 @@ export class WatchQueue<T extends KubeObject> implements ServerWatchSink {
     const events = this.#events;
     this.#events = [];
     for (let i = 0; i < events.length; i++) {
-      // The sink may stop the watch while it is being told.
+      // The sink may stop the watch while it takes an event.
       if (this.#stopped) break;
       this.#sink.event(events[i] as WatchEvent<T>);
     }

@@ -2,9 +2,9 @@
  * Looks after CustomResourceDefinitions: accepts their names, establishes them, and when one is deleted removes its
  * objects before it goes.
  *
- * 1. What the status says is decided by the pure `decideCrdStatus`; here it is only written.
+ * 1. The status is decided by the pure `decideCrdStatus`; here it is only written.
  * 2. The finalizer is taken off only after a live list of the CRD's objects has come back empty.
- * 3. When a CRD goes or changes its names, the CRDs of its group that wait for a name are looked at again.
+ * 3. When a CRD goes or changes its names, the CRDs of its group that wait for a name are reconciled again.
  */
 import {
   asCrd,

@@ -2,12 +2,12 @@
  * What garbage collection does with one object, decided from the object, the state of its owners and its dependents.
  *
  * An owner is one of: `present`; `leaving` (it waits in foreground deletion for its dependents); `absent`, which only a
- * live read may say. What cannot be resolved (an unknown kind, a namespaced owner of a cluster-scoped object) counts as
+ * live read may find. What cannot be resolved (an unknown kind, a namespaced owner of a cluster-scoped object) counts as
  * present: nothing is ever deleted because of it.
  *
  *   marked with `orphan`              dependents lose their reference to it, then it loses the mark
  *   marked with `foregroundDeletion`  it loses the mark when no dependent blocks it any more
- *   otherwise being deleted           nothing: somebody else's finalizers hold it
+ *   otherwise being deleted           nothing: finalizers of others hold it
  *   has a present owner               references to absent and leaving owners are removed
  *   has none, but had owners          it is deleted
  */
@@ -73,7 +73,7 @@ function blocks(dependent: AnyObject, owner: AnyObject): boolean {
   );
 }
 
-/** A finalizer that was put on by hand says what shall happen to the dependents. */
+/** A finalizer that was put on by hand sets what shall happen to the dependents. */
 function policyOf(object: AnyObject): "Foreground" | "Background" | "Orphan" {
   const finalizers = object.metadata.finalizers ?? [];
   if (finalizers.includes(ORPHAN)) return "Orphan";

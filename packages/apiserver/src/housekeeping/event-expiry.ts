@@ -4,7 +4,7 @@
  * 1. The hour counts from when the write was seen here, not from what an Event claims about itself.
  * 2. At most `maxEvents` are kept; beyond that the one that was written longest ago goes.
  * 3. A deletion names the version that was old: an Event written meanwhile stays.
- * 4. An Event is looked at when its time has come, and of each only its identity is kept: there are many.
+ * 4. An Event is reconciled when its time has come, and of each only its identity is kept: there are many.
  */
 import { type AnyObject, events, formatKey, isRefused, keyOf, type ObjectKey } from "@lifeboat/api";
 import { type Cancel, type Instant } from "@lifeboat/base";

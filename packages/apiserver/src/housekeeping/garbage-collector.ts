@@ -1,10 +1,10 @@
 /**
  * The garbage collector: carries out ownerReferences, by uid.
  *
- * 1. Nothing is deleted unless a live read has just said that the owner is not there, or is there with another uid.
+ * 1. Nothing is deleted unless a live read has just shown that the owner is not there, or is there with another uid.
  *    An error, an unknown kind or a path that is not served is no such answer.
  * 2. Every deletion carries the uid and the version of the object it was decided on.
- * 3. Work follows changes: an object is looked at when its owners, its deletion marks or its dependents change.
+ * 3. Work follows changes: an object is reconciled when its owners, its deletion marks or its dependents change.
  *
  * A key names the collection too: `{namespace, name: "deployments.apps:web"}`.
  */
@@ -65,7 +65,7 @@ class Collector {
     this.#objects = objects;
   }
 
-  /** Whom a change concerns. Most changes (status, labels, heartbeats) concern nobody. */
+  /** The objects that a change concerns. Most changes (status, labels, heartbeats) concern none. */
   keys(
     resource: ServedResource,
     old: AnyObject | undefined,

@@ -319,7 +319,7 @@ describe("namespaces", () => {
     await createNamespace("team");
     await world.client.create(configMaps, inNamespace("team", "kept"));
     await world.client.create(configMaps, inNamespace("team", "shortly"));
-    // What goes from a namespace that is believed to go is a reason to look at it.
+    // What goes from a namespace that is believed to go is a reason to reconcile it.
     await world.client.delete(configMaps, { namespace: "team", name: "shortly" });
     await world.settle();
     expect(await names(configMaps, "team")).toContain("kept");

@@ -4,7 +4,7 @@
  * 1. A table has one informer, whatever the number of versions it is served in: the one of its storage version.
  * 2. When a collection is no longer served, what its informer held is reported as gone.
  * 3. Events (the kind) have no informer here: there are many, and nothing owns them.
- * 4. Handlers are told of each change once; `dependents` answers from an index, not by search.
+ * 4. Handlers get each change once; `dependents` answers from an index, not by search.
  */
 import {
   type AnyObject,

@@ -1,4 +1,4 @@
-/** What a namespace that is being deleted says about what is left in it, in the words of Kubernetes. Pure. */
+/** The conditions of a namespace that is being deleted about what is left in it, in the words of Kubernetes. Pure. */
 
 export interface NamespaceCondition {
   readonly type: string;

@@ -4,7 +4,7 @@
  * 1. A namespace is finalized only after a live list of every namespaced collection has come back empty.
  * 2. Nothing is deleted before the namespace was read live and is still the one that goes: by an old cache its content would
  *    be that of a new namespace of the same name.
- * 3. While something is left, the namespace's conditions say what, in the words of Kubernetes; the next look comes when
+ * 3. While something is left, the namespace's conditions name it, in the words of Kubernetes; the next look comes when
  *    one of the leftovers goes.
  */
 import {

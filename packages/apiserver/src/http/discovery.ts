@@ -1,5 +1,5 @@
 /**
- * Discovery: what the server serves, told in the two ways clients ask for. The legacy way is one document for the groups,
+ * Discovery: what the server serves, in the two ways clients ask for. The legacy way is one document for the groups,
  * one per group and one per version; the aggregated way is one document for everything, with an ETag. Documents are
  * made when asked for and kept until the catalog changes.
  */
@@ -268,7 +268,7 @@ function aggregatedRoot(
 
 const FINGERPRINT_SEEDS = [0x811c9dc5, 0x9e3779b9, 0x85ebca6b, 0xc2b2ae35];
 
-/** 128 bits, enough to tell one state of the catalog from another. Nobody's safety depends on it. */
+/** 128 bits, enough to distinguish one state of the catalog from another. No safety depends on it. */
 function fingerprint(text: string): string {
   return FINGERPRINT_SEEDS.map((seed) => hashText(text, seed).toString(16).padStart(8, "0"))
     .join("")

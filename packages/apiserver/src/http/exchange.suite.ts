@@ -15,7 +15,7 @@ export interface Sent {
 export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** Null: nobody. */
+  /** Null: no user. */
   readonly user?: User | null;
   readonly over?: Partial<HttpRequest>;
 }

@@ -18,7 +18,7 @@ export interface HttpRequest {
   readonly certificateIssuer?: string;
   /** There was a client certificate, and it is not valid here: expired, of another authority, not for clients. */
   readonly certificateRefused?: boolean;
-  /** Where the client is, as far as the transport can tell. */
+  /** Where the client is, as far as the transport knows. */
   readonly remoteAddress?: string | undefined;
   /** The body as it arrives, in place of `body`, where the transport leaves the reading to the handler. */
   readonly incoming?: AsyncIterable<Uint8Array> | undefined;
@@ -28,7 +28,7 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-/** What tells the user of a request: everything but its body. */
+/** What proves the user of a request: everything but its body. */
 export type Credentials = Pick<HttpRequest, "headers" | "certificateUser" | "certificateRefused">;
 
 /** The name of the authenticated user; undefined for the anonymous user and for credentials that are wrong. */
@@ -44,7 +44,7 @@ export interface HttpStream {
 }
 
 export interface HttpStreamSink {
-  /** False says: the transport's buffer is full; `onDrain` is called when it is not. Nothing is dropped. */
+  /** False means: the transport's buffer is full; `onDrain` is called when it is not. Nothing is dropped. */
   write(chunk: Uint8Array): boolean;
   /** The callback is called every time a full buffer has become empty again. */
   onDrain(callback: () => void): void;
@@ -55,7 +55,7 @@ export interface HttpStreamSink {
 
 /** A connection that left HTTP. Behind a transport it is a `Duplex` of Node. */
 export interface TakenConnection extends AsyncIterable<Uint8Array> {
-  /** False says: its buffer is full; `drain` is emitted when it is not. Nothing is dropped. */
+  /** False means: its buffer is full; `drain` is emitted when it is not. Nothing is dropped. */
   write(chunk: Uint8Array): boolean;
   /** Ends it once what was written has left. */
   end(): unknown;

@@ -1,6 +1,6 @@
 /**
  * Whatever a client sends, it gets exactly one answer: a valid status, headers that can be written, a body that is what
- * its type says. Nothing hangs, nothing is thrown, and the server answers the next request as before.
+ * its type is. Nothing hangs, nothing is thrown, and the server answers the next request as before.
  */
 import { createWorld } from "@lifeboat/testkit";
 import fc from "fast-check";

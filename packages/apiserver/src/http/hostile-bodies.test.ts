@@ -1,4 +1,4 @@
-/** Hostile bodies: that a user without rights costs nothing, what is too much for anybody, and that others are served between. */
+/** Hostile bodies: that a user without rights costs nothing, what is too much for any user, and that others are served between. */
 import type { Client } from "@lifeboat/kit";
 import { createWorld, resources, type World } from "@lifeboat/testkit";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -299,7 +299,7 @@ function following(answer: Promise<HttpResponse>): { readonly status: number } {
   return seen;
 }
 
-/** A request whose body counts how often it is looked at, but for its length. */
+/** A request whose body counts how often it is read, but for its length. */
 function untouchable(of: {
   readonly method: string;
   readonly url: string;

@@ -28,7 +28,7 @@ function field(number: number, bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from([(number << 3) | 2, ...varint(bytes.length)]), bytes]);
 }
 
-/** Seven bits at a time, the lowest first; the highest bit says that more follow. */
+/** Seven bits at a time, the lowest first; the highest bit means that more follow. */
 function varint(value: number): readonly number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)];
 }

@@ -133,7 +133,7 @@ function memberPath(segments: readonly string[], sent: string): ParsedPath {
     return rest.length === 0
       ? { ...common, subresource, below: "/" }
       : malformed("nothing is below a tunnel");
-  // Servers behind a member's API tell a path that ends with a slash from one that does not.
+  // Servers behind a member's API distinguish a path that ends with a slash from one that does not.
   const end = rest.length > 0 && sent.endsWith("/") ? "/" : "";
   const below = `/${rest.map(encodeURIComponent).join("/")}${end}`;
   return { ...common, subresource: "proxy", below };

@@ -168,7 +168,7 @@ function openApiRoute(
   return () => ({ status: answer.status, headers, body: answer.body });
 }
 
-/** What tells other services how to check this server's tokens: OpenID Connect discovery. */
+/** By which other services find out how to check this server's tokens: OpenID Connect discovery. */
 function issuerRoute(publicKeys: JsonObject | undefined, path: string): Route | undefined {
   if (publicKeys === undefined) return undefined;
   if (path === KEYS_PATH)

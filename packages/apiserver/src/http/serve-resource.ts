@@ -58,10 +58,10 @@ export interface ResourceServerDeps {
 
 export type ServeResource = (request: ResourceRequest, verb: ResourceVerb) => Promise<Draft>;
 
-/** Longer and larger lists are not indented: they would have to be encoded as a whole, while everybody waits. */
+/** Longer and larger lists are not indented: they would have to be encoded as a whole, while every other client waits. */
 const MAX_PRETTY_ITEMS = 5000;
 const MAX_PRETTY_BYTES = 4 * 1024 * 1024;
-/** Longer and larger lists are not written as YAML, which is slow: the client is told to page. */
+/** Longer and larger lists are not written as YAML, which is slow: the client is answered that it has to page. */
 const MAX_YAML_ITEMS = 500;
 const MAX_YAML_BYTES = 1024 * 1024;
 /** What an item is taken for that is not shown as it is stored. */
@@ -124,7 +124,7 @@ class ResourceServer {
     const body = await this.#decoded(request, readObject(request.http, request.resource.kind));
     const target = targetOf(request);
     const answer = await this.#deps.verbs.create(request.context, target, body, parameters);
-    // A Status has no columns: whoever asked for a table gets it as it is.
+    // A Status has no columns: a client that asked for a table gets it as it is.
     if (answer.object.kind === "Status")
       return valueDraft(201, answer.object, { ...format, as: "object" });
     return this.#objectDraft(answer.created ? 201 : 200, answer, request, format);
@@ -348,7 +348,7 @@ function typeName(resource: ServedResource, isList: boolean): string {
   return `*${group}.${isList ? resource.listKind : resource.kind}`;
 }
 
-/** People get indented JSON: who asks for it, and who comes with a browser or curl. */
+/** People get indented JSON: a client that asks for it, a browser, and curl. */
 function wantsPretty(http: HttpRequest, query: Query): boolean {
   const asked = query.get("pretty");
   if (asked !== undefined && asked !== "") return asked === "1" || asked.toLowerCase() === "true";

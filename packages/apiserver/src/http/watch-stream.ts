@@ -8,7 +8,7 @@
  *    has no bound of its own, because the store holds it anyway. What changes meanwhile waits behind it, likewise as
  *    references, up to `maxBacklogEvents`: else a large initial list could never be finished while others write.
  * 2. After that the queue is bounded per watcher, by frames and by bytes. A watcher over the bound is cut off; it
- *    resumes from the last version it saw. It costs nobody else anything.
+ *    resumes from the last version it saw. It costs no other watcher anything.
  * 3. Nothing is written after `end`, and the source is stopped exactly once.
  */
 import type { AnyObject } from "@lifeboat/api";

@@ -3,7 +3,7 @@
  *
  * 1. Names are those of Kubernetes (`io.k8s.api.apps.v1.Deployment`); custom resources are named by their group, backwards
  *    (`com.example.v1.Widget`).
- * 2. A component is entered before what it refers to is looked at, so types may refer to themselves.
+ * 2. A component is entered before what it refers to is read, so types may refer to themselves.
  * 3. There are no descriptions: those of built-in types belong to Kubernetes.
  */
 import { assert } from "@lifeboat/base";

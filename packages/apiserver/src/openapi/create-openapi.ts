@@ -3,7 +3,7 @@
  *
  * 1. A document is built when first asked for and kept until the resources of its version change; the documents of
  *    built-in versions therefore never change, whatever CRDs come and go.
- * 2. Documents are addressed by a hash of their content. Whoever asks with the right hash may keep the answer for ever;
+ * 2. Documents are addressed by a hash of their content. A client that asks with the right hash may keep the answer for ever;
  *    a wrong hash is sent on to the right one.
  */
 import { addMs, type Clock, hashText, type Instant } from "@lifeboat/base";
@@ -70,7 +70,7 @@ function encode(document: object, resources: readonly ServedResource[]): Documen
   return { resources, body: new TextEncoder().encode(text), hash: fingerprint(text) };
 }
 
-/** 128 bits, enough to tell contents apart. Nobody's safety depends on it. */
+/** 128 bits, enough to distinguish contents. No safety depends on it. */
 function fingerprint(text: string): string {
   const parts = FINGERPRINT_SEEDS.map((seed) => hashText(text, seed));
   return parts

@@ -1,6 +1,6 @@
 /**
- * The schema of a CRD as OpenAPI shows it: what is implied there is said here. Resources, the root and embedded ones, have
- * apiVersion, kind and metadata; a place for integers and strings says so in words that every client knows.
+ * The schema of a CRD as OpenAPI shows it: what is implied there is written out here. Resources, the root and embedded ones, have
+ * apiVersion, kind and metadata; a place for integers and strings is described in words that every client knows.
  */
 import type { JsonSchema, SchemaMap } from "@lifeboat/api";
 

@@ -49,9 +49,9 @@ export interface StoreOptions {
   readonly historyMaxBytes?: number;
   readonly groupMaxChanges?: number;
   readonly groupMaxBytes?: number;
-  /** The disk is told to trim only when this many changes can go, so that most groups do not trim. */
+  /** The disk is trimmed only when this many changes can go, so that most groups do not trim. */
   readonly trimChunk?: number;
-  /** Told of every change once it is durable, so that writes can be counted where they happen. Must not throw. */
+  /** Called with every change once it is durable, so that writes can be counted where they happen. Must not throw. */
   readonly onWrite?: (table: string, type: ChangeType) => void;
 }
 

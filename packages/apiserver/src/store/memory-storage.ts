@@ -6,7 +6,7 @@
  * process, and `reopen` gives the next process its handle.
  *
  * 1. A batch is applied whole, at the end of `syncDelayMs`, and only then answered.
- * 2. `crash` during a commit: whether that batch was kept is the toss of the given Random, and nobody is told.
+ * 2. `crash` during a commit: whether that batch was kept is the toss of the given Random, and not reported.
  * 3. `fail`: the next commit is refused with StorageBroken, kept or not by the same toss, and so is every later one of
  *    this handle (never kept).
  */

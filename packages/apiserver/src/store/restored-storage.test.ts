@@ -47,7 +47,7 @@ test("whoever knows more than a backup lists anew, and versions go on above all 
   const next = await write(after, "ns/next");
   expect(seen).toEqual(["ns/next"]);
 
-  // The next start knows of it without being told.
+  // The next start knows of it by itself.
   await after.close();
   const later = await open(restored.reopen());
   expect(() => watch(later, lost)).toThrow(HistoryGone);

@@ -2,10 +2,10 @@
  * A storage whose rows come from a backup, older than what clients have seen.
  *
  * Clients hold versions that the backup knows nothing of. Were the counter to go on from the backup, a watch that begins
- * at such a version would wait in silence, or miss changes once the counter has passed it, and nobody would be told.
+ * at such a version would wait in silence, or miss changes once the counter has passed it, and no client would notice.
  *
  * 1. Versions go on far above every one that can have been given out since the backup.
- * 2. The past is forgotten: whoever resumes a watch or a list at an older version gets 410, and lists anew.
+ * 2. The past is forgotten: a client that resumes a watch or a list at an older version gets 410, and lists again.
  * 3. Both are durable before anything is served; doing it again does no harm.
  */
 import type { Loaded, Storage } from "./storage.ts";

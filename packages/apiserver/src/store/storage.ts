@@ -3,8 +3,8 @@
  *
  * 1. `commit` resolves only when the batch would survive a power cut; the batch is applied whole or not at all.
  * 2. Batches are committed one at a time, in order; the store never has two under way.
- * 3. `StorageFull` means: certainly not applied, try again when there is room. `StorageBroken` means: nobody knows
- *    what is on the disk; the store stops writing until it is opened again.
+ * 3. `StorageFull` means: certainly not applied, try again when there is room. `StorageBroken` means: what is on
+ *    the disk is not known; the store stops writing until it is opened again.
  *
  * The lmdb adapter and the in-memory twin are held to one suite (storage.suite.ts).
  */

@@ -3,8 +3,8 @@
  * clock, with crashes, a full disk and a failing one. What is checked, after every operation:
  *
  * 1. One watcher that resumes after every restart sees each change once, in order: its record is the truth.
- * 2. Every acknowledged write is in the truth, every write refused for lack of room is not, and of those that nobody
- *    answered before a crash a beginning (in order of revision) is in it.
+ * 2. Every acknowledged write is in the truth, every write refused for lack of room is not, and of those that were
+ *    not answered before a crash a beginning (in order of revision) is in it.
  * 3. The store's state, now and at past revisions, is the truth replayed; `previous` is the state before.
  * 4. No revision is given out twice in one life, nor at or below one that was seen in an earlier life.
  * 5. A write on the head is never refused as moved; one on anything else always is.
@@ -110,7 +110,7 @@ class World {
   readonly #attempts: Attempt[] = [];
   #inDoubt: Attempt[][] = [];
   #sideWatches: SideWatch[] = [];
-  /** The highest revision given out in this life, and the highest that anybody saw in any. */
+  /** The highest revision given out in this life, and the highest that was seen in any. */
   #highest = 0;
   #highestSeen = 0;
   #writes = 0;

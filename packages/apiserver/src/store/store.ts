@@ -10,7 +10,7 @@
  *    that are kept in memory only (`volatile`: Events): a durable ceiling is raised ahead of them, and an opened store
  *    goes on from the ceiling.
  * 3. A watcher sees every change of its range exactly once, in order of revision.
- * 4. A slow watcher is cut off; it delays nobody.
+ * 4. A slow watcher is cut off; it delays no other one.
  */
 import type { AnyObject, KubeObject } from "@lifeboat/api";
 import type { Cancel } from "@lifeboat/base";
@@ -26,7 +26,7 @@ export interface Entry {
   readonly revision: number;
   readonly object: AnyObject;
   readonly bytes: Uint8Array;
-  /** The served resource that shows this object as it is stored, noted by whoever found out. The store does not look. */
+  /** The served resource that shows this object as it is stored, noted by the verb that found out. The store does not read it. */
   viewedAsIs: object | undefined;
 }
 
@@ -73,7 +73,7 @@ export interface WatchRange {
 
 /** Signals, in order: `change`* then one `end`. */
 export interface ChangeSink {
-  /** False says: my queue is full. The store then ends this watcher with `slow`. */
+  /** False means: the queue is full. The store then ends this watcher with `slow`. */
   change(change: Change): boolean;
   end(why: "slow" | "stopped" | "closing"): void;
 }
@@ -87,7 +87,7 @@ export class HistoryGone extends Error {
   override readonly name = "HistoryGone";
 }
 
-/** The head was not `expected`: somebody else wrote first. Look again. */
+/** The head was not `expected`: another write came first. Read again. */
 export class HeadMoved extends Error {
   override readonly name = "HeadMoved";
 }
@@ -97,7 +97,7 @@ export interface Store {
   readonly revision: number;
   /** The oldest revision a watch can start from. */
   readonly oldestRevision: number;
-  /** Why no write is taken any more, once the storage broke. Only opening the store anew helps. */
+  /** Why no write is taken any more, once the storage broke. Only opening the store again helps. */
   readonly broken: StorageBroken | undefined;
   /** Why writes that grow are refused; undefined while the storage has room, as far as is known. */
   readonly full: StorageFull | undefined;

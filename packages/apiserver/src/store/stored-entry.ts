@@ -4,8 +4,8 @@
  * 1. Bytes begin with `{"kind":…,"apiVersion":…,`, whatever order the caller's object had.
  * 2. `object` is frozen all the way down.
  * 3. An entry that only history still holds, or that is hardly ever read, may be `chilled`: it drops its parsed object,
- *    which is several times larger than its bytes, and parses anew whenever it is asked. Nobody can tell but by the time it
- *    takes.
+ *    which is several times larger than its bytes, and parses again whenever it is asked. Only the time it takes
+ *    shows it.
  */
 import type { AnyObject, KubeObject } from "@lifeboat/api";
 import { deepFreeze } from "@lifeboat/base";

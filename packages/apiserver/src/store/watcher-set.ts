@@ -2,7 +2,7 @@
  * The watchers of one table, and the delivery of changes to them.
  *
  * Watchers of the whole table, of one namespace (`prefix` is `namespace/`) and of one key are found by a lookup, so a
- * change costs only those who want it; watchers with any other prefix are compared one by one.
+ * change costs only those that want it; watchers with any other prefix are compared one by one.
  *
  * 1. A watcher gets a change only when its revision is above `seen`: nothing twice, also when watchers come and go while
  *    changes are being delivered.
@@ -111,7 +111,7 @@ export class WatcherSet {
     }
   }
 
-  /** A Set may be changed while it is walked: who leaves is skipped, who joins is met and has `seen` it already. */
+  /** A Set may be changed while it is walked: a watcher that leaves is skipped, one that joins is met and has `seen` it already. */
   #deliverTo(watchers: Set<Watcher>, change: Change): void {
     for (const watcher of watchers) {
       watcher.deliver(change);

@@ -2,7 +2,7 @@
  * When watches get their bookmarks: those that joined within the same ten seconds get theirs together, so that a thousand
  * watches at rest wake the process six times a minute and not a thousand times.
  *
- * 1. Who has joined is told once a minute, the first time after 50 to 60 seconds, until it answers false or leaves.
+ * 1. A watch that has joined gets a beat once a minute, the first time after 50 to 60 seconds, until it answers false or leaves.
  * 2. When the last has left, no timer is left: it would keep a process alive that has nothing more to do.
  */
 import type { Cancel, Clock } from "@lifeboat/base";
@@ -22,7 +22,7 @@ interface Beat {
 
 export class BookmarkBeats {
   readonly #clock: Clock;
-  /** By the number of the beat at which their members are told next. */
+  /** By the number of the beat that is the next one of their members. */
   readonly #beats = new Map<number, Beat>();
 
   constructor(clock: Clock) {

@@ -19,7 +19,7 @@ export function encodeContinue({ revision, after }: ContinueToken): string {
   return toBase64Url(new TextEncoder().encode(text));
 }
 
-/** Throws the 400 of a token that nobody gave out. */
+/** Throws the 400 of a token that this server did not give out. */
 export function decodeContinue(token: string): ContinueToken {
   const fields = parse(token);
   const { v, rv, start } = fields;

@@ -63,7 +63,7 @@ function pick(object: JsonObject, fields: readonly string[]): JsonObject {
   return Object.fromEntries(fields.map((field) => [field, object[field] as Json]));
 }
 
-/** What strict decoding says: one sentence per field that is unknown or stands twice. */
+/** What strict decoding reports: one sentence per field that is unknown or stands twice. */
 export function complaintsAbout(
   duplicateFields: readonly string[],
   unknownFields: readonly string[],

@@ -70,7 +70,7 @@ export async function deleteCollection(
   return { ...listed, items: removed };
 }
 
-/** Deletes one item of a collection; undefined when somebody else did it first. */
+/** Deletes one item of a collection; undefined when another request did it first. */
 async function deleteListed(
   deps: VerbDeps,
   context: RequestContext,

@@ -38,7 +38,7 @@ export function decideDeletion(
   return kept === object ? { kind: "keep" } : { kind: "mark", object: kept };
 }
 
-/** Which finalizers stand after the request: the two that ask for garbage collection follow what it says. */
+/** Which finalizers stand after the request: the two that ask for garbage collection follow its options. */
 function finalizersAfter(
   object: AnyObject,
   options: DeleteOptionsBody,

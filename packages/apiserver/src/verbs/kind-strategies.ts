@@ -16,7 +16,7 @@ export interface KindStrategy {
   isHeld?(object: AnyObject): boolean;
   /** Changes that go with deletionTimestamp. */
   markDeleted?(object: AnyObject): AnyObject;
-  /** What happens to dependents when the request does not say. */
+  /** What happens to dependents when the request does not set it. */
   readonly orphansByDefault?: boolean;
   /** The metadata that a write of the status cannot change. */
   readonly keptByStatus?: "labels" | "ownerReferences";
@@ -50,7 +50,7 @@ const strategies: ReadonlyMap<string, KindStrategy> = new Map<string, KindStrate
   [
     "apiextensions.k8s.io/customresourcedefinitions",
     {
-      // A CRD is never removed at once: its objects go first, and the finalizer it gets says so.
+      // A CRD is never removed at once: its objects go first, and the finalizer it gets means that.
       isHeld: (crd) => crd.metadata.deletionTimestamp === undefined,
       markDeleted: (crd) => markCrdDeleted(asCrd(crd)),
     },
@@ -90,7 +90,7 @@ function withKubernetes(finalizers: readonly string[]): readonly string[] {
     : [...finalizers, NAMESPACE_FINALIZER];
 }
 
-/** Namespaces have no grace, and do not say 0 either. */
+/** Namespaces have no grace, and do not show 0 either. */
 function withoutGrace(namespace: AnyObject): AnyObject {
   const { deletionGracePeriodSeconds: _, ...metadata } = namespace.metadata;
   return { ...namespace, metadata };

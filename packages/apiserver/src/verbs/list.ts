@@ -84,7 +84,7 @@ function planOf(parameters: ListParameters): ListPlan {
   return {
     revision,
     exact: parameters.resourceVersionMatch === "Exact",
-    // Whoever says 0 takes what a cache would have, and caches do not cut lists in pieces.
+    // A request for version 0 takes what a cache would have, and caches do not cut lists in pieces.
     limit: parameters.resourceVersion === "0" ? 0 : parameters.limit,
   };
 }

@@ -3,7 +3,7 @@
  *
  * The patch is applied to the object in the served version and its result goes the way of an update. When another
  * write comes between, it is applied again to the new state; a resourceVersion inside the patch makes that a conflict.
- * Server-side apply is refused with 415 until it exists: clients then fall back or say so.
+ * Server-side apply is refused with 415 until it exists: clients then fall back or report it.
  */
 import {
   type AnyObject,
@@ -62,7 +62,7 @@ function refuseType(target: Target, body: PatchBody): void {
   );
 }
 
-/** The patched document in the shape of its kind. What is wrong with it is said of the patch. */
+/** The patched document in the shape of its kind. What is wrong with it is reported of the patch. */
 function decodePatched(
   context: RequestContext,
   resource: ServedResource,

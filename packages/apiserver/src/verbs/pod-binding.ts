@@ -1,7 +1,7 @@
 /**
  * POST of a Binding, as pods/{name}/binding or as bindings: puts a pod on a node. The Binding itself is never stored.
  *
- * 1. A pod gets a node once: whoever comes second is told so with a conflict.
+ * 1. A pod gets a node once: a second request gets a conflict.
  * 2. The Binding's uid and resourceVersion are preconditions; its labels and annotations are added to the pod's.
  * 3. The generation does not rise: what is written is not the user's.
  */

@@ -3,7 +3,7 @@
  * what the budget loses.
  *
  * 1. A pod that does not serve yet or any more (Pending, Succeeded, Failed, under deletion) is deleted whatever the budget
- *    says; so is one that is not ready, where the budget says so or is healthy without it.
+ *    is; so is one that is not ready, where the budget allows that or is healthy without it.
  * 2. The budget is charged before the deletion, in a write decided on what stands at its head. So no two evictions take
  *    the same room; one whose deletion is then refused has charged it for nothing until the budget's controller looks.
  */
@@ -87,7 +87,7 @@ export async function createEviction(
   return { object: CREATED, created: true };
 }
 
-/** The old version of the kind is understood too: clients that cannot tell ask with it. */
+/** The old version of the kind is understood too: clients that do not know the new one ask with it. */
 function decodeEviction(
   context: RequestContext,
   { resource }: Target,

@@ -1,9 +1,9 @@
 /**
  * The one way an existing object changes: update, patch and the subresources all come through here.
  *
- * Read the head, make the next state from it, admit, validate, compare, commit. When somebody else committed in
+ * Read the head, make the next state from it, admit, validate, compare, commit. When another write was committed in
  * between (which only a waiting admission plugin makes possible) it starts again from the new head; a version the
- * client gave is compared anew each time, so it gets its conflict.
+ * client gave is compared again each time, so it gets its conflict.
  *
  * 1. A write that changes nothing takes no revision and wakes no watcher, and is answered when what it found is durable.
  * 2. An update that leaves an object under deletion without finalizers removes it in the same commit.
@@ -79,7 +79,7 @@ async function replaceHead(
   head: Entry,
 ): Promise<WriteAnswer | "look again"> {
   const { resource } = target;
-  // Converted once, for whoever read it last: bringing it into shape costs as much as the write itself.
+  // Converted once, also for later readers of this version: bringing it into shape costs as much as the write itself.
   const current = deps.views.of(resource, head).object;
   const decoded = replacement.next(current);
   const given = givenMetaOf(decoded);

@@ -46,7 +46,7 @@ export async function waitForVersion(
   if (store.revision < version) throw versionTooLarge(version, store.revision);
 }
 
-/** Resolves when the server has seen this version, when that takes too long, or when nobody waits any more. */
+/** Resolves when the server has seen this version, when that takes too long, or when no request waits any more. */
 function reached({ clock, store }: VerbDeps, version: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

@@ -107,7 +107,7 @@ function withReplicas(resource: ServedResource, current: AnyObject, scale: JsonO
     name: given.name ?? "",
     ...(given.namespace !== undefined && { namespace: given.namespace }),
     ...(given.uid !== undefined && { uid: given.uid }),
-    // Unconditional unless the Scale says otherwise: it is one field of the object that is written.
+    // Unconditional unless the Scale names a version: it is one field of the object that is written.
     resourceVersion: given.resourceVersion ?? current.metadata.resourceVersion,
   };
   const path = fieldsOf(requireScale(resource).specReplicasPath);

@@ -2,7 +2,7 @@
  * Label and field selectors of one request, compiled once.
  *
  * `name` and `namespace` are set when the selector can match only one of them: lists then look there and nowhere else.
- * Names never change, so such selectors alone need no look at the state before a change (`onlyIdentity`).
+ * Names never change, so such selectors alone do not need the state before a change (`onlyIdentity`).
  */
 import {
   type AnyObject,

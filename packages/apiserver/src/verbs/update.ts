@@ -51,7 +51,7 @@ export async function update(
     return replace(deps, context, target, parameters, { next });
   const ifAbsent = (): Promise<WriteAnswer> => {
     authorize(deps, context, "create", target);
-    // Who names a uid means that object, and no other.
+    // A request that names a uid means that object, and no other.
     checkUid(target, givenMetaOf(body.object), "");
     const quiet = { ...parameters, fieldValidation: "Ignore" } as const;
     // A version of an object that is gone means nothing to the one that takes its place.

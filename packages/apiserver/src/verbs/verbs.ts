@@ -7,7 +7,7 @@ import type { User } from "../authentication/user.ts";
 import type { ServedResource } from "../catalog/served-resource.ts";
 import type { Entry } from "../store/store.ts";
 
-/** Who asks, and where the server may say something beside the answer. */
+/** The user that asks, and where the server may put warnings beside the answer. */
 export interface RequestContext {
   readonly user: User;
   /**
@@ -82,7 +82,7 @@ export interface WatchParameters {
   readonly timeoutSeconds: number;
 }
 
-/** An object in the version asked for. `bytes` is there when it is the stored form, so nobody encodes it again. */
+/** An object in the version asked for. `bytes` is there when it is the stored form, so it is not encoded again. */
 export interface Found {
   readonly object: AnyObject;
   readonly bytes?: Uint8Array;
@@ -121,7 +121,7 @@ export type ServerWatchEvent =
 
 export interface ServerWatchSink {
   /**
-   * False says: full. The watch is then cut off. Events that come before `watch` has resolved (the existing objects, the
+   * False means: full. The watch is then cut off. Events that come before `watch` has resolved (the existing objects, the
    * changes since the version asked for) are shared with the store and bounded by it: they are always to be taken.
    */
   event(event: ServerWatchEvent): boolean;

@@ -2,11 +2,11 @@
  * Watches.
  *
  * A watch without selectors over the stored version hands each change on as it is: no allocation but the event, no
- * comparison. Selectors look at the state before and after: entering the selection is ADDED, leaving it is DELETED
+ * comparison. Selectors are matched with the state before and after: entering the selection is ADDED, leaving it is DELETED
  * with the last matching content under the version of the change.
  *
  * 1. Events come in order of version, each once. Initial ones come first, in key order.
- * 2. A bookmark says that everything up to its version was delivered. One comes every minute and one about two seconds
+ * 2. A bookmark means that everything up to its version was delivered. One comes every minute and one about two seconds
  *    before the end.
  * 3. `end` is called exactly once, and nothing after it.
  * 4. A watch ends within seconds after the right to it is taken away, with the 403 that asking again would get.
@@ -95,7 +95,7 @@ class RunningWatch implements ServerWatch, ChangeSink {
   readonly #sink: ServerWatchSink;
   #source: StoreWatch | undefined;
   #timers: Cancel[] = [];
-  /** The version the watch began after; nothing below it is said to be delivered. */
+  /** The version the watch began after; no bookmark names a version below it. */
   #started = 0;
   #open = true;
 

@@ -51,7 +51,7 @@ export function validateUpdated(
 }
 
 /**
- * Whether all that metadata validation looks at is what is stored already, and so was found good: the names are those of
+ * Whether all that metadata validation checks is what is stored already, and so was found good: the names are those of
  * the old object, or `validateMetadataUpdate` complains.
  */
 function hasSameMarks({ metadata }: AnyObject, { metadata: old }: AnyObject): boolean {
@@ -84,7 +84,7 @@ function refuseInvalid(
 }
 
 /**
- * Writes `stored` under the revision the commit gets. Throws HeadMoved when somebody else was first. `viewedAsIs`: the
+ * Writes `stored` under the revision the commit gets. Throws HeadMoved when another write was first. `viewedAsIs`: the
  * resource that shows it just so.
  */
 export function put(
@@ -145,7 +145,7 @@ function diskFull(): Refused {
 
 /**
  * Waits until what stands at the head is on disk, or has been taken back because its group failed. Either way the
- * head can then be looked at again: an answer never tells of a write that might still vanish.
+ * head can then be read again: an answer never reports a write that might still vanish.
  */
 export async function settle(store: Store, target: Target): Promise<void> {
   try {

@@ -1,4 +1,4 @@
-/** Tells secondaries that the zone has another serial (RFC 1996): asked again until one confirms, a few times. */
+/** Notifies secondaries that the zone has another serial (RFC 1996): asked again until one confirms, a few times. */
 import { createSocket } from "node:dgram";
 import { randomInt } from "node:crypto";
 import { isIP } from "node:net";
@@ -26,7 +26,7 @@ const TRIES = 5;
 const FIRST_WAIT_MS = 1000;
 
 export interface Notifier {
-  /** Tells all secondaries of a zone; what was said of an earlier one is void. */
+  /** Notifies all secondaries of a zone; notices of an earlier one end. */
   tell(zone: Zone): void;
   close(): void;
 }

@@ -189,7 +189,7 @@ function keepNode(nodes: Nodes, name: Uint8Array, records: readonly RecordData[]
   return node;
 }
 
-/** A secondary is told of changes; these times matter when that fails. */
+/** A secondary is notified of changes; these times matter when that fails. */
 const SOA_TIMES = { refresh: 300, retry: 60, expire: 604_800 } as const;
 
 /** RFC 8482: a question for everything is answered with a hint. */

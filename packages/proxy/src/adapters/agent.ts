@@ -282,7 +282,7 @@ class AgentTunnel {
         copyBytes(socket, sent.connection, () => undefined);
         return;
       }
-      // Its length is told by the end of the connection.
+      // Its length follows from the end of the connection.
       delete headers["content-length"];
       headers["connection"] = "close";
       socket.write(answerHead(sent.status, headers), "latin1");

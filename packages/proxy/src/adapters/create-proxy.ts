@@ -1,7 +1,7 @@
 /**
  * The proxy into members, as the API server's port for it wants it.
  *
- *   who asks (impersonation) → which way (routes) → room (in flight) → send → check the answer → pass it on
+ *   which user (impersonation) → which way (routes) → room (in flight) → send → check the answer → pass it on
  *
  * 1. A request reaches the registered endpoint of its member or nothing, with the member's impersonator credential or none.
  * 2. What a member answers is hostile: a redirect, a refused credential or a change of protocol that was not asked for ends

@@ -37,7 +37,7 @@ export interface Ground {
   readonly admin: CertifiedKey;
   /** Starts a member's API; every request and every upgrade goes to these. */
   member(onRequest: http.RequestListener, onUpgrade?: OnUpgrade): Promise<ScriptedMember>;
-  /** Starts a member that sends these bytes to whoever speaks. */
+  /** Starts a member that sends these bytes to every client. */
   rawMember(onSocket: (socket: Socket) => void): Promise<ScriptedMember>;
   /** Runs an agent for the cluster, whose member this is; resolves when its tunnel is open. The answer stops it. */
   agent(cluster: string, member: ScriptedMember, token?: string): Promise<() => Promise<void>>;

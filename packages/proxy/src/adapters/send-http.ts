@@ -50,7 +50,7 @@ export function sendOverHttp(server: HttpServer, outgoing: Outgoing): Promise<Se
     });
     const fail = (error: Error): void => awaited.fail(error);
     request.on("error", fail);
-    // Node tells of some ends by this alone.
+    // Node reports some ends by this alone.
     request.once("close", () => fail(new Error("the connection was lost")));
     request.once("response", (response) => {
       response.on("error", () => undefined);
@@ -95,7 +95,7 @@ function begin(server: HttpServer, outgoing: Outgoing): http.ClientRequest {
   });
 }
 
-/** The headers as Node takes them, with the one that says how long the body is. */
+/** The headers as Node takes them, with the one that frames the body. */
 function framed(lines: HeaderLines, hasBody: boolean): http.OutgoingHttpHeaders {
   const headers: Record<string, string[]> = {};
   for (const [name, value] of lines) {

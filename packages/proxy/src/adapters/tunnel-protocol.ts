@@ -3,10 +3,10 @@ import type { Http2Session } from "node:http2";
 
 /** What an agent asks for by Upgrade. */
 export const TUNNEL_PROTOCOL = "lifeboat-tunnel/1";
-/** The query parameter of a connection that an agent opens because it was told to. */
+/** The query parameter of a connection that an agent opens by order. */
 export const SESSION_PARAMETER = "session";
 
-/** Says what a request in the tunnel is for. */
+/** What a request in the tunnel is for. */
 export const MODE_HEADER = "lifeboat-tunnel";
 export const MODES = {
   /** For the member's API. */

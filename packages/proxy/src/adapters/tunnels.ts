@@ -1,7 +1,7 @@
 /**
  * The tunnels of agents, on the control plane's side. An agent opens a connection, and the control plane speaks HTTP/2 on it as a
  * client: one stream per request. A request that asks for another protocol gets a connection of its own, which the agent opens
- * when it is told to, with an id that is good once.
+ * by order, with an id that is good once.
  *
  * 1. A cluster has one tunnel: the newest. What is under way on the one before it may finish.
  * 2. A tunnel that does not answer pings is cut. Its requests fail; the next ones are refused with a sentence until the agent
@@ -9,7 +9,7 @@
  * 3. The bytes that an agent sends are hostile: sessions run on a stream in JavaScript (`Carrier`), where they can harm
  *    themselves alone.
  *
- * This process knows its own tunnels. Which other replica of a control plane has one, `PeerOf` tells (create-proxy.ts).
+ * This process knows its own tunnels. Which other replica of a control plane has one, `PeerOf` answers (create-proxy.ts).
  */
 import { randomBytes } from "node:crypto";
 import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from "node:http2";
@@ -39,7 +39,7 @@ export class NoTunnel extends Error {
   override readonly name = "NoTunnel";
 }
 
-/** How long an agent may take to open a connection that it is told to open. */
+/** How long an agent may take to open a connection that it is ordered to open. */
 const DIAL_TIMEOUT_MS = 15_000;
 /** How long requests on a replaced tunnel may go on. */
 const RETIREMENT_MS = 60_000;
@@ -208,7 +208,7 @@ class Tunnel {
     this.#session.on("error", () => undefined);
     const stop = keepAlive(this.#session, () => this.destroy());
     this.#session.once("connect", () => this.#session.setLocalWindowSize(4 * MEBIBYTE));
-    // Whichever is told of first: a session may outlive its connection, and the other way round.
+    // Whichever comes first: a session may outlive its connection, and the other way round.
     let isOver = false;
     const end = (): void => {
       if (isOver) return;
@@ -238,7 +238,7 @@ class Tunnel {
     this.#connection.destroy();
   }
 
-  /** Tells the agent to open a connection. */
+  /** Orders the agent to open a connection. */
   async order(id: string): Promise<void> {
     const outgoing = {
       method: "POST",

@@ -1,7 +1,7 @@
 /**
  * Role-based access control: the Authorizer over the stored roles and bindings.
  *
- * 1. A role or binding counts for every request that comes after the answer to its write: the store tells its watchers
+ * 1. A role or binding counts for every request that comes after the answer to its write: the store notifies its watchers
  *    before it answers.
  * 2. Members of `system:masters` may do everything, whatever is stored: the way in when roles are lost.
  */

@@ -1,5 +1,5 @@
 /**
- * The rules of one role, or of several, so that one question looks at the few rules that can answer it.
+ * The rules of one role, or of several, so that one question checks only the few rules that can answer it.
  *
  *   rules without resourceNames   by resource (with its subresource)
  *   rules with resourceNames      by name

@@ -27,7 +27,7 @@ export interface AuditLog {
 export interface AuditedExchange {
   readonly http: HttpRequest;
   readonly user: User;
-  /** Who asked; another one than `user` when the request acts as somebody. */
+  /** The user that asked; another one than `user` when the request impersonates one. */
   readonly authenticated: User;
   readonly auditId: string;
 }
@@ -67,7 +67,7 @@ export function createAuditor(ports: AuditorPorts, policy: AuditPolicy, mode: Au
       events.add(1, { outcome: "written" });
       return true;
     } catch {
-      // The log itself tells why, once in a while; the request goes on as the mode wants it.
+      // The log itself reports why, once in a while; the request goes on as the mode wants it.
       events.add(1, { outcome: "lost" });
       return false;
     }
@@ -129,7 +129,7 @@ function takenWith(taken: TakeOver, atEnd: () => void): TakeOver {
   };
 }
 
-/** The same stream; `atEnd` is called once, whoever ends it. */
+/** The same stream; `atEnd` is called once, whichever side ends it. */
 function endingWith(stream: HttpStream, atEnd: () => void): HttpStream {
   let isOpen = true;
   const end = (): void => {

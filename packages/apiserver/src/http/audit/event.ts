@@ -37,7 +37,7 @@ export interface AuditedResponse {
 export const REDACTED = "[redacted]";
 /** Larger bodies are left out. */
 const MAX_BODY = 256 * 1024;
-/** Resources whose bodies hold Secrets or tokens in forms that cannot be told apart: patches, reviews, manifests of Works. */
+/** Resources whose bodies hold Secrets or tokens in forms that cannot be distinguished: patches, reviews, manifests of Works. */
 const SENSITIVE: ReadonlySet<string> = new Set([
   "/secrets",
   "/serviceaccounts/token",

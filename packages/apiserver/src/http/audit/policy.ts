@@ -238,7 +238,7 @@ function pathOf(at: string, field: string): string {
   return at === "" ? field : `${at}.${field}`;
 }
 
-/** Without a policy: that something was changed, by whom and when; nothing of reads. */
+/** Without a policy: that something was changed, by which user and when; nothing of reads. */
 export const DEFAULT_POLICY: AuditPolicy = parsePolicy({
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",
