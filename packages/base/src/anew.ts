@@ -5,7 +5,7 @@
  * Why: V8 11 (Node 20) gives every object that begins as a copy of an unfrozen one a hidden class of its own as soon as a
  * field is added to it or it is frozen. That takes 2 µs instead of 0.2, leaves memory behind that only a full collection gets
  * back, and slows down all code that meets such objects. Copies of frozen objects are not concerned. `node --log-maps`
- * tells where it happens.
+ * shows where it happens.
  */
 // Not the literal `null`, whose type cannot be spread.
 export const anew = null as object | null;

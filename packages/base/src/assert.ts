@@ -18,7 +18,7 @@ export function assert(
   if (!condition) throw new InvariantError(message, fields);
 }
 
-/** Ends an exhaustive switch: reaching it is a bug, and the compiler says so first. */
+/** Ends an exhaustive switch: reaching it is a bug, and the compiler reports it first. */
 export function unreachable(value: never): never {
   throw new InvariantError("unexpected value", { value });
 }

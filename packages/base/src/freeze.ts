@@ -1,6 +1,6 @@
 /**
  * Deep-freezes plain JSON. Objects of this project are always frozen: they are shared between the store, the
- * informers and the controllers of one process, and whoever wants a change builds a new object.
+ * informers and the controllers of one process, and a change means building a new object.
  *
  * A frozen value is taken to be frozen all the way down, so freezing an object that shares most of its parts with a
  * frozen one costs only the new parts.

@@ -5,7 +5,7 @@ import { STEADY_TOLERANCE_MS, SteadyTime } from "./steady-time.ts";
 import { type Instant, instantOf } from "./time.ts";
 
 const START = 1_000_000_000;
-/** A moment after everything: what is left then tells what was counted. */
+/** A moment after everything: what is left then shows what was counted. */
 const FAR_MS = 1e9;
 
 type Act =
@@ -38,7 +38,7 @@ const acts = fc.array(
   { maxLength: 60 },
 );
 
-/** What `check` is told at each look: what is counted since a written time, and what has passed in truth. */
+/** What `check` gets at each look: what is counted since a written time, and what has passed in truth. */
 function live(
   given: readonly Act[],
   check: (counted: number, passed: number, moved: number) => void,

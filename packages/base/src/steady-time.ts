@@ -1,5 +1,5 @@
 /**
- * How much time has passed since a moment that somebody wrote down, although the wall clock may jump.
+ * How much time has passed since a moment that was written down, although the wall clock may jump.
  *
  * Times that must outlive a process are written as the wall clock shows them: people read them. Whether so much time has
  * passed since is asked here, and nowhere else: the advance of the wall clock is compared with that of the monotonic one,
@@ -15,8 +15,8 @@
  *    was first asked about: nothing waits longer than twice its time.
  * 4. Without a step it is plain arithmetic: `due(since, ms)` is `since + ms`.
  *
- * Steps outlive a process where somebody writes the log down and has the next one remember it. Remembering the steps of
- * another machine lets times count less, never more. What nobody can see: a clock that was changed while no process ran, or
+ * Steps outlive a process where its user writes the log down and has the next one remember it. Remembering the steps of
+ * another machine lets times count less, never more. What cannot be seen: a clock that was changed while no process ran, or
  * that is wrong on another machine; there the wall clock is believed. A machine that sleeps stops its monotonic clock, so waking up looks like a step forward, and waits go on from
  * where they were: longer, never shorter.
  */
@@ -66,7 +66,7 @@ const MAX_STEPS = 64;
 /** Times of the future that are remembered. */
 const MAX_FUTURE = 1000;
 
-/** Watches the clocks of this process, from when it is made. Every question is also a look; `look` is for when nobody asks. */
+/** Watches the clocks of this process, from when it is made. Every question is also a look; `look` is for the time between questions. */
 export class SteadyTime {
   readonly #clock: Pick<Clock, "now" | "monotonic">;
   readonly #onStep: (step: ClockStep) => void;
@@ -128,7 +128,7 @@ export class SteadyTime {
     const due: DueTime = (since, afterMs) => {
       if (log.steps.length === 0 && since <= now + AHEAD_MS) return addMs(since, afterMs);
       const read = elapsedSince(log, since, now, { start: this.#start, steps: own });
-      // In the future by every reading: the clock of somebody was wrong, and nobody shall wait until it is right.
+      // In the future by every reading: the clock of the writer was wrong, and nothing shall wait until it is right.
       const elapsed =
         read === undefined || read < -AHEAD_MS ? this.#sinceFirstAsked(since, after) : read;
       return addMs(now, Math.ceil(afterMs - elapsed));

@@ -1,5 +1,5 @@
 /**
- * A clock that moves only when told to: the clock of tests and of the simulation.
+ * A clock that moves only by command: the clock of tests and of the simulation.
  *
  * 1. Timers fire in order of (due time, order of scheduling), so a run is a function of its inputs.
  * 2. Between two timers all promise continuations run to their end: `drain` is the way to wait for that. It is
