@@ -2,6 +2,7 @@
  * Agents of Pull clusters in the process of a test: the real agent on the clock of a fleet, with links that can fail to the plane and
  * to the member, a clock of its own that may be wrong, and a death between any two writes.
  */
+import { failure, Refused } from "@lifeboat/api";
 import { addMs, createSeededIds, type Clock } from "@lifeboat/base";
 import { type Client, silentLog, silentMetrics } from "@lifeboat/kit";
 import { type AgentOptions, createAgent, DEFAULT_AGENT } from "@lifeboat/plane/agent";
@@ -30,6 +31,8 @@ export interface FleetAgent {
   readonly isAlive: boolean;
   /** Why it stopped by itself; undefined: it has not. */
   readonly stopped: string | undefined;
+  /** Plurals of what the plane does not let it get; lists and watches go on. */
+  readonly mayNotGet: Set<string>;
   /** Ends in order. */
   stop(): void;
   /** Dies: what it has sent arrives, and it does nothing more. */
@@ -51,13 +54,14 @@ class RunningFleetAgent implements FleetAgent {
   writes = 0;
   isAlive = true;
   stopped: string | undefined;
+  readonly mayNotGet = new Set<string>();
   readonly #stop = new AbortController();
   readonly #diesAtWrite: number;
 
   constructor(fleet: Fleet, member: string, options: FleetAgentOptions) {
     const { cluster = member, clockWrongByMs = 0, diesAtWrite = Infinity, ...given } = options;
     this.#diesAtWrite = diesAtWrite;
-    this.toPlane = openLink(() => this.#counted(fleet.plane), "agent");
+    this.toPlane = openLink(() => this.#counted(this.#limited(fleet.plane)), "agent");
     this.toMember = openLink(() => this.#counted(fleet.member(member).client), "agent");
     const isAlive = (): boolean => this.isAlive;
     const random = fleet.random.fork(`agent ${member}`);
@@ -89,6 +93,15 @@ class RunningFleetAgent implements FleetAgent {
   kill(): void {
     this.isAlive = false;
     this.#stop.abort();
+  }
+
+  #limited(client: Client): Client {
+    return wrapped(client, {
+      get: (resource, ...given) =>
+        this.mayNotGet.has(resource.plural)
+          ? Promise.reject(new Refused(failure(403, "Forbidden", "not allowed")))
+          : client.get(resource, ...given),
+    });
   }
 
   #counted(client: Client): Client {

@@ -4,6 +4,7 @@
  *   down        nobody listens: every call fails at once, nothing arrives
  *   partition   packets vanish: a call fails after its timeout, nothing arrives, watches fall silent
  *   errors      the member answers 500 to everything
+ *   refused     the other end refuses everything with a Status, and ends the watches
  *   slow        every call takes `delayMs` longer, both for the answer and for the failure
  *   late        a write is given up after its timeout, and arrives `byMs` later all the same
  *
@@ -16,6 +17,7 @@ import {
   type KubeList,
   type KubeObject,
   Refused,
+  type Status,
   type WatchEvent,
 } from "@lifeboat/api";
 import { type Clock, sleep } from "@lifeboat/base";
@@ -26,6 +28,7 @@ export type LinkFault =
   | { readonly kind: "down" }
   | { readonly kind: "partition" }
   | { readonly kind: "errors" }
+  | { readonly kind: "refused"; readonly status: Status }
   | { readonly kind: "slow"; readonly delayMs: number }
   | { readonly kind: "late"; readonly byMs: number };
 
@@ -60,7 +63,8 @@ export function openLink(target: () => Client, token: string): Link {
       return target();
     },
     setFault: (next) => {
-      const breaks = next?.kind === "down" || fault?.kind === "partition";
+      const breaks =
+        next?.kind === "down" || next?.kind === "refused" || fault?.kind === "partition";
       fault = next;
       if (breaks) for (const handler of handlers) handler();
     },
@@ -156,6 +160,7 @@ class LinkedClient implements Client {
       await this.#timeOut(kind);
     }
     if (fault?.kind === "errors") throw new Refused(failure(500, "InternalError", "broken member"));
+    if (fault?.kind === "refused") throw new Refused(fault.status);
     if (link.token !== this.#token) throw new Refused(failure(401, "Unauthorized", "Unauthorized"));
     const answer = await run(link.target);
     if (!this.#isAlive()) return never();

@@ -571,6 +571,14 @@ export const seededFaults: readonly SeededFault[] = [
     caughtBy: ["packages/apiserver/src/adapters/certificate-signer.test.ts"],
   },
   {
+    promise: "D11",
+    breaks: "an agent that is refused because its cluster left tries again for ever",
+    file: "packages/controllers/src/member-side/registration/left-cluster.ts",
+    symbol: "isClusterLeft",
+    replace: "return false;",
+    caughtBy: ["packages/plane/test/agent/agent.test.ts"],
+  },
+  {
     promise: "D25",
     breaks: "a certificate is renewed when it has ended",
     file: "packages/core/src/clusters/certificates/renewal.ts",

@@ -47,6 +47,7 @@ export {
   internalError,
   invalidObject,
   isRefused,
+  isRefusedBecause,
   notFound,
   orNothing,
   Refused,

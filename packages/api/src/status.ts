@@ -190,6 +190,14 @@ export function isRefused(error: unknown, reason: string | number): error is Ref
   );
 }
 
+/** Whether a refusal names this cause. */
+export function isRefusedBecause(error: unknown, cause: string): error is Refused {
+  return (
+    error instanceof Refused &&
+    error.status.details?.causes?.some(({ reason }) => reason === cause) === true
+  );
+}
+
 /** What was asked for; undefined when it does not exist. */
 export async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
   try {

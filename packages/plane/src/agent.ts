@@ -16,6 +16,7 @@ import {
   type Cluster,
   clusters,
   hasCondition,
+  isRefused,
   keyOf,
   orNothing,
   resourceInterpreterCustomizations,
@@ -31,11 +32,13 @@ import {
   type MemberConnection,
 } from "@lifeboat/controllers/context";
 import {
+  clusterGone,
   createClusterExecution,
   createClusterLease,
   ensureNamespace,
   readEndorsements,
   registerCluster,
+  reportingClusterLeft,
   StrayReports,
 } from "@lifeboat/controllers/member-side";
 import type { MemberIdentity } from "@lifeboat/core/clusters";
@@ -127,10 +130,14 @@ class RunningAgent implements Agent {
   readonly #scripts: readonly Service[];
   readonly #strays: StrayReports;
   #registered: () => void = () => undefined;
+  /** Called when the control plane refuses this agent because its cluster left. */
+  #left: () => void = () => undefined;
   readonly #whenRegistered: Promise<void>;
 
-  constructor(ports: AgentPorts, options: AgentOptions) {
-    const { cluster, plane, instance } = options;
+  constructor(ports: AgentPorts, given: AgentOptions) {
+    const plane = reportingClusterLeft(given.plane, () => this.#left());
+    const options = { ...given, plane };
+    const { cluster, instance } = options;
     const namespace = executionNamespace(cluster);
     this.name = `agent ${cluster}`;
     this.#ports = ports;
@@ -188,19 +195,18 @@ class RunningAgent implements Agent {
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) stop.abort();
     let isGone = false;
-    const watch = this.#ownWatch(uid, () => {
+    const gone = (): void => {
       isGone = true;
       stop.abort();
-    });
+    };
+    this.#left = gone;
+    const watch = this.#ownWatch(uid, gone);
     try {
       await createManager(this.#ports, [...this.#services(), watch]).run(stop.signal);
     } finally {
       signal.removeEventListener("abort", onAbort);
     }
-    if (isGone && !signal.aborted)
-      throw new AgentStopped(
-        `the Cluster ${name} was deleted. What runs in the member stays as it is; to register again: lifeboat register`,
-      );
+    if (isGone && !signal.aborted) throw new AgentStopped(clusterGone(name));
   }
 
   /** Calls `gone` when the Cluster is gone, or another one has its name: as the server answers, not as a cache has it (D20). */
@@ -221,8 +227,14 @@ class RunningAgent implements Agent {
       ],
       reconcile: async (_key, signal) => {
         if (this.#cluster.get(key)?.metadata.uid === uid) return done;
-        const found = await orNothing(plane.get(clusters, key, { signal }));
-        if (found?.metadata.uid !== uid) gone();
+        try {
+          const found = await orNothing(plane.get(clusters, key, { signal }));
+          if (found?.metadata.uid !== uid) gone();
+        } catch (error) {
+          // Beside a kube-apiserver an agent's rights go with its Cluster: the server has shown that it is gone, and lets it read no more.
+          if (!isRefused(error, "Forbidden")) throw error;
+          gone();
+        }
         return done;
       },
     });

@@ -61,7 +61,7 @@ beforeEach(async () => {
   tls = createTlsServer({
     handle: plane.server.handle,
     identify: plane.server.identify,
-    isRevoked: (certificate) => plane.revocations.isRevoked(certificate),
+    refusalOf: (certificate) => plane.revocations.refusalOf(certificate),
     ...(await pki.server([])),
     clientCa: pki.bundle,
     host: "127.0.0.1",
@@ -133,7 +133,9 @@ async function refusalOf(client: HttpClient): Promise<string> {
     await client.list(namespaces);
     return "none";
   } catch (error) {
-    return error instanceof Refused ? String(error.status.code) : String(error);
+    if (!(error instanceof Refused)) return String(error);
+    const { code, details } = error.status;
+    return `${code} ${details?.causes?.map(({ reason }) => reason).join() ?? ""}`;
   }
 }
 
@@ -158,30 +160,34 @@ async function buried(cluster: string): Promise<void> {
   await client.create(configMaps, tombstoneOf(cluster, clock.now(), undefined));
 }
 
-const ways: readonly (readonly [string, (stolen: { readonly serial: string }) => Promise<void>])[] =
+const ways: readonly (readonly [
+  string,
+  (stolen: { readonly serial: string }) => Promise<void>,
+  string,
+])[] = [
   [
-    [
-      "by its serial",
-      ({ serial }) =>
-        revoke(
-          withRevocation(
-            {},
-            { serial, user: agentUser("eu-1"), until: addMs(clock.now(), 3_600_000) },
-            clock.now(),
-          ),
+    "by its serial",
+    ({ serial }) =>
+      revoke(
+        withRevocation(
+          {},
+          { serial, user: agentUser("eu-1"), until: addMs(clock.now(), 3_600_000) },
+          clock.now(),
         ),
-    ],
-    [
-      "by its user",
-      () =>
-        revoke(withRevocation({}, { user: agentUser("eu-1"), before: clock.now() }, clock.now())),
-    ],
-    ["by the tombstone of its cluster", () => buried("eu-1")],
-  ];
+      ),
+    "401 CertificateRevoked",
+  ],
+  [
+    "by its user",
+    () => revoke(withRevocation({}, { user: agentUser("eu-1"), before: clock.now() }, clock.now())),
+    "401 CertificateRevoked",
+  ],
+  ["by the tombstone of its cluster", () => buried("eu-1"), "401 ClusterLeft"],
+];
 
 test.each(ways)(
   "revoked %s: the watch ends within 5 s, and nothing is served any more",
-  async (_how, revokeIt) => {
+  async (_how, revokeIt, refusal) => {
     // In system:masters, so that only the revocation can refuse it.
     const stolen = clientOf(agentUser("eu-1"), [AGENTS_GROUP, "system:masters"]);
     const honest = clientOf(agentUser("eu-2"), [AGENTS_GROUP, "system:masters"]);
@@ -194,7 +200,7 @@ test.each(ways)(
     await revokeIt(stolen);
     await watch.end;
     expect(performance.now() - started).toBeLessThan(LIMIT_MS);
-    expect(await refusalOf(stolen)).toBe("401");
+    expect(await refusalOf(stolen)).toBe(refusal);
     expect(await refusalOf(honest)).toBe("none");
     expect(hasOtherEnded).toBe(false);
   },

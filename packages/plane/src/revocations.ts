@@ -11,9 +11,10 @@ import { addMs, instantOf } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import {
   CERTIFICATE_SKEW_MS,
-  isRevoked,
   NO_REVOCATIONS,
   readRevocations,
+  type Refusal,
+  refusalOf,
   REVOKED_NAME,
   REVOKED_NAMESPACE,
   TOMBSTONE,
@@ -29,7 +30,8 @@ export interface ClientCertificateFacts {
 }
 
 export interface Revocations {
-  isRevoked(certificate: ClientCertificateFacts): boolean;
+  /** Why it is void; undefined: it counts. */
+  refusalOf(certificate: ClientCertificateFacts): Refusal | undefined;
   /** Called after each change that may make certificates void. */
   onChange(listener: () => void): void;
 }
@@ -59,7 +61,7 @@ export function createRevocations(
   return {
     services: [byHand, tombstones],
     onChange: (listener) => listeners.push(listener),
-    isRevoked: ({ serial, user, validFrom }) => {
+    refusalOf: ({ serial, user, validFrom }) => {
       const object = server.stored(configMaps, {
         namespace: REVOKED_NAMESPACE,
         name: REVOKED_NAME,
@@ -74,7 +76,7 @@ export function createRevocations(
           ? undefined
           : server.stored(configMaps, { namespace: wellKnown.CLUSTER_NAMESPACE, name });
       const issued = addMs(instantOf(validFrom), CERTIFICATE_SKEW_MS);
-      return isRevoked({ serial, user, issued }, read, tombstone);
+      return refusalOf({ serial, user, issued }, read, tombstone);
     },
   };
 }

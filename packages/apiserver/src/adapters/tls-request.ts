@@ -45,6 +45,10 @@ export class Request implements HttpRequest {
     return this.#current().isRefused;
   }
 
+  get certificateRefusal(): string | undefined {
+    return this.#identity.refusal();
+  }
+
   get certificateIssuer(): string {
     return this.#identity.issuer();
   }
@@ -73,7 +77,7 @@ export class Request implements HttpRequest {
     const identity = this.#identity;
     if (identity === NO_IDENTITY) return identity;
     // seed: revoked-request
-    if (Date.now() <= identity.validUntil && !identity.isRevoked()) return identity;
+    if (Date.now() <= identity.validUntil && identity.refusal() === undefined) return identity;
     return { ...identity, user: undefined, isRefused: true };
   }
 }

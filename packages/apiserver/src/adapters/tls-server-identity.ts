@@ -11,8 +11,11 @@ export interface ClientCertificateFacts {
   readonly validFrom: number;
 }
 
-/** Whether a certificate was revoked; asked on each request, so it has to be quick. */
-export type IsRevoked = (certificate: ClientCertificateFacts) => boolean;
+/**
+ * Why a certificate does not count any more: the cause that its bearer reads in the refusal. undefined: it counts. Asked on each
+ * request, so it has to be quick.
+ */
+export type RefusalOf = (certificate: ClientCertificateFacts) => string | undefined;
 
 export interface ClientIdentity {
   readonly user: User | undefined;
@@ -20,8 +23,8 @@ export interface ClientIdentity {
   readonly isRefused: boolean;
   /** Milliseconds since the epoch. */
   readonly validUntil: number;
-  /** Whether its certificate was revoked by now. */
-  readonly isRevoked: () => boolean;
+  /** Why its certificate does not count any more. */
+  readonly refusal: () => string | undefined;
   /** SHA-256 of the certificate that signed its own, lower case and hexadecimal; "": not known. */
   readonly issuer: () => string;
 }
@@ -31,14 +34,14 @@ export const NO_IDENTITY: ClientIdentity = Object.freeze({
   user: undefined,
   isRefused: false,
   validUntil: Infinity,
-  isRevoked: () => false,
+  refusal: () => undefined,
   issuer: () => "",
 });
 
 const REFUSED: ClientIdentity = Object.freeze({ ...NO_IDENTITY, isRefused: true });
 
 /** Reads the certificate of a connection whose handshake is over. TLS itself has checked chain, dates and purpose. */
-export function identityOf(socket: TLSSocket, isRevoked: IsRevoked): ClientIdentity {
+export function identityOf(socket: TLSSocket, refusalOf: RefusalOf): ClientIdentity {
   const certificate = socket.getPeerCertificate();
   if (certificate === null || Object.keys(certificate).length === 0) return NO_IDENTITY;
   if (!socket.authorized) return REFUSED;
@@ -58,7 +61,7 @@ export function identityOf(socket: TLSSocket, isRevoked: IsRevoked): ClientIdent
     },
     isRefused: false,
     validUntil: Date.parse(certificate.valid_to),
-    isRevoked: () => isRevoked(facts),
+    refusal: () => refusalOf(facts),
     issuer: () => issuerOf(socket),
   };
 }

@@ -20,7 +20,7 @@ import { Answers } from "./tls-answers.ts";
 import { Bodies } from "./tls-bodies.ts";
 import { Http1 } from "./tls-http1.ts";
 import { Http2 } from "./tls-http2.ts";
-import { type ClientIdentity, identityOf, type IsRevoked } from "./tls-server-identity.ts";
+import { type ClientIdentity, identityOf, type RefusalOf } from "./tls-server-identity.ts";
 import { DEFAULT_TLS_SERVER_LIMITS, type TlsServerLimits } from "./tls-server-limits.ts";
 
 export interface TlsMaterial {
@@ -36,7 +36,7 @@ export interface TlsServerOptions extends TlsMaterial {
   /** Asked before a body is read. */
   readonly identify: Identify;
   /** Asked on each request with a certificate; absent: none is revoked. */
-  readonly isRevoked?: IsRevoked;
+  readonly refusalOf?: RefusalOf;
   /** Which requests are handed over while their bodies arrive; absent: none. */
   readonly streams?: Streams;
   readonly log: Log;
@@ -77,14 +77,14 @@ class Server implements TlsServer {
   readonly #sockets = new Set<Socket>();
   /** Those whose handshake is over, with what their certificate proves. */
   readonly #secured = new Map<TLSSocket, ClientIdentity>();
-  readonly #isRevoked: IsRevoked;
+  readonly #refusalOf: RefusalOf;
   #closing: Promise<void> | undefined;
 
   constructor(options: TlsServerOptions) {
     const { handle, identify, log, metrics } = options;
     const limits = { ...DEFAULT_TLS_SERVER_LIMITS, ...options.limits };
     this.#options = options;
-    this.#isRevoked = options.isRevoked ?? (() => false);
+    this.#refusalOf = options.refusalOf ?? (() => undefined);
     this.#answers = new Answers(handle, log, limits.stallTimeoutMs);
     const bodies = new Bodies(identify, limits, metrics);
     const streams = options.streams ?? (() => false);
@@ -131,7 +131,7 @@ class Server implements TlsServer {
   dropRevoked(): void {
     for (const [socket, identity] of this.#secured)
       // seed: revoked-connection
-      if (identity.isRevoked()) socket.destroy();
+      if (identity.refusal() !== undefined) socket.destroy();
   }
 
   close(deadlineMs: number): Promise<void> {
@@ -144,7 +144,7 @@ class Server implements TlsServer {
       socket.destroy();
       return;
     }
-    const identity = identityOf(socket, this.#isRevoked);
+    const identity = identityOf(socket, this.#refusalOf);
     this.#secured.set(socket, identity);
     socket.once("close", () => this.#secured.delete(socket));
     endWithCertificate(socket, identity);

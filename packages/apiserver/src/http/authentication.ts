@@ -33,7 +33,7 @@ export function createAuthenticator(authenticateToken: AuthenticateToken): Authe
       const proven = authenticateToken(token);
       return proven instanceof Promise ? proven.then(userOrRefused) : userOrRefused(proven);
     }
-    if (request.certificateRefused === true) throw unauthorized();
+    if (request.certificateRefused === true) throw unauthorized(request.certificateRefusal);
     return ANONYMOUS;
   };
 }
@@ -95,8 +95,9 @@ export function impersonate(
   };
 }
 
-function unauthorized(): Refused {
-  return new Refused(failure(401, "Unauthorized", "Unauthorized"));
+function unauthorized(cause?: string): Refused {
+  const details = cause === undefined ? undefined : { causes: [{ reason: cause }] };
+  return new Refused(failure(401, "Unauthorized", "Unauthorized", details));
 }
 
 /** The token of an `Authorization: Bearer …` header; other schemes are not ours and count as no credentials. */

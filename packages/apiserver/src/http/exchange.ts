@@ -18,6 +18,8 @@ export interface HttpRequest {
   readonly certificateIssuer?: string;
   /** There was a client certificate, and it is not valid here: expired, of another authority, not for clients. */
   readonly certificateRefused?: boolean;
+  /** Why it does not count any more, where that is known: a cause of the refusal. */
+  readonly certificateRefusal?: string | undefined;
   /** Where the client is, as far as the transport knows. */
   readonly remoteAddress?: string | undefined;
   /** The body as it arrives, in place of `body`, where the transport leaves the reading to the handler. */
@@ -29,7 +31,10 @@ export interface HttpRequest {
 }
 
 /** What proves the user of a request: everything but its body. */
-export type Credentials = Pick<HttpRequest, "headers" | "certificateUser" | "certificateRefused">;
+export type Credentials = Pick<
+  HttpRequest,
+  "headers" | "certificateUser" | "certificateRefused" | "certificateRefusal"
+>;
 
 /** The name of the authenticated user; undefined for the anonymous user and for credentials that are wrong. */
 export type Identify = (

@@ -23,7 +23,7 @@ import {
   bundleMark,
   CA_BUNDLE,
   CERTIFICATE_SKEW_MS,
-  isRevoked,
+  refusalOf,
   readRevocations,
   REVOKED_NAME,
   REVOKED_NAMESPACE,
@@ -247,11 +247,12 @@ export async function issuedCertificates(plane: Client): Promise<readonly Listed
   const all = [...(await memberCertificates(plane)), ...(await userCertificates(plane))];
   return all.map((certificate) => ({
     ...certificate,
-    isRevoked: isRevoked(
-      { serial: certificate.serial, user: certificate.name, issued: certificate.notBefore },
-      revocations,
-      undefined,
-    ),
+    isRevoked:
+      refusalOf(
+        { serial: certificate.serial, user: certificate.name, issued: certificate.notBefore },
+        revocations,
+        undefined,
+      ) !== undefined,
   }));
 }
 

@@ -229,7 +229,7 @@ async function up(settings: Settings): Promise<void> {
     metrics: ports.metrics,
     ...(await pki.server(hosts)),
     clientCa: pki.bundle,
-    isRevoked: (certificate) => plane.revocations.isRevoked(certificate),
+    refusalOf: (certificate) => plane.revocations.refusalOf(certificate),
     ...listen,
     log: ports.log,
   });

@@ -27,7 +27,9 @@ export {
   type ClusterLeaseParts,
   createClusterLease,
 } from "./registration/cluster-lease.ts";
+export { reportingClusterLeft } from "./registration/left-cluster.ts";
 export {
+  clusterGone,
   ensureNamespace,
   memoryKey,
   type OwnClusterParts,

@@ -236,7 +236,7 @@ const leave = (cluster: string): Promise<unknown> =>
   inTime(unjoinCluster({ clock }, { plane: client, name: cluster, mode: "Pull" }));
 
 const isRefused = ({ serial, user, notBefore }: PaperCertificate): boolean =>
-  plane.revocations.isRevoked({ serial, user, validFrom: notBefore });
+  plane.revocations.refusalOf({ serial, user, validFrom: notBefore }) !== undefined;
 
 describe("registering", () => {
   it("takes its steps in order, and its agent may do what agents do", async () => {

@@ -1,6 +1,7 @@
 /** The whole plane with Pull clusters, whose agents run in this process: registration, work, silence, failover and return. */
-import { type Cluster, clusters, findCondition, orNothing, works } from "@lifeboat/api";
+import { type Cluster, clusters, failure, findCondition, orNothing, works } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
+import { CLUSTER_LEFT } from "@lifeboat/core/clusters/certificates";
 import { leases } from "@lifeboat/kit";
 import {
   configMap,
@@ -302,6 +303,42 @@ describe("two agents of one cluster", () => {
 });
 
 describe("leaving", () => {
+  const LEFT = failure(401, "Unauthorized", "Unauthorized", {
+    causes: [{ reason: CLUSTER_LEFT }],
+  });
+  const REVOKED = failure(401, "Unauthorized", "Unauthorized", {
+    causes: [{ reason: "CertificateRevoked" }],
+  });
+
+  it("an agent that was cut off while its cluster left stops when it is refused, and does so again", async () => {
+    await pullFleet(["a1"]);
+    const { toPlane } = agent();
+    toPlane.setFault({ kind: "partition" });
+    await fleet.advance("5m");
+    toPlane.setFault({ kind: "refused", status: LEFT });
+    await fleet.advance("2m");
+    expect(agent().stopped).toContain("the Cluster a1 was deleted");
+    agents.push(startAgent(fleet, "a1"));
+    agent(1).toPlane.setFault({ kind: "refused", status: LEFT });
+    await fleet.advance("1m");
+    expect(agent(1).stopped).toContain("the Cluster a1 was deleted");
+  });
+
+  it("an agent whose certificate was revoked goes on trying: a person may give it another", async () => {
+    await pullFleet(["a1"]);
+    agent().toPlane.setFault({ kind: "refused", status: REVOKED });
+    await fleet.advance("10m");
+    expect(agent().stopped).toBeUndefined();
+  });
+
+  it("beside a server that takes the rights away with the Cluster, the agent stops", async () => {
+    await pullFleet(["a1"]);
+    await fleet.plane.delete(clusters, { namespace: "", name: "a1" });
+    agent().mayNotGet.add(clusters.plural);
+    await fleet.advance("2m");
+    expect(agent().stopped).toContain("the Cluster a1 was deleted");
+  });
+
   it("a deleted Cluster takes its copies along, its agent stops and does not make it again", async () => {
     await pullFleet(["a1"]);
     await run({ clusterAffinity: { clusterNames: ["a1"] } });

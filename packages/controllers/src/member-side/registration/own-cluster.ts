@@ -4,7 +4,8 @@
  * 1. What is done about it is decided by `decideOwnCluster` in core.
  * 2. The member remembers the uid of its Cluster in a ConfigMap: an agent that starts after its Cluster was deleted does not
  *    make it again. Registering removes the ConfigMap.
- * 3. While the plane or the member cannot be reached, it is tried again: hours without the plane are no reason to stop.
+ * 3. An agent whose cluster has left is refused, and stops.
+ * 4. While the plane or the member cannot be reached, it is tried again: hours without the plane are no reason to stop.
  */
 import {
   type AnyObject,
@@ -19,6 +20,12 @@ import {
 import { sleep } from "@lifeboat/base";
 import { decideOwnCluster, type MemberIdentity } from "@lifeboat/core/clusters";
 import { Backoff, type Client, type KitPorts, NotSent, OutcomeUnknown } from "@lifeboat/kit";
+import { isClusterLeft } from "./left-cluster.ts";
+
+/** Why an agent stops whose Cluster is gone. */
+export function clusterGone(name: string): string {
+  return `the Cluster ${name} was deleted. What runs in the member stays as it is; to register again: lifeboat register`;
+}
 
 const NAMESPACES: Resource = coreResource("namespaces", "Namespace", false);
 const CONFIG_MAPS: Resource = coreResource("configmaps", "ConfigMap", true);
@@ -56,6 +63,8 @@ export async function registerCluster(
       return await registerOnce(parts, signal);
     } catch (error) {
       if (signal.aborted) return undefined;
+      if (isClusterLeft(error))
+        return { kind: "refused", message: clusterGone(parts.identity.cluster) };
       if (!isPassing(error)) throw error;
       const problem = error instanceof Error ? error.message : String(error);
       if (problem !== told) log.warn("the Cluster cannot be registered, trying again", { problem });

@@ -4,7 +4,7 @@ import { describe, expect, it, test } from "vitest";
 import { decideRenewal, expiryStage, nextStageAt, shareLeft } from "./renewal.ts";
 import { decideRequest, type RequestFacts, type RequestView } from "./request.ts";
 import {
-  isRevoked,
+  refusalOf,
   NO_REVOCATIONS,
   readRevocations,
   tombstoneNameFor,
@@ -319,10 +319,10 @@ describe("revocation", () => {
     tombstoneOf("eu-1", at(left), undefined) as New<AnyObject> as AnyObject;
 
   it("refuses an agent of before the tombstone, and takes one of after it", () => {
-    expect(isRevoked(certificate, NO_REVOCATIONS, undefined)).toBe(false);
-    expect(isRevoked(certificate, NO_REVOCATIONS, tombstone(0))).toBe(true);
-    expect(isRevoked(certificate, NO_REVOCATIONS, tombstone(HOUR))).toBe(true);
-    expect(isRevoked(certificate, NO_REVOCATIONS, tombstone(-1000))).toBe(false);
+    expect(refusalOf(certificate, NO_REVOCATIONS, undefined)).toBeUndefined();
+    expect(refusalOf(certificate, NO_REVOCATIONS, tombstone(0))).toBe("ClusterLeft");
+    expect(refusalOf(certificate, NO_REVOCATIONS, tombstone(HOUR))).toBe("ClusterLeft");
+    expect(refusalOf(certificate, NO_REVOCATIONS, tombstone(-1000))).toBeUndefined();
     expect(tombstoneNameFor(AGENT)).toBe("tombstone-eu-1");
     expect(tombstoneNameFor("bob")).toBeUndefined();
   });
@@ -332,25 +332,27 @@ describe("revocation", () => {
     const both = withRevocation(bySerial, { user: "bob", before: NOW }, at(HOUR - 1));
     expect(Object.keys(both)).toEqual(["serial-a1b", "user-626f62"]);
     const revoked = readRevocations({ data: both } as unknown as AnyObject);
-    expect(isRevoked(certificate, revoked, undefined)).toBe(true);
-    expect(isRevoked({ ...certificate, serial: "0A1C" }, revoked, undefined)).toBe(false);
-    expect(isRevoked({ serial: "1", user: "bob", issued: NOW }, revoked, undefined)).toBe(true);
-    expect(isRevoked({ serial: "1", user: "bob", issued: at(1000) }, revoked, undefined)).toBe(
-      false,
+    expect(refusalOf(certificate, revoked, undefined)).toBe("CertificateRevoked");
+    expect(refusalOf({ ...certificate, serial: "0A1C" }, revoked, undefined)).toBeUndefined();
+    expect(refusalOf({ serial: "1", user: "bob", issued: NOW }, revoked, undefined)).toBe(
+      "CertificateRevoked",
     );
+    expect(
+      refusalOf({ serial: "1", user: "bob", issued: at(1000) }, revoked, undefined),
+    ).toBeUndefined();
     const later = withRevocation(both, { user: "eve", before: NOW }, at(HOUR));
     expect(Object.keys(later)).toEqual(["user-626f62", "user-657665"]);
   });
 
   it("that is damaged refuses all the same", () => {
     const damaged = { data: { refusedBefore: "yesterday" } } as unknown as AnyObject;
-    expect(isRevoked(certificate, NO_REVOCATIONS, damaged)).toBe(true);
+    expect(refusalOf(certificate, NO_REVOCATIONS, damaged)).toBe("ClusterLeft");
     const revoked = readRevocations({
       data: { "serial-0a1b": "{", "user-626f62": '{"user":"bob"}' },
     } as unknown as AnyObject);
-    expect(isRevoked(certificate, revoked, undefined)).toBe(true);
-    expect(isRevoked({ serial: "1", user: "bob", issued: at(HOUR) }, revoked, undefined)).toBe(
-      true,
+    expect(refusalOf(certificate, revoked, undefined)).toBe("CertificateRevoked");
+    expect(refusalOf({ serial: "1", user: "bob", issued: at(HOUR) }, revoked, undefined)).toBe(
+      "CertificateRevoked",
     );
   });
 });

@@ -25,10 +25,12 @@ export {
 } from "./request.ts";
 export {
   issuedUntil,
-  isRevoked,
+  CLUSTER_LEFT,
   NO_REVOCATIONS,
   type PresentedCertificate,
   readRevocations,
+  type Refusal,
+  refusalOf,
   refusedBefore,
   type Revocation,
   type Revocations,

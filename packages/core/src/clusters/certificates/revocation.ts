@@ -13,6 +13,8 @@
  * 1. A tombstone refuses an identity of before, never one that was registered later: names can be used again.
  * 2. What cannot be read as a time refuses everything: a damaged revocation does not give rights back.
  * 3. Times have whole seconds, as certificates do: a certificate of the same second counts as before.
+ * 4. The refusal names its cause to the agent of a cluster that left, which cannot read that its Cluster is gone, and would try
+ *    again for ever.
  */
 import { type Instant, formatTime, instantOf, parseTime } from "@lifeboat/base";
 import type { AnyObject, New } from "@lifeboat/api";
@@ -132,18 +134,28 @@ export function withRevocation(
   return Object.fromEntries([...kept, entry]) as Readonly<Record<string, string>>;
 }
 
-/** Whether a certificate is void. `tombstone` is that of the cluster whose agent the user is; see `tombstoneNameFor`. */
-export function isRevoked(
+/** Why a certificate is void; the cause that its bearer reads in the refusal. */
+export type Refusal = "CertificateRevoked" | typeof CLUSTER_LEFT;
+
+/** The cluster whose agent presents the certificate left the control plane: nothing but registering again is of use. */
+export const CLUSTER_LEFT = "ClusterLeft";
+
+/**
+ * Why a certificate is void; undefined: it counts. `tombstone` is that of the cluster whose agent the user is; see
+ * `tombstoneNameFor`.
+ */
+export function refusalOf(
   certificate: PresentedCertificate,
   { serials, users }: Revocations,
   tombstone: AnyObject | undefined,
-): boolean {
+): Refusal | undefined {
   const { serial, user, issued } = certificate;
-  if (serials.has(sameForm(serial))) return true;
-  const before = users.get(user);
-  if (before !== undefined && issued <= before) return true;
   const left = refusedBefore(tombstone);
-  return left !== undefined && clusterOfAgent(user) !== undefined && issued <= left;
+  if (left !== undefined && clusterOfAgent(user) !== undefined && issued <= left)
+    return CLUSTER_LEFT;
+  const before = users.get(user);
+  const isRevoked = serials.has(sameForm(serial)) || (before !== undefined && issued <= before);
+  return isRevoked ? "CertificateRevoked" : undefined;
 }
 
 /** The tombstone that concerns a user; undefined for one that is no agent. */
