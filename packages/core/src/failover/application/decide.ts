@@ -12,7 +12,7 @@
  *    a workload that is in no cluster, and that no other cluster can take, may return, because it can only recover there.
  * 3. A copy is tolerated for at least ten seconds: every copy is unhealthy for a moment when it starts, and a workload that
  *    left for that could run in no cluster.
- * 4. A copy whose health is not known because dispatching to its cluster is suspended stays, and an Event tells it.
+ * 4. A copy whose health is not known because dispatching to its cluster is suspended stays, and an Event reports it.
  * 5. It is not cluster failover: no feature gate and no queue apply (D18, D6).
  */
 import type { Cluster, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
@@ -105,7 +105,7 @@ export function decideApplication(
   return unjudgedPlan(planOf(binding, record, due, "DispatchingSuspended", next), unjudged[0]);
 }
 
-/** A person who suspends dispatching is told that it also holds application failover: nothing else would show it. */
+/** Suspended dispatching also holds application failover: only this Event shows that. */
 function unjudgedPlan(plan: ApplicationPlan, cluster: string): ApplicationPlan {
   const { DispatchingSuspended: why } = applicationReasons;
   const message = `Application failover waits for cluster ${cluster}: ${why}`;
