@@ -86,7 +86,9 @@ it("17.3: the memory of a wave of unfinished bodies serves the next one", async 
       beginBody(admin, i % 2 === 0 ? 1 : 2),
     );
     await Promise.all(attacks.map(({ begun }) => begun));
-    expect(await heldBytes()).toBeGreaterThan(HELD_BYTES);
+    await eventually(async () => {
+      expect(await heldBytes()).toBeGreaterThan(HELD_BYTES);
+    }, 120_000);
     for (const { leave } of attacks) leave();
     await eventually(async () => {
       expect(await heldBytes()).toBe(0);

@@ -6,7 +6,7 @@
  * printed, how long the command waits, or what something new is called. Everything else belongs to the one call: what skips a
  * question, changes what is moved, deleted, granted or written, or turns the order into a dry run.
  */
-import { Command } from "commander";
+import type { Command } from "commander";
 import { expect, it } from "vitest";
 import { createProgram } from "./main.ts";
 
@@ -61,7 +61,7 @@ const READING: Readonly<Record<string, readonly string[]>> = {
 /** Every option of every command that a variable or a file may set, as its help tells. */
 function settable(command: Command, path = ""): readonly (readonly [string, string])[] {
   const own = command.options
-    .filter(({ description, long }) => description.includes("[env: ") && long != null)
+    .filter(({ description }) => description.includes("[env: "))
     .map(({ long }) => [path, long ?? ""] as const);
   const names = command.commands.map((one) => settable(one, `${path} ${one.name()}`.trim()));
   return [...own, ...names.flat()];
@@ -71,7 +71,8 @@ it("17.16: what a person says about one call comes from no variable and no file,
   const all = settable(createProgram());
   const wrong = all.filter(([command, option]) => {
     if (SERVING.has(command)) return OF_ONE_START.has(option);
-    return !SETTINGS.has(option) && READING[command]?.includes(option) !== true;
+    const isRead = READING[command]?.includes(option) ?? false;
+    return !SETTINGS.has(option) && !isRead;
   });
   expect(wrong).toEqual([]);
   // The walk sees the tables: a process that serves has settings, and so has an order.
