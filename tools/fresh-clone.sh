@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What a newcomer gets: in a clone of HEAD `npm ci` and `npm install` succeed, warn of nothing and change no file.
+# What a newcomer gets: in a clone of HEAD `npm ci` and `npm install` succeed, warn of nothing and change no file, and the first
+# build tells that it is building.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 directory=$(mktemp -d)
@@ -20,4 +21,9 @@ for command in ci install; do
     exit 1
   fi
 done
-echo "npm ci and npm install change nothing in a fresh clone"
+npm run --silent build >"$directory/log" 2>&1 || { cat "$directory/log"; exit 1; }
+if ! grep -q '^Building ' "$directory/log"; then
+  echo "the first build of a fresh clone is silent"
+  exit 1
+fi
+echo "npm ci and npm install change nothing in a fresh clone, and its first build tells that it builds"

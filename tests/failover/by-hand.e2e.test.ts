@@ -340,7 +340,7 @@ describe("evacuations", () => {
     expect(await clustersOf("free")).toBe("member2:2");
   });
 
-  it("restore brings a workload back, and its substitute leaves in order", async () => {
+  it("17.9: restore brings a workload back, and its substitute leaves in order", async () => {
     const order = ["evacuations", "restore", "deployment/free"];
     const planned = "deployment/free goes back to member1:2. It leaves member2 once it is healthy";
     const dry = await lifeboat(...order, "--dry-run");
@@ -365,7 +365,7 @@ describe("evacuations", () => {
     });
   });
 
-  it("restore does not put a workload onto a cluster that is dead (17.9)", async () => {
+  it("17.9: restore does not put a workload onto a cluster that is dead", async () => {
     expect(await lifeboat("member", "fail", "member2", "--mode", "api-down")).toMatchObject({
       code: 0,
     });

@@ -1,8 +1,8 @@
 /**
- * A member that answers like a small Kubernetes API server until it is told to attack: `POST /attack?mode=MODE`, or
- * `none`. A change of the mode closes every connection, so that clients read everything again.
+ * Members that answer like small Kubernetes API servers until they are told to attack, each in its own way: `POST /attack`,
+ * `POST /peace`. Both close every connection, so that clients read everything again. `POST /seen` answers what a member was sent.
  *
- * Program: hostile-member.ts DIRECTORY. It prints `listening PORT` and keeps its certificates in the directory.
+ * Program: hostile-member.ts DIRECTORY ATTACK…. It prints `listening ATTACK PORT` for each and keeps its certificates in the directory.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
@@ -14,7 +14,8 @@ import { openPki } from "@lifeboat/apiserver/adapters";
 const MARKER = "body-of-a-hostile-member";
 
 const MIB = 1024 * 1024;
-const nested = `{"kind":"List","a":${'{"a":'.repeat(MIB)}1${"}".repeat(MIB)}}`;
+/** Not larger than an object may be: it has to be read to find out that it is too deep. */
+const nested = `{"kind":"List","a":${'{"a":'.repeat(MIB / 2)}1${"}".repeat(MIB / 2)}}`;
 const listOf = (items: string): string =>
   `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"5"},"items":[${items}]}`;
 const metadataOf = (i: number): string =>
@@ -25,11 +26,7 @@ const manyItems = listOf(
 const manyValues = `{"metadata":${metadataOf(1)},"x":[${"{},".repeat(4 * MIB)}{}]}`;
 const onePage = Array.from({ length: 1000 }, (_, i) => `{"metadata":${metadataOf(i)}}`).join(",");
 
-let mode = "none";
 let served = 0;
-/** The credentials that were sent here. */
-const authorizations = new Set<string>();
-let isRedirectFollowed = false;
 
 const documents: Readonly<Record<string, unknown>> = {
   "/version": { gitVersion: "v1.36.4" },
@@ -90,10 +87,10 @@ function isWatch(url: URL): boolean {
   return url.searchParams.get("watch") === "true";
 }
 
+type Attack = (request: IncomingMessage, response: ServerResponse, url: URL) => boolean;
+
 /** What attacks do; an attack that answers false leaves the request to the honest part. */
-const attacks: Readonly<
-  Record<string, (request: IncomingMessage, response: ServerResponse, url: URL) => boolean>
-> = {
+const attacks: Readonly<Record<string, Attack>> = {
   "nested-json": (_, response, url) => {
     if (url.pathname === "/readyz") return false;
     if (isWatch(url)) response.write(`${nested}\n`);
@@ -107,7 +104,12 @@ const attacks: Readonly<
     return true;
   },
   "endless-pages": (_, response, url) => {
-    if (!isCollection(url.pathname) || isWatch(url)) return false;
+    if (!isCollection(url.pathname)) return false;
+    if (isWatch(url)) {
+      // So that the collection is listed again.
+      send(response, 410, JSON.stringify({ kind: "Status", apiVersion: "v1", code: 410 }));
+      return true;
+    }
     served += 1;
     const metadata = `{"resourceVersion":"5","continue":"more-${served}"}`;
     send(
@@ -139,6 +141,14 @@ const attacks: Readonly<
     return true;
   },
   "many-groups": (_, response, url) => {
+    if (isWatch(url) && url.pathname.endsWith("/customresourcedefinitions")) {
+      // A new kind, so that discovery is read again.
+      served += 1;
+      const metadata = `{"name":"k${served}","uid":"k${served}","resourceVersion":"${100 + served}"}`;
+      response.writeHead(200, { "content-type": "application/json" });
+      response.write(`{"type":"ADDED","object":{"metadata":${metadata}}}\n`);
+      return true;
+    }
     if (url.pathname !== "/apis") return false;
     const groups = Array.from({ length: 50_000 }, (_, i) => ({
       name: `g${i}.io`,
@@ -172,30 +182,40 @@ function pump(response: ServerResponse, next: () => string): void {
   more();
 }
 
-const [directory = ""] = process.argv.slice(2);
+/** One member on a port of its own. */
+function startMember(name: string, attack: Attack, tls: { cert: string; key: string }): void {
+  let isAttacking = false;
+  let attacked = 0;
+  let isRedirectFollowed = false;
+  const authorizations = new Set<string>();
+  const server = createServer(tls, (request, response) => {
+    const url = new URL(request.url ?? "/", "https://hostile");
+    if (url.pathname === "/attack" || url.pathname === "/peace") {
+      isAttacking = url.pathname === "/attack";
+      send(response, 200, "");
+      setImmediate(() => server.closeAllConnections());
+      return;
+    }
+    if (url.pathname === "/seen") {
+      const seen = { authorizations: [...authorizations], attacked, isRedirectFollowed };
+      send(response, 200, JSON.stringify(seen));
+      return;
+    }
+    authorizations.add(request.headers.authorization ?? "");
+    isRedirectFollowed ||= url.pathname.startsWith("/elsewhere");
+    if (isAttacking && attack(request, response, url)) attacked += 1;
+    else honest(request, response, url);
+  });
+  server.listen(0, "127.0.0.1", () => {
+    process.stdout.write(`listening ${name} ${(server.address() as AddressInfo).port}\n`);
+  });
+}
+
+const [directory = "", ...names] = process.argv.slice(2);
 const pki = await openPki(createRealClock(), directory);
 const { certificate, key } = await pki.server([]);
-const server = createServer({ cert: certificate, key }, (request, response) => {
-  const url = new URL(request.url ?? "/", "https://hostile");
-  if (url.pathname === "/attack") {
-    mode = url.searchParams.get("mode") ?? "none";
-    send(response, 200, "");
-    setImmediate(() => server.closeAllConnections());
-    return;
-  }
-  if (url.pathname === "/seen") {
-    send(
-      response,
-      200,
-      JSON.stringify({ authorizations: [...authorizations], isRedirectFollowed }),
-    );
-    return;
-  }
-  authorizations.add(request.headers.authorization ?? "");
-  isRedirectFollowed ||= url.pathname.startsWith("/elsewhere");
-  const isAttacked = attacks[mode]?.(request, response, url) ?? false;
-  if (!isAttacked) honest(request, response, url);
-});
-server.listen(0, "127.0.0.1", () => {
-  process.stdout.write(`listening ${(server.address() as AddressInfo).port}\n`);
-});
+for (const name of names) {
+  const attack = attacks[name];
+  if (attack === undefined) throw new Error(`there is no attack ${name}`);
+  startMember(name, attack, { cert: certificate, key });
+}

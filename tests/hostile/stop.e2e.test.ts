@@ -1,17 +1,19 @@
 /**
  * Aim: a stop always ends. Within ten seconds whatever hangs, at once by a second signal, and also for those who start the
  * command through npx or npm and signal only that.
- * Method: real processes whose data directory vanishes, or whose main thread is blocked for ever while it closes the store.
+ * Method: real processes whose data directory vanishes, or whose main thread is blocked for ever while it closes the store or as
+ * soon as it is told to stop.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { isAlive, type Owner } from "../../packages/apiserver/src/adapters/lmdb-owner.ts";
 import { eventually } from "../support/eventually.ts";
-import { lifeboatCommand, startLifeboat } from "../support/lifeboat.ts";
+import { lifeboatCommand, type RunningLifeboat, startLifeboat } from "../support/lifeboat.ts";
 import {
+  freePort,
   removeDirectory,
   type RunningProcess,
   startProcess,
@@ -22,6 +24,7 @@ const LIMIT_MS = 10_000;
 /** A busy machine: what has to be told apart are ten seconds and for ever. */
 const SLACK_MS = 5000;
 const hangProgram = fileURLToPath(new URL("./hang-on-close.mjs", import.meta.url));
+const hangOnSignal = fileURLToPath(new URL("./hang-on-signal.mjs", import.meta.url));
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const directories: string[] = [];
 const running: RunningProcess[] = [];
@@ -103,6 +106,50 @@ for (const [first, second] of [
     expect(end).toBe(second);
     expect(tookMs).toBeLessThan(3000);
   });
+
+describe("17.6: beside a plane", () => {
+  let plane: RunningLifeboat;
+  beforeAll(async () => {
+    plane = await startLifeboat({ args: ["--members", "1"] });
+    await plane.process.printed(/^members ready$/m);
+  });
+  afterAll(() => plane?.stop());
+
+  const free = "127.0.0.1:0";
+  const health = ["--health-listen", free];
+  const commands: readonly (readonly [string, RegExp, () => readonly string[]])[] = [
+    ["gateway", /^ready$/m, () => ["--kubeconfig", plane.kubeconfig, "--listen", free]],
+    ["manager", /^leading$/m, () => ["--kubeconfig", plane.kubeconfig, "--webhook-listen", free]],
+    [
+      "agent",
+      /^ready$/m,
+      () => {
+        const member = join(plane.dataDirectory, "member1.kubeconfig");
+        const own = ["--cluster-name", "beside", "--cluster-kubeconfig", member];
+        return ["--karmada-kubeconfig", plane.kubeconfig, ...own];
+      },
+    ],
+    ["dns serve", /^ready$/m, () => ["--kubeconfig", plane.kubeconfig, "--dns-listen", dns]],
+  ];
+  let dns = "";
+
+  for (const [command, ready, args] of commands)
+    test(`17.6: a ${command} that hangs after SIGTERM is ended at once by a second one`, async () => {
+      dns = `127.0.0.1:${await freePort()}`;
+      const one = startProcess(lifeboatCommand, [...command.split(" "), ...args(), ...health], {
+        NODE_OPTIONS: `--import ${hangOnSignal}`,
+        npm_execpath: "",
+      });
+      running.push(one);
+      await one.printed(ready);
+      process.kill(one.pid, "SIGTERM");
+      const first = await Promise.race([one.ended, wait(1500, "still there")]);
+      expect(first, one.output().slice(-2000)).toBe("still there");
+      const { end, tookMs } = await endOf(one, "SIGTERM");
+      expect(end).toBe("SIGTERM");
+      expect(tookMs).toBeLessThan(3000);
+    });
+});
 
 // SIGINT to npx alone is not handed on: its shell waits for the command, which a terminal signals by itself.
 test.each([

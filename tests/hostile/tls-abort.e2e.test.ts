@@ -25,7 +25,7 @@ import {
 /** The server's limit for a handshake is ten seconds from when it accepts; on a busy machine that is later. */
 const LATE_MS = 13_000;
 const PAUSE_MS = 12_000;
-/** Connections of the storm; tools/node24-smoke.sh asks for fewer. */
+/** Connections of the storm; .ci/weekly asks for more. */
 const PEERS = Number(process.env["LIFEBOAT_HOSTILE_PEERS"] ?? "10000");
 const AT_A_TIME = 100;
 const NO_PEER: Peer = { name: "no peer", meet: () => Promise.reject(new Error("no peer")) };

@@ -57,13 +57,13 @@ export interface Peer {
 }
 
 /** What a client sends first, recorded once, so that most peers need no cryptography of their own. */
-export async function recordHello(protocol: Protocol): Promise<Buffer> {
+export async function recordHello(protocol: Protocol, servername = ""): Promise<Buffer> {
   const server = net.createServer();
   server.listen(0, HOST);
   await once(server, "listening");
   const accepted = once(server, "connection");
   const { port } = server.address() as net.AddressInfo;
-  const client = tls.connect({ port, host: HOST, ALPNProtocols: [protocol] });
+  const client = tls.connect({ port, host: HOST, servername, ALPNProtocols: [protocol] });
   client.on("error", () => undefined);
   const [socket] = (await accepted) as [net.Socket];
   const [hello] = (await once(socket, "data")) as [Buffer];
@@ -98,14 +98,14 @@ export function peersBeforeTheHandshake(hello: Buffer): readonly Peer[] {
 }
 
 /** Peers that finish the handshake and then leave without a proper end. */
-export function peersAfterTheHandshake(): readonly Peer[] {
+export function peersAfterTheHandshake(servername = ""): readonly Peer[] {
   const get = Buffer.from("GET /version HTTP/1.1\r\nhost: a\r\n\r\n");
   const post = Buffer.from(
     "POST /api/v1/namespaces HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\n{",
   );
   const secure = (name: string, protocol: Protocol, bytes: Uint8Array, leave: Leave): Peer => ({
     name: `${protocol}: ${name}`,
-    meet: (port) => sendSecurelyAndLeave(port, protocol, bytes, leave),
+    meet: (port) => sendSecurelyAndLeave({ port, servername }, protocol, bytes, leave),
   });
   return [
     secure("resets after the handshake", "h2", Buffer.alloc(0), "reset"),
@@ -122,7 +122,10 @@ export function peersAfterTheHandshake(): readonly Peer[] {
     secure("sends half a body and ends its side", "http/1.1", post, "end"),
     secure("asks and breaks TLS", "http/1.1", get, "break"),
     secure("sends half a body and breaks TLS", "http/1.1", post, "break"),
-    { name: "h2: ends its side with the last bytes of the handshake", meet: endWithTheHandshake },
+    {
+      name: "h2: ends its side with the last bytes of the handshake",
+      meet: (port) => endWithTheHandshake({ port, servername }),
+    },
     secure("asks and breaks TLS", "h2", ASKING, "break"),
     secure("asks and sends an alert", "h2", ASKING, "alert"),
     secure("asks and resets", "h2", ASKING, "reset"),
@@ -133,15 +136,27 @@ export function peersAfterTheHandshake(): readonly Peer[] {
   ];
 }
 
+/** Peers that send a request of HTTP/1.1 and then leave, in every way. */
+export function peersThatSend(request: string, name: string, servername = ""): readonly Peer[] {
+  const leaves = ["reset", "end", "break", "alert", "reset at an answer", "stall"] as const;
+  return leaves.map((leave) => ({
+    name: `http/1.1: ${name} and leaves by: ${leave}`,
+    meet: (port) =>
+      sendSecurelyAndLeave({ port, servername }, "http/1.1", Buffer.from(request), leave),
+  }));
+}
+
 /** A handshake whose last bytes are held back until `release` resolves; then the peer asks for `/version`. */
 export async function finishLate(
   port: number,
   protocol: Protocol,
   release: Promise<unknown>,
+  servername = "",
 ): Promise<void> {
   const { held, tcp } = heldAfterHello(port, release, false);
   const client = tls.connect({
     socket: held,
+    servername,
     ALPNProtocols: [protocol],
     rejectUnauthorized: false,
   });
@@ -155,6 +170,15 @@ export async function finishLate(
   await release;
   await released(tcp);
   client.destroy();
+}
+
+/** Sends so much and waits; resolves when the server ends the connection. */
+export async function waitForEnd(port: number, bytes: Uint8Array): Promise<void> {
+  const socket = net.connect({ port, host: HOST });
+  socket.on("error", () => undefined);
+  socket.resume();
+  socket.write(bytes);
+  await released(socket);
 }
 
 /** Asks for `/version` over HTTP/2 as an honest client does; answers the status, or why there was none. */
@@ -191,14 +215,25 @@ async function sendAndLeave(port: number, bytes: Uint8Array, leave: Leave): Prom
   await released(socket);
 }
 
+/** Where a peer connects to; an empty name is not sent. */
+interface At {
+  readonly port: number;
+  readonly servername: string;
+}
+
 async function sendSecurelyAndLeave(
-  port: number,
+  { port, servername }: At,
   protocol: Protocol,
   bytes: Uint8Array,
   leave: Leave,
 ): Promise<void> {
   const tcp = net.connect({ port, host: HOST });
-  const socket = tls.connect({ socket: tcp, ALPNProtocols: [protocol], rejectUnauthorized: false });
+  const socket = tls.connect({
+    socket: tcp,
+    servername,
+    ALPNProtocols: [protocol],
+    rejectUnauthorized: false,
+  });
   tcp.on("error", () => undefined);
   socket.on("error", () => undefined);
   socket.resume();
@@ -221,13 +256,18 @@ function leaveBy(socket: net.Socket, tcp: net.Socket, leave: Leave): void {
   else go();
 }
 
-async function endWithTheHandshake(port: number): Promise<void> {
+async function endWithTheHandshake({ port, servername }: At): Promise<void> {
   let go: () => void = () => undefined;
   const release = new Promise<void>((resolve) => {
     go = resolve;
   });
   const { held, tcp } = heldAfterHello(port, release, true);
-  const client = tls.connect({ socket: held, ALPNProtocols: ["h2"], rejectUnauthorized: false });
+  const client = tls.connect({
+    socket: held,
+    servername,
+    ALPNProtocols: ["h2"],
+    rejectUnauthorized: false,
+  });
   client.on("error", () => undefined);
   client.resume();
   client.once("secureConnect", () => {

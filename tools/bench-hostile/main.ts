@@ -6,6 +6,8 @@
  *   allowed    CPU of one body from an administrator, median of five
  *   stall      the longest piece of work between two turns of the event loop while an administrator's body was worked on, in
  *              CPU, so that other processes of the machine do not count; the median of five
+ *   aim        at most 50 ms of CPU for one body, whoever sends it: `kept`, or `ABOVE`. The last line counts. What stays above,
+ *              and why, is in docs/decisions/0004-what-the-api-server-leaves-out.md
  *
  * Options: `--only TEXT` for the attacks whose name contains it.
  */
@@ -24,6 +26,7 @@ import { type Attack, attacks, type Sent } from "./attacks.ts";
 
 const { values } = parseArgs({ options: { only: { type: "string", default: "" } } });
 const ROUNDS = 5;
+const AIM_MS = 50;
 const ADMIN = { name: "admin", groups: ["system:masters"] };
 const BOB = { name: "bob", groups: ["system:authenticated"] };
 
@@ -50,8 +53,13 @@ const server = await createApiServer(
 
 const stop = new AbortController();
 const housekeeping = server.run(stop.signal);
-console.log(row(["attack", "bytes", "refused", "allowed", "stall", "answer"]));
-for (const attack of attacks) if (attack.name.includes(values.only)) await measure(attack);
+const chosen = attacks.filter(({ name }) => name.includes(values.only));
+let above = 0;
+console.log(row(["attack", "bytes", "refused", "allowed", "stall", "answer", "aim"]));
+for (const attack of chosen) await measure(attack);
+console.log(
+  `aim: at most ${AIM_MS} ms of CPU for one body: ${chosen.length - above} kept, ${above} above`,
+);
 stop.abort();
 await housekeeping;
 await server.close();
@@ -74,6 +82,8 @@ async function measure(attack: Attack): Promise<void> {
     stalls.push(await stallOf(() => send(attack, ADMIN)));
   }
   const bytes = String(attack.body.length);
+  const isKept = Math.max(median(refused), median(allowed)) <= AIM_MS;
+  if (!isKept) above += 1;
   const ms = (value: number): string => `${value.toFixed(1)} ms`;
   console.log(
     row([
@@ -83,6 +93,7 @@ async function measure(attack: Attack): Promise<void> {
       ms(median(allowed)),
       ms(median(stalls)),
       String(answer),
+      isKept ? "kept" : "ABOVE",
     ]),
   );
 }

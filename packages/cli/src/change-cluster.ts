@@ -9,6 +9,8 @@ import { onNewest } from "./on-newest.ts";
 export const dryRunOption: OptionDefinition = {
   name: "dry-run",
   type: "switch",
+  commandLineOnly: true,
+  narrows: true,
   help: "Let the control plane check everything and change nothing",
 };
 

@@ -14,6 +14,7 @@ export const namespaceOption: OptionDefinition = {
   name: "namespace",
   short: "n",
   type: "text",
+  commandLineOnly: true,
   value: "NAME",
   default: "default",
   help: "The namespace of the workload",

@@ -14,7 +14,7 @@ function settingsOf(values: Readonly<Record<string, string>>, flags: readonly st
   };
 }
 
-describe("planePaths", () => {
+describe("17.16: planePaths", () => {
   const environment = { KUBECONFIG: "/a:/b" };
   it.each([
     ["--kubeconfig", { kubeconfig: "/k", "data-dir": "/d" }, environment, ["/k"]],

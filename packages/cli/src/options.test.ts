@@ -14,6 +14,8 @@ const table: readonly OptionDefinition[] = [
   { name: "window", type: "duration", value: "TIME", default: "30s", min: 1, help: "How long" },
   { name: "quiet", type: "switch", default: "false", help: "Say less" },
   { name: "yes", type: "switch", commandLineOnly: true, help: "Do not ask" },
+  { name: "mode", type: "text", commandLineOnly: true, default: "down", help: "What goes wrong" },
+  { name: "dry-run", type: "switch", commandLineOnly: true, narrows: true, help: "Do nothing" },
 ];
 
 const none = { flags: {}, environment: {}, file: {} };
@@ -29,14 +31,26 @@ describe("resolveOptions", () => {
     expect(resolveOptions(table, none).get("data-dir")).toBe("/data");
   });
 
-  it("takes a person's word from the command line alone", () => {
-    const environment = { LIFEBOAT_YES: "true" };
+  it("17.16: takes a person's word from the command line alone", () => {
+    const environment = { LIFEBOAT_YES: "true", LIFEBOAT_MODE: "errors" };
+    expect(resolveOptions(table, { ...none, environment }).get("mode")).toBe("down");
     expect(resolveOptions(table, { ...none, environment }).has("yes")).toBe(false);
     expect(resolveOptions(table, { ...none, flags: { yes: true } }).get("yes")).toBe(true);
     expect(() => resolveOptions(table, { ...none, file: { yes: true } })).toThrow(
       '"yes": --yes counts on the command line only',
     );
     expect(table.map(describeOption)[4]).toBe("Do not ask");
+  });
+
+  it("17.16: refuses a variable for what makes the call do less, unless the call has it", () => {
+    const environment = { LIFEBOAT_DRY_RUN: "true" };
+    expect(() => resolveOptions(table, { ...none, environment })).toThrow(
+      "LIFEBOAT_DRY_RUN is set: --dry-run counts on the command line only",
+    );
+    const flags = { "dry-run": true };
+    expect(resolveOptions(table, { ...none, environment, flags }).get("dry-run")).toBe(true);
+    const off = { LIFEBOAT_DRY_RUN: "false" };
+    expect(resolveOptions(table, { ...none, environment: off }).has("dry-run")).toBe(false);
   });
 
   it("leaves an option without value and default out", () => {
@@ -51,6 +65,7 @@ describe("resolveOptions", () => {
       ["members", 3],
       ["window", 60_000],
       ["quiet", true],
+      ["mode", "down"],
     ]);
   });
 

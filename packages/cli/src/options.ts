@@ -6,8 +6,9 @@
  * 2. A value that is out of its range or of the wrong type is refused at start, naming where it came from.
  * 3. An unknown key in the file is refused: a misspelt setting must not be silently without effect. A retired option is
  *    known: whoever gives one is told that it does nothing.
- * 4. What a person says about one call (`--yes`, `--force`, `--all`) counts on the command line alone: a variable that was exported
- *    once, or a file that was written for another day, must not confirm a deletion today.
+ * 4. What a person says about one call (`--yes`, `--force`, `--dry-run`, `--serial`) counts on the command line alone: a variable that
+ *    was exported once, or a file that was written for another day, must not confirm a deletion today, change what is deleted, or
+ *    turn an order into a dry run. A variable for one that makes the call do less is refused. `one-call.test.ts` lists what may come from elsewhere.
  */
 import { formatDuration, parseDuration } from "@lifeboat/base";
 import { UsageError } from "./failure.ts";
@@ -31,6 +32,8 @@ export interface OptionDefinition {
   readonly retired?: true;
   /** A person's word about this one call: neither a variable nor a key of the file stands for it. */
   readonly commandLineOnly?: true;
+  /** The call does less with it: a variable of its name is refused, because without it more would be done than was meant. */
+  readonly narrows?: true;
 }
 
 export type OptionValue = string | number | boolean;
@@ -105,16 +108,27 @@ function findRaw(
 ): { readonly raw: unknown; readonly origin: string } | undefined {
   const flag = sources.flags[definition.name];
   if (flag !== undefined) return { raw: flag, origin: `--${definition.name}` };
-  if (definition.commandLineOnly) return undefined;
   const variable = environmentName(definition.name);
   const fromEnvironment = sources.environment[variable];
-  if (fromEnvironment !== undefined) return { raw: fromEnvironment, origin: variable };
+  if (definition.commandLineOnly) refuseVariable(definition, variable, fromEnvironment);
+  else if (fromEnvironment !== undefined) return { raw: fromEnvironment, origin: variable };
+  // A key of the file that counts on the command line only is refused before.
   if (Object.hasOwn(sources.file, definition.name)) {
     const origin = `"${definition.name}" in the configuration file`;
     return { raw: sources.file[definition.name], origin };
   }
   if (definition.default === undefined) return undefined;
   return { raw: definition.default, origin: `the default of --${definition.name}` };
+}
+
+/** `LIFEBOAT_DRY_RUN=true` must not be learned to have no effect from what was deleted. */
+function refuseVariable(
+  { name, narrows }: OptionDefinition,
+  variable: string,
+  value: string | undefined,
+): void {
+  if (!narrows || value === undefined || value === "" || value === "false") return;
+  throw new UsageError(`${variable} is set: --${name} counts on the command line only`);
 }
 
 function parseValue(definition: OptionDefinition, raw: unknown, origin: string): OptionValue {

@@ -699,12 +699,12 @@ const refusals: Readonly<Record<string, readonly Refusal[]>> = {
       "spec.taintsToAdd[0].value",
     ],
     [
-      "adding waits a second at least",
+      "17.14: adding waits a second at least",
       { taintsToAdd: [{ ...taint, addOnMatchSeconds: 0 }] },
       "spec.taintsToAdd[0].addOnMatchSeconds",
     ],
     [
-      "removing waits a second at least",
+      "17.14: removing waits a second at least",
       { taintsToAdd: [{ ...taint, removeOnMismatchSeconds: 0 }] },
       "spec.taintsToAdd[0].removeOnMismatchSeconds",
     ],

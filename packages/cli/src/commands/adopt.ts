@@ -21,7 +21,13 @@ import { serverOptions, webhookFrom, webhookOption, withServer } from "./install
 export const adoptOptions: readonly OptionDefinition[] = [
   ...serverOptions,
   webhookOption,
-  { name: "dry-run", type: "switch", commandLineOnly: true, help: "Print what would be done" },
+  {
+    name: "dry-run",
+    type: "switch",
+    commandLineOnly: true,
+    narrows: true,
+    help: "Print what would be done",
+  },
   yesOption,
 ];
 

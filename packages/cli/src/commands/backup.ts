@@ -27,6 +27,8 @@ export const backupOptions: readonly OptionDefinition[] = [
   {
     name: "without-keys",
     type: "switch",
+    commandLineOnly: true,
+    narrows: true,
     help: "Leave out the certificate authority and all keys",
   },
   {

@@ -105,6 +105,8 @@ export const certsRevokeOptions: readonly OptionDefinition[] = [
   {
     name: "serial",
     type: "text",
+    commandLineOnly: true,
+    narrows: true,
     value: "HEX",
     help: "Only the certificate with this serial number; default all that the user was issued",
   },

@@ -33,6 +33,8 @@ export const drainOptions: readonly OptionDefinition[] = [
   {
     name: "dry-run",
     type: "switch",
+    commandLineOnly: true,
+    narrows: true,
     help: "Only show which workloads would leave and where they would run",
   },
   {

@@ -35,6 +35,8 @@ export const memberOptions: readonly OptionDefinition[] = [
   {
     name: "dry-run",
     type: "switch",
+    commandLineOnly: true,
+    narrows: true,
     help: "Check everything that can be checked and change nothing",
   },
 ];
@@ -53,6 +55,7 @@ export const joinOptions: readonly OptionDefinition[] = [
   {
     name: "allow-insecure-http",
     type: "switch",
+    commandLineOnly: true,
     help: "Join a cluster at an http address, although its token can then be read on the way",
   },
 ];

@@ -27,12 +27,14 @@ export const memberFailOptions: readonly OptionDefinition[] = [
   {
     name: "mode",
     type: "text",
+    commandLineOnly: true,
     value: "MODE",
     help: `What goes wrong: ${FAULT_MODES.join(", ")}`,
   },
   {
     name: "after",
     type: "duration",
+    commandLineOnly: true,
     value: "TIME",
     default: "0s",
     min: 0,
@@ -41,12 +43,14 @@ export const memberFailOptions: readonly OptionDefinition[] = [
   {
     name: "delay",
     type: "text",
+    commandLineOnly: true,
     value: "TIME",
     help: "With slow: how long an answer takes; default 5s",
   },
   {
     name: "percent",
     type: "text",
+    commandLineOnly: true,
     value: "N",
     help: "With errors: how many requests of a hundred fail; default 100",
   },

@@ -42,7 +42,13 @@ export const migrateOptions: readonly OptionDefinition[] = [
     help: "The kubeconfig of the kube-apiserver, after `lifeboat install` there",
   },
   { name: "context", type: "text", value: "NAME", help: "The context of that kubeconfig" },
-  { name: "dry-run", type: "switch", commandLineOnly: true, help: "Print what would be done" },
+  {
+    name: "dry-run",
+    type: "switch",
+    commandLineOnly: true,
+    narrows: true,
+    help: "Print what would be done",
+  },
   yesOption,
   ...encryptionOptions,
 ];

@@ -23,7 +23,13 @@ export const notificationsOptions: readonly OptionDefinition[] = [
 
 export const notificationsTestOptions: readonly OptionDefinition[] = [
   ...notifyOptions,
-  { name: "dry-run", type: "switch", help: "Print what would be sent" },
+  {
+    name: "dry-run",
+    type: "switch",
+    commandLineOnly: true,
+    narrows: true,
+    help: "Print what would be sent",
+  },
 ];
 
 export function addNotifications(program: Command): void {

@@ -38,6 +38,7 @@ export const enableFailoverOptions: readonly OptionDefinition[] = [
   {
     name: "after",
     type: "duration",
+    commandLineOnly: true,
     value: "TIME",
     default: "5m",
     min: 1000,
@@ -46,6 +47,7 @@ export const enableFailoverOptions: readonly OptionDefinition[] = [
   {
     name: "back-after",
     type: "duration",
+    commandLineOnly: true,
     value: "TIME",
     default: "3m",
     min: 1000,

@@ -111,10 +111,23 @@ export const registerOptions: readonly OptionDefinition[] = [
   {
     name: "check",
     type: "switch",
+    commandLineOnly: true,
+    narrows: true,
     help: "Check everything that can be checked and change nothing",
   },
-  { name: "print-manifest", type: "switch", help: "Print the agent's manifest as YAML" },
-  { name: "install", type: "switch", help: "Install the agent by --cluster-kubeconfig" },
+  {
+    name: "print-manifest",
+    type: "switch",
+    commandLineOnly: true,
+    narrows: true,
+    help: "Print the agent's manifest as YAML",
+  },
+  {
+    name: "install",
+    type: "switch",
+    commandLineOnly: true,
+    help: "Install the agent by --cluster-kubeconfig",
+  },
   {
     name: "wait",
     type: "duration",

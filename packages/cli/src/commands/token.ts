@@ -55,6 +55,7 @@ export const tokenCreateOptions: readonly OptionDefinition[] = [
   {
     name: "cluster",
     type: "text",
+    commandLineOnly: true,
     value: "NAME",
     help: "The one cluster that it may register, also when a cluster of this name is registered already",
   },

@@ -118,6 +118,8 @@ export const upOptions: readonly OptionDefinition[] = [
   {
     name: "restored",
     type: "switch",
+    commandLineOnly: true,
+    narrows: true,
     help: "The data directory was put back without `lifeboat restore`: clients list again, nothing is deleted in members",
   },
   {

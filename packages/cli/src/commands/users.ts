@@ -30,12 +30,14 @@ export const usersAddOptions: readonly OptionDefinition[] = [
   {
     name: "group",
     type: "text",
+    commandLineOnly: true,
     value: "GROUPS",
     help: "The user's groups, separated by commas",
   },
   {
     name: "role",
     type: "text",
+    commandLineOnly: true,
     value: "ROLES",
     help: "ClusterRoles to bind, separated by commas, such as view, edit, admin or cluster-admin",
   },
@@ -43,6 +45,7 @@ export const usersAddOptions: readonly OptionDefinition[] = [
     name: "namespace",
     short: "n",
     type: "text",
+    commandLineOnly: true,
     value: "NAMESPACE",
     help: "Where the roles count; default everywhere",
   },

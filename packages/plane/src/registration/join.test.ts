@@ -276,7 +276,7 @@ describe("joinCluster", () => {
     await ground.fleet.close();
   });
 
-  it("refuses plain http unless it is allowed, and then the Secret says so", async () => {
+  it("17.14: refuses plain http unless it is allowed, and then the Secret says so", async () => {
     const ground = await createGround();
     const access = { server: "http://m1.test", insecureSkipTlsVerify: false };
     await expect(ground.join({ access })).rejects.toThrow(/plain http.*--allow-insecure-http/);

@@ -219,7 +219,7 @@ describe("unjoinCluster", () => {
 });
 
 describe("loadOf", () => {
-  it("counts bindings of both scopes and Works, and names the first few", async () => {
+  it("17.16: counts bindings of both scopes and Works, and names the first few", async () => {
     const ground = await joined();
     const { plane } = ground;
     for (const name of ["a", "b", "c"]) await plane.create(resourceBindings, binding(name));

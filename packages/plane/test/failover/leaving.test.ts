@@ -93,6 +93,23 @@ describe("17.7: suspended dispatching", () => {
     expect(await held()).toEqual([expect.stringContaining("(DispatchingSuspended)")]);
   });
 
+  it("everywhere holds application failover, Directly, and is told", async () => {
+    await start(application({ purgeMode: "Directly" }));
+    await editPolicy((spec) => ({ ...spec, suspension: { dispatching: true } }));
+    await hands.sicken("m1");
+    await fleet.advance("3m");
+    expect(await hands.placement()).toBe("m1");
+    expect(await hands.copy("m1")).toBeDefined();
+    // Reports of the copy are about another version of its Work: it is not even known to be unhealthy.
+    expect(await held()).toEqual([]);
+    expect(await hands.told("ResourceBinding", "web-deployment", "DispatchingSuspended")).toEqual([
+      expect.stringContaining("Application failover waits for cluster m1"),
+    ]);
+    await editPolicy(({ suspension: _none, ...spec }) => spec);
+    await fleet.advance("3m");
+    expect(await hands.placement()).toBe("m2");
+  });
+
   it("that begins during a graceful eviction is named as what it waits for", async () => {
     await start({ cluster: { purgeMode: "Gracefully" } });
     await hands.sicken("m2");

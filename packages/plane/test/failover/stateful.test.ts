@@ -2,7 +2,7 @@
  * Stateful workloads move in mode Directly with their state: gone from the old cluster before they appear in the new one,
  * and the new copy bears the labels (E2, O-state-1, O-state-4, O-state-9).
  */
-import { type AnyObject, type New, type Resource, statefulSets } from "@lifeboat/api";
+import { type AnyObject, evacuations, type New, type Resource, statefulSets } from "@lifeboat/api";
 import {
   deployment,
   type Fleet,
@@ -135,6 +135,37 @@ describe.each(CASES)("a $resource.kind that moves Directly", (one) => {
     // The labels stay on the copy: nothing takes them off again.
     await fleet.advance("60s");
     expect((await hands.copy(to, resource, key))?.metadata.labels).toMatchObject(one.labels);
+  });
+});
+
+describe("17.12: a member's answer with an integer beyond 2^53", () => {
+  const flink = CASES.find(({ kind }) => kind === "FlinkDeployment");
+  const key = { namespace: "default", name: "foo" };
+
+  it("holds the workload that would carry it with InexactInteger, and lets it go once it is exact", async () => {
+    if (flink === undefined) throw new Error("no case");
+    const reported = (checkpoint: string): object =>
+      JSON.parse(
+        `{"jobManagerDeploymentStatus":"READY","jobStatus":{"jobId":${checkpoint},"state":"RUNNING"}}`,
+      ) as object;
+    const one = { ...flink, status: reported("9007199254740993") };
+    const from = await start(one);
+    await hands.taint(from);
+    await fleet.advance("60s");
+    expect(await hands.placement(bindingOf(one.name, one.kind))).toBe(from);
+    expect(await hands.copy(from, one.resource, key)).toBeDefined();
+    const { status } = await fleet.plane.get(evacuations, { namespace: "", name: `${from}-1` });
+    expect(status).toMatchObject({
+      phase: "Held",
+      held: [{ reason: "StateNotReadable", message: expect.stringContaining("InexactInteger: ") }],
+    });
+    // The next value is exact: it is carried as it was reported.
+    await report(from, one.resource, one.name, reported("9007199254740991"));
+    await fleet.advance("60s");
+    const to = from === "m1" ? "m2" : "m1";
+    expect((await hands.copy(to, one.resource, key))?.metadata.labels).toMatchObject({
+      "failover.karmada.io/failover-jobid": "9007199254740991",
+    });
   });
 });
 

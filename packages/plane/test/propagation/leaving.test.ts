@@ -10,6 +10,7 @@ import {
 import { createFleet, deployment, type Fleet, resources } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createControllers, DEFAULT_CONTROLLERS } from "../../src/controllers.ts";
+import { unjoinCluster } from "../../src/registration/unjoin.ts";
 
 let fleet: Fleet;
 const WEB = { namespace: "default", name: "web" };
@@ -79,6 +80,37 @@ describe("a cluster that is deleted", () => {
     expect([await copiesIn("m1"), await copiesIn("m2")]).toEqual([1, 1]);
     const { metadata } = await fleet.member("m1").client.get(resources.deployments, WEB);
     expect(JSON.stringify([metadata.labels, metadata.annotations])).not.toContain("karmada.io");
+  });
+
+  it("17.11: by force leaves behind a copy that its policy preserves, without our marks, and takes the others away (D21)", async () => {
+    const { spec, ...rest } = policy("m1");
+    const preserving = { ...rest, spec: { ...spec, preserveResourcesOnDeletion: true } };
+    await fleet.plane.create(propagationPolicies, preserving);
+    const { metadata, ...own } = policy("m1");
+    const resourceSelectors = [{ apiVersion: "apps/v1", kind: "Deployment", name: "api" }];
+    const removing = {
+      ...own,
+      metadata: { ...metadata, name: "api" },
+      spec: { ...own.spec, resourceSelectors },
+    };
+    await fleet.plane.create(propagationPolicies, removing);
+    await fleet.plane.create(resources.deployments, deployment("web"));
+    await fleet.plane.create(resources.deployments, deployment("api"));
+    await fleet.advance("40s");
+    expect(await copiesIn("m1")).toBe(2);
+    // Nothing else can take the workloads: without force the cluster would wait for ever.
+    const request = { plane: fleet.plane, name: "m1", force: true };
+    const unjoined = unjoinCluster({ clock: fleet.clock }, request);
+    await fleet.advance("30s");
+    await unjoined;
+    const { items } = await fleet.member("m1").client.list(resources.deployments);
+    expect(items.map((item) => item.metadata.name)).toEqual(["web"]);
+    const left = items.map((item) => [item.metadata.labels, item.metadata.annotations]);
+    expect(JSON.stringify(left)).not.toContain("karmada.io");
+    // Its template is still there, and so is the copy when that goes: it belongs to the member now.
+    await fleet.plane.delete(resources.deployments, WEB);
+    await fleet.advance("30s");
+    expect(await copiesIn("m1")).toBe(1);
   });
 
   it("stays while its workload has nowhere else to go", async () => {

@@ -67,7 +67,7 @@ describe("accessOf", () => {
   });
 });
 
-describe("a credential", () => {
+describe("17.14: a credential", () => {
   const kube = { namespace: "karmada-cluster" };
   const owned = { namespace: "elsewhere", ownerReferences: [{ kind: "Cluster", uid: "u" }] };
   const foreign = { namespace: "elsewhere", ownerReferences: [{ kind: "Cluster", uid: "v" }] };

@@ -51,6 +51,26 @@ const since = (seconds: number, name = "a") => ({
   [SINCE]: JSON.stringify({ [name]: formatTime(ago(seconds)) }),
 });
 
+it("17.7: a copy of unknown health stays while dispatching is suspended, and that is told", () => {
+  const suspended = (spec: object): ResourceBinding => {
+    const binding = failing(since(600));
+    return { ...binding, spec: { ...binding.spec, suspension: spec } };
+  };
+  const old = [copy("a", { ...ill, observed: 0 })];
+  const reasonOf = (spec: object, works = old) =>
+    decideApplication(viewOf(suspended(spec), { works }), plainMoment(NOW));
+  const told = reasonOf({ dispatching: true });
+  expect(told).toMatchObject({ reason: "DispatchingSuspended", due: [] });
+  expect(told.events).toMatchObject([{ message: expect.stringContaining("for cluster a:") }]);
+  expect(reasonOf({ dispatchingOnClusters: { clusterNames: ["b"] } })).toMatchObject({
+    reason: "Well",
+    events: [],
+  });
+  // What is known counts, also while it is suspended.
+  expect(reasonOf({ dispatching: true }, [copy("a", ill)]).due).toEqual(["a"]);
+  expect(reasonOf({ dispatching: true }, [copy("a", well)]).reason).toBe("Well");
+});
+
 describe("a copy", () => {
   it.each<[string, ApplicationView, string, readonly string[]]>([
     ["that has just become unhealthy is remembered", viewOf(failing()), "Tolerated", []],

@@ -12,13 +12,15 @@
  *    a workload that is in no cluster, and that no other cluster can take, may return, because it can only recover there.
  * 3. A copy is tolerated for at least ten seconds: every copy is unhealthy for a moment when it starts, and a workload that
  *    left for that could run in no cluster.
- * 4. It is not cluster failover: no feature gate and no queue apply (D18, D6).
+ * 4. A copy whose health is not known because dispatching to its cluster is suspended stays, and an Event reports it.
+ * 5. It is not cluster failover: no feature gate and no queue apply (D18, D6).
  */
 import type { Cluster, EvictionTask, ResourceBinding, Work } from "@lifeboat/api";
 import { addMs, formatTime, type Instant, type Moment, parseTime } from "@lifeboat/base";
 import {
   clusterNamesOf,
   isApplicationFailover,
+  isDispatchingSuspended,
   isPlaced,
   modeOf,
   resultOf,
@@ -94,8 +96,20 @@ export function decideApplication(
       events: [{ type: "Normal", reason, message }],
     };
   }
-  const reason = due.length > 0 ? "Due" : since.size > 0 ? "Tolerated" : "Well";
-  return planOf(binding, record, due, reason, next);
+  if (since.size > 0)
+    return planOf(binding, record, due, due.length > 0 ? "Due" : "Tolerated", next);
+  const [unjudged] = [...health].filter(
+    ([name, state]) => state === "Unknown" && isDispatchingSuspended(binding, name),
+  );
+  if (unjudged === undefined) return planOf(binding, record, due, "Well", next);
+  return unjudgedPlan(planOf(binding, record, due, "DispatchingSuspended", next), unjudged[0]);
+}
+
+/** Suspended dispatching also holds application failover: only this Event shows that. */
+function unjudgedPlan(plan: ApplicationPlan, cluster: string): ApplicationPlan {
+  const { DispatchingSuspended: why } = applicationReasons;
+  const message = `Application failover waits for cluster ${cluster}: ${why}`;
+  return { ...plan, events: [{ type: "Normal", reason: "DispatchingSuspended", message }] };
 }
 
 /** Whether a workload is in no cluster, and only those can take it that it left in this episode. */

@@ -9,6 +9,8 @@ export const applicationReasons = defineReasons({
   Tolerated: "A copy is unhealthy, but not for as long as the policy tolerates.",
   NowhereElse:
     "The workload is in no cluster, and only clusters can take it that it left because it was unhealthy there.",
+  DispatchingSuspended:
+    "While dispatching to a cluster is suspended, its reports are not about the present version of the copy, so it is not known whether the application is well, and it does not leave.",
   Due: "A copy has been unhealthy for longer than the policy tolerates.",
 });
 

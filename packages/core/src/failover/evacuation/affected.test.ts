@@ -78,7 +78,7 @@ describe("NoExecute", () => {
 });
 
 describe("PreferNoExecute", () => {
-  it("moves no binding without failover.cluster, tolerated or not", () => {
+  it("17.15: moves no binding without failover.cluster, tolerated or not", () => {
     expect(judge(binding({}), taint("PreferNoExecute"))).toEqual(not("NoFailover"));
     expect(judge(tolerating({ operator: "Exists" }), taint("PreferNoExecute"))).toEqual(
       not("NoFailover"),
@@ -107,7 +107,7 @@ describe("others", () => {
     expect(judge(tolerating({ operator: "Exists" }), drain)).toEqual(AT_ONCE);
   });
 
-  it("a binding does not move from a cluster that is not in its result, as a follower or after it has left", () => {
+  it("17.15: a binding that never moves is not told as tolerating: its cluster is not in its result, as a follower or after it has left", () => {
     expect(judge(binding({ clusters: [] }), taint("NoExecute"))).toEqual(not("LeftAlready"));
     const follower = binding({
       clusters: undefined,

@@ -42,6 +42,8 @@ const MAX_HEADER_BYTES = 32 * 1024;
 const MAX_CONNECTIONS = 20_000;
 const KEEP_ALIVE_MS = 65_000;
 const HEADERS_TIMEOUT_MS = 20_000;
+/** Node's own is two minutes: so long a stranger would keep each of the connections above. */
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 /** Builds the gateway; `open` starts it. */
 export function createGateway(ports: KitPorts, options: GatewayOptions): LocalProvider {
@@ -87,6 +89,7 @@ class HttpGateway implements LocalProvider {
     const tls = createTlsServer({
       ...limits,
       ALPNProtocols: ["http/1.1"],
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       SNICallback: (name, done) => done(null, this.#contextFor(name)),
     });
     return { port, tlsPort: await this.#serve(tls, tlsListen, true) };
