@@ -74,6 +74,23 @@ export const seededFaults: readonly SeededFault[] = [
   },
   {
     promise: "D7",
+    breaks: "an error on a terminal is one line, however long",
+    file: "packages/cli/src/tell.ts",
+    symbol: "tell",
+    replace:
+      '(text: string, label = "lifeboat: "): void => void process.stderr.write(`${label}${plain(text)}\\n`)',
+    caughtBy: ["packages/cli/src/error-paths-local.test.ts", "packages/cli/src/tell.test.ts"],
+  },
+  {
+    promise: "D7",
+    breaks: "certificates are renewed in a directory that has none",
+    file: "packages/cli/src/commands/certs.ts",
+    symbol: "refuseWithoutAuthority",
+    replace: "(_directory: string): void => undefined",
+    caughtBy: ["packages/cli/src/error-paths-local.test.ts"],
+  },
+  {
+    promise: "D7",
     breaks: "a state that lasts is sent again with every entry of the history about it",
     file: "packages/core/src/notifications/next-notice.ts",
     symbol: "withOpen",

@@ -4,7 +4,7 @@ import { CommandFailed, UsageError } from "./failure.ts";
 import type { OptionDefinition } from "./options.ts";
 import type { Settings } from "./settings.ts";
 import { print } from "./with-plane.ts";
-import { hanging } from "./wrap.ts";
+import { hanging, paragraphs } from "./wrap.ts";
 
 /** Of every command that asks. */
 export const yesOption: OptionDefinition = {
@@ -48,7 +48,7 @@ export async function confirm(what: string, question: string): Promise<void> {
   const prompt = createInterface({ input: process.stdin, output: process.stdout });
   try {
     const answer = await Promise.race([
-      prompt.question(`${what} ${question} [y/N] `),
+      prompt.question(`${paragraphs("", `${what} ${question} [y/N]`).join("\n")} `),
       // Ctrl-C and Ctrl-D close it without an answer.
       new Promise<string>((resolve) => prompt.once("close", () => resolve(""))),
     ]);

@@ -89,3 +89,10 @@ export function refuseMoved(dataDirectory: string): void {
       `no manager runs there, and remove ${path}`,
   );
 }
+
+/** A directory that was named by mistake, or is of another host. */
+export function noPlaneIn(dataDirectory: string): CommandFailed {
+  return new CommandFailed(
+    `there is no control plane in ${dataDirectory}: name the data directory of \`lifeboat up\` with --data-dir, on the host where it runs`,
+  );
+}

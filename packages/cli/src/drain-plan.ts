@@ -2,7 +2,7 @@
 import { humanDuration } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
 import { type DrainStep, sharesOf } from "@lifeboat/core/operating";
-import { columns } from "./wrap.ts";
+import { columns, hanging } from "./wrap.ts";
 
 /** How much of a plan is shown in a prompt. */
 const IN_PROMPT = 10;
@@ -24,7 +24,7 @@ export function drainPlanLines(
   const rest = exempt === 0 ? waiting : `${waiting}, ${exempt} would stay`;
   const more = steps.length - rows.length;
   return [
-    `${what}${rest}:`,
+    ...hanging("", `${what}${rest}:`),
     "",
     ...columns(["WORKLOAD", "WOULD RUN ON"], rows),
     ...(more <= 0 ? [] : [`and ${more} more: --dry-run shows all`]),

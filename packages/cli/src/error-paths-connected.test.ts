@@ -1,126 +1,115 @@
 /**
- * Every request of every command meets every fault: the control plane refuses, breaks, sends something else or goes away in the middle.
- * The command ends soon, with a documented exit code; where it could not do what was asked, with a sentence and no stack. Commands and
- * requests are found, not listed, so a new command is in the table at once.
+ * Every command that speaks to a control plane: undisturbed it does its work, `--dry-run` changes nothing, without `--yes` nothing hard
+ * to take back happens, and when the control plane refuses, breaks, sends something else or goes away in the middle, the command ends
+ * soon, with a documented exit code and a sentence of 80 columns. Commands and requests are found, not listed; the world and the calls
+ * are in hostile-world.suite.ts and error-calls.suite.ts. All faults at all requests: error-paths.fuzz.test.ts.
  */
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { Ended } from "./error-paths.suite.ts";
-import type { Fault, HostilePlane } from "./hostile-plane.suite.ts";
-
-/** Commands that run until a signal are stopped after a moment: no signal is sent in this test. */
-vi.doMock("./stopping.ts", async (original) => ({
-  ...(await original<object>()),
-  stopOnSignal: () => {
-    const stop = new AbortController();
-    const timer = setTimeout(() => stop.abort(), 60);
-    return {
-      signal: stop.signal,
-      stop: () => stop.abort(),
-      waitFor: () => undefined,
-      release: () => clearTimeout(timer),
-    };
-  },
-}));
-// Test files share loaded modules: those that have the real one are loaded again, and so they are after this file.
-vi.resetModules();
-const { call, directory, expectSentence, kubeconfig, named, speaking } =
-  await import("./error-paths.suite.ts");
-const { openHostilePlane } = await import("./hostile-plane.suite.ts");
-afterAll(() => {
-  vi.doUnmock("./stopping.ts");
-  vi.resetModules();
-});
-
-/** Commands deal with these each in its own way, so each request meets them. */
-const ALWAYS: readonly Fault[] = ["forbidden", "absent", "conflict"];
-
-/** They are dealt with in one place, so each request meets two of them, in turn. */
-const IN_TURN: readonly Fault[] = [
-  "busy",
-  "broken",
-  "slow store",
-  "garbage",
-  "another document",
-  "a page",
-  "cut off",
-  "closed",
-];
-
-/** 0 done, 1 could not be carried out, 2 called wrongly, 3 and 4 as status, simulate and plan document them. */
-const CODES = [0, 1, 2, 3, 4];
-
-let plane: HostilePlane;
-const manifest = join(directory, "edit.yaml");
-beforeAll(async () => {
-  plane = await openHostilePlane();
-  writeFileSync(
-    manifest,
-    "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\n",
-  );
-});
-afterAll(() => plane.close());
-
-const MORE: Readonly<Record<string, readonly string[]>> = {
-  plan: ["-f", manifest, "--for", "10s"],
-  simulate: ["--for", "10s"],
-  drain: ["--timeout", "50ms"],
-  unjoin: ["--wait", "50ms"],
-  unregister: ["--wait", "50ms"],
-};
-
-/** Those that are left out of the cases without a control plane, and end by themselves when there is one. */
-const ALSO = ["plan", "unregister", "uninstall", "adopt", "install"];
-/** They wait for seconds until the control plane has signed something, which needs its controllers: see token.test.ts, tests/rights. */
-const WAITING = ["token create", "users add"];
-const connected = named.filter(
-  ([name]) =>
-    (speaking.some(([one]) => one === name) || ALSO.includes(name)) && !WAITING.includes(name),
-);
-
-/** Commands that read or write many objects do the same for each. */
-const MOST_REQUESTS = 12;
-
-async function ask([name, leaf]: (typeof connected)[number]): Promise<Ended> {
-  const longs = new Set(leaf.command.options.map(({ long }) => long));
-  const yes = longs.has("--yes") && name !== "evacuations approve" ? ["--yes"] : [];
-  const more = [...(MORE[name] ?? []), ...yes, "--kubeconfig", kubeconfig(plane.url)];
-  return call(name, leaf, ...more);
-}
-
-/** What is wrong with how a command ended; undefined: nothing. */
-function problemOf(ended: Ended): string | undefined {
-  const said = `${ended.stdout}\n${ended.stderr}`;
-  if (!CODES.includes(ended.code)) return `code ${ended.code}`;
-  const inside = /\n\s+at |this is a bug|\[object |\bundefined\b|node_modules|\bNaN\b/.exec(said);
-  if (inside !== null) return `prints ${JSON.stringify(inside[0])}`;
-  try {
-    if (ended.code === 1 || ended.code === 2) expectSentence(ended, ended.code);
-  } catch {
-    return "no sentence";
-  }
-  return undefined;
-}
+import { describe, expect, it } from "vitest";
+import { elsewhere } from "./error-elsewhere.suite.ts";
+import { named } from "./error-paths.suite.ts";
+import {
+  ask,
+  callsFor,
+  connected,
+  disturbed,
+  expectSentence,
+  expectWork,
+  FAULTS,
+  has,
+  planeOf,
+  problemOf,
+  reasonFor,
+  sentenceOf,
+  spelled,
+} from "./error-table.suite.ts";
+import type { Asked, Fault } from "./hostile-plane.suite.ts";
 
 let turn = 0;
-/** The first request of every command is the same one, and error-paths.test.ts has its faults. */
-function faultsAt(request: number): readonly Fault[] {
-  const two = [0, 1].map(() => IN_TURN[turn++ % IN_TURN.length] ?? "closed");
-  return request === 0 ? two.slice(0, 1) : [...ALWAYS, ...two];
+/**
+ * Of all faults two in turn, and with a write those that commands deal with in their own ways. The faults of the first request are in
+ * error-paths.test.ts.
+ */
+function faultsAt(at: number, request: Asked | undefined): readonly Fault[] {
+  if (at === 0) return [];
+  const two = [0, 1].map(() => FAULTS[turn++ % FAULTS.length] ?? "closed");
+  return request?.isWrite === true ? [...new Set([...two, "forbidden", "conflict"] as const)] : two;
 }
 
-it("there are such commands", () => {
-  expect(connected.length).toBeGreaterThan(50);
+/** The first reads, the first writes, and the last of both: those between are of the same kind. */
+const FIRST = 4;
+const MOST_WRITES = 2;
+function chosen(requests: readonly Asked[]): readonly number[] {
+  const writes = requests.flatMap(({ isWrite }, at) => (isWrite ? [at] : []));
+  const first = requests.slice(0, FIRST).map((_, at) => at);
+  const last = [...writes.slice(-1), requests.length - 1];
+  return [...new Set([...first, ...writes.slice(0, MOST_WRITES), ...last])];
+}
+
+/** What only shows something. Every other command of the table changes something. */
+const READERS: ReadonlySet<string> = new Set([
+  "get",
+  "describe",
+  "top",
+  "logs",
+  "exec",
+  "status",
+  "watch",
+  "history",
+  "notifications list",
+  "explain",
+  "simulate",
+  "plan",
+  "evacuations list",
+  "evacuations show",
+  "evacuations watch",
+  "brake show",
+  "remedy list",
+  "traffic",
+  "dns records",
+  "dns explain",
+  "dns stanza",
+  "certs list",
+  // It changes files, and not before the control plane has told of its agents.
+  "certs rotate-ca",
+  "token list",
+  "users list",
+  "version",
+]);
+
+const REPOSITORY = join(import.meta.dirname, "../../..");
+
+describe("every command of the program", () => {
+  it.each(named)("%s is in the table, or its errors are in a test that there is", (name) => {
+    const isInTable = connected.some(([one]) => one === name);
+    const files = elsewhere[name] ?? [];
+    expect(isInTable || files.length > 0).toBe(true);
+    for (const file of files) {
+      const path = join(REPOSITORY, file);
+      expect(existsSync(path), path).toBe(true);
+      // A test that calls the command names its first word.
+      if (file.startsWith("tests/")) continue;
+      expect(readFileSync(path, "utf8")).toContain(name.split(" ")[0]);
+    }
+  });
+
+  it("and nothing else is listed", () => {
+    const names = named.map(([name]) => name);
+    expect([...Object.keys(elsewhere), ...READERS].filter((one) => !names.includes(one))).toEqual(
+      [],
+    );
+  });
 });
 
 describe("an older control plane", () => {
   it("is told by the kind that it does not serve", async () => {
-    const remedy = named.find(([name]) => name === "remedy list");
-    plane.fail(1, "absent");
-    const ended = await ask(remedy as (typeof named)[number]);
+    const [, leaf] = connected.find(([name]) => name === "remedy list") ?? [];
+    if (leaf === undefined) throw new Error("there is such a command");
+    await planeOf().fail(1, "absent");
+    const ended = await ask(leaf, []);
     expectSentence(ended, 1);
-    expect(ended.stderr).toMatch(
+    expect(sentenceOf(ended)).toMatch(
       /does not serve remedies\.remedy\.karmada\.io in v1alpha1: .*older/,
     );
   });
@@ -128,34 +117,57 @@ describe("an older control plane", () => {
 
 describe("a user without some rights", () => {
   it("sees the rest of the status", async () => {
-    const status = named.find(([name]) => name === "status");
-    plane.behave();
-    await ask(status as (typeof named)[number]);
-    const count = plane.requests;
-    plane.fail(count - 1, "forbidden");
-    const ended = await ask(status as (typeof named)[number]);
+    const [, leaf] = connected.find(([name]) => name === "status") ?? [];
+    if (leaf === undefined) throw new Error("there is such a command");
+    await planeOf().behave();
+    await ask(leaf, []);
+    const count = planeOf().requests.length;
+    await planeOf().fail(count - 1, "forbidden");
+    const ended = await ask(leaf, []);
     expect(ended).toMatchObject({ code: 0, stderr: "" });
     expect(ended.stdout).toContain("Hidden ");
   });
 });
 
+/** They ask only when something is lost by it, and here nothing is. */
+const UNASKED =
+  /^(drain pull1|unjoin member3|unregister pull1|taint clusters member1 a=b|evacuations rate --clear)/;
+
 describe.each(connected)("%s", (...one) => {
-  it("meets every fault at each of its requests", { timeout: 120_000 }, async () => {
-    plane.behave();
-    await ask(one);
-    const count = Math.min(plane.requests, MOST_REQUESTS);
+  const [name, leaf] = one;
+  const calls = callsFor(one);
+
+  it("does its work", async () => {
+    let isChanged = false;
+    for (const call of calls) isChanged = (await expectWork(leaf, call)) || isChanged;
+    expect(isChanged).toBe(!READERS.has(name));
+  });
+
+  it.runIf(has(leaf, "--dry-run"))("changes nothing with --dry-run", async () => {
+    for (const call of calls.filter((words) => !words.includes("--dry-run"))) {
+      await planeOf().behave();
+      const ended = await ask(leaf, call, "--dry-run");
+      expect(problemOf(leaf, call, ended)).toBeUndefined();
+      expect([0, reasonFor(leaf, call) === undefined ? 0 : 1], ended.stderr).toContain(ended.code);
+      expect(planeOf().isChanged).toBe(false);
+    }
+  });
+
+  it.runIf(has(leaf, "--yes"))("asks before it does what is hard to take back", async () => {
+    for (const call of calls.filter((words) => words.includes("--yes"))) {
+      if (UNASKED.test(spelled(leaf, call))) continue;
+      const without = call.filter((word) => word !== "--yes");
+      await planeOf().behave();
+      const ended = await ask(leaf, without);
+      expectSentence(ended, 2);
+      expect(sentenceOf(ended)).toContain("--yes");
+      expect(planeOf().isChanged).toBe(false);
+    }
+  });
+
+  it("meets faults at its requests", { timeout: 240_000 }, async () => {
     const problems: string[] = [];
-    for (let from = 0; from < count; from++)
-      for (const fault of faultsAt(from)) {
-        // A conflict is over when the object has been read again.
-        plane.fail(from, fault, fault === "conflict");
-        const ended = await ask(one);
-        const problem = problemOf(ended);
-        if (problem !== undefined)
-          problems.push(
-            `${fault} from request ${from} on: ${problem}: ${ended.stderr}${ended.stdout}`,
-          );
-      }
+    for (const call of calls) problems.push(...(await disturbed(leaf, call, { chosen, faultsAt })));
     expect(problems).toEqual([]);
   });
 });

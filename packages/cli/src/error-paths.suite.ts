@@ -1,10 +1,11 @@
 /** Every command of the program with arguments that fit, run in this process as a person runs it, and what every error has to be. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, beforeAll, expect, vi } from "vitest";
 import { createProgram, main } from "./main.ts";
+import { WIDTH } from "./wrap.ts";
 
 export interface Leaf {
   readonly words: readonly string[];
@@ -34,8 +35,29 @@ function exitCode(): number {
   return Number(process.exitCode ?? 0);
 }
 
-/** The command as a person runs it, without a terminal and without a variable of this machine. */
-export async function run(...args: readonly string[]): Promise<Ended> {
+/** What the program listens to as long as its process lives. */
+const LISTENED: readonly (readonly [NodeJS.EventEmitter, string])[] = [
+  [process.stdout, "error"],
+  [process, "SIGTERM"],
+  [process, "SIGINT"],
+];
+
+/** What a property was is put back. */
+function withTerminal(): () => void {
+  const { isTTY } = process.stderr;
+  process.stderr.isTTY = true;
+  return () => {
+    process.stderr.isTTY = isTTY;
+  };
+}
+
+// Other tests of this process run the program as well: Node would take that for a leak, and print so into the errors of a command.
+for (const [of] of LISTENED) of.setMaxListeners(0);
+
+/** The command as a person runs it who reads its errors on a terminal and cannot answer; without a variable of this machine. */
+export const run = (...args: readonly string[]): Promise<Ended> => runBy(main, ...args);
+
+export async function runBy(program: typeof main, ...args: readonly string[]): Promise<Ended> {
   let stdout = "";
   let stderr = "";
   const out = vi.spyOn(process.stdout, "write").mockImplementation((text) => {
@@ -47,12 +69,19 @@ export async function run(...args: readonly string[]): Promise<Ended> {
     return true;
   });
   const before = process.exitCode;
+  const backToPipe = withTerminal();
+  const added = LISTENED.map(([of, event]) => [of, event, of.listeners(event)] as const);
   process.exitCode = undefined;
   try {
-    await main(args);
+    await program(args);
     return { code: exitCode(), stdout, stderr };
   } finally {
     process.exitCode = before;
+    backToPipe();
+    // In a process of its own the program runs once.
+    for (const [of, event, before] of added)
+      for (const one of of.listeners(event))
+        if (!before.includes(one)) of.off(event, one as () => void);
     out.mockRestore();
     err.mockRestore();
   }
@@ -66,11 +95,40 @@ beforeAll(() => {
 });
 afterAll(() => vi.unstubAllEnvs());
 
+/** What no person should have to read. */
+export const INSIDE =
+  /\n\s+at |this is a bug|\[object |\bundefined\b|node_modules|\bNaN\b|\p{Cc}(?<!\n)/u;
+
+/**
+ * The first line that is wider than the others may be; undefined: none. What a person copies is never broken: a line that is one long
+ * word (an address, a path, a name) has the width that it has.
+ */
+export function tooWide(text: string): string | undefined {
+  return text.split("\n").find((line) => line.length > WIDTH && /\S\s+\S/.test(line));
+}
+
+/** The exit codes of docs/commands.md: those of all commands, and those of some. */
+export function documentedCodes(): readonly { readonly code: number; readonly of: string[] }[] {
+  const page = join(import.meta.dirname, "../../../docs/commands.md");
+  return [...readFileSync(page, "utf8").matchAll(/^\| (\d) +\| (.*) \|$/gm)].map(
+    ([, code, meaning = ""]) => ({
+      code: Number(code),
+      of: [...meaning.matchAll(/`([a-z][^`]*)`/g)].map(([, command = ""]) => command),
+    }),
+  );
+}
+
 /** A sentence for a person, and nothing of the program's inside. */
 export function expectSentence(ended: Ended, code: number): void {
-  expect(ended.stderr).toMatch(/^(lifeboat|error): \S/m);
-  expect(ended.stderr).not.toMatch(/\n\s+at |this is a bug|\[object |undefined|node_modules/);
+  expect(ended.stderr).toMatch(/^(lifeboat|error):\s+\S/m);
+  expect(ended.stderr).not.toMatch(INSIDE);
+  expect(tooWide(ended.stderr)).toBeUndefined();
   expect(ended.code).toBe(code);
+}
+
+/** The error in one line, as where there is no terminal. */
+export function sentenceOf({ stderr }: Ended): string {
+  return stderr.replace(/\n +/g, " ");
 }
 
 /** Words that stand for the arguments, of the form that the command wants. */
@@ -132,8 +190,7 @@ export const call = (name: string, leaf: Leaf, ...more: readonly string[]): Prom
   return run(...leaf.words, ...argumentsOf(leaf), ...before, ...more, ...after);
 };
 
-export function kubeconfig(server: string): string {
-  const file = join(directory, "plane.kubeconfig");
+export function kubeconfig(server: string, file = join(directory, "plane.kubeconfig")): string {
   writeFileSync(
     file,
     JSON.stringify({

@@ -12,11 +12,13 @@ import {
   argumentsOf,
   call,
   directory,
+  documentedCodes,
   expectSentence,
   kubeconfig,
   named,
   NEEDED,
   run,
+  sentenceOf,
   speaking,
   WORDS,
 } from "./error-paths.suite.ts";
@@ -27,8 +29,8 @@ describe("called wrongly", () => {
   it.each(named)("%s: an option that there is not", async (_name, { words }) => {
     const ended = await run(...words, "--no-such-option");
     expectSentence(ended, 2);
-    expect(ended.stderr).toContain("--no-such-option");
-    expect(ended.stderr).toContain("--help");
+    expect(sentenceOf(ended)).toContain("--no-such-option");
+    expect(sentenceOf(ended)).toContain("--help");
   });
 
   it.each(named.filter(([, leaf]) => argumentsOf(leaf).length > 0))(
@@ -36,7 +38,7 @@ describe("called wrongly", () => {
     async (_name, { words }) => {
       const ended = await run(...words);
       expectSentence(ended, 2);
-      expect(ended.stderr).toMatch(/missing required argument|is needed/);
+      expect(sentenceOf(ended)).toMatch(/missing required argument|is needed/);
     },
   );
 
@@ -59,7 +61,7 @@ describe("called wrongly", () => {
   it.each(valued)("%s %s: without its value", async (_name, long, leaf) => {
     const ended = await run(...leaf.words, ...argumentsOf(leaf), long);
     expectSentence(ended, 2);
-    expect(ended.stderr).toContain(long);
+    expect(sentenceOf(ended)).toContain(long);
   });
 
   it.each(
@@ -82,8 +84,8 @@ describe("called wrongly", () => {
   it.each(
     named.filter(([, { command }]) => command.options.some(({ long }) => long === "--output")),
   )("%s: -o with a form that there is not", async (name, leaf) => {
-    // The file that a kubeconfig is written to; two that read the control plane before they choose a form.
-    if (["users add", "simulate", "plan"].includes(name)) return;
+    // The file that a kubeconfig is written to.
+    if (name === "users add") return;
     const ended = await run(
       ...leaf.words,
       ...argumentsOf(leaf),
@@ -92,13 +94,13 @@ describe("called wrongly", () => {
       "xml",
     );
     expectSentence(ended, 2);
-    expect(ended.stderr).toMatch(/json/);
+    expect(sentenceOf(ended)).toMatch(/json/);
   });
 
   it("a verb that is nearly one is guessed", async () => {
     const ended = await run("statuss");
     expectSentence(ended, 2);
-    expect(ended.stderr).toContain("status");
+    expect(sentenceOf(ended)).toContain("status");
   });
 });
 
@@ -108,7 +110,7 @@ describe("no control plane", () => {
     const ended = await call(name, leaf);
     expectSentence(ended, 1);
     if (name === "join") return;
-    expect(ended.stderr).toMatch(/lifeboat up|--kubeconfig/);
+    expect(sentenceOf(ended)).toMatch(/lifeboat up|--kubeconfig/);
   });
 
   it.each(speaking)("%s: a kubeconfig that is none", async (name, leaf) => {
@@ -155,8 +157,8 @@ describe("an API server that is something else", () => {
     const ended = await call(name, leaf, "--kubeconfig", kubeconfig(url));
     expectSentence(ended, 1);
     if (name === "join") return;
-    expect(ended.stderr).toContain(`${url} (context prod) is not a Lifeboat control plane`);
-    expect(ended.stderr).toContain("--context");
+    expect(sentenceOf(ended)).toContain(`${url} (context prod) is not a Lifeboat control plane`);
+    expect(sentenceOf(ended)).toContain("--context");
   });
 
   it.each(speaking)("%s: it refuses this user", async (name, leaf) => {
@@ -164,7 +166,7 @@ describe("an API server that is something else", () => {
     const ended = await call(name, leaf, "--kubeconfig", kubeconfig(url));
     expectSentence(ended, 1);
     if (name === "join") return;
-    expect(ended.stderr).toContain("forbidden");
+    expect(sentenceOf(ended)).toContain("forbidden");
   });
 
   it.each(speaking)("%s: it breaks every connection", async (name, leaf) => {
@@ -178,6 +180,16 @@ describe("an API server that is something else", () => {
       response.end("<html>bad gateway</html>");
     };
     expectSentence(await call(name, leaf, "--kubeconfig", kubeconfig(url)), 1);
+  });
+});
+
+describe("the exit codes of the documentation", () => {
+  it("are those of every command, and those of commands that there are", () => {
+    const codes = documentedCodes();
+    expect(codes.map(({ code }) => code)).toEqual([0, 1, 2, 3, 4]);
+    const verbs = codes.flatMap(({ of }) => of.map((one) => one.split(" ")[0]));
+    expect(new Set(verbs)).toEqual(new Set(["status", "simulate", "plan"]));
+    for (const { code, of } of codes) expect(of.length > 0, `${code}`).toBe(code > 2);
   });
 });
 

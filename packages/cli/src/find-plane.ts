@@ -5,7 +5,7 @@
 import { join, resolve } from "node:path";
 import { evacuations, Refused } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { type Access, type Client, KubeconfigError, NotSent, OutcomeUnknown } from "@lifeboat/kit";
+import { type Access, type Client, KubeconfigError } from "@lifeboat/kit";
 import {
   checkCertificates,
   createHttpClient,
@@ -19,6 +19,7 @@ import { CommandFailed, UsageError } from "./failure.ts";
 import type { OptionDefinition } from "./options.ts";
 import { namingClient } from "./naming-client.ts";
 import { reasonedClient } from "./reasoned-client.ts";
+import { requestProblem } from "./request-problem.ts";
 import type { Settings } from "./settings.ts";
 import { version } from "./version.ts";
 
@@ -150,12 +151,5 @@ export async function inWords<T>(run: () => Promise<T>): Promise<T> {
 
 /** What an API server or the network refused, as a sentence; undefined: the error is about something else. */
 export function apiProblem(error: unknown): string | undefined {
-  if (error instanceof Refused)
-    return error.status.message ?? `refused with code ${error.status.code}`;
-  if (error instanceof NotSent) return `no answer: ${error.message}`;
-  if (error instanceof OutcomeUnknown)
-    return `the connection broke and it is unknown what took effect; run the command again: ${error.message}`;
-  if (error instanceof RegistrationRefused || error instanceof KubeconfigError)
-    return error.message;
-  return undefined;
+  return error instanceof RegistrationRefused ? error.message : requestProblem(error);
 }

@@ -8,6 +8,7 @@ import { CommandFailed, UsageError } from "./failure.ts";
 import type { Settings } from "./settings.ts";
 import { print } from "./with-plane.ts";
 import { onNewest } from "./on-newest.ts";
+import { hanging } from "./wrap.ts";
 
 /** Gives up a share; answers how many replicas it was. */
 export async function forget(
@@ -45,7 +46,7 @@ export async function giveUpShares(
   if (shares.length === 0) return;
   const shown = shares.map(({ set, key, replicas }) => `${key.namespace}/${set}: ${replicas}`);
   const what = `Federated StatefulSets have shares in ${cluster} that wait for it for ever (${shown.join(", ")}).`;
-  print([what]);
+  print(hanging("", what));
   const dryRun = settings.isOn("dry-run");
   if (!settings.isOn("forget-shares") && !dryRun) {
     if (settings.isOn("yes")) throw new UsageError(`${what} To give them up, add --forget-shares`);

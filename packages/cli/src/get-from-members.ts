@@ -13,6 +13,7 @@ import { type MemberApi, OWN_API } from "./member-api.ts";
 import { DISCOVERY_TYPE, findKind, type MemberKind } from "./member-kinds.ts";
 import { formatMemberTables, shown } from "./member-table.ts";
 import { objectsText, type Output } from "./output.ts";
+import { tell } from "./tell.ts";
 
 export interface AskedObjects {
   readonly kind: string;
@@ -50,7 +51,7 @@ export async function getFromMembers(
   const found = all.filter((one) => one !== undefined);
   process.stdout.write(formatted(found, asked));
   if (problems.length === 0 && found.every(({ documents }) => isEmpty(documents)))
-    process.stderr.write(`no ${asked.kind} found${placeText(members, found, asked)}\n`);
+    tell(`no ${asked.kind} found${placeText(members, found, asked)}`, "");
   if (problems.length > 0) throw new CommandFailed(problems.join("\nlifeboat: "));
 }
 

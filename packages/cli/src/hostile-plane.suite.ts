@@ -6,18 +6,9 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import {
-  clusters,
-  clusterTaintPolicies,
-  configMaps,
-  evacuations,
-  evacuationSlices,
-  remedies,
-  resourceBindings,
-} from "@lifeboat/api";
-import { createFleet, type Fleet, resources } from "@lifeboat/testkit";
-
-const { deployments } = resources;
+import { namespaces } from "@lifeboat/api";
+import { createFleet, createWorld, type Fleet, type World } from "@lifeboat/testkit";
+import { fillWorld } from "./hostile-world.suite.ts";
 
 /** What a request is answered with instead. */
 export type Fault =
@@ -33,52 +24,129 @@ export type Fault =
   | "cut off"
   | "closed";
 
+/** Every fault, in the order of their kinds. */
+export const FAULTS = [
+  "forbidden",
+  "absent",
+  "conflict",
+  "busy",
+  "broken",
+  "slow store",
+  "garbage",
+  "another document",
+  "a page",
+  "cut off",
+  "closed",
+] as const satisfies readonly Fault[];
+
+/** A request as it came. */
+export interface Asked {
+  readonly method: string;
+  readonly path: string;
+  /** It asks for a change that stays: no dry run, no question about rights. */
+  readonly isWrite: boolean;
+}
+
 export interface HostilePlane {
   readonly url: string;
-  readonly fleet: Fleet;
-  /** Every answer is what it should be; requests are counted from here. */
-  behave(): void;
-  /** From the request of this number on (the first is 0) every one has the fault; with `once` only that one. */
-  fail(from: number, fault: Fault, once?: boolean): void;
-  /** How many requests came since. */
-  readonly requests: number;
+  /** Of a cluster that is joined to nothing yet; its requests count and fail as those of the control plane. */
+  readonly memberUrl: string;
+  /**
+   * The world is as it was in the beginning, and every answer is what it should be; requests are counted from here. A new world is
+   * made when something was written to the former one.
+   */
+  behave(): Promise<void>;
+  /** The same, but from the request of this number on (the first is 0) every one has the fault; with `once` only that one. */
+  fail(from: number, fault: Fault, once?: boolean): Promise<void>;
+  /** What was asked since. */
+  readonly requests: readonly Asked[];
+  /** Whether something was written since. */
+  readonly isChanged: boolean;
   close(): Promise<void>;
 }
 
 const ADMIN = { name: "admin", groups: ["system:masters", "system:authenticated"] };
 
-export async function openHostilePlane(): Promise<HostilePlane> {
+/** What is asked by POST and changes nothing. */
+const QUESTIONS = /\/(selfsubjectaccessreviews|selfsubjectreviews|selfsubjectrulesreviews)\b/;
+
+/** A control plane and a cluster beside it. */
+interface Worlds {
+  readonly fleet: Fleet;
+  readonly member: World;
+}
+
+async function newWorlds(): Promise<Worlds> {
   const fleet = await createFleet({ memberModel: false });
-  await fill(fleet);
-  let requests = 0;
+  await fillWorld(fleet);
+  const member = await createWorld({ clock: fleet.clock });
+  const system = { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } };
+  await member.client.create(namespaces, system).catch(() => undefined);
+  return { fleet, member };
+}
+
+async function closeWorlds({ fleet, member }: Worlds): Promise<void> {
+  await fleet.close();
+  await member.close();
+}
+
+export async function openHostilePlane(): Promise<HostilePlane> {
+  let worlds = await newWorlds();
+  let requests: Asked[] = [];
+  let isChanged = false;
   let isFaulty = (_n: number): Fault | undefined => undefined;
-  const server = createServer((request, response) => {
-    const fault = isFaulty(requests++);
-    const path = request.url ?? "";
-    // What every client asks before anything else is what tells a control plane from others: see error-paths.test.ts.
-    if (fault === undefined) void pass(fleet, request, response);
-    else answer(fault, path, response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const listener =
+    (apiOf: (of: Worlds) => Pick<Fleet["server"], "handle">) =>
+    (request: IncomingMessage, response: ServerResponse): void => {
+      const { method = "GET", url: path = "" } = request;
+      const isWrite = method !== "GET" && !path.includes("dryRun=All") && !QUESTIONS.test(path);
+      const fault = isFaulty(requests.length);
+      requests.push({ method, path, isWrite });
+      // What every client asks before anything else is what tells a control plane from others: see error-paths.test.ts.
+      if (fault !== undefined) answer(fault, path, response);
+      else
+        void pass(apiOf(worlds), request, response).then((isDone) => {
+          if (isWrite && isDone) isChanged = true;
+        });
+    };
+  const servers = [
+    createServer(listener(({ fleet }) => fleet.server)),
+    createServer(listener(({ member }) => member.server)),
+  ];
+  const [url = "", memberUrl = ""] = await Promise.all(servers.map(opened));
+  const begin = async (faulty: typeof isFaulty): Promise<void> => {
+    // What the former command left open must not reach the new world.
+    for (const server of servers) server.closeAllConnections();
+    if (isChanged) {
+      await closeWorlds(worlds);
+      worlds = await newWorlds();
+    }
+    requests = [];
+    isChanged = false;
+    isFaulty = faulty;
+  };
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    fleet,
-    behave: () => {
-      requests = 0;
-      isFaulty = () => undefined;
-    },
-    fail: (from, fault, once = false) => {
-      requests = 0;
-      isFaulty = (n) => ((once ? n === from : n >= from) ? fault : undefined);
-    },
+    url,
+    memberUrl,
+    behave: () => begin(() => undefined),
+    fail: (from, fault, once = false) =>
+      begin((n) => ((once ? n === from : n >= from) ? fault : undefined)),
     get requests() {
       return requests;
     },
+    get isChanged() {
+      return isChanged;
+    },
     close: async () => {
-      await closed(server);
-      await fleet.close();
+      await Promise.all(servers.map(closed));
+      await closeWorlds(worlds);
     },
   };
+}
+
+async function opened(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 function closed(server: Server): Promise<void> {
@@ -86,17 +154,17 @@ function closed(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-/** To the real API server. */
+/** To the real API server; answers whether that did what was asked, and not only tried it. */
 async function pass(
-  fleet: Fleet,
+  api: Pick<Fleet["server"], "handle">,
   request: IncomingMessage,
   response: ServerResponse,
-): Promise<void> {
+): Promise<boolean> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const gone = new AbortController();
   response.once("close", () => gone.abort());
-  const { status, headers, body } = await fleet.server.handle({
+  const { status, headers, body } = await api.handle({
     method: request.method ?? "GET",
     url: request.url ?? "",
     headers: request.headers as Readonly<Record<string, string | undefined>>,
@@ -118,6 +186,8 @@ async function pass(
       abort: () => void response.destroy(),
     } as Parameters<typeof stream.start>[0]);
   } else response.destroy();
+  // A deletion has its dry run in the body.
+  return status < 300 && !Buffer.concat(chunks).includes('"dryRun":["All"]');
 }
 
 const REFUSALS: Partial<Record<Fault, readonly [code: number, reason: string, message: string]>> = {
@@ -156,96 +226,4 @@ function answer(fault: Fault, path: string, response: ServerResponse): void {
     response.write(`{"apiVersion": "v1", "kind": "List", "metadata": {}, "path": "${path.length}"`);
     setImmediate(() => response.destroy());
   }
-}
-
-/** One of everything that commands act on, named `member1` where a command takes any name. */
-async function fill({ plane, clock }: Fleet): Promise<void> {
-  const lastTransitionTime = new Date(clock.now()).toISOString().replace(/\.\d+/, "");
-  for (const name of ["member1", "member2"]) {
-    const made = await plane.create(clusters, {
-      apiVersion: "cluster.karmada.io/v1alpha1",
-      kind: "Cluster",
-      metadata: { name },
-      spec: { syncMode: "Push", apiEndpoint: "https://127.0.0.1:1" },
-    });
-    const ready = { type: "Ready", reason: "ClusterReady", message: "", lastTransitionTime };
-    await plane.update(
-      clusters,
-      {
-        ...made,
-        status: {
-          conditions: [{ ...ready, status: name === "member1" ? "False" : "True" }],
-          apiEnablements: [
-            { groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] },
-          ],
-        },
-      },
-      { subresource: "status" },
-    );
-  }
-  await plane.create(clusterTaintPolicies, {
-    apiVersion: "policy.karmada.io/v1alpha1",
-    kind: "ClusterTaintPolicy",
-    metadata: { name: "failed" },
-    spec: {
-      matchConditions: [{ conditionType: "Ready", operator: "NotIn", statusValues: ["True"] }],
-      taintsToAdd: [{ key: "failed", effect: "NoExecute", addOnMatchSeconds: 10 }],
-    },
-  });
-  const resource = { apiVersion: "apps/v1", kind: "Deployment", namespace: "default", name: "web" };
-  const bound = await plane.create(resourceBindings, {
-    apiVersion: "work.karmada.io/v1alpha2",
-    kind: "ResourceBinding",
-    metadata: { name: "web-deployment", namespace: "default" },
-    spec: { resource, replicas: 2, clusters: [{ name: "member1", replicas: 2 }], placement: {} },
-  });
-  await plane.create(evacuations, {
-    apiVersion: "lifeboat.dev/v1alpha1",
-    kind: "Evacuation",
-    metadata: { name: "member1" },
-    spec: { cluster: "member1", paused: false },
-  });
-  const { uid, name } = bound.metadata;
-  await plane.create(evacuationSlices, {
-    apiVersion: "lifeboat.dev/v1alpha1",
-    kind: "EvacuationSlice",
-    metadata: { name: "member1-0" },
-    spec: {
-      evacuation: "member1",
-      taint: { key: "failed", effect: "NoExecute" },
-      ordinal: 0,
-      entries: [
-        {
-          binding: { kind: "ResourceBinding", namespace: "default", name, uid },
-          resource: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
-          lane: "Workload",
-        },
-      ],
-    },
-  });
-  await plane.create(deployments, {
-    apiVersion: "apps/v1",
-    kind: "Deployment",
-    metadata: { name: "web", namespace: "default" },
-    spec: {
-      replicas: 2,
-      selector: { matchLabels: { app: "web" } },
-      template: {
-        metadata: { labels: { app: "web" } },
-        spec: { containers: [{ name: "web", image: "web" }] },
-      },
-    },
-  });
-  await plane.create(configMaps, {
-    apiVersion: "v1",
-    kind: "ConfigMap",
-    metadata: { namespace: "lifeboat-system", name: "settings" },
-    data: { "feature-gates": "Failover=true" },
-  });
-  await plane.create(remedies, {
-    apiVersion: "remedy.karmada.io/v1alpha1",
-    kind: "Remedy",
-    metadata: { name: "names" },
-    spec: { actions: ["TrafficControl"] },
-  });
 }

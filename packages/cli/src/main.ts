@@ -3,7 +3,7 @@
  * for done, 2 for a call that was wrong, 1 for one that could not be carried out.
  */
 import { BackupRefused, DirectoryRefused, fileProblem } from "@lifeboat/apiserver/adapters";
-import { Command, CommanderError } from "commander";
+import { Command } from "commander";
 import { addAdopt } from "./commands/adopt.ts";
 import { addAgent } from "./commands/agent.ts";
 import { addBackup } from "./commands/backup.ts";
@@ -51,9 +51,10 @@ import { addUsers } from "./commands/users.ts";
 import { addVersion } from "./commands/version.ts";
 import { addWatch } from "./commands/watch.ts";
 import { isKubectlPlugin } from "./environment.ts";
-import { CommandFailed, UsageError } from "./failure.ts";
 import { apiProblem } from "./find-plane.ts";
 import { helpFormat } from "./help.ts";
+import { report } from "./report.ts";
+import { tell } from "./tell.ts";
 import { version } from "./version.ts";
 
 /** The whole command with its verbs. */
@@ -64,6 +65,7 @@ export function createProgram(): Command {
     .helpOption("-h, --help", "Print help")
     .helpCommand("help [command]", "Print help for a command")
     .configureHelp(helpFormat)
+    .configureOutput({ outputError: (text) => tell(text.trimEnd(), "") })
     .showHelpAfterError("(try --help)")
     .exitOverride();
   addUp(program);
@@ -138,28 +140,12 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {
-    process.exitCode = report(error);
+    process.exitCode = report(error, sentenceOf);
   }
 }
 
-/** Tells the person what went wrong; answers the exit code. */
-function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (error instanceof UsageError) {
-    process.stderr.write(`lifeboat: ${error.message}\n`);
-    return 2;
-  }
-  if (error instanceof CommandFailed) {
-    process.stderr.write(`lifeboat: ${error.message}\n`);
-    return 1;
-  }
+/** What went wrong outside of the program, in words; undefined: it is a bug. */
+function sentenceOf(error: unknown): string | undefined {
   const isSentence = error instanceof DirectoryRefused || error instanceof BackupRefused;
-  const problem = isSentence ? error.message : (apiProblem(error) ?? fileProblem(error));
-  if (problem !== undefined) {
-    process.stderr.write(`lifeboat: ${problem}\n`);
-    return 1;
-  }
-  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`lifeboat: this is a bug, please report it: ${detail}\n`);
-  return 1;
+  return isSentence ? error.message : (apiProblem(error) ?? fileProblem(error));
 }

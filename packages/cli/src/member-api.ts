@@ -48,7 +48,12 @@ export function createMemberApi(config: HttpClientConfig): MemberApi {
         },
       );
       if (sent.kind === "switched" || sent.status < 300) return sent;
-      throw new Refused(statusOf(sent.status, await textOf(sent.body, MAX_REFUSAL_BYTES)));
+      const text = await textOf(sent.body, MAX_REFUSAL_BYTES);
+      const refusal = statusOf(sent.status, text);
+      // A Status is the member's own answer; what knows no such path answers without one.
+      if (sent.status === 404 && cluster !== OWN_API && refusal === undefined)
+        throw new CommandFailed(NO_PROXY);
+      throw new Refused(refusal ?? failure(sent.status, undefined, pageText(sent.status, text)));
     } finally {
       release();
     }
@@ -91,6 +96,9 @@ export function createMemberApi(config: HttpClientConfig): MemberApi {
     close: () => pool.close(),
   };
 }
+
+const NO_PROXY =
+  "this control plane passes no requests on to members: beside a kube-apiserver run `lifeboat install` without --member-proxy=false, and `lifeboat manager` likewise";
 
 /** In place of a cluster's name: the control plane's own API. */
 export const OWN_API = "";
@@ -140,7 +148,8 @@ async function* unbroken(body: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-function statusOf(code: number, text: string): Refused["status"] {
+/** What the server says as a Status; undefined: it says something else. */
+function statusOf(code: number, text: string): Refused["status"] | undefined {
   try {
     const value: unknown = JSON.parse(text);
     if (isJsonObject(value) && typeof value["message"] === "string")
@@ -148,7 +157,11 @@ function statusOf(code: number, text: string): Refused["status"] {
   } catch {
     // A page, not a Status.
   }
+  return undefined;
+}
+
+function pageText(code: number, text: string): string {
   const isPage = /^\s*</.test(text);
   const said = isPage ? "" : text.trim().slice(0, 300);
-  return failure(code, undefined, said || `refused with code ${code}`);
+  return said || `refused with code ${code}`;
 }

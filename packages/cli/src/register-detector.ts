@@ -11,6 +11,7 @@ import { UsageError } from "./failure.ts";
 import { kubeconfigFor } from "./plane-kubeconfig.ts";
 import type { Settings } from "./settings.ts";
 import { withPlane } from "./with-plane.ts";
+import { tell } from "./tell.ts";
 
 /** The longest value of a label. */
 const MAX_LABEL = 63;
@@ -46,8 +47,9 @@ export async function makeDetector(
       probeFlags: probeFlags(asked),
     });
     process.stdout.write(objects.map((object) => `---\n${stringify(object)}`).join(""));
-    process.stderr.write(
-      `the detector of ${cluster} has its identity; apply the manifest in the cluster. It renews its certificate by itself\n`,
+    tell(
+      `the detector of ${cluster} has its identity; apply the manifest in the cluster. It renews its certificate by itself`,
+      "",
     );
   });
 }

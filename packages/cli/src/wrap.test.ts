@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { columns, hanging, plain, shorten, WIDTH } from "./wrap.ts";
+import { columns, hanging, paragraphs, plain, shorten, WIDTH } from "./wrap.ts";
 
 describe("hanging", () => {
   it("breaks between words and indents what follows", () => {
@@ -50,4 +50,23 @@ it.each([
   ["longer", 5, "long…"],
 ])("shortens %j to %d characters", (text, length, expected) => {
   expect(shorten(text, length)).toBe(expected);
+});
+
+describe("paragraphs", () => {
+  it("leaves long words whole, on lines of their own, and keeps the lines of the text", () => {
+    const path = `/${"p".repeat(90)}`;
+    const word = "word ".repeat(20).trim();
+    expect(paragraphs("lifeboat: ", `there is no ${path} here\n  go on: ${word}`)).toEqual([
+      "lifeboat: there is no",
+      `          ${path}`,
+      "          here",
+      `  go on: ${"word ".repeat(14).trim()}`,
+      `  ${"word ".repeat(6).trim()}`,
+    ]);
+    expect(paragraphs("", path)).toEqual([path]);
+  });
+
+  it("obeys no control characters", () => {
+    expect(paragraphs("", "a\u001b[2Jb\rc")).toEqual(["a [2Jb c"]);
+  });
 });

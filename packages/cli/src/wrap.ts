@@ -23,19 +23,39 @@ export function hanging(label: string, text: string): readonly string[] {
   return label.length <= WIDTH / 2 || isFine ? far : wrapped(label, words, WIDTH / 2);
 }
 
+/**
+ * A message behind its label, broken between words; lines of its own stay lines. A word that is longer than a line is an address, a
+ * path or a name that a person copies: it is left whole, on a line of its own.
+ */
+export function paragraphs(label: string, text: string): readonly string[] {
+  return text.split("\n").flatMap((line, i) => {
+    const [indent = ""] = /^ */.exec(line) ?? [];
+    const words = plain(line.slice(indent.length)).split(" ");
+    return fill(i === 0 ? label + indent : indent, words, i === 0 ? label.length : indent.length);
+  });
+}
+
 function wrapped(label: string, words: readonly string[], indented: number): readonly string[] {
-  const indent = " ".repeat(Math.min(indented, WIDTH - 1));
+  const indent = Math.min(indented, WIDTH - 1);
+  return fill(
+    label,
+    words.flatMap((one) => cut(one, WIDTH - indent)),
+    indent,
+  );
+}
+
+function fill(label: string, words: readonly string[], indented: number): readonly string[] {
+  const indent = " ".repeat(indented);
   const lines: string[] = [];
   let line = label;
   let isEmpty = true;
-  for (const word of words.flatMap((one) => cut(one, WIDTH - indent.length))) {
-    if (!isEmpty && line.length + 1 + word.length > WIDTH) {
+  for (const word of words) {
+    const isTooLong = line.length + (isEmpty ? 0 : 1) + word.length > WIDTH;
+    // A line that is empty but for its indent gains nothing by another one.
+    if (isTooLong && line.trim() !== "") {
       lines.push(line.trimEnd());
       line = indent;
       isEmpty = true;
-    } else if (isEmpty && line.length + word.length > WIDTH) {
-      lines.push(line.trimEnd());
-      line = indent;
     }
     line += isEmpty ? word : ` ${word}`;
     isEmpty = false;

@@ -3,26 +3,22 @@
  * simulation (module-graph.test.ts). `bin/lifeboat.js` comes here when the first word is `agent`; `main.ts` lists the command in
  * the help of all.
  */
-import { Command, CommanderError } from "commander";
+import { Command } from "commander";
 import { addAgent } from "../commands/agent.ts";
-import { CommandFailed, UsageError } from "../failure.ts";
 import { helpFormat } from "../help.ts";
+import { report } from "../report.ts";
+import { requestProblem } from "../request-problem.ts";
+import { tell } from "../tell.ts";
 
 export async function main(args: readonly string[]): Promise<void> {
-  const program = new Command("lifeboat").configureHelp(helpFormat).exitOverride();
+  const program = new Command("lifeboat")
+    .configureHelp(helpFormat)
+    .configureOutput({ outputError: (text) => tell(text.trimEnd(), "") })
+    .exitOverride();
   addAgent(program.showHelpAfterError("(try --help)"));
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {
-    process.exitCode = report(error);
+    process.exitCode = report(error, requestProblem);
   }
-}
-
-function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  const isKnown = error instanceof UsageError || error instanceof CommandFailed;
-  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const text = isKnown ? error.message : `this is a bug, please report it: ${detail}`;
-  process.stderr.write(`lifeboat: ${text}\n`);
-  return error instanceof UsageError ? 2 : 1;
 }

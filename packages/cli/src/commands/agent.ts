@@ -160,7 +160,9 @@ async function agent(settings: Settings): Promise<void> {
   };
   const stopping = stopOnSignal({ followsParent: isStartedByAnother(process.env, process.ppid) });
   const planePath = planeKubeconfig(settings);
-  const connection = await inSentences("the control plane", () => connectPlane(planePath));
+  const connection = await inSentences("the control plane", "--karmada-kubeconfig", () =>
+    connectPlane(planePath),
+  );
   const plane = connection.client;
   const memberEnd = await memberConfig(settings.text("cluster-kubeconfig"));
   const member = createHttpClient(memberEnd);
@@ -275,7 +277,9 @@ async function renewalOf(
   const bootstrap =
     tokenPath === undefined
       ? undefined
-      : await inSentences("the control plane", () => connectByToken(tokenPath));
+      : await inSentences("the control plane", "--bootstrap-kubeconfig", () =>
+          connectByToken(tokenPath),
+        );
   const renewal = connection.renewal(ports, {
     cluster: settings.requiredText("cluster-name"),
     keep: isPod
@@ -288,7 +292,7 @@ async function renewalOf(
 
 /** Certificates and tokens that the kubeconfig names by file are followed as they rotate. */
 function memberConfig(path: string | undefined): Promise<HttpClientConfig> {
-  return inSentences("the member", async () => {
+  return inSentences("the member", "--cluster-kubeconfig", async () => {
     const access =
       path === undefined ? loadInCluster(process.env) : await loadKubeconfig({ paths: [path] });
     const ports = { clock: createRealClock(), environment: process.env };
@@ -296,11 +300,13 @@ function memberConfig(path: string | undefined): Promise<HttpClientConfig> {
   });
 }
 
-async function inSentences<T>(what: string, open: () => Promise<T>): Promise<T> {
+async function inSentences<T>(what: string, option: string, open: () => Promise<T>): Promise<T> {
   try {
     return await open();
   } catch (error) {
     if (!(error instanceof KubeconfigError)) throw error;
-    throw new CommandFailed(`${what} cannot be reached: ${error.message}`);
+    throw new CommandFailed(
+      `${what} cannot be reached: ${error.message}; name its kubeconfig with ${option}`,
+    );
   }
 }

@@ -10,7 +10,7 @@ import { formatTime } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { type BackedUpFile, readStore, writeBackup } from "@lifeboat/apiserver/adapters";
 import type { Command } from "commander";
-import { pkiDirectory, refuseHalfRestored, storeDirectory } from "../data-directory.ts";
+import { noPlaneIn, pkiDirectory, refuseHalfRestored, storeDirectory } from "../data-directory.ts";
 import { defaultDataDirectory } from "../environment.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
@@ -52,6 +52,7 @@ export function addBackup(program: Command): void {
 async function backup(file: string, settings: Settings): Promise<void> {
   const dataDirectory = settings.text("data-dir") ?? defaultDataDirectory();
   refuseHalfRestored(dataDirectory);
+  if (!existsSync(storeDirectory(dataDirectory))) throw noPlaneIn(dataDirectory);
   const files = settings.isOn("without-keys") ? [] : filesOf(pkiDirectory(dataDirectory));
   const takenAt = formatTime(createRealClock().now());
   const force = settings.isOn("force");

@@ -6,7 +6,7 @@
  *   certs rotate-ca       replaces the authority in steps that leave no agent behind
  *   certs revoke          makes a certificate, or all that a user was issued, void within seconds
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AnyObject, clusterRoles, configMaps, leases, orNothing } from "@lifeboat/api";
 import {
@@ -45,6 +45,7 @@ import { listUsers, SIGNED_BY_OTHERS } from "@lifeboat/plane";
 import type { Command } from "commander";
 import { dryRunOption } from "../change-cluster.ts";
 import { mayGoOn, yesOption } from "../confirm.ts";
+import { noPlaneIn } from "../data-directory.ts";
 import { defaultDataDirectory } from "../environment.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import { findPlane, planeOptions } from "../find-plane.ts";
@@ -55,6 +56,7 @@ import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { formatTable } from "../table.ts";
 import { onNewest } from "../on-newest.ts";
 import { print, withPlane } from "../with-plane.ts";
+import { tell } from "../tell.ts";
 
 export const certsOptions: readonly OptionDefinition[] = [...planeOptions, outputOption(["text"])];
 export const certsRenewOptions: readonly OptionDefinition[] = [
@@ -197,10 +199,7 @@ async function listCertificates(settings: Settings): Promise<void> {
       })),
     }),
   );
-  if (problem !== undefined)
-    process.stderr.write(
-      `lifeboat: those of agents, detectors and users are not shown: ${problem}\n`,
-    );
+  if (problem !== undefined) tell(`those of agents, detectors and users are not shown: ${problem}`);
 }
 
 function leftText(ms: number): string {
@@ -299,6 +298,7 @@ async function userCertificates(plane: Client): Promise<readonly ListedCertifica
 
 async function renewCertificates(settings: Settings): Promise<void> {
   const directory = dataDirectoryOf(settings);
+  refuseWithoutAuthority(directory);
   const pki = await openPki(createRealClock(), join(directory, "pki"));
   const kubeconfig = join(settings.text("kubeconfig-dir") ?? directory, "lifeboat.kubeconfig");
   const server = await serverOf(kubeconfig);
@@ -310,6 +310,12 @@ async function renewCertificates(settings: Settings): Promise<void> {
     `the certificates in ${join(directory, "pki")} and ${kubeconfig} are good`,
     "a control plane that runs takes them over within seconds",
   ]);
+}
+
+/** In a directory that was named by mistake a new authority would be made, which nothing trusts. */
+function refuseWithoutAuthority(dataDirectory: string): void {
+  if (existsSync(join(dataDirectory, "pki", "ca.crt"))) return;
+  throw noPlaneIn(dataDirectory);
 }
 
 /** Where the kubeconfig that is there leads to: nothing else knows the address of a plane that is down. */
@@ -328,6 +334,7 @@ async function rotateAuthority(settings: Settings): Promise<void> {
   const steps = ["prepare", "commit", "finish"].filter((step) => settings.isOn(step));
   if (steps.length !== 1)
     throw new UsageError("rotate-ca: give one step: --prepare, --commit or --finish");
+  refuseWithoutAuthority(dataDirectoryOf(settings));
   const directory = join(dataDirectoryOf(settings), "pki");
   const clock = createRealClock();
   const pki = await openPki(clock, directory);

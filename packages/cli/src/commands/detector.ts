@@ -9,7 +9,7 @@ import {
   type ClusterDetectorOptions,
   createClusterDetector,
 } from "@lifeboat/controllers/member-side";
-import { createManager } from "@lifeboat/kit";
+import { createManager, KubeconfigError } from "@lifeboat/kit";
 import {
   checkCertificates,
   createHttpClient,
@@ -22,7 +22,7 @@ import type { Command } from "commander";
 import { serveHealth } from "../health-server.ts";
 import { parseListen } from "../listen.ts";
 import { askedProbe, probeFor, probeOptions } from "../detector-probe.ts";
-import { UsageError } from "../failure.ts";
+import { CommandFailed, UsageError } from "../failure.ts";
 import {
   connectPlane,
   keptInFile,
@@ -142,7 +142,12 @@ async function detect(settings: Settings): Promise<void> {
   const path = settings.text("karmada-kubeconfig") ?? settings.text("plane-kubeconfig");
   if (path === undefined) throw new UsageError("--karmada-kubeconfig is needed");
   const context = settings.text("karmada-context") ?? settings.text("plane-context");
-  const plane = await connectPlane(path, { context, userAgent: `lifeboat/${version}` });
+  const plane = await connectPlane(path, { context, userAgent: `lifeboat/${version}` }).catch(
+    (error: unknown) => {
+      if (!(error instanceof KubeconfigError)) throw error;
+      throw new CommandFailed(`${error.message}; name the kubeconfig with --karmada-kubeconfig`);
+    },
+  );
   await checkCertificates(plane.end);
   const keeper = await keeperOf(settings, path);
   const metrics = createPromMetrics();

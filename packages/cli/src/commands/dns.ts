@@ -194,7 +194,7 @@ async function printRecords(
     records.map((record) => [name, record.type, dataOf(record)]),
   );
   if (rows.length === 0)
-    print([`${names.apex} has no names: no federated StatefulSet has global names`]);
+    print(hanging("", `${names.apex} has no names: no federated StatefulSet has global names`));
   else print(columns(["NAME", "TYPE", "DATA"], rows));
   for (const { name, winner, loser } of names.clashes)
     print(hanging("", `${name} is the name of ${winner}, and not of ${loser}`));
@@ -218,7 +218,7 @@ async function explainTo(plane: Client, asked: string, settings: Settings): Prom
     parent: `${name} has no records, only names below it`,
     found: `${name} has ${records.length} record${records.length === 1 ? "" : "s"}`,
   };
-  print([what[kind]]);
+  print(hanging("", what[kind]));
   for (const record of records) print([`  ${record.type} ${dataOf(record)}`]);
   for (const { set, members } of sets) {
     print([`StatefulSet ${set.namespace}/${set.set}, Service ${set.namespace}/${set.service}`]);

@@ -27,6 +27,7 @@ import { stopOnSignal } from "../stopping.ts";
 import { type Taint, withTaint } from "../taints.ts";
 import { print, withPlane } from "../with-plane.ts";
 import { allBindings } from "../all-bindings.ts";
+import { hanging } from "../wrap.ts";
 
 export const drainOptions: readonly OptionDefinition[] = [
   ...planeOptions,
@@ -79,7 +80,7 @@ async function drain(plane: Client, name: string, settings: Settings): Promise<v
   const isOrdered = isDrained(before);
   const refusals = settings.isOn("despite-quorums") ? [] : drainRefusals(view);
   if (settings.isOn("dry-run")) {
-    const refused = refusals.map((why) => `would be refused: ${why}`);
+    const refused = refusals.flatMap((why) => hanging("would be refused: ", why));
     print([...drainPlanLines(name, plan, now), "", ...refused, "nothing was changed (dry run)"]);
     return;
   }

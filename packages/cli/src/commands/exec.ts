@@ -50,7 +50,9 @@ async function exec(pod: string, words: readonly string[], settings: Settings): 
     });
     report(await (hasTty ? inRawMode(session) : session.ended));
   } catch (error) {
-    if (stopping.signal.aborted) return;
+    // A script must not take it for done.
+    if (stopping.signal.aborted)
+      throw new CommandFailed("interrupted: how the command in the pod ended is not known");
     if (error instanceof Error && error.message.startsWith("the session broke off"))
       throw new CommandFailed(error.message);
     throw error;

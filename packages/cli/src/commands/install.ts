@@ -21,6 +21,8 @@ import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { version } from "../version.ts";
 import { serverOf } from "./register.ts";
 import { print } from "../with-plane.ts";
+import { tell } from "../tell.ts";
+import { hanging } from "../wrap.ts";
 
 export const serverOptions: readonly OptionDefinition[] = [
   {
@@ -164,7 +166,7 @@ async function install(client: Client, access: Access, settings: Settings): Prom
         ...(withDiff ? differences.map((line) => `  ${line}`) : []),
       ]),
   );
-  for (const sentence of leftOut) process.stderr.write(`lifeboat: ${sentence}\n`);
+  for (const sentence of leftOut) tell(sentence);
 }
 
 /** Where clusters that register reach the API server, and by which authorities they know it. */
@@ -190,7 +192,7 @@ async function uninstall(client: Client, settings: Settings): Promise<void> {
     force: settings.isOn("force"),
   });
   const dryRun = settings.isOn("dry-run");
-  print(["What stays:", ...plan.stays.map((what) => `  ${what}`)]);
+  print(["What stays:", ...plan.stays.flatMap((what) => hanging("  ", what))]);
   if (dryRun) {
     print(plan.removes.map((one) => `${subjectOf(one)} deleted (dry run)`));
     return;

@@ -2,14 +2,15 @@
 import { readFile } from "node:fs/promises";
 import { dnsLabelProblems } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
-import type { Access } from "@lifeboat/kit";
+import { type Access, KubeconfigError } from "@lifeboat/kit";
 import { loadKubeconfig } from "@lifeboat/kit/adapters";
 import { type GivenAccess, joinCluster, RegistrationRefused } from "@lifeboat/plane";
 import type { Command } from "commander";
-import { UsageError } from "../failure.ts";
+import { CommandFailed, UsageError } from "../failure.ts";
 import { connect, findPlane, inWords, planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
+import { tell } from "../tell.ts";
 
 /** How a member is named on the command line; shared with `unjoin`. */
 export const memberOptions: readonly OptionDefinition[] = [
@@ -108,8 +109,8 @@ async function join(name: string, settings: Settings): Promise<void> {
         : `cluster(${name}) is joined successfully\n`,
     );
     if (outcome.credential === "kubeconfig")
-      process.stderr.write(
-        "lifeboat: the cluster issues no tokens for service accounts, so the token of its kubeconfig is used\n",
+      tell(
+        "the cluster issues no tokens for service accounts, so the token of its kubeconfig is used",
       );
   } finally {
     member.close();
@@ -120,10 +121,17 @@ async function join(name: string, settings: Settings): Promise<void> {
 /** What `--cluster-kubeconfig` and `--cluster-context` say. */
 export async function memberAccess(settings: Settings): Promise<Access> {
   const context = settings.text("cluster-context");
-  return loadKubeconfig({
-    paths: [settings.requiredText("cluster-kubeconfig")],
-    ...(context === undefined ? {} : { context }),
-  });
+  try {
+    return await loadKubeconfig({
+      paths: [settings.requiredText("cluster-kubeconfig")],
+      ...(context === undefined ? {} : { context }),
+    });
+  } catch (error) {
+    if (!(error instanceof KubeconfigError)) throw error;
+    throw new CommandFailed(
+      `${error.message}; name the kubeconfig of the cluster with --cluster-kubeconfig`,
+    );
+  }
 }
 
 async function givenAccess({ cluster, user }: Access): Promise<GivenAccess> {

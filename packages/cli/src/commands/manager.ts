@@ -37,6 +37,7 @@ import { withNotices } from "../notify-options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { isStartedByAnother, STOP_LIMIT_MS, stopOnSignal, type Stopping } from "../stopping.ts";
 import { version } from "../version.ts";
+import { tell } from "../tell.ts";
 
 export { managerOptions };
 
@@ -58,7 +59,7 @@ async function manage(settings: Settings): Promise<void> {
   const share = shareFrom(settings, election);
   const names = dnsFrom(settings);
   const openGateway = gatewayBeside(settings);
-  for (const warning of retiredWarnings(settings)) process.stderr.write(`lifeboat: ${warning}\n`);
+  for (const warning of retiredWarnings(settings)) tell(warning);
   const ports = {
     clock: createRealClock(),
     random: createRandom(seedFromProcess()),
@@ -84,7 +85,7 @@ async function manage(settings: Settings): Promise<void> {
         createInterpretation(shared, customizations, scripts),
       instance: hostname(),
     },
-    tell: (sentence) => process.stderr.write(`lifeboat: ${sentence}\n`),
+    tell: (sentence) => tell(sentence),
     ...(members === undefined ? {} : { proxy: members }),
     ...(settings.isOn("registration") && { registration: tokenRegistration }),
     onLeading: (isLeading) => {

@@ -21,6 +21,7 @@ import { findPlane, inWords, planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { onNewest } from "../on-newest.ts";
+import { tell } from "../tell.ts";
 
 export const memberFailOptions: readonly OptionDefinition[] = [
   ...planeOptions,
@@ -135,9 +136,7 @@ async function changeFaults(
     const isTakenUp = await untilTakenUp(clock, plane.client, name, generation);
     process.stdout.write(`${name}: ${await describe(plane.client, name)}\n`);
     if (!isTakenUp)
-      process.stderr.write(
-        "lifeboat: this is written, but no process has taken it up: are the members running?\n",
-      );
+      tell("this is written, but no process has taken it up: are the members running?");
   };
   try {
     await inWords(carryOut);

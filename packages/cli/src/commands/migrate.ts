@@ -5,13 +5,13 @@
  * 2. A directory that a living process has open is refused, because what happens there meanwhile would be lost.
  * 3. Without --yes a person agrees to what is shown; --dry-run shows it and ends.
  */
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { ownerOfStore } from "@lifeboat/apiserver/adapters";
 import { createRandom, formatTime } from "@lifeboat/base";
 import { createRealClock, createRealIds } from "@lifeboat/base/adapters";
-import { type Client, silentLog, silentMetrics } from "@lifeboat/kit";
+import { type Client, KubeconfigError, silentLog, silentMetrics } from "@lifeboat/kit";
 import { loadKubeconfig } from "@lifeboat/kit/adapters";
 import { migrate, type MigrationPlan, MovingRefused, planMigration } from "@lifeboat/plane";
 import type { Command } from "commander";
@@ -71,6 +71,10 @@ Nothing is removed from any member until \`lifeboat brake release\`.`,
 
 async function run(settings: Settings): Promise<void> {
   const from = resolve(settings.requiredText("from"));
+  if (!existsSync(from))
+    throw new CommandFailed(
+      `there is no ${from}: name the data directory of a stopped \`lifeboat up\`, or a file that \`lifeboat backup\` wrote`,
+    );
   const dataDirectory = statSync(from).isDirectory() ? from : undefined;
   const isDryRun = settings.isOn("dry-run");
   if (dataDirectory !== undefined) await refuseUsed(dataDirectory, isDryRun);
@@ -79,6 +83,11 @@ async function run(settings: Settings): Promise<void> {
     const access = await loadKubeconfig({
       paths: [settings.requiredText("to")],
       ...(context === undefined ? {} : { context }),
+    }).catch((error: unknown) => {
+      if (!(error instanceof KubeconfigError)) throw error;
+      throw new CommandFailed(
+        `${error.message}; name the kubeconfig of the kube-apiserver with --to`,
+      );
     });
     const target = await connect(access);
     try {

@@ -15,6 +15,7 @@ import type { OptionDefinition } from "../options.ts";
 import { outputFrom, outputOption, show } from "../output.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print, withPlane } from "../with-plane.ts";
+import { tell } from "../tell.ts";
 
 export const notificationsOptions: readonly OptionDefinition[] = [
   ...planeOptions,
@@ -47,7 +48,7 @@ export function addNotifications(program: Command): void {
       const { deliveries } = await readNotifications(plane);
       if (output.kind === "form" && deliveries.length === 0) {
         const hint = destination === undefined ? OFF : `nothing was sent yet to ${destination}`;
-        process.stderr.write(`${hint}\n`);
+        tell(hint, "");
         return;
       }
       show(

@@ -45,6 +45,7 @@ import { makeDetector } from "../register-detector.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { version } from "../version.ts";
 import { checkClusterName, memberAccess } from "./join.ts";
+import { tell as tellPerson } from "../tell.ts";
 
 export const registerOptions: readonly OptionDefinition[] = [
   { name: "token", type: "text", value: "TOKEN", help: "From `lifeboat token create`" },
@@ -307,7 +308,7 @@ function tellStep(step: string, what: string): void {
 
 /** On standard error: standard output is the manifest's. */
 function tell(line: string): void {
-  process.stderr.write(`${line}\n`);
+  tellPerson(line, "");
 }
 
 /** The proxy to the control plane: that of the flag, else that of the environment. It is named, because it is often the cause. */

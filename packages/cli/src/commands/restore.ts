@@ -64,6 +64,8 @@ It removes nothing from any member until \`lifeboat brake release\`.`,
 
 async function restore(file: string, settings: Settings): Promise<void> {
   const dataDirectory = settings.text("data-dir") ?? defaultDataDirectory();
+  if (!existsSync(file))
+    throw new CommandFailed(`there is no ${file}: name a file that \`lifeboat backup\` wrote`);
   const backup = openBackup(file);
   try {
     await refuseUsed(dataDirectory, settings.isOn("force"));

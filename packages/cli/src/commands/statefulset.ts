@@ -19,6 +19,7 @@ import { carryOutRecovery, planRecovery } from "../recover-quorum.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print, withPlane } from "../with-plane.ts";
+import { hanging } from "../wrap.ts";
 
 export const forgetOptions: readonly OptionDefinition[] = [
   ...planeOptions,
@@ -79,7 +80,7 @@ async function recover(plane: Client, name: string, settings: Settings): Promise
   const key = { namespace: settings.requiredText("namespace"), name };
   const dryRun = settings.isOn("dry-run");
   const plan = await planRecovery(plane, key);
-  print([...plan.lines, ""]);
+  print([...plan.lines.flatMap((line) => hanging("", line)), ""]);
   if (!dryRun && !settings.isOn("yes"))
     await confirm("What is given up does not come back.", `Recover ${name}?`);
   await carryOutRecovery(plane, key, plan, dryRun);

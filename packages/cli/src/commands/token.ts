@@ -34,6 +34,7 @@ import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print, withPlane } from "../with-plane.ts";
 import { columns } from "../wrap.ts";
 import { checkClusterName } from "./join.ts";
+import { tell } from "../tell.ts";
 
 export const tokenOptions = planeOptions;
 
@@ -139,8 +140,8 @@ async function untilSigned(plane: Client, id: string): Promise<void> {
     if (info === undefined || signatureOf(info, id) !== "") return;
     await sleep(clock, LOOK_MS);
   }
-  process.stderr.write(
-    "lifeboat: cluster-info is not signed by the token yet, and until then no cluster registers by it: does the controller bootstrapTokens run (lifeboat status)?\n",
+  tell(
+    "cluster-info is not signed by the token yet, and until then no cluster registers by it: does the controller bootstrapTokens run (lifeboat status)?",
   );
 }
 

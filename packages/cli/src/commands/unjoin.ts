@@ -8,6 +8,9 @@ import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { giveUpShares } from "../forget-shares.ts";
 import { checkClusterName, memberAccess, memberOptions } from "./join.ts";
+import { tell } from "../tell.ts";
+import { print } from "../with-plane.ts";
+import { hanging } from "../wrap.ts";
 
 export const unjoinOptions: readonly OptionDefinition[] = [
   ...planeOptions,
@@ -54,7 +57,7 @@ async function unjoin(name: string, settings: Settings): Promise<void> {
   const isDryRun = settings.isOn("dry-run");
   try {
     const load = await loadOf(plane.client, name);
-    process.stdout.write(`${describeLoad(name, load)}\n`);
+    print(hanging("", describeLoad(name, load)));
     if (load.bindings > 0 && !isDryRun && !settings.isOn("yes")) await ask(name, settings);
     await giveUpShares(plane.client, name, load.shares, settings);
     const { leftInMember } = await unjoinCluster(
@@ -74,8 +77,7 @@ async function unjoin(name: string, settings: Settings): Promise<void> {
         ? `cluster(${name}) can be unjoined (dry run)\n`
         : `cluster(${name}) is unjoined successfully\n`,
     );
-    for (const what of leftInMember)
-      process.stderr.write(`lifeboat: left in the cluster: ${what}\n`);
+    for (const what of leftInMember) tell(`left in the cluster: ${what}`);
   } finally {
     member?.close();
     plane.close();

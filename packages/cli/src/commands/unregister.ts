@@ -15,6 +15,8 @@ import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print } from "../with-plane.ts";
 import { checkClusterName, memberAccess } from "./join.ts";
 import { describeLoad, unjoinOptions } from "./unjoin.ts";
+import { tell } from "../tell.ts";
+import { hanging } from "../wrap.ts";
 
 export const unregisterOptions: readonly OptionDefinition[] = [
   ...unjoinOptions.filter(({ name }) => name !== "cluster-namespace"),
@@ -61,7 +63,7 @@ async function leaveAtPlane(
   const isDryRun = settings.isOn("dry-run");
   try {
     const load = await loadOf(plane.client, name);
-    print([describeLoad(name, load)]);
+    print(hanging("", describeLoad(name, load)));
     await ask(name, settings, load.bindings > 0);
     await giveUpShares(plane.client, name, load.shares, settings);
     const { leftInMember } = await unjoinCluster(
@@ -129,10 +131,8 @@ function tellEnd(
       ? `cluster(${name}) can be unregistered (dry run)`
       : `cluster(${name}) is unregistered successfully`,
   ]);
-  for (const what of left.leftInPlane)
-    process.stderr.write(`lifeboat: left in the control plane: ${what}\n`);
-  for (const what of left.leftInMember)
-    process.stderr.write(`lifeboat: left in the cluster: ${what}\n`);
+  for (const what of left.leftInPlane) tell(`left in the control plane: ${what}`);
+  for (const what of left.leftInMember) tell(`left in the cluster: ${what}`);
 }
 
 async function ask(name: string, settings: Settings, isNeeded: boolean): Promise<void> {

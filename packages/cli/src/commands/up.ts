@@ -82,6 +82,7 @@ import { isStartedByAnother, STOP_LIMIT_MS, stopOnSignal, type Stopping } from "
 import { readTokenFile } from "../token-file.ts";
 import { version } from "../version.ts";
 import { agentTimesFrom, memberModeOptions, memberSizeOptions } from "./members.ts";
+import { tell } from "../tell.ts";
 
 export const upOptions: readonly OptionDefinition[] = [
   {
@@ -164,7 +165,7 @@ async function up(settings: Settings): Promise<void> {
   const agentTimes = agentTimesFrom(settings);
   const provider = oidcFrom(settings);
   const names = dnsFrom(settings);
-  for (const warning of retiredWarnings(settings)) process.stderr.write(`lifeboat: ${warning}\n`);
+  for (const warning of retiredWarnings(settings)) tell(warning);
   const openAudit = auditFrom(settings);
   const openGateway = gatewayBeside(settings);
   const encryption = encryptionFrom(settings, dataDirectory);
@@ -212,7 +213,7 @@ async function up(settings: Settings): Promise<void> {
         ? []
         : [{ name: "dns", check: () => (dns === undefined ? "not open" : dns.readiness()) }]),
     ],
-    tell: (sentence) => process.stderr.write(`lifeboat: ${sentence}\n`),
+    tell: (sentence) => tell(sentence),
     work: {
       controllers,
       proxy: (routes) => (proxy = createMemberProxy(ports, routes, { judgeAddress })),

@@ -18,6 +18,7 @@ import { outputFrom, outputOption, show } from "../output.ts";
 import { declareOptions, readSettings } from "../settings.ts";
 import { withPlane } from "../with-plane.ts";
 import { columns } from "../wrap.ts";
+import { tell } from "../tell.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -120,7 +121,7 @@ async function addOne(command: Command, name: string): Promise<void> {
     if (file === undefined) process.stdout.write(text);
     else {
       await writeFile(file, text, { mode: 0o600 });
-      process.stderr.write(`the kubeconfig of ${name} is ${file}\n`);
+      tell(`the kubeconfig of ${name} is ${file}`, "");
     }
   });
 }

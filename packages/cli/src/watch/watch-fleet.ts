@@ -18,6 +18,7 @@ import { type Output, streamedText } from "../output.ts";
 import { hanging } from "../wrap.ts";
 import { FleetFeed } from "./fleet-feed.ts";
 import { evacuationBlock } from "./moves-text.ts";
+import { tell } from "../tell.ts";
 
 export interface WatchFleetParts {
   readonly clock: Clock;
@@ -125,7 +126,7 @@ class FleetWatch {
     if (text === this.#trouble) return;
     this.#trouble = text;
     if (this.#parts.output.kind === "form") this.#stage.tell(hanging("", text));
-    else process.stderr.write(`${text}\n`);
+    else tell(text, "");
   }
 
   /** The evacuations to draw. */
