@@ -2,6 +2,7 @@
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { startControllerManager } from "../support/controller-manager.ts";
 import { startRealApiServer } from "../support/real-api-server.ts";
 import { PAGES, pageSuite, type PageOptions, allPages, readPage } from "./pages.suite.ts";
 
@@ -16,8 +17,15 @@ const OPTIONS: Readonly<Record<string, PageOptions>> = {
   "how-to/join-a-cluster.md": {
     prepare: async (home) => {
       const cluster = await startRealApiServer();
+      // It makes the token by which the control plane reaches the cluster.
+      const manager = await startControllerManager(cluster);
       copyFileSync(cluster.kubeconfig, join(home, "eu-1.kubeconfig"));
-      return cluster;
+      return {
+        stop: async () => {
+          await manager.stop("SIGKILL");
+          await cluster.stop();
+        },
+      };
     },
   },
 };

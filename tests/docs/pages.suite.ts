@@ -139,14 +139,27 @@ export function pageSuite(name: string, options: PageOptions = {}): void {
     if (line.includes("--members ")) await command.printed(/^members ready$/m);
   }
 
-  /** Runs a line as the user's shell does, which remembers variables. */
-  async function type(command: string): Promise<string> {
+  /**
+   * Runs a line as the user's shell does, which remembers variables. Rejects with the output when the command fails, unless the page
+   * shows the line that tells why.
+   */
+  async function type({ command, shown }: Step): Promise<string> {
     const remember = `set | grep -E '^(CLUSTER|REGISTER)=' > "${variables}" || true`;
-    const script = `${here(exports)}\n. "${variables}"\n${here(command)}\n${remember}\n`;
-    const { stdout, stderr } = await run("bash", ["-c", script], {
-      cwd: root,
-      env: environment(),
-    });
+    const lines = [here(exports), `. "${variables}"`, here(command), "code=$?", remember];
+    const script = [...lines, "exit $code"].join("\n");
+    const options = { cwd: root, env: environment() };
+    const { stdout, stderr } = await run("bash", ["-c", `exec 2>&1\n${script}`], options).catch(
+      (error: unknown) => {
+        const { code, stdout: output } = error as {
+          readonly code: unknown;
+          readonly stdout: string;
+        };
+        // They tell by it that something would not run whole.
+        if (code === 3 && /lifeboat (simulate|plan) /.test(command))
+          return { stdout: output, stderr: "" };
+        throw new Error(`exit code ${String(code)}:\n${output}`);
+      },
+    );
     return stdout + stderr;
   }
 
@@ -178,16 +191,17 @@ export function pageSuite(name: string, options: PageOptions = {}): void {
       expect(line).toMatch(/^(npx lifeboat up|npm install && npm start|node) /);
   });
 
-  it.each(steps)("$command", { timeout: 240_000 }, async ({ command, shown }) => {
+  it.each(steps)("$command", { timeout: 240_000 }, async (step) => {
+    const { command, shown } = step;
     const cluster = (): string => /CLUSTER=(\S+)/.exec(readFileSync(variables, "utf8"))?.[1] ?? "";
     if (ORDER.test(command)) {
-      const output = await type(command);
-      expect(agrees(output, shown, cluster()), output).toBe(true);
+      const output = await type(step);
+      expect(agrees(output, shown.map(here), cluster()), output).toBe(true);
       return;
     }
     await eventually(async () => {
-      const output = await type(command).catch((error: unknown) => String(error));
-      expect(agrees(output, shown, cluster()), output).toBe(true);
+      const output = await type(step).catch((error: unknown) => String(error));
+      expect(agrees(output, shown.map(here), cluster()), output).toBe(true);
     }, 180_000);
   });
 }

@@ -5,7 +5,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type AnyObject, customResourceDefinitions } from "@lifeboat/api";
+import { type AnyObject, customResourceDefinitions, type New } from "@lifeboat/api";
 import { discover } from "@lifeboat/controllers/context";
 import { parseFailback } from "@lifeboat/core/operating";
 import { createFleet, type Fleet } from "@lifeboat/testkit";
@@ -20,12 +20,15 @@ function filesUnder(folder: string, ending: string): readonly string[] {
     .map((name) => join(folder, name));
 }
 
+/** As a user writes it. */
+type Manifest = New<AnyObject>;
+
 /** Whole manifests; what shows a part of one has no kind. */
-function manifestsIn(text: string): readonly AnyObject[] {
+function manifestsIn(text: string): readonly Manifest[] {
   return parseAllDocuments(text)
     .map((document) => document.toJS() as unknown)
     .filter(
-      (one): one is AnyObject =>
+      (one): one is Manifest =>
         typeof one === "object" && one !== null && "apiVersion" in one && "kind" in one,
     );
 }
@@ -34,7 +37,7 @@ const SELECTORS = [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }];
 const POLICY = "policy.karmada.io/v1alpha1";
 
 /** Whole manifests around what pages show a part of, by its first field. */
-const WHOLE: Readonly<Record<string, (part: object) => AnyObject>> = {
+const WHOLE: Readonly<Record<string, (part: object) => Manifest>> = {
   failover: policyWith,
   propagateDeps: policyWith,
   overriders: (part) => ({
@@ -49,10 +52,15 @@ const WHOLE: Readonly<Record<string, (part: object) => AnyObject>> = {
     metadata: { name: "part" },
     spec: { containers: [{ name: "part", image: "part", ...part }] },
   }),
-  metadata: (part) => ({ apiVersion: "v1", kind: "ConfigMap", ...part }),
+  metadata: (part) => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "part" },
+    ...part,
+  }),
 };
 
-function policyWith(part: object): AnyObject {
+function policyWith(part: object): Manifest {
   const spec = { resourceSelectors: SELECTORS, ...part };
   return { apiVersion: POLICY, kind: "PropagationPolicy", metadata: { name: "part" }, spec };
 }
@@ -65,7 +73,7 @@ function blocksOf(page: string): readonly string[] {
   );
 }
 
-function shownIn(block: string): readonly AnyObject[] {
+function shownIn(block: string): readonly Manifest[] {
   const whole = manifestsIn(block);
   if (whole.length > 0) return whole;
   const part = parseAllDocuments(block)[0]?.toJS() as object;
