@@ -7,18 +7,11 @@
  * home of the user. `npm install` and the build are left out, for they are done.
  */
 import { execFile } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { kubernetesBinary } from "../support/kubernetes-binaries.ts";
 import { lifeboatCommand } from "../support/lifeboat.ts";
@@ -148,19 +141,20 @@ export function pageSuite(name: string, options: PageOptions = {}): void {
     const lines = [here(exports), `. "${variables}"`, here(command), "code=$?", remember];
     const script = [...lines, "exit $code"].join("\n");
     const options = { cwd: root, env: environment() };
-    const { stdout, stderr } = await run("bash", ["-c", `exec 2>&1\n${script}`], options).catch(
+    const { stdout } = await run("bash", ["-c", `exec 2>&1\n${script}`], options).catch(
       (error: unknown) => {
         const { code, stdout: output } = error as {
           readonly code: unknown;
           readonly stdout: string;
         };
-        // They tell by it that something would not run whole.
-        if (code === 3 && /lifeboat (simulate|plan) /.test(command))
-          return { stdout: output, stderr: "" };
+        // These tell by it that something would not run whole.
+        const isAnswer = code === 3 && /lifeboat (simulate|plan) /.test(command);
+        if (isAnswer || shown.some((line) => line.startsWith("lifeboat: ")))
+          return { stdout: output };
         throw new Error(`exit code ${String(code)}:\n${output}`);
       },
     );
-    return stdout + stderr;
+    return stdout;
   }
 
   beforeAll(async () => {

@@ -2,7 +2,7 @@
  * The tutorial, with the windows that a user has: nothing is set to be sooner. Its commands take less than ten minutes together, which
  * is about what the product waits for, and not about how fast this machine is.
  */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { pageSuite } from "./pages.suite.ts";
 
 const TEN_MINUTES_MS = 600_000;

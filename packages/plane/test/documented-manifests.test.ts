@@ -21,7 +21,7 @@ function filesUnder(folder: string, ending: string): readonly string[] {
 }
 
 /** As a user writes it. */
-type Manifest = New<AnyObject>;
+type Manifest = New<AnyObject> & Pick<AnyObject, "apiVersion" | "kind">;
 
 /** Whole manifests; what shows a part of one has no kind. */
 function manifestsIn(text: string): readonly Manifest[] {
