@@ -35,8 +35,9 @@ function problemOf(line: string): string | undefined {
     words.shift();
   }
   if (command === program && /^[a-z]/.test(words[0] ?? "")) return `no command ${words[0]}`;
+  // A word after a group is a verb of it, also one in capitals: a name of an object has no place there.
   const isGroup = command !== program && command.registeredArguments.length === 0;
-  if (isGroup && command.commands.length > 0 && /^[a-z]+$/.test(words[0] ?? ""))
+  if (isGroup && command.commands.length > 0 && /^[a-z]/i.test(words[0] ?? ""))
     return `${command.name()} has no ${words[0]}`;
   const known = new Set([
     "--help",
@@ -67,6 +68,8 @@ it("finds what is wrong", () => {
   expect(problemOf("simulat --fail m1")).toBe("no command simulat");
   expect(problemOf("simulate --fails m1")).toBe("--fails");
   expect(problemOf("evacuations paus NAME")).toBe("evacuations has no paus");
+  expect(problemOf("taint NAME KEY-")).toBe("taint has no NAME");
+  expect(problemOf("taint clusters NAME KEY-")).toBeUndefined();
 });
 
 it("docs/troubleshooting.md finds symptoms by words that the code has", () => {

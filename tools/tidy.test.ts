@@ -312,10 +312,11 @@ describe("ids of rules, promises, faults and threats", () => {
 
 describe("documentation", () => {
   it("lists every metric", () => {
-    const documented = readText("docs/metrics.md");
+    // Generated from calls that make metrics: one whose definition was not found there would be missing.
+    const documented = readText("docs/reference/metrics.md");
     const undocumented: string[] = [];
-    for (const file of production.filter((name) => name.endsWith("metrics.ts"))) {
-      for (const [, name] of readText(file).matchAll(/name: "([a-z_:]+)"/g)) {
+    for (const file of production.filter((name) => !name.startsWith("packages/sim/"))) {
+      for (const [, name] of readText(file).matchAll(/name: "([a-z_:]+)",\s+help:\s+"[A-Z\d]/g)) {
         if (!documented.includes(`\`${name}\``)) undocumented.push(`${name} in ${file}`);
       }
     }

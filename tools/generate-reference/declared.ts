@@ -1,5 +1,6 @@
 /**
- * What the sources declare for people, read from their syntax: closed sets of reasons (`defineReasons`), and the Events that are recorded.
+ * What the sources declare for people, read from their syntax: closed sets of reasons (`defineReasons`), the Events that are recorded, and
+ * the metrics that are made.
  *
  * An Event is an object with `type: "Normal"` or `"Warning"` and a `reason`. Where that is an expression, its texts count; where it
  * comes from a decision, the Event bears a reason of a table, and the tables list it.
@@ -63,41 +64,92 @@ export function eventsIn(file: string, source: string): readonly DeclaredEvent[]
 export interface DeclaredMetric {
   readonly name: string;
   readonly kind: string;
-  /** undefined: they are not written out there. */
-  readonly labels: readonly string[] | undefined;
+  readonly labels: readonly string[];
+  readonly help: string;
 }
 
 const METRIC_KINDS: ReadonlySet<unknown> = new Set(["counter", "gauge", "histogram"]);
 
-/** The metrics that one source makes from definitions that it holds: `metrics.gauge(definition)`. */
-export function metricsIn(file: string, source: string): readonly DeclaredMetric[] {
-  const nodes = walk(parseSource(file, source).program);
-  const definitions = new Map(
-    nodes.flatMap((node) => {
-      const value = node.type === "VariableDeclarator" ? partOf(node, "init") : undefined;
-      const name = String(partOf(node, "id")?.["name"]);
-      return value?.type === "ObjectExpression" ? [[name, value] as const] : [];
-    }),
-  );
-  return nodes.flatMap((node): readonly DeclaredMetric[] => {
-    const callee = node.type === "CallExpression" ? partOf(node, "callee") : undefined;
-    const kind = callee && partOf(callee, "property")?.["name"];
-    if (!METRIC_KINDS.has(kind)) return [];
-    const [given] = (node["arguments"] ?? []) as readonly Node[];
-    const definition =
-      given?.type === "Identifier" ? definitions.get(String(given["name"])) : given;
-    const properties = new Map(definition === undefined ? [] : propertiesOf(definition));
-    const name = properties.get("name");
-    const text = name && textOf(name);
-    if (text === undefined) return [];
-    return [{ name: text, kind: String(kind), labels: labelsOf(properties.get("labels")) }];
-  });
+interface Definition {
+  readonly file: string;
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly help: string;
 }
 
-function labelsOf(labels: Node | undefined): readonly string[] | undefined {
+/**
+ * The metrics that the sources make by `metrics.counter(definition)` and the like, in the order of the sources. A definition stands in
+ * the call, or is a constant of the same source or of another one.
+ */
+export function metricsIn(
+  sources: readonly (readonly [file: string, source: string])[],
+): readonly DeclaredMetric[] {
+  const parsed = sources.map(([file, source]) => {
+    const nodes = walk(parseSource(file, source).program);
+    const constants = new Map(
+      nodes.flatMap((node) => {
+        const value = node.type === "VariableDeclarator" ? partOf(node, "init") : undefined;
+        return value === undefined ? [] : [[String(partOf(node, "id")?.["name"]), value] as const];
+      }),
+    );
+    return { file, nodes, constants };
+  });
+  const definitions = parsed.flatMap(({ file, constants }) =>
+    [...constants].flatMap(([constant, value]) => {
+      const definition = definitionOf(file, value, constants);
+      return definition === undefined ? [] : [{ constant, definition }];
+    }),
+  );
+  const find = (file: string, constant: string): Definition | undefined => {
+    const named = definitions.filter((one) => one.constant === constant);
+    const own = named.find(({ definition }) => definition.file === file);
+    return (own ?? (named.length === 1 ? named[0] : undefined))?.definition;
+  };
+  const made = parsed.flatMap(({ file, nodes, constants }) =>
+    nodes.flatMap((node): readonly DeclaredMetric[] => {
+      const callee = node.type === "CallExpression" ? partOf(node, "callee") : undefined;
+      const kind = callee && partOf(callee, "property")?.["name"];
+      const [given] = (node["arguments"] ?? []) as readonly Node[];
+      if (!METRIC_KINDS.has(kind) || given === undefined) return [];
+      const found = definitionOf(file, given, constants) ?? find(file, lastNameOf(given));
+      if (found === undefined) return [];
+      const { name, labels, help } = found;
+      return [{ name, kind: String(kind), labels, help }];
+    }),
+  );
+  return made.filter(({ name }, i) => made.findIndex((one) => one.name === name) === i);
+}
+
+/** The definition that an expression writes out; undefined: it is none. */
+function definitionOf(
+  file: string,
+  node: Node,
+  constants: ReadonlyMap<string, Node>,
+): Definition | undefined {
+  if (node.type !== "ObjectExpression") return undefined;
+  const properties = new Map(propertiesOf(node));
+  const [name, help] = ["name", "help"].map((key) => {
+    const value = properties.get(key);
+    return value && textOf(value);
+  });
+  if (name === undefined || help === undefined) return undefined;
+  return { file, name, help, labels: labelsOf(properties.get("labels"), constants) };
+}
+
+function labelsOf(
+  labels: Node | undefined,
+  constants: ReadonlyMap<string, Node>,
+): readonly string[] {
   if (labels === undefined) return [];
-  if (labels.type !== "ArrayExpression") return undefined;
-  return (labels["elements"] as readonly Node[]).flatMap((label) => textOf(label) ?? []);
+  if (labels.type === "Identifier")
+    return labelsOf(constants.get(String(labels["name"])), constants);
+  if (labels.type === "TSAsExpression") return labelsOf(partOf(labels, "expression"), constants);
+  return ((labels["elements"] ?? []) as readonly Node[]).flatMap((label) => textOf(label) ?? []);
+}
+
+/** `name` of `name` and of `all.name`. */
+function lastNameOf(node: Node): string {
+  return String((node.type === "MemberExpression" ? partOf(node, "property") : node)?.["name"]);
 }
 
 function isEventType(text: string): boolean {

@@ -1,8 +1,8 @@
 /** The generated pages of docs/reference, by name. */
 import { createProgram } from "../../packages/cli/src/main.ts";
 import { listFiles, readText } from "../repository.ts";
-import { eventsIn, reasonTablesIn } from "./declared.ts";
-import { renderFlags, renderReasons } from "./render.ts";
+import { eventsIn, metricsIn, reasonTablesIn } from "./declared.ts";
+import { renderFlags, renderMetrics, renderReasons } from "./render.ts";
 
 export function referencePages(): ReadonlyMap<string, string> {
   const sources = listFiles()
@@ -19,5 +19,6 @@ export function referencePages(): ReadonlyMap<string, string> {
   return new Map([
     ["flags.md", renderFlags(createProgram())],
     ["reasons.md", renderReasons(tables, events)],
+    ["metrics.md", renderMetrics(metricsIn(sources))],
   ]);
 }

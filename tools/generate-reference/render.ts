@@ -1,6 +1,6 @@
-/** The reference pages of flags, reasons and Events, as Markdown, from the code alone. */
+/** The reference pages of flags, reasons, Events and metrics, as Markdown, from the code alone. */
 import type { createProgram } from "../../packages/cli/src/main.ts";
-import type { DeclaredEvent, ReasonTable } from "./declared.ts";
+import type { DeclaredEvent, DeclaredMetric, ReasonTable } from "./declared.ts";
 
 type Command = ReturnType<typeof createProgram>;
 
@@ -75,6 +75,28 @@ export function renderReasons(
     ...byReason(events).map(([reason, types]) => `- \`${reason}\` (${types.join(" or ")})`),
     "",
     ...tables.flatMap(renderTable),
+  ].join("\n");
+}
+
+/** Every metric that the program makes, by name. */
+export function renderMetrics(metrics: readonly DeclaredMetric[]): string {
+  return [
+    "# Metrics",
+    "",
+    NOTE,
+    "",
+    "Served at `/metrics` in Prometheus' text form. Series with a `member_cluster` end when the cluster has left. Of several managers only the leader shows what is counted over the fleet and the clusters; the others show no such series.",
+    "",
+    "A dashboard and alert rules are in [deploy/grafana](../../deploy/grafana/lifeboat.json) and [deploy/alerts](../../deploy/alerts/lifeboat.rules.yaml), a runbook for each alert in [operations/alerts.md](../operations/alerts.md).",
+    "",
+    ...metrics
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .map(({ name, kind, labels, help }) => {
+        const by =
+          labels.length === 0 ? "" : `, by ${labels.map((one) => `\`${one}\``).join(", ")}`;
+        return `- \`${name}\` (${kind}${by}): ${inline(help)}`;
+      }),
+    "",
   ].join("\n");
 }
 

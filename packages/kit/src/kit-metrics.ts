@@ -12,7 +12,7 @@ export const reconcileDuration: MetricDefinition<"controller"> = {
 };
 export const reconcileOutcomes: MetricDefinition<"controller" | "outcome"> = {
   name: "kit_reconcile_outcomes_total",
-  help: "Reconciles by result.",
+  help: "Reconciles of keys, by how they ended.",
   labels: ["controller", "outcome"],
 };
 export const queueDepth: MetricDefinition<"controller"> = {
@@ -42,7 +42,7 @@ export const leading: MetricDefinition<"lease"> = {
 };
 export const eventsRecorded: MetricDefinition<"outcome"> = {
   name: "kit_events_total",
-  help: "Events handed to the recorder: written, or dropped (rate, full queue, or a failed write).",
+  help: "Events handed to the recorder: written, or dropped because there are too many of them or the write failed.",
   labels: ["outcome"],
 };
 

@@ -12,7 +12,7 @@ export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
   return {
     requests: metrics.counter({
       name: "lifeboat_proxy_requests_total",
-      help: "Requests passed on to members, by cluster and HTTP code.",
+      help: "Requests passed on to members, by cluster and the HTTP code that the caller got.",
       labels: ["member_cluster", "code"],
     }),
     inFlight: metrics.gauge({
@@ -21,7 +21,7 @@ export function createProxyMetrics(metrics: Metrics): ProxyMetrics {
     }),
     tunnels: metrics.gauge({
       name: "lifeboat_proxy_tunnels",
-      help: "1 for each cluster whose agent has a tunnel open.",
+      help: "1 for each cluster whose agent has a tunnel open; sum counts them. lifeboat status shows which are away.",
       labels: ["member_cluster"],
     }),
   };

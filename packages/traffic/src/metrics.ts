@@ -14,7 +14,7 @@ export function createTrafficMetrics(metrics: Metrics): TrafficMetrics {
   return {
     requests: metrics.counter({
       name: "lifeboat_gateway_requests_total",
-      help: "Requests that the gateway answered, by the cluster that served them and HTTP code.",
+      help: "Requests that the gateway answered, by the cluster that served them and HTTP code; an empty cluster: by itself.",
       labels: ["member_cluster", "code"],
     }),
     retries: metrics.counter({
@@ -24,12 +24,12 @@ export function createTrafficMetrics(metrics: Metrics): TrafficMetrics {
     }),
     backends: metrics.gauge({
       name: "lifeboat_traffic_backends",
-      help: "Backends of the routing table, by state.",
+      help: "Backends of the routing table, by state: serving, or draining.",
       labels: ["state"],
     }),
     tables: metrics.counter({
       name: "lifeboat_traffic_tables_total",
-      help: "Routing tables given to the load balancer, by outcome.",
+      help: "Routing tables given to the load balancer, by outcome: applied, or failed.",
       labels: ["outcome"],
     }),
     applied: metrics.histogram({

@@ -27,7 +27,7 @@ export function createHttpMetrics(metrics: Metrics): HttpMetrics {
     }),
     inFlight: metrics.gauge({
       name: "apiserver_current_inflight_requests",
-      help: "Requests being worked on, without watches.",
+      help: "Requests being worked on, without watches: readOnly, mutating, and lease for Leases, which are counted apart.",
       labels: ["request_kind"],
     }),
     watches: metrics.gauge({
@@ -40,7 +40,7 @@ export function createHttpMetrics(metrics: Metrics): HttpMetrics {
     }),
     rejected: metrics.counter({
       name: "apiserver_dropped_requests_total",
-      help: "Requests refused because too many were being worked on.",
+      help: "Requests refused because too many were being worked on, or because their user had its part of the room.",
       labels: ["request_kind"],
     }),
   };

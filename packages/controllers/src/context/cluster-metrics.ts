@@ -3,7 +3,7 @@ import type { MetricDefinition } from "@lifeboat/kit";
 
 export const clusterLastSuccess: MetricDefinition<"member_cluster"> = {
   name: "lifeboat_cluster_last_success_timestamp_seconds",
-  help: "When the cluster last answered a probe (Push), or its agent was last heard of (Pull), in seconds since 1970.",
+  help: "When the cluster last answered a probe (Push), or its agent was last heard of (Pull), by the control plane's own clock, in seconds since 1970.",
   labels: ["member_cluster"],
 };
 

@@ -7,7 +7,7 @@ const labels = ["member_cluster"] as const;
 
 export const clusterLastObserved: MetricDefinition<ClusterLabel> = {
   name: "cluster_last_observed_timestamp_seconds",
-  help: "When the cluster was last probed, whatever came of it, in seconds since 1970.",
+  help: "When the cluster was last probed, whatever came of it, in seconds since 1970. The freshness of its status: that is written on change only.",
   labels,
 };
 export const clusterNodes: MetricDefinition<ClusterLabel> = {

@@ -3,7 +3,7 @@ import type { MetricDefinition } from "@lifeboat/kit";
 
 export const ownMembers: MetricDefinition<never> = {
   name: "lifeboat_replica_members",
-  help: "Push members that this replica works on, where replicas share them out.",
+  help: "Push members that this replica works on, with --share-members.",
   labels: [],
 };
 export const blindReplica: MetricDefinition<never> = {

@@ -6,7 +6,7 @@ import type { Gauge, Histogram, MetricDefinition, Metrics } from "@lifeboat/kit"
 
 const evictTotal: MetricDefinition<"cluster_name"> = {
   name: "evict_total",
-  help: "Workloads in the eviction queue of a cluster: those that may go, and those that are held; not those that are tolerated for a time.",
+  help: "Workloads in the eviction queue of a cluster: those that may go, and those that are held; not those that are tolerated for a time. This and all evict_* of a cluster stay while it is faulty or its evacuation goes on, and five minutes after.",
   labels: ["cluster_name"],
 };
 const evictKindTotal: MetricDefinition<"cluster_name" | "resource_kind"> = {
@@ -27,7 +27,7 @@ const evictLatency: MetricDefinition<"cluster_name"> = {
 };
 const evictSuccessRate: MetricDefinition<"cluster_name"> = {
   name: "evict_success_rate",
-  help: "The share of evicted ones among all that were evicted, held or abandoned.",
+  help: "The share of workloads that left the cluster among all that left it, are held or were abandoned.",
   labels: ["cluster_name"],
 };
 const clusterFaultNum: MetricDefinition = {

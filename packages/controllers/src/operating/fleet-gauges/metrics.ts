@@ -11,7 +11,7 @@ export const workloadsUnderStrength: MetricDefinition = {
 };
 export const workloadsWaitingForPerson: MetricDefinition<"reason"> = {
   name: "lifeboat_workloads_waiting_for_person",
-  help: "Workloads that move on only after a person has acted: Fence, NoTarget, Paused or Braked.",
+  help: "Workloads that move on only after a person has acted: Fence (declare a silent cluster off), NoTarget (held: make room), Paused, Braked (the rate is 0), Approval (lifeboat evacuations approve).",
   labels: ["reason"],
 };
 export const evacuationsByPhase: MetricDefinition<"phase"> = {
