@@ -408,10 +408,12 @@ describe("status and brake", () => {
   });
 
   it("release the brake only when it is on, at a time that counts", async () => {
-    expect((await lifeboat("brake")).output).toBe("the brake is off: deletions go on\n");
+    expect((await lifeboat("brake")).output).toBe(
+      "the deletion guard is armed: it stops a mass deletion\n",
+    );
     expect(await lifeboat("brake", "release")).toEqual({
       code: 0,
-      output: "the brake is not on: there is nothing to release\n",
+      output: "no guard is tripped: there is nothing to release\n",
     });
     const later = new Date(Date.now() + 5000).toISOString().replace(/\.\d+Z/, "Z");
     const condition = {
@@ -424,10 +426,12 @@ describe("status and brake", () => {
     const patch = JSON.stringify({ status: { conditions: [condition] } });
     const args = ["patch", "evacuationbudget", "fleet", "--subresource=status", "--type=merge"];
     expect(await kubectl.run([...args, "-p", patch])).toMatchObject({ code: 0 });
-    expect((await lifeboat("brake")).output).toContain(`the brake is on since ${later}: 21 of 100`);
+    expect((await lifeboat("brake")).output).toContain(
+      `the deletion guard is tripped since ${later}: 21 of 100`,
+    );
     expect(await lifeboat("brake", "release")).toMatchObject({ code: 2 });
     expect((await lifeboat("brake", "release", "--dry-run")).output).toContain(
-      "without a brake for ten minutes",
+      "without the guard for ten minutes",
     );
     expect(await lifeboat("brake", "release", "--yes")).toMatchObject({ code: 0 });
     const released = await jsonPath("{.spec.brakeReleasedAt}", "evacuationbudget", "fleet");

@@ -20,12 +20,7 @@ import type { Instant } from "@lifeboat/base";
 import { discover } from "@lifeboat/controllers/context";
 import { clusterNamesOf, purgeModeOf } from "@lifeboat/core/binding";
 import { readLedger } from "@lifeboat/core/history";
-import {
-  decideIfDied,
-  type IfDied,
-  type IfDiedView,
-  sharesOf,
-} from "@lifeboat/core/operating";
+import { decideIfDied, type IfDied, type IfDiedView, sharesOf } from "@lifeboat/core/operating";
 import { claimOf } from "@lifeboat/core/propagation/matching";
 import { clusterOfWork } from "@lifeboat/core/propagation/works";
 import type { Client } from "@lifeboat/kit";

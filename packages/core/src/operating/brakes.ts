@@ -39,12 +39,7 @@ export class RateWhenDead {
   readonly #rates: RateOptions;
 
   /** `dead`: the cluster as the taint policies would make it. */
-  constructor(
-    dead: Cluster,
-    clusters: readonly Cluster[],
-    budget: BudgetSpec,
-    rates: RateOptions,
-  ) {
+  constructor(dead: Cluster, clusters: readonly Cluster[], budget: BudgetSpec, rates: RateOptions) {
     const { name } = dead.metadata;
     const fleet = clusters.map((one) => (one.metadata.name === name ? dead : one));
     const { isIsolated } = isolationOf(fleet, budget?.isolationAgreedAt);

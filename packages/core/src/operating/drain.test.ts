@@ -172,7 +172,9 @@ describe("decideTainted", () => {
     ]);
     const both = plans({ added }, on("a", "m1"), on("b", "m2"));
     expect(both.get("m1")).toMatchObject([{ targets: [{ name: "m3", replicas: 2 }] }]);
-    expect(both.get("m2")).toMatchObject([{ held: expect.stringMatching(/^NoTarget: /) as string }]);
+    expect(both.get("m2")).toMatchObject([
+      { held: expect.stringMatching(/^NoTarget: /) as string },
+    ]);
   });
 
   it("places a workload once that leaves two of the clusters", () => {

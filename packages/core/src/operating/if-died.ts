@@ -148,7 +148,9 @@ export function decideIfDied(view: IfDiedView, now: Instant): IfDied {
     moves: preconditions.every(({ holds }) => holds),
     // Times of taints are whole seconds, rounded down.
     ...(leaves && movesAt !== undefined
-      ? { leavesAfterMs: settings.failureThresholdMs + Math.ceil((movesAt - noticed) / 1000) * 1000 }
+      ? {
+          leavesAfterMs: settings.failureThresholdMs + Math.ceil((movesAt - noticed) / 1000) * 1000,
+        }
       : {}),
     targets,
     carried,
@@ -175,7 +177,11 @@ function approvalOf(
 function pausedPart(pause: string | undefined): readonly Precondition[] {
   if (pause === undefined) return [];
   return [
-    precondition("paused", false, `${pause}: stays until a person runs lifeboat evacuations resume`),
+    precondition(
+      "paused",
+      false,
+      `${pause}: stays until a person runs lifeboat evacuations resume`,
+    ),
   ];
 }
 
@@ -188,7 +194,9 @@ function ratePart(rate: RateWhenDead, at: Instant, movesAt: Instant | undefined)
   return precondition(
     "rate",
     true,
-    waits === 0 ? perSecond : `${perSecond}, after the rate of 0 that a person set ends in ${waits} s`,
+    waits === 0
+      ? perSecond
+      : `${perSecond}, after the rate of 0 that a person set ends in ${waits} s`,
   );
 }
 
