@@ -298,10 +298,12 @@ describe("evacuations", () => {
     expect(await say("pause", "member1-1")).toBe("evacuation/member1-1 already paused\n");
     expect(await say("pause", "--all")).toBe("all evacuations paused\n");
     expect((await lifeboat("status")).output).toContain("a person paused all evacuations");
-    expect(await say("resume", "--all")).toBe(
+    expect(await say("resume", "--all", "--dry-run")).toContain("1 in member1-1");
+    expect(await lifeboat("evacuations", "resume", "--all")).toMatchObject({ code: 2 });
+    expect(await say("resume", "--all", "--yes")).toBe(
       "all evacuations resumed\npaused by themselves, until they are resumed by name: member1-1\n",
     );
-    expect(await say("resume", "member1-1")).toBe("evacuation/member1-1 resumed\n");
+    expect(await say("resume", "member1-1", "--yes")).toBe("evacuation/member1-1 resumed\n");
   });
 
   it("abandon lets a workload stay, for good", async () => {

@@ -37,7 +37,10 @@ export function showStatus(view: StatusView, now: Instant, options: ShowOptions)
     return { lines: [textOf(output, document).trimEnd()], exitCode };
   }
   const lines = statusLines(view, now);
-  return { lines: options.isColoured ? inColours(lines, page, view.probes ?? NO_PROBES) : lines, exitCode };
+  return {
+    lines: options.isColoured ? inColours(lines, page, view.probes ?? NO_PROBES) : lines,
+    exitCode,
+  };
 }
 
 /** The same view for programs. Times are RFC 3339; what is not known is absent. */

@@ -2,12 +2,7 @@
  * `lifeboat brake`: whether the guards have tripped that stop mass deletions (D19) and mass blocks of traffic (D27); `lifeboat brake
  * release`: a person's word that what they stopped may go on, and that a restored control plane may delete in members again.
  */
-import {
-  type Condition,
-  type EvacuationBudget,
-  findCondition,
-  humanDuration,
-} from "@lifeboat/api";
+import { type Condition, type EvacuationBudget, findCondition, humanDuration } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import {
@@ -26,6 +21,7 @@ import { changeRecord, readRecord } from "@lifeboat/controllers/context";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { type Output, outputFrom, outputOption, show } from "../output.ts";
+import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print, withPlane } from "../with-plane.ts";
 import { hanging } from "../wrap.ts";
@@ -35,6 +31,7 @@ export const brakeReleaseOptions: readonly OptionDefinition[] = [
   ...planeOptions,
   yesOption,
   dryRunOption,
+  reasonOption,
 ];
 
 export function addBrake(program: Command): void {

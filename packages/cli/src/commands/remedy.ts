@@ -22,6 +22,7 @@ import { CommandFailed } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { outputFrom, outputOption, show } from "../output.ts";
+import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { remedyLines } from "../traffic-text.ts";
 import { print, withPlane } from "../with-plane.ts";
@@ -29,7 +30,11 @@ import { columns } from "../wrap.ts";
 
 export const remedyOptions: readonly OptionDefinition[] = [...planeOptions, outputOption(["text"])];
 export const unblockOptions: readonly OptionDefinition[] = [...planeOptions, dryRunOption];
-export const blockOptions: readonly OptionDefinition[] = [...unblockOptions, yesOption];
+export const blockOptions: readonly OptionDefinition[] = [
+  ...unblockOptions,
+  yesOption,
+  reasonOption,
+];
 
 export function addRemedy(program: Command): void {
   const remedy = program

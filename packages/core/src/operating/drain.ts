@@ -81,7 +81,7 @@ export function decideDrain(
 }
 
 /**
- * What would become of each workload on these clusters if they got these taints now, by cluster. All of them are decided in one pass,
+ * What would become of each workload on these clusters if they got these taints now, by cluster; a taint with a time is there already. All of them are decided in one pass,
  * so that no two count on the same room; what leaves two of the clusters is placed once, and stands in the plan of both.
  */
 export function decideTainted(
@@ -90,11 +90,14 @@ export function decideTainted(
 ): ReadonlyMap<string, readonly DrainStep[]> {
   const timeAdded = formatTime(now);
   const stamped = new Map(
-    [...view.added].map(([name, taints]) => [name, taints.map((one) => ({ ...one, timeAdded }))]),
+    [...view.added].map(([name, taints]) => [name, taints.map((one) => ({ timeAdded, ...one }))]),
   );
   const tainted = view.clusters.map((one) => {
-    const added = stamped.get(one.metadata.name) ?? [];
-    return { ...one, spec: { ...one.spec, taints: [...(one.spec.taints ?? []), ...added] } };
+    const taints = one.spec.taints ?? [];
+    const added = (stamped.get(one.metadata.name) ?? []).filter(
+      ({ key, effect }) => !taints.some((there) => there.key === key && there.effect === effect),
+    );
+    return { ...one, spec: { ...one.spec, taints: [...taints, ...added] } };
   });
   const faulty = new Set(tainted.filter(isFailed).map(({ metadata }) => metadata.name));
   const seen = fleetViewOf(tainted, view.bindings);

@@ -36,6 +36,7 @@ import {
   type Queued,
   strandedBy,
   taintId,
+  takenOutOf,
   type TaintIdentity,
   wasStoppedByGate,
 } from "@lifeboat/core/failover/evacuation";
@@ -537,7 +538,7 @@ function isOtherwise(before: Evacuation, now: Evacuation): boolean {
     before.spec.paused !== now.spec.paused ||
     !equalJson(before.spec.approvals ?? [], now.spec.approvals ?? []) ||
     !equalJson(before.status?.taints ?? [], now.status?.taints ?? []) ||
-    !equalJson(before.status?.editedByHand ?? [], now.status?.editedByHand ?? [])
+    !equalJson(takenOutOf(before), takenOutOf(now))
   );
 }
 
@@ -548,7 +549,7 @@ function readEvacuation(
   const inForce = (status?.taints ?? [])
     .filter(({ recorded, removedAt }) => recorded && removedAt === undefined)
     .map(({ taint }) => taintId(taint));
-  const takenOut = (status?.editedByHand ?? []).map(({ uid }) => uid);
+  const takenOut = takenOutOf(evacuation).map(({ uid }) => uid);
   return { evacuation, inForce: new Set(inForce), takenOut: new Set(takenOut) };
 }
 
