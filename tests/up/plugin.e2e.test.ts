@@ -1,6 +1,6 @@
 /** The command as a plugin of real `kubectl`: found on the PATH by its name, with the words and the exit code of the command itself. */
 import { symlinkSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createKubectl, type Kubectl } from "../support/kubectl.ts";
 import {
@@ -16,7 +16,8 @@ let kubectl: Kubectl;
 const directory = temporaryDirectory("plugin");
 
 beforeAll(async () => {
-  symlinkSync(lifeboatCommand, join(directory, "kubectl-lifeboat"));
+  const program = join(dirname(lifeboatCommand), "kubectl-lifeboat.js");
+  symlinkSync(program, join(directory, "kubectl-lifeboat"));
   plane = await startLifeboat({ args: ONLY_API });
   kubectl = createKubectl(plane);
 });
@@ -38,7 +39,9 @@ function plugin(...args: readonly string[]) {
 it("shows what the command shows", async () => {
   const shown = await plugin("status");
   expect(shown, shown.stderr).toMatchObject({ code: 0 });
-  expect(shown.stdout).toMatch(/^[A-Z]+: .*no cluster is joined/);
+  expect(shown.stdout).toMatch(/^UNKNOWN: no controllers have run on this control plane$/m);
+  expect(shown.stdout).toContain("No clusters are joined");
+  expect((await plugin("status", "--help")).stdout).toContain("Usage: kubectl lifeboat status");
 });
 
 it("ends with its exit code and its sentence", async () => {

@@ -225,33 +225,22 @@ const GUARDED_ELSEWHERE: readonly string[] = [
 /** They read, add, hold back, or undo: nothing is taken away and nothing leaves by them. */
 const HARMLESS: readonly string[] = [
   // Reads.
-  ...[
-    "status",
-    "watch",
-    "history",
-    "explain",
-    "simulate",
-    "plan",
-    "get",
-    "describe",
-    "top",
-    "logs",
-  ],
-  ...["traffic", "version", "completion", "token list", "users list", "notifications list"],
-  ...["evacuations list", "evacuations show", "evacuations watch", "brake show", "remedy list"],
-  ...["certs list", "dns records", "dns explain", "dns stanza"],
+  ["status", "watch", "history", "explain", "simulate", "plan", "get", "describe", "top", "logs"],
+  ["traffic", "version", "completion", "token list", "users list", "notifications list"],
+  ["evacuations list", "evacuations show", "evacuations watch", "brake show", "remedy list"],
+  ["certs list", "dns records", "dns explain", "dns stanza"],
   // Processes.
-  ...["up", "manager", "demo", "members", "agent", "detector", "gateway", "dns serve"],
+  ["up", "manager", "demo", "members", "agent", "detector", "gateway", "dns serve"],
   // They add or renew.
-  ...["install", "join", "register", "token create", "users add", "certs renew"],
-  ...["backup", "restore", "notifications test"],
+  ["install", "join", "register", "token create", "users add", "certs renew"],
+  ["backup", "restore", "notifications test"],
   // Nothing leaves by them: what they hold back or take back stays where it is.
-  ...["cordon", "uncordon", "evacuations pause", "remedy unblock"],
+  ["cordon", "uncordon", "evacuations pause", "remedy unblock"],
   // What the user types, and what the application has seen to.
-  ...["exec", "statefulset let-go"],
+  ["exec", "statefulset let-go"],
   // Simulated members.
-  ...["member fail", "member heal"],
-];
+  ["member fail", "member heal"],
+].flat();
 
 const FLEET = { namespace: "", name: "fleet" };
 const SETTINGS = { namespace: "lifeboat-system", name: "settings" };
@@ -497,5 +486,5 @@ async function withStatus<T extends KubeObject>(
   const { status, ...rest } = object as { readonly status?: object };
   const made = await client.create(resource, rest as New<T>);
   if (status !== undefined)
-    await client.update(resource, { ...made, status } as T, { subresource: "status" });
+    await client.update(resource, { ...made, status }, { subresource: "status" });
 }

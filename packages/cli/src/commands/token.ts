@@ -50,10 +50,9 @@ export const tokenDeleteOptions: readonly OptionDefinition[] = [
   dryRunOption,
 ];
 
-export const tokenListOptions: readonly OptionDefinition[] = [
-  ...planeOptions,
-  outputOption(["text"]),
-];
+const FORMS = ["text", "name"] as const;
+
+export const tokenListOptions: readonly OptionDefinition[] = [...planeOptions, outputOption(FORMS)];
 export const tokenCreateOptions: readonly OptionDefinition[] = [
   ...planeOptions,
   {
@@ -91,7 +90,7 @@ export function addToken(program: Command): void {
   const list = parent.command("list").description("The tokens that exist");
   declareOptions(list, tokenListOptions).action(() => {
     const settings = readSettings(list, tokenListOptions);
-    const output = outputFrom(settings, ["text"]);
+    const output = outputFrom(settings, FORMS);
     return withPlane(settings, (plane) => listTokens(plane, output));
   });
   const remove = parent
@@ -223,7 +222,7 @@ function randomText(length: number): string {
   return Array.from({ length }, () => LETTERS[randomInt(LETTERS.length)]).join("");
 }
 
-async function listTokens(plane: Client, output: Output<"text">): Promise<void> {
+async function listTokens(plane: Client, output: Output<(typeof FORMS)[number]>): Promise<void> {
   const { items } = await plane.list<AnyObject>(secrets, {
     namespace: BOOTSTRAP_NAMESPACE,
     fieldSelector: `type=${BOOTSTRAP_TYPE}`,
@@ -232,6 +231,10 @@ async function listTokens(plane: Client, output: Output<"text">): Promise<void> 
   const tokens = items
     .map(bootstrapTokenOf)
     .filter((token): token is BootstrapToken => token !== undefined);
+  if (output.kind === "form" && output.form === "name") {
+    print(tokens.map(({ id }) => `secret/${bootstrapSecretName(id)}`));
+    return;
+  }
   show(
     output,
     () =>

@@ -132,17 +132,17 @@ interface Term {
 
 /** The term by which the binding would leave the cluster first: one that needs no approval goes before those that do. */
 function firstTerm(
-  { purgeMode, approval, policyOf }: TaintView,
+  view: TaintView,
   binding: ResourceBinding,
   cluster: string,
   taints: readonly EvictingTaint[],
 ): readonly Term[] {
-  const asked = asksForApproval(policyOf(binding)) ? ({ approval: "Required" } as const) : {};
+  const asked = asksForApproval(view.policyOf(binding)) ? ({ approval: "Required" } as const) : {};
   return taints
     .flatMap((taint): readonly Term[] => {
-      const answer = affectedBy(binding, cluster, taint, purgeMode);
+      const answer = affectedBy(binding, cluster, taint, view.purgeMode);
       if (!answer.affected) return [];
-      const awaitsApproval = needsApproval(asked, identityOf(taint), approval);
+      const awaitsApproval = needsApproval(asked, identityOf(taint), view.approval);
       return [
         {
           cluster,

@@ -34,7 +34,12 @@ import {
   sharesOf,
 } from "@lifeboat/core/operating";
 import { clusterOfWork } from "@lifeboat/core/propagation/works";
-import { type ControllersOptions, DEFAULT_CONTROLLERS, evictionRatesOf, objectsOf } from "@lifeboat/plane";
+import {
+  type ControllersOptions,
+  DEFAULT_CONTROLLERS,
+  evictionRatesOf,
+  objectsOf,
+} from "@lifeboat/plane";
 import { expect } from "vitest";
 import type { Images } from "../images.ts";
 import { joinedImages } from "../scenario/joined-images.ts";

@@ -10,14 +10,17 @@ import {
   priorityClasses,
   propagationPolicies,
   type Resource,
-  type ResourceBinding,
   resourceBindings,
   resourceInterpreterCustomizations,
 } from "@lifeboat/api";
-import { wellKnown } from "@lifeboat/core";
 import { purgeModeOf } from "@lifeboat/core/binding";
 import { createForesight, type Foresight, policiesById } from "@lifeboat/core/operating";
-import { type ControllersOptions, DEFAULT_CONTROLLERS, evictionRatesOf, objectsOf } from "@lifeboat/plane";
+import {
+  type ControllersOptions,
+  DEFAULT_CONTROLLERS,
+  evictionRatesOf,
+  objectsOf,
+} from "@lifeboat/plane";
 import type { WorldSnapshot } from "../snapshot/read-snapshot.ts";
 
 /** All that a snapshot needs for it. */

@@ -105,8 +105,7 @@ export async function playFailure(
   const failed = new Set(request.fail);
   const diary = new Diary(simulation.ledger, failed);
   for (const name of request.fail) simulation.member(name).crash();
-  const restMs =
-    REST_MS + longestWindowMs(snapshot, request.apply) + overrideMs(snapshot);
+  const restMs = REST_MS + longestWindowMs(snapshot, request.apply) + overrideMs(snapshot);
   const { limitMs } = request;
   const end = await untilAtRest(simulation, () => diary.lastChange, { restMs, limitMs });
   return {
