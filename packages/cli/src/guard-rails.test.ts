@@ -24,9 +24,14 @@ import {
 import { formatTime } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import type { Client } from "@lifeboat/kit";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Ended, kubeconfig, named, run } from "./error-paths.suite.ts";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Ended } from "./error-paths.suite.ts";
 import { type HostilePlane, openHostilePlane } from "./hostile-plane.suite.ts";
+
+// Test files share loaded modules. This one makes its folder when it is loaded, so it is loaded again, and so it is after this file.
+vi.resetModules();
+afterAll(() => void vi.resetModules());
+const { kubeconfig, named, run } = await import("./error-paths.suite.ts");
 
 interface Guarded {
   readonly command: string;

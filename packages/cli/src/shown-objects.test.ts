@@ -1,8 +1,12 @@
 /** Forms of `-o` on a control plane, and a page for a user who may not read all of it. */
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { kubeconfig, run } from "./error-paths.suite.ts";
-import { type HostilePlane, openHostilePlane } from "./hostile-plane.suite.ts";
 import { configMaps } from "@lifeboat/api";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { type HostilePlane, openHostilePlane } from "./hostile-plane.suite.ts";
+
+// Test files share loaded modules. This one makes its folder when it is loaded, so it is loaded again, and so it is after this file.
+vi.resetModules();
+afterAll(() => void vi.resetModules());
+const { kubeconfig, run } = await import("./error-paths.suite.ts");
 
 let plane: HostilePlane;
 beforeAll(async () => {
