@@ -403,7 +403,7 @@ describe("status and brake", () => {
     expect(code).toBe(0);
     expect(output).toContain("Failover off, StatefulFailoverInjection on");
     expect(output).toContain("Nothing moves by itself: the feature gate Failover is off.");
-    expect(output).toMatch(/^Rate +2 per second, FleetHealthy/m);
+    expect(output).toMatch(/^Rate +2\/s; 0\/s above 55 % failed\. FleetHealthy/m);
     expect(output).toMatch(/^member2 +\S+ +\S.* +ready/m);
     expect(output).toMatch(/^default-not-ready +cluster.karmada.io\/not-ready:NoSchedule when/m);
     for (const line of output.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
@@ -438,8 +438,8 @@ describe("status and brake", () => {
     expect(await lifeboat("brake", "release", "--yes")).toMatchObject({ code: 0 });
     const released = await jsonPath("{.spec.brakeReleasedAt}", "evacuationbudget", "fleet");
     expect(released >= later).toBe(true);
-    await until("the brake is off", async () =>
-      (await lifeboat("brake")).output.startsWith("the brake is off"),
+    await until("the guard is released", async () =>
+      (await lifeboat("brake")).output.startsWith("the deletion guard is released"),
     );
   });
 });
