@@ -168,7 +168,7 @@ describe("a fleet whose control plane is restored", () => {
     expect(released).toMatchObject({ code: 0 });
     await until(all.filter((name) => name !== "member2/mover"));
     const { output } = await lifeboat("brake", "--kubeconfig", second.kubeconfig);
-    expect(output).toContain("off: deletions go on");
+    expect(output).toContain("the deletion guard is armed");
   }, 400_000);
 });
 

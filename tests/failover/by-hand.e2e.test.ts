@@ -298,10 +298,12 @@ describe("evacuations", () => {
     expect(await say("pause", "member1-1")).toBe("evacuation/member1-1 already paused\n");
     expect(await say("pause", "--all")).toBe("all evacuations paused\n");
     expect((await lifeboat("status")).output).toContain("a person paused all evacuations");
-    expect(await say("resume", "--all")).toBe(
+    expect(await say("resume", "--all", "--dry-run")).toContain("1 in member1-1");
+    expect(await lifeboat("evacuations", "resume", "--all")).toMatchObject({ code: 2 });
+    expect(await say("resume", "--all", "--yes")).toBe(
       "all evacuations resumed\npaused by themselves, until they are resumed by name: member1-1\n",
     );
-    expect(await say("resume", "member1-1")).toBe("evacuation/member1-1 resumed\n");
+    expect(await say("resume", "member1-1", "--yes")).toBe("evacuation/member1-1 resumed\n");
   });
 
   it("abandon lets a workload stay, for good", async () => {
@@ -401,17 +403,19 @@ describe("status and brake", () => {
     expect(code).toBe(0);
     expect(output).toContain("Failover off, StatefulFailoverInjection on");
     expect(output).toContain("Nothing moves by itself: the feature gate Failover is off.");
-    expect(output).toMatch(/^Rate +2 per second, FleetHealthy/m);
+    expect(output).toMatch(/^Rate +2\/s; 0\/s above 55 % failed\. FleetHealthy/m);
     expect(output).toMatch(/^member2 +\S+ +\S.* +ready/m);
     expect(output).toMatch(/^default-not-ready +cluster.karmada.io\/not-ready:NoSchedule when/m);
     for (const line of output.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   });
 
   it("release the brake only when it is on, at a time that counts", async () => {
-    expect((await lifeboat("brake")).output).toBe("the brake is off: deletions go on\n");
+    expect((await lifeboat("brake")).output).toBe(
+      "the deletion guard is armed: it stops a mass deletion\n",
+    );
     expect(await lifeboat("brake", "release")).toEqual({
       code: 0,
-      output: "the brake is not on: there is nothing to release\n",
+      output: "no guard is tripped: there is nothing to release\n",
     });
     const later = new Date(Date.now() + 5000).toISOString().replace(/\.\d+Z/, "Z");
     const condition = {
@@ -424,16 +428,18 @@ describe("status and brake", () => {
     const patch = JSON.stringify({ status: { conditions: [condition] } });
     const args = ["patch", "evacuationbudget", "fleet", "--subresource=status", "--type=merge"];
     expect(await kubectl.run([...args, "-p", patch])).toMatchObject({ code: 0 });
-    expect((await lifeboat("brake")).output).toContain(`the brake is on since ${later}: 21 of 100`);
+    expect((await lifeboat("brake")).output).toContain(
+      `the deletion guard is tripped since ${later}: 21 of 100`,
+    );
     expect(await lifeboat("brake", "release")).toMatchObject({ code: 2 });
     expect((await lifeboat("brake", "release", "--dry-run")).output).toContain(
-      "without a brake for ten minutes",
+      "without the guard for ten minutes",
     );
     expect(await lifeboat("brake", "release", "--yes")).toMatchObject({ code: 0 });
     const released = await jsonPath("{.spec.brakeReleasedAt}", "evacuationbudget", "fleet");
     expect(released >= later).toBe(true);
-    await until("the brake is off", async () =>
-      (await lifeboat("brake")).output.startsWith("the brake is off"),
+    await until("the guard is released", async () =>
+      (await lifeboat("brake")).output.startsWith("the deletion guard is released"),
     );
   });
 });

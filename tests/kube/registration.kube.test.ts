@@ -200,6 +200,24 @@ it("its agent makes the Cluster, keeps its Lease, and carries out a workload", a
   expect((await inMember.run(["get", "deploy", "web"])).code).toBe(0);
 });
 
+it("the history names the user of a drain and of an abandon, as the webhook stamps them", async () => {
+  const drain = ["drain", "eu-1", "--yes", "--timeout", "5s", "--reason", "an upgrade"];
+  const drained = await lifeboat(...drain);
+  // The workload has no other place: it is held.
+  expect(drained, drained.output).toMatchObject({ code: 1 });
+  const told = async (sentence: RegExp): Promise<void> =>
+    eventually(async () => {
+      const { output } = await lifeboat("history");
+      expect(output.replace(/\s+/g, " ")).toMatch(sentence);
+    });
+  await told(/eu-1 got the taint lifeboat\.dev\/drain:NoExecute, by [^\s:]\S*: an upgrade/);
+  const abandon = ["evacuations", "abandon", "eu-1-1", "deployment/web", "--yes"];
+  const abandoned = await lifeboat(...abandon, "--reason", "it stays");
+  expect(abandoned, abandoned.output).toMatchObject({ code: 0 });
+  await told(/web was taken out of evacuation eu-1-1 and stays on eu-1, by \S+: it stays/);
+  expect(await lifeboat("uncordon", "eu-1")).toMatchObject({ code: 0 });
+});
+
 it("its agent renews the certificate, without a restart", async () => {
   const { serialNumber } = certificateIn("eu-1");
   await eventually(() => {

@@ -218,7 +218,7 @@ describe("a cluster", () => {
       expect(stored.stdout).not.toContain(text);
       expect(plane.process.output()).not.toContain(text);
     }
-    const deleted = await lifeboat("token", "delete", given.token);
+    const deleted = await lifeboat("token", "delete", given.token, "--yes");
     expect(deleted).toMatchObject({ code: 0 });
     expect((await register(given, "eu-6")).output).toContain("token       FAILED");
   });

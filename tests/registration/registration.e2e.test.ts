@@ -142,7 +142,7 @@ describe("a real cluster", () => {
       output: expect.stringContaining("joined already, as m1"),
     });
 
-    const left = await lifeboat("unjoin", "m1", "--cluster-kubeconfig", real.kubeconfig);
+    const left = await lifeboat("unjoin", "m1", "--cluster-kubeconfig", real.kubeconfig, "--yes");
     expect(left.output).toContain("cluster(m1) is unjoined successfully\n");
     expect(left.code).toBe(0);
     await until(async () => ({ code: (await traces(inMember)).length === before.length ? 0 : 1 }));
@@ -176,7 +176,7 @@ describe("a cluster of our own", () => {
     const joined = await lifeboat("join", "own", "--cluster-kubeconfig", byToken);
     expect(joined.output).toContain("cluster(own) is joined successfully\n");
     expect(joined.output).toContain("the token of its kubeconfig is used");
-    const left = await lifeboat("unjoin", "own", "--cluster-kubeconfig", byToken);
+    const left = await lifeboat("unjoin", "own", "--cluster-kubeconfig", byToken, "--yes");
     expect(left).toMatchObject({ code: 0 });
     await until(async () => ({ code: (await traces(kubectl)).length === 0 ? 0 : 1 }));
     kubectl.close();

@@ -36,7 +36,7 @@ describe("docs/pictures/captures", () => {
   it("shows what its pages tell", () => {
     const texts = new Map(captures.map(({ name, written }) => [name, written]));
     expect(texts.get("status-well")).toContain("WELL");
-    expect(texts.get("status-failing")).toMatch(/member1 .* ready, no answer for 15s, down in 15s/);
+    expect(texts.get("status-failing")).toMatch(/member1 +\?\/3 .* no answer for 15s, down in 15s/);
     expect(texts.get("status-degraded")).toMatch(/DEGRADED.*: 3 of 5 workloads short, 1 decision/);
     expect(texts.get("status-failing")).toContain("\u001b[33mWELL");
     expect(texts.get("status-degraded")).toContain("→ lifeboat evacuations approve member1-1");

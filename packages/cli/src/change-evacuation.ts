@@ -6,6 +6,7 @@ import {
   evacuationSlices,
   orNothing,
 } from "@lifeboat/api";
+import { type TakenOut, takenOutOf } from "@lifeboat/core/failover/evacuation";
 import type { Client } from "@lifeboat/kit";
 import { CommandFailed } from "./failure.ts";
 import { onNewest } from "./on-newest.ts";
@@ -42,21 +43,16 @@ export async function setPaused(plane: Client, name: string, paused: boolean): P
   });
 }
 
-type TakenOut = NonNullable<NonNullable<Evacuation["status"]>["editedByHand"]>[number];
-
 /** Takes one entry out of an evacuation for good; answers whether it was in it before. */
 export async function takeOut(plane: Client, name: string, binding: TakenOut): Promise<boolean> {
   return onNewest(async () => {
-    const { metadata, status } = await existingEvacuation(plane, name);
-    const known = status?.editedByHand ?? [];
-    if (known.some(({ uid }) => uid === binding.uid)) return false;
+    const found = await existingEvacuation(plane, name);
+    if (takenOutOf(found).some(({ uid }) => uid === binding.uid)) return false;
     const body = {
-      metadata: { resourceVersion: metadata.resourceVersion },
-      status: { editedByHand: [...known, binding] },
+      metadata: { resourceVersion: found.metadata.resourceVersion },
+      spec: { takenOut: [...(found.spec.takenOut ?? []), binding] },
     };
-    const key = { namespace: "", name };
-    const options = { subresource: "status" };
-    await plane.patch(evacuations, key, { type: "merge", body }, options);
+    await plane.patch(evacuations, { namespace: "", name }, { type: "merge", body });
     return true;
   });
 }

@@ -8,7 +8,13 @@ export function hasColours(
 
 const CODES = { red: 31, green: 32, yellow: 33 } as const;
 
+export type Colour = keyof typeof CODES;
+
 /** A word that is to be seen first. */
-export function bold(colour: keyof typeof CODES, word: string): string {
-  return `\u001b[1m\u001b[${CODES[colour]}m${word}\u001b[0m`;
+export function bold(colour: Colour, word: string): string {
+  return `\u001b[1m${coloured(colour, word)}`;
+}
+
+export function coloured(colour: Colour, word: string): string {
+  return `\u001b[${CODES[colour]}m${word}\u001b[0m`;
 }

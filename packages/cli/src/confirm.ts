@@ -31,13 +31,13 @@ export async function mayGoOn(
   return true;
 }
 
-/** The same with a plan of several lines, which is shown on the terminal before the question. */
+/** The same with a plan of several lines, which stands above the question, or above the refusal where there is no terminal. */
 export async function confirmPlan(
   plan: readonly string[],
   what: string,
   question: string,
 ): Promise<void> {
-  if (process.stdin.isTTY) print(plan);
+  print(plan);
   await confirm(what, question);
 }
 

@@ -1,9 +1,24 @@
 /** What a drain would do, in words. */
 import { addMs, instantOf } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
-import { drainPlanLines, promptLines } from "./drain-plan.ts";
+import { drainPlanLines, leavingOf, promptLines } from "./drain-plan.ts";
 
 const now = instantOf(0);
+
+describe("leavingOf", () => {
+  it("counts a workload of two clusters once, and what is held apart", () => {
+    const targets = [{ name: "m3", replicas: 2 }];
+    const both = { workload: "Deployment shop/a", targets };
+    const held = { workload: "Deployment shop/b", targets: [], held: "NoTarget: no room" };
+    const plans = [
+      ["m1", [both, held]],
+      ["m2", [both]],
+    ] as const;
+    expect(leavingOf(plans, "will")).toBe(
+      "1 workload will leave m1, m2, 1 will be held until a target exists",
+    );
+  });
+});
 
 describe("drainPlanLines", () => {
   it("says what would leave, where it would run, and what would be held", () => {
@@ -18,6 +33,14 @@ describe("drainPlanLines", () => {
       "Deployment shop/a  m2:2",
       "Deployment shop/b  held, NoTarget: no room",
     ]);
+  });
+
+  it("says what waits for an approval", () => {
+    const targets = [{ name: "m2", replicas: 2 }];
+    const steps = [{ workload: "Deployment shop/a", targets, awaitsApproval: true }];
+    const lines = drainPlanLines("m1", steps, now);
+    expect(lines[0]).toBe("0 workloads would leave m1, 1 would wait for an approval:");
+    expect(lines.at(-1)).toBe("Deployment shop/a  m2:2, once approved");
   });
 
   it("says what never leaves", () => {

@@ -1,7 +1,7 @@
 /** Evacuations as people read them: one line, a table, or everything that is known of one. At most 80 columns. */
 import { ageOf, type Evacuation, humanDuration } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
-import { rateReasons } from "@lifeboat/core/failover/evacuation";
+import { rateReasons, takenOutOf } from "@lifeboat/core/failover/evacuation";
 import { formatTaint } from "./taints.ts";
 import { columns, hanging, shorten } from "./wrap.ts";
 
@@ -104,7 +104,7 @@ export function showEvacuation(
     ),
     ...section(
       "Taken out by a person:",
-      (status.editedByHand ?? []).flatMap(({ namespace, name }) =>
+      takenOutOf(evacuation).flatMap(({ namespace, name }) =>
         hanging("  ", namespace === undefined ? name : `${namespace}/${name}`),
       ),
     ),

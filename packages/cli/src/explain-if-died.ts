@@ -5,6 +5,8 @@
 import {
   clusterPropagationPolicies,
   clusterTaintPolicies,
+  evacuationBudgets,
+  FLEET_BUDGET,
   humanDuration,
   type KubeObject,
   type LedgerEntry,
@@ -18,16 +20,11 @@ import type { Instant } from "@lifeboat/base";
 import { discover } from "@lifeboat/controllers/context";
 import { clusterNamesOf, purgeModeOf } from "@lifeboat/core/binding";
 import { readLedger } from "@lifeboat/core/history";
-import {
-  decideIfDied,
-  type IfDied,
-  type IfDiedSettings,
-  type IfDiedView,
-  sharesOf,
-} from "@lifeboat/core/operating";
+import { decideIfDied, type IfDied, type IfDiedView, sharesOf } from "@lifeboat/core/operating";
 import { claimOf } from "@lifeboat/core/propagation/matching";
 import { clusterOfWork } from "@lifeboat/core/propagation/works";
 import type { Client } from "@lifeboat/kit";
+import { evictionRatesOf } from "@lifeboat/plane";
 import { publishedControllers } from "./controller-options.ts";
 import type { FailoverView } from "./explain-failover.ts";
 import { CommandFailed } from "./failure.ts";
@@ -54,6 +51,8 @@ export async function foresee(
   const template = await templateOf(plane, binding);
   const policy = await policyOf(plane, binding);
   const { items: taintPolicies } = await plane.list(clusterTaintPolicies);
+  const fleet = { namespace: "", name: FLEET_BUDGET };
+  const budget = await orNothing(plane.get(evacuationBudgets, fleet));
   const base: Omit<IfDiedView, "cluster" | "work"> = {
     binding,
     template: template as IfDiedView["template"],
@@ -61,7 +60,8 @@ export async function foresee(
     clusters: found.clusters,
     bindings: found.bindings,
     taintPolicies,
-    settings: settingsOf(found.settings),
+    budget: budget?.spec,
+    ...whatItRunsWith(found.settings),
   };
   const ifDied = clusterNamesOf(binding).map((cluster) => {
     const work = found.works.find((one) => clusterOfWork(one) === cluster);
@@ -73,14 +73,19 @@ export async function foresee(
 }
 
 /** What the controllers of the control plane run with. */
-function settingsOf(published: FailoverView["settings"]): IfDiedSettings {
+function whatItRunsWith(
+  published: FailoverView["settings"],
+): Pick<IfDiedView, "settings" | "rates"> {
   const options = publishedControllers(published);
   return {
-    failover: options.failover,
-    statefulFailoverInjection: options.statefulFailoverInjection,
-    purgeMode: purgeModeOf(options.noExecutePurgeMode, "Gracefully"),
-    failureThresholdMs: options.clusterFailureThresholdMs,
-    approval: options.evacuationApproval,
+    settings: {
+      failover: options.failover,
+      statefulFailoverInjection: options.statefulFailoverInjection,
+      purgeMode: purgeModeOf(options.noExecutePurgeMode, "Gracefully"),
+      failureThresholdMs: options.clusterFailureThresholdMs,
+      approval: options.evacuationApproval,
+    },
+    rates: evictionRatesOf(options),
   };
 }
 

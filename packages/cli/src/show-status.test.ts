@@ -5,7 +5,7 @@ import { drainPromises } from "@lifeboat/base/adapters";
 import { describe, expect, it } from "vitest";
 import { failingProbes } from "./failing-probes.ts";
 import { showStatus, type ShownStatus, watchStatus } from "./show-status.ts";
-import type { StatusView } from "./status-text.ts";
+import type { HiddenPart, StatusView } from "./status-text.ts";
 
 const now = instantOf(Date.UTC(2026, 0, 1));
 
@@ -37,7 +37,7 @@ const view = (changes: Partial<StatusView> = {}): StatusView => ({
   evacuations: [],
   bindings: [],
   budget: undefined,
-  brake: "off: deletions go on",
+  brake: "armed: it stops a mass deletion",
   trafficBrake: undefined,
   nameServers: [],
   ...changes,
@@ -100,6 +100,38 @@ describe("clusters that do not answer and count as Ready", () => {
       "a        -          ?     takes work  ready, no answer for 12s, down in 18s at",
     );
   });
+
+  it("are not shown with what they last reported", () => {
+    const there = [{ name: "a", replicas: 2 }];
+    const bindings = [
+      {
+        metadata: { name: "web", namespace: "shop", uid: "u" },
+        spec: {
+          resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" },
+          replicas: 2,
+          clusters: there,
+        },
+        status: {
+          aggregatedStatus: [
+            { clusterName: "a", health: "Healthy", status: { readyReplicas: 2, replicas: 2 } },
+          ],
+        },
+      },
+    ] as unknown as StatusView["bindings"];
+    const summary = { allocatable: { pods: "100" }, allocated: { pods: "3" } };
+    const one = cluster("a");
+    const full = { ...one, status: { ...one.status, resourceSummary: summary } } as Cluster;
+    const output = { kind: "form", form: "text" } as const;
+    const options = { output, isColoured: false, isStream: false };
+    const shown = (probes: StatusView["probes"]): string =>
+      showStatus(
+        view({ clusters: [full], bindings, ...(probes && { probes }) }),
+        now,
+        options,
+      ).lines.join("\n");
+    expect(shown(undefined)).toMatch(/^a +1\/1 +97% pods /m);
+    expect(shown(new Map([["a", { forMs: 15_000, leftMs: 15_000 }]]))).toMatch(/^a +\?\/1 +\? /m);
+  });
 });
 
 describe("the same for programs", () => {
@@ -123,6 +155,25 @@ describe("the same for programs", () => {
     expect(lines.join("\n")).not.toContain('"healthy": null');
   });
 
+  it.each<HiddenPart>(["clusters", "settings", "guards", "policies", "evacuations"])(
+    "asserts nothing of failover that %s which the user may not read would decide",
+    (part) => {
+      const { lines } = showStatus(view({ hidden: new Set([part]) }), now, options);
+      expect(JSON.parse(lines.join("\n"))).not.toHaveProperty("failover");
+    },
+  );
+
+  it("does not claim that no taint is pending where policies are hidden", () => {
+    const shown = (hidden: readonly HiddenPart[]): unknown =>
+      (
+        JSON.parse(
+          showStatus(view({ hidden: new Set(hidden) }), now, options).lines.join("\n"),
+        ) as { clusters: object[] }
+      ).clusters[0];
+    expect(shown([])).toHaveProperty("pending", []);
+    expect(shown(["policies"])).not.toHaveProperty("pending");
+  });
+
   it("is one line per look when it is watched", () => {
     expect(showStatus(view(), now, { ...options, isStream: true }).lines).toHaveLength(1);
   });
@@ -140,6 +191,43 @@ it("is not green while a cluster that counts as Ready does not answer", () => {
   expect(first({ probes })?.startsWith("\u001b[1m\u001b[33mWELL\u001b[0m: ")).toBe(true);
   const down = first({ probes, clusters: [cluster("a", "Push", "False")] });
   expect(down?.startsWith("\u001b[1m\u001b[31mDEGRADED\u001b[0m: ")).toBe(true);
+});
+
+it("colours how each cluster is, what is short, and an evacuation that stands still", () => {
+  const shown = (isColoured: boolean): readonly string[] =>
+    showStatus(
+      view({
+        clusters: [cluster("a"), cluster("b", "Push", "False"), cluster("c")],
+        probes: new Map([["c", { forMs: 12_000, leftMs: 18_000 }]]),
+        bindings: [
+          {
+            metadata: { name: "web", namespace: "shop", uid: "u" },
+            spec: {
+              resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "w" },
+              replicas: 2,
+              clusters: [{ name: "b", replicas: 2 }],
+            },
+          },
+        ] as unknown as StatusView["bindings"],
+        evacuations: [
+          {
+            metadata: { name: "b-1", creationTimestamp: "2026-01-01T00:00:00Z" },
+            spec: { cluster: "b", paused: false },
+            status: { phase: "Held", entries: { total: 1, held: 1 } },
+          },
+        ] as unknown as StatusView["evacuations"],
+      }),
+      now,
+      { output: { kind: "form", form: "text" }, isColoured, isStream: false },
+    ).lines;
+  // Escape characters are shown as ^.
+  const text = shown(true).join("\n").replaceAll("\u001b", "^");
+  expect(text).toMatch(/^a .* {2}\^\[32mready\^\[0m$/m);
+  expect(text).toMatch(/^b .* {2}\^\[31mdown\^\[0m for /m);
+  expect(text).toMatch(/^c .* {2}\^\[33mready\^\[0m, no answer/m);
+  expect(text).toMatch(/^\^\[31mShort\^\[0m {5}Deployment shop\/w/m);
+  expect(text).toMatch(/^b-1 +\^\[33mHeld\^\[0m +0\/1/m);
+  expect(text.replace(/\^\[\d+m/g, "")).toBe(shown(false).join("\n"));
 });
 
 it("colours the first word only where it is asked for", () => {

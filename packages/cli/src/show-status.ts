@@ -1,13 +1,14 @@
 /** `lifeboat status` as text or JSON, once or again and again. */
 import { type Clock, formatTime, type Instant, sleep } from "@lifeboat/base";
 import type { StatusPage } from "@lifeboat/core/operating";
-import { bold } from "./colours.ts";
-import type { FailingProbe } from "./failing-probes.ts";
+import { type FailingProbe, NO_PROBES } from "./failing-probes.ts";
 import type { Screen } from "./follow-evacuation.ts";
 import { documentText, type Output, streamedText } from "./output.ts";
+import { inColours } from "./status-colours.ts";
 import {
   HIDDEN_PARTS,
   isHidden,
+  isStateKnown,
   pageOf,
   stateOfFleet,
   statusLines,
@@ -36,7 +37,10 @@ export function showStatus(view: StatusView, now: Instant, options: ShowOptions)
     return { lines: [textOf(output, document).trimEnd()], exitCode };
   }
   const lines = statusLines(view, now);
-  return { lines: options.isColoured ? coloured(lines, colourOf(page, view)) : lines, exitCode };
+  return {
+    lines: options.isColoured ? inColours(lines, page, view.probes ?? NO_PROBES) : lines,
+    exitCode,
+  };
 }
 
 /** The same view for programs. Times are RFC 3339; what is not known is absent. */
@@ -50,10 +54,12 @@ function statusJson(view: StatusView, page: StatusPage, now: Instant): object {
       ...row,
       ...(page.workloads === undefined ? { workloads: undefined, healthy: undefined } : {}),
       since: timeOf(row.since),
-      pending: row.pending.map((one) => ({ ...one, due: timeOf(one.due) })),
+      pending: isHidden(view, "policies")
+        ? undefined
+        : row.pending.map((one) => ({ ...one, due: timeOf(one.due) })),
       ...(row.health === "Ready" && probeJson(view.probes?.get(row.name))),
     })),
-    ...(isHidden(view, "settings") ? {} : { failover: { reason, message, mayMove, rate } }),
+    ...(!isStateKnown(view) ? {} : { failover: { reason, message, mayMove, rate } }),
     ...(isHidden(view, "guards") ? {} : { brake: view.brake }),
     ...(view.hidden === undefined || view.hidden.size === 0
       ? {}
@@ -69,27 +75,6 @@ function probeJson(probe: FailingProbe | undefined): object {
     noAnswerForSeconds: Math.round(forMs / 1000),
     downInSecondsAtTheEarliest: Math.round(leftMs / 1000),
   };
-}
-
-const COLOURS: Readonly<Record<StatusPage["verdict"], Colour>> = {
-  Well: "green",
-  Empty: "green",
-  Waits: "yellow",
-  Degraded: "red",
-  Unknown: "yellow",
-};
-
-type Colour = Parameters<typeof bold>[0];
-
-/** A fleet is well while a cluster that does not answer still counts as Ready; it is not green. */
-function colourOf({ verdict, clusters }: StatusPage, { probes }: StatusView): Colour {
-  const isUneasy = clusters.some(({ name, health }) => health === "Ready" && probes?.has(name));
-  return verdict === "Well" && isUneasy ? "yellow" : COLOURS[verdict];
-}
-
-/** The word that the first line begins with. */
-function coloured([first = "", ...rest]: readonly string[], colour: Colour): string[] {
-  return [first.replace(/^[A-Z]+/, (word) => bold(colour, word)), ...rest];
 }
 
 /** The first lines matter most: on a terminal that is too low the last ones are left out, so that nothing scrolls. */

@@ -77,8 +77,8 @@ function clusterLines(
   if (clusters.length === 0) return ["No clusters are joined: join one with `lifeboat join`."];
   const rows = clusters.map((row) => [
     row.name,
-    hidden.includes("workloads") ? "?" : workloadsText(row),
-    freeText(row),
+    hidden.includes("workloads") ? "?" : workloadsText(row, probes),
+    isAnswering(row, probes) ? freeText(row) : "?",
     row.role,
     [
       healthText(row, now),
@@ -93,9 +93,15 @@ function clusterLines(
   return columns(["CLUSTER", "WORKLOADS", "FREE", "ROLE", "HEALTH"], rows);
 }
 
-/** Healthy of placed; what a cluster that does not answer runs is not known. */
-function workloadsText({ workloads, healthy }: ClusterRow): string {
-  return workloads === 0 ? "-" : `${healthy ?? "?"}/${workloads}`;
+/** Healthy of placed; what a cluster that does not answer runs is not known, also while it still counts as Ready. */
+function workloadsText(row: ClusterRow, probes: FailingProbes): string {
+  if (row.workloads === 0) return "-";
+  const healthy = isAnswering(row, probes) ? row.healthy : undefined;
+  return `${healthy ?? "?"}/${row.workloads}`;
+}
+
+function isAnswering({ name, health }: ClusterRow, probes: FailingProbes): boolean {
+  return health === "Ready" && !probes.has(name);
 }
 
 function freeText({ headroom }: ClusterRow): string {

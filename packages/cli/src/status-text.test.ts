@@ -54,7 +54,7 @@ const view = (changes: Partial<StatusView> = {}): StatusView => ({
   evacuations: [],
   bindings: [],
   budget: undefined,
-  brake: "off: deletions go on",
+  brake: "armed: it stops a mass deletion",
   trafficBrake: undefined,
   nameServers: [],
   ...changes,
@@ -86,7 +86,7 @@ describe("what the user may not read", () => {
       /^Hidden {4}you may not read bindings, evacuations, the EvacuationBudget:/m,
     );
     expect(page).toMatch(/^us +\? +\? +takes work +ready$/m);
-    expect(page).toMatch(/^Brake {5}not known: you may not read it$/m);
+    expect(page).toMatch(/^Guard {5}not known: you may not read it$/m);
     expect(page).toContain("Evacuations are not shown: you may not list them.");
     expect(page).not.toContain("No evacuation is under way");
   });
@@ -106,6 +106,31 @@ describe("what the user may not read", () => {
     });
     expect(page).toContain("The clusters are not shown");
     expect(page).not.toMatch(/^Short|no cluster is joined|lifeboat join/m);
+  });
+
+  it("of the leases leaves open which load balancers serve, and what name servers hold", () => {
+    const traffic = { leases: [], ingresses: 2 };
+    const page = text({ traffic, hidden: new Set(["leases"]) });
+    expect(page).toMatch(/^Traffic {3}2 ingresses; which load balancers serve is not known/m);
+    expect(page).not.toContain("no load balancer of ours serves");
+    expect(page).toContain("you may not see decisions");
+    expect(page).not.toMatch(/^WELL/);
+  });
+
+  it("of the ingresses is not a number of them", () => {
+    const lease = { metadata: { name: "one" }, spec: {} } as unknown as Lease;
+    const traffic = { leases: [lease], ingresses: 0 };
+    const page = text({ traffic, hidden: new Set(["ingresses"]) });
+    expect(page).toMatch(/^Traffic {3}ingresses that you may not read/m);
+    expect(page).not.toContain("0 ingresses");
+  });
+
+  it("of the notices is not that none was sent", () => {
+    const settings = { "feature-gates": "", notify: "https://hooks.example.com" };
+    expect(text({ settings })).toContain("nothing was sent yet");
+    const page = text({ settings, hidden: new Set(["notices"]) });
+    expect(page).toMatch(/^Notices {3}not known: you may not read it$/m);
+    expect(page).not.toContain("nothing was sent yet");
   });
 
   it("changes nothing for a user who may read everything", () => {
@@ -219,9 +244,9 @@ describe("statusLines", () => {
       "State     Quiet: All clusters count as Ready, and nothing has to move.",
       "Gates     Failover on, StatefulFailoverInjection off",
       "Fleet     3 clusters, 1 failed (33 %)",
-      "Rate      0.5 per second, FleetHealthy: Enough of the fleet is healthy:",
-      "          workloads move at the configured rate.",
-      "Brake     off: deletions go on",
+      "Rate      0.5/s; 0/s above 55 % failed. FleetHealthy: Enough of the fleet is",
+      "          healthy: workloads move at the configured rate.",
+      "Guard     deletion guard armed: it stops a mass deletion",
       "",
       "A cluster is failed when Ready is not True and Link is False or Unknown for 5m.",
       "",
@@ -256,7 +281,7 @@ describe("statusLines", () => {
     [
       "most of a small fleet is down",
       { clusters: [...view().clusters.slice(0, 2), ...view().clusters.slice(0, 1)] },
-      "0 per second, FleetTooUnhealthy",
+      "0/s above 55 % failed. FleetTooUnhealthy",
     ],
     [
       "a person empties a cluster",
@@ -268,7 +293,17 @@ describe("statusLines", () => {
     [
       "the configured rate is another",
       { settings: { "feature-gates": "", "resource-eviction-rate": "7" } },
-      "7 per second",
+      "7/s; 0/s above 55 % failed",
+    ],
+    [
+      "the fleet is large",
+      { clusters: Array.from({ length: 11 }, (_, i) => cluster(`c${i}`)) },
+      "0.5/s; 0.1/s above 55 % failed",
+    ],
+    [
+      "the threshold is another",
+      { settings: { "feature-gates": "", "unhealthy-cluster-threshold": "0.4" } },
+      "0.5/s; 0/s above 40 % failed",
     ],
   ] as [string, Partial<StatusView>, string][])("says so when %s", (_what, changes, expected) => {
     expect(text(changes)).toContain(expected);
@@ -311,7 +346,7 @@ describe("statusLines", () => {
     "says in its line State that nothing moves when %s (17.15)",
     (_what, changes, expected) => {
       expect(text(changes)).toMatch(new RegExp(`^State +${expected}`, "m"));
-      expect(text(changes)).toContain("FleetHealthy, once something may move");
+      expect(text(changes)).toContain("FleetHealthy, once");
     },
   );
 

@@ -21,6 +21,7 @@ import {
   DEFAULT_RATES,
   overrideOf,
   overrideUntil,
+  type Rate,
   type RateOptions,
   rateReasons,
 } from "@lifeboat/core/failover/evacuation";
@@ -90,6 +91,7 @@ export const HIDDEN_PARTS = {
   settings: "the settings of the controllers",
   guards: "the EvacuationBudget",
   policies: "cluster taint policies",
+  notices: "notices",
   leases: "leases of lifeboat-system",
   ingresses: "ingresses",
 } as const;
@@ -109,9 +111,7 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
   const line = (label: string, text: string): readonly string[] =>
     hanging(label.padEnd(LABEL), text);
   const state = stateOfFleet(view, now);
-  const isKnown = !(["clusters", "settings", "guards", "policies"] as const).some((part) =>
-    isHidden(view, part),
-  );
+  const isKnown = isStateKnown(view);
   return [
     ...pageLines(pageOf(view, now), view.probes ?? NO_PROBES, now),
     "",
@@ -125,15 +125,17 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
     ...(isHidden(view, "clusters") ? [] : line("Fleet", fleetText(view.clusters, state))),
     ...agentLines(view, line),
     ...registrationTexts(view).flatMap((text) => line("Register", text)),
-    ...line("Rate", isKnown ? rateText(state) : NOT_ALLOWED),
+    ...line("Rate", isKnown ? rateText(state, ratesOf(view.settings)) : NOT_ALLOWED),
     ...overrideTexts(view, now).flatMap((text) => line("Rate", text)),
     ...failbackTexts(view).flatMap((text) => line("Failback", text)),
     ...staleTexts(state, now).flatMap((text) => line("Stale", text)),
-    ...line("Brake", isHidden(view, "guards") ? NOT_ALLOWED : view.brake),
-    ...(view.trafficBrake === undefined ? [] : line("Brake", `of traffic: ${view.trafficBrake}`)),
+    ...line("Guard", isHidden(view, "guards") ? NOT_ALLOWED : `deletion guard ${view.brake}`),
+    ...(view.trafficBrake === undefined ? [] : line("Guard", `traffic guard ${view.trafficBrake}`)),
     ...clusterTraffic(view.clusters, now).flatMap((text) => line("Traffic", text)),
     ...namesTexts(view.nameServers, now).flatMap((text) => line("Names", text)),
-    ...notifyTexts(view.settings, view.notices, now).flatMap((text) => line("Notices", text)),
+    ...(isHidden(view, "notices")
+      ? line("Notices", NOT_ALLOWED)
+      : notifyTexts(view.settings, view.notices, now).flatMap((text) => line("Notices", text))),
     ...lastCopies(view).flatMap((text) => line("Stuck", text)),
     ...federated(view).flatMap((text) => line("Sets", text)),
     ...leaving(view).flatMap((text) => line("Leaving", text)),
@@ -145,6 +147,12 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
   ];
 }
 
+/** Whether the user may read all that tells what failover does at this moment. */
+export function isStateKnown(view: StatusView): boolean {
+  const parts = ["clusters", "settings", "guards", "policies", "evacuations"] as const;
+  return !parts.some((part) => isHidden(view, part));
+}
+
 /** What is missing on the page, and which user can grant it. */
 function hiddenTexts({ hidden }: StatusView): readonly string[] {
   if (hidden === undefined || hidden.size === 0) return [];
@@ -154,7 +162,10 @@ function hiddenTexts({ hidden }: StatusView): readonly string[] {
 
 /** The same for the first part of the page. */
 function hiddenOnPage(view: StatusView): ReadonlySet<Hidden> {
-  const decisions = isHidden(view, "evacuations") || isHidden(view, "guards");
+  // Name servers report in Leases which change waits for a person.
+  const decisions = (["evacuations", "guards", "leases"] as const).some((part) =>
+    isHidden(view, part),
+  );
   return new Set<Hidden>([
     ...(isHidden(view, "clusters") ? (["clusters"] as const) : []),
     ...(isHidden(view, "workloads") ? (["workloads"] as const) : []),
@@ -352,14 +363,16 @@ function replicaTexts({ replicas = [] }: StatusView, now: Instant): readonly str
 }
 
 /** Which load balancers of ours serve, as far as their Leases show; nothing while there is neither one nor an ingress. */
-function trafficTexts({ traffic }: StatusView, now: Instant): readonly string[] {
-  const { leases = [], ingresses = 0 } = traffic ?? {};
+function trafficTexts(view: StatusView, now: Instant): readonly string[] {
+  const { leases = [], ingresses = 0 } = view.traffic ?? {};
   if (leases.length === 0 && ingresses === 0) return [];
   const serving = leases.filter(({ spec = {} }) => {
     const renewed = parseTime(spec.renewTime ?? "");
     return renewed !== undefined && now - renewed <= (spec.leaseDurationSeconds ?? 0) * 1000;
   });
-  const what = ingresses === 1 ? "one ingress" : `${ingresses} ingresses`;
+  const counted = ingresses === 1 ? "one ingress" : `${ingresses} ingresses`;
+  const what = isHidden(view, "ingresses") ? "ingresses that you may not read" : counted;
+  if (isHidden(view, "leases")) return [`${what}; which load balancers serve is ${NOT_ALLOWED}`];
   if (serving.length === 0) return [`${what}, and no load balancer of ours serves`];
   const names = serving.map(({ metadata }) => metadata.name);
   return [`${what}, served by ${names.slice(0, MAX_NAMES).join(", ")}`];
@@ -449,11 +462,25 @@ function fleetText(clusters: readonly Cluster[], { notReady, rate }: FailoverSta
 }
 
 /** While nothing may move, the rate is only what it would be. */
-function rateText({ rate: { perSecond, reason }, mayMove }: FailoverState): string {
-  const said = `${perSecond} per second, ${reason}`;
+function rateText({ rate, mayMove }: FailoverState, rates: RateOptions): string {
+  const { perSecond, reason } = rate;
+  const said = `${perSecond}/s${brakedText(rate, rates)} ${reason}`;
   const isPlain = mayMove || perSecond === 0;
   return isPlain ? `${said}: ${rateReasons[reason]}` : `${said}, once something may move`;
 }
+
+/** What the rate falls to, and when, where nothing else decides it. */
+function brakedText({ reason, counted }: Rate, rates: RateOptions): string {
+  if (!FLEET_RATES.has(reason)) return ",";
+  const braked = counted > rates.largeFleetThreshold ? rates.secondaryRate : 0;
+  return `; ${braked}/s above ${Math.round(rates.unhealthyThreshold * 100)} % failed.`;
+}
+
+const FLEET_RATES: ReadonlySet<Rate["reason"]> = new Set([
+  "FleetHealthy",
+  "FleetUnhealthy",
+  "FleetTooUnhealthy",
+]);
 
 export function ratesOf(settings: PublishedSettings = {}): RateOptions {
   const number = (name: string, fallback: number): number => {

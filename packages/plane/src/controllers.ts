@@ -48,7 +48,7 @@ import {
 } from "@lifeboat/controllers/remedy";
 import { createTrafficBackends } from "@lifeboat/controllers/traffic";
 import type { PurgeMode } from "@lifeboat/core/binding";
-import type { ApprovalMode } from "@lifeboat/core/failover/evacuation";
+import type { ApprovalMode, RateOptions } from "@lifeboat/core/failover/evacuation";
 import { evictionPluginNames } from "@lifeboat/core/failover/eviction-tasks";
 import type { Service } from "@lifeboat/kit";
 import type { Gate } from "./gates.ts";
@@ -131,6 +131,16 @@ export const DEFAULT_CONTROLLERS: ControllersOptions = Object.freeze({
   statefulSetLetGoTimeoutMs: 0,
 });
 
+/** The rates of evacuations that these controllers keep. */
+export function evictionRatesOf(options: ControllersOptions): RateOptions {
+  return {
+    rate: options.resourceEvictionRate,
+    secondaryRate: options.secondaryResourceEvictionRate,
+    unhealthyThreshold: options.unhealthyClusterThreshold,
+    largeFleetThreshold: options.largeClusterNumThreshold,
+  };
+}
+
 type Build = (context: PlaneContext, options: ControllersOptions) => readonly Service[];
 
 /** In the order in which they start; they stop in reverse. */
@@ -203,12 +213,7 @@ const CONTROLLERS: ReadonlyMap<string, Build> = new Map<string, Build>([
         noExecutePurgeMode: options.noExecutePurgeMode,
         approval: options.evacuationApproval,
         clusterStatusUpdateFrequencyMs: options.clusterStatusUpdateFrequencyMs,
-        rates: {
-          rate: options.resourceEvictionRate,
-          secondaryRate: options.secondaryResourceEvictionRate,
-          unhealthyThreshold: options.unhealthyClusterThreshold,
-          largeFleetThreshold: options.largeClusterNumThreshold,
-        },
+        rates: evictionRatesOf(options),
       }),
   ],
   [

@@ -57,6 +57,7 @@ export {
   type ControllersOptions,
   createControllers,
   DEFAULT_CONTROLLERS,
+  evictionRatesOf,
   runsController,
   unknownControllers,
 } from "./controllers.ts";

@@ -118,7 +118,7 @@ const evacuationStatus = object("How far it is.", {
     ),
   ),
   editedByHand: optional(
-    list("Entries that a person took out of this evacuation.", bindingReference, {
+    list("Entries whose workload a person put back by hand.", bindingReference, {
       maxItems: 1000,
     }),
   ),
@@ -172,6 +172,11 @@ export const evacuationKind = declareKind({
         approval,
         { maxItems: 100 },
       ),
+    ),
+    takenOut: optional(
+      list("What a person wants to stay: these bindings are not moved.", bindingReference, {
+        maxItems: 1000,
+      }),
     ),
   }),
   status: evacuationStatus,

@@ -1,11 +1,13 @@
 /**
- * `lifeboat brake`: whether the brakes are on that stop mass deletions (D19) and mass blocks of traffic (D27); `lifeboat brake
+ * `lifeboat brake`: whether the guards have tripped that stop mass deletions (D19) and mass blocks of traffic (D27); `lifeboat brake
  * release`: a person's word that what they stopped may go on, and that a restored control plane may delete in members again.
  */
-import { type Condition, type EvacuationBudget, findCondition } from "@lifeboat/api";
+import { type Condition, type EvacuationBudget, findCondition, humanDuration } from "@lifeboat/api";
+import type { Instant } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import {
   MASS_DELETION,
+  releasedUntil,
   releaseTime,
   RESTORED,
   UNKNOWN_COPIES,
@@ -19,6 +21,7 @@ import { changeRecord, readRecord } from "@lifeboat/controllers/context";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { type Output, outputFrom, outputOption, show } from "../output.ts";
+import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print, withPlane } from "../with-plane.ts";
 import { hanging } from "../wrap.ts";
@@ -28,17 +31,18 @@ export const brakeReleaseOptions: readonly OptionDefinition[] = [
   ...planeOptions,
   yesOption,
   dryRunOption,
+  reasonOption,
 ];
 
 export function addBrake(program: Command): void {
   const brake = program
     .command("brake")
     .description(
-      "Show the brakes that stop mass deletions and mass blocks of traffic, and release them",
+      "Show the guards that stop mass deletions and mass blocks of traffic, and release them",
     );
   const showing = brake
     .command("show", { isDefault: true })
-    .description("Show which brakes are on");
+    .description("Show which guards have tripped");
   declareOptions(showing, brakeOptions).action(async () => {
     const settings = readSettings(showing, brakeOptions);
     const output = outputFrom(settings, ["text"]);
@@ -59,8 +63,8 @@ async function showBrake(plane: Client, output: Output<"text">): Promise<void> {
   show(
     output,
     () => [
-      ...hanging("", `the brake is ${describeBrake(record)}`),
-      ...(traffic === undefined ? [] : hanging("", `the brake of traffic is ${traffic}`)),
+      ...hanging("", `the deletion guard is ${describeBrake(record, createRealClock().now())}`),
+      ...(traffic === undefined ? [] : hanging("", `the traffic guard is ${traffic}`)),
       ...(isRestored && unknown !== undefined ? hanging("", unknown.message) : []),
     ],
     () => ({
@@ -84,7 +88,7 @@ async function releaseBrake(plane: Client, settings: Settings): Promise<void> {
     ...(blocks && { trafficBlocksAgreedAt: releaseTime(blocks, now) }),
   };
   if (braked === undefined && restored === undefined && blocks === undefined) {
-    print(["the brake is not on: there is nothing to release"]);
+    print(["no guard is tripped: there is nothing to release"]);
     return;
   }
   const plan = [
@@ -93,19 +97,19 @@ async function releaseBrake(plane: Client, settings: Settings): Promise<void> {
       : ["The restored control plane deletes copies in members again."]),
     ...(braked === undefined
       ? []
-      : [`Deletions go on without a brake for ten minutes (${braked.message}).`]),
+      : [`Deletions go on without the guard for ten minutes (${braked.message}).`]),
     ...(blocks === undefined
       ? []
-      : ["Conditions block traffic again, without a brake for ten minutes."]),
+      : ["Conditions block traffic again, without the guard for ten minutes."]),
   ].join(" ");
   if (!(await mayGoOn(settings, plan, "Release it?"))) return;
   await changeRecord(plane, (parts) => ({ ...parts, spec: { ...parts.spec, ...words } }));
   if (restored !== undefined)
     print(["agreed: the restored control plane deletes in members again"]);
   if (braked !== undefined)
-    print(["the brake is released: deletions go on, without a brake for ten minutes"]);
+    print(["the deletion guard is released: deletions go on without it for ten minutes"]);
   if (blocks !== undefined)
-    print(["agreed: conditions block traffic again, without a brake for ten minutes"]);
+    print(["agreed: conditions block traffic again, without the guard for ten minutes"]);
 }
 
 /** The condition that says so while deletions are stopped. */
@@ -129,12 +133,16 @@ function blocksStoppedBy(budget: EvacuationBudget | undefined): Condition | unde
 /** Whether blocks of traffic are held, since when and why, in words; undefined: they are not. */
 export function describeTrafficBrake(budget: EvacuationBudget | undefined): string | undefined {
   const stopped = blocksStoppedBy(budget);
-  return stopped && `on since ${stopped.lastTransitionTime}: ${stopped.message}`;
+  return stopped && `tripped since ${stopped.lastTransitionTime}: ${stopped.message}`;
 }
 
-/** Whether deletions are stopped, since when and why, in words. */
-export function describeBrake(budget: EvacuationBudget | undefined): string {
+/** Whether the guard stops deletions, since when and why, in words. */
+export function describeBrake(budget: EvacuationBudget | undefined, now: Instant): string {
   const braked = restoredBy(budget) ?? brakedBy(budget);
-  if (braked === undefined) return "off: deletions go on";
-  return `on since ${braked.lastTransitionTime}: ${braked.message}`;
+  if (braked !== undefined) return `tripped since ${braked.lastTransitionTime}: ${braked.message}`;
+  const { brakeReleasedAt } = budget?.spec ?? {};
+  const until = releasedUntil(budget?.status?.conditions ?? [], brakeReleasedAt, now);
+  return until === undefined
+    ? "armed: it stops a mass deletion"
+    : `released: it stops nothing for ${humanDuration(until - now)} more`;
 }

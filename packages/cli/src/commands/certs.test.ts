@@ -108,9 +108,21 @@ test("certs rotate-ca takes one step at a time, and none before its turn", async
   expect(await step()).toContain("give one step");
   expect(await step("--commit", "--force")).toContain("there is no next authority");
   expect(await step("--finish")).toContain("there is no old authority");
+  expect(await step("--prepare", "--dry-run")).toContain("would be made");
+  expect(await step("--commit", "--force")).toContain("there is no next authority");
   expect(await step("--prepare")).toContain("trusted beside the current one");
-  expect(await step("--commit", "--force")).toContain("signs from now on");
-  expect(await step("--finish")).toContain("trusted no more");
+  const kubeconfig = ["--kubeconfig", join(directory, "lifeboat.kubeconfig")];
+  const commit = ["--commit", "--force", ...kubeconfig];
+  // The control plane is down, which is what --force is for.
+  const asked = await step(...commit);
+  expect(asked).toContain("Which agents do not trust it yet is not known");
+  expect(asked).toContain("There is no terminal to confirm on: add --yes");
+  expect(await step(...commit, "--dry-run")).toContain("nothing was changed (dry run)");
+  expect(await step("--finish", "--yes")).toContain("there is no old authority");
+  expect(await step(...commit, "--yes")).toContain("signs from now on");
+  expect(await step("--finish")).toContain("every certificate that it signed is void, for good");
+  expect(await step("--finish", "--dry-run")).toContain("nothing was changed (dry run)");
+  expect(await step("--finish", "--yes")).toContain("trusted no more");
 });
 
 const configMaps: Resource = resources.configMaps;

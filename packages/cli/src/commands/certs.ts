@@ -99,6 +99,8 @@ export const certsRotateOptions: readonly OptionDefinition[] = [
     help: "Do not wait for agents: those left behind have to register again",
     commandLineOnly: true,
   },
+  yesOption,
+  dryRunOption,
 ];
 export const certsRevokeOptions: readonly OptionDefinition[] = [
   yesOption,
@@ -340,6 +342,10 @@ async function rotateAuthority(settings: Settings): Promise<void> {
   const pki = await openPki(clock, directory);
   const [step] = steps;
   if (step === "prepare") {
+    if (settings.isOn("dry-run")) {
+      print(["the next authority would be made, and trusted beside the current one"]);
+      return;
+    }
     await prepareAuthority(clock, directory);
     print([
       "the next authority is made, and trusted beside the current one",
@@ -350,13 +356,17 @@ async function rotateAuthority(settings: Settings): Promise<void> {
   if (step === "finish") {
     if (pki.rotation !== "committed")
       throw new CommandFailed("there is no old authority to end the trust in");
+    if (!(await mayGoOn(settings, FINISH_PLAN, "End the trust?"))) return;
     await finishAuthority(clock, directory);
     print(["the old authority is trusted no more, nor is any certificate that it signed"]);
     return;
   }
   if (pki.rotation !== "prepared")
     throw new CommandFailed("there is no next authority: lifeboat certs rotate-ca --prepare");
-  if (!settings.isOn("force")) await refuseLeftBehind(settings, pki.bundle);
+  const isForced = settings.isOn("force");
+  if (!isForced) await refuseLeftBehind(settings, pki.bundle);
+  const lost = isForced ? ` ${await lostText(settings, pki.bundle)}` : "";
+  if (!(await mayGoOn(settings, `${COMMIT_PLAN}${lost}`, "Let it sign?"))) return;
   await commitAuthority(clock, directory);
   print([
     "the next authority signs from now on; the old one stays trusted",
@@ -364,6 +374,29 @@ async function rotateAuthority(settings: Settings): Promise<void> {
     "clients that do not follow by themselves need the new bundle (kube-public/cluster-info)",
   ]);
 }
+
+const COMMIT_PLAN =
+  "The next authority signs from now on. What trusts only the old one (an agent that did not fetch the bundle, a kubeconfig that was given away) is cut off.";
+const FINISH_PLAN =
+  "The old authority is trusted no more: every certificate that it signed is void, for good. Agents, detectors and users that have not renewed since --commit have to register again.";
+
+/** The agents that --force leaves behind; the control plane may be down, which is what --force is for. */
+async function lostText(settings: Settings, bundle: string): Promise<string> {
+  let behind: readonly string[] = [];
+  try {
+    await withPlane(settings, async (plane) => {
+      behind = await leftBehind(plane, bundle);
+    });
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error;
+    return `Which agents do not trust it yet is not known: ${error.message}.`;
+  }
+  if (behind.length === 0) return "Every agent trusts it.";
+  const more = behind.length > SHOWN_AGENTS ? ` and ${behind.length - SHOWN_AGENTS} more` : "";
+  return `These agents do not trust it yet, and have to register again: ${behind.slice(0, SHOWN_AGENTS).join(", ")}${more}.`;
+}
+
+const SHOWN_AGENTS = 10;
 
 /** Refuses while an agent does not trust the bundle. */
 async function refuseLeftBehind(settings: Settings, bundle: string): Promise<void> {
@@ -373,7 +406,7 @@ async function refuseLeftBehind(settings: Settings, bundle: string): Promise<voi
   });
   if (behind.length > 0)
     throw new CommandFailed(
-      `${behind.length === 1 ? "an agent does" : `${behind.length} agents do`} not trust the next authority yet: ${behind.slice(0, 10).join(", ")}${behind.length > 10 ? " …" : ""}; wait for them, or go on without them (--force)`,
+      `${behind.length === 1 ? "an agent does" : `${behind.length} agents do`} not trust the next authority yet: ${behind.slice(0, SHOWN_AGENTS).join(", ")}${behind.length > SHOWN_AGENTS ? " …" : ""}; wait for them, or go on without them (--force)`,
     );
 }
 

@@ -15,7 +15,7 @@ import type { Command } from "commander";
 import { changeTaints, existingCluster } from "../change-cluster.ts";
 import { setPaused } from "../change-evacuation.ts";
 import { confirmPlan, yesOption } from "../confirm.ts";
-import { drainPlanLines, promptLines } from "../drain-plan.ts";
+import { drainPlanLines, leavingOf, promptLines } from "../drain-plan.ts";
 import { movedOf } from "../evacuation-text.ts";
 import { CommandFailed } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
@@ -89,13 +89,8 @@ async function drain(plane: Client, name: string, settings: Settings): Promise<v
       `${name} is not drained: ${refusals.join("; ")}. To drain it for the other workloads, add --despite-quorums`,
     );
   if (plan.length > 0 && !isOrdered && !settings.isOn("yes")) {
-    const leaving = plan.filter(({ exempt }) => exempt === undefined).length;
-    const count = `${leaving} workload${leaving === 1 ? "" : "s"}`;
-    await confirmPlan(
-      promptLines(name, plan, now),
-      `${count} will leave ${name}; see --dry-run.`,
-      `Drain ${name}?`,
-    );
+    const what = leavingOf([[name, plan]], "will");
+    await confirmPlan(promptLines(name, plan, now), `${what}; see --dry-run.`, `Drain ${name}?`);
   }
   const taint = await order(plane, name);
   if (plan.length === 0) {

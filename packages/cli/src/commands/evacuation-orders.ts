@@ -7,6 +7,7 @@ import {
   clusters,
   type Evacuation,
   type EvacuationApproval,
+  type EvacuationBudget,
   evacuations,
   formatKey,
   namespaces,
@@ -17,19 +18,20 @@ import { createRealClock } from "@lifeboat/base/adapters";
 import { changeRecord, readRecord } from "@lifeboat/controllers/context";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
 import {
-  fleetHealth,
-  isolationOf,
-  overrideOf,
+  evictingTaints,
   overrideUntil,
   type PauseTarget,
-  rateOf,
+  type Rate,
   rateReasons,
   withPause,
 } from "@lifeboat/core/failover/evacuation";
 import {
+  decideTainted,
+  type DrainStep,
   evacuationEntries,
   letGoBy,
   type ListedEntry,
+  sharesOf,
   withApproval,
 } from "@lifeboat/core/operating";
 import type { Client } from "@lifeboat/kit";
@@ -38,14 +40,16 @@ import { allBindings } from "../all-bindings.ts";
 import { approvalModeOf } from "../approval-mode.ts";
 import { dryRunOption, existingCluster } from "../change-cluster.ts";
 import { existingEvacuation, setPaused, slicesOf } from "../change-evacuation.ts";
-import { confirm, yesOption } from "../confirm.ts";
+import { mayGoOn, yesOption } from "../confirm.ts";
+import { publishedControllers } from "../controller-options.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import { findBinding, parseWorkload } from "../find-binding.ts";
 import { planeOptions } from "../find-plane.ts";
+import { rateNow, setRateFor } from "../fleet-rate.ts";
 import type { OptionDefinition } from "../options.ts";
+import { type Output, outputFrom, outputOption, show } from "../output.ts";
 import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
-import { ratesOf } from "../status-text.ts";
 import { print, withPlane } from "../with-plane.ts";
 import { hanging } from "../wrap.ts";
 import { onNewest } from "../on-newest.ts";
@@ -78,7 +82,10 @@ export const pauseOptions: readonly OptionDefinition[] = [
   clusterOption("All evacuations of a cluster, and those to come"),
   namespaceOption("The workloads of a namespace, in all evacuations"),
   reasonOption,
+  dryRunOption,
 ];
+/** A pause releases nothing and is never asked about; its end may release a fleet. */
+export const resumeOptions: readonly OptionDefinition[] = [...pauseOptions, yesOption];
 
 export const approveOptions: readonly OptionDefinition[] = [
   ...planeOptions,
@@ -131,6 +138,7 @@ export const rateOptions: readonly OptionDefinition[] = [
   { name: "clear", type: "switch", commandLineOnly: true, help: "End what was set" },
   dryRunOption,
   yesOption,
+  outputOption(["text"]),
 ];
 
 export function addEvacuationOrders(parent: Command): void {
@@ -154,7 +162,8 @@ export function addEvacuationOrders(parent: Command): void {
     .description("Show how fast workloads may leave, or set it for a time");
   declareOptions(rate, rateOptions).action(() => {
     const settings = readSettings(rate, rateOptions);
-    return withPlane(settings, (plane) => changeRate(plane, settings));
+    const output = outputFrom(settings, ["text"]);
+    return withPlane(settings, (plane) => changeRate(plane, settings, output));
   });
 }
 
@@ -163,8 +172,9 @@ function addSwitch(parent: Command, verb: string, description: string, paused: b
     .command(verb)
     .description(description)
     .argument("[NAME]", "the evacuation; or --all, --cluster or --namespace");
-  declareOptions(command, pauseOptions).action((name: string | undefined) => {
-    const settings = readSettings(command, pauseOptions);
+  const table = paused ? pauseOptions : resumeOptions;
+  declareOptions(command, table).action((name: string | undefined) => {
+    const settings = readSettings(command, table);
     const [cluster, namespace] = [settings.text("cluster"), settings.text("namespace")];
     const targets: readonly PauseTarget[] = [
       ...(settings.isOn("all") ? [{ of: "all" as const }] : []),
@@ -177,8 +187,11 @@ function addSwitch(parent: Command, verb: string, description: string, paused: b
       );
     return withPlane(settings, async (plane) => {
       const [target] = targets;
-      if (target !== undefined) await switchMany(plane, target, paused);
-      else if (name !== undefined) await switchOne(plane, name, paused);
+      const order = target ?? { of: "one" as const, name: name ?? "" };
+      if (paused) await refuseUnknown(plane, order);
+      if (!(await maySwitch(plane, order, paused, settings))) return;
+      if (order.of === "one") await switchOne(plane, order.name, paused);
+      else await switchMany(plane, order, paused);
     });
   });
 }
@@ -190,7 +203,6 @@ async function switchOne(plane: Client, name: string, paused: boolean): Promise<
 }
 
 async function switchMany(plane: Client, target: PauseTarget, paused: boolean): Promise<void> {
-  if (paused) await refuseUnknown(plane, target);
   const isChanged = await changeRecord(plane, (parts) => {
     const spec = withPause(parts.spec, target, paused);
     return spec === parts.spec ? parts : { ...parts, spec };
@@ -211,8 +223,62 @@ async function switchMany(plane: Client, target: PauseTarget, paused: boolean): 
   print([`paused by themselves, until they are resumed by name: ${names}`]);
 }
 
+/** One evacuation, or what the record of the fleet pauses. */
+type SwitchTarget = PauseTarget | { readonly of: "one"; readonly name: string };
+
+/** Shows what waits in the evacuations that the order is about. Only a release is asked about, and only where it releases something. */
+async function maySwitch(
+  plane: Client,
+  target: SwitchTarget,
+  paused: boolean,
+  settings: Settings,
+): Promise<boolean> {
+  const isDryRun = settings.isOn("dry-run");
+  if (paused && !isDryRun) return true;
+  const waiting = await waitingFor(plane, target);
+  if (waiting.length === 0 && !isDryRun) return true;
+  const of = target.of === "namespace" ? ` of namespace ${target.name}` : "";
+  const counts = waiting.map(({ name, queued }) => `${queued} in ${name}`).join(", ");
+  const none = paused ? "Nothing waits to leave." : "Nothing waits to be released.";
+  const what = paused ? "Nothing more leaves" : "Workloads leave at the rate of the fleet";
+  const plan = waiting.length === 0 ? none : `${what}${of}: ${counts}.`;
+  return mayGoOn(settings, plan, "Let them go on?");
+}
+
+interface Waiting {
+  readonly name: string;
+  readonly queued: number;
+}
+
+/** How many workloads wait in each of the evacuations. */
+async function waitingFor(plane: Client, target: SwitchTarget): Promise<readonly Waiting[]> {
+  const all =
+    target.of === "one"
+      ? [await existingEvacuation(plane, target.name)]
+      : (await plane.list(evacuations)).items;
+  const meant = all.filter(
+    ({ spec, status }) =>
+      status?.finishedAt === undefined && (target.of !== "cluster" || spec.cluster === target.name),
+  );
+  const bindings = await allBindings(plane);
+  const approval = approvalModeOf(await readPublished(plane));
+  const moment = plainMoment(createRealClock().now());
+  const counted = meant.map(async (evacuation) => {
+    const { name } = evacuation.metadata;
+    const slices = await slicesOf(plane, name);
+    const view = { evacuation, slices, bindings, approval, moment };
+    const queued = evacuationEntries(view).filter(
+      ({ state, entry }) =>
+        (state === "Queued" || state === "Held") &&
+        (target.of !== "namespace" || entry.binding.namespace === target.name),
+    ).length;
+    return { name, queued };
+  });
+  return (await Promise.all(counted)).filter(({ queued }) => queued > 0);
+}
+
 /** A pause of what does not exist is a slip of the pen, and stops nothing. */
-async function refuseUnknown(plane: Client, target: PauseTarget): Promise<void> {
+async function refuseUnknown(plane: Client, target: SwitchTarget): Promise<void> {
   if (target.of === "cluster") await existingCluster(plane, target.name);
   if (target.of !== "namespace") return;
   const key = { namespace: "", name: target.name };
@@ -240,12 +306,9 @@ async function approveAll(
     print(["nothing waits for this approval"]);
     return;
   }
-  const text = waiting.map(approvalText).join(" ");
-  if (settings.isOn("dry-run")) {
-    print([...hanging("", text), "nothing was changed (dry run)"]);
-    return;
-  }
-  if (!settings.isOn("yes")) await confirm(text, "Approve it?");
+  const targets = await targetsOf(plane, waiting, now);
+  const text = waiting.map((one) => approvalText(one, targets)).join(" ");
+  if (!(await mayGoOn(settings, text, "Approve it?"))) return;
   for (const { evacuation, lets } of waiting) {
     const isChanged = await writeApproval(plane, evacuation.metadata.name, approval);
     const what = `${lets.length} workload${lets.length === 1 ? "" : "s"}`;
@@ -313,12 +376,51 @@ async function planFor(
   return { evacuation, lets: letGoBy(entries, approval, moment) };
 }
 
+/** Where what leaves these clusters would run, by its name: `Deployment shop/web`. */
+type Targets = ReadonlyMap<string, string>;
+
+async function targetsOf(
+  plane: Client,
+  approving: readonly Approving[],
+  now: Instant,
+): Promise<Targets> {
+  const fleet = (await plane.list(clusters)).items;
+  const leaving = new Set(approving.map(({ evacuation }) => evacuation.spec.cluster));
+  const plans = decideTainted(
+    {
+      added: new Map(
+        fleet
+          .filter(({ metadata }) => leaving.has(metadata.name))
+          .map((one) => [one.metadata.name, evictingTaints(one)]),
+      ),
+      clusters: fleet,
+      bindings: await allBindings(plane),
+      purgeMode: publishedControllers(await readPublished(plane)).noExecutePurgeMode,
+      // What is planned is what follows the approval.
+      approval: "Policy",
+      policyOf: () => undefined,
+    },
+    now,
+  );
+  return new Map(
+    [...plans.values()].flat().map((step) => [step.workload, targetText(step)] as const),
+  );
+}
+
+function targetText({ targets, held }: DrainStep): string {
+  return held === undefined ? ` → ${sharesOf(targets)}` : ` (held, ${held.split(":")[0]})`;
+}
+
 const NAMED = 5;
 
-function approvalText({ evacuation: { metadata, spec }, lets }: Approving): string {
+function approvalText(
+  { evacuation: { metadata, spec }, lets }: Approving,
+  targets: Targets,
+): string {
   const names = lets.slice(0, NAMED).map(({ entry }) => {
     const { namespace = "" } = entry.binding;
-    return `${entry.resource.kind} ${formatKey({ namespace, name: entry.resource.name })}`;
+    const name = `${entry.resource.kind} ${formatKey({ namespace, name: entry.resource.name })}`;
+    return `${name}${targets.get(name) ?? ""}`;
   });
   const more = lets.length > NAMED ? ` and ${lets.length - NAMED} more` : "";
   const [verb, what] = lets.length === 1 ? ["leaves", "workload"] : ["leave", "workloads"];
@@ -345,12 +447,16 @@ async function writeApproval(
   });
 }
 
-async function changeRate(plane: Client, settings: Settings): Promise<void> {
+async function changeRate(
+  plane: Client,
+  settings: Settings,
+  output: Output<"text">,
+): Promise<void> {
   const isSet = settings.isOnCommandLine("set");
   if (isSet && settings.isOn("clear")) throw new UsageError("--set and --clear exclude each other");
   if (isSet) await setRate(plane, settings);
   else if (settings.isOn("clear")) await clearRate(plane, settings);
-  else print(await rateLines(plane));
+  else await showRate(plane, output);
 }
 
 async function setRate(plane: Client, settings: Settings): Promise<void> {
@@ -363,27 +469,20 @@ async function setRate(plane: Client, settings: Settings): Promise<void> {
   const text =
     `The rate of the whole fleet becomes ${perSecond} per second for ${formatDuration(forMs)}; ` +
     `it is ${before.perSecond} now (${before.reason}).`;
-  if (settings.isOn("dry-run")) {
-    print([...hanging("", text), "nothing was changed (dry run)"]);
-    return;
-  }
-  if (perSecond > before.perSecond && !settings.isOn("yes")) await confirm(text, "Set it?");
-  const setAt = createRealClock().now();
-  const rateOverride = {
-    perSecond,
-    setAt: formatTime(setAt),
-    until: formatTime(addMs(setAt, forMs)),
-    reason,
-  };
-  await changeRecord(plane, (parts) => ({ ...parts, spec: { ...parts.spec, rateOverride } }));
-  print([`the rate is ${perSecond} per second until ${rateOverride.until}`]);
+  const isAsked = settings.isOn("dry-run") || perSecond > before.perSecond;
+  if (isAsked && !(await mayGoOn(settings, text, "Set it?"))) return;
+  const until = await setRateFor(plane, perSecond, forMs, reason, createRealClock().now());
+  print([`the rate is ${perSecond} per second until ${until}`]);
 }
 
+/** What was set may be lower than what the fleet would decide: then its end releases workloads. */
 async function clearRate(plane: Client, settings: Settings): Promise<void> {
-  if (settings.isOn("dry-run")) {
-    print([...(await rateLines(plane)), "nothing was changed (dry run)"]);
-    return;
-  }
+  const now = createRealClock().now();
+  const before = await rateNow(plane, now);
+  const after = await rateNow(plane, now, false);
+  const plan = `The fleet decides again: the rate becomes ${after.perSecond} per second (${after.reason}); it is ${before.perSecond} now (${before.reason}).`;
+  const isAsked = settings.isOn("dry-run") || after.perSecond > before.perSecond;
+  if (isAsked && !(await mayGoOn(settings, plan, "End it?"))) return;
   const isChanged = await changeRecord(plane, (parts) => {
     const { rateOverride, ...spec } = parts.spec;
     return rateOverride === undefined ? parts : { ...parts, spec };
@@ -391,20 +490,23 @@ async function clearRate(plane: Client, settings: Settings): Promise<void> {
   print([isChanged ? "the fleet decides about the rate again" : "no rate was set"]);
 }
 
-async function rateNow(plane: Client, now: Instant): Promise<ReturnType<typeof rateOf>> {
-  const { items } = await plane.list(clusters);
-  const { isolationAgreedAt, rateOverride } = (await readRecord(plane))?.spec ?? {};
-  const { isIsolated } = isolationOf(items, isolationAgreedAt);
-  const override = overrideOf(rateOverride, plainMoment(now));
-  const rates = ratesOf(await readPublished(plane));
-  return rateOf({ ...fleetHealth(items), isIsolated, override }, rates);
-}
-
-async function rateLines(plane: Client): Promise<readonly string[]> {
+async function showRate(plane: Client, output: Output<"text">): Promise<void> {
   const now = createRealClock().now();
-  const { perSecond, reason } = await rateNow(plane, now);
+  const rate = await rateNow(plane, now);
   const { rateOverride } = (await readRecord(plane))?.spec ?? {};
   const until = overrideUntil(rateOverride, plainMoment(now));
+  show(
+    output,
+    () => rateLines(rate, rateOverride, until),
+    () => ({ ...rate, ...(until === undefined ? {} : { setByPerson: rateOverride }) }),
+  );
+}
+
+function rateLines(
+  { perSecond, reason }: Rate,
+  rateOverride: EvacuationBudget["spec"]["rateOverride"],
+  until: Instant | undefined,
+): readonly string[] {
   return [
     ...hanging("", `${perSecond} per second, ${reason}: ${rateReasons[reason]}`),
     ...(rateOverride === undefined || until === undefined

@@ -35,6 +35,7 @@ import {
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { type Output, outputFrom, outputOption, show, type Shown } from "../output.ts";
+import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { restoreOne, restoreOptions } from "./failback.ts";
 import { addEvacuationOrders } from "./evacuation-orders.ts";
@@ -51,13 +52,19 @@ export const evacuationsOptions: readonly OptionDefinition[] = [
 ];
 
 /** Of an order that lets something happen at once. */
-export const agreeOptions: readonly OptionDefinition[] = [...planeOptions, yesOption, dryRunOption];
+export const agreeOptions: readonly OptionDefinition[] = [
+  ...planeOptions,
+  yesOption,
+  dryRunOption,
+  reasonOption,
+];
 
 export const workloadOptions: readonly OptionDefinition[] = [
   ...planeOptions,
   namespaceOption,
   yesOption,
   dryRunOption,
+  reasonOption,
 ];
 
 export function addEvacuations(program: Command): void {

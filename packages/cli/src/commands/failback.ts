@@ -24,7 +24,7 @@ import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { allBindings } from "../all-bindings.ts";
 import { dryRunOption, existingCluster } from "../change-cluster.ts";
-import { confirm, yesOption } from "../confirm.ts";
+import { confirm, mayGoOn, yesOption } from "../confirm.ts";
 import { readGates } from "../failover-options.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import {
@@ -164,15 +164,15 @@ async function returnAll(plane: Client, cluster: string, settings: Settings): Pr
     ]);
     return;
   }
-  const names = going.slice(0, NAMED).map(({ workload }) => workload);
+  const names = going
+    .slice(0, NAMED)
+    .map(({ workload, plan }) =>
+      plan.outcome === "refused" ? workload : `${workload} → ${sharesOf(plan.targets)}`,
+    );
   const more = going.length > NAMED ? ` and ${going.length - NAMED} more` : "";
   const [verb, what] = going.length === 1 ? ["returns", "workload"] : ["return", "workloads"];
   const text = `${going.length} ${what} ${verb} to ${cluster}: ${names.join(", ")}${more}.`;
-  if (settings.isOn("dry-run")) {
-    print([...hanging("", text), "nothing was changed (dry run)"]);
-    return;
-  }
-  if (!settings.isOn("yes")) await confirm(text, "Go on?");
+  if (!(await mayGoOn(settings, text, "Go on?"))) return;
   for (const { workload, plan } of going) {
     if (plan.outcome === "refused") continue;
     try {

@@ -11,17 +11,22 @@ import { type Cluster, clusters, findCondition } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { wellKnown } from "@lifeboat/core";
-import { formatFence, isAnswering } from "@lifeboat/core/failover/eviction-tasks";
+import { readSettings as readPublished } from "@lifeboat/controllers/operating";
+import { workloadOf } from "@lifeboat/core/clusters";
+import { awaitsFence, formatFence, isAnswering } from "@lifeboat/core/failover/eviction-tasks";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
+import { allBindings } from "../all-bindings.ts";
 import { dryRunOption, existingCluster } from "../change-cluster.ts";
 import { confirm, yesOption } from "../confirm.ts";
 import { CommandFailed } from "../failure.ts";
+import { fenceTrust } from "../fence-trust.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { print, withPlane } from "../with-plane.ts";
+import { hanging } from "../wrap.ts";
 import { onNewest } from "../on-newest.ts";
 
 export const fenceOptions: readonly OptionDefinition[] = [
@@ -57,11 +62,12 @@ async function fence(plane: Client, name: string, settings: Settings): Promise<v
   const isUndone = settings.isOn("undo");
   const dryRun = settings.isOn("dry-run");
   const word = isUndone ? undefined : wordAbout(cluster, createRealClock().now(), whoAmI());
-  if (!isUndone && !dryRun && !settings.isOn("yes"))
-    await confirm(
-      `Workloads that leave ${name} in mode Directly will start elsewhere.`,
-      `Is ${name} off, and does nothing in it run?`,
-    );
+  if (!isUndone) {
+    const plan = await planOf(plane, cluster);
+    if (dryRun) print(hanging("", plan));
+    else if (!settings.isOn("yes"))
+      await confirm(plan, `Is ${name} off, and does nothing in it run?`);
+  }
   const isChanged = await writeWord(plane, name, word, dryRun);
   const suffix = dryRun ? " (dry run)" : "";
   const what = isUndone
@@ -71,6 +77,21 @@ async function fence(plane: Client, name: string, settings: Settings): Promise<v
     : "counts as off until it answers";
   print([`cluster/${name} ${what}${suffix}`]);
 }
+
+/** Which workloads the word lets start elsewhere. */
+async function planOf(plane: Client, cluster: Cluster): Promise<string> {
+  const { name } = cluster.metadata;
+  const trust = fenceTrust(await readPublished(plane));
+  const bindings = await allBindings(plane);
+  const waiting = bindings.filter((one) => awaitsFence(one, cluster, trust)).map(workloadOf);
+  const later = `Workloads that leave ${name} in mode Directly will start elsewhere`;
+  if (waiting.length === 0) return `${later}; none waits for it now.`;
+  const more = waiting.length > NAMED ? ` and ${waiting.length - NAMED} more` : "";
+  const [verb, what] = waiting.length === 1 ? ["waits", "starts"] : ["wait", "start"];
+  return `${waiting.slice(0, NAMED).join(", ")}${more} ${verb} for it and ${what} elsewhere at once.`;
+}
+
+const NAMED = 5;
 
 /** The text of the annotation; throws CommandFailed about a cluster that answers. */
 export function wordAbout(cluster: Cluster, now: Instant, by: string): string {

@@ -22,14 +22,21 @@ import { CommandFailed } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { outputFrom, outputOption, show } from "../output.ts";
+import { reasonOption } from "../reasoned-client.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
 import { remedyLines } from "../traffic-text.ts";
 import { print, withPlane } from "../with-plane.ts";
 import { columns } from "../wrap.ts";
 
-export const remedyOptions: readonly OptionDefinition[] = [...planeOptions, outputOption(["text"])];
+const FORMS = ["text", "name"] as const;
+
+export const remedyOptions: readonly OptionDefinition[] = [...planeOptions, outputOption(FORMS)];
 export const unblockOptions: readonly OptionDefinition[] = [...planeOptions, dryRunOption];
-export const blockOptions: readonly OptionDefinition[] = [...unblockOptions, yesOption];
+export const blockOptions: readonly OptionDefinition[] = [
+  ...unblockOptions,
+  yesOption,
+  reasonOption,
+];
 
 export function addRemedy(program: Command): void {
   const remedy = program
@@ -40,9 +47,13 @@ export function addRemedy(program: Command): void {
     .description("Show every Remedy and the clusters on which it acts");
   declareOptions(list, remedyOptions).action(async () => {
     const settings = readSettings(list, remedyOptions);
-    const output = outputFrom(settings, ["text"]);
+    const output = outputFrom(settings, FORMS);
     await withPlane(settings, async (plane) => {
       const found = (await plane.list(remedies)).items;
+      if (output.kind === "form" && output.form === "name") {
+        print(found.map(({ metadata }) => `remedy.${remedies.group}/${metadata.name}`));
+        return;
+      }
       const fleet = (await plane.list(clusters)).items;
       show(
         output,

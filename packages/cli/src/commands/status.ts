@@ -136,16 +136,27 @@ export async function readView(plane: Client, clock: Clock): Promise<StatusView>
       evacuations: await allowed.read("evacuations", [], () => itemsOf(plane.list(evacuations))),
       bindings: await allowed.read("workloads", [], () => allBindings(plane)),
       budget,
-      brake: describeBrake(budget),
+      brake: describeBrake(budget, clock.now()),
       tunnels: readOpenTunnels(metrics) ?? (await recordedTunnels(plane)),
       trafficBrake: describeTrafficBrake(budget),
       nameServers: await allowed.read("leases", [], () => readServers(plane)),
       waiting: await unsignedRequests(plane, settings, clock.now()),
-      ...(settings?.["notify"] === undefined ? {} : { notices: await readNotifications(plane) }),
+      ...(await noticesOf(plane, settings, allowed)),
       probes: failingProbes(metrics, items, settings, clock.now()),
     };
     return { ...view, hidden: allowed.hidden() };
   });
+}
+
+/** What was sent to people, where anything is. */
+async function noticesOf(
+  plane: Client,
+  settings: PublishedSettings | undefined,
+  allowed: Allowed,
+): Promise<Pick<StatusView, "notices">> {
+  if (settings?.["notify"] === undefined) return {};
+  const notices = await allowed.read("notices", undefined, () => readNotifications(plane));
+  return notices === undefined ? {} : { notices };
 }
 
 /** How long a signer may take before its absence is told. */

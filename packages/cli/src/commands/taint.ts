@@ -6,15 +6,15 @@
 import { clusters, EVICTING_EFFECTS } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { readSettings as readPublished } from "@lifeboat/controllers/operating";
-import { decideTainted, type DrainStep } from "@lifeboat/core/operating";
+import { decideTainted, policiesById } from "@lifeboat/core/operating";
 import { purgeModeOf } from "@lifeboat/core/binding";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
-import { allBindings } from "../all-bindings.ts";
+import { allBindings, allPolicies } from "../all-bindings.ts";
 import { changeTaints, dryRunOption, existingCluster } from "../change-cluster.ts";
 import { confirmPlan, yesOption } from "../confirm.ts";
 import { publishedControllers } from "../controller-options.ts";
-import { drainPlanLines, promptLines } from "../drain-plan.ts";
+import { drainPlanLines, leavingOf, promptLines } from "../drain-plan.ts";
 import { UsageError } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
@@ -105,35 +105,35 @@ async function showPlan(
   added: readonly (readonly [string, readonly Taint[]])[],
   dryRun: boolean,
 ): Promise<void> {
-  const { failover, noExecutePurgeMode } = publishedControllers(await readPublished(plane));
-  if (!failover) {
+  const options = publishedControllers(await readPublished(plane));
+  if (!options.failover) {
     print(["the feature gate Failover is off: nothing leaves while it is"]);
     return;
   }
   const now = createRealClock().now();
-  const bindings = await allBindings(plane);
-  const tainted = (await plane.list(clusters)).items.map((one) => {
-    const [, taints = []] = added.find(([name]) => name === one.metadata.name) ?? [];
-    return { ...one, spec: { ...one.spec, taints: [...(one.spec.taints ?? []), ...taints] } };
-  });
-  const mode = purgeModeOf(noExecutePurgeMode, "Gracefully");
-  const plans = added.flatMap(([cluster, taints]) =>
-    taints.map((taint): readonly [string, readonly DrainStep[]] => [
-      cluster,
-      decideTainted({ cluster, clusters: tainted, bindings }, taint, mode, now),
-    ]),
+  const decided = decideTainted(
+    {
+      added: new Map(added.filter(([, taints]) => taints.length > 0)),
+      clusters: (await plane.list(clusters)).items,
+      bindings: await allBindings(plane),
+      purgeMode: purgeModeOf(options.noExecutePurgeMode, "Gracefully"),
+      approval: options.evacuationApproval,
+      policyOf: policiesById(await allPolicies(plane)),
+    },
+    now,
   );
-  const linesOf = dryRun ? drainPlanLines : promptLines;
-  const lines = plans.flatMap(([cluster, steps]) => linesOf(cluster, steps, now));
+  const plans = [...decided];
   if (dryRun) {
-    print([...lines, ""]);
+    print([...plans.flatMap(([cluster, steps]) => drainPlanLines(cluster, steps, now)), ""]);
     return;
   }
-  const leaving = plans.flatMap(([, steps]) => steps).filter(({ exempt }) => exempt === undefined);
-  if (leaving.length === 0) return;
-  const count = `${leaving.length} workload${leaving.length === 1 ? "" : "s"}`;
-  const from = [...new Set(plans.map(([cluster]) => cluster))].join(", ");
-  await confirmPlan(lines, `${count} will leave ${from}; see --dry-run.`, `Taint ${from}?`);
+  if (plans.every(([, steps]) => steps.every(({ exempt }) => exempt !== undefined))) return;
+  const from = plans.map(([cluster]) => cluster).join(", ");
+  await confirmPlan(
+    plans.flatMap(([cluster, steps]) => promptLines(cluster, steps, now)),
+    `${leavingOf(plans, "will")}; see --dry-run.`,
+    `Taint ${from}?`,
+  );
 }
 
 function describe(orders: readonly TaintOrder[]): string {

@@ -6,7 +6,14 @@
  *     token delete     takes them away
  */
 import { randomInt } from "node:crypto";
-import { type AnyObject, configMaps, type New, orNothing, secrets } from "@lifeboat/api";
+import {
+  type AnyObject,
+  configMaps,
+  type New,
+  type ObjectKey,
+  orNothing,
+  secrets,
+} from "@lifeboat/api";
 import { addMs, formatDuration, formatTime, type Instant, sleep } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import {
@@ -26,6 +33,8 @@ import { AGENT_BOOTSTRAPPERS_GROUP, registrationGroup } from "@lifeboat/core/clu
 import { type Client, parseClusterInfo } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { pinsOf } from "../ca-pin.ts";
+import { dryRunOption } from "../change-cluster.ts";
+import { mayGoOn, yesOption } from "../confirm.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import { planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
@@ -36,12 +45,15 @@ import { columns } from "../wrap.ts";
 import { checkClusterName } from "./join.ts";
 import { tell } from "../tell.ts";
 
-export const tokenOptions = planeOptions;
-
-export const tokenListOptions: readonly OptionDefinition[] = [
+export const tokenDeleteOptions: readonly OptionDefinition[] = [
   ...planeOptions,
-  outputOption(["text"]),
+  yesOption,
+  dryRunOption,
 ];
+
+const FORMS = ["text", "name"] as const;
+
+export const tokenListOptions: readonly OptionDefinition[] = [...planeOptions, outputOption(FORMS)];
 export const tokenCreateOptions: readonly OptionDefinition[] = [
   ...planeOptions,
   {
@@ -80,16 +92,17 @@ export function addToken(program: Command): void {
   const list = parent.command("list").description("The tokens that exist");
   declareOptions(list, tokenListOptions).action(() => {
     const settings = readSettings(list, tokenListOptions);
-    const output = outputFrom(settings, ["text"]);
+    const output = outputFrom(settings, FORMS);
     return withPlane(settings, (plane) => listTokens(plane, output));
   });
   const remove = parent
     .command("delete")
     .description("Delete tokens")
     .argument("<ID...>", "their first six characters, or whole tokens");
-  declareOptions(remove, tokenOptions).action((ids: readonly string[]) =>
-    withPlane(readSettings(remove, tokenOptions), (plane) => deleteTokens(plane, ids)),
-  );
+  declareOptions(remove, tokenDeleteOptions).action((ids: readonly string[]) => {
+    const settings = readSettings(remove, tokenDeleteOptions);
+    return withPlane(settings, (plane) => deleteTokens(plane, ids, settings));
+  });
 }
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -211,7 +224,7 @@ function randomText(length: number): string {
   return Array.from({ length }, () => LETTERS[randomInt(LETTERS.length)]).join("");
 }
 
-async function listTokens(plane: Client, output: Output<"text">): Promise<void> {
+async function listTokens(plane: Client, output: Output<(typeof FORMS)[number]>): Promise<void> {
   const { items } = await plane.list<AnyObject>(secrets, {
     namespace: BOOTSTRAP_NAMESPACE,
     fieldSelector: `type=${BOOTSTRAP_TYPE}`,
@@ -220,6 +233,10 @@ async function listTokens(plane: Client, output: Output<"text">): Promise<void> 
   const tokens = items
     .map(bootstrapTokenOf)
     .filter((token): token is BootstrapToken => token !== undefined);
+  if (output.kind === "form" && output.form === "name") {
+    print(tokens.map(({ id }) => `secret/${bootstrapSecretName(id)}`));
+    return;
+  }
   show(
     output,
     () =>
@@ -253,17 +270,33 @@ export function tokenRow(token: BootstrapToken, now: Instant): readonly string[]
   return [id, ends, cluster === "" ? "any" : cluster, usedFor === "" ? "-" : usedFor, description];
 }
 
-async function deleteTokens(plane: Client, given: readonly string[]): Promise<void> {
+async function deleteTokens(
+  plane: Client,
+  given: readonly string[],
+  settings: Settings,
+): Promise<void> {
   const ids = given.map((text) => text.split(".")[0] ?? "");
   // A whole token is not repeated: what a terminal shows may be kept.
   for (const id of ids)
     if (!/^[a-z0-9]{6}$/.test(id))
       throw new UsageError("a token is named by its first six characters, a-z and 0-9");
+  const now = createRealClock().now();
+  const shown: string[] = [];
   for (const id of ids) {
-    const key = { namespace: BOOTSTRAP_NAMESPACE, name: bootstrapSecretName(id) };
-    if ((await orNothing(plane.get(secrets, key))) === undefined)
-      throw new CommandFailed(`there is no token ${id}`);
-    await orNothing(plane.delete(secrets, key));
+    const found = await orNothing(plane.get<AnyObject>(secrets, keyOf(id)));
+    if (found === undefined) throw new CommandFailed(`there is no token ${id}`);
+    const token = bootstrapTokenOf(found);
+    const [, ends, cluster] = token === undefined ? [] : tokenRow(token, now);
+    shown.push(token === undefined ? id : `${id} (cluster: ${cluster}, ends: ${ends})`);
+  }
+  const plan = `No cluster registers any more with ${shown.join(", ")}; clusters that have registered stay.`;
+  if (!(await mayGoOn(settings, plan, "Delete?"))) return;
+  for (const id of ids) {
+    await orNothing(plane.delete(secrets, keyOf(id)));
     print([`token ${id} is deleted`]);
   }
+}
+
+function keyOf(id: string): ObjectKey {
+  return { namespace: BOOTSTRAP_NAMESPACE, name: bootstrapSecretName(id) };
 }

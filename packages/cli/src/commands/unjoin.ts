@@ -2,7 +2,8 @@
 import { createRealClock } from "@lifeboat/base/adapters";
 import { type ClusterLoad, loadOf, unjoinCluster } from "@lifeboat/plane";
 import type { Command } from "commander";
-import { confirm, yesOption } from "../confirm.ts";
+import { yesOption } from "../confirm.ts";
+import { confirmLeaving } from "../confirm-leaving.ts";
 import { connect, findPlane, inWords, planeOptions } from "../find-plane.ts";
 import type { OptionDefinition } from "../options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
@@ -58,7 +59,7 @@ async function unjoin(name: string, settings: Settings): Promise<void> {
   try {
     const load = await loadOf(plane.client, name);
     print(hanging("", describeLoad(name, load)));
-    if (load.bindings > 0 && !isDryRun && !settings.isOn("yes")) await ask(name, settings);
+    await confirmLeaving(plane.client, name, "Unjoin", settings);
     await giveUpShares(plane.client, name, load.shares, settings);
     const { leftInMember } = await unjoinCluster(
       { clock: createRealClock() },
@@ -95,12 +96,4 @@ export function describeLoad(name: string, { bindings, examples, works }: Cluste
   const which = `${counted(bindings, "binding")} (${examples.join(", ")}${more})`;
   const what = works === 0 ? which : `${which} and ${counted(works, "Work")}`;
   return `still on cluster(${name}): ${what}`;
-}
-
-/** Asks the person; where none can be asked the command is refused. */
-async function ask(name: string, settings: Settings): Promise<void> {
-  const what = settings.isOn("force")
-    ? "The cluster is taken out without waiting for its workloads."
-    : "The cluster leaves once its workloads are on other clusters.";
-  await confirm(what, `Unjoin ${name}?`);
 }

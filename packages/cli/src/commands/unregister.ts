@@ -6,7 +6,7 @@ import { createRealClock } from "@lifeboat/base/adapters";
 import { parseKubeconfig, resolveAccess } from "@lifeboat/kit";
 import { installedKubeconfig, loadOf, unjoinCluster, unregisterFromMember } from "@lifeboat/plane";
 import type { Command } from "commander";
-import { confirm } from "../confirm.ts";
+import { confirmLeaving, confirmLeavingBlindly } from "../confirm-leaving.ts";
 import { CommandFailed, UsageError } from "../failure.ts";
 import { connect, findPlane, type FoundPlane, inWords } from "../find-plane.ts";
 import { giveUpShares } from "../forget-shares.ts";
@@ -64,7 +64,7 @@ async function leaveAtPlane(
   try {
     const load = await loadOf(plane.client, name);
     print(hanging("", describeLoad(name, load)));
-    await ask(name, settings, load.bindings > 0);
+    await confirmLeaving(plane.client, name, "Unregister", settings);
     await giveUpShares(plane.client, name, load.shares, settings);
     const { leftInMember } = await unjoinCluster(
       { clock: createRealClock() },
@@ -103,7 +103,7 @@ async function leaveFromMember(
     throw new CommandFailed("no agent is installed in the cluster: its kubeconfig is not there");
   const plane = await connect(resolveAccess(parseKubeconfig(text, "", "the agent's kubeconfig")));
   try {
-    await ask(name, settings, true);
+    await confirmLeavingBlindly(name, "Unregister", settings);
     const outcome = await unregisterFromMember(
       { clock: createRealClock() },
       {
@@ -133,12 +133,4 @@ function tellEnd(
   ]);
   for (const what of left.leftInPlane) tell(`left in the control plane: ${what}`);
   for (const what of left.leftInMember) tell(`left in the cluster: ${what}`);
-}
-
-async function ask(name: string, settings: Settings, isNeeded: boolean): Promise<void> {
-  if (!isNeeded || settings.isOn("dry-run") || settings.isOn("yes")) return;
-  const what = settings.isOn("force")
-    ? "The cluster is taken out without waiting for its workloads."
-    : "The cluster leaves once its workloads are on other clusters.";
-  await confirm(what, `Unregister ${name}?`);
 }

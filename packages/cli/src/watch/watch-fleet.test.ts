@@ -3,6 +3,7 @@ import {
   type Cluster,
   clusters,
   type Evacuation,
+  evacuationBudgets,
   evacuations,
   evacuationSlices,
   type New,
@@ -11,6 +12,8 @@ import {
 import { createFleet, type Fleet } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { watchFleet, type WatchFleetParts } from "./watch-fleet.ts";
+
+const FLEET = { namespace: "", name: "fleet" };
 
 let fleet: Fleet;
 let written: string;
@@ -194,6 +197,9 @@ describe("watch", () => {
     const watching = watch({ evacuation: "eu-1-1", onKey }, true);
     await fleet.advance("1s");
     expect(written).toContain("waits its turn");
+    expect(written).toContain(
+      "p pauses or goes on · r halves the rate · e explains held · q leaves it running",
+    );
     press("p");
     await fleet.advance("1s");
     const { spec } = await fleet.plane.get(evacuations, { namespace: "", name: "eu-1-1" });
@@ -203,5 +209,48 @@ describe("watch", () => {
     await fleet.advance("1s");
     await watching;
     expect(written).toContain("nothing is held");
+  });
+
+  it.each([["eu-1-1"], [undefined]])(
+    "halves the rate for a while on r (%s)",
+    async (evacuation) => {
+      await fleet.plane.create(clusters, eu1);
+      await place(["eu-1"], []);
+      await evacuate();
+      let press: (key: string) => void = () => undefined;
+      const onKey = (handler: (key: string) => void): void => void (press = handler);
+      const watching = watch({ onKey, ...(evacuation && { evacuation }) }, true);
+      await fleet.advance("1s");
+      press("r");
+      await fleet.advance("1s");
+      const { rateOverride } = (await fleet.plane.get(evacuationBudgets, FLEET)).spec;
+      expect(rateOverride).toMatchObject({ perSecond: 0.25, reason: "halved in lifeboat watch" });
+      const lasts = Date.parse(rateOverride?.until ?? "") - Date.parse(rateOverride?.setAt ?? "");
+      expect(lasts).toBe(30 * 60_000);
+      expect(written).toContain("the rate of the whole fleet is 0.25/s until ");
+      expect(written).toContain("take back: lifeboat evacuations rate --clear");
+      press("q");
+      await fleet.advance("1s");
+      await watching;
+    },
+  );
+
+  it("stops the fleet on p, and never releases it", async () => {
+    await fleet.plane.create(clusters, eu1);
+    await place(["eu-1"], []);
+    await evacuate();
+    let press: (key: string) => void = () => undefined;
+    const onKey = (handler: (key: string) => void): void => void (press = handler);
+    const watching = watch({ onKey }, true);
+    await fleet.advance("1s");
+    for (let times = 0; times < 2; times++) {
+      press("p");
+      await fleet.advance("1s");
+      expect((await fleet.plane.get(evacuationBudgets, FLEET)).spec.paused).toBe(true);
+    }
+    expect(written).toContain("go on: lifeboat evacuations resume --all");
+    press("q");
+    await fleet.advance("1s");
+    await watching;
   });
 });

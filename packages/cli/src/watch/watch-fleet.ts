@@ -9,9 +9,12 @@
 import type { Evacuation, LedgerEntry } from "@lifeboat/api";
 import { type Clock, sleep } from "@lifeboat/base";
 import { entrySentence, type Move, workloadText } from "@lifeboat/core/history";
+import { changeRecord } from "@lifeboat/controllers/context";
+import { withPause } from "@lifeboat/core/failover/evacuation";
 import type { Client } from "@lifeboat/kit";
 import { setPaused } from "../change-evacuation.ts";
 import { Stage } from "../demo/stage.ts";
+import { rateNow, setRateFor } from "../fleet-rate.ts";
 import type { Screen } from "../follow-evacuation.ts";
 import { historyTime } from "../history/history-text.ts";
 import { type Output, streamedText } from "../output.ts";
@@ -32,6 +35,8 @@ export interface WatchFleetParts {
 }
 
 const DRAW_MS = 500;
+/** How long a rate holds that a key halved. */
+const SLOW_MS = 30 * 60_000;
 /** Lines beside the tables. */
 const OTHER_LINES = 8;
 
@@ -189,14 +194,11 @@ class FleetWatch {
     const rows = this.#parts.screen.rows?.();
     const limit =
       rows === undefined ? 20 : Math.max(3, Math.floor((rows - OTHER_LINES) / shown.length) - 4);
+    const pause = this.#isFleet ? "p pauses all" : "p pauses or goes on";
     const keys =
       this.#parts.onKey === undefined
         ? []
-        : [
-            this.#parts.evacuation === undefined
-              ? "q leaves"
-              : "p pauses or goes on, e explains what is held, q leaves it running",
-          ];
+        : [`${pause} · r halves the rate · e explains held · q leaves it running`];
     return [...shown.flatMap((one) => this.#block(one, limit)), ...keys];
   }
 
@@ -211,21 +213,59 @@ class FleetWatch {
       this.#end();
       return;
     }
-    const followed = this.#parts.evacuation === undefined ? undefined : this.#current();
-    if (followed === undefined) return;
+    const shown = this.#shown().filter(isOpen);
+    if (shown.length === 0) return;
     try {
-      if (key === "p")
-        await setPaused(this.#parts.plane, followed.metadata.name, !followed.spec.paused);
+      if (key === "p") await this.#pause(shown);
+      if (key === "r") await this.#slowDown();
     } catch (error) {
       this.#stage.tell(hanging("", error instanceof Error ? error.message : String(error)));
     }
     if (key === "e") {
-      const held = this.#feed.moves(followed).filter(({ held: why }) => why !== undefined);
+      const held = shown
+        .flatMap((one) => this.#feed.moves(one))
+        .filter(({ held: why }) => why !== undefined);
       const lines = held.flatMap(({ workload, held: why = "" }) =>
         hanging("  ", `${workload}: ${why}; lifeboat explain shows more`),
       );
       this.#stage.tell(lines.length === 0 ? ["  nothing is held"] : lines);
     }
+  }
+
+  /** One evacuation stops and goes on. The whole fleet only stops: its release shows a plan and is asked about. */
+  async #pause(shown: readonly Evacuation[]): Promise<void> {
+    const { plane } = this.#parts;
+    const [one] = shown;
+    if (!this.#isFleet && one !== undefined) {
+      await setPaused(plane, one.metadata.name, !one.spec.paused);
+      return;
+    }
+    await changeRecord(plane, (parts) => {
+      const spec = withPause(parts.spec, { of: "all" }, true);
+      return spec === parts.spec ? parts : { ...parts, spec };
+    });
+    this.#stage.tell(["all evacuations are paused; go on: lifeboat evacuations resume --all"]);
+  }
+
+  /** A recorded rate for a time, which ends by itself. */
+  async #slowDown(): Promise<void> {
+    const { plane, clock } = this.#parts;
+    const now = clock.now();
+    const before = (await rateNow(plane, now)).perSecond;
+    if (!(before > 0)) {
+      this.#stage.tell(["the rate is 0 already: nothing leaves"]);
+      return;
+    }
+    const perSecond = Number((before / 2).toPrecision(3));
+    const until = await setRateFor(plane, perSecond, SLOW_MS, "halved in lifeboat watch", now);
+    this.#stage.tell([
+      `the rate of the whole fleet is ${perSecond}/s until ${until}; it was ${before}/s`,
+      "take back: lifeboat evacuations rate --clear",
+    ]);
+  }
+
+  get #isFleet(): boolean {
+    return this.#parts.evacuation === undefined;
   }
 }
 

@@ -239,6 +239,14 @@ describe("the user", () => {
     expect(entry).not.toHaveProperty("by");
   });
 
+  it("who lets a workload stay is told, with the reason", () => {
+    const web = { kind: "ResourceBinding", namespace: "shop", name: "web-deployment", uid: "b" };
+    const sent = withAnnotations(evacuation({ takenOut: [web] }), { [REASON]: "it is well" });
+    const after = stampAct(evacuation(), sent, "alice", NOW);
+    const [entry] = entriesBetween(evacuation(), after, NOW);
+    expect(entry).toMatchObject({ by: "alice", reason: "it is well", workload: { name: "web" } });
+  });
+
   it("of an act that took something away is told", () => {
     const after = stampAct(tainted, cluster("True"), "alice", NOW);
     expect(entriesBetween(tainted, after, NOW)).toMatchObject([

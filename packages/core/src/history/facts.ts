@@ -18,6 +18,7 @@ import {
 } from "@lifeboat/api";
 import { type Instant, parseTime } from "@lifeboat/base";
 import { resultOf, tasksOf } from "../binding/index.ts";
+import { takenOutOf } from "../failover/evacuation/taken-out.ts";
 import { sharesOf } from "../operating/shares.ts";
 import { safeHash } from "../placement/division/hash.ts";
 import { FENCED } from "../well-known.ts";
@@ -164,7 +165,8 @@ export function placeOf(binding: ResourceBinding): Place {
   };
 }
 
-function ofEvacuation({ metadata, spec, status }: Evacuation): readonly Fact[] {
+function ofEvacuation(evacuation: Evacuation): readonly Fact[] {
+  const { metadata, spec, status } = evacuation;
   const about = { cluster: spec.cluster, evacuation: metadata.name };
   const total = status?.entries?.total ?? 0;
   const ended = isOver(status) ? (status?.phase ?? "Completed") : undefined;
@@ -208,7 +210,7 @@ function ofEvacuation({ metadata, spec, status }: Evacuation): readonly Fact[] {
       message: message === "" ? reason : `${reason}: ${message}`,
       ...atTime(since),
     })),
-    ...(status?.editedByHand ?? []).map((binding) => ({
+    ...takenOutOf(evacuation).map((binding) => ({
       key: `out ${binding.uid}`,
       value: "yes",
       ...about,

@@ -2,7 +2,8 @@
 import type { Cluster, ResourceBinding } from "@lifeboat/api";
 import { instantOf } from "@lifeboat/base";
 import { describe, expect, it } from "vitest";
-import { decideDrain, decideTainted, drainRefusals } from "./drain.ts";
+import type { EvictingTaint } from "../failover/evacuation/affected.ts";
+import { decideDrain, decideTainted, drainRefusals, type TaintView } from "./drain.ts";
 
 const now = instantOf(Date.UTC(2026, 0, 1));
 const metadata = { uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" };
@@ -110,8 +111,21 @@ describe("decideDrain", () => {
 
 describe("decideTainted", () => {
   const dead = { key: "dead", effect: "NoExecute" as const };
-  const plan = (taint: Parameters<typeof decideTainted>[1], ...bindings: ResourceBinding[]) =>
-    decideTainted({ cluster: "m1", clusters: fleet, bindings }, taint, "Gracefully", now);
+  const plans = (view: Partial<TaintView>, ...bindings: ResourceBinding[]) =>
+    decideTainted(
+      {
+        added: new Map([["m1", [dead]]]),
+        clusters: fleet,
+        bindings,
+        purgeMode: "Gracefully",
+        approval: "Policy",
+        policyOf: () => undefined,
+        ...view,
+      },
+      now,
+    );
+  const plan = (taint: EvictingTaint, ...bindings: ResourceBinding[]) =>
+    plans({ added: new Map([["m1", [taint]]]) }, ...bindings).get("m1") ?? [];
   const tolerating = (more: object): ResourceBinding =>
     binding("a", {
       placement: {
@@ -138,6 +152,57 @@ describe("decideTainted", () => {
 
   it("moves nothing for NoSchedule", () => {
     expect(plan({ key: "dead", effect: "NoSchedule" }, binding("a"))).toEqual([]);
+  });
+
+  it("names a workload once, however many of the taints move it, and by the first of them", () => {
+    const soft = { key: "soft", effect: "PreferNoExecute" as const };
+    const wish = binding("a", { failover: { cluster: { tolerationSeconds: 60 } } });
+    const added = new Map([["m1", [soft, dead]]]);
+    expect(plans({ added }, wish).get("m1")).toEqual([
+      { workload: "Deployment shop/a", targets: [{ name: "m2", replicas: 2 }] },
+    ]);
+  });
+
+  it("lets no workloads of two clusters count on the same room", () => {
+    const on = (name: string, cluster: string) =>
+      binding(name, { clusters: [{ name: cluster, replicas: 2 }] });
+    const added = new Map([
+      ["m1", [dead]],
+      ["m2", [dead]],
+    ]);
+    const both = plans({ added }, on("a", "m1"), on("b", "m2"));
+    expect(both.get("m1")).toMatchObject([{ targets: [{ name: "m3", replicas: 2 }] }]);
+    expect(both.get("m2")).toMatchObject([
+      { held: expect.stringMatching(/^NoTarget: /) as string },
+    ]);
+  });
+
+  it("places a workload once that leaves two of the clusters", () => {
+    const clusters = [
+      { name: "m1", replicas: 1 },
+      { name: "m2", replicas: 1 },
+    ];
+    const added = new Map([
+      ["m1", [dead]],
+      ["m2", [dead]],
+    ]);
+    const both = plans({ added }, binding("a", { clusters }));
+    expect(both.get("m1")).toEqual(both.get("m2"));
+    expect(both.get("m1")).toMatchObject([{ targets: [{ name: "m3", replicas: 2 }] }]);
+  });
+
+  it.each<[string, Partial<TaintView>, boolean]>([
+    ["nothing asks for an approval", {}, false],
+    ["the fleet asks for an approval", { approval: "Required" }, true],
+    [
+      "its policy asks for an approval",
+      { policyOf: () => ({ metadata: { annotations: { "lifeboat.dev/approval": "Required" } } }) },
+      true,
+    ],
+  ])("when %s", (_when, view, waits) => {
+    const [step] = plans(view, binding("a")).get("m1") ?? [];
+    expect(step?.targets).toEqual([{ name: "m2", replicas: 2 }]);
+    expect(step?.awaitsApproval ?? false).toBe(waits);
   });
 });
 

@@ -57,6 +57,9 @@ describe("evacuationEntries", () => {
     const held = [{ binding: reference, reason: "NoTarget" }];
     expect(states(evacuation({ held }))).toEqual(["Held"]);
     expect(states(evacuation({ editedByHand: [reference] }))).toEqual(["Abandoned"]);
+    const { spec, ...rest } = evacuation();
+    const ordered = { ...rest, spec: { ...spec, takenOut: [reference] } };
+    expect(states(ordered)).toEqual(["Abandoned"]);
   });
 
   it("is abandoned once the taint is removed, also one that was held", () => {

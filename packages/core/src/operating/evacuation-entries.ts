@@ -6,6 +6,7 @@ import type { Evacuation, EvacuationEntry, EvacuationSlice, ResourceBinding } fr
 import type { Moment } from "@lifeboat/base";
 import { type ApprovalMode, isApproved, needsApproval } from "../failover/evacuation/approval.ts";
 import { entryState, type EntryState, type EntryTerm } from "../failover/evacuation/entry.ts";
+import { takenOutOf } from "../failover/evacuation/taken-out.ts";
 import { taintId } from "../failover/evacuation/taint-identity.ts";
 
 export interface EvacuationEntriesView {
@@ -29,7 +30,7 @@ export function evacuationEntries(view: EvacuationEntriesView): readonly ListedE
   const { evacuation, slices } = view;
   const { status } = evacuation;
   const bindings = new Map(view.bindings.map((one) => [one.metadata.uid, one]));
-  const takenOut = new Set((status?.editedByHand ?? []).map(({ uid }) => uid));
+  const takenOut = new Set(takenOutOf(evacuation).map(({ uid }) => uid));
   const held = new Set((status?.held ?? []).map(({ binding }) => binding.uid));
   const inForce = new Set(
     (status?.taints ?? [])

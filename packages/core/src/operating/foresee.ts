@@ -32,22 +32,9 @@ import {
 import { workloadOf } from "../clusters/stuck.ts";
 import { affectedBy, evictingTaints } from "../failover/evacuation/affected.ts";
 import { asksForApproval, needsApproval } from "../failover/evacuation/approval.ts";
-import { isolationOf } from "../failover/evacuation/isolation.ts";
-import { isClusterPaused, isNamespacePaused } from "../failover/evacuation/pauses.ts";
 import { priorityOf } from "../failover/evacuation/priority.ts";
 import { EvictionQueue, type Lane, type Queued } from "../failover/evacuation/queue.ts";
-import {
-  type FleetHealth,
-  fleetHealth,
-  isFailed,
-  overrideOf,
-  overrideUntil,
-  passiveRateOf,
-  type Rate,
-  rateOf,
-  type RateOptions,
-  rateReasons,
-} from "../failover/evacuation/rate.ts";
+import { isFailed, type RateOptions, rateReasons } from "../failover/evacuation/rate.ts";
 import { compareEntries, judge, type JudgeOptions } from "../failover/evacuation/record.ts";
 import { decideRelease } from "../failover/evacuation/release.ts";
 import { identityOf, type TaintIdentity } from "../failover/evacuation/taint-identity.ts";
@@ -58,6 +45,7 @@ import { roomFor } from "../placement/room.ts";
 import { isDivided, readPlacement } from "../placement/rules.ts";
 import type { Target } from "../placement/view.ts";
 import { readWorkload } from "../placement/workload.ts";
+import { pauseOf, RateWhenDead } from "./brakes.ts";
 import { deadCluster, type DeadCluster } from "./dead-cluster.ts";
 import type { IfDiedSettings } from "./if-died.ts";
 import { type Outcome, plainOutcome, remains, strengthWithout } from "./outcome.ts";
@@ -188,10 +176,11 @@ export class Foresight {
       .entries())
       queue.put({ ...one, cluster: name, id: one.binding.metadata.uid, order });
     const moves: Move[] = [];
-    const health = this.#healthWith(dead);
+    const { clusters, budget, rates } = this.#view;
+    const rate = new RateWhenDead(dead.cluster, clusters, budget, rates);
     const fleet = fleetOf(this.#candidates.filter((one) => one.name !== name));
     try {
-      this.#serve(queue, health, (leaver, at) => {
+      this.#serve(queue, rate, (leaver, at) => {
         const step = this.#release(leaver, fleet, name, at);
         told.push(step.told);
         if (step.move === undefined) return false;
@@ -199,7 +188,7 @@ export class Foresight {
         movePromise(this.#reserved, leaver.binding, undefined, step.move.targets);
         return true;
       });
-      const message = rateReasons[this.#rateAt(health, this.#now).reason];
+      const message = rateReasons[rate.at(this.#now).reason];
       for (const { binding } of drained(queue, name))
         told.push(this.#stays(binding, name, { reason: "Queued", message }));
     } finally {
@@ -225,11 +214,8 @@ export class Foresight {
       ({ entry, taint }) => !needsApproval(entry, taint, settings.approval),
     );
     if (free.length === 0) return plainOutcome("AwaitingApproval");
-    if (budget?.paused === true) return { reason: "Queued", message: "evacuations are paused" };
-    if (isClusterPaused(budget, name)) return { reason: "Queued", message: `${name} is paused` };
-    const { namespace = "" } = binding.metadata;
-    if (isNamespacePaused(budget, namespace))
-      return { reason: "Queued", message: `the namespace ${namespace} is paused` };
+    const pause = pauseOf(budget, name, binding);
+    if (pause !== undefined) return { reason: "Queued", message: pause };
     const [first] = free
       .map(({ taint, entry }) => ({
         binding,
@@ -247,7 +233,7 @@ export class Foresight {
   /** Gives each leaver its turn; `release` answers whether it took a token. Ends early where nothing may move. */
   #serve(
     queue: EvictionQueue<Leaver & Queued>,
-    health: FleetHealth,
+    rate: RateWhenDead,
     release: (leaver: Leaver, at: Instant) => boolean,
   ): void {
     let at = this.#now;
@@ -260,17 +246,15 @@ export class Foresight {
         at = waiting.reduce((a, b) => (a < b ? a : b));
         continue;
       }
-      const rate = this.#rateAt(health, at);
-      const perSecond =
-        due.lane === "Workload" ? rate.perSecond : passiveRateOf(rate, this.#view.rates);
-      if (!(perSecond > 0)) {
-        const until = overrideUntil(this.#view.budget?.rateOverride, plainMoment(at));
-        if (until === undefined) return;
-        at = until;
+      const movesAt = rate.firstMoveFrom(at);
+      if (movesAt === undefined) return;
+      if (movesAt > at) {
+        at = movesAt;
         continue;
       }
       const next = queue.take(due.lane, at);
-      if (next !== undefined && release(next, at)) at = addMs(at, Math.ceil(1000 / perSecond));
+      if (next !== undefined && release(next, at))
+        at = addMs(at, Math.ceil(1000 / rate.perSecond(due.lane, at)));
     }
   }
 
@@ -352,22 +336,6 @@ export class Foresight {
   #stays(binding: ResourceBinding, name: string, why: Outcome): ForeseenWorkload {
     const outcome = hasWholeCopy(binding, name) ? remains(why) : why;
     return { ...toldOf(binding, name, resultOf(binding)), ...outcome };
-  }
-
-  /** The fleet with the dead cluster in it. */
-  #healthWith({ cluster }: DeadCluster): FleetHealth {
-    const { clusters, budget } = this.#view;
-    const { name } = cluster.metadata;
-    const fleet = clusters.map((one) => (one.metadata.name === name ? cluster : one));
-    const { isIsolated } = isolationOf(fleet, budget?.isolationAgreedAt);
-    return { ...fleetHealth(fleet), isIsolated };
-  }
-
-  /** Only what a person set ends by time. */
-  #rateAt(health: FleetHealth, at: Instant): Rate {
-    const { budget, rates } = this.#view;
-    const override = overrideOf(budget?.rateOverride, plainMoment(at));
-    return rateOf({ ...health, override }, rates);
   }
 }
 

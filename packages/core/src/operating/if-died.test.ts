@@ -1,5 +1,8 @@
 /** What becomes of a workload if its cluster died: every precondition, by the control plane's own decisions. */
+import type { Cluster } from "@lifeboat/api";
 import { expect, it, test } from "vitest";
+import { formatTime, addMs } from "@lifeboat/base";
+import { DEFAULT_RATES } from "../failover/evacuation/rate.ts";
 import { decideIfDied, type IfDiedView } from "./if-died.ts";
 import { binding, cluster, NOW, rule } from "./makers.suite.ts";
 
@@ -10,9 +13,11 @@ function view(more: Partial<IfDiedView> = {}, given = binding()): IfDiedView {
     work: undefined,
     template: {},
     policy: undefined,
-    clusters: [cluster("m1"), cluster("m2")],
+    clusters: [cluster("m1"), cluster("m2"), cluster("m3", 1)],
     bindings: [given],
     taintPolicies: [rule("NoExecute", 20)],
+    budget: undefined,
+    rates: DEFAULT_RATES,
     settings: {
       failover: true,
       statefulFailoverInjection: false,
@@ -42,11 +47,21 @@ it("moves after the threshold and the window, to where the scheduler would place
     ["gate", true],
     ["rule", true],
     ["affected", true],
+    ["rate", true],
     ["fence", true],
     ["target", true],
     ["state", true],
   ]);
 });
+
+function failed(one: Cluster): Cluster {
+  return { ...one, spec: { ...one.spec, taints: [{ key: "dead", effect: "NoExecute" }] } };
+}
+
+/** Of ten minutes from now. */
+function override(perSecond: number) {
+  return { perSecond, setAt: formatTime(NOW), until: formatTime(addMs(NOW, 600_000)), reason: "r" };
+}
 
 const settings = view().settings;
 test.each<[string, Partial<IfDiedView>, object, readonly string[], number | undefined]>([
@@ -99,7 +114,60 @@ test.each<[string, Partial<IfDiedView>, object, readonly string[], number | unde
     ["fence"],
     50_000,
   ],
-  ["there is no other cluster", { clusters: [cluster("m1")] }, divided, ["target"], 50_000],
+  [
+    "no other cluster has room",
+    { clusters: [cluster("m1"), cluster("m2", 1)] },
+    divided,
+    ["target"],
+    50_000,
+  ],
+  ["no cluster is left", { clusters: [cluster("m1")] }, divided, ["rate", "target"], undefined],
+  [
+    "one of three clusters has failed already",
+    { clusters: [cluster("m1"), cluster("m2"), failed(cluster("m3"))] },
+    divided,
+    ["rate"],
+    undefined,
+  ],
+  [
+    "a person set the rate 0 for ten minutes",
+    { budget: { paused: false, rateOverride: override(0) } },
+    divided,
+    [],
+    600_000,
+  ],
+  [
+    "a person set a rate although too much of the fleet has failed",
+    {
+      clusters: [cluster("m1"), cluster("m2"), failed(cluster("m3"))],
+      budget: { paused: false, rateOverride: override(1) },
+    },
+    divided,
+    [],
+    50_000,
+  ],
+  ["the fleet is paused", { budget: { paused: true } }, divided, ["paused"], undefined],
+  [
+    "its cluster is paused",
+    { budget: { paused: false, pausedClusters: ["m1"] } },
+    divided,
+    ["paused"],
+    undefined,
+  ],
+  [
+    "its namespace is paused",
+    { budget: { paused: false, pausedNamespaces: ["default"] } },
+    divided,
+    ["paused"],
+    undefined,
+  ],
+  [
+    "another cluster is paused",
+    { budget: { paused: false, pausedClusters: ["m2"] } },
+    divided,
+    [],
+    50_000,
+  ],
 ])("%s", (_name, more, spec, missing, after) => {
   const found = decideIfDied(view(more, binding(spec)), NOW);
   const not = found.preconditions.filter(({ holds }) => !holds).map(({ name }) => name);

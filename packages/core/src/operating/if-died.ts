@@ -7,8 +7,15 @@
  *    turn before it. `simulate` plays all of them.
  * 2. Each precondition is recorded, also those behind one that does not hold.
  */
-import type { Cluster, ClusterTaintPolicy, KubeObject, ResourceBinding, Work } from "@lifeboat/api";
-import { formatTime, type Instant, parseTime, plainMoment } from "@lifeboat/base";
+import type {
+  Cluster,
+  ClusterTaintPolicy,
+  EvacuationBudget,
+  KubeObject,
+  ResourceBinding,
+  Work,
+} from "@lifeboat/api";
+import { addMs, formatTime, type Instant, parseTime, plainMoment } from "@lifeboat/base";
 import { isOn, type PurgeMode } from "../binding/index.ts";
 import type { Fields } from "../fields.ts";
 import {
@@ -17,12 +24,13 @@ import {
   needsApproval,
 } from "../failover/evacuation/approval.ts";
 import { affectedBy, type EvictingTaint } from "../failover/evacuation/affected.ts";
-import { isFailed } from "../failover/evacuation/rate.ts";
+import { isFailed, type RateOptions, rateReasons } from "../failover/evacuation/rate.ts";
 import { exemptReasons } from "../failover/evacuation/reasons.ts";
 import { decideRelease } from "../failover/evacuation/release.ts";
 import { describeTaint, identityOf } from "../failover/evacuation/taint-identity.ts";
 import { fleetViewOf, placementViewOf } from "../placement/placement-view.ts";
 import type { Target } from "../placement/view.ts";
+import { pauseOf, RateWhenDead } from "./brakes.ts";
 import { deadCluster, type DeadCluster } from "./dead-cluster.ts";
 import { sharesOf } from "./shares.ts";
 
@@ -39,7 +47,10 @@ export interface IfDiedView {
   /** All of both scopes. */
   readonly bindings: readonly ResourceBinding[];
   readonly taintPolicies: readonly ClusterTaintPolicy[];
+  /** What people ordered: pauses, the rate that they set. */
+  readonly budget: EvacuationBudget["spec"] | undefined;
   readonly settings: IfDiedSettings;
+  readonly rates: RateOptions;
 }
 
 export interface IfDiedSettings {
@@ -56,6 +67,8 @@ export const PRECONDITIONS = [
   "rule",
   "affected",
   "approval",
+  "paused",
+  "rate",
   "fence",
   "target",
   "state",
@@ -88,14 +101,18 @@ export function decideIfDied(view: IfDiedView, now: Instant): IfDied {
   );
   if (source === undefined || !isOn(binding, name))
     return { ...NOTHING, cluster: name, preconditions: [gate] };
-  const dead = deadCluster(source, view.taintPolicies, now);
+  const noticed = addMs(now, settings.failureThresholdMs);
+  const dead = deadCluster(source, view.taintPolicies, noticed);
   const found = firstMove(dead, view);
-  const rule = ruleOf(dead, now);
+  const rule = ruleOf(dead, noticed);
   if (found === undefined) {
     const affected = whyNot(dead, view);
     return { ...NOTHING, cluster: name, preconditions: [gate, rule, ...affected] };
   }
   const { taint, at, purgeMode } = found;
+  const pause = pauseOf(view.budget, name, binding);
+  const rate = new RateWhenDead(dead.cluster, view.clusters, view.budget, view.rates);
+  const movesAt = rate.firstMoveFrom(at);
   const waits = at - (parseTime(taint.timeAdded ?? "") ?? at);
   const affected = precondition(
     "affected",
@@ -115,13 +132,25 @@ export function decideIfDied(view: IfDiedView, now: Instant): IfDied {
   const targets = isReleased ? decision.targets : [];
   const carried = isReleased ? decision.order.state : {};
   const ends = [...targetParts(decision, carried)];
-  const preconditions = [gate, rule, affected, ...approval, fence, ...ends];
+  const preconditions = [
+    gate,
+    rule,
+    affected,
+    ...approval,
+    ...pausedPart(pause),
+    ratePart(rate, at, movesAt),
+    fence,
+    ...ends,
+  ];
+  const leaves = settings.failover && pause === undefined;
   return {
     cluster: name,
     moves: preconditions.every(({ holds }) => holds),
     // Times of taints are whole seconds, rounded down.
-    ...(settings.failover
-      ? { leavesAfterMs: settings.failureThresholdMs + Math.ceil((at - now) / 1000) * 1000 }
+    ...(leaves && movesAt !== undefined
+      ? {
+          leavesAfterMs: settings.failureThresholdMs + Math.ceil((movesAt - noticed) / 1000) * 1000,
+        }
       : {}),
     targets,
     carried,
@@ -142,6 +171,33 @@ function approvalOf(
   return [
     precondition("approval", false, "stays until a person runs lifeboat evacuations approve"),
   ];
+}
+
+/** Nothing where no person paused: most of the time none is. */
+function pausedPart(pause: string | undefined): readonly Precondition[] {
+  if (pause === undefined) return [];
+  return [
+    precondition(
+      "paused",
+      false,
+      `${pause}: stays until a person runs lifeboat evacuations resume`,
+    ),
+  ];
+}
+
+function ratePart(rate: RateWhenDead, at: Instant, movesAt: Instant | undefined): Precondition {
+  const { failed, counted, reason } = rate.at(at);
+  if (movesAt === undefined)
+    return precondition("rate", false, `${failed} of ${counted} failed: ${rateReasons[reason]}`);
+  const perSecond = `${rate.at(movesAt).perSecond}/s`;
+  const waits = Math.ceil((movesAt - at) / 1000);
+  return precondition(
+    "rate",
+    true,
+    waits === 0
+      ? perSecond
+      : `${perSecond}, after the rate of 0 that a person set ends in ${waits} s`,
+  );
 }
 
 type Decision = ReturnType<typeof decideRelease>;

@@ -13,6 +13,7 @@ export {
   type DrainStep,
   type DrainView,
 } from "./drain.ts";
+export { policiesById } from "./policies-by-id.ts";
 export {
   evacuationEntries,
   type EvacuationEntriesView,

@@ -36,7 +36,7 @@ const THINNED = process.env["LIFEBOAT_WRITES"] === "all" ? 1 : 5;
 
 /**
  * Every second write from the first on, each with a death before and after; answers are lost at every eighth of all. Of stories
- * in which no cluster fails it is every eighth write: both halves together meet every fourth one. Thinned, it is a third of each.
+ * in which no cluster fails it is every eighth write: both halves together meet every fourth one. Thinned, it is a fifth of each.
  */
 export function everyWriteOf(name: string, first: 1 | 2): Promise<void> {
   const isFailover = failoverStories.some((story) => story.name === name);

@@ -13,6 +13,7 @@ import {
   clusterResourceBindings,
   clusters,
   clusterTaintPolicies,
+  evacuationBudgets,
   type KubeObject,
   propagationPolicies,
   type Resource,
@@ -33,7 +34,12 @@ import {
   sharesOf,
 } from "@lifeboat/core/operating";
 import { clusterOfWork } from "@lifeboat/core/propagation/works";
-import { type ControllersOptions, objectsOf } from "@lifeboat/plane";
+import {
+  type ControllersOptions,
+  DEFAULT_CONTROLLERS,
+  evictionRatesOf,
+  objectsOf,
+} from "@lifeboat/plane";
 import { expect } from "vitest";
 import type { Images } from "../images.ts";
 import { joinedImages } from "../scenario/joined-images.ts";
@@ -80,7 +86,7 @@ export function randomFleet(random: Random): RandomFleet {
     removeAfter: 5,
   };
   return {
-    steps: chance(0.95) ? [...steps, rule] : steps,
+    steps: [...(chance(0.95) ? [...steps, rule] : steps), ...randomOrders(chance, upTo)],
     controllers: {
       failover: chance(0.95),
       ...(chance(0.2) && { evacuationApproval: "Required" as const }),
@@ -88,6 +94,30 @@ export function randomFleet(random: Random): RandomFleet {
     },
     ...(chance(0.3) && { pods: 4 + upTo(8) }),
   };
+}
+
+/** What brakes the next failure: clusters that have failed already, a pause, a rate that a person set. */
+function randomOrders(
+  chance: (share: number) => boolean,
+  upTo: (n: number) => number,
+): readonly Step[] {
+  const failed = chance(0.3) ? MEMBERS.slice(-1 - upTo(2)) : [];
+  const steps: Step[] = failed.map((member) => {
+    return { at: 0, do: "taint", member, effect: "NoExecute", on: true };
+  });
+  // After the workloads have come to rest.
+  const at = 240;
+  if (chance(0.2)) {
+    const pauses: readonly Step[] = [
+      { at, do: "pause-evacuations", on: true },
+      { at, do: "pause-some", clusters: ["m1", "m2"] },
+      { at, do: "pause-some", namespaces: ["default"] },
+    ];
+    steps.push(...pauses.slice(upTo(3)).slice(0, 1));
+  }
+  if (chance(0.3))
+    steps.push({ at, do: "set-rate", perSecond: chance(0.6) ? 0 : 1, lasts: 120 + upTo(1800) });
+  return steps;
 }
 
 function randomPlacement(
@@ -242,8 +272,18 @@ export async function expectExplainedAgrees(seed: number): Promise<void> {
       const explained = explain(from, played.workload, name, controllers);
       expect(summary(explained), `${played.workload} when ${name} fails`).toBe(outcomeOf(played));
       if (explained.moves) expect(sharesOf(explained.targets)).toBe(played.after);
+      expectNotBefore(explained, played);
     }
   }
+}
+
+/** Alone it may leave at once; in the play it also waits for its turn. */
+function expectNotBefore({ leavesAfterMs }: IfDied, { workload, leftAt }: PlayedWorkload): void {
+  if (leftAt === undefined) return;
+  expect(leavesAfterMs, workload).toBeDefined();
+  if (leavesAfterMs === undefined) return;
+  expect(leftAt, workload).toBeGreaterThanOrEqual(leavesAfterMs - 1000);
+  expect(leftAt, workload).toBeLessThanOrEqual(leavesAfterMs + 2 * LATER_MS);
 }
 
 function explain(
@@ -280,6 +320,8 @@ function explain(
       clusters: objectsOf(tables, clusters),
       bindings,
       taintPolicies: objectsOf(tables, clusterTaintPolicies),
+      budget: objectsOf(tables, evacuationBudgets)[0]?.spec,
+      rates: evictionRatesOf({ ...DEFAULT_CONTROLLERS, ...controllers }),
       settings: {
         failover: controllers.failover === true,
         statefulFailoverInjection: false,
@@ -299,6 +341,8 @@ function summary({ moves, preconditions }: IfDied): string {
     rule: "NotTainted",
     affected: "Exempt",
     approval: "AwaitingApproval",
+    paused: "Queued",
+    rate: "Queued",
     target: "Held",
     state: "Held",
     fence: "AwaitingFence",

@@ -8,6 +8,7 @@ import {
 
 describe("of a random fleet", { timeout: 120_000 }, () => {
   it.each([1, 2, 3, 4])("a played failure is what then happens (%i)", expectPlayedAgrees);
-  it.each([1, 2, 3])("a foreseen failure is what a play tells (%i)", expectForeseenAgrees);
-  it.each([1, 2])("explain tells what a play tells (%i)", expectExplainedAgrees);
+  // Among these are fleets with failed clusters, pauses, and a rate that a person set.
+  it.each([3, 5, 13])("a foreseen failure is what a play tells (%i)", expectForeseenAgrees);
+  it.each([2, 5, 7, 17])("explain tells what a play tells (%i)", expectExplainedAgrees);
 });

@@ -10,14 +10,17 @@ import {
   priorityClasses,
   propagationPolicies,
   type Resource,
-  type ResourceBinding,
   resourceBindings,
   resourceInterpreterCustomizations,
 } from "@lifeboat/api";
-import { wellKnown } from "@lifeboat/core";
 import { purgeModeOf } from "@lifeboat/core/binding";
-import { createForesight, type Foresight } from "@lifeboat/core/operating";
-import { type ControllersOptions, DEFAULT_CONTROLLERS, objectsOf } from "@lifeboat/plane";
+import { createForesight, type Foresight, policiesById } from "@lifeboat/core/operating";
+import {
+  type ControllersOptions,
+  DEFAULT_CONTROLLERS,
+  evictionRatesOf,
+  objectsOf,
+} from "@lifeboat/plane";
 import type { WorldSnapshot } from "../snapshot/read-snapshot.ts";
 
 /** All that a snapshot needs for it. */
@@ -45,7 +48,6 @@ export function foresightOf(
 ): Foresight {
   const options: ControllersOptions = { ...DEFAULT_CONTROLLERS, ...controllers };
   const names = new Set(planned.map(({ metadata }) => metadata.name));
-  const policies = policiesById(tables);
   const classes = byName(objectsOf(tables, priorityClasses));
   const scripted = scriptedKinds(tables);
   return createForesight(
@@ -69,30 +71,16 @@ export function foresightOf(
         failureThresholdMs: options.clusterFailureThresholdMs,
         approval: options.evacuationApproval,
       },
-      rates: {
-        rate: options.resourceEvictionRate,
-        secondaryRate: options.secondaryResourceEvictionRate,
-        unhealthyThreshold: options.unhealthyClusterThreshold,
-        largeFleetThreshold: options.largeClusterNumThreshold,
-      },
-      policyOf: ({ metadata: { labels = {} } }: ResourceBinding) =>
-        policies.get(labels[wellKnown.POLICY_ID] ?? labels[wellKnown.CLUSTER_POLICY_ID] ?? ""),
+      rates: evictionRatesOf(options),
+      policyOf: policiesById([
+        ...objectsOf(tables, propagationPolicies),
+        ...objectsOf(tables, clusterPropagationPolicies),
+      ]),
       priorityClassOf: (name) => classes.get(name),
       isScripted: (apiVersion, kind) => scripted.has(`${apiVersion} ${kind}`),
     },
     takenAt,
   );
-}
-
-/** By the id that a policy and the bindings of its templates bear. */
-function policiesById(tables: WorldSnapshot["tables"]): ReadonlyMap<string, KubeObject> {
-  const idOf = ({ metadata: { labels = {} } }: KubeObject): string =>
-    labels[wellKnown.POLICY_ID] ?? labels[wellKnown.CLUSTER_POLICY_ID] ?? "";
-  const policies: readonly KubeObject[] = [
-    ...objectsOf(tables, propagationPolicies),
-    ...objectsOf(tables, clusterPropagationPolicies),
-  ];
-  return new Map(policies.map((policy) => [idOf(policy), policy]));
 }
 
 function byName(objects: readonly KubeObject[]): ReadonlyMap<string, KubeObject> {

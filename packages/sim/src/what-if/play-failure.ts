@@ -12,6 +12,7 @@ import {
   clusters,
   type ClusterTaintPolicy,
   clusterTaintPolicies,
+  evacuationBudgets,
   evacuations,
   evacuationSlices,
   findCondition,
@@ -26,7 +27,7 @@ import { wellKnown } from "@lifeboat/core";
 import { plainMoment } from "@lifeboat/base";
 import { clusterNamesOf, resultOf } from "@lifeboat/core/binding";
 import { workloadOf } from "@lifeboat/core/clusters";
-import { isFailed } from "@lifeboat/core/failover/evacuation";
+import { isFailed, overrideUntil } from "@lifeboat/core/failover/evacuation";
 import {
   evacuationEntries,
   type Outcome,
@@ -104,7 +105,7 @@ export async function playFailure(
   const failed = new Set(request.fail);
   const diary = new Diary(simulation.ledger, failed);
   for (const name of request.fail) simulation.member(name).crash();
-  const restMs = REST_MS + longestWindowMs(snapshot, request.apply);
+  const restMs = REST_MS + longestWindowMs(snapshot, request.apply) + overrideMs(snapshot);
   const { limitMs } = request;
   const end = await untilAtRest(simulation, () => diary.lastChange, { restMs, limitMs });
   return {
@@ -139,6 +140,13 @@ export function longestWindowMs(
     ]),
   );
   return (Math.max(0, ...windows) + Math.max(0, ...tolerated)) * 1000;
+}
+
+/** How long a rate still holds that a person set: a rate of 0 ends without a write. */
+function overrideMs({ tables, takenAt }: WorldSnapshot): number {
+  const [budget] = objectsOf(tables, evacuationBudgets);
+  const until = overrideUntil(budget?.spec.rateOverride, plainMoment(takenAt));
+  return until === undefined ? 0 : until - takenAt;
 }
 
 function workloadsOf(

@@ -25,6 +25,7 @@ import {
   isOpen,
   strandedBy,
   taintId,
+  takenOutOf,
 } from "@lifeboat/core/failover/evacuation";
 import { compareVersions } from "@lifeboat/kit";
 import { type Binding, bindingOf, bindingsBy } from "../../context/bindings.ts";
@@ -360,7 +361,7 @@ function isOtherwise(before: Evacuation, now: Evacuation): boolean {
     before.spec.paused !== now.spec.paused ||
     !equalJson(before.spec.approvals ?? [], now.spec.approvals ?? []) ||
     !equalJson(before.status?.taints ?? [], now.status?.taints ?? []) ||
-    !equalJson(before.status?.editedByHand ?? [], now.status?.editedByHand ?? [])
+    !equalJson(takenOutOf(before), takenOutOf(now))
   );
 }
 
@@ -371,7 +372,7 @@ function readEvacuation(
   const inForce = (status?.taints ?? [])
     .filter(({ recorded, removedAt }) => recorded && removedAt === undefined)
     .map(({ taint }) => taintId(taint));
-  const takenOut = (status?.editedByHand ?? []).map(({ uid }) => uid);
+  const takenOut = takenOutOf(evacuation).map(({ uid }) => uid);
   return { evacuation, inForce: new Set(inForce), takenOut: new Set(takenOut) };
 }
 

@@ -337,32 +337,39 @@ describe("the record", () => {
       expect((await bindingOf(fleet, name)).spec.gracefulEvictionTasks).toHaveLength(1);
   });
 
-  it("reports that a person's order took a workload out, and leaves that one alone", async () => {
-    fleet = await bareFleet({ clusters: FOUR });
-    await bindMany(fleet, "a", 3, "m1");
-    const decisions = watchDecisions(fleet);
-    await setTaints(fleet, "m1", DOWN);
-    await fleet.advance("1s");
-    const found: Evacuation = await evacuation(fleet, "m1-1");
-    const { uid } = (await bindingOf(fleet, "a-2")).metadata;
-    const editedByHand = [
-      { kind: "ResourceBinding" as const, namespace: "default", name: "a-2", uid },
-    ];
-    await fleet.plane.update(
-      evacuations,
-      { ...found, status: { ...found.status, editedByHand } },
-      { subresource: "status" },
-    );
-    await fleet.advance("1m");
-    expect(decisions.map(({ binding }) => binding)).toEqual(["a-0", "a-1"]);
-    await finishTasks(fleet);
-    await fleet.advance("2s");
-    expect((await evacuation(fleet, "m1-1")).status).toMatchObject({
-      phase: "Completed",
-      reason: "TakenOutByPerson",
-      editedByHand,
-    });
-  });
+  it.each([
+    ["a person's order", "spec"],
+    ["what was put back by hand", "status"],
+  ] as const)(
+    "reports that %s took a workload out, and leaves that one alone",
+    async (_, where) => {
+      fleet = await bareFleet({ clusters: FOUR });
+      await bindMany(fleet, "a", 3, "m1");
+      const decisions = watchDecisions(fleet);
+      await setTaints(fleet, "m1", DOWN);
+      await fleet.advance("1s");
+      const found: Evacuation = await evacuation(fleet, "m1-1");
+      const { uid } = (await bindingOf(fleet, "a-2")).metadata;
+      const out = [{ kind: "ResourceBinding" as const, namespace: "default", name: "a-2", uid }];
+      if (where === "spec")
+        await fleet.plane.update(evacuations, { ...found, spec: { ...found.spec, takenOut: out } });
+      else
+        await fleet.plane.update(
+          evacuations,
+          { ...found, status: { ...found.status, editedByHand: out } },
+          { subresource: "status" },
+        );
+      await fleet.advance("1m");
+      expect(decisions.map(({ binding }) => binding)).toEqual(["a-0", "a-1"]);
+      await finishTasks(fleet);
+      await fleet.advance("2s");
+      expect((await evacuation(fleet, "m1-1")).status).toMatchObject({
+        phase: "Completed",
+        reason: "TakenOutByPerson",
+        entries: { done: 2, abandoned: 1 },
+      });
+    },
+  );
 
   it("writes progress at most once a second", async () => {
     let writes = 0;

@@ -81,6 +81,7 @@ export {
   TAINT_MANAGER,
   TAINT_UNTOLERATED,
 } from "./release.ts";
+export { type TakenOut, takenOutOf } from "./taken-out.ts";
 export {
   describeTaint,
   identityOf,

@@ -20,6 +20,7 @@ import {
   type Instant,
   instantOf,
   type Moment,
+  addMs,
   parseTime,
 } from "@lifeboat/base";
 import type { PlannedCondition, PlannedEvent } from "../../plan.ts";
@@ -146,6 +147,17 @@ export function stateOfBrake(
     if (!hasCome || (since !== undefined && released < since)) return "braked";
   }
   return hasCome && now < released + OPEN_MS ? "open" : "closed";
+}
+
+/** Until when deletions go on without the brake because a person released it; undefined: it is not released now. */
+export function releasedUntil(
+  conditions: readonly Condition[],
+  releasedAt: string | undefined,
+  now: Instant,
+): Instant | undefined {
+  const released = parseTime(releasedAt ?? "");
+  const isOpen = stateOfBrake(MASS_DELETION, conditions, releasedAt, now) === "open";
+  return isOpen && released !== undefined ? addMs(released, OPEN_MS) : undefined;
 }
 
 function opened(view: DeletionView): DeletionPlan {

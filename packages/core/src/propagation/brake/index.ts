@@ -7,6 +7,7 @@ export {
   isExempt,
   type LetThrough,
   MASS_DELETION,
+  releasedUntil,
   releaseTime,
   stateOfBrake,
 } from "./brake.ts";
