@@ -236,6 +236,31 @@ it("another cluster's objects, and everything that is nobody's of it, are refuse
   }
 });
 
+it.each([
+  ["leaves its life open", undefined],
+  ["asks for a year", 31_536_000],
+])(
+  "a certificate of an agent that %s is not signed: nobody could take it back",
+  async (_what, seconds) => {
+    const raw = await connectRaw(fileOf("eu-2"));
+    try {
+      const path = `${REQUESTS}/agent-eu-2`;
+      await raw.ask("DELETE", path);
+      const body = requestOf("agent-eu-2", agentUser("eu-2"), seconds);
+      expect(await raw.ask("POST", REQUESTS, { body })).toMatchObject({ code: 201 });
+      await eventually(async () => {
+        const { status } = JSON.parse((await raw.ask("GET", path)).body) as {
+          readonly status: object;
+        };
+        expect(status).toMatchObject({ conditions: [{ type: "Denied", reason: "TooLong" }] });
+        expect(status).not.toHaveProperty("certificate");
+      });
+    } finally {
+      raw.close();
+    }
+  },
+);
+
 type Row = readonly [readonly number[], string, string, unknown?];
 
 const CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters";
@@ -316,7 +341,7 @@ function clusterOf(name: string): object {
   return { apiVersion, kind: "Cluster", metadata: { name }, spec: { syncMode: "Pull" } };
 }
 
-function requestOf(name: string, commonName: string): object {
+function requestOf(name: string, commonName: string, expirationSeconds?: number): object {
   const { request } = makeCertificateRequest({ commonName, organizations: [AGENTS_GROUP] });
   return {
     metadata: { name },
@@ -324,6 +349,7 @@ function requestOf(name: string, commonName: string): object {
       request: btoa(request),
       signerName: "kubernetes.io/kube-apiserver-client",
       usages: ["digital signature", "key encipherment", "client auth"],
+      ...(expirationSeconds !== undefined && { expirationSeconds }),
     },
   };
 }
