@@ -381,6 +381,7 @@ it.each<[string, string, (cluster: ClusterObject) => object]>([
   ],
   ["its mode", "", (one) => ({ ...one, spec: { ...one.spec, syncMode: "Push" } })],
   ["the proof that it is fenced", "/status", (one) => withCondition(one, "Fenced")],
+  ["a condition that no agent reports", "/status", (one) => withCondition(one, "Quarantined")],
 ])("of its own Cluster an agent does not write %s", async (_what, subresource, change) => {
   const raw = await connectRaw(fileOf("eu-1"));
   try {
@@ -394,6 +395,39 @@ it.each<[string, string, (cluster: ClusterObject) => object]>([
         body: expect.stringContaining("an agent"),
       });
     });
+  } finally {
+    raw.close();
+  }
+});
+
+it("of a report that is too large nothing is taken in, and one about more copies than there are is refused", async () => {
+  const raw = await connectRaw(fileOf("eu-1"));
+  try {
+    const write = async (manifestStatuses: readonly object[]): Promise<number> => {
+      const { items } = JSON.parse((await raw.ask("GET", worksOf("eu-1"))).body) as WorkList;
+      const [work] = items;
+      const body = { ...work, status: { ...work?.status, manifestStatuses } };
+      const path = `${worksOf("eu-1")}/${work?.metadata.name}/status`;
+      return (await raw.ask("PUT", path, { body })).code;
+    };
+    const report = (note: string) => ({
+      identifier: { ordinal: 0, version: "v1", kind: "Deployment", resource: "", name: "web" },
+      status: { note },
+      health: "Healthy",
+    });
+    // The agent writes the same status: a conflict is tried again.
+    await eventually(async () => expect(await write([report(""), report("")])).toBe(403));
+    await eventually(async () => {
+      expect(await write([report("x".repeat(300_000))])).toBe(200);
+      const events = await onPlane.run(["get", "events", "-n", "karmada-es-eu-1", "-o", "name"]);
+      const told = await onPlane.run([
+        ...["get", "events", "-n", "karmada-es-eu-1"],
+        ...["--field-selector", "reason=ReportTooLarge", "-o", "name"],
+      ]);
+      expect(told.stdout, events.stdout).toContain("event/");
+    });
+    const bindings = await onPlane.run(["get", "resourcebindings", "-A", "-o", "json"]);
+    expect(bindings.stdout).not.toContain("xxxxxxxxxx");
   } finally {
     raw.close();
   }
@@ -422,7 +456,10 @@ it("while no replica answers, the sign of life goes on, and what only the webhoo
 });
 
 interface WorkList {
-  readonly items: readonly { readonly metadata: { readonly name: string } }[];
+  readonly items: readonly {
+    readonly metadata: { readonly name: string };
+    readonly status?: object;
+  }[];
 }
 
 interface LeaseObject {

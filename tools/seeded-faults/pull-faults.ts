@@ -45,6 +45,22 @@ export const pullFaults: readonly SeededFault[] = [
   },
   {
     promise: "D25",
+    breaks: "an agent adds any condition to its Cluster",
+    file: "packages/core/src/clusters/rights/agent-admission.ts",
+    symbol: "foreignStatus",
+    replace: "() => undefined",
+    caughtBy: ["packages/core/src/clusters/rights/agent-admission.test.ts"],
+  },
+  {
+    promise: "T2",
+    breaks: "a report that is too large is taken in",
+    file: "packages/core/src/propagation/observing/report-bounds.ts",
+    symbol: "takenIn",
+    replace: "(work: Work) => work",
+    caughtBy: ["packages/plane/test/agent/agent.test.ts"],
+  },
+  {
+    promise: "D25",
     breaks: "another process signs an agent a certificate for a year",
     file: "packages/core/src/clusters/certificates/request.ts",
     symbol: "livesTooLong",
