@@ -419,12 +419,10 @@ it("of a report that is too large nothing is taken in, and one about more copies
     await eventually(async () => expect(await write([report(""), report("")])).toBe(403));
     await eventually(async () => {
       expect(await write([report("x".repeat(300_000))])).toBe(200);
-      const events = await onPlane.run(["get", "events", "-n", "karmada-es-eu-1", "-o", "name"]);
-      const told = await onPlane.run([
-        ...["get", "events", "-n", "karmada-es-eu-1"],
-        ...["--field-selector", "reason=ReportTooLarge", "-o", "name"],
-      ]);
-      expect(told.stdout, events.stdout).toContain("event/");
+      const of = "reason=ReportTooLarge";
+      const all = ["get", "events", "-n", "karmada-es-eu-1", "-o", "name"];
+      const told = await onPlane.run([...all, "--field-selector", of]);
+      expect(told.stdout).toContain("event/");
     });
     const bindings = await onPlane.run(["get", "resourcebindings", "-A", "-o", "json"]);
     expect(bindings.stdout).not.toContain("xxxxxxxxxx");

@@ -220,7 +220,7 @@ describe("two instances of one agent that are due together", () => {
       held.size === 0 && agents.every((agent) => agent.used().key !== "first");
     for (let turns = 0; turns < 200 && !isDone(); turns++) {
       await world.settle();
-      const waiting = [...held.keys()].toSorted();
+      const waiting = [...held.keys()].toSorted((a, b) => a - b);
       if (waiting.length === 0) await world.advance("1s");
       const choice = waiting.length < 2 ? 0 : (choices[forks.length] ?? 0);
       if (waiting.length === 2) forks.push(choice);

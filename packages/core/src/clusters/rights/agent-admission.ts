@@ -13,14 +13,15 @@
  */
 import { equalJson } from "@lifeboat/api";
 import { fieldsAt, listAt, textAt, valueAt } from "../../fields.ts";
-import {
-  COMPLETE_ENABLEMENTS,
-  READY,
-  RESPONSES_WITHIN_LIMITS,
-} from "../../failover/health/index.ts";
 import { reportExcess } from "../../propagation/observing/index.ts";
 import { executionNamespace } from "../../propagation/rendering/index.ts";
-import { CLUSTER_NAMESPACE, EXECUTION_FINALIZER } from "../../well-known.ts";
+import {
+  CLUSTER_NAMESPACE,
+  COMPLETE_ENABLEMENTS,
+  EXECUTION_FINALIZER,
+  READY,
+  RESPONSES_WITHIN_LIMITS,
+} from "../../well-known.ts";
 import { AGENTS_GROUP, agentIdentity, clusterOfAgent, isAgentUser } from "./identity.ts";
 import { requestRefusal } from "./own-request.ts";
 
