@@ -213,7 +213,7 @@ function checkWork(cluster: string, write: AgentWrite): string | undefined {
     return `the agent of cluster ${cluster} writes Works in ${executionNamespace(cluster)} alone`;
   if (operation === "CREATE") return "an agent creates no Works";
   if (operation === "DELETE") return undefined;
-  // What an update of the status says of the spec is not what will be stored.
+  // The spec that an update of the status brings is not the one that will be stored.
   if (subresource === "status")
     return reportExcess(
       valueAt(object, "status"),
