@@ -25,7 +25,8 @@ export function reportExcess(status: unknown, manifests: number): string | undef
 export function takenIn(work: Work): Work {
   const { status } = work;
   const reports = status?.manifestStatuses ?? [];
-  const most = work.spec.workload?.manifests?.length ?? 0;
+  // The first report is the only one that bindings read; a Work that names no manifest has room for it.
+  const most = Math.max(1, work.spec.workload?.manifests?.length ?? 0);
   // A Work that holds less than before still bears the report of before.
   const first =
     reports.length > most ? { ...status, manifestStatuses: reports.slice(0, most) } : status;
