@@ -254,6 +254,31 @@ it("another cluster's objects, and everything that is nobody's of it, are refuse
   }
 });
 
+it.each([
+  ["leaves its life open", undefined],
+  ["asks for a year", 31_536_000],
+])(
+  "a certificate of an agent that %s is not signed: nobody could take it back",
+  async (_what, seconds) => {
+    const raw = await connectRaw(fileOf("eu-2"));
+    try {
+      const path = `${REQUESTS}/agent-eu-2`;
+      await raw.ask("DELETE", path);
+      const body = requestOf("agent-eu-2", agentUser("eu-2"), seconds);
+      expect(await raw.ask("POST", REQUESTS, { body })).toMatchObject({ code: 201 });
+      await eventually(async () => {
+        const { status } = JSON.parse((await raw.ask("GET", path)).body) as {
+          readonly status: object;
+        };
+        expect(status).toMatchObject({ conditions: [{ type: "Denied", reason: "TooLong" }] });
+        expect(status).not.toHaveProperty("certificate");
+      });
+    } finally {
+      raw.close();
+    }
+  },
+);
+
 type Row = readonly [readonly number[], string, string, unknown?];
 
 const CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters";
@@ -334,7 +359,7 @@ function clusterOf(name: string): object {
   return { apiVersion, kind: "Cluster", metadata: { name }, spec: { syncMode: "Pull" } };
 }
 
-function requestOf(name: string, commonName: string): object {
+function requestOf(name: string, commonName: string, expirationSeconds?: number): object {
   const { request } = makeCertificateRequest({ commonName, organizations: [AGENTS_GROUP] });
   return {
     metadata: { name },
@@ -342,6 +367,7 @@ function requestOf(name: string, commonName: string): object {
       request: btoa(request),
       signerName: "kubernetes.io/kube-apiserver-client",
       usages: ["digital signature", "key encipherment", "client auth"],
+      ...(expirationSeconds !== undefined && { expirationSeconds }),
     },
   };
 }
@@ -373,6 +399,7 @@ it.each<[string, string, (cluster: ClusterObject) => object]>([
   ],
   ["its mode", "", (one) => ({ ...one, spec: { ...one.spec, syncMode: "Push" } })],
   ["the proof that it is fenced", "/status", (one) => withCondition(one, "Fenced")],
+  ["a condition that no agent reports", "/status", (one) => withCondition(one, "Quarantined")],
 ])("of its own Cluster an agent does not write %s", async (_what, subresource, change) => {
   const raw = await connectRaw(fileOf("eu-1"));
   try {
@@ -386,6 +413,37 @@ it.each<[string, string, (cluster: ClusterObject) => object]>([
         body: expect.stringContaining("an agent"),
       });
     });
+  } finally {
+    raw.close();
+  }
+});
+
+it("of a report that is too large nothing is taken in, and one about more copies than there are is refused", async () => {
+  const raw = await connectRaw(fileOf("eu-1"));
+  try {
+    const write = async (manifestStatuses: readonly object[]): Promise<number> => {
+      const { items } = JSON.parse((await raw.ask("GET", worksOf("eu-1"))).body) as WorkList;
+      const [work] = items;
+      const body = { ...work, status: { ...work?.status, manifestStatuses } };
+      const path = `${worksOf("eu-1")}/${work?.metadata.name}/status`;
+      return (await raw.ask("PUT", path, { body })).code;
+    };
+    const report = (note: string) => ({
+      identifier: { ordinal: 0, version: "v1", kind: "Deployment", resource: "", name: "web" },
+      status: { note },
+      health: "Healthy",
+    });
+    // The agent writes the same status: a conflict is tried again.
+    await eventually(async () => expect(await write([report(""), report("")])).toBe(403));
+    await eventually(async () => {
+      expect(await write([report("x".repeat(300_000))])).toBe(200);
+      const of = "reason=ReportTooLarge";
+      const all = ["get", "events", "-n", "karmada-es-eu-1", "-o", "name"];
+      const told = await onPlane.run([...all, "--field-selector", of]);
+      expect(told.stdout).toContain("event/");
+    });
+    const bindings = await onPlane.run(["get", "resourcebindings", "-A", "-o", "json"]);
+    expect(bindings.stdout).not.toContain("xxxxxxxxxx");
   } finally {
     raw.close();
   }
@@ -414,7 +472,10 @@ it("while no replica answers, the sign of life goes on, and what only the webhoo
 });
 
 interface WorkList {
-  readonly items: readonly { readonly metadata: { readonly name: string } }[];
+  readonly items: readonly {
+    readonly metadata: { readonly name: string };
+    readonly status?: object;
+  }[];
 }
 
 interface LeaseObject {

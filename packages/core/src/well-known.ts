@@ -115,6 +115,10 @@ export const SYSTEM_NAMESPACES: readonly string[] = ["karmada-system", OWN_NAMES
 export const TAINT_POLICIES = "lifeboat.dev/taint-policies";
 /** On a Cluster: JSON, which Remedies caused which action, and since when (see remedy/actions/record.ts). */
 export const REMEDY_SOURCES = "lifeboat.dev/remedy-sources";
+/** The conditions of a Cluster that its observer reports, which is its agent where it pulls; see failover/health/. */
+export const READY = "Ready";
+export const COMPLETE_ENABLEMENTS = "CompleteAPIEnablements";
+export const RESPONSES_WITHIN_LIMITS = "ResponsesWithinLimits";
 /** The condition of a Cluster that a detector reports of name resolution. */
 export const NAME_RESOLUTION = "ServiceDomainNameResolutionReady";
 /** The types of all other conditions that detectors report begin so. */

@@ -171,7 +171,12 @@ const ways: readonly (readonly [
       revoke(
         withRevocation(
           {},
-          { serial, user: agentUser("eu-1"), until: addMs(clock.now(), 3_600_000) },
+          {
+            serial,
+            user: agentUser("eu-1"),
+            until: addMs(clock.now(), 3_600_000),
+            before: addMs(clock.now(), -1000),
+          },
           clock.now(),
         ),
       ),

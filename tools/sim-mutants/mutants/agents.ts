@@ -66,6 +66,17 @@ export const agentsMutants: readonly SimMutant[] = [
     caughtIn: ["liar-without-versions"],
   },
   {
+    oracle: "last-copy-stays",
+    promise: "O-graceful-3",
+    breaks:
+      "the floor believes a healthy report of a cluster that is left about another's copy (T2)",
+    file: "packages/core/src/propagation/works/decide-works.ts",
+    symbol: "mayGo",
+    replace:
+      "(view, targets, work) => view.works.some((other) => other !== work && isProvenHealthy(other)) || original(view, targets, work)",
+    caughtIn: ["liar-that-is-left"],
+  },
+  {
     oracle: "reports-come-at-a-steady-pace",
     promise: "H8",
     breaks: "an agent writes about a copy that flaps each time (T2)",
@@ -78,8 +89,8 @@ export const agentsMutants: readonly SimMutant[] = [
     oracle: "reports-are-bounded",
     promise: "H8",
     breaks: "an agent that lies reports as much as it likes (T2)",
-    file: "packages/core/src/clusters/rights/agent-admission.ts",
-    symbol: "oversizedReport",
+    file: "packages/core/src/propagation/observing/report-bounds.ts",
+    symbol: "reportExcess",
     replace: "() => undefined",
     caughtIn: ["agent-identity-in-other-hands"],
   },

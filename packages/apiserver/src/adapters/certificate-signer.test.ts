@@ -82,6 +82,8 @@ function view(pem: string, more: Partial<RequestView> = {}): RequestView {
     registration: undefined,
     isLeaving: false,
     tombstone: undefined,
+    revoked: undefined,
+    isSignedElsewhere: false,
     isDetectorRegistered: false,
     ...more,
   };

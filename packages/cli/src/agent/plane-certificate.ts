@@ -21,6 +21,7 @@ import {
   type HttpClientConfig,
   httpConfigOf,
   httpProxyOf,
+  isCertificateOf,
   kubeconfigText,
   loadKubeconfig,
   makeCertificateRequest,
@@ -46,7 +47,7 @@ export interface PlaneConnection {
 
 export interface RenewalOptions {
   readonly cluster: string;
-  /** Whose certificate it is; an agent's when absent. Those of a detector share what is kept. */
+  /** Whose certificate it is; an agent's when absent. */
   readonly of?: "agent" | "detector";
   readonly keep: KubeconfigKeeper;
   /** By the bootstrap token, for a certificate that has ended. */
@@ -81,7 +82,8 @@ export async function connectPlane(
           plane: client,
           ...(bootstrap === undefined ? {} : { bootstrap }),
           makeRequest: makeCertificateRequest,
-          readLife: readCertificate,
+          readCertificate,
+          isPair: ({ certificate, key }) => isCertificateOf(certificate, key),
           save: (next) =>
             keep(
               kubeconfigText({
@@ -92,7 +94,7 @@ export async function connectPlane(
                 proxyUrl: access.cluster.proxyUrl,
               }),
             ),
-          ...(of === "detector" && { kept: () => keptPair(path, options) }),
+          kept: () => keptPair(path, options),
           use: (next) =>
             credentials.replace({
               headers: first.headers,

@@ -26,6 +26,7 @@ import { AGENT_SECRET, type AgentOptions, AgentStopped, createAgent } from "@lif
 import { createTunnel } from "@lifeboat/proxy/agent";
 import type { Command } from "commander";
 import { type HealthServer, serveHealth } from "../health-server.ts";
+import { leaseOptions } from "../lease-options.ts";
 import { parseListen } from "../listen.ts";
 import {
   connectByToken,
@@ -105,23 +106,10 @@ export const agentOptions: readonly OptionDefinition[] = [
     min: 0,
     help: "How long probes must succeed before it is ready again",
   },
-  {
-    name: "cluster-lease-duration",
-    type: "duration",
-    value: "TIME",
-    default: "40s",
-    min: 1000,
-    help: "The duration that the cluster's Lease states",
-  },
-  {
-    name: "cluster-lease-renew-interval-fraction",
-    type: "number",
-    value: "N",
-    default: "0.25",
-    min: 0.01,
-    max: 0.99,
-    help: "The part of that duration after which the Lease is renewed",
-  },
+  ...leaseOptions([
+    "The duration that the cluster's Lease states",
+    "The part of that duration after which the Lease is renewed",
+  ]),
   {
     name: "leader-elect",
     type: "text",

@@ -6,13 +6,17 @@ import type { Resource } from "@lifeboat/api";
 import { openPki } from "@lifeboat/apiserver/adapters";
 import { instantOf, VirtualClock } from "@lifeboat/base";
 import { createRealClock, drainPromises } from "@lifeboat/base/adapters";
-import { bundleMark } from "@lifeboat/core/clusters/certificates";
+import {
+  bundleMark,
+  readRevocations,
+  type Revocations,
+} from "@lifeboat/core/clusters/certificates";
 import { agentRoleObjects, detectorRoleObjects } from "@lifeboat/core/clusters/rights";
 import { readCertificate, writeKubeconfig } from "@lifeboat/kit/adapters";
-import { createWorld, newNamespace, resources } from "@lifeboat/testkit";
+import { createWorld, newNamespace, resources, wrapped } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { main } from "../main.ts";
-import { addRevocation, issuedCertificates, leftBehind } from "./certs.ts";
+import { addRevocation, issuedCertificates, leftBehind, revokeUser } from "./certs.ts";
 
 const DAY = 24 * 3_600_000;
 const FAR = "2026-12-31T00:00:00Z";
@@ -208,7 +212,11 @@ test("certs shows what was revoked, by user or by serial, and not what was issue
   });
   const now = instantOf(Date.parse("2026-01-02T00:00:00Z"));
   await addRevocation(client, { user: "alice", before: now }, now);
-  await addRevocation(client, { user: "bob", serial: "0b", until: instantOf(now + DAY) }, now);
+  await addRevocation(
+    client,
+    { user: "bob", serial: "0b", until: instantOf(now + DAY), before: now },
+    now,
+  );
   await addRevocation(client, { user: "carol", before: now }, now);
   const listed = await issuedCertificates(client);
   expect(listed.map(({ name, isRevoked }) => [name, isRevoked])).toEqual([
@@ -249,6 +257,32 @@ test("an agent is left behind until its Lease tells that it trusts the bundle", 
       });
   }
   expect(await leftBehind(client, "new")).toEqual(["b", "c"]);
+});
+
+test("a revocation counts by the control plane's clock, until its write is through", async () => {
+  const world = await createWorld();
+  const { client } = world;
+  await client.create(resources.namespaces, newNamespace("lifeboat-system"));
+  const revoked = async (): Promise<Revocations> => {
+    const key = { namespace: "lifeboat-system", name: "revoked-certificates" };
+    return readRevocations(await client.get(configMaps, key));
+  };
+  // The clock of this machine shows another year.
+  const start = world.clock.now();
+  await revokeUser(client, "bob", undefined);
+  expect((await revoked()).users.get("bob")).toBe(start);
+  const slow = wrapped(client, {
+    update: async (resource, object, options) => {
+      await world.advance("1500ms");
+      return client.update(resource, object, options);
+    },
+  });
+  await revokeUser(slow, "bob", undefined);
+  expect((await revoked()).users.get("bob")).toBe(start + 1000);
+  await revokeUser(slow, "eve", "0a");
+  const { asked, serials } = await revoked();
+  expect([...serials]).toEqual(["a"]);
+  expect(asked.get("eve")).toBe(start + 4000);
 });
 
 test("two revocations at once are both kept", async () => {

@@ -147,7 +147,14 @@ export function addCerts(program: Command): void {
       await refuseBesideApiServer(plane);
       const what = serial === undefined ? "Every certificate" : `The certificate ${serial}`;
       const plan = `${what} of ${user} is void within seconds, for good; open connections are closed.`;
-      if (await mayGoOn(settings, plan, "Revoke?")) await revokeUser(plane, user, serial);
+      if (!(await mayGoOn(settings, plan, "Revoke?"))) return;
+      await revokeUser(plane, user, serial);
+      print([
+        serial === undefined
+          ? `every certificate that ${user} was issued until now is void`
+          : `the certificate ${serial} of ${user} is void`,
+        "its connections and watches end within seconds",
+      ]);
     });
   });
 }
@@ -437,19 +444,33 @@ async function refuseBesideApiServer(plane: Client): Promise<void> {
     );
 }
 
-async function revokeUser(plane: Client, user: string, serial: string | undefined): Promise<void> {
-  const now = createRealClock().now();
-  const revocation: Revocation =
+/**
+ * Makes certificates void, by the clock of the control plane, which dated them. The write takes time: what was issued or asked for
+ * meanwhile is as void as what was before, so the time is taken again behind it.
+ */
+export async function revokeUser(
+  plane: Client,
+  user: string,
+  serial: string | undefined,
+): Promise<void> {
+  const at = (before: Instant): Revocation =>
     serial === undefined
-      ? { user, before: now }
-      : { user, serial: hexOf(serial), until: (now + LONGEST_LIFE_MS) as Instant };
-  await addRevocation(plane, revocation, now);
-  print([
-    serial === undefined
-      ? `every certificate that ${user} was issued until now is void`
-      : `the certificate ${serial} of ${user} is void`,
-    "its connections and watches end within seconds",
-  ]);
+      ? { user, before }
+      : { user, serial: hexOf(serial), until: addMs(before, LONGEST_LIFE_MS), before };
+  const asked = await timeOf(plane);
+  await addRevocation(plane, at(asked), asked);
+  const written = await timeOf(plane);
+  if (written > asked) await addRevocation(plane, at(written), written);
+}
+
+/** The time by the clock of the control plane, in whole seconds: as it would stamp an object that is made now. */
+async function timeOf(plane: Client): Promise<Instant> {
+  const metadata = { namespace: REVOKED_NAMESPACE, generateName: "revoked-at-" };
+  const object = { apiVersion: "v1", kind: "ConfigMap", metadata };
+  const made = await plane.create(configMaps, object, { dryRun: true });
+  const time = parseTime(made.metadata.creationTimestamp ?? "");
+  if (time === undefined) throw new CommandFailed("the control plane does not tell its time");
+  return time;
 }
 
 /** No certificate lives longer, so the entry is of no use afterwards. */

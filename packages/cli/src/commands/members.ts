@@ -38,6 +38,7 @@ import { livingOwner, writeOwner } from "../members/owner-file.ts";
 import { addressPrefix, createServiceServers } from "../members/serve-services.ts";
 import type { RelayTarget } from "../members/relay.ts";
 import { livingMembers, MEMBERS_STOP_LIMIT_MS } from "../members/supervise-members.ts";
+import { leaseOptions } from "../lease-options.ts";
 import type { OptionDefinition } from "../options.ts";
 import { logLevelOption } from "../process-options.ts";
 import { declareOptions, readSettings, type Settings } from "../settings.ts";
@@ -79,7 +80,10 @@ export const memberModeOptions: readonly OptionDefinition[] = [
     default: "push",
     help: "push: the control plane reaches simulated members. pull: each registers by an agent of its own, which connects",
   },
-  ...agentOptions.filter(({ name }) => name.startsWith("cluster-lease-")),
+  ...leaseOptions([
+    "With --member-mode pull, the duration that the Leases of simulated members state; any other agent has the flag itself",
+    "With --member-mode pull, the part of that duration after which their agents renew; any other agent has the flag itself",
+  ]),
 ];
 
 export const membersOptions: readonly OptionDefinition[] = [

@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { agentTimesFrom, membersOptions } from "../commands/members.ts";
+import { agentFlags } from "../members/member-agent.ts";
 import { resolveOptions } from "../options.ts";
 import { Settings } from "../settings.ts";
 import { electionFrom, managerOptions, shareFrom } from "./manager-options.ts";
@@ -40,3 +42,29 @@ it("shares out members only where it is asked to, by the times of the election",
     "--share-members needs --leader-elect",
   );
 });
+
+it("takes the flags of agents' Leases, which a command line of the field may hold", () => {
+  const given = {
+    "cluster-lease-duration": "20s",
+    "cluster-lease-renew-interval-fraction": "0.5",
+  };
+  expect(electionFrom(settings(given))).toEqual(electionFrom(settings({})));
+  expect(() => settings({ "cluster-lease-duration": "soon" })).toThrow("cluster-lease-duration");
+  // `up` hands them to the agents that it starts.
+  const ofMembers = new Settings(
+    resolveOptions(membersOptions, {
+      flags: { ...given, "member-mode": "pull" },
+      environment: {},
+      file: {},
+    }),
+  );
+  expect(agentFlags(oneOf(agentTimesFrom(ofMembers).agents))).toMatchObject({
+    "cluster-lease-duration": "20000ms",
+    "cluster-lease-renew-interval-fraction": "0.5",
+  });
+});
+
+function oneOf<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("these members have agents");
+  return value;
+}

@@ -5,6 +5,7 @@ import { controllerOptions } from "../controller-options.ts";
 import { dnsOptions } from "../dns/dns-options.ts";
 import { UsageError } from "../failure.ts";
 import { besideGatewayOptions } from "../gateway/open-traffic.ts";
+import { leaseOptions } from "../lease-options.ts";
 import { notifyOptions } from "../notify-options.ts";
 import type { OptionDefinition } from "../options.ts";
 import { logLevelOption } from "../process-options.ts";
@@ -108,6 +109,10 @@ export const managerOptions: readonly OptionDefinition[] = [
   ...besideGatewayOptions,
   ...notifyOptions,
   ...controllerOptions,
+  ...leaseOptions([
+    "Accepted without effect: agents decide it (`lifeboat agent --cluster-lease-duration`); how long silence is borne is --cluster-monitor-grace-period",
+    "Accepted without effect: agents decide it (`lifeboat agent --cluster-lease-renew-interval-fraction`)",
+  ]),
   logLevelOption("warn"),
 ];
 

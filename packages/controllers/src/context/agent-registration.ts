@@ -21,7 +21,7 @@ import {
 } from "@lifeboat/api";
 import { assert, formatTime, type Instant, parseTime } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
-import { refusedBefore, tombstoneName, tombstoneOf } from "@lifeboat/core/clusters/certificates";
+import { tombstoneName, tombstoneOver } from "@lifeboat/core/clusters/certificates";
 import {
   agentRoleName,
   agentRoleObjects,
@@ -60,7 +60,10 @@ export async function claimRegistration(
   by: string,
   until: Instant,
 ): Promise<void> {
-  const annotations = { [REGISTERED_BY]: by, [REGISTERED_UNTIL]: formatTime(until) };
+  const annotations = {
+    [REGISTERED_BY]: by,
+    [REGISTERED_UNTIL]: formatTime(laterOf(registeredUntil(found), until)),
+  };
   const [role] = agentRoleObjects(cluster) as readonly [New<AnyObject>];
   try {
     if (found === undefined)
@@ -77,7 +80,19 @@ export async function claimRegistration(
   }
 }
 
-/** Notes when the certificate ends that an agent gets now. One that was registered by a person's word gets its first mark. */
+/** When the last certificate ends that was noted on a ClusterRole; undefined: none was. */
+function registeredUntil(role: AnyObject | undefined): Instant | undefined {
+  return parseTime(role?.metadata.annotations?.[REGISTERED_UNTIL] ?? "");
+}
+
+function laterOf(noted: Instant | undefined, until: Instant): Instant {
+  return noted !== undefined && noted > until ? noted : until;
+}
+
+/**
+ * Notes when the certificate ends that an agent gets now, unless one that it has ends later. One that was registered by a person's word
+ * gets its first mark.
+ */
 export async function noteCertificate(
   plane: Client,
   cluster: string,
@@ -89,7 +104,7 @@ export async function noteCertificate(
   const { resourceVersion, annotations = {} } = role.metadata;
   const marks = {
     [REGISTERED_BY]: annotations[REGISTERED_BY] ?? by,
-    [REGISTERED_UNTIL]: formatTime(until),
+    [REGISTERED_UNTIL]: formatTime(laterOf(registeredUntil(role), until)),
   };
   if (Object.entries(marks).every(([key, value]) => annotations[key] === value)) return;
   const body = { metadata: { resourceVersion, annotations: marks } };
@@ -154,8 +169,7 @@ export async function endRegistration(
   role: AnyObject,
   now: Instant,
 ): Promise<void> {
-  const until = parseTime(role.metadata.annotations?.[REGISTERED_UNTIL] ?? "");
-  await bury(plane, cluster, now, until);
+  await bury(plane, cluster, now, registeredUntil(role));
   for (const object of agentRoleObjects(cluster).toReversed()) {
     const isLast = object.kind === "ClusterRole";
     const { uid, resourceVersion } = role.metadata;
@@ -164,7 +178,7 @@ export async function endRegistration(
   }
 }
 
-/** Writes the tombstone of a cluster; one that refuses more stays. */
+/** Writes the tombstone of a cluster. What one of before refuses stays refused, and what it counted still counts. */
 async function bury(
   plane: Client,
   cluster: string,
@@ -172,14 +186,13 @@ async function bury(
   until: Instant | undefined,
 ): Promise<void> {
   const key = { namespace: wellKnown.CLUSTER_NAMESPACE, name: tombstoneName(cluster) };
-  const tombstone = tombstoneOf(cluster, left, until);
   const found = await orNothing(plane.get(configMaps, key));
+  const tombstone = tombstoneOver(found, cluster, left, until);
   if (found === undefined) {
     await plane.create(configMaps, tombstone);
     return;
   }
-  const before = refusedBefore(found);
-  if (before !== undefined && before >= left) return;
+  if (equalJson(found["data"], tombstone["data"])) return;
   const { resourceVersion } = found.metadata;
   const body = { metadata: { resourceVersion }, data: tombstone.data };
   await plane.patch(configMaps, key, { type: "merge", body });

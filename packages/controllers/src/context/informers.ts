@@ -46,6 +46,7 @@ import {
 import { wellKnown } from "@lifeboat/core";
 import { clusterNamesOf, tasksOf } from "@lifeboat/core/binding";
 import { dependencyIndex } from "@lifeboat/core/propagation/dependencies";
+import { takenIn } from "@lifeboat/core/propagation/observing";
 import { dependentOverridesOf } from "@lifeboat/core/propagation/matching";
 import { backendServices } from "@lifeboat/core/remedy/ingress";
 import { bindingsBehind } from "@lifeboat/core/traffic";
@@ -134,7 +135,7 @@ export function createPlaneInformers(ports: KitPorts, plane: Client): PlaneInfor
     clusterTaintPolicies: informer(clusterTaintPolicies),
     resourceBindings: informer(resourceBindings, bindingIndexes),
     clusterResourceBindings: informer(clusterResourceBindings, bindingIndexes),
-    works: informer(works, workIndexes),
+    works: new Informer<Work>(ports, plane, works, { indexes: workIndexes, transform: takenIn }),
     customizations: informer(resourceInterpreterCustomizations),
     workloadRebalancers: informer(workloadRebalancers),
     evacuations: informer(evacuations),

@@ -1,5 +1,5 @@
 /** The holder and the life of a certificate (PEM). */
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { type Instant, instantOf } from "@lifeboat/base";
 
 export interface ReadCertificate {
@@ -27,6 +27,15 @@ export function readCertificate(pem: string): ReadCertificate | undefined {
     };
   } catch {
     return undefined;
+  }
+}
+
+/** Whether a certificate is of this private key (both PEM); false where either cannot be read. */
+export function isCertificateOf(certificate: string, key: string): boolean {
+  try {
+    return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
   }
 }
 

@@ -1,5 +1,5 @@
 export { answerHead } from "./answer-head.ts";
-export { readCertificate, type ReadCertificate } from "./certificate.ts";
+export { isCertificateOf, readCertificate, type ReadCertificate } from "./certificate.ts";
 export {
   type KubeconfigEntry,
   kubeconfigText,

@@ -10,9 +10,11 @@
  * 4. Of Kubernetes' own kinds only StatefulSets that bear an annotation of the federation are asked about.
  * 5. Status is never asked about, but for what agents and detectors write of it.
  * 6. What agents and detectors write waits for an answer, because RBAC cannot distinguish it from what would start a workload twice or bring
- *    work to a cluster (the condition Fenced, labels, the Lease of another). Two writes are not asked about, although they would pass:
- *    the renewal of the own Lease and the status of the own Works. RBAC binds both as tightly as the webhook, they are by far the most
- *    frequent, and the first is the sign of life: a cluster must not fall silent because the webhook cannot be reached.
+ *    work to a cluster (the condition Fenced, labels, the Lease of another). Two writes are not asked about: the renewal of the own Lease
+ *    and the status of the own Works. RBAC binds both to their names and namespaces, they are by far the most
+ *    frequent, and the first is the sign of life: a cluster must not fall silent because the webhook cannot be reached. How large a report
+ *    is neither RBAC nor an expression can judge, so the manager takes no larger one in (core, `takenIn`); one that counts
+ *    more copies than the Work has manifests is asked about, and refused.
  */
 import { controlPlaneKinds, type JsonObject, type Resource } from "@lifeboat/api";
 import {
@@ -128,7 +130,11 @@ const updateOf = (group: string, plural: string, subresource: string): string =>
   ].join(" && ");
 const RENEWS_OWN_LEASE = `${updateOf("coordination.k8s.io", "leases", "")} && request.namespace == ${JSON.stringify(wellKnown.CLUSTER_NAMESPACE)} && ${USER} == ${JSON.stringify(agentUser(""))} + request.name`;
 const EXECUTION = JSON.stringify(executionNamespace(""));
-const REPORTS_OWN_WORK = `${updateOf("work.karmada.io", "works", "status")} && request.namespace.startsWith(${EXECUTION}) && ${USER} == ${JSON.stringify(agentUser(""))} + request.namespace.replace(${EXECUTION}, "", 1)`;
+const MANIFESTS =
+  "has(oldObject.spec) && has(oldObject.spec.workload) && has(oldObject.spec.workload.manifests)";
+const REPORTS = "has(object.status) && has(object.status.manifestStatuses)";
+const COUNTS_WHAT_IS = `(!(${REPORTS}) || (${MANIFESTS} && size(object.status.manifestStatuses) <= size(oldObject.spec.workload.manifests)))`;
+const REPORTS_OWN_WORK = `${updateOf("work.karmada.io", "works", "status")} && request.namespace.startsWith(${EXECUTION}) && ${USER} == ${JSON.stringify(agentUser(""))} + request.namespace.replace(${EXECUTION}, "", 1) && ${COUNTS_WHAT_IS}`;
 
 /** StatefulSets that ask to be federated, or did; all others are none of our business. */
 function federatedWebhook(place: WebhookPlace): JsonObject {

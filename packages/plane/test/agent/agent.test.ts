@@ -122,6 +122,34 @@ describe("a Pull cluster registers", () => {
 });
 
 describe("a workload", () => {
+  it("about which its cluster reports more than any may is reported by none, and its Work tells why", async () => {
+    await pullFleet(["a1"]);
+    await run({ clusterAffinity: { clusterNames: ["a1"] } });
+    agent().stop();
+    // As a kube-apiserver stores it, which asks about no report.
+    const namespace = "karmada-es-a1";
+    const [work] = (await fleet.plane.list(works, { namespace })).items;
+    if (work === undefined) throw new Error("the copy has a Work");
+    const [report] = work.status?.manifestStatuses ?? [];
+    const status = { note: "x".repeat(300_000) };
+    await fleet.plane.update(
+      works,
+      {
+        ...work,
+        status: { ...work.status, manifestStatuses: [{ ...report, status }] },
+      } as typeof work,
+      { subresource: "status" },
+    );
+    await fleet.advance("10s");
+    const binding = await hands.binding();
+    expect(JSON.stringify(binding).length).toBeLessThan(20_000);
+    expect(binding).toMatchObject({
+      status: { aggregatedStatus: [{ clusterName: "a1", health: "Unknown" }] },
+    });
+    const { items } = await fleet.plane.list(resources.events, { namespace });
+    expect(items.map(({ reason }) => reason)).toContain("ReportTooLarge");
+  });
+
   it("runs on it and reports, and leaves with its template", async () => {
     await pullFleet(["a1"]);
     await run({ clusterAffinity: { clusterNames: ["a1"] } });

@@ -326,6 +326,9 @@ class HealthMemory {
   }
 }
 
+/** How many former results are looked through. */
+const REMEMBERED = 20;
+
 /** What was true when a Work was ordered to go. */
 interface Order {
   readonly at: number;
@@ -345,6 +348,11 @@ class ServiceMemory {
   /** By key of the Work. */
   readonly #orders = new Map<string, Order>();
   readonly #graces: GracePeriods;
+  /** By uid of the binding: its former results with a cluster whose reports are forged, and until when each held. */
+  readonly #reliedOn = new Map<
+    string,
+    readonly { readonly result: readonly string[]; readonly until: number }[]
+  >();
 
   constructor(truth: Truth) {
     this.#truth = truth;
@@ -354,7 +362,10 @@ class ServiceMemory {
   readonly judge: Judge = (change) => {
     const { server, table, key, at, row, previous } = change;
     if (server === "plane") {
-      if (BINDINGS.includes(table)) this.#graces.take(change);
+      if (BINDINGS.includes(table)) {
+        this.#graces.take(change);
+        this.#takeResult(change);
+      }
       if (table === WORKS && previous !== undefined && isGoingNow(row, previous)) {
         const knownAt = at - this.#truth.lagMs;
         const others = this.#othersOf(previous.object, knownAt);
@@ -373,6 +384,32 @@ class ServiceMemory {
     if (previous === undefined || !isGoingNow(row, previous)) return [];
     return this.#judgeRemoval(server, before, since, at);
   };
+
+  /**
+   * Where a workload is placed, a report of health is relied on, also a forged one: for that, copies that are placed nowhere may go. A
+   * report of a cluster in which it is not placed is relied on for nothing but that cluster's own copy (T2).
+   */
+  #takeResult(change: Committed): void {
+    const { before, now } = pairOf(change);
+    const { forgers } = this.#truth.circumstances;
+    if (forgers.size === 0 || before === undefined || now === undefined) return;
+    const result = [...resultOf(before).keys()];
+    if (!result.some((name) => forgers.has(name))) return;
+    const uid = now.metadata.uid ?? "";
+    const former = this.#reliedOn.get(uid) ?? [];
+    this.#reliedOn.set(uid, [...former.slice(-REMEMBERED), { result, until: change.at }]);
+  }
+
+  /** Whether a forged report may have been relied on for removing the copy of a member, by what was known since then. */
+  #isForgeryReliedOn(binding: ResourceBinding, member: string, since: number): boolean {
+    const { forgers } = this.#truth.circumstances;
+    const present = { result: [...resultOf(binding).keys()], until: Infinity };
+    const results = [...(this.#reliedOn.get(binding.metadata.uid ?? "") ?? []), present];
+    return results.some(
+      ({ result, until }) =>
+        until >= since && !result.includes(member) && result.some((name) => forgers.has(name)),
+    );
+  }
 
   #judgeRemoval(member: string, copy: AnyObject, since: number, at: number): readonly string[] {
     const { circumstances } = this.#truth;
@@ -393,7 +430,9 @@ class ServiceMemory {
     if (!isWhole(copy) && this.#graces.isOver(binding, member, at)) return [];
     // What the plane cannot have known when it gave the order is not its fault.
     const order = this.#orders.get(workKeyOf(binding, member));
-    if (since > (order?.knownAt ?? at - this.#truth.lagMs)) return [];
+    const knownAt = order?.knownAt ?? at - this.#truth.lagMs;
+    if (since > knownAt) return [];
+    if (this.#isForgeryReliedOn(binding, member, knownAt)) return [];
     // Nor that a person changed the copies since then that it relied on, as when they are all started anew.
     if (order?.others.some((name) => this.#isToStay(binding, name)) === true) return [];
     // Nor that its policy had them removed since then before there is a new copy (D9).

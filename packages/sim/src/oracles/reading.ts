@@ -255,12 +255,13 @@ export function workOf(truth: Truth, binding: ResourceBinding, cluster: string):
   return work as unknown as Work;
 }
 
-/** Whether a member that lies has, or had, something to say about the workload. */
+/** Whether a member whose API lies has, or had, something to say about the workload. */
 export function isLiedAbout(truth: Truth, binding: ResourceBinding): boolean {
+  const { liars, forgers } = truth.circumstances;
   const accounted = clustersOf(binding);
-  return [...truth.circumstances.liars].some(
-    (liar) => accounted.has(liar) || workOf(truth, binding, liar) !== undefined,
-  );
+  return [...liars]
+    .filter((liar) => !forgers.has(liar))
+    .some((liar) => accounted.has(liar) || workOf(truth, binding, liar) !== undefined);
 }
 
 /** The groups of clusters that it may be in, the first first. */

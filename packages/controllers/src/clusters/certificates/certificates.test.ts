@@ -23,12 +23,14 @@ import {
   detectorUser,
   registrationGroup,
 } from "@lifeboat/core/clusters/rights";
+import { withRevocation } from "@lifeboat/core/clusters/certificates";
 import type { Client } from "@lifeboat/kit";
 import {
   createFleet,
   createPaperSigner,
   type Fleet,
   newCluster,
+  newNamespace,
   paperRequest,
   readPaperCertificate,
   resources,
@@ -238,6 +240,119 @@ describe("where another process signs", () => {
     await ask(fleet, "named", asAgent("eu-1"), tokenUser(3), groups);
     await fleet.settle();
     expect((await answerOf(fleet, "named")).conditions).toEqual(["Approved: AgentRegisters"]);
+  });
+});
+
+describe("the note of an agent's last certificate", () => {
+  const noted = async (fleet: Fleet): Promise<string | undefined> => {
+    const key = { namespace: "", name: "system:karmada:eu-1:agent" };
+    const role = await fleet.plane.get(clusterRoles, key);
+    return role.metadata.annotations?.["lifeboat.dev/registered-until"];
+  };
+
+  it("keeps the later end when it renews for a shorter time, and so does the tombstone", async () => {
+    const fleet = await start({ signsElsewhere: true });
+    await ask(fleet, "r", asAgent("eu-1"));
+    await fleet.settle();
+    await fleet.plane.create(clusters, pullCluster("eu-1"));
+    await fleet.settle();
+    const first = await noted(fleet);
+    await fleet.advance("1h");
+    const { spec, ...rest } = request(agentIdentity("eu-1").requestName, asAgent("eu-1"));
+    const own = fleet.server.client({
+      name: agentUser("eu-1"),
+      groups: [AGENTS_GROUP, "system:masters"],
+    });
+    await own.create(certificateSigningRequests, {
+      ...rest,
+      spec: { ...(spec as JsonObject), expirationSeconds: 600 },
+    });
+    await fleet.settle();
+    expect((await answerOf(fleet, agentIdentity("eu-1").requestName)).conditions).toEqual([
+      "Approved: AgentRenews",
+    ]);
+    expect(await noted(fleet)).toBe(first);
+    const tombstone = { namespace: "karmada-cluster", name: "tombstone-eu-1" };
+    const leave = async (): Promise<unknown> => {
+      await fleet.plane.delete(clusters, { namespace: "", name: "eu-1" });
+      await fleet.advance("1m");
+      return (await fleet.plane.get(resources.configMaps, tombstone))["data"];
+    };
+    expect(await leave()).toMatchObject({ issuedUntil: first });
+    // It comes back by a token for it, with a certificate of ten minutes, and leaves again.
+    await fleet.plane.patch(resources.configMaps, tombstone, {
+      type: "merge",
+      body: { data: { issuedUntil: "2027-01-01T00:00:00Z" } },
+    });
+    await ask(fleet, "again", asAgent("eu-1"), tokenUser(3), [
+      ...TOKEN_GROUPS,
+      registrationGroup("eu-1"),
+    ]);
+    await fleet.settle();
+    await fleet.plane.create(clusters, pullCluster("eu-1"));
+    await fleet.advance("1m");
+    expect(await leave()).toMatchObject({ issuedUntil: "2027-01-01T00:00:00Z" });
+  });
+});
+
+test("where another process signs, an agent that leaves the life of its certificate open is denied", async () => {
+  const fleet = await start({ signsElsewhere: true });
+  await ensureToken(fleet, tokenUser(1));
+  const client = fleet.server.client({
+    name: tokenUser(1),
+    groups: [...TOKEN_GROUPS, "system:masters"],
+  });
+  const { spec, ...rest } = request("r", asAgent("eu-1"));
+  const { expirationSeconds: _, ...open } = spec as JsonObject;
+  await client.create(certificateSigningRequests, { ...rest, spec: open });
+  await fleet.settle();
+  expect((await answerOf(fleet, "r")).conditions).toEqual(["Denied: TooLong"]);
+});
+
+describe("a revocation", () => {
+  const revoke = (fleet: Fleet): Promise<unknown> =>
+    fleet.plane.create(resources.configMaps, {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { namespace: "lifeboat-system", name: "revoked-certificates" },
+      data: withRevocation(
+        {},
+        { user: agentUser("eu-1"), before: fleet.clock.now() },
+        fleet.clock.now(),
+      ),
+    });
+
+  it("denies the renewal that is on its way, and takes the next one", async () => {
+    let lets = (): void => undefined;
+    const held = new Promise<void>((resolve) => (lets = resolve));
+    let isHeld = true;
+    const fleet = await start({
+      // The controller is slow: it answers after the revocation.
+      client: (plane) =>
+        wrapped(plane, {
+          get: async (resource, key, options) => {
+            if (resource.kind === "Cluster" && isHeld) await held;
+            return plane.get(resource, key, options);
+          },
+        }),
+    });
+    await fleet.plane.create(clusters, pullCluster("eu-1"));
+    const own = agentIdentity("eu-1").requestName;
+    await ask(fleet, own, asAgent("eu-1"), agentUser("eu-1"), [AGENTS_GROUP]);
+    await fleet.plane.create(resources.namespaces, newNamespace("lifeboat-system")).catch(() => 0);
+    await revoke(fleet);
+    isHeld = false;
+    lets();
+    await fleet.settle();
+    expect(await answerOf(fleet, own)).toEqual({
+      conditions: ["Denied: Revoked"],
+      certificate: undefined,
+    });
+    await fleet.advance("1s");
+    await fleet.plane.delete(certificateSigningRequests, { namespace: "", name: own });
+    await ask(fleet, own, asAgent("eu-1"), agentUser("eu-1"), [AGENTS_GROUP]);
+    await fleet.settle();
+    expect((await answerOf(fleet, own)).certificate).toBeDefined();
   });
 });
 

@@ -6,13 +6,16 @@
  * 2. The order is: the bootstrap token is taken, the name is taken, the rights exist, the request is approved, the certificate is written. Each step leaves
  *    a state from which another process goes on; a certificate that could not be written is forgotten.
  * 3. Every answer carries the version that it was decided on.
- * 4. Where another process signs what is approved, it does so at once: there the rights exist before the request is approved, and
+ * 4. A certificate is dated at the time before its cluster and its revocations were read: what is revoked meanwhile is newer, and
+ *    makes it void.
+ * 5. Where another process signs what is approved, it does so at once: there the rights exist before the request is approved, and
  *    requests of others are left to a person and that signer.
  */
 import {
   type AnyObject,
   certificateSigningRequests,
   clusters,
+  configMaps,
   isRefused,
   type JsonObject,
   orNothing,
@@ -27,10 +30,15 @@ import {
   detectorAskedFor,
   grantedUntil,
   issuedUntil,
+  readRevocations,
   refusedBefore,
   requestReasons,
   type RequestPlan,
   type RequestView,
+  REVOKED_NAME,
+  REVOKED_NAMESPACE,
+  revokedUntil,
+  usersAskedFor,
 } from "@lifeboat/core/clusters/certificates";
 import {
   BOOTSTRAP_NAMESPACE,
@@ -94,6 +102,16 @@ interface Claim extends Pick<
   readonly role: AnyObject | undefined;
 }
 
+/** What the request itself holds. */
+type Asked = Omit<RequestView, keyof Claim | "isDetectorRegistered" | "revoked">;
+
+/** A request, and when it was decided. */
+interface Decided {
+  readonly request: AnyObject;
+  readonly asked: Asked;
+  readonly now: Instant;
+}
+
 const NO_CLAIM: Claim = {
   role: undefined,
   cluster: "absent",
@@ -115,17 +133,19 @@ class Answering {
   }
 
   async look(request: AnyObject, signal: AbortSignal): Promise<Outcome> {
-    const { clock } = this.#context;
+    const now = this.#context.clock.now();
     const asked = this.#asked(request);
     const cluster = asked.isAnswered ? undefined : clusterAskedFor(asked.read);
     const claim = cluster === undefined ? NO_CLAIM : await this.#claimOf(cluster);
     const detector = asked.isAnswered ? undefined : detectorAskedFor(asked.read);
     const isDetectorRegistered =
       detector !== undefined && (await isDetectorOfToday(this.#context.plane, detector));
+    const revoked = asked.isAnswered ? undefined : await this.#revokedFor(asked);
     const { role, ...known } = claim;
-    const plan = decideRequest({ ...asked, ...known, isDetectorRegistered }, clock.now());
+    const view = { ...asked, ...known, isDetectorRegistered, revoked };
+    const plan = decideRequest(view, now);
     try {
-      await this.#carryOut(request, asked, plan, role, signal);
+      await this.#carryOut({ request, asked, now }, plan, role, signal);
     } catch (error) {
       // The request is gone: there is nothing to answer.
       if (!isRefused(error, "NotFound")) throw error;
@@ -133,7 +153,16 @@ class Answering {
     return plan.kind === "wait" ? checkAgainAt(plan.until) : done;
   }
 
-  #asked(request: AnyObject): Omit<RequestView, keyof Claim | "isDetectorRegistered"> {
+  /** Of the user that asks and of the one that is asked for: what was issued to either until then is void. */
+  async #revokedFor({ user, read }: Asked): Promise<Instant | undefined> {
+    // Another API server reads no revocations.
+    if (this.#signer === undefined) return undefined;
+    const key = { namespace: REVOKED_NAMESPACE, name: REVOKED_NAME };
+    const revocations = readRevocations(await orNothing(this.#context.plane.get(configMaps, key)));
+    return revokedUntil(revocations, [user, ...usersAskedFor(read)]);
+  }
+
+  #asked(request: AnyObject): Asked {
     const spec = (request["spec"] ?? {}) as JsonObject;
     const { conditions, certificate } = statusOf(request);
     const types = ((conditions ?? []) as readonly JsonObject[]).map(({ type }) => type);
@@ -152,6 +181,7 @@ class Answering {
       isApproved: types.includes("Approved"),
       isAnswered,
       read: isAnswered ? { refusal: "" } : this.#reader.read(pemOf(request)),
+      isSignedElsewhere: this.#signer === undefined,
     };
   }
 
@@ -181,13 +211,12 @@ class Answering {
   }
 
   async #carryOut(
-    request: AnyObject,
-    asked: Pick<RequestView, "user" | "expirationSeconds">,
+    { request, asked, now }: Decided,
     plan: RequestPlan,
     role: AnyObject | undefined,
     signal: AbortSignal,
   ): Promise<void> {
-    const { plane, clock } = this.#context;
+    const { plane } = this.#context;
     const { cluster } = plan;
     const { user } = asked;
     switch (plan.kind) {
@@ -201,11 +230,11 @@ class Answering {
             const refusal = condition("Denied", { kind: "deny", reason: "TokenRefused", detail });
             return this.#answer(request, "approval", refusal, signal);
           }
-          const until = addMs(clock.now(), AGENT_CERTIFICATE_MS);
+          const until = addMs(now, AGENT_CERTIFICATE_MS);
           await claimRegistration(plane, cluster, role, user, until);
         }
         if (this.#signer === undefined)
-          await this.#prepare(plan, user, grantedUntil(plan, asked, clock.now()));
+          await this.#prepare(plan, user, grantedUntil(plan, asked, now));
         return this.#answer(request, "approval", condition("Approved", plan), signal);
       case "deny":
         return this.#answer(request, "approval", condition("Denied", plan), signal);
@@ -220,7 +249,7 @@ class Answering {
         const certificate = this.#signer.sign({
           ...plan.certificate,
           publicKey: read.publicKey,
-          notBefore: addMs(clock.now(), -CERTIFICATE_SKEW_MS),
+          notBefore: addMs(now, -CERTIFICATE_SKEW_MS),
         });
         await plane.update(
           certificateSigningRequests,

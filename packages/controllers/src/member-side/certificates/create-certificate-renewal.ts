@@ -6,9 +6,12 @@
  *   when the certificate is refused       the bootstrap token, where one is configured; else a line in the log with what to do
  *
  * 1. A new pair is kept before it is used: an agent that dies between the two starts with a pair that is good.
- * 2. A bundle that is fetched replaces the one of before only through a connection that the latter has verified.
- * 3. Several instances may share one identity and what is kept (a detector on every node): one that finds a newer certificate kept uses
- *    it and asks for none.
+ * 2. A bundle that is fetched replaces the one of before only through a connection that the latter has verified. What another instance
+ *    fetched so and kept counts as well.
+ * 3. Several instances may share one identity and what is kept (replicas of an agent, a detector on every node): one that finds a
+ *    certificate kept that is not older than its own uses it and asks for none. They also share the name of the request. So each takes
+ *    the answer to the request that it made itself and to no other, and replaces that of another only when its maker has had the time
+ *    to take the answer. No certificate is ever kept or used with a key that is not its own.
  * 4. On its Lease the agent reports which bundle it trusts, so that the old authority is not taken away too early.
  * 5. Nothing here ends the process: what fails is tried again after a pause, and what runs keeps running.
  */
@@ -60,8 +63,10 @@ export interface CertificateRenewalPorts extends KitPorts {
     readonly commonName: string;
     readonly organizations: readonly string[];
   }): { readonly request: string; readonly key: string };
-  /** When a certificate begins and ends; undefined when it is none. */
-  readLife(certificate: string): Life | undefined;
+  /** Whose a certificate is, and when it begins and ends; undefined when it is none. */
+  readCertificate(certificate: string): (Life & { readonly user: string }) | undefined;
+  /** Whether the certificate is of this key. */
+  isPair(pair: { readonly certificate: string; readonly key: string }): boolean;
   /** Keeps a pair for the next start. */
   save(pair: AgentPair): Promise<void>;
   /** What is kept by now, where others keep it as well; undefined: nothing that can be read. */
@@ -117,6 +122,12 @@ class Renewal {
   #asked: { readonly request: string; readonly key: string } | undefined;
   /** Issued and not kept yet: while it cannot be kept, no other is asked for. */
   #issued: Omit<AgentPair, "bundle"> | undefined;
+  /** The bundles that the control plane has published another one after. */
+  readonly #left = new Set<string>();
+  /** The request that this instance made last. */
+  #made: string | undefined;
+  /** A request in the same name that another instance made, and when it was first found. */
+  #another: { readonly uid: string | undefined; readonly since: Instant } | undefined;
 
   constructor(ports: CertificateRenewalPorts, options: CertificateRenewalOptions) {
     this.#ports = ports;
@@ -159,7 +170,7 @@ class Renewal {
   }
 
   #due(): Instant {
-    const life = this.#ports.readLife(this.#pair.certificate);
+    const life = this.#ports.readCertificate(this.#pair.certificate);
     return life === undefined ? this.#ports.clock.now() : decideRenewal(life, this.#chance);
   }
 
@@ -175,21 +186,36 @@ class Renewal {
     }
   }
 
-  /** Uses what another instance has kept, if its certificate ends later. */
+  /** Uses what another instance has kept: a certificate of this identity that is not older, and the bundle that it has followed. */
   async #adopt(): Promise<void> {
     const kept = await this.#ports.kept?.();
-    if (kept === undefined || kept.certificate === this.#pair.certificate) return;
-    const endOf = (pair: AgentPair): number =>
-      this.#ports.readLife(pair.certificate)?.notAfter ?? 0;
-    if (endOf(kept) <= endOf(this.#pair)) return;
-    this.#ports.log.info("a newer certificate was kept by another instance", {
-      cluster: this.#cluster,
-    });
-    this.#pair = kept;
-    this.#asked = undefined;
-    this.#issued = undefined;
-    this.#chance = this.#ports.random.next();
-    this.#ports.use(kept);
+    if (kept === undefined) return;
+    const isOther = kept.certificate !== this.#pair.certificate;
+    const { certificate, key } = isOther && this.#isOfUse(kept) ? kept : this.#pair;
+    // What is read back may be older than what was kept: files that are mounted follow late.
+    const bundle = this.#left.has(kept.bundle) ? this.#pair.bundle : kept.bundle;
+    if (certificate === this.#pair.certificate && bundle === this.#pair.bundle) return;
+    if (certificate !== this.#pair.certificate) {
+      this.#ports.log.info("a newer certificate was kept by another instance", {
+        cluster: this.#cluster,
+      });
+      this.#asked = undefined;
+      this.#issued = undefined;
+      this.#another = undefined;
+      this.#chance = this.#ports.random.next();
+    }
+    this.#pair = { certificate, key, bundle };
+    this.#ports.use(this.#pair);
+  }
+
+  #isOfUse(kept: AgentPair): boolean {
+    const found = this.#ports.readCertificate(kept.certificate);
+    const own = this.#ports.readCertificate(this.#pair.certificate);
+    return (
+      found?.user === this.#identity.subject.commonName &&
+      this.#ports.isPair(kept) &&
+      (own === undefined || !isOlder(found, own))
+    );
   }
 
   /** Takes over the bundle that the control plane publishes, and reports it on the Lease. */
@@ -197,8 +223,12 @@ class Renewal {
     const { plane } = this.#ports;
     const info = await orNothing(plane.get(configMaps, CLUSTER_INFO, { signal }));
     const bundle = bundleOf(info);
-    if (bundle !== undefined && bundle !== this.#pair.bundle)
+    if (bundle !== undefined && bundle !== this.#pair.bundle) {
+      const before = this.#pair.bundle;
       await this.#take({ ...this.#pair, bundle });
+      this.#left.add(before);
+      this.#left.delete(bundle);
+    }
     // A detector has no Lease that a rotation of the authorities waits for.
     if (this.#of !== "agent") return;
     const mark = bundleMark(this.#pair.bundle);
@@ -215,24 +245,30 @@ class Renewal {
     if (this.#issued !== undefined) return this.#takeIssued(this.#issued);
     this.#asked ??= this.#ports.makeRequest(this.#identity.subject);
     const { request, key } = this.#asked;
-    if (name !== undefined)
-      await orNothing(
-        client.delete(certificateSigningRequests, { namespace: "", name }, { signal }),
-      );
+    if (name !== undefined && !(await this.#makeRoom(client, name, signal))) return;
     const made = await client.create(certificateSigningRequests, this.#newRequest(name, request), {
       signal,
     });
+    this.#made = made.metadata.uid;
     const until = addMs(clock.now(), ANSWER_MS);
     for (;;) {
-      const answered = await client.get(
-        certificateSigningRequests,
-        { namespace: "", name: made.metadata.name },
-        { signal },
+      const answered = await orNothing(
+        client.get(
+          certificateSigningRequests,
+          { namespace: "", name: made.metadata.name },
+          { signal },
+        ),
       );
+      // Another instance has asked in its place: what it gets will be kept.
+      if (answered?.metadata.uid !== this.#made) return;
       const certificate = certificateOf(answered);
       if (certificate !== undefined) {
-        if (this.#ports.readLife(certificate) === undefined)
+        if (this.#ports.readCertificate(certificate) === undefined)
           throw new Error("the control plane issued a certificate that cannot be read");
+        if (!this.#ports.isPair({ certificate, key }))
+          throw new Error(
+            "the control plane issued a certificate that is not of the key that asked",
+          );
         this.#issued = { certificate, key };
         this.#asked = undefined;
         return this.#takeIssued(this.#issued);
@@ -243,6 +279,27 @@ class Renewal {
         );
       if (!(await sleep(clock, POLL_MS, signal))) return;
     }
+  }
+
+  /** Whether the name of the request is free. What another instance asks for is left to it until it has had the time to take it. */
+  async #makeRoom(client: Client, name: string, signal: AbortSignal): Promise<boolean> {
+    const now = this.#ports.clock.now();
+    const key = { namespace: "", name };
+    const found = await orNothing(client.get(certificateSigningRequests, key, { signal }));
+    if (found === undefined) return true;
+    const { uid } = found.metadata;
+    if (this.#another?.uid !== uid) this.#another = { uid, since: now };
+    const isOver = this.#isOwn(found) || now - this.#another.since >= ANSWER_MS;
+    if (!isOver) return false;
+    const preconditions = uid === undefined ? {} : { preconditions: { uid } };
+    await orNothing(client.delete(certificateSigningRequests, key, { ...preconditions, signal }));
+    return true;
+  }
+
+  /** Whether no other instance waits for the answer to a request: this one made it, or has what it brought, or it was refused. */
+  #isOwn(found: AnyObject): boolean {
+    if (this.#made !== undefined && found.metadata.uid === this.#made) return true;
+    return refusalOf(found) !== undefined || issuedBy(found) === this.#pair.certificate;
   }
 
   #newRequest(name: string | undefined, request: string): New<AnyObject> {
@@ -261,7 +318,7 @@ class Renewal {
 
   /** A person decided how long the certificate of a detector lives: the next one lives as long. */
   #lifeSeconds(): number {
-    const life = this.#ports.readLife(this.#pair.certificate);
+    const life = this.#ports.readCertificate(this.#pair.certificate);
     if (this.#of === "agent" || life === undefined) return AGENT_CERTIFICATE_MS / 1000;
     const ms = life.notAfter - life.notBefore - CERTIFICATE_SKEW_MS;
     return Math.floor(Math.min(CLIENT_CERTIFICATE_MS, Math.max(SHORTEST_MS, ms)) / 1000);
@@ -303,6 +360,11 @@ class Renewal {
   }
 }
 
+/** By when it was issued, then by its end. */
+function isOlder(a: Life, b: Life): boolean {
+  return a.notBefore < b.notBefore || (a.notBefore === b.notBefore && a.notAfter < b.notAfter);
+}
+
 /** The bundle in the kubeconfig of cluster-info; undefined where there is none that can be read. */
 function bundleOf(info: AnyObject | undefined): string | undefined {
   const text = (info?.["data"] as { readonly kubeconfig?: unknown } | undefined)?.kubeconfig;
@@ -323,14 +385,22 @@ interface RequestCondition {
 
 /** The certificate of an answered request; throws with reason and message when it was refused. */
 function certificateOf(request: AnyObject): string | undefined {
-  const { conditions = [], certificate } = (request["status"] ?? {}) as {
-    readonly conditions?: readonly RequestCondition[];
-    readonly certificate?: unknown;
-  };
-  const refused = conditions.find(({ type }) => type === "Denied" || type === "Failed");
+  const refused = refusalOf(request);
   if (refused !== undefined) {
     const { reason = "", message = "" } = refused;
     throw new Error(`the certificate request was refused: ${reason}: ${message}`);
   }
+  return issuedBy(request);
+}
+
+function refusalOf(request: AnyObject): RequestCondition | undefined {
+  const { conditions = [] } = (request["status"] ?? {}) as {
+    readonly conditions?: readonly RequestCondition[];
+  };
+  return conditions.find(({ type }) => type === "Denied" || type === "Failed");
+}
+
+function issuedBy(request: AnyObject): string | undefined {
+  const { certificate } = (request["status"] ?? {}) as { readonly certificate?: unknown };
   return typeof certificate === "string" && certificate !== "" ? atob(certificate) : undefined;
 }

@@ -2,8 +2,15 @@
  * A control plane and agents on a virtual clock, with certificates on paper: what a certificate or a bundle allows is checked on
  * every call, as TLS does. The authorities are names; the bundle is a list of them.
  */
-import { type AnyObject, failure, leases, type New, Refused } from "@lifeboat/api";
-import type { Instant } from "@lifeboat/base";
+import {
+  type AnyObject,
+  certificateSigningRequests,
+  failure,
+  leases,
+  type New,
+  Refused,
+} from "@lifeboat/api";
+import { type Instant, sleep } from "@lifeboat/base";
 import { agentIdentity, detectorIdentity } from "@lifeboat/core/clusters/rights";
 import { CERTIFICATE_SKEW_MS } from "@lifeboat/core/clusters/certificates";
 import {
@@ -47,11 +54,20 @@ export interface AgentOptions {
   readonly withToken?: boolean;
   /** Of the pair that it starts with; 24 hours when absent. */
   readonly lifeMs?: number;
-  /** A detector in the place of an agent: its instances share what they keep. */
+  /** Whose instance it is; an agent's when absent. */
+  readonly of?: "agent" | "detector";
+  /** What the instances of one identity keep together. */
   readonly shared?: SharedPair;
+  /** Held before each of its writes, and before each of its looks for the answer, until this resolves. */
+  readonly before?: (step: string) => Promise<void>;
 }
 
-/** What the instances of one detector keep together, as a Secret that is mounted on every node. */
+export interface RenewalWorldOptions {
+  /** How long the control plane takes for each of its answers. */
+  readonly answersAfterMs?: number;
+}
+
+/** What the instances of one identity keep together, as a Secret that is mounted where each of them runs. */
 export interface SharedPair {
   pair: AgentPair | undefined;
   /** How often it was replaced. */
@@ -71,11 +87,22 @@ export interface RunningAgent {
   stop(): Promise<void>;
 }
 
-export async function startRenewalWorld(): Promise<RenewalWorld> {
+export async function startRenewalWorld({
+  answersAfterMs = 0,
+}: RenewalWorldOptions = {}): Promise<RenewalWorld> {
   const world = await createWorld({ housekeeping: false });
   const authorities: Authorities = { names: ["ca1"] };
   const signer = createPaperSigner(() => authorities.names[0] ?? "");
-  const ports = { ...portsOf(world), plane: world.client };
+  const slow: Pick<Client, "update"> = {
+    update: async (resource, object, options) => {
+      await sleep(world.clock, answersAfterMs);
+      return world.client.update(resource, object, options);
+    },
+  };
+  const ports = {
+    ...portsOf(world),
+    plane: answersAfterMs === 0 ? world.client : wrapped(world.client, slow),
+  };
   run(world, createCertificates(ports, signer));
   await world.client.create(resources.namespaces, namespaceOf("karmada-cluster"));
   const publish = async (): Promise<void> => {
@@ -93,9 +120,9 @@ export async function startRenewalWorld(): Promise<RenewalWorld> {
 
   let instances = 0;
   const startAgent = async (options: AgentOptions): Promise<RunningAgent> => {
-    const { cluster, lifeMs = 24 * 3_600_000, shared } = options;
+    const { cluster, lifeMs = 24 * 3_600_000, shared, of = "agent", before } = options;
     const now = world.clock.now();
-    const identity = shared === undefined ? agentIdentity(cluster) : detectorIdentity(cluster);
+    const identity = of === "agent" ? agentIdentity(cluster) : detectorIdentity(cluster);
     const { commonName: user, organizations: groups } = identity.subject;
     const subject = { user, groups, publicKey: "first" };
     const notBefore = (now - CERTIFICATE_SKEW_MS) as Instant;
@@ -120,17 +147,22 @@ export async function startRenewalWorld(): Promise<RenewalWorld> {
       const isGood =
         read !== undefined &&
         authorities.names.includes(read.issuer) &&
+        // TLS takes no certificate without its key.
+        read.publicKey === pair.key &&
         read.notAfter >= world.clock.now();
       if (isGood) return;
       refusals += 1;
       throw new Refused(failure(401, "Unauthorized", "Unauthorized"));
     };
-    const plane = checked(world.as({ name: user, groups: [...groups, "system:masters"] }), check);
+    const plane = heldBefore(
+      checked(world.as({ name: user, groups: [...groups, "system:masters"] }), check),
+      before,
+    );
     const token = world.as({
       name: "system:bootstrap:abcdef",
       groups: [`system:bootstrappers:lifeboat:cluster:${cluster}`, "system:masters"],
     });
-    if (shared === undefined)
+    if (of === "agent" && instances === 1)
       await world.client.create(leases, {
         apiVersion: "coordination.k8s.io/v1",
         kind: "Lease",
@@ -161,15 +193,16 @@ export async function startRenewalWorld(): Promise<RenewalWorld> {
           const key = `${shared === undefined ? cluster : instance}-${requests}`;
           return { request: paperRequest(commonName, organizations, key), key };
         },
-        readLife: readPaperCertificate,
-        save: (saved) => {
-          if (shared?.isDown === true) return Promise.reject(new NotSent("the member is down"));
+        readCertificate: readPaperCertificate,
+        isPair: ({ certificate: of, key }) => readPaperCertificate(of)?.publicKey === key,
+        save: async (saved) => {
+          await before?.("save");
+          if (shared?.isDown === true) throw new NotSent("the member is down");
           kept = saved;
           if (shared !== undefined) {
             shared.pair = saved;
             shared.writes += 1;
           }
-          return Promise.resolve();
         },
         ...(shared !== undefined && { kept: () => Promise.resolve(shared.pair) }),
         use: (used) => {
@@ -178,7 +211,7 @@ export async function startRenewalWorld(): Promise<RenewalWorld> {
       },
       {
         cluster,
-        of: shared === undefined ? "agent" : "detector",
+        of,
         pair,
         ...(options.lookEveryMs === undefined ? {} : { lookEveryMs: options.lookEveryMs }),
       },
@@ -209,6 +242,25 @@ function portsOf(world: World, name = "plane"): Parameters<typeof createManager>
 
 function namespaceOf(name: string): New<AnyObject> {
   return { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+}
+
+/** A client whose writes, and looks for an answer, are held first. */
+function heldBefore(client: Client, before: AgentOptions["before"]): Client {
+  if (before === undefined) return client;
+  return wrapped(client, {
+    get: async (resource, key, options) => {
+      if (resource.plural === certificateSigningRequests.plural) await before("get");
+      return client.get(resource, key, options);
+    },
+    create: async (resource, object, options) => {
+      await before("create");
+      return client.create(resource, object, options);
+    },
+    delete: async (resource, key, options) => {
+      await before("delete");
+      return client.delete(resource, key, options);
+    },
+  });
 }
 
 /** A client whose every call passes the check first. */

@@ -106,7 +106,12 @@ describe("a detector's certificate", () => {
     return crdOf(kind);
   }
   const shareNothingYet = (): SharedPair => ({ pair: undefined, writes: 0 });
-  const start = { cluster: "eu-1", lifeMs: 30 * DAY, lookEveryMs: 6 * HOUR };
+  const start = {
+    cluster: "eu-1",
+    of: "detector" as const,
+    lifeMs: 30 * DAY,
+    lookEveryMs: 6 * HOUR,
+  };
 
   it("is renewed while it runs, lives as long as the first, and is never refused", async () => {
     const { world, startAgent } = await registered();
@@ -184,6 +189,105 @@ describe("a detector's certificate", () => {
     expect(detector.refusals()).toBe(before);
     await detector.stop();
   });
+});
+
+describe("two instances of one agent that are due together", () => {
+  /** Both begin; `choices` decides which goes on where both are held, the first one where it holds no more. */
+  async function play(answersAfterMs: number, choices: readonly number[]) {
+    const { world, startAgent } = await startRenewalWorld({ answersAfterMs });
+    const shared: SharedPair = { pair: undefined, writes: 0 };
+    const held = new Map<number, () => void>();
+    const steps: string[] = [];
+    const forks: number[] = [];
+    const agents: RunningAgent[] = [];
+    for (const n of [0, 1])
+      agents.push(
+        await startAgent({
+          cluster: "eu-1",
+          // It is over but for a minute.
+          lifeMs: 60_000,
+          shared,
+          before: (step) =>
+            new Promise((resolve) => {
+              held.set(n, () => {
+                steps.push(`${n}: ${step}`);
+                resolve();
+              });
+            }),
+        }),
+      );
+    const isDone = (): boolean =>
+      held.size === 0 && agents.every((agent) => agent.used().key !== "first");
+    for (let turns = 0; turns < 200 && !isDone(); turns++) {
+      await world.settle();
+      const waiting = [...held.keys()].toSorted((a, b) => a - b);
+      if (waiting.length === 0) await world.advance("1s");
+      const choice = waiting.length < 2 ? 0 : (choices[forks.length] ?? 0);
+      if (waiting.length === 2) forks.push(choice);
+      const next = waiting[choice];
+      if (next === undefined) continue;
+      const release = held.get(next);
+      held.delete(next);
+      release?.();
+    }
+    const inTime = isDone();
+    for (let n = 0; n < 4; n++) {
+      await world.advance("1m");
+      for (const [n, release] of held) {
+        held.delete(n);
+        release();
+      }
+      await world.settle();
+    }
+    const pairs = agents.map((agent) => agent.used());
+    const broken = [...pairs, shared.pair].filter(
+      (pair) => readPaperCertificate(pair?.certificate ?? "")?.publicKey !== pair?.key,
+    );
+    const refusals = agents.map((agent) => agent.refusals());
+    for (const release of held.values()) release();
+    for (const agent of agents) await agent.stop();
+    const result = {
+      inTime,
+      broken,
+      refusals,
+      kept: shared.pair?.key !== "first",
+      isOne: pairs.every(({ key }) => key === shared.pair?.key),
+    };
+    return { result, forks, steps, writes: shared.writes };
+  }
+
+  /** As many of the first decisions are tried in every combination. */
+  const DEPTH = 9;
+
+  it.each([0, 2500])(
+    "get one certificate each at most, never one with the other's key, whatever comes first (answers after %d ms)",
+    async (answersAfterMs) => {
+      let choices: readonly number[] | undefined = [];
+      let runs = 0;
+      const once = new Set<number>();
+      while (choices !== undefined) {
+        const { result, forks, steps, writes } = await play(answersAfterMs, choices);
+        runs += 1;
+        once.add(writes);
+        expect({ result, steps }).toEqual({
+          result: { inTime: true, broken: [], refusals: [0, 0], kept: true, isOne: true },
+          steps,
+        });
+        expect(writes).toBeLessThanOrEqual(2);
+        choices = nextOf(forks.slice(0, DEPTH));
+      }
+      expect(runs).toBeGreaterThan(15);
+      // Nearly always the renewal of one serves both.
+      expect(once).toContain(1);
+    },
+    120_000,
+  );
+
+  /** The next combination of choices between two, as numbers are counted. */
+  function nextOf(forks: readonly number[]): readonly number[] | undefined {
+    const last = forks.lastIndexOf(0);
+    return last < 0 ? undefined : [...forks.slice(0, last), 1];
+  }
 });
 
 test("an agent trusts the authorities that are published, and tells it on its Lease", async () => {

@@ -1,12 +1,16 @@
 /**
- * Reports on the templates of Works on Pull clusters what became of their copies. An agent writes Events in its own execution namespace
+ * Reports on the templates of Works on Pull clusters what became of their copies, and on the Work that a report is not taken in. An agent writes Events in its own execution namespace
  * alone (D25), so the control plane writes here what execution writes for Push clusters.
  *
  * 1. What an agent reported while no control plane looked is no news: a restart reports nothing twice.
  * 2. The words of a condition are the member's claim; they are cut, and reach only the templates of Works of its own cluster.
  */
 import type { Work } from "@lifeboat/api";
-import { appliedEvents, templateOf } from "@lifeboat/core/propagation/observing";
+import {
+  appliedEvents,
+  refusedReportEvent,
+  templateOf,
+} from "@lifeboat/core/propagation/observing";
 import { clusterOfExecutionNamespace } from "@lifeboat/core/propagation/rendering";
 import type { Service } from "@lifeboat/kit";
 import type { PlaneContext } from "../../context/context.ts";
@@ -39,6 +43,8 @@ function tell(
   if (old === undefined || now === undefined || old.metadata.uid !== now.metadata.uid) return;
   const cluster = clusterOfExecutionNamespace(now.metadata.namespace ?? "") ?? "";
   if (informers.clusters.get({ namespace: "", name: cluster })?.spec.syncMode !== "Pull") return;
+  const refusal = refusedReportEvent(cluster, old, now);
+  if (refusal !== undefined) events.record(now, refusal);
   const manifests = now.spec.workload?.manifests ?? [];
   const planned = appliedEvents({ cluster, manifests }, old.status ?? {}, now.status ?? {});
   for (const event of planned) {

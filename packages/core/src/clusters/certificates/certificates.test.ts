@@ -7,8 +7,10 @@ import {
   refusalOf,
   NO_REVOCATIONS,
   readRevocations,
+  revokedUntil,
   tombstoneNameFor,
   tombstoneOf,
+  tombstoneOver,
   withRevocation,
 } from "./revocation.ts";
 
@@ -50,6 +52,8 @@ const view: RequestView = {
   registration: undefined,
   isLeaving: false,
   tombstone: undefined,
+  revoked: undefined,
+  isSignedElsewhere: false,
   isDetectorRegistered: false,
 };
 const renewal: Partial<RequestView> = {
@@ -66,6 +70,9 @@ const detector: Partial<RequestView> = {
   read: asDetector,
   isDetectorRegistered: true,
 };
+
+const elsewhere: Partial<RequestView> = { isSignedElsewhere: true };
+const YEAR_SECONDS = 365 * 86_400;
 
 const rows: readonly (readonly [string, Partial<RequestView>, string, string])[] = [
   ["a first registration", {}, "approve", "AgentRegisters"],
@@ -287,6 +294,88 @@ const rows: readonly (readonly [string, Partial<RequestView>, string, string])[]
     "WrongSubject",
   ],
   [
+    "an agent that leaves its life to another process",
+    { ...renewal, ...elsewhere, expirationSeconds: undefined },
+    "deny",
+    "TooLong",
+  ],
+  [
+    "an agent that asks another process for a second more than a day",
+    { ...renewal, ...elsewhere, expirationSeconds: 86_401 },
+    "deny",
+    "TooLong",
+  ],
+  [
+    "an agent that asks another process for no life at all",
+    { ...renewal, ...elsewhere, expirationSeconds: 0 },
+    "deny",
+    "TooLong",
+  ],
+  [
+    "an agent that asks another process for a day",
+    { ...renewal, ...elsewhere },
+    "approve",
+    "AgentRenews",
+  ],
+  ["a registration for a day, signed elsewhere", elsewhere, "approve", "AgentRegisters"],
+  [
+    "a registration for a year, signed elsewhere",
+    { ...elsewhere, expirationSeconds: YEAR_SECONDS },
+    "deny",
+    "TooLong",
+  ],
+  [
+    "a registration for a year, signed here, where it is cut short",
+    { expirationSeconds: YEAR_SECONDS },
+    "approve",
+    "AgentRegisters",
+  ],
+  [
+    "a detector that asks another process for a year",
+    { ...detector, ...elsewhere, expirationSeconds: YEAR_SECONDS },
+    "approve",
+    "DetectorRenews",
+  ],
+  [
+    "a detector that asks another process for more",
+    { ...detector, ...elsewhere, expirationSeconds: YEAR_SECONDS + 1 },
+    "deny",
+    "TooLong",
+  ],
+  [
+    "a detector that leaves its life to another process",
+    { ...detector, ...elsewhere, expirationSeconds: undefined },
+    "deny",
+    "TooLong",
+  ],
+  [
+    "a person who asks another process for an agent of a year",
+    { ...elsewhere, user: "admin", groups: ["system:masters"], expirationSeconds: YEAR_SECONDS },
+    "leave",
+    "LeftToAPerson",
+  ],
+  ["a renewal of before a revocation", { ...renewal, revoked: NOW }, "deny", "Revoked"],
+  ["a renewal of after a revocation", { ...renewal, revoked: at(-1000) }, "approve", "AgentRenews"],
+  [
+    "a renewal that was approved before it",
+    { ...renewal, isApproved: true, revoked: NOW },
+    "fail",
+    "Revoked",
+  ],
+  ["a detector's of before a revocation", { ...detector, revoked: NOW }, "deny", "Revoked"],
+  [
+    "a person's of before it, approved",
+    { isApproved: true, user: "x", read: bob, revoked: NOW },
+    "fail",
+    "Revoked",
+  ],
+  [
+    "a person's of after it, approved",
+    { isApproved: true, user: "x", read: bob, revoked: at(-1000) },
+    "sign",
+    "Signed",
+  ],
+  [
     "no user, approved",
     { isApproved: true, user: "x", read: asking("", "a") },
     "fail",
@@ -313,6 +402,23 @@ test.each([
   expect(plan).toMatchObject({ certificate: { user, notAfter: at(life) } });
 });
 
+test.each([
+  [AGENT, 3600, HOUR],
+  [AGENT, YEAR_SECONDS, 365 * 24 * HOUR],
+  [AGENT, undefined, 365 * 24 * HOUR],
+  [DETECTOR, undefined, 365 * 24 * HOUR],
+])(
+  "what a person approved for %s, for %s seconds, is noted as long as another process may sign it",
+  (user, expirationSeconds, life) => {
+    const read = user === AGENT ? view.read : asDetector;
+    const plan = decideRequest(
+      { ...view, ...elsewhere, read, expirationSeconds, isApproved: true },
+      NOW,
+    );
+    expect(plan).toMatchObject({ certificate: { user, notAfter: at(life) } });
+  },
+);
+
 describe("revocation", () => {
   const certificate = { serial: "0A1B", user: AGENT, issued: NOW };
   const tombstone = (left: number): AnyObject =>
@@ -328,7 +434,11 @@ describe("revocation", () => {
   });
 
   it("by serial or by user holds for what was issued until then, and ends with the certificate", () => {
-    const bySerial = withRevocation({}, { serial: "a1b", user: AGENT, until: at(HOUR) }, NOW);
+    const bySerial = withRevocation(
+      {},
+      { serial: "a1b", user: AGENT, until: at(HOUR), before: NOW },
+      NOW,
+    );
     const both = withRevocation(bySerial, { user: "bob", before: NOW }, at(HOUR - 1));
     expect(Object.keys(both)).toEqual(["serial-a1b", "user-626f62"]);
     const revoked = readRevocations({ data: both } as unknown as AnyObject);
@@ -342,6 +452,51 @@ describe("revocation", () => {
     ).toBeUndefined();
     const later = withRevocation(both, { user: "eve", before: NOW }, at(HOUR));
     expect(Object.keys(later)).toEqual(["user-626f62", "user-657665"]);
+  });
+
+  it("denies what its user asked for until then, by user or by serial", () => {
+    const bySerial = withRevocation(
+      {},
+      { serial: "a1b", user: AGENT, until: at(HOUR), before: at(-1000) },
+      NOW,
+    );
+    const data = withRevocation(bySerial, { user: "bob", before: NOW }, NOW);
+    const revoked = readRevocations({
+      data: { ...data, "serial-1": '{"user":"old","until":"2027-01-01T00:00:00Z"}' },
+    } as unknown as AnyObject);
+    expect(revokedUntil(revoked, [AGENT])).toBe(at(-1000));
+    expect(revokedUntil(revoked, ["eve", AGENT, "bob"])).toBe(NOW);
+    expect(revokedUntil(revoked, ["eve", "old"])).toBeUndefined();
+  });
+
+  it("by a tombstone keeps the later of each time, and what cannot be read", () => {
+    const over = (before: object | undefined, left: number, until?: number) =>
+      tombstoneOver(
+        before === undefined ? undefined : ({ data: before } as unknown as AnyObject),
+        "eu-1",
+        at(left),
+        until === undefined ? undefined : at(until),
+      )["data"];
+    const first = over(undefined, 0, 2 * HOUR);
+    expect(first).toEqual({
+      refusedBefore: "2026-01-01T00:00:00Z",
+      issuedUntil: "2026-01-01T02:00:00Z",
+    });
+    expect(over(first as object, HOUR)).toMatchObject({
+      refusedBefore: "2026-01-01T01:00:00Z",
+      issuedUntil: "2026-01-01T02:00:00Z",
+    });
+    expect(over(first as object, -HOUR, 3 * HOUR)).toEqual({
+      refusedBefore: "2026-01-01T00:00:00Z",
+      issuedUntil: "2026-01-01T03:00:00Z",
+    });
+    expect(over(first as object, HOUR, HOUR)).toMatchObject({
+      issuedUntil: "2026-01-01T02:00:00Z",
+    });
+    expect(over({ refusedBefore: "x", issuedUntil: "y" }, HOUR, HOUR)).toEqual({
+      refusedBefore: "x",
+      issuedUntil: "y",
+    });
   });
 
   it("that is damaged refuses all the same", () => {

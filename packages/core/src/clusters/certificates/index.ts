@@ -22,6 +22,7 @@ export {
   type RequestFacts,
   type RequestPlan,
   type RequestView,
+  usersAskedFor,
 } from "./request.ts";
 export {
   issuedUntil,
@@ -36,9 +37,11 @@ export {
   type Revocations,
   REVOKED_NAME,
   REVOKED_NAMESPACE,
+  revokedUntil,
   TOMBSTONE,
   tombstoneName,
   tombstoneNameFor,
   tombstoneOf,
+  tombstoneOver,
   withRevocation,
 } from "./revocation.ts";

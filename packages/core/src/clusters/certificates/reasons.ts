@@ -25,6 +25,9 @@ export const requestReasons = defineReasons({
     "The control plane alone writes the rights of agents (karmadactl register asks to write them itself): register the cluster with lifeboat register.",
   ReservedName: "A cluster of this name would share a Secret with another one.",
   NameTaken: "A cluster of this name is registered already.",
+  TooLong:
+    "Another process signs here, for as long as a request asks for: an agent's has to ask for 24 hours at most (spec.expirationSeconds), a detector's for a year.",
+  Revoked: "The certificates of its user were revoked since the request was made: ask again.",
   Left: "The cluster has left since the request was made.",
   JustLeft: "A cluster of this name left within this second.",
 });

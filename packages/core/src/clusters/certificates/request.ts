@@ -16,7 +16,10 @@
  *    tombstone, or when the certificate of a registration that was never finished has ended. A bootstrap token that was given
  *    for the cluster (`registrationGroup`) is an administrator's word for registering again. Where the API server cannot refuse the
  *    certificates of an agent that left, the name is free only when the last of them has ended, or by that word.
- * 3. The same view gives the same plan, so that two leaders and a restart decide alike.
+ * 3. What was asked for until a revocation of its user gets no certificate: it would be newer than the revocation, and so count.
+ * 4. Where another process signs, no certificate is cut short: a request that asks for a longer life than is granted is denied, and
+ *    so is one that leaves its life to that process.
+ * 5. The same view gives the same plan, so that two leaders and a restart decide alike.
  */
 import { addMs, formatTime, type Instant } from "@lifeboat/base";
 import {
@@ -77,6 +80,10 @@ export interface RequestView {
   readonly tombstone: Instant | undefined;
   /** When the last certificate of an agent that left ends, where the API server takes it until then; absent: such are refused. */
   readonly stillCounts?: Instant | undefined;
+  /** What was asked for until then is void: the last revocation of the user that asks or is asked for. */
+  readonly revoked: Instant | undefined;
+  /** Another process signs what is approved, for as long as the request asks for. */
+  readonly isSignedElsewhere: boolean;
   /** Whether the detector that is asked for was registered for the Cluster that there is today; see `detectorAskedFor`. */
   readonly isDetectorRegistered: boolean;
 }
@@ -146,6 +153,11 @@ export function detectorAskedFor(read: RequestView["read"]): string | undefined 
   return clusterOfDetector(onlyValue(read, COMMON_NAME) ?? "");
 }
 
+/** The users that a certificate by this request would name. */
+export function usersAskedFor(read: RequestView["read"]): readonly string[] {
+  return "refusal" in read ? [] : valuesOf(read, COMMON_NAME);
+}
+
 /** Why a certificate like this is never issued; refused when the request is made, because some clients wait for minutes and read no denial. */
 export function neverGranted(read: RequestFacts): string | undefined {
   return asksToWriteRights(read) ? requestReasons.RightsWriter : undefined;
@@ -165,6 +177,7 @@ function waitsForTombstone(view: RequestView, now: Instant): Instant | undefined
 
 function decideApproval(view: RequestView, now: Instant): RequestPlan {
   const { read } = view;
+  if (isVoid(view)) return { kind: "deny", reason: "Revoked" };
   const isAgents = isAgentUser(view.user) || isBootstrapper(view);
   if ("refusal" in read) {
     // Of other users nothing is known about what they ask for: a person sees the same.
@@ -177,9 +190,11 @@ function decideApproval(view: RequestView, now: Instant): RequestPlan {
   const wrong = wrongForAgent(view, read);
   if (wrong !== undefined) return { kind: "deny", ...wrong };
   const cluster = clusterAskedFor(read) as string;
-  if (isAgentUser(view.user)) return decideRenewalRequest(view, cluster, now);
-  if (isBootstrapper(view)) return decideRegistration(view, cluster, now);
-  return { kind: "leave", reason: "LeftToAPerson", cluster };
+  if (!isAgents) return { kind: "leave", reason: "LeftToAPerson", cluster };
+  if (livesTooLong(view, AGENT_CERTIFICATE_MS)) return { kind: "deny", reason: "TooLong" };
+  return isAgentUser(view.user)
+    ? decideRenewalRequest(view, cluster, now)
+    : decideRegistration(view, cluster, now);
 }
 
 function decideRenewalRequest(view: RequestView, cluster: string, now: Instant): RequestPlan {
@@ -199,6 +214,7 @@ function decideDetectorRenewal(view: RequestView, read: RequestFacts): RequestPl
   const detector = detectorAskedFor(read) as string;
   if (clusterOfDetector(view.user) !== detector || !view.groups.includes(DETECTORS_GROUP))
     return { kind: "deny", reason: "WrongCluster" };
+  if (livesTooLong(view, CLIENT_CERTIFICATE_MS)) return { kind: "deny", reason: "TooLong" };
   if (!view.isDetectorRegistered) return { kind: "deny", reason: "NoDetector" };
   return { kind: "approve", reason: "DetectorRenews", detector };
 }
@@ -253,6 +269,7 @@ function decideSigning(view: RequestView, now: Instant): RequestPlan {
   const { read } = view;
   if ("refusal" in read) return { kind: "fail", reason: "Unreadable", detail: read.refusal };
   if (asksToWriteRights(read)) return { kind: "fail", reason: "RightsWriter" };
+  if (isVoid(view)) return { kind: "fail", reason: "Revoked" };
   const user = onlyValue(read, COMMON_NAME) ?? "";
   const groups = valuesOf(read, ORGANIZATION);
   if (claimsAgent(read)) {
@@ -283,20 +300,42 @@ function decideSigning(view: RequestView, now: Instant): RequestPlan {
 /** When the certificate of an agent or a detector ends that an approved request gets now, at the latest. */
 export function grantedUntil(
   { detector }: Pick<RequestPlan, "detector">,
-  asked: Pick<RequestView, "expirationSeconds">,
+  asked: Pick<RequestView, "expirationSeconds" | "isSignedElsewhere">,
   now: Instant,
 ): Instant {
   const longest = detector === undefined ? AGENT_CERTIFICATE_MS : CLIENT_CERTIFICATE_MS;
   return lifeOf(asked, longest, now);
 }
 
+/** A life that another process decides is taken for its longest: what a person has approved may ask for any. */
 function lifeOf(
-  { expirationSeconds }: Pick<RequestView, "expirationSeconds">,
+  {
+    expirationSeconds,
+    isSignedElsewhere,
+  }: Pick<RequestView, "expirationSeconds" | "isSignedElsewhere">,
   longest: number,
   now: Instant,
 ): Instant {
-  const asked = expirationSeconds === undefined ? longest : expirationSeconds * SECOND_MS;
-  return addMs(now, Math.min(asked, longest));
+  if (isSignedElsewhere) return addMs(now, askedMs(expirationSeconds) ?? CLIENT_CERTIFICATE_MS);
+  return addMs(now, Math.min(askedMs(expirationSeconds) ?? longest, longest));
+}
+
+function askedMs(expirationSeconds: number | undefined): number | undefined {
+  return expirationSeconds === undefined ? undefined : expirationSeconds * SECOND_MS;
+}
+
+/** Here a long life is cut short when it is signed; another process would sign it as it was asked for. */
+function livesTooLong(
+  { expirationSeconds, isSignedElsewhere }: RequestView,
+  longest: number,
+): boolean {
+  const asked = askedMs(expirationSeconds);
+  return isSignedElsewhere && !(asked !== undefined && asked > 0 && asked <= longest);
+}
+
+/** Times have whole seconds: what was asked for in the second of a revocation counts as before. */
+function isVoid({ made, revoked }: RequestView): boolean {
+  return revoked !== undefined && made <= revoked;
 }
 
 type Wrong = { readonly reason: RequestReason; readonly detail?: string } | undefined;

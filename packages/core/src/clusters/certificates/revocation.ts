@@ -7,18 +7,20 @@
  *                                             data.issuedUntil: when the last of it ends. A kube-apiserver cannot refuse a
  *                                             certificate: there the name is free for anyone only then
  *   lifeboat-system/revoked-certificates      a ConfigMap; each entry of data is one revocation:
- *                                             `serial-<hex>`: JSON {user, until}, until when it would have been valid
+ *                                             `serial-<hex>`: JSON {user, until, before}: until when it would have been valid,
+ *                                             and when it was revoked
  *                                             `user-<hex>`: JSON {user, before}, all that the user was issued until then
  *
  * 1. A tombstone refuses an identity of before, never one that was registered later: names can be used again.
  * 2. What cannot be read as a time refuses everything: a damaged revocation does not give rights back.
- * 3. Times have whole seconds, as certificates do: a certificate of the same second counts as before.
- * 4. The refusal names its cause to the agent of a cluster that left, which cannot read that its Cluster is gone, and would try
+ * 3. Either revocation denies what its user asked for until then: a renewal on its way does not outlive it.
+ * 4. Times have whole seconds, as certificates do: a certificate of the same second counts as before.
+ * 5. The refusal names its cause to the agent of a cluster that left, which cannot read that its Cluster is gone, and would try
  *    again for ever.
  */
 import { type Instant, formatTime, instantOf, parseTime } from "@lifeboat/base";
 import type { AnyObject, New } from "@lifeboat/api";
-import { isFields, textAt, valueAt } from "../../fields.ts";
+import { fieldsAt, isFields, textAt, valueAt } from "../../fields.ts";
 import { CLUSTER_NAMESPACE } from "../../well-known.ts";
 import { clusterOfAgent } from "../rights/identity.ts";
 
@@ -63,6 +65,21 @@ export function tombstoneOf(
   };
 }
 
+/** The tombstone of a cluster that left at this time, in the place of one of before: of each time the later one counts. */
+export function tombstoneOver(
+  before: AnyObject | undefined,
+  cluster: string,
+  left: Instant,
+  until: Instant | undefined,
+): New<AnyObject> {
+  const tombstone = tombstoneOf(cluster, left, until);
+  const now = fieldsAt(tombstone, "data");
+  const kept = Object.entries(fieldsAt(before, "data")).filter(
+    ([key, text]) => !(key in now) || timeOr(text, ALWAYS) > timeOr(now[key], ALWAYS),
+  );
+  return { ...tombstone, data: { ...now, ...Object.fromEntries(kept) } };
+}
+
 /** Until when a tombstone refuses what its cluster's agent was issued; undefined without a tombstone. */
 export function refusedBefore(tombstone: object | undefined): Instant | undefined {
   if (tombstone === undefined) return undefined;
@@ -80,11 +97,14 @@ export interface Revocations {
   readonly serials: ReadonlySet<string>;
   /** By user: what was issued until then is void. */
   readonly users: ReadonlyMap<string, Instant>;
+  /** By user: what it asked for until then gets no certificate. */
+  readonly asked: ReadonlyMap<string, Instant>;
 }
 
 export const NO_REVOCATIONS: Revocations = {
   serials: new Set<string>(),
   users: new Map<string, Instant>(),
+  asked: new Map<string, Instant>(),
 };
 
 const SERIAL_PREFIX = "serial-";
@@ -96,18 +116,45 @@ export function readRevocations(object: AnyObject | undefined): Revocations {
   if (!isFields(data)) return NO_REVOCATIONS;
   const serials = new Set<string>();
   const users = new Map<string, Instant>();
+  const asked = new Map<string, Instant>();
   for (const [key, text] of Object.entries(data)) {
     const value = parsed(text);
-    if (key.startsWith(SERIAL_PREFIX)) serials.add(sameForm(key.slice(SERIAL_PREFIX.length)));
-    else if (key.startsWith(USER_PREFIX))
-      users.set(textAt(value, "user"), timeOr(valueAt(value, "before"), ALWAYS));
+    const user = textAt(value, "user");
+    if (key.startsWith(SERIAL_PREFIX)) {
+      serials.add(sameForm(key.slice(SERIAL_PREFIX.length)));
+      // One of an older version has no time: nothing of that time is on its way any more.
+      const before = valueAt(value, "before");
+      if (before !== undefined) setLater(asked, user, timeOr(before, ALWAYS));
+    } else if (key.startsWith(USER_PREFIX)) {
+      const before = timeOr(valueAt(value, "before"), ALWAYS);
+      users.set(user, before);
+      setLater(asked, user, before);
+    }
   }
-  return { serials, users };
+  return { serials, users, asked };
+}
+
+/** Until when what any of these users asked for is void; undefined: nothing of them was revoked. */
+export function revokedUntil(
+  { asked }: Revocations,
+  users: readonly string[],
+): Instant | undefined {
+  const times = users.flatMap((user) => asked.get(user) ?? []);
+  return times.length === 0 ? undefined : instantOf(Math.max(...times));
+}
+
+function setLater(times: Map<string, Instant>, user: string, at: Instant): void {
+  times.set(user, instantOf(Math.max(at, times.get(user) ?? at)));
 }
 
 /** What a person revokes: one certificate, or all that a user was issued so far. */
 export type Revocation =
-  | { readonly serial: string; readonly user: string; readonly until: Instant }
+  | {
+      readonly serial: string;
+      readonly user: string;
+      readonly until: Instant;
+      readonly before: Instant;
+    }
   | { readonly user: string; readonly before: Instant };
 
 /** The data of the ConfigMap with one more revocation, and without those that time has made needless. */
@@ -121,16 +168,14 @@ export function withRevocation(
     return timeOr(valueAt(parsed(text), "until"), ALWAYS) > now;
   });
   const { user } = revocation;
+  const before = formatTime(revocation.before);
   const entry =
     "serial" in revocation
       ? [
           SERIAL_PREFIX + sameForm(revocation.serial),
-          JSON.stringify({ user, until: formatTime(revocation.until) }),
+          JSON.stringify({ user, until: formatTime(revocation.until), before }),
         ]
-      : [
-          USER_PREFIX + hexOf(user),
-          JSON.stringify({ user, before: formatTime(revocation.before) }),
-        ];
+      : [USER_PREFIX + hexOf(user), JSON.stringify({ user, before })];
   return Object.fromEntries([...kept, entry]) as Readonly<Record<string, string>>;
 }
 

@@ -141,6 +141,16 @@ const allowed: Readonly<Record<string, AgentWrite>> = {
     [{ type: "Ready", status: "True" }, OFF],
     [{ type: "Ready", status: "False" }, OFF],
   ),
+  "reports what an agent reports, and keeps what it does not know": reported(
+    [
+      ...["Ready", "CompleteAPIEnablements", "ResponsesWithinLimits"].map((type) => ({
+        type,
+        status: "True",
+      })),
+      { type: "example.com/Quarantined", status: "True" },
+    ],
+    [{ type: "example.com/Quarantined", status: "True" }],
+  ),
   "deletes it": ofCluster({ operation: "DELETE", object: undefined }),
   "writes its Lease": inNamespace("coordination.k8s.io", "leases", "karmada-cluster", "eu-1"),
   "writes its Secret": inNamespace("", "secrets", "karmada-cluster", "eu-1"),
@@ -219,6 +229,22 @@ const refused: Readonly<Record<string, AgentWrite>> = {
   }),
   "declares itself off": reported([OFF], []),
   "takes back that it is off": reported([], [OFF]),
+  "reports a condition that no agent reports": reported(
+    [{ type: "example.com/Quarantined", status: "False" }],
+    [],
+  ),
+  "changes a condition that no agent reports": reported(
+    [{ type: "example.com/Quarantined", status: "False" }],
+    [{ type: "example.com/Quarantined", status: "True" }],
+  ),
+  "reports a condition without a type": reported([{ status: "True" }], []),
+  "reports that it is ready twice": reported(
+    [
+      { type: "Ready", status: "True" },
+      { type: "Ready", status: "False" },
+    ],
+    [],
+  ),
   "declares its stale copies removed": reported(
     [{ type: "StaleCopiesRemoved", status: "True" }],
     [{ type: "StaleCopiesRemoved", status: "False" }],
@@ -240,6 +266,15 @@ const refused: Readonly<Record<string, AgentWrite>> = {
   "reports anything else of any size": reportedWork([{ status: {}, health: HUGE }]),
   "reports conditions of any size": reportedWork([], [{ type: "Applied", message: HUGE }]),
   "reports more copies than there are": reportedWork([{ status: {} }, { status: {} }]),
+  "reports more copies, and more manifests than are stored": ofWork(
+    {
+      ...work,
+      spec: { workload: { manifests: [{}, {}] } },
+      status: { manifestStatuses: [{ status: {} }, { status: {} }] },
+    },
+    work,
+    { subresource: "status" },
+  ),
   "writes the Lease of another": inNamespace(
     "coordination.k8s.io",
     "leases",

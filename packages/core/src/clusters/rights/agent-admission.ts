@@ -4,7 +4,7 @@
  * 1. An agent creates a Cluster, Lease, Secret and certificate request only under the names that belong to its cluster.
  * 2. Of its Cluster it writes where and how it is found (id, provider, region, zones, endpoint, references to its own
  *    Secrets) and the status; never what attracts work or keeps it away: labels, annotations, taints, resource models,
- *    the mode, the actions of Remedies, the conditions that others report.
+ *    the mode, the actions of Remedies, any condition but those that an agent of ours reports, each once.
  * 3. Of its Works it writes the status, within the bounds of any report, and takes the finalizer of execution off a Work that is being deleted.
  * 4. Its Events are about its own objects.
  * 5. Whatever else it is given by RBAC: it writes no other kind.
@@ -13,10 +13,15 @@
  */
 import { equalJson } from "@lifeboat/api";
 import { fieldsAt, listAt, textAt, valueAt } from "../../fields.ts";
-import { reportProblem } from "../../propagation/observing/index.ts";
+import { reportExcess } from "../../propagation/observing/index.ts";
 import { executionNamespace } from "../../propagation/rendering/index.ts";
-import { CLUSTER_NAMESPACE, EXECUTION_FINALIZER } from "../../well-known.ts";
-import { isDetectorCondition } from "./detector-condition.ts";
+import {
+  CLUSTER_NAMESPACE,
+  COMPLETE_ENABLEMENTS,
+  EXECUTION_FINALIZER,
+  READY,
+  RESPONSES_WITHIN_LIMITS,
+} from "../../well-known.ts";
 import { AGENTS_GROUP, agentIdentity, clusterOfAgent, isAgentUser } from "./identity.ts";
 import { requestRefusal } from "./own-request.ts";
 
@@ -105,26 +110,26 @@ function checkCluster(cluster: string, write: AgentWrite): string | undefined {
   );
 }
 
-/** The control plane, Remedies, a detector, and what switches clusters off report these parts of the status. */
+/**
+ * Everything of the status is the agent's but the actions of Remedies and the conditions of others: any client may add one, and a
+ * ClusterTaintPolicy may match any.
+ */
 function foreignStatus(object: unknown, old: unknown): string | undefined {
   const actions = ["status", "remedyActions"] as const;
   if (!equalJson(valueAt(object, ...actions), valueAt(old, ...actions)))
     return "an agent does not write status.remedyActions";
-  const isForeign = (type: string) =>
-    FOREIGN_CONDITIONS.includes(type) || isDetectorCondition(type);
   const changed = [...typesOf(object), ...typesOf(old)].find(
-    (type) => isForeign(type) && !equalJson(conditionsOf(object, type), conditionsOf(old, type)),
+    (type) =>
+      !OWN_CONDITIONS.includes(type) &&
+      !equalJson(conditionsOf(object, type), conditionsOf(old, type)),
   );
-  return changed === undefined ? undefined : `an agent does not write the condition ${changed}`;
+  if (changed !== undefined) return `an agent does not write the condition ${changed}`;
+  const twice = OWN_CONDITIONS.find((type) => conditionsOf(object, type).length > 1);
+  return twice === undefined ? undefined : `an agent reports the condition ${twice} once`;
 }
 
-/** What these conditions report lets a workload start twice, or brings work and traffic to a cluster. */
-const FOREIGN_CONDITIONS: readonly string[] = [
-  "AgentSupported",
-  "Fenced",
-  "StaleCopiesRemoved",
-  "Leaving",
-];
+/** What an agent of ours observes of its member. */
+const OWN_CONDITIONS: readonly string[] = [READY, COMPLETE_ENABLEMENTS, RESPONSES_WITHIN_LIMITS];
 
 function typesOf(object: unknown): readonly string[] {
   return listAt(object, "status", "conditions").map((one) => textAt(one, "type"));
@@ -208,7 +213,12 @@ function checkWork(cluster: string, write: AgentWrite): string | undefined {
     return `the agent of cluster ${cluster} writes Works in ${executionNamespace(cluster)} alone`;
   if (operation === "CREATE") return "an agent creates no Works";
   if (operation === "DELETE") return undefined;
-  if (subresource === "status") return oversizedReport(object);
+  // The spec that an update of the status brings is not the one that will be stored.
+  if (subresource === "status")
+    return reportExcess(
+      valueAt(object, "status"),
+      listAt(old, "spec", "workload", "manifests").length,
+    );
   const finalizers = listAt(object, "metadata", "finalizers");
   const left = listAt(old, "metadata", "finalizers").filter(
     (finalizer) => finalizer !== EXECUTION_FINALIZER,
@@ -223,23 +233,6 @@ function checkWork(cluster: string, write: AgentWrite): string | undefined {
       old,
     ) ?? foreignField("spec", NO_FIELDS_OF_OWN, object, old)
   );
-}
-
-/** An agent of ours keeps to these bounds; what writes in its name may not. */
-function oversizedReport(work: unknown): string | undefined {
-  const { manifestStatuses: _, ...rest } = fieldsAt(work, "status");
-  const reports = listAt(work, "status", "manifestStatuses");
-  if (reports.length > listAt(work, "spec", "workload", "manifests").length)
-    return "an agent reports each manifest of a Work once";
-  const parts = reports.map((report) => {
-    const { status, ...about } = fieldsAt(report);
-    return [status, about];
-  });
-  for (const part of [rest, ...parts.flat()]) {
-    const problem = reportProblem(part);
-    if (problem !== undefined) return `an agent's report is bounded: ${problem}`;
-  }
-  return undefined;
 }
 
 const RELEASED_METADATA_FIELDS: ReadonlySet<string> = new Set([

@@ -10,6 +10,7 @@
 import type { Cluster } from "@lifeboat/api";
 import { compareText } from "../../fields.ts";
 import type { PlannedCondition } from "../../plan.ts";
+import { COMPLETE_ENABLEMENTS } from "../../well-known.ts";
 import type { EnablementReason } from "./reasons.ts";
 
 export type ApiEnablements = NonNullable<NonNullable<Cluster["status"]>["apiEnablements"]>;
@@ -29,8 +30,6 @@ export interface EnablementPlan {
   readonly apiEnablements: ApiEnablements;
   readonly condition: PlannedCondition<EnablementReason>;
 }
-
-export const COMPLETE_ENABLEMENTS = "CompleteAPIEnablements";
 
 /** The most names of unread groups that a message holds. */
 const MOST_NAMED = 10;

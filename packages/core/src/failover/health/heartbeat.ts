@@ -11,7 +11,7 @@
  */
 import { type Cluster, type Condition, equalJson, findCondition } from "@lifeboat/api";
 import type { PlannedCondition } from "../../plan.ts";
-import { READY } from "./ready.ts";
+import { READY } from "../../well-known.ts";
 import { type SilenceReason, silenceReasons } from "./reasons.ts";
 
 export interface HeartbeatGraces {

@@ -1,3 +1,4 @@
+export { COMPLETE_ENABLEMENTS, READY, RESPONSES_WITHIN_LIMITS } from "../../well-known.ts";
 export {
   awaitsFirstCount,
   type ClusterKnowledge,
@@ -7,7 +8,6 @@ export {
 } from "./cluster-status.ts";
 export {
   type ApiEnablements,
-  COMPLETE_ENABLEMENTS,
   decideEnablements,
   type EnablementPlan,
   type EnablementView,
@@ -20,14 +20,7 @@ export {
   type HeartbeatView,
   watchedMs,
 } from "./heartbeat.ts";
-export {
-  CALM_MS,
-  decideLimits,
-  type Excess,
-  extendExcess,
-  type LimitsView,
-  RESPONSES_WITHIN_LIMITS,
-} from "./limits.ts";
+export { CALM_MS, decideLimits, type Excess, extendExcess, type LimitsView } from "./limits.ts";
 export {
   decideReady,
   extendStreak,
@@ -37,7 +30,6 @@ export {
   observeFailure,
   observeUnreadable,
   observeUnusable,
-  READY,
   type ReadyPlan,
   type ReadyThresholds,
   type ReadyView,

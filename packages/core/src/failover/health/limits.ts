@@ -9,9 +9,8 @@
  */
 import type { Condition } from "@lifeboat/api";
 import type { PlannedCondition } from "../../plan.ts";
+import { RESPONSES_WITHIN_LIMITS } from "../../well-known.ts";
 import type { LimitReason } from "./reasons.ts";
-
-export const RESPONSES_WITHIN_LIMITS = "ResponsesWithinLimits";
 
 /** How long a member has to keep to its limits. */
 export const CALM_MS = 600_000;

@@ -15,6 +15,7 @@
 import { type Cluster, type Condition, findCondition, Refused } from "@lifeboat/api";
 import type { SecondOpinion } from "../../clusters/shares/index.ts";
 import type { PlannedCondition } from "../../plan.ts";
+import { READY } from "../../well-known.ts";
 import type { ReadyDecisionReason, ReadyReason } from "./reasons.ts";
 
 /** What one probe reports. */
@@ -53,8 +54,6 @@ export interface ReadyPlan {
   readonly condition?: PlannedCondition<ReadyReason>;
   readonly reason: ReadyDecisionReason;
 }
-
-export const READY = "Ready";
 
 const HEALTHY: Observation = Object.freeze({
   status: "True",

@@ -1,5 +1,5 @@
 export { appliedEvents, templateOf } from "./applied-event.ts";
-export { reportProblem } from "./bounds.ts";
+export { refusedReportEvent, reportExcess, takenIn } from "./report-bounds.ts";
 export { type WorkStatusReason, workStatusReasons } from "./reasons.ts";
 export {
   appliedVersions,
