@@ -105,9 +105,19 @@ export interface ServedMaterial extends CertifiedPair {
 export function createPlaneManager(
   ports: PlaneManagerPorts,
   client: Client,
-  { work, scripts, election, share, onLeading, tell, proxy, registration }: PlaneManagerOptions,
+  {
+    work: given,
+    scripts,
+    election,
+    share,
+    onLeading,
+    tell,
+    proxy,
+    registration,
+  }: PlaneManagerOptions,
 ): PlaneManager {
   const { clock, certificates } = ports;
+  const work = { ...given, reading: READING };
   let controllers: ControllersOptions | undefined;
   const rules = {
     controllers: () => controllers,
@@ -119,7 +129,7 @@ export function createPlaneManager(
   };
   const objects = followWebhook(ports, client, { servesProxy: proxy !== undefined });
   const aggregated =
-    proxy === undefined ? undefined : createAggregated(ports, client, objects, work.connect, proxy);
+    proxy === undefined ? undefined : createAggregated(ports, client, objects, work, proxy);
   const registering = { ...ports, ...(registration === undefined ? {} : { registration }) };
   let leads = false;
   const lead = async (signal: AbortSignal, term: Term): Promise<void> => {
@@ -223,6 +233,9 @@ async function readKept<T>(
     }
   }
 }
+
+/** kube-apiserver streams a first list out of its watch cache; in pages etcd reads each of them. */
+const READING = { streamingList: true } as const;
 
 const READ_RETRY_MS = 1000;
 

@@ -31,6 +31,7 @@ export {
   createPlaneInformers,
   type PlaneInformers,
   type PolicyIndex,
+  type Reading,
   selectsIndex,
   type WorkIndex,
 } from "./informers.ts";
