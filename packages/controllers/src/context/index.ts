@@ -1,4 +1,4 @@
-export { ensureAgentRights } from "./agent-registration.ts";
+export { endRegistration, ensureAgentRights } from "./agent-registration.ts";
 export {
   allBindings,
   type Binding,
