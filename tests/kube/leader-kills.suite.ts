@@ -36,7 +36,7 @@ import { startAll, type Started } from "../support/started.ts";
 import { Emptying, type Failover } from "./emptying.ts";
 import { type Glance, type Phase, PHASES, Phases } from "./phases.ts";
 import { killed } from "./real-fleet.ts";
-import { joinCluster, LEASE_SECONDS, RENEW_DEADLINE_SECONDS } from "./real-plane.ts";
+import { LEASE_SECONDS, RENEW_DEADLINE_SECONDS } from "./real-plane.ts";
 import {
   leadersWrites,
   type Replicas,
@@ -100,9 +100,10 @@ export function leaderKillsSuite({ isShared, kills: KILLS, outages }: LeaderKill
       replicas = await startReplicas(started, etcd, flags, { registers: true });
       const { server } = replicas;
       const nodes = ["--member-nodes=3"];
-      const kubeconfigs = await startSimulatedMembers(started, undefined, MEMBERS, nodes);
-      for (const [i, name] of MEMBERS.entries())
-        if (name !== PULL) await joinCluster(server, name, kubeconfigs[i] ?? "");
+      const { kubeconfig } = server;
+      const pushed = await startSimulatedMembers(started, kubeconfig, MEMBERS.slice(0, -1), nodes);
+      const alone = await startSimulatedMembers(started, undefined, MEMBERS, nodes);
+      const kubeconfigs = [...pushed, ...alone.slice(-1)];
       await startAgent(started, server, kubeconfigs.at(-1) ?? "");
       const whole = { kill: () => Promise.resolve(), stop: () => started.stop() };
       return fleetOf(whole, server, kubeconfigs);

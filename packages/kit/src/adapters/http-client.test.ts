@@ -351,6 +351,7 @@ test("a read on a kept-alive connection that died is sent again; a write is not"
 async function serveSlowly(answers: (request: http.IncomingMessage) => boolean) {
   let hanging = 0;
   let heard: () => void = () => undefined;
+  const isLess = (count: number): boolean => hanging < count;
   const { server } = await serve((request, response) => {
     if (answers(request)) {
       sendJson(response, 200, { ...thing, items: [] });
@@ -360,7 +361,7 @@ async function serveSlowly(answers: (request: http.IncomingMessage) => boolean) 
     heard();
   });
   const hang = async (count: number): Promise<void> => {
-    while (hanging < count) await new Promise<void>((resolve) => (heard = resolve));
+    while (isLess(count)) await new Promise<void>((resolve) => (heard = resolve));
   };
   return { server, hang };
 }
