@@ -347,7 +347,7 @@ test("a read on a kept-alive connection that died is sent again; a write is not"
   expect(requests).toHaveLength(5);
 });
 
-/** A server that lets requests hang but those for Leases and, where it is told to, writes. */
+/** A server that lets all requests hang but those that `answers` names. */
 async function serveSlowly(answers: (request: http.IncomingMessage) => boolean) {
   let hanging = 0;
   let heard: () => void = () => undefined;
