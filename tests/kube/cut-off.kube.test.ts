@@ -28,7 +28,7 @@ import { eventually } from "../support/eventually.ts";
 import { LonelyPlace } from "../support/lonely-place.ts";
 import { startEtcd } from "../support/real-api-server.ts";
 import { startAll } from "../support/started.ts";
-import { type Replica, type Replicas, startReplicas } from "./replicas.ts";
+import { type MakePlace, type Replica, type Replicas, startReplicas } from "./replicas.ts";
 import { startSimulatedMembers } from "./simulated-members.ts";
 
 const NAMES: readonly string[] = Array.from({ length: 9 }, (_, i) => `member${i + 1}`);
@@ -50,12 +50,13 @@ const watching = new AbortController();
 beforeAll(async () => {
   fleet = await startAll(async (started) => {
     const etcd = started.keep(await startEtcd());
-    replicas = await startReplicas(started, etcd, FLAGS, async (name, server, webhookPort) => {
+    const makePlace: MakePlace = async (name, server, webhookPort) => {
       const place = started.keep(await LonelyPlace.make(name));
       places.set(name, place);
       await place.reach([portOf(server.url)], false);
       return { under: place.under, webhook: await place.open(webhookPort) };
-    });
+    };
+    replicas = await startReplicas(started, etcd, FLAGS, { makePlace });
     const { server } = replicas;
     const kubeconfigs = await startSimulatedMembers(started, server.kubeconfig, NAMES);
     const whole = { kill: () => Promise.resolve(), stop: () => started.stop() };

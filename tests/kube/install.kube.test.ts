@@ -8,6 +8,7 @@ import {
 import { connectByKubeconfig, type HttpClient } from "@lifeboat/kit/adapters";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { startControllerManager } from "../support/controller-manager.ts";
 import { lifeboatCommand } from "../support/lifeboat.ts";
 import { freePort, type RunningProcess, startProcess } from "../support/processes.ts";
 import { type RealApiServer, startRealApiServer } from "../support/real-api-server.ts";
@@ -36,7 +37,12 @@ async function lifeboat(...args: readonly string[]): Promise<{ code: unknown; ou
 }
 
 const install = (...args: readonly string[]) =>
-  lifeboat("install", "--webhook-url", `https://127.0.0.1:${port}`, ...args);
+  lifeboat(
+    "install",
+    `--webhook-url=https://127.0.0.1:${port}`,
+    "--registration-endpoint=plane.example.com:6443",
+    ...args,
+  );
 
 const endings = (output: string): readonly string[] => [
   ...new Set(
@@ -79,6 +85,50 @@ it("installs once, changes nothing when it is repeated, and shows what differs",
   );
   const { output } = await install("--diff");
   expect(output).toContain("clusterrole/lifeboat-manager configured\n  -rules: null\n  +rules: ");
+});
+
+it("warns of an address at which no cluster of another machine can register", async () => {
+  const { output } = await lifeboat("install", "--webhook-url=https://127.0.0.1:9", "--dry-run");
+  expect(output).toContain(`kube-public/cluster-info names ${server.url}, which only this machine`);
+});
+
+it("a tenant with edit in a namespace writes policies there, and one with view reads them", async () => {
+  // kube-controller-manager adds up the roles of tenants.
+  const adder = await startControllerManager(server, ["clusterrole-aggregation-controller"]);
+  try {
+    for (const role of ["view", "edit"])
+      await server.call(
+        "POST",
+        "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings",
+        {
+          apiVersion: "rbac.authorization.k8s.io/v1",
+          kind: "RoleBinding",
+          metadata: { name: role },
+          roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
+          subjects: [
+            { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: `tenant-${role}` },
+          ],
+        },
+      );
+    const policies = "/apis/policy.karmada.io/v1alpha1/namespaces/default/propagationpolicies";
+    const as = (user: string) => ({ "impersonate-user": user });
+    const body = {
+      apiVersion: "policy.karmada.io/v1alpha1",
+      kind: "PropagationPolicy",
+      metadata: { name: "p" },
+      spec: { resourceSelectors: [{ apiVersion: "v1", kind: "ConfigMap" }] },
+    };
+    const code = async (method: string, user: string, path = policies): Promise<number> =>
+      (await server.call(method, path, method === "GET" ? undefined : body, as(user))).code;
+    await eventually(async () => expect(await code("GET", "tenant-view")).toBe(200));
+    expect(await code("POST", "tenant-view")).toBe(403);
+    // No manager runs yet: what RBAC allows fails at the webhook.
+    await eventually(async () => expect(await code("POST", "tenant-edit")).toBe(500));
+    const works = "/apis/work.karmada.io/v1alpha1/namespaces/default/works";
+    expect(await code("GET", "tenant-edit", works)).toBe(403);
+  } finally {
+    await adder.stop("SIGKILL");
+  }
 });
 
 it("a manager serves admission with the account that was installed, and stops in order", async () => {

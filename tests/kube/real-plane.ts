@@ -74,6 +74,12 @@ export async function startRealPlane(
   return server;
 }
 
+export interface RegisteringOptions {
+  readonly certificateLife?: string;
+  /** More flags for kube-apiserver. */
+  readonly flags?: readonly string[];
+}
+
 export interface RegisteringPlane {
   readonly server: RealApiServer;
   /** What signs the certificates that the manager has approved. */
@@ -87,10 +93,10 @@ export interface RegisteringPlane {
 export async function startRegisteringPlane(
   started: Started,
   etcd: RunningEtcd,
-  certificateLife = "24h",
+  { certificateLife = "24h", flags: more = [] }: RegisteringOptions = {},
 ): Promise<RegisteringPlane> {
   const sharing = { etcd, prefix: "plane" };
-  const flags = ["--enable-bootstrap-token-auth"];
+  const flags = ["--enable-bootstrap-token-auth", ...more];
   const server = started.keep(await startRealApiServer({ sharing, flags, aggregates: true }));
   const signer = signing(server, certificateLife);
   const running = await startControllerManager(server, signer.controllers, signer.flags);

@@ -51,7 +51,7 @@ beforeAll(async () => {
     started = all;
     const etcd = all.keep(await startEtcd());
     // 5 minutes are counted back, and renewed is at 70 to 80 percent: in 15 to 60 seconds.
-    const plane = await startRegisteringPlane(all, etcd, "150s");
+    const plane = await startRegisteringPlane(all, etcd, { certificateLife: "150s" });
     ({ server, controllerManager: signer } = plane);
     webhook = await freePort();
     await install(server, webhook);

@@ -11,12 +11,19 @@ import type { RunningProcess } from "../support/processes.ts";
 import { freePort, removeDirectory, temporaryDirectory } from "../support/processes.ts";
 import type { RealApiServer, RunningEtcd } from "../support/real-api-server.ts";
 import type { Started } from "../support/started.ts";
-import { install, managerKubeconfig, startManager, startRealPlane } from "./real-plane.ts";
+import {
+  install,
+  managerKubeconfig,
+  startManager,
+  startRealPlane,
+  startRegisteringPlane,
+} from "./real-plane.ts";
 
 /** One request of a replica, as the API server saw it. */
 export interface AuditedRequest {
   /** The identity of the credential: each replica has one of its own. */
   readonly credential: string;
+  /** A watch that begins with what is there, which stands for a list, is a `stream`. */
   readonly verb: string;
   readonly resource: string;
   readonly name: string;
@@ -51,12 +58,15 @@ export interface Replicas {
 
 const HOST = "127.0.0.1";
 
+const ACCOUNT = "system:serviceaccount:lifeboat-system:lifeboat-manager";
 const POLICY = {
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",
-  omitStages: ["RequestReceived", "ResponseStarted"],
+  omitStages: ["RequestReceived"],
   rules: [
-    { level: "Metadata", users: ["system:serviceaccount:lifeboat-system:lifeboat-manager"] },
+    // A watch is noted when it begins, everything else when it is over.
+    { level: "Metadata", users: [ACCOUNT], verbs: ["watch"], omitStages: ["ResponseComplete"] },
+    { level: "Metadata", users: [ACCOUNT], omitStages: ["ResponseStarted"] },
     { level: "None" },
   ],
 };
@@ -76,23 +86,32 @@ export type MakePlace = (
   webhookPort: number,
 ) => Promise<ReplicaPlace>;
 
+export interface ReplicasOptions {
+  readonly makePlace?: MakePlace;
+  /** Whether clusters can register by a token. */
+  readonly registers?: boolean;
+}
+
 const HERE: MakePlace = (_name, _server, webhook) => Promise.resolve({ under: [], webhook });
 
 export async function startReplicas(
   started: Started,
   etcd: RunningEtcd,
   flags: readonly string[],
-  makePlace = HERE,
+  { makePlace = HERE, registers = false }: ReplicasOptions = {},
 ): Promise<Replicas> {
   const directory = temporaryDirectory("audit");
   started.keep({ stop: () => Promise.resolve(removeDirectory(directory)) });
   const log = join(directory, "audit.log");
   writeFileSync(join(directory, "policy.json"), JSON.stringify(POLICY));
-  const server = await startRealPlane(started, etcd, [
+  const audit = [
     `--audit-policy-file=${join(directory, "policy.json")}`,
     `--audit-log-path=${log}`,
     "--audit-log-mode=blocking",
-  ]);
+  ];
+  const server = registers
+    ? (await startRegisteringPlane(started, etcd, { flags: audit })).server
+    : await startRealPlane(started, etcd, audit);
   const ports = [await freePort(), await freePort(), await freePort()];
   const places = await Promise.all(ports.map((port, i) => makePlace(`replica${i}`, server, port)));
   const balancer = await balance(places.map(({ webhook }) => webhook));
@@ -155,13 +174,27 @@ export function successorOf(
   }, timeoutMs);
 }
 
+/** What only a leader writes where replicas share out members: all decide what they report, one decides what happens. */
+const DECISIONS: ReadonlySet<string> = new Set([
+  "resourcebindings",
+  "evacuations",
+  "evacuationslices",
+  "evacuationbudgets",
+]);
+
 /** The writes that only a leader makes, in the order in which the API server got them. */
-export function leadersWrites(replicas: Replicas, from: number): readonly AuditedRequest[] {
+export function leadersWrites(
+  replicas: Replicas,
+  from: number,
+  isShared = false,
+): readonly AuditedRequest[] {
   return replicas
     .audited()
     .filter(
       ({ verb, resource, at }) =>
-        at >= from && resource !== "leases" && /^(create|update|patch|delete)$/.test(verb),
+        at >= from &&
+        (isShared ? DECISIONS.has(resource) : resource !== "leases") &&
+        /^(create|update|patch|delete)$/.test(verb),
     )
     .toSorted((a, b) => a.at - b.at);
 }
@@ -177,6 +210,7 @@ export function stretchesOf(writes: readonly AuditedRequest[]): readonly string[
 function auditedOf(line: string): AuditedRequest {
   const event = JSON.parse(line) as {
     readonly verb: string;
+    readonly requestURI: string;
     readonly requestReceivedTimestamp: string;
     readonly responseStatus?: { readonly code?: number };
     readonly objectRef?: { readonly resource?: string; readonly name?: string };
@@ -184,7 +218,7 @@ function auditedOf(line: string): AuditedRequest {
   };
   return {
     credential: event.user.extra?.["authentication.kubernetes.io/credential-id"]?.[0] ?? "",
-    verb: event.verb,
+    verb: event.requestURI.includes("sendInitialEvents=true") ? "stream" : event.verb,
     resource: event.objectRef?.resource ?? "",
     name: event.objectRef?.name ?? "",
     at: Date.parse(event.requestReceivedTimestamp),

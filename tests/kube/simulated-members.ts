@@ -4,10 +4,10 @@ import { lifeboatCommand } from "../support/lifeboat.ts";
 import { removeDirectory, startProcess, temporaryDirectory } from "../support/processes.ts";
 import type { Started } from "../support/started.ts";
 
-/** Starts `lifeboat members`; answers the kubeconfigs of the members once they serve. */
+/** Starts `lifeboat members`, which join the control plane that is named; answers the kubeconfigs of the members once they serve. */
 export async function startSimulatedMembers(
   started: Started,
-  planeKubeconfig: string,
+  planeKubeconfig: string | undefined,
   names: readonly string[],
   flags: readonly string[] = [],
 ): Promise<readonly string[]> {
@@ -17,7 +17,7 @@ export async function startSimulatedMembers(
     "members",
     `--members=${names.length}`,
     `--data-dir=${directory}`,
-    `--kubeconfig=${planeKubeconfig}`,
+    `--kubeconfig=${planeKubeconfig ?? join(directory, "none.kubeconfig")}`,
     ...flags,
   ]);
   started.keep({ stop: () => members.stop("SIGKILL") });

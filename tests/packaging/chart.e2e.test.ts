@@ -12,7 +12,7 @@ import { agentManifest, detectorManifest } from "@lifeboat/plane";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { renderManifests } from "../../tools/generate-manifests/manifests.ts";
-import { managerKubeconfig } from "../kube/real-plane.ts";
+import { accountKubeconfig, managerKubeconfig } from "../kube/real-plane.ts";
 import { eventually } from "../support/eventually.ts";
 import { chart, createHelm, type Helm } from "../support/helm.ts";
 import { buildImage, type Image, installPackage, type RunningContainer } from "../support/image.ts";
@@ -67,6 +67,7 @@ describe("the chart", () => {
         "detector.clusterName=m1",
         "dns.enabled=true",
         "dns.tsigKeySecret=transfer",
+        "gateway.enabled=true",
       ],
     ],
   ])("is found good by helm lint with %s", async (_name, values) => {
@@ -197,7 +198,9 @@ describe("a release on a real API server", () => {
   let server: RealApiServer;
   let helm: Helm;
   let kubelet: Kubelet;
-  let ports: Readonly<Record<"webhook" | "health" | "plane" | "dns", number>>;
+  let ports: Readonly<
+    Record<"webhook" | "health" | "plane" | "dns" | "http" | "https" | "traffic", number>
+  >;
   const running: RunningContainer[] = [];
 
   beforeAll(async () => {
@@ -208,7 +211,9 @@ describe("a release on a real API server", () => {
     helm = createHelm(server.kubeconfig);
     kubelet = createKubelet(image, NAMESPACE, server.call);
     const [webhook, health] = [await freePort(), await freePort()];
-    ports = { webhook, health, plane: await freePort(), dns: await freePort() };
+    const [plane, dns, http] = [await freePort(), await freePort(), await freePort()];
+    const [https, traffic] = [await freePort(), await freePort()];
+    ports = { webhook, health, plane, dns, http, https, traffic };
     await server.call("POST", "/api/v1/namespaces", {
       apiVersion: "v1",
       kind: "Namespace",
@@ -264,6 +269,10 @@ describe("a release on a real API server", () => {
         `plane.port=${ports.plane}`,
         "dns.enabled=true",
         `dns.port=${ports.dns}`,
+        "gateway.enabled=true",
+        `gateway.ports.http=${ports.http}`,
+        `gateway.ports.https=${ports.https}`,
+        `gateway.ports.health=${ports.traffic}`,
       ),
     );
     const path = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs/lifeboat-install`;
@@ -303,14 +312,7 @@ describe("a release on a real API server", () => {
   });
 
   it("runs the manager from its Deployment until it is ready, and admission asks it", async () => {
-    const kubeconfig = JSON.parse(readFileSync(await managerKubeconfig(server), "utf8"));
-    const { cluster } = kubeconfig.clusters[0];
-    const authority = readFileSync(cluster["certificate-authority"]).toString("base64");
-    kubeconfig.clusters[0].cluster = {
-      server: cluster.server,
-      "certificate-authority-data": authority,
-    };
-    await secret("lifeboat-manager-kubeconfig", JSON.stringify(kubeconfig));
+    await secret("lifeboat-manager-kubeconfig", whole(await managerKubeconfig(server)));
     const path = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/lifeboat-manager`;
     const { spec } = await read(path);
     expect(spec.replicas).toBe(3);
@@ -339,6 +341,26 @@ describe("a release on a real API server", () => {
     expect(await manager.terminate(), manager.output()).toBe(0);
   });
 
+  it("runs a load balancer from its Deployment until it is ready, with the account that was installed for it", async () => {
+    const account = await accountKubeconfig(server, "lifeboat-gateway");
+    await secret("lifeboat-gateway-kubeconfig", whole(account));
+    const { spec } = await read(
+      `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/lifeboat-gateway`,
+    );
+    const gateway = await start(spec.template.spec);
+    await gateway.printed(/^ready$/m);
+    const [container] = spec.template.spec.containers;
+    for (const probe of ["livenessProbe", "readinessProbe"] as const) {
+      const { httpGet } = container?.[probe] ?? {};
+      const port = portOf(container, httpGet?.port);
+      const answer = await fetch(`http://127.0.0.1:${port}${httpGet?.path}`);
+      expect(answer.status, probe).toBe(200);
+    }
+    // No ingress is there: the load balancer itself answers.
+    expect((await fetch(`http://127.0.0.1:${ports.http}/`)).status).toBe(404);
+    expect(await gateway.terminate(), gateway.output()).toBe(0);
+  });
+
   it("runs the embedded control plane from its StatefulSet, on a volume that belongs to root", async () => {
     const path = `/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets/lifeboat`;
     const { spec } = await read(path);
@@ -365,6 +387,18 @@ describe("a release on a real API server", () => {
     expect(body).toHaveProperty("metadata.uid");
   });
 });
+
+/** A kubeconfig without names of files, for a Secret. */
+function whole(path: string): string {
+  const kubeconfig = JSON.parse(readFileSync(path, "utf8"));
+  const { cluster } = kubeconfig.clusters[0];
+  const authority = readFileSync(cluster["certificate-authority"]).toString("base64");
+  kubeconfig.clusters[0].cluster = {
+    server: cluster.server,
+    "certificate-authority-data": authority,
+  };
+  return JSON.stringify(kubeconfig);
+}
 
 function portOf(container: PodContainer | undefined, port: string | number | undefined): number {
   if (typeof port === "number") return port;

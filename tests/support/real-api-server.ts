@@ -17,7 +17,7 @@ import {
 const READY_TIMEOUT_MS = 180_000;
 
 export interface RealApiServer extends ApiEndpoint {
-  /** For benchmarks: the processes whose memory counts. */
+  /** The processes that run now: for benchmarks, whose memory counts, and for tests that let them hang. */
   readonly pids: { readonly etcd: number; readonly apiserver: number };
   /** One request with full rights. A body is sent as JSON, unless the headers say otherwise. */
   readonly call: Call;
@@ -50,8 +50,13 @@ export interface RealApiServerOptions {
 }
 
 export interface RunningEtcd {
+  /** Of the process that runs now. */
   readonly pid: number;
   readonly url: string;
+  /** Kills it with -9; what it has acknowledged stays on its disk. */
+  kill(): Promise<void>;
+  /** Starts it again after `kill`, at the same address with the same data; resolves when it serves. */
+  revive(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -59,21 +64,49 @@ export interface RunningEtcd {
 export async function startEtcd(): Promise<RunningEtcd> {
   const directory = temporaryDirectory("etcd");
   const url = `http://127.0.0.1:${await freePort()}`;
-  const etcd = startProcess(kubernetesBinary("etcd"), [
-    `--data-dir=${directory}`,
-    `--listen-client-urls=${url}`,
-    `--advertise-client-urls=${url}`,
-    `--listen-peer-urls=http://127.0.0.1:${await freePort()}`,
-    "--log-level=error",
-  ]);
+  const peers = `http://127.0.0.1:${await freePort()}`;
+  const start = (): RunningProcess =>
+    startProcess(kubernetesBinary("etcd"), [
+      `--data-dir=${directory}`,
+      `--listen-client-urls=${url}`,
+      `--advertise-client-urls=${url}`,
+      `--listen-peer-urls=${peers}`,
+      "--log-level=error",
+    ]);
+  let etcd = start();
   return {
-    pid: etcd.pid,
+    get pid() {
+      return etcd.pid;
+    },
     url,
+    kill: async () => {
+      await etcd.stop("SIGKILL");
+    },
+    revive: async () => {
+      etcd = start();
+      await untilHealthy(etcd, url);
+    },
     stop: async () => {
       await etcd.stop("SIGKILL");
       removeDirectory(directory);
     },
   };
+}
+
+async function untilHealthy(etcd: RunningProcess, url: string): Promise<void> {
+  let ended = false;
+  void etcd.ended.then(() => (ended = true));
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  while (
+    !(await fetch(`${url}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  ) {
+    if (ended || performance.now() > deadline)
+      throw new Error(`etcd is not healthy:\n${etcd.output().slice(-4000)}`);
+    await wait(100);
+  }
 }
 
 export async function startRealApiServer(
@@ -146,7 +179,9 @@ export async function startRealApiServer(
     kubeconfig,
     stop,
     call,
-    pids: { etcd: etcd.pid, apiserver: apiserver.pid },
+    get pids() {
+      return { etcd: etcd.pid, apiserver: apiserver.pid };
+    },
     kill: async () => {
       await apiserver.stop("SIGKILL");
     },

@@ -28,6 +28,13 @@ Before applying another version: kubectl -n lifeboat-host delete job lifeboat-in
     header: "The control plane in one process, on a volume.",
   },
   {
+    file: "gateway.yaml",
+    namespace: "lifeboat-host",
+    values: [off("manager"), off("install"), "gateway.enabled=true"],
+    header: `Load balancers for MultiClusterIngresses. They need a Secret lifeboat-gateway-kubeconfig: the account
+lifeboat-system/lifeboat-gateway of the control plane.`,
+  },
+  {
     file: "agent.yaml",
     namespace: "karmada-system",
     values: [off("manager"), "agent.enabled=true", "agent.clusterName=member1"],

@@ -25,6 +25,12 @@ export function judgeAddressBy({ allowsLoopback }: DialRules): JudgeAddress {
   };
 }
 
+/** Whether a host as it stands in a URL leads to the machine that asks. */
+export function isLoopbackHost(host: string): boolean {
+  if (host === "localhost" || host.endsWith(".localhost")) return true;
+  return kindOfAddress(host.replace(/^\[|\]$/g, "")) === "loopback";
+}
+
 type RefusedKind = "loopback" | "linkLocal" | "metadata" | "multicast" | "none";
 
 const WORDS: Readonly<Record<RefusedKind, string>> = {

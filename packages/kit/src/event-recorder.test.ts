@@ -158,6 +158,41 @@ test("while the server does not answer, a bounded number waits, and the log repo
   expect(warnings).toEqual([[full, { waiting: 10_000, reason: "Moved" }]]);
 });
 
+test("news is written although ten thousand series repeat, and before them", async () => {
+  const { clock, client, metrics, recorder, list } = setUp();
+  const series = 10_000;
+  for (let i = 0; i < series; i++) recorder.record(numbered(i), moved);
+  await clock.settle();
+  for (let i = 0; i < series; i++) recorder.record(numbered(i), moved);
+  recorder.record(numbered(series), moved);
+  expect(await list()).toHaveLength(series + 1);
+  // They are due, and wait for a writer, when there is news again.
+  await clock.advance(9999);
+  client.calls.length = 0;
+  void clock.advance(1);
+  recorder.record(numbered(series + 1), moved);
+  expect(await list()).toHaveLength(series + 2);
+  expect(client.calls.findIndex((call) => call.startsWith("create"))).toBeLessThan(5);
+  expect((await list()).filter((event) => event["count"] === 2)).toHaveLength(series);
+  expect(await metrics.expose()).not.toContain('outcome="dropped"');
+});
+
+test("a bounded number of repeats is gathered", async () => {
+  const { clock, metrics, recorder } = setUp();
+  const series = 16_384;
+  for (const from of [0, series / 2]) {
+    for (let i = from; i < from + series / 2; i++) recorder.record(numbered(i), moved);
+    await clock.settle();
+  }
+  for (let i = 0; i < series; i++) recorder.record(numbered(i), moved);
+  recorder.record({ ...web, metadata: { ...web.metadata, name: "a", uid: "ua" } }, moved);
+  recorder.record({ ...web, metadata: { ...web.metadata, name: "b", uid: "ub" } }, moved);
+  await clock.settle();
+  recorder.record({ ...web, metadata: { ...web.metadata, name: "a", uid: "ua" } }, moved);
+  recorder.record({ ...web, metadata: { ...web.metadata, name: "b", uid: "ub" } }, moved);
+  expect(await metrics.expose()).toContain('kit_events_total{outcome="dropped"} 2');
+});
+
 test("a thousand Events at once are all written, a few at a time", async () => {
   const { clock, client, metrics, recorder } = setUp();
   const create = client.create.bind(client);

@@ -1,9 +1,8 @@
 /**
  * Records Events (core/v1) about objects, for people: aggregated, bounded, and never in the way of other writes.
  *
- *   record ──▶ rate (per object) ──▶ flood (per object and reason) ──▶ line, by series ──▶ a few writers ──▶ create, or
- *                                                                      ▲                                   count up
- *                          repeats of a series, gathered for a while ──┘
+ *   record ──▶ rate (per object) ──▶ flood (per object and reason) ─┬─▶ line of news, by series ──────────┬─▶ a few writers ──▶ create, or
+ *                                                                   └─▶ repeats, gathered for a while ──┘                     count up
  *
  * 1. `record` never waits, never throws, and keeps a bounded number of Events and of memories.
  * 2. The same Event again is one object whose `count` goes up. News is written at once; what was written before and happens
@@ -13,6 +12,7 @@
  *    displace the writes that save them; one series is never written by two.
  * 5. A write that fails drops the Event: Events are hints, and retrying them would harm what matters. When the line is full
  *    newer ones are dropped; one log line reports it, until the line has emptied.
+ * 6. Repeats take no place from news: they have a limit of their own, and are written when no news waits.
  */
 import { events, formatKey, isRefused, type ObjectKey, type ObjectMeta } from "@lifeboat/api";
 import { type Clock, formatTime, type Ids, InvariantError } from "@lifeboat/base";
@@ -65,6 +65,8 @@ const WRITERS = 4;
 const MEMORY_LIMIT = 4096;
 /** A series that is forgotten costs a new object when it goes on. */
 const SERIES_LIMIT = 16_384;
+/** Of series that are gathered, or have been and wait for a writer: all that are remembered may repeat. */
+const GATHERED_LIMIT = SERIES_LIMIT;
 /** How long repeats of a series are gathered. */
 const GATHERING_MS = 10_000;
 const BURST = 25;
@@ -109,9 +111,9 @@ class AggregatingRecorder implements EventRecorder {
   readonly #budgets = new RecentMap<{ left: number; at: number }>(MEMORY_LIMIT);
   readonly #floods = new RecentMap<{ messages: Set<string>; since: number }>(MEMORY_LIMIT);
   readonly #series = new RecentMap<Series>(SERIES_LIMIT);
-  /** What waits, by series; the oldest first. */
+  /** News that waits, by series; the oldest first. */
   readonly #line = new Map<string, Pending>();
-  /** Repeats that are gathered, by series, with the monotonic time at which they go into the line; the oldest first. */
+  /** Repeats that are gathered, by series, with the monotonic time from which they may be written; the oldest first. */
   readonly #gathered = new Map<string, { pending: Pending; readonly dueAt: number }>();
   #cancelGathering: (() => void) | undefined;
   /** The series that are being written. */
@@ -140,7 +142,11 @@ class AggregatingRecorder implements EventRecorder {
     const series = `${subject} ${event.type} ${event.reason} ${flooded ? "" : message}`;
     const gathered = this.#gathered.get(series);
     const waiting = gathered?.pending ?? this.#line.get(series);
-    if (waiting === undefined && this.#line.size + this.#gathered.size >= QUEUE_LIMIT) {
+    const isRepeat = waiting === undefined && this.#series.get(series) !== undefined;
+    const isFull = isRepeat
+      ? this.#gathered.size >= GATHERED_LIMIT
+      : this.#line.size >= QUEUE_LIMIT;
+    if (waiting === undefined && isFull) {
       this.#drop(event);
       return;
     }
@@ -154,33 +160,29 @@ class AggregatingRecorder implements EventRecorder {
       times: (waiting?.times ?? 0) + 1,
     };
     if (gathered !== undefined) gathered.pending = pending;
-    else if (waiting === undefined && this.#series.get(series) !== undefined) this.#gather(pending);
-    else this.#enter(pending);
-  }
-
-  #enter(pending: Pending): void {
-    this.#line.set(pending.series, pending);
-    this.#idle.shift()?.();
+    else if (isRepeat) this.#gather(pending);
+    else {
+      this.#line.set(series, pending);
+      this.#idle.shift()?.();
+    }
   }
 
   #gather(pending: Pending): void {
-    const { clock } = this.#ports;
-    this.#gathered.set(pending.series, { pending, dueAt: clock.monotonic() + GATHERING_MS });
-    this.#cancelGathering ??= clock.after(GATHERING_MS, () => this.#enterDue());
+    const dueAt = this.#ports.clock.monotonic() + GATHERING_MS;
+    this.#gathered.set(pending.series, { pending, dueAt });
+    this.#wakeAfter(GATHERING_MS);
   }
 
-  #enterDue(): void {
-    const { clock } = this.#ports;
-    this.#cancelGathering = undefined;
-    for (const [series, { pending, dueAt }] of this.#gathered) {
-      const leftMs = dueAt - clock.monotonic();
-      if (leftMs > 0) {
-        this.#cancelGathering = clock.after(Math.ceil(leftMs), () => this.#enterDue());
-        return;
-      }
-      this.#gathered.delete(series);
-      this.#enter(pending);
-    }
+  /** Wakes the writers when the oldest repeats are due. */
+  #wakeAfter(ms: number): void {
+    this.#cancelGathering ??= this.#ports.clock.after(Math.ceil(ms), () => {
+      this.#cancelGathering = undefined;
+      this.#wakeAll();
+    });
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#idle.splice(0)) wake();
   }
 
   #drop({ reason }: RecordedEvent): void {
@@ -198,7 +200,7 @@ class AggregatingRecorder implements EventRecorder {
     const onAbort = (): void => {
       stop.abort();
       this.#cancelGathering?.();
-      for (const wake of this.#idle.splice(0)) wake();
+      this.#wakeAll();
     };
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) stop.abort();
@@ -230,6 +232,16 @@ class AggregatingRecorder implements EventRecorder {
     for (const pending of this.#line.values()) {
       if (this.#writing.has(pending.series)) continue;
       this.#line.delete(pending.series);
+      return pending;
+    }
+    const now = this.#ports.clock.monotonic();
+    for (const [series, { pending, dueAt }] of this.#gathered) {
+      if (dueAt > now) {
+        this.#wakeAfter(dueAt - now);
+        return undefined;
+      }
+      if (this.#writing.has(series)) continue;
+      this.#gathered.delete(series);
       return pending;
     }
     return undefined;

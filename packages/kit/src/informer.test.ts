@@ -146,6 +146,60 @@ test("a server that refuses a streaming list is listed", async () => {
   expect(names(informer)).toEqual(["a"]);
 });
 
+test("what goes while a streaming list is under way is not in the copy", async () => {
+  const { clock, client, informer, start } = setUp({ streamingList: true });
+  for (const name of ["a", "b"]) await client.create(things, thing(name));
+  client.holdInitialEvents = true;
+  await start();
+  await client.delete(things, { namespace: "ns", name: "a" });
+  await clock.settle();
+  client.endInitialEvents();
+  await clock.settle();
+  expect(informer.synced).toBe(true);
+  expect(names(informer)).toEqual(["b"]);
+});
+
+test("a streaming list that goes on is waited for", async () => {
+  const { clock, client, informer, start } = setUp({ streamingList: true });
+  client.holdInitialEvents = true;
+  await start();
+  for (let i = 0; i < 9; i++) {
+    await clock.advance(4000);
+    await client.create(things, thing(`t-${i}`));
+  }
+  expect(informer.synced).toBe(false);
+  client.endInitialEvents();
+  await clock.settle();
+  expect(names(informer)).toHaveLength(9);
+  expect(client.calls.filter((call) => call.startsWith("list"))).toEqual([]);
+  await clock.advance(10_000);
+  await client.create(things, thing("u"));
+  await clock.settle();
+  expect(names(informer)).toHaveLength(10);
+  expect(client.calls.filter((call) => call.startsWith("list"))).toEqual([]);
+});
+
+test.each([
+  { changes: "nothing changes", everyMs: 6000 },
+  { changes: "something always changes", everyMs: 3000 },
+])(
+  "a server that takes a streaming list for a watch is listed although $changes",
+  async ({ everyMs }) => {
+    const { clock, client, informer, start } = setUp({ streamingList: true });
+    client.ignoreStreaming = true;
+    await client.create(things, thing("a"));
+    await start();
+    for (let ms = 0, i = 0; ms <= 60_000; ms += everyMs, i++) {
+      await clock.advance(everyMs);
+      if (everyMs < 5000) await client.create(things, thing(`t-${i}`));
+    }
+    await clock.settle();
+    expect(informer.synced).toBe(true);
+    expect(informer.list()).toHaveLength((await client.list(things)).items.length);
+    expect(names(informer)).toContain("a");
+  },
+);
+
 test.each([{ streamingList: false }, { streamingList: true }])(
   "a list older than what was seen is asked for again (%o)",
   async (options) => {

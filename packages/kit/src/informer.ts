@@ -19,6 +19,7 @@
  *    out versions which it did not have, sends nothing, or older versions. So a watch that brought an older one, or nothing
  *    at all for longer than bookmarks take, is followed by a list; and one after a failure ends soon enough to find that
  *    out.
+ * 8. A server that takes a streaming list for an ordinary watch never ends it: it is listed in pages.
  *
  * Pauses after failures: base 100 ms, cap 30 s, jitter from Random; a Retry-After of the server is kept to.
  */
@@ -34,7 +35,7 @@ import {
   type Status,
   type WatchEvent,
 } from "@lifeboat/api";
-import { deepFreeze, sleep, unreachable } from "@lifeboat/base";
+import { type Cancel, deepFreeze, sleep, unreachable } from "@lifeboat/base";
 import { Backoff } from "./backoff.ts";
 import {
   type Client,
@@ -92,6 +93,10 @@ const SILENT_MS = 90_000;
 const STEADY_MS = 10_000;
 /** A watch that ended in order sooner than this without an event is taken for a failing server. */
 const TOO_SHORT_MS = 1000;
+
+/** A streaming list that brings nothing for so long, or has no end after so long, comes from a server that sends changes alone. */
+const SILENT_STREAM_MS = 5000;
+const LONGEST_STREAM_MS = 60_000;
 
 /** After so long a server that answers older states than were seen is believed. */
 const SET_UP_ANEW_MS = 60_000;
@@ -320,6 +325,20 @@ export class Informer<T extends KubeObject> implements Service {
       let failed = false;
       /** Set by a streaming list that was too old, to override the end that stopping it brings. */
       let overridden: Next | undefined;
+      const { clock } = this.#ports;
+      let lastAt = started;
+      let stopWaiting: Cancel = () => undefined;
+      const awaitInitial = (): void => {
+        const until = Math.min(lastAt + SILENT_STREAM_MS, started + LONGEST_STREAM_MS);
+        if (initial === undefined || overridden !== undefined) return;
+        if (until > clock.monotonic()) {
+          stopWaiting = clock.after(until - clock.monotonic(), awaitInitial);
+          return;
+        }
+        overridden = this.#listInPages();
+        watch?.stop();
+      };
+      awaitInitial();
       const onAbort = (): void => watch?.stop();
       const fail = (error: unknown): void => {
         failed = true;
@@ -331,10 +350,13 @@ export class Informer<T extends KubeObject> implements Service {
         if (failed || overridden !== undefined || signal.aborted) return;
         try {
           events += 1;
+          lastAt = clock.monotonic();
           if (initial === undefined && isOlder(event, version)) {
             overridden = this.#unknownVersion();
             watch?.stop();
           } else if (initial === undefined) this.#take(event);
+          else if (event.type === "DELETED")
+            initial.delete(formatKey(keyOf(objectOf(event.object))));
           else if (event.type !== "BOOKMARK") {
             this.#checkLimits(initial.size + 1, 0);
             initial.set(formatKey(keyOf(objectOf(event.object))), this.#shape(event.object));
@@ -361,6 +383,7 @@ export class Informer<T extends KubeObject> implements Service {
         }
       };
       const end = (why: WatchEnd): void => {
+        stopWaiting();
         signal.removeEventListener("abort", onAbort);
         if (overridden !== undefined) resolve(overridden);
         else if (signal.aborted) resolve({ kind: "resume", pauseMs: 0 });
@@ -443,9 +466,7 @@ export class Informer<T extends KubeObject> implements Service {
       code < 500 &&
       code !== 429
     ) {
-      this.#ports.log.info("the server refuses a streaming list, listing in pages", fields);
-      this.#streaming = false;
-      return { kind: "relist", pauseMs: 0 };
+      return this.#listInPages(fields);
     }
     this.#ports.log.warn("the server refuses to list or watch", fields);
     this.#isDoubted = true;
@@ -453,6 +474,14 @@ export class Informer<T extends KubeObject> implements Service {
     // 400 and 504 mean that the server cannot make sense of the version; everything else leaves it good.
     const kind = code === 400 || code === 504 ? "relist" : "resume";
     return { kind, pauseMs: Math.max(asked, this.#backoff.next()) };
+  }
+
+  #listInPages(
+    fields: Readonly<Record<string, unknown>> = { resource: qualifiedName(this.resource) },
+  ): Next {
+    this.#ports.log.info("the server gives no streaming list, listing in pages", fields);
+    this.#streaming = false;
+    return { kind: "relist", pauseMs: 0 };
   }
 
   #failed(doing: string, error: Error): Next {

@@ -66,6 +66,10 @@ export class ToyClient implements Client {
   readonly timeouts: (number | undefined)[] = [];
   /** While set, streaming lists are refused with 400. */
   refuseStreaming = false;
+  /** While set, streaming lists are taken for watches of what changes from now on. */
+  ignoreStreaming = false;
+  /** While set, streaming lists have no end of their own: `endInitialEvents` ends them. */
+  holdInitialEvents = false;
   /** While set, all calls and watches fail. */
   down = false;
   /** Faults of the next writes, first in first out; undefined: no fault. */
@@ -97,6 +101,11 @@ export class ToyClient implements Client {
   /** Ends all watches. */
   endWatches(why: WatchEnd): void {
     for (const watch of this.#watches) this.#end(watch, why);
+  }
+
+  /** Ends the streaming lists that were held. */
+  endInitialEvents(): void {
+    this.repeat({ type: "BOOKMARK", resourceVersion: this.version, initialEventsEnd: true });
   }
 
   /** What `stale` may be set to. */
@@ -263,11 +272,12 @@ export class ToyClient implements Client {
       return;
     }
     const from = options.resourceVersion;
+    if (options.sendInitialEvents === true && this.ignoreStreaming) return;
     if (from === undefined) {
       const objects = this.#tables.get(watch.plural)?.values() ?? [];
       for (const object of objects) watch.sink.event({ type: "ADDED", object });
       const resourceVersion = this.version;
-      if (options.sendInitialEvents === true)
+      if (options.sendInitialEvents === true && !this.holdInitialEvents)
         watch.sink.event({ type: "BOOKMARK", resourceVersion, initialEventsEnd: true });
       return;
     }

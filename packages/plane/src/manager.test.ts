@@ -11,8 +11,13 @@ import { type Client, leases, NotSent, silentLog, silentMetrics } from "@lifeboa
 import { configMap, createWorld, resources, wrapped, type World } from "@lifeboat/testkit";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type ControllersOptions, DEFAULT_CONTROLLERS } from "./controllers.ts";
-import { installPlane } from "./install/install.ts";
-import { createPlaneManager, MANAGER_LEASE, type PlaneManager } from "./manager.ts";
+import { installPlane, type InstallRequest } from "./install/install.ts";
+import {
+  createPlaneManager,
+  MANAGER_LEASE,
+  type PlaneManager,
+  type PlaneManagerOptions,
+} from "./manager.ts";
 import { CERTIFICATE_SECRET, secretResource } from "./webhook/resources.ts";
 import { toyMaker } from "./webhook/toy-certificates.suite.ts";
 
@@ -33,17 +38,25 @@ interface Replica {
 let world: World;
 let replicas: Replica[];
 
+const REQUEST: InstallRequest = {
+  version: "1.0.0",
+  webhook: { url: "https://127.0.0.1:9" },
+  dryRun: false,
+  force: false,
+};
+
+async function install(change: Partial<InstallRequest> = {}): Promise<void> {
+  const state = { hasEnded: false };
+  void installPlane(world.clock, world.client, { ...REQUEST, ...change }, () => undefined).finally(
+    () => (state.hasEnded = true),
+  );
+  while (!state.hasEnded) await world.advance("100ms");
+}
+
 beforeEach(async () => {
   world = await createWorld();
   replicas = [];
-  const state = { hasEnded: false };
-  void installPlane(
-    world.clock,
-    world.client,
-    { version: "1.0.0", webhook: { url: "https://127.0.0.1:9" }, dryRun: false, force: false },
-    () => undefined,
-  ).finally(() => (state.hasEnded = true));
-  while (!state.hasEnded) await world.advance("100ms");
+  await install();
 });
 afterEach(async () => {
   for (const { stop } of replicas) stop.abort();
@@ -52,7 +65,11 @@ afterEach(async () => {
   await world.close();
 });
 
-function start(name: string, controllers: Partial<ControllersOptions> = {}): Replica {
+function start(
+  name: string,
+  controllers: Partial<ControllersOptions> = {},
+  more: Partial<PlaneManagerOptions> = {},
+): Replica {
   const random = createRandom(7).fork(name);
   const ports = {
     clock: world.clock,
@@ -78,6 +95,7 @@ function start(name: string, controllers: Partial<ControllersOptions> = {}): Rep
       },
       instance: name,
     },
+    ...more,
   });
   const whole = Object.assign(replica, { manager, ended: manager.run(stop.signal) });
   replicas.push(whole);
@@ -127,6 +145,26 @@ it("one of three leads and runs every controller; the others write nothing but t
   expect(others.flatMap(({ writes }) => writes.filter((one) => !one.endsWith("Lease")))).toEqual(
     [],
   );
+});
+
+it.each([
+  { was: "left out", change: {} },
+  { was: "installed", change: { registration: { server: "https://plane:6443", bundle: "PEM" } } },
+])("registration by a token that was $was", async ({ was, change }) => {
+  await install(change);
+  const told: string[] = [];
+  const read = (): never => {
+    throw new Error("there are no requests");
+  };
+  const registration = { signer: { read } };
+  start("a", {}, { registration, tell: (sentence) => told.push(sentence) });
+  await world.advance("20s");
+  expect(leaders()).toHaveLength(1);
+  const isOff = was === "left out";
+  expect(told.filter((one) => one.startsWith("registration by a token is off"))).toHaveLength(
+    isOff ? 1 : 0,
+  );
+  expect((await readSettings(world.client))?.["registration"] === undefined).toBe(isOff);
 });
 
 it("D29: a replica without the flag keeps failover on, and a flag switches it off", async () => {

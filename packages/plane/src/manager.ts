@@ -10,7 +10,7 @@
  * 5. Nothing runs that `createPlaneWork` does not also run in `lifeboat up`, but for the webhook's certificate and the records of
  *    tunnels (aggregated/). Every replica serves the way into members, whether it leads or not.
  */
-import { formatKey, type ObjectKey } from "@lifeboat/api";
+import { clusterRoleBindings, formatKey, type ObjectKey, orNothing } from "@lifeboat/api";
 import { createAdmissionChain, type Handle } from "@lifeboat/apiserver";
 import { type Ids, sleep } from "@lifeboat/base";
 import type { ConnectMember, TokenRegistration } from "@lifeboat/controllers/context";
@@ -43,7 +43,7 @@ import {
   untilServed,
   type WebhookObjects,
 } from "./webhook/certificates.ts";
-import { CERTIFICATE_SECRET, SYSTEM_NAMESPACE } from "./webhook/resources.ts";
+import { CERTIFICATE_SECRET, REGISTRATION_ROLE, SYSTEM_NAMESPACE } from "./webhook/resources.ts";
 import { answerReview, type ReviewAnswer, type ReviewChains } from "./webhook/review.ts";
 
 export interface PlaneManagerPorts extends KitPorts {
@@ -105,9 +105,19 @@ export interface ServedMaterial extends CertifiedPair {
 export function createPlaneManager(
   ports: PlaneManagerPorts,
   client: Client,
-  { work, scripts, election, share, onLeading, tell, proxy, registration }: PlaneManagerOptions,
+  {
+    work: given,
+    scripts,
+    election,
+    share,
+    onLeading,
+    tell,
+    proxy,
+    registration,
+  }: PlaneManagerOptions,
 ): PlaneManager {
   const { clock, certificates } = ports;
+  const work = { ...given, reading: READING };
   let controllers: ControllersOptions | undefined;
   const rules = {
     controllers: () => controllers,
@@ -119,17 +129,20 @@ export function createPlaneManager(
   };
   const objects = followWebhook(ports, client, { servesProxy: proxy !== undefined });
   const aggregated =
-    proxy === undefined ? undefined : createAggregated(ports, client, objects, work.connect, proxy);
-  const registering = { ...ports, ...(registration === undefined ? {} : { registration }) };
+    proxy === undefined ? undefined : createAggregated(ports, client, objects, work, proxy);
   let leads = false;
   const lead = async (signal: AbortSignal, term: Term): Promise<void> => {
     if (!(await untilMovedIn(ports, client, signal))) return;
     const plane = preparedClient(ports, fencedClient(client, term));
     controllers = await readKept(ports, signal, () => readKeptGates(plane, work.controllers, tell));
     if (controllers === undefined) return;
+    const registering = await readKept(ports, signal, () =>
+      installedRegistration(plane, registration, tell),
+    );
+    if (registering === undefined) return;
     const services = [
       createWebhookCertificates(ports, plane, objects, certificates),
-      ...createPlaneWork(registering, plane, {
+      ...createPlaneWork({ ...ports, ...registering }, plane, {
         ...work,
         controllers: { ...published(controllers, election), shareMembers: share !== undefined },
         part: share === undefined ? "all" : "decisions",
@@ -190,6 +203,22 @@ export function createPlaneManager(
   };
 }
 
+/** How clusters register, if `lifeboat install` has given the manager the rights to that; without them every attempt would be refused. */
+async function installedRegistration(
+  plane: Client,
+  registration: TokenRegistration | undefined,
+  tell: PlaneManagerOptions["tell"],
+): Promise<{ readonly registration?: TokenRegistration }> {
+  if (registration === undefined) return {};
+  const binding = { namespace: "", name: REGISTRATION_ROLE };
+  if ((await orNothing(plane.get(clusterRoleBindings, binding))) !== undefined)
+    return { registration };
+  tell?.(
+    "registration by a token is off: `lifeboat install` has left it out; install it, then start the managers again, or start them with --registration=false",
+  );
+  return {};
+}
+
 /** When the certificates end that all replicas serve with. */
 function showCertificates(
   { metrics, certificates }: PlaneManagerPorts,
@@ -223,6 +252,9 @@ async function readKept<T>(
     }
   }
 }
+
+/** kube-apiserver streams a first list out of its watch cache; in pages etcd reads each of them. */
+const READING = { streamingList: true } as const;
 
 const READ_RETRY_MS = 1000;
 

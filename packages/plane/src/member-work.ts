@@ -31,11 +31,17 @@ export interface MemberWork {
 export function createMemberWork(
   ports: KitPorts & Pick<PlaneContextPorts, "ids">,
   plane: Client,
-  { controllers, connect, interpretation, instance }: PlaneWork,
+  { controllers, connect, interpretation, instance, reading }: PlaneWork,
   options: ShareTimes & { readonly namespace: string },
 ): MemberWork {
   const shared = createPlaneContext(
-    { ...ports, connect, instance, ...(interpretation === undefined ? {} : { interpretation }) },
+    {
+      ...ports,
+      connect,
+      instance,
+      ...(interpretation === undefined ? {} : { interpretation }),
+      ...(reading === undefined ? {} : { reading }),
+    },
     plane,
   );
   const { informers, events, connections } = shared.context;

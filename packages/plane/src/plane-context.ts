@@ -9,6 +9,7 @@ import {
   createTemplates,
   type Interpretation,
   type PlaneContext,
+  type Reading,
   type TokenRegistration,
 } from "@lifeboat/controllers/context";
 import { createClockWatch } from "@lifeboat/controllers/operating";
@@ -28,6 +29,8 @@ export interface PlaneContextPorts extends KitPorts {
   readonly registration?: TokenRegistration;
   /** Kinds that are not even watched: `group`, `group/version` or `group/version/Kind`. */
   readonly skippedApis?: readonly string[];
+  /** How the collections of the control plane are read; in pages when absent. */
+  readonly reading?: Reading;
   /** Which of several instances reports Events: the host's or pod's name. */
   readonly instance: string;
 }
@@ -43,9 +46,9 @@ export interface RunningContext {
 
 /** Builds what controllers share over any API that serves the control plane's kinds. */
 export function createPlaneContext(ports: PlaneContextPorts, plane: Client): RunningContext {
-  const { clock, random, log, metrics, ids } = ports;
+  const { clock, random, log, metrics, ids, reading = {} } = ports;
   const kit = { clock, random, log, metrics };
-  const informers = createPlaneInformers(kit, plane);
+  const informers = createPlaneInformers(kit, plane, reading);
   const events = createEventRecorder({ clock, ids, log, metrics }, plane, {
     component: "lifeboat",
     instance: ports.instance,
@@ -54,8 +57,15 @@ export function createPlaneContext(ports: PlaneContextPorts, plane: Client): Run
   const { time } = clockWatch;
   const templates = createTemplates(kit, plane, {
     skips: (resource) => skipsApi(ports.skippedApis ?? [], resource),
+    reading,
   });
-  const connections = createMemberConnections(kit, plane, informers.clusters, ports.connect);
+  const connections = createMemberConnections(
+    kit,
+    plane,
+    informers.clusters,
+    ports.connect,
+    reading,
+  );
   const scripts = ports.interpretation?.({ ...kit, events }, informers);
   const scriptServices: readonly Service[] = scripts === undefined ? [] : [scripts];
   const interpretation = scripts ?? builtinInterpretation;

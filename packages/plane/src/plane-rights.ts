@@ -39,6 +39,18 @@ const ACROSS_CLUSTERS = ["multiclusteringresses", "multiclusterservices"];
 
 export function planeRights(): readonly New<AnyObject>[] {
   return [
+    ...tenantRights(),
+    ...controllerRights(),
+    ...gatewayRights(),
+    ...clusterInfoRoleObjects(),
+    ...nameServerRights(),
+    agentBootstrapBinding(),
+  ];
+}
+
+/** What tenants may do, as parts of the roles `view`, `edit` and `admin` of every server. */
+export function tenantRights(): readonly New<AnyObject>[] {
+  return [
     partOf("view", [
       { verbs: READ, apiGroups: ["policy.karmada.io"], resources: POLICIES },
       { verbs: READ, apiGroups: ["networking.karmada.io"], resources: withStatus(ACROSS_CLUSTERS) },
@@ -48,11 +60,6 @@ export function planeRights(): readonly New<AnyObject>[] {
       { verbs: WRITE, apiGroups: ["policy.karmada.io"], resources: POLICIES },
       { verbs: WRITE, apiGroups: ["networking.karmada.io"], resources: ACROSS_CLUSTERS },
     ]),
-    ...controllerRights(),
-    ...gatewayRights(),
-    ...clusterInfoRoleObjects(),
-    ...nameServerRights(),
-    agentBootstrapBinding(),
   ];
 }
 
@@ -67,11 +74,13 @@ export function agentBootstrapBinding(): New<AnyObject> {
   };
 }
 
-/**
- * What `lifeboat dns serve` needs, bound to no user: `system:lifeboat:dns` in all namespaces, `system:lifeboat:dns-report` in
- * `lifeboat-system` alone, where it reports and a person confirms.
- */
-function nameServerRights(): readonly New<AnyObject>[] {
+/** What `lifeboat dns serve` reads, in all namespaces … */
+export const NAME_SERVER_ROLE = "system:lifeboat:dns";
+/** … and what it reports and a person confirms, in `lifeboat-system` alone. */
+export const NAME_SERVER_REPORT_ROLE = "system:lifeboat:dns-report";
+
+/** The roles of `lifeboat dns serve`, bound to no user. */
+export function nameServerRights(): readonly New<AnyObject>[] {
   const role = (name: string, rules: readonly PolicyRule[]): New<AnyObject> => ({
     apiVersion: `${RBAC}/v1`,
     kind: "ClusterRole",
@@ -79,13 +88,13 @@ function nameServerRights(): readonly New<AnyObject>[] {
     rules,
   });
   return [
-    role("system:lifeboat:dns", [
+    role(NAME_SERVER_ROLE, [
       allow("", READ, "services"),
       allow("apps", READ, "statefulsets"),
       allow("cluster.karmada.io", READ, "clusters"),
       allow("work.karmada.io", READ, "resourcebindings"),
     ]),
-    role("system:lifeboat:dns-report", [
+    role(NAME_SERVER_REPORT_ROLE, [
       allow("", READ, "configmaps"),
       allow("coordination.k8s.io", ["get", "create", "update"], "leases"),
     ]),

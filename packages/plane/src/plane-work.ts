@@ -6,7 +6,10 @@ import type { MemberRoutes } from "@lifeboat/proxy";
 import { type ControllersOptions, type ControllersPart, createControllers } from "./controllers.ts";
 import { createPlaneContext, type PlaneContextPorts } from "./plane-context.ts";
 
-export interface PlaneWork extends Pick<PlaneContextPorts, "interpretation" | "instance"> {
+export interface PlaneWork extends Pick<
+  PlaneContextPorts,
+  "interpretation" | "instance" | "reading"
+> {
   readonly connect: ConnectMember;
   /** Builds the way into members; absent: the control plane passes no request on. */
   readonly proxy?: (routes: MemberRoutes) => MemberProxy;
@@ -19,7 +22,7 @@ export interface PlaneWork extends Pick<PlaneContextPorts, "interpretation" | "i
 export function createPlaneWork(
   ports: KitPorts & Pick<PlaneContextPorts, "ids" | "registration">,
   plane: Client,
-  { controllers, connect, interpretation, instance, part }: PlaneWork,
+  { controllers, connect, interpretation, instance, reading, part }: PlaneWork,
 ): { readonly context: PlaneContext; readonly services: readonly Service[] } {
   const { context, services } = createPlaneContext(
     {
@@ -27,6 +30,7 @@ export function createPlaneWork(
       connect,
       instance,
       ...(interpretation === undefined ? {} : { interpretation }),
+      ...(reading === undefined ? {} : { reading }),
       skippedApis: controllers.skippedPropagatingApis,
     },
     plane,

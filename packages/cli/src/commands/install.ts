@@ -186,7 +186,8 @@ async function registrationFrom(
 }
 
 async function uninstall(client: Client, settings: Settings): Promise<void> {
-  const plan = await planUninstall(createRealClock(), client, {
+  const clock = createRealClock();
+  const plan = await planUninstall(clock, client, {
     version,
     kinds: settings.isOn("kinds"),
     force: settings.isOn("force"),
@@ -200,7 +201,7 @@ async function uninstall(client: Client, settings: Settings): Promise<void> {
   const count = plan.removes.length;
   if (!settings.isOn("yes"))
     await confirm(`${count} objects of the control plane are removed.`, "Go on?");
-  await uninstallPlane(client, plan, (subject) => print([`${subject} deleted`]));
+  await uninstallPlane(clock, client, plan, (subject) => print([`${subject} deleted`]));
 }
 
 /** Runs a command on the API server that its settings mean, and closes the connection whatever happens. */

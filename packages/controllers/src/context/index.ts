@@ -1,4 +1,4 @@
-export { ensureAgentRights } from "./agent-registration.ts";
+export { endRegistration, ensureAgentRights } from "./agent-registration.ts";
 export {
   allBindings,
   type Binding,
@@ -31,6 +31,7 @@ export {
   createPlaneInformers,
   type PlaneInformers,
   type PolicyIndex,
+  type Reading,
   selectsIndex,
   type WorkIndex,
 } from "./informers.ts";

@@ -54,6 +54,7 @@ import {
   type Client,
   type IndexFunction,
   Informer,
+  type InformerOptions,
   type KitPorts,
   type Lease,
   leases,
@@ -118,12 +119,19 @@ export interface PlaneInformers {
   readonly trafficLeases: Informer<Lease>;
 }
 
+/** How collections of the control plane are read. */
+export type Reading = Pick<InformerOptions<AnyObject>, "streamingList">;
+
 /** Builds the informers; each is a service of its own that has to run. */
-export function createPlaneInformers(ports: KitPorts, plane: Client): PlaneInformers {
+export function createPlaneInformers(
+  ports: KitPorts,
+  plane: Client,
+  reading: Reading = {},
+): PlaneInformers {
   const informer = <T extends KubeObject>(
     resource: Resource<T>,
     indexes: Readonly<Record<string, IndexFunction<T>>> = {},
-  ): Informer<T> => new Informer<T>(ports, plane, resource, { indexes });
+  ): Informer<T> => new Informer<T>(ports, plane, resource, { ...reading, indexes });
   return Object.freeze({
     clusters: informer(clusters),
     propagationPolicies: informer(propagationPolicies, policyIndexes),
@@ -142,8 +150,12 @@ export function createPlaneInformers(ports: KitPorts, plane: Client): PlaneInfor
     evacuationSlices: informer(evacuationSlices),
     evacuationBudgets: informer(evacuationBudgets),
     priorityClasses: informer(priorityClasses),
-    leases: new Informer<Lease>(ports, plane, leases, { namespace: wellKnown.CLUSTER_NAMESPACE }),
+    leases: new Informer<Lease>(ports, plane, leases, {
+      ...reading,
+      namespace: wellKnown.CLUSTER_NAMESPACE,
+    }),
     detectorLeases: new Informer<Lease>(ports, plane, leases, {
+      ...reading,
       labelSelector: wellKnown.DETECTOR_OF,
       indexes: { cluster: labelValues(wellKnown.DETECTOR_OF) },
     }),
@@ -158,6 +170,7 @@ export function createPlaneInformers(ports: KitPorts, plane: Client): PlaneInfor
     }),
     multiClusterServices: informer(multiClusterServices),
     trafficLeases: new Informer<Lease>(ports, plane, leases, {
+      ...reading,
       namespace: wellKnown.OWN_NAMESPACE,
       labelSelector: wellKnown.TRAFFIC_PROVIDER,
     }),

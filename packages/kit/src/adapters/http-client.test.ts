@@ -6,7 +6,9 @@ import { type AnyObject, Refused, type Resource, type WatchEvent } from "@lifebo
 import { afterEach, expect, test, vi } from "vitest";
 import { NotSent, OutcomeUnknown, type WatchEnd } from "../client.ts";
 import { type CredentialSource, fixedCredential } from "./credentials.ts";
+import { type Lease, leases } from "../leader-election.ts";
 import { createHttpClient, type HttpClientConfig } from "./http-client.ts";
+import { LANE_LIMITS, laneOf } from "./request-lanes.ts";
 
 const things: Resource = {
   group: "ex.io",
@@ -312,7 +314,7 @@ test("a write that is given up while it waits for a connection is never sent", a
       stop.abort();
     }
   });
-  const client = connect(server, { maxConnections: 1 });
+  const client = connect(server, { maxConnections: { writes: 1 } });
   const first = client.create(things, thing);
   await expect(
     client.update(things, thing as AnyObject, { signal: stop.signal }),
@@ -333,15 +335,86 @@ test("a read on a kept-alive connection that died is sent again; a write is not"
   let calls = 0;
   const { server, requests } = await serve((request, response) => {
     calls += 1;
-    if (calls === 2 || calls === 4) request.socket.resetAndDestroy();
+    if (calls === 2 || calls === 5) request.socket.resetAndDestroy();
     else sendJson(response, 200, thing);
   });
-  const client = connect(server, { maxConnections: 1 });
+  const client = connect(server, { maxConnections: { reads: 1, writes: 1 } });
   await client.get(things, key);
   await client.get(things, key);
   expect(requests).toHaveLength(3);
+  await client.create(things, thing);
   await expect(client.create(things, thing)).rejects.toBeInstanceOf(OutcomeUnknown);
-  expect(requests).toHaveLength(4);
+  expect(requests).toHaveLength(5);
+});
+
+/** A server that lets all requests hang but those that `answers` names. */
+async function serveSlowly(answers: (request: http.IncomingMessage) => boolean) {
+  let hanging = 0;
+  let heard: () => void = () => undefined;
+  const isLess = (count: number): boolean => hanging < count;
+  const { server } = await serve((request, response) => {
+    if (answers(request)) {
+      sendJson(response, 200, { ...thing, items: [] });
+      return;
+    }
+    hanging += 1;
+    heard();
+  });
+  const hang = async (count: number): Promise<void> => {
+    while (isLess(count)) await new Promise<void>((resolve) => (heard = resolve));
+  };
+  return { server, hang };
+}
+
+const leaseKey = { namespace: "ns", name: "leader" };
+const lease: Lease = {
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  metadata: { ...leaseKey, uid: "u", resourceVersion: "1", creationTimestamp: "" },
+};
+
+test("a Lease is renewed and read at once while more lists and writes hang than there are connections", async () => {
+  const { server, hang } = await serveSlowly(({ url }) => url?.includes("/leases") === true);
+  const client = connect(server);
+  const givenUp = new AbortController();
+  const { signal } = givenUp;
+  const calls = Array.from({ length: 100 }, () => [
+    client.list(things, { signal }).catch(() => undefined),
+    client.create(things, thing, { signal }).catch(() => undefined),
+  ]).flat();
+  await hang(LANE_LIMITS.reads + LANE_LIMITS.writes);
+  await client.update(leases, lease);
+  await client.get(leases, leaseKey);
+  await client.list(leases, { namespace: "ns", labelSelector: "replica=true" });
+  givenUp.abort();
+  await Promise.all(calls);
+});
+
+test("a write is sent at once while more reads hang than there are connections", async () => {
+  const { server, hang } = await serveSlowly(({ method }) => method !== "GET");
+  const client = connect(server);
+  const givenUp = new AbortController();
+  const { signal } = givenUp;
+  const reads = Array.from({ length: 100 }, () =>
+    client.list(things, { signal }).catch(() => undefined),
+  );
+  await hang(LANE_LIMITS.reads);
+  await client.update(things, thing as AnyObject);
+  givenUp.abort();
+  await Promise.all(reads);
+});
+
+test.each([
+  ["GET", "/apis/coordination.k8s.io/v1/namespaces/ns/leases/a", "leases"],
+  ["PUT", "/apis/coordination.k8s.io/v1/namespaces/ns/leases/a", "leases"],
+  ["POST", "/apis/coordination.k8s.io/v1/namespaces/ns/leases", "leases"],
+  ["GET", "/apis/coordination.k8s.io/v1/leases", "leases"],
+  ["GET", "/apis/coordination.k8s.io/v1", "reads"],
+  ["GET", "/apis/coordination.k8s.io/v1/namespaces/leases/leasecandidates", "reads"],
+  ["GET", "/apis/ex.io/v1/namespaces/ns/leases/a", "reads"],
+  ["DELETE", "/apis/ex.io/v1/namespaces/ns/things/a", "writes"],
+] as const)("%s %s is among the %s", (method, path, lane) => {
+  expect(laneOf(method, path)).toBe(lane);
 });
 
 test("a 401 leads to one fresh credential and one more attempt, for writes too", async () => {

@@ -6,6 +6,7 @@
  * 2. A write asks the server to give it up when its caller does (`timeout`), and a call that is given up closes its
  *    connection, or is never sent: it takes no effect long after. Reads need neither.
  * 3. Redirects are not followed: a credential is for the server that it was given for.
+ * 4. Reads, writes, Leases and watches have connections of their own (request-lanes.ts): a renewal waits behind no list.
  *
  * Beside it: connections (http-pool.ts), how requests are written and answers read (http-codec.ts), what a refusal
  * means (http-errors.ts), one request (http-exchange.ts), one watch (http-watch.ts).
@@ -64,6 +65,7 @@ import {
   httpServer,
 } from "./http-exchange.ts";
 import { AgentPool, type PoolConfig } from "./http-pool.ts";
+import { type Lane, LANE_LIMITS, laneOf } from "./request-lanes.ts";
 import { startWatch } from "./http-watch.ts";
 import { Intake } from "./intake.ts";
 import { type ResponseLimits, TRUSTED_LIMITS } from "./response-limits.ts";
@@ -77,8 +79,8 @@ export interface HttpClientConfig extends PoolConfig {
   readonly limits?: Partial<ResponseLimits>;
   /** Called for every response that exceeds a limit. */
   readonly onExcess?: (excess: ExcessiveResponse) => void;
-  /** Connections at a time; more calls wait. Watches have a pool of their own. */
-  readonly maxConnections?: number;
+  /** Connections at a time in each lane; more calls wait. Watches are not limited. */
+  readonly maxConnections?: Readonly<Partial<Record<Lane, number>>>;
 }
 
 export interface HttpClient extends Client {
@@ -87,7 +89,6 @@ export interface HttpClient extends Client {
 }
 
 const CALL_TIMEOUT_MS = 60_000;
-const MAX_CONNECTIONS = 64;
 
 /** A client for one server. Connections are made when they are needed. */
 export function createHttpClient(config: HttpClientConfig): HttpClient {
@@ -107,7 +108,7 @@ class JsonHttpClient implements HttpClient {
   readonly #config: HttpClientConfig;
   readonly #base: URL;
   readonly #server: HttpServer;
-  readonly #calls: AgentPool;
+  readonly #lanes: Readonly<Record<Lane, AgentPool>>;
   readonly #watches: AgentPool;
   readonly #limits: ResponseLimits;
   readonly #intake: Intake;
@@ -118,12 +119,17 @@ class JsonHttpClient implements HttpClient {
     this.#intake = new Intake(this.#limits);
     this.#base = new URL(config.server);
     this.#server = httpServer(this.#base);
-    this.#calls = new AgentPool(config, config.maxConnections ?? MAX_CONNECTIONS);
+    const limits = { ...LANE_LIMITS, ...config.maxConnections };
+    this.#lanes = {
+      reads: new AgentPool(config, limits.reads),
+      writes: new AgentPool(config, limits.writes),
+      leases: new AgentPool(config, limits.leases),
+    };
     this.#watches = new AgentPool(config, Infinity);
   }
 
   close(): void {
-    this.#calls.close();
+    for (const pool of Object.values(this.#lanes)) pool.close();
     this.#watches.close();
   }
 
@@ -322,7 +328,7 @@ class JsonHttpClient implements HttpClient {
     } catch (error) {
       throw new NotSent(`getting credentials: ${(error as Error).message}`, { cause: error });
     }
-    const lease = this.#calls.lease(credential);
+    const lease = this.#lanes[laneOf(request.method, request.path)].lease(credential);
     try {
       return await exchange(this.#httpCall(request, credential, lease.agent));
     } finally {

@@ -16,7 +16,7 @@ import {
   userOfHeaders,
 } from "@lifeboat/apiserver";
 import type { Ids, Instant } from "@lifeboat/base";
-import { type ConnectMember, createMemberConnections } from "@lifeboat/controllers/context";
+import { createMemberConnections } from "@lifeboat/controllers/context";
 import { type Client, Informer, type KitPorts, type Service } from "@lifeboat/kit";
 import {
   type MemberRoutes,
@@ -25,6 +25,7 @@ import {
   type PeerOf,
 } from "@lifeboat/proxy";
 import { memberRoutes } from "../member-routes.ts";
+import type { PlaneWork } from "../plane-work.ts";
 import {
   type CertificateMaker,
   type CertifiedPair,
@@ -72,14 +73,14 @@ export function createAggregated(
   ports: AggregatedPorts,
   client: Client,
   objects: WebhookObjects,
-  connect: ConnectMember,
+  { connect, reading }: Pick<PlaneWork, "connect" | "reading">,
   proxy: AggregatedProxy,
 ): Aggregated {
   const { clock, log, certificates } = ports;
   const identity = ports.ids.uid();
   const front = followFront(ports, client);
-  const informer = new Informer(ports, client, clusters);
-  const connections = createMemberConnections(ports, client, informer, connect);
+  const informer = new Informer(ports, client, clusters, reading);
+  const connections = createMemberConnections(ports, client, informer, connect, reading);
   const records = createTunnelRecords(ports, client, identity, () => {
     const endpoint = proxy.endpoint();
     return endpoint === undefined ? undefined : { identity, endpoint };

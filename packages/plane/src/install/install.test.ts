@@ -1,12 +1,25 @@
 /** Installing and uninstalling on a real API server in process: repeated, over another version, beside another owner. */
 import {
   type AnyObject,
+  clusterRoleBindings,
+  clusterRoles,
   clusters,
   configMaps,
   customResourceDefinitions,
   type Json,
   type Resource,
+  roleBindings,
+  roles,
 } from "@lifeboat/api";
+import { ensureAgentRights } from "@lifeboat/controllers/context";
+import { wellKnown } from "@lifeboat/core";
+import {
+  AGENT_OF,
+  agentRoleName,
+  agentRoleObjects,
+  detectorRoleName,
+  detectorRoleObjects,
+} from "@lifeboat/core/clusters/rights";
 import { CLUSTER_INFO } from "@lifeboat/core/clusters/bootstrap-tokens";
 import { type Client, leases } from "@lifeboat/kit";
 import { createWorld, newCluster, type World } from "@lifeboat/testkit";
@@ -20,6 +33,7 @@ const REQUEST: InstallRequest = {
   dryRun: false,
   force: false,
 };
+const RIGHTS: readonly Resource[] = [clusterRoles, clusterRoleBindings, roles, roleBindings];
 const CLUSTER_CRD = { namespace: "", name: "clusters.cluster.karmada.io" };
 
 let world: World;
@@ -136,6 +150,39 @@ describe("installing", () => {
     expect(removes.map(subjectOf)).toContain("configmap/kube-public/cluster-info");
   });
 
+  it.each([
+    ["https://127.0.0.1:6443", true],
+    ["https://[::1]:6443", true],
+    ["https://localhost", true],
+    ["https://plane.example.com:6443", false],
+    ["https://10.0.0.1:6443", false],
+  ])("tells of an address where clusters cannot register: %s", async (server, isTold) => {
+    const registration = { server, bundle: "PEM" };
+    const request = { ...REQUEST, dryRun: true, registration };
+    const told = await installPlane(world.clock, world.client, request, () => undefined);
+    expect(told.filter((sentence) => sentence.includes("--registration-endpoint"))).toHaveLength(
+      isTold ? 1 : 0,
+    );
+  });
+
+  it("gives tenants and name servers their rights", async () => {
+    await install();
+    const edit = await world.client.get(clusterRoles, {
+      namespace: "",
+      name: "system:lifeboat:aggregate-to-edit",
+    });
+    expect(edit.metadata.labels).toMatchObject({
+      "rbac.authorization.k8s.io/aggregate-to-edit": "true",
+      "app.kubernetes.io/managed-by": "lifeboat",
+    });
+    const { items } = await world.client.list<AnyObject>(clusterRoleBindings, {});
+    const names = items.find(({ metadata }) => metadata.name === "lifeboat-dns");
+    expect(names).toMatchObject({
+      roleRef: { name: "system:lifeboat:dns" },
+      subjects: [{ kind: "ServiceAccount", name: "lifeboat-dns", namespace: "lifeboat-system" }],
+    });
+  });
+
   it("leaves the cluster-info of another one as it is, also when it is uninstalled", async () => {
     const data = { kubeconfig: "by kubeadm" };
     await world.client.create(configMaps, {
@@ -237,7 +284,9 @@ describe("uninstalling", () => {
     );
     expect(stays.join()).toContain("every workload in every member");
     const gone: string[] = [];
-    await uninstallPlane(world.client, { removes, stays }, (subject) => gone.push(subject));
+    await uninstallPlane(world.clock, world.client, { removes, stays }, (subject) =>
+      gone.push(subject),
+    );
     expect(gone).toHaveLength(removes.length);
     expect((await plan()).removes).toEqual([]);
     await expect(world.client.list(clusters)).resolves.toBeDefined();
@@ -249,6 +298,40 @@ describe("uninstalling", () => {
     await expect(plan()).rejects.toThrow("clusters are joined (m1)");
     await expect(plan({ force: true, kinds: true })).rejects.toThrow("the kinds stay");
     expect((await plan({ force: true })).stays.join()).toContain("1 Clusters and 0 Works");
+  });
+
+  it("takes the roles of agents and detectors along, but for what is recorded of a cluster that is joined", async () => {
+    await install();
+    await world.client.create(clusters, newCluster("joined"));
+    for (const cluster of ["joined", "left"]) {
+      await ensureAgentRights(world.client, cluster).catch(() => undefined);
+      for (const object of [...agentRoleObjects(cluster), ...detectorRoleObjects(cluster)]) {
+        const resource = RIGHTS.find(({ kind }) => kind === object.kind) as Resource;
+        await world.client.create(resource, object).catch(() => undefined);
+      }
+    }
+    const until = { "lifeboat.dev/registered-until": "2033-01-01T00:00:00Z" };
+    await world.client.patch(
+      clusterRoles,
+      { namespace: "", name: agentRoleName("left") },
+      { type: "merge", body: { metadata: { annotations: until } } },
+    );
+    const { removes, stays } = await plan({ force: true });
+    expect(stays.join()).toContain("the ClusterRoles of their agents");
+    await uninstallPlane(world.clock, world.client, { removes, stays }, () => undefined);
+    const left: string[] = [];
+    for (const labelSelector of [AGENT_OF, wellKnown.DETECTOR_OF])
+      for (const resource of RIGHTS) {
+        const { items } = await world.client.list(resource, { labelSelector });
+        left.push(...items.map(({ metadata }) => `${resource.kind}/${metadata.name}`));
+      }
+    expect(left.toSorted()).toEqual(
+      [agentRoleName("joined"), detectorRoleName("joined")]
+        .map((name) => `ClusterRole/${name}`)
+        .toSorted(),
+    );
+    const stones = await world.client.list(configMaps, { namespace: "karmada-cluster" });
+    expect(JSON.stringify(stones.items)).toContain("2033-01-01T00:00:00Z");
   });
 
   it("takes the kinds along where no cluster and no Work is left", async () => {

@@ -18,7 +18,7 @@ import {
 } from "@lifeboat/api";
 import { type Clock, sleep } from "@lifeboat/base";
 import { CLUSTER_INFO } from "@lifeboat/core/clusters/bootstrap-tokens";
-import type { Client } from "@lifeboat/kit";
+import { type Client, isLoopbackHost } from "@lifeboat/kit";
 import { FRONT_CONFIG, frontRules } from "../aggregated/follow-front.ts";
 import { apiServices, type WebhookConfiguration } from "../webhook/resources.ts";
 import { aggregationProblem } from "./aggregation.ts";
@@ -103,7 +103,16 @@ async function registrationOf(
       undefined,
       "registration by a token is not installed: the kubeconfig names no certificate authority by which clusters could know the API server",
     ];
-  return [registration, undefined];
+  return [registration, loopbackSentence(registration)];
+}
+
+/** What is wrong with an address that leads every cluster to itself; undefined: nothing. */
+function loopbackSentence({ server }: RegistrationPlace): string | undefined {
+  if (server === undefined || !isLoopbackHost(new URL(server).hostname)) return undefined;
+  return (
+    `kube-public/cluster-info names ${server}, which only this machine reaches: ` +
+    "clusters on other machines cannot register until `lifeboat install --registration-endpoint HOST:PORT` names an address that they reach"
+  );
 }
 
 /** Why the API server cannot pass requests for members on to the manager; undefined: it can. */

@@ -21,6 +21,7 @@ import { assert } from "@lifeboat/base";
 import {
   MANAGER_ACCOUNT,
   PROXY_API_SERVICE,
+  REGISTRATION_ROLE,
   SYSTEM_NAMESPACE,
   WEBHOOK_SERVICE,
   WEBHOOKS_NAME,
@@ -29,7 +30,15 @@ import { BOOTSTRAP_NAMESPACE, CLUSTER_INFO } from "@lifeboat/core/clusters/boots
 import { clusterInfoRoleObjects } from "@lifeboat/core/clusters/rights";
 import { wellKnown } from "@lifeboat/core";
 import { clusterInfoText } from "../certificate-keeper.ts";
-import { agentBootstrapBinding, GATEWAY_OWN_RULES, GATEWAY_RULES } from "../plane-rights.ts";
+import {
+  agentBootstrapBinding,
+  GATEWAY_OWN_RULES,
+  GATEWAY_RULES,
+  NAME_SERVER_REPORT_ROLE,
+  NAME_SERVER_ROLE,
+  nameServerRights,
+  tenantRights,
+} from "../plane-rights.ts";
 import { apiServiceResource, apiServiceSpec, externalServiceSpec } from "./aggregation.ts";
 import {
   agentNamespaceRules,
@@ -69,6 +78,7 @@ export interface RegistrationPlace {
 export const MANAGED_BY = "app.kubernetes.io/managed-by";
 export const VERSION_LABEL = "app.kubernetes.io/version";
 export const MANAGER_NAME = "lifeboat";
+const NAMES_ACCOUNT = "lifeboat-dns";
 const GATEWAY_ACCOUNT = "lifeboat-gateway";
 /** The pods of the manager, for the Service of the webhook. */
 const POD_LABELS = { "app.kubernetes.io/name": "lifeboat-manager" } as const;
@@ -108,6 +118,10 @@ export function installedObjects({
     kind,
     name: MANAGER_ACCOUNT,
   });
+  const namesBound = (name: string): JsonObject => ({
+    subjects: [{ kind: "ServiceAccount", name: NAMES_ACCOUNT, namespace: SYSTEM_NAMESPACE }],
+    roleRef: { apiGroup: rbac.group, kind: "ClusterRole", name },
+  });
   const gatewayBound = (kind: string): JsonObject => ({
     subjects: [{ kind: "ServiceAccount", name: GATEWAY_ACCOUNT, namespace: SYSTEM_NAMESPACE }],
     roleRef: { apiGroup: rbac.group, kind, name: GATEWAY_ACCOUNT },
@@ -124,6 +138,17 @@ export function installedObjects({
       namespace,
     ),
   ];
+  /** Rights that every control plane has, with the marks of what is installed. */
+  const rights = (objects: readonly New<AnyObject>[]): readonly InstalledObject[] =>
+    objects.map(({ apiVersion: _apiVersion, kind, metadata, ...fields }) => {
+      const resource = RBAC_KINDS.find((one) => one.kind === kind);
+      assert(resource !== undefined, "a kind of rights", { kind });
+      const { name = "", namespace, labels: own } = metadata;
+      const made = make(resource, name, fields as JsonObject, "always", namespace);
+      const marks = { ...own, ...made.object.metadata.labels };
+      const object = { ...made.object, metadata: { ...made.object.metadata, labels: marks } };
+      return { ...made, object };
+    });
   const registering = (place: RegistrationPlace): readonly InstalledObject[] => {
     const binding = { ...roleRef("ClusterRole"), name: REGISTRATION_ROLE };
     return [
@@ -131,18 +156,7 @@ export function installedObjects({
       make(clusterRoleBindings, REGISTRATION_ROLE, { subjects, roleRef: binding }),
       ...roleIn(wellKnown.CLUSTER_NAMESPACE, agentNamespaceRules()),
       ...roleIn(BOOTSTRAP_NAMESPACE, tokenNamespaceRules()),
-      ...[...clusterInfoRoleObjects(), agentBootstrapBinding()].map((object) => {
-        const { apiVersion: _apiVersion, kind, metadata, ...fields } = object;
-        const resource = RBAC_KINDS.find((one) => one.kind === kind);
-        assert(resource !== undefined, "a kind of rights", { kind });
-        return make(
-          resource,
-          metadata.name ?? "",
-          fields as JsonObject,
-          "always",
-          metadata.namespace,
-        );
-      }),
+      ...rights([...clusterInfoRoleObjects(), agentBootstrapBinding()]),
       ...(place.server === undefined
         ? []
         : [
@@ -172,6 +186,12 @@ export function installedObjects({
     make(clusterRoleBindings, MANAGER_ACCOUNT, { subjects, roleRef: roleRef("ClusterRole") }),
     make(roles, MANAGER_ACCOUNT, { rules: [...managerSystemRules()] }),
     make(roleBindings, MANAGER_ACCOUNT, { subjects, roleRef: roleRef("Role") }),
+    ...rights(tenantRights()),
+    // For `lifeboat dns serve` in a pod, or with a token of this account.
+    make(serviceAccounts, NAMES_ACCOUNT),
+    ...rights(nameServerRights()),
+    make(clusterRoleBindings, NAMES_ACCOUNT, namesBound(NAME_SERVER_ROLE)),
+    make(roleBindings, NAMES_ACCOUNT, namesBound(NAME_SERVER_REPORT_ROLE)),
     // For `lifeboat gateway` in a pod, or with a token of this account.
     make(serviceAccounts, GATEWAY_ACCOUNT),
     make(clusterRoles, GATEWAY_ACCOUNT, { rules: [...GATEWAY_RULES] }),
@@ -200,8 +220,6 @@ export function installedObjects({
   ];
 }
 
-/** The ClusterRole of the manager where clusters register. */
-const REGISTRATION_ROLE = `${MANAGER_ACCOUNT}-registration`;
 const RBAC_KINDS: readonly Resource[] = [clusterRoles, clusterRoleBindings, roles, roleBindings];
 
 /** A version as a label may hold it: `+` is not allowed there. */

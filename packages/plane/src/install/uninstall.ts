@@ -6,10 +6,13 @@
  * 2. It is refused while Clusters are joined, unless it is forced.
  * 3. The kinds, and with them all their objects, go only when they are asked for and no Work is left: not even by force, because
  *    a Work is what the control plane knows of a copy in a member.
+ * 4. The rights of agents and detectors go. The ClusterRole of an agent also records how long its certificate lives: while its Cluster
+ *    is there it stays, bound to no user; otherwise a tombstone keeps what it recorded.
  */
 import {
   type AnyObject,
   clusterRoleBindings,
+  clusterRoles,
   clusters,
   configMaps,
   customResourceDefinitions,
@@ -17,9 +20,11 @@ import {
   keyOf,
   orNothing,
   roleBindings,
+  roles,
   works,
 } from "@lifeboat/api";
 import { type Clock, parseTime } from "@lifeboat/base";
+import { endRegistration } from "@lifeboat/controllers/context";
 import { wellKnown } from "@lifeboat/core";
 import { AGENT_OF } from "@lifeboat/core/clusters/rights";
 import { type Client, leases } from "@lifeboat/kit";
@@ -82,11 +87,12 @@ export async function planUninstall(
 
 /** Removes what the plan names; reports each as it is gone. */
 export async function uninstallPlane(
+  clock: Clock,
   client: Client,
   { removes }: UninstallPlan,
   tell: (subject: string) => void,
 ): Promise<void> {
-  await removeMemberRights(client);
+  await removeMemberRights(clock, client);
   for (const one of removes) {
     await removeIfThere(() => client.delete(one.resource, keyOf(one.object)));
     tell(subjectOf(one));
@@ -117,7 +123,10 @@ function staysOf(
   return [
     "every workload in every member, and every template on the control plane",
     ...(joined.length > 0
-      ? [`${joined.length} Clusters and ${copies.length} Works, which no controller looks after`]
+      ? [
+          `${joined.length} Clusters and ${copies.length} Works, which no controller looks after`,
+          "the ClusterRoles of their agents and detectors, which are bound to no user: a control plane that is installed again knows them by these",
+        ]
       : []),
     ...(kinds ? [] : ["the kinds (CRDs) with their objects: --kinds removes them"]),
     "the namespaces lifeboat-system and karmada-cluster with their Secrets and settings",
@@ -150,12 +159,21 @@ async function isThere(client: Client, { resource, object }: InstalledObject): P
 }
 
 /** The rights of agents and detectors go with the webhook that kept them within theirs. */
-async function removeMemberRights(client: Client): Promise<void> {
-  for (const labelSelector of [AGENT_OF, wellKnown.DETECTOR_OF])
-    for (const resource of [clusterRoleBindings, roleBindings]) {
-      const { items } = await client.list<AnyObject>(resource, { labelSelector });
+async function removeMemberRights(clock: Clock, client: Client): Promise<void> {
+  const joined = new Set(await namesOf(client, clusters));
+  for (const label of [AGENT_OF, wellKnown.DETECTOR_OF]) {
+    for (const resource of [clusterRoleBindings, roleBindings, roles]) {
+      const { items } = await client.list<AnyObject>(resource, { labelSelector: label });
       for (const one of items) await removeIfThere(() => client.delete(resource, keyOf(one)));
     }
+    const { items } = await client.list<AnyObject>(clusterRoles, { labelSelector: label });
+    for (const role of items) {
+      const cluster = role.metadata.labels?.[label] ?? "";
+      if (joined.has(cluster)) continue;
+      if (label === AGENT_OF) await endRegistration(client, cluster, role, clock.now());
+      else await removeIfThere(() => client.delete(clusterRoles, keyOf(role)));
+    }
+  }
 }
 
 async function removeIfThere(remove: () => Promise<unknown>): Promise<void> {

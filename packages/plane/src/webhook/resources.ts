@@ -4,6 +4,8 @@ import { type Json, keptAs, type KubeObject, type Resource, secrets } from "@lif
 export const SYSTEM_NAMESPACE = "lifeboat-system";
 /** The account of the manager in its own namespace. */
 export const MANAGER_ACCOUNT = "lifeboat-manager";
+/** The ClusterRole of the manager where clusters register by a token, and its binding. */
+export const REGISTRATION_ROLE = `${MANAGER_ACCOUNT}-registration`;
 /** Both webhook configurations. */
 export const WEBHOOKS_NAME = "lifeboat";
 /** The Service through which the API server reaches the webhook, unless it is installed with a URL. */

@@ -20,6 +20,7 @@ import {
   Informer,
   type KitPorts,
 } from "@lifeboat/kit";
+import type { Reading } from "../informers.ts";
 import type {
   ConnectMember,
   ImpersonatorAccess,
@@ -53,8 +54,9 @@ export function createMemberConnections(
   plane: Client,
   clusters: Informer<Cluster>,
   connect: ConnectMember,
+  reading: Reading = {},
 ): MemberConnections {
-  return new FollowedConnections(ports, plane, clusters, connect);
+  return new FollowedConnections(ports, plane, clusters, connect, reading);
 }
 
 class FollowedConnections implements MemberConnections {
@@ -80,10 +82,16 @@ class FollowedConnections implements MemberConnections {
   readonly #plane: Client;
   #ready = false;
 
-  constructor(ports: KitPorts, plane: Client, clusters: Informer<Cluster>, connect: ConnectMember) {
+  constructor(
+    ports: KitPorts,
+    plane: Client,
+    clusters: Informer<Cluster>,
+    connect: ConnectMember,
+    reading: Reading,
+  ) {
     this.#ports = ports;
     this.#plane = plane;
-    this.#secrets = new Informer(ports, plane, secrets, {});
+    this.#secrets = new Informer(ports, plane, secrets, reading);
     this.#clusters = clusters;
     this.#connect = connect;
   }

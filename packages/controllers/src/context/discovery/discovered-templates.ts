@@ -15,12 +15,14 @@ import {
 import { sleep } from "@lifeboat/base";
 import { claimIdsOf } from "@lifeboat/core/propagation/matching";
 import { type Client, Informer, type KitPorts } from "@lifeboat/kit";
+import type { Reading } from "../informers.ts";
 import type { TemplateHandler, TemplateReference, Templates } from "../templates.ts";
 import { type DiscoveredResource, discover } from "./discovered.ts";
 
 export interface TemplatesOptions {
   /** Kinds that are never templates. */
   skips(resource: Resource): boolean;
+  readonly reading?: Reading;
 }
 
 const AGAIN_MS = 300_000;
@@ -79,7 +81,7 @@ class DiscoveredTemplates implements Templates {
     this.#ports = ports;
     this.#plane = plane;
     this.#options = options;
-    this.#crds = new Informer(ports, plane, customResourceDefinitions, {});
+    this.#crds = new Informer(ports, plane, customResourceDefinitions, options.reading);
   }
 
   async whenSynced(signal: AbortSignal): Promise<boolean> {
@@ -206,7 +208,10 @@ class DiscoveredTemplates implements Templates {
       this.#ports,
       this.#plane,
       Object.freeze({ group, version, plural, kind: resource.kind, namespaced }),
-      { indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ""], claim: claimIdsOf } },
+      {
+        ...this.#options.reading,
+        indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ""], claim: claimIdsOf },
+      },
     );
     const stop = new AbortController();
     const unsubscribe = informer.onChange((old, now) => {
