@@ -294,6 +294,46 @@ export function describeProvider(name: string, create: () => Promise<ProviderUnd
       await until("ab");
     });
 
+    it.each([
+      ["drains", true],
+      ["is taken out", false],
+    ])(
+      "a request at a backend that %s is under way until it ends, whatever else changes",
+      async (_what, stays) => {
+        await apply(both());
+        await until("ab");
+        const slow = Array.from({ length: 4 }, () => ask(port, "/?held"));
+        for (let i = 0; i < 100 && a.held + b.held < slow.length; i++) await wait(50);
+        const gone = tableOf([{ pool: POOL }], [{ id: POOL, backends: [backendOf(b)] }]);
+        await apply(stays ? both("draining") : gone);
+        for (const more of ["one", "two"]) {
+          const table = stays ? both("draining") : gone;
+          const id = `default/${more}/${more}/80`;
+          await apply({
+            ...table,
+            routes: [
+              ...table.routes,
+              {
+                host: `${more}.example.com`,
+                path: "/",
+                pathType: "Prefix",
+                pool: id,
+                isDefault: false,
+              },
+            ],
+            pools: [...table.pools, { id, backends: [backendOf(b)] }],
+          });
+          expect([...(await under.provider.leaving())]).toEqual([POOL]);
+        }
+        b.release();
+        expect([...(await under.provider.leaving())]).toEqual([POOL]);
+        a.release();
+        expect((await Promise.all(slow)).map(({ code }) => code)).toEqual(slow.map(() => 200));
+        for (let i = 0; i < 40 && (await under.provider.leaving()).size > 0; i++) await wait(50);
+        expect((await under.provider.leaving()).size).toBe(0);
+      },
+    );
+
     it("a new ingress forgets no drain, and no request fails meanwhile", async () => {
       await apply(both());
       await until("ab");
