@@ -184,7 +184,18 @@ it("reaches node ports, and the addresses of a cluster share its weight", () => 
 });
 
 it("leaves out and reports what is not dialled, whatever a member reports", () => {
-  const published = servedBy({ a: {}, b: { addresses: ["169.254.169.254", "lb.example.com"] } });
+  const published = servedBy({
+    a: {},
+    b: {
+      addresses: [
+        "169.254.169.254",
+        "lb.example.com",
+        "0xa9fea9fe",
+        "169.0xfe.169.0xfe",
+        "a.2852039166",
+      ],
+    },
+  });
   const judge = (address: string) =>
     address.startsWith("169.254.") ? "is not dialled" : undefined;
   const { pools, problems } = compileIngress(ingressOf([pathTo("web")], { published }), judge);
