@@ -2,7 +2,13 @@
  * Traffic and evictions together, with all production controllers and what drives a load balancer: requests leave an old copy
  * before it is removed (D27), and nothing waits for a load balancer that cannot confirm.
  */
-import { leases, multiClusterIngresses, nodes, remedies } from "@lifeboat/api";
+import {
+  leases,
+  multiClusterIngresses,
+  multiClusterServices,
+  nodes,
+  remedies,
+} from "@lifeboat/api";
 import { publishedBackends } from "@lifeboat/core/traffic";
 import type { Fleet } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -233,6 +239,24 @@ describe("what load balancers follow", () => {
     // Nothing else serves: D16.
     expect(provider.clusters).toBe("m1 m2 m3");
     expect(publishedBackends(await fleet.plane.get(multiClusterIngresses, KEY))).toEqual(before);
+  });
+
+  it("a MultiClusterService narrows the clusters, for as long as it names them", async () => {
+    await start();
+    const provider = await startOne();
+    await fleet.advance("2s");
+    expect(provider.clusters).toBe("m1 -m2 -m3");
+    await fleet.plane.create(multiClusterServices, {
+      apiVersion: "networking.karmada.io/v1alpha1",
+      kind: "MultiClusterService",
+      metadata: { name: "web", namespace: "default" },
+      spec: { types: ["LoadBalancer"], providerClusters: [{ name: "m1" }, { name: "m3" }] },
+    });
+    await fleet.advance("2s");
+    expect(provider.clusters).toBe("m1 -m3");
+    await fleet.plane.delete(multiClusterServices, KEY);
+    await fleet.advance("2s");
+    expect(provider.clusters).toBe("m1 -m2 -m3");
   });
 
   it("backends that vanish from the ingress stay, and are published again", async () => {

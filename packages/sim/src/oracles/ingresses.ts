@@ -117,8 +117,7 @@ function blocksOf(truth: Truth, ingress: MultiClusterIngress) {
   const isUnsure = [...located]
     .map((name) => awayFor(truth, name))
     .some(
-      (ms) =>
-        ms > 0 && (clockChanges.length > 0 || Math.abs(ms - UNCONFIRMED_MS) <= truth.lagMs),
+      (ms) => ms > 0 && (clockChanges.length > 0 || Math.abs(ms - UNCONFIRMED_MS) <= truth.lagMs),
     );
   if (isUnsure) return undefined;
   const acting = truth

@@ -2,7 +2,7 @@
  * Publishes, on each MultiClusterIngress, where its requests can go: the annotation `lifeboat.dev/backends`. Load balancers read
  * nothing else of the control plane, and confirm its generation on their Leases (D27).
  *
- *   ingress, Works and bindings of its namespace, Clusters (caches) ──▶ decideBackends ──▶ one patch, if something changed
+ *   ingress, Works, bindings and MultiClusterServices of its namespace, Clusters (caches) ──▶ decideBackends ──▶ one patch, if something changed
  *
  * What an ingress asks for and cannot get is reported once, by an Event.
  */
@@ -52,7 +52,12 @@ export function createTrafficBackends(context: PlaneContext): readonly Service[]
       concurrency: CONCURRENCY,
       watches: [
         watching(informers.multiClusterIngresses, ownKey),
-        watching(informers.resourceBindings, (old, now) => ingressesIn(context, now ?? old)),
+        watching(informers.resourceBindings, (old, now) =>
+          ingressesIn(context, (now ?? old)?.metadata.namespace),
+        ),
+        watching(informers.multiClusterServices, (old, now) =>
+          ingressesIn(context, (now ?? old)?.metadata.namespace),
+        ),
         watching(informers.works, (old, now) => ingressesOfWork(context, now ?? old)),
         watching(
           informers.clusters,
@@ -107,6 +112,12 @@ class TrafficBackends {
       ingress,
       services: new Map(services.map((one) => [one.spec.resource.name, copiesOf(one)])),
       workloads: all.filter((one) => !isService(one)).map(copiesOf),
+      exposures: new Map(
+        [...names].flatMap((name) => {
+          const exposure = informers.multiClusterServices.get({ namespace, name });
+          return exposure === undefined ? [] : [[name, exposure] as const];
+        }),
+      ),
       clusters: new Map(informers.clusters.list().map((one) => [one.metadata.name, one])),
     };
   }
@@ -126,11 +137,7 @@ class TrafficBackends {
   }
 }
 
-function ingressesIn(
-  { informers }: PlaneContext,
-  binding: ResourceBinding | undefined,
-): readonly ObjectKey[] {
-  const { namespace = "" } = binding?.metadata ?? {};
+function ingressesIn({ informers }: PlaneContext, namespace = ""): readonly ObjectKey[] {
   return informers.multiClusterIngresses.byIndex("namespace", namespace).map(keyOf);
 }
 
@@ -138,7 +145,7 @@ function ingressesOfWork(context: PlaneContext, work: Work | undefined): readonl
   if (context.informers.multiClusterIngresses.size === 0) return [];
   const id = work?.metadata.labels?.[wellKnown.BINDING_ID];
   const [binding] = id === undefined ? [] : bindingsBy(context.informers, "id", id);
-  return ingressesIn(context, binding);
+  return binding === undefined ? [] : ingressesIn(context, binding.metadata.namespace);
 }
 
 function ingressesOf({ informers }: PlaneContext, { metadata }: Cluster): readonly ObjectKey[] {

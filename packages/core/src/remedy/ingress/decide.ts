@@ -179,7 +179,9 @@ function eventsOf(
   const wasAll = before.some(
     ({ type, status }) => type === ALL_BACKENDS_BLOCKED && status === "True",
   );
-  const all = planned.find(({ type, status }) => type === ALL_BACKENDS_BLOCKED && status === "True");
+  const all = planned.find(
+    ({ type, status }) => type === ALL_BACKENDS_BLOCKED && status === "True",
+  );
   return [
     ...(parts.length > 0
       ? [{ type: "Normal", reason, message: `${parts.join(". ")}.` } as const]

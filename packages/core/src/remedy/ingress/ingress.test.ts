@@ -129,22 +129,52 @@ describe("blocked clusters", () => {
     test.each([
       ["for a moment", [cluster("m1", true), away("m2", 59_000)], ["m1"], "False"],
       ["for a minute", [cluster("m1", true), away("m2", 60_000)], [], "True"],
-      ["for a minute, by their own report", [cluster("m1", true), away("m2", 60_000, false, "False")], [], "True"],
-      ["for a long time, but Ready now", [cluster("m1", true), away("m2", 60_000, false, "True")], ["m1"], "False"],
-      ["and a cluster without a backend is Ready", [cluster("m1", true), away("m2", 60_000), cluster("m3")], [], "True"],
+      [
+        "for a minute, by their own report",
+        [cluster("m1", true), away("m2", 60_000, false, "False")],
+        [],
+        "True",
+      ],
+      [
+        "for a long time, but Ready now",
+        [cluster("m1", true), away("m2", 60_000, false, "True")],
+        ["m1"],
+        "False",
+      ],
+      [
+        "and a cluster without a backend is Ready",
+        [cluster("m1", true), away("m2", 60_000), cluster("m3")],
+        [],
+        "True",
+      ],
       ["nor is any other", [away("m1", 90_000, true), away("m2", 90_000)], ["m1"], "False"],
-      ["and the blocked one is the one that is away", [away("m1", 90_000, true), cluster("m2")], ["m1"], "False"],
+      [
+        "and the blocked one is the one that is away",
+        [away("m1", 90_000, true), cluster("m2")],
+        ["m1"],
+        "False",
+      ],
     ] as const)("%s", (_, clusters, blocked, all) => {
       expect(blockedOf([web], clusters)).toEqual({ blocked, all });
     });
 
     it("it is reported, and decided again when the minute is over", () => {
-      const view = { ingress: ingress(), backends: [web], clusters: [cluster("m1", true), away("m2", 40_000)] };
+      const view = {
+        ingress: ingress(),
+        backends: [web],
+        clusters: [cluster("m1", true), away("m2", 40_000)],
+      };
       const first = decideIngress(view, NOW);
       expect(first.checkAt).toBe(NOW + 20_000);
-      const then = decideIngress({ ...view, ingress: ingress(first.status) }, instantOf(NOW + 20_000));
+      const then = decideIngress(
+        { ...view, ingress: ingress(first.status) },
+        instantOf(NOW + 20_000),
+      );
       expect(then.status).not.toHaveProperty("trafficBlockClusters");
-      expect(then.events.map(({ reason }) => reason)).toEqual(["TrafficFlows", "OthersNotConfirmed"]);
+      expect(then.events.map(({ reason }) => reason)).toEqual([
+        "TrafficFlows",
+        "OthersNotConfirmed",
+      ]);
       expect(then.checkAt).toBeUndefined();
       const without = { ...view, clusters: [cluster("m1"), away("m2", 40_000)] };
       expect(decideIngress(without, NOW).checkAt).toBeUndefined();
