@@ -32,7 +32,12 @@ export {
   watching,
   whenChanged,
 } from "./controller.ts";
-export { type DialRules, type JudgeAddress, judgeAddressBy } from "./dialled-addresses.ts";
+export {
+  type DialRules,
+  type JudgeAddress,
+  judgeAddressBy,
+  judgeBackend,
+} from "./dialled-addresses.ts";
 export {
   createEventRecorder,
   type EventRecorder,

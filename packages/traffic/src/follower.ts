@@ -31,11 +31,11 @@ import {
   type Client,
   createManager,
   Informer,
+  judgeBackend,
   type KitPorts,
   type Service,
 } from "@lifeboat/kit";
 import { DrainTimes } from "./drain-times.ts";
-import { judgeBackend } from "./judge-backend.ts";
 import { createTrafficMetrics, type TrafficMetrics } from "./metrics.ts";
 import type { ServedCertificate, TrafficProvider } from "./provider.ts";
 import { ProviderLease } from "./provider-lease.ts";

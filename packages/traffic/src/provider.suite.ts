@@ -399,6 +399,7 @@ export function describeProvider(name: string, create: () => Promise<ProviderUnd
           host: "web.example.com",
           "x-forwarded-for": "6.6.6.6",
           "x-forwarded-proto": "https",
+          "x-forwarded-port": "6",
           forwarded: "for=6.6.6.6",
           "x-own": "1",
         };
@@ -414,6 +415,43 @@ export function describeProvider(name: string, create: () => Promise<ProviderUnd
         "x-own": "1",
       });
       expect(a.headers).not.toHaveProperty("forwarded");
+      expect(a.headers).not.toHaveProperty("x-forwarded-port");
+    });
+
+    it("refuses paths that lead upwards, in every notation, and no others", async () => {
+      await apply(tableOf([{ pool: POOL }], [{ id: POOL, backends: [backendOf(a)] }]));
+      const raw = (path: string): Promise<number> =>
+        new Promise((resolve, reject) => {
+          const socket = connect(port, "127.0.0.1");
+          socket.once("data", (chunk) => {
+            socket.destroy();
+            resolve(Number(String(chunk).split(" ")[1]));
+          });
+          socket.once("error", reject);
+          socket.write(`GET ${path} HTTP/1.1\r\nhost: web.example.com\r\n\r\n`);
+        });
+      for (const path of [
+        "/a/../b",
+        "/a/..",
+        "/a/./b",
+        "/a/..%2fb",
+        "/a%2F..%2fb",
+        "/a/%2e%2E/b",
+        "/a/.%2e",
+        "/a%5c..%5Cb",
+        "/..;/..",
+      ])
+        expect([path, await raw(path)]).toEqual([path, 400]);
+      for (const path of [
+        "/",
+        "/a..b",
+        "/.well-known/x",
+        "/a/...",
+        "/a?x=/../",
+        "/a/..b/c",
+        "/a%2fb",
+      ])
+        expect([path, await raw(path)]).toEqual([path, 200]);
     });
 
     it("lets clients change the protocol", async () => {

@@ -308,6 +308,30 @@ describe("what load balancers follow", () => {
     expect(told[0]).toContain("Service web has no port 99");
   });
 
+  it("an ingress whose host an older one has is reported, and what a member reports that is never dialled", async () => {
+    await startApplication(fleet, hands, {}, ingress, "NodePort");
+    await fleet.plane.create(multiClusterIngresses, {
+      ...ingress,
+      metadata: { ...ingress.metadata, name: "young" },
+    });
+    await fleet.advance("5s");
+    const young = await hands.told("MultiClusterIngress", "young", "IngressNotServed");
+    expect(young[0]).toContain("ingress default/web is older and has the same: web.example.com/");
+    expect(await hands.told("MultiClusterIngress", "web", "IngressNotServed")).toEqual([]);
+    const node = await fleet.member("m1").client.get(nodes, { namespace: "", name: "node-1" });
+    const addresses = [{ type: "InternalIP", address: "169.254.169.254" }];
+    await fleet
+      .member("m1")
+      .client.update(
+        nodes,
+        { ...node, status: { ...(node["status"] as object), addresses } },
+        { subresource: "status" },
+      );
+    await fleet.advance("30s");
+    const old = await hands.told("MultiClusterIngress", "web", "IngressNotServed");
+    expect(old.at(-1)).toContain("Service web in m1: the address 169.254.169.254");
+  });
+
   it("at rest only Leases are written", async () => {
     await start();
     await startOne();

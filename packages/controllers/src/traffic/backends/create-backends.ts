@@ -4,7 +4,8 @@
  *
  *   ingress, Works, bindings and MultiClusterServices of its namespace, Clusters (caches) ──▶ decideBackends ──▶ one patch, if something changed
  *
- * What an ingress asks for and cannot get is reported once, by an Event.
+ * What an ingress asks for and cannot get is reported once, by an Event: what is not valid, what an older ingress has, and addresses
+ * that are never dialled. Load balancers read Secrets, this controller does not: a certificate that cannot be used is in their log alone.
  */
 import {
   type Cluster,
@@ -19,8 +20,10 @@ import {
 } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import {
+  assembleTable,
   type BackendsView,
   compileIngress,
+  type CompiledIngress,
   type Copies,
   decideBackends,
   publishedBackends,
@@ -29,6 +32,7 @@ import {
 import {
   createController,
   done,
+  judgeBackend,
   type Outcome,
   ownKey,
   type Service,
@@ -73,6 +77,8 @@ class TrafficBackends {
   readonly #context: PlaneContext;
   /** By ingress: the problems that were last reported. */
   readonly #told = new Map<string, string>();
+  /** Objects of a cache are frozen: what follows from one is so for as long as it is. */
+  readonly #compiled = new WeakMap<MultiClusterIngress, CompiledIngress>();
 
   constructor(context: PlaneContext) {
     this.#context = context;
@@ -122,9 +128,19 @@ class TrafficBackends {
     };
   }
 
+  /** As load balancers do, with the addresses that they never dial. */
+  #compile(ingress: MultiClusterIngress): CompiledIngress {
+    const known = this.#compiled.get(ingress) ?? compileIngress(ingress, judgeBackend);
+    this.#compiled.set(ingress, known);
+    return known;
+  }
+
   #tell(ingress: MultiClusterIngress): void {
     const id = formatKey(keyOf(ingress));
-    const { problems } = compileIngress(ingress);
+    const all = this.#context.informers.multiClusterIngresses.list();
+    const others = all.filter((one) => one !== ingress && mayMeet(one, ingress));
+    const parts = [ingress, ...others].map((one) => this.#compile(one));
+    const problems = assembleTable(parts).problems.filter((one) => one.ingress === id);
     const text = problems.map(({ field, message }) => `${field}: ${message}`).join("; ");
     if (text === (this.#told.get(id) ?? "")) return;
     this.#told.set(id, text);
@@ -135,6 +151,12 @@ class TrafficBackends {
       message: `A part of this ingress is not served: ${text.slice(0, 800)}`,
     });
   }
+}
+
+/** Whether one load balancer may serve both. */
+function mayMeet(one: MultiClusterIngress, other: MultiClusterIngress): boolean {
+  const [a = "", b = ""] = [one.spec.ingressClassName, other.spec.ingressClassName];
+  return a === b || a === "" || b === "";
 }
 
 function ingressesIn({ informers }: PlaneContext, namespace = ""): readonly ObjectKey[] {

@@ -16,10 +16,9 @@ import {
   type RouteIndex,
   type RoutingTable,
 } from "@lifeboat/core/traffic";
-import type { JudgeAddress, KitPorts, Log } from "@lifeboat/kit";
+import { type JudgeAddress, judgeBackend, type KitPorts, type Log } from "@lifeboat/kit";
 import { judgedLookup } from "@lifeboat/kit/adapters";
 import { hostOf } from "../../gateway/headers.ts";
-import { judgeBackend } from "../../judge-backend.ts";
 import { createTrafficMetrics } from "../../metrics.ts";
 import type { ListenAddress, LocalProvider, ServedCertificate } from "../../provider.ts";
 import { usableCertificates } from "../usable-certificates.ts";
