@@ -43,6 +43,7 @@ import {
   type PublishedCluster,
   type PublishedPort,
   type PublishedService,
+  readyAddresses,
 } from "./published.ts";
 
 /** A binding, and its copies in clusters. */
@@ -219,10 +220,7 @@ function placesOf(
 ): Pick<PublishedCluster, "addresses" | "draining" | "unready" | "endpoints" | "nodePorts"> {
   const status = work?.status?.manifestStatuses?.[0]?.status;
   const endpoints = reportedEndpoints(status);
-  if (endpoints !== undefined) {
-    const addresses = new Set(endpoints.flatMap((group) => group.addresses));
-    return { addresses: [...addresses].sort(), endpoints };
-  }
+  if (endpoints !== undefined) return { addresses: readyAddresses(endpoints), endpoints };
   const addresses = addressesOf(status);
   const nodePorts = nodePortsOf(status);
   if (addresses.length > 0 || nodePorts.length === 0) return { addresses };

@@ -332,6 +332,27 @@ describe("what load balancers follow", () => {
     expect(old.at(-1)).toContain("Service web in m1: the address 169.254.169.254");
   });
 
+  it("backends that do not fit into the ingress are reported, not left out in silence", async () => {
+    await start();
+    await fleet.advance("2s");
+    const found = await fleet.plane.get(multiClusterIngresses, KEY);
+    const { generation } = publishedBackends(found);
+    // What others wrote leaves no room for one byte more than now.
+    const used = Object.entries(found.metadata.annotations ?? {})
+      .flat()
+      .join("").length;
+    const filler = "x".repeat(256 * 1024 - used - "example.com/big".length);
+    const body = { metadata: { annotations: { "example.com/big": filler } } };
+    await fleet.plane.patch(multiClusterIngresses, KEY, { type: "merge", body });
+    fleet.member("m2").link.setFault({ kind: "errors" });
+    await fleet.advance("2m");
+    expect(publishedBackends(await fleet.plane.get(multiClusterIngresses, KEY)).generation).toBe(
+      generation,
+    );
+    const told = await hands.told("MultiClusterIngress", "web", "IngressNotServed");
+    expect(told[0]).toContain("cannot be published");
+  });
+
   it("at rest only Leases are written", async () => {
     await start();
     await startOne();

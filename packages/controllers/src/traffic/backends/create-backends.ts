@@ -11,6 +11,7 @@ import {
   type Cluster,
   findCondition,
   formatKey,
+  isRefused,
   keyOf,
   type MultiClusterIngress,
   multiClusterIngresses,
@@ -26,6 +27,7 @@ import {
   type CompiledIngress,
   type Copies,
   decideBackends,
+  formatBackends,
   publishedBackends,
   serviceNames,
 } from "@lifeboat/core/traffic";
@@ -96,9 +98,19 @@ class TrafficBackends {
     const wanted = decideBackends(this.#view(ingress), clock.now());
     if (wanted.generation === before.generation) return done;
     const { uid, resourceVersion } = ingress.metadata;
-    const annotations = { [wellKnown.BACKENDS]: JSON.stringify(wanted) };
+    const annotations = { [wellKnown.BACKENDS]: formatBackends(wanted) };
     const body = { metadata: { uid, resourceVersion, annotations } };
-    await plane.patch(multiClusterIngresses, key, { type: "merge", body }, { signal });
+    try {
+      await plane.patch(multiClusterIngresses, key, { type: "merge", body }, { signal });
+    } catch (error) {
+      // Load balancers go on with the backends of before, which may be gone by now.
+      if (isRefused(error, "Invalid") || isRefused(error, "RequestEntityTooLarge"))
+        this.#record(
+          ingress,
+          `The backends of this ingress have changed and cannot be published: ${error.message}`,
+        );
+      throw error;
+    }
     return done;
   }
 
@@ -145,11 +157,12 @@ class TrafficBackends {
     if (text === (this.#told.get(id) ?? "")) return;
     this.#told.set(id, text);
     if (text === "") return;
-    this.#context.events.record(ingress, {
-      type: "Warning",
-      reason: "IngressNotServed",
-      message: `A part of this ingress is not served: ${text.slice(0, 800)}`,
-    });
+    this.#record(ingress, `A part of this ingress is not served: ${text}`);
+  }
+
+  #record(ingress: MultiClusterIngress, message: string): void {
+    const event = { type: "Warning", reason: "IngressNotServed" } as const;
+    this.#context.events.record(ingress, { ...event, message: message.slice(0, 840) });
   }
 }
 
