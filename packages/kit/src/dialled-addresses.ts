@@ -121,7 +121,7 @@ function withWords(text: string): string | undefined {
 }
 
 /**
- * Which addresses of backends are never dialled (T6). Members report them, and whoever asks the load balancer gets the answer: a
+ * Which addresses of backends are never dialled (T6). Members report them, and clients of the load balancer get the answer: a
  * member that lies must not lead requests to what gives credentials to machines. Loopback is where simulated members serve.
  */
 export const judgeBackend: JudgeAddress = judgeAddressBy({ allowsLoopback: true });

@@ -82,7 +82,11 @@ function reportOf({ status }: ResourceBinding): unknown {
 /** Of a Cluster: whether it is blocked, and since when it has been Ready or not. */
 function whatCounts(cluster: Cluster): unknown {
   const { status, lastTransitionTime } = findCondition(cluster.status?.conditions, "Ready") ?? {};
-  return [hasAction(cluster, TRAFFIC_CONTROL), status, lastTransitionTime];
+  return [isBlocked(cluster), status, lastTransitionTime];
+}
+
+function isBlocked(cluster: Cluster): boolean {
+  return hasAction(cluster, TRAFFIC_CONTROL);
 }
 
 async function reconcile(

@@ -22,7 +22,7 @@ export function detectedConditions(
   );
 }
 
-/** The conditions by which a detector, or its silence, is to be told to people. */
+/** The conditions by which a detector, or its silence, reports what is amiss. */
 export function reportedAmiss(conditions: readonly Condition[] | undefined): readonly Condition[] {
   return (conditions ?? []).filter(
     ({ type, reason }) =>
