@@ -30,7 +30,12 @@ interface Answered {
 
 const SLOW_MS = 100;
 
-export function startClients(ports: number | readonly number[], host: string, count = 20): Clients {
+export function startClients(
+  ports: number | readonly number[],
+  host: string,
+  count = 20,
+  slowMs = SLOW_MS,
+): Clients {
   const gateways = typeof ports === "number" ? [ports] : ports;
   const seen: Seen[] = [];
   const failures: string[] = [];
@@ -40,7 +45,7 @@ export function startClients(ports: number | readonly number[], host: string, co
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     let gateway = 0;
     for (let i = number; !over.signal.aborted; i++) {
-      const path = i % 10 === 0 ? `/?delay=${SLOW_MS}` : "/";
+      const path = i % 10 === 0 ? `/?delay=${slowMs}` : "/";
       const sentAt = performance.now();
       const port = gateways[gateway % gateways.length] ?? 0;
       try {

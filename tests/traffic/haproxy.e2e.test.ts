@@ -6,6 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createRandom } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
 import { silentLog, silentMetrics } from "@lifeboat/kit";
+import { assembleTable, compileIngress } from "@lifeboat/core/traffic";
 import { createHaproxy } from "@lifeboat/traffic/adapters";
 import { expect, it } from "vitest";
 import {
@@ -16,6 +17,7 @@ import {
   tableOf,
   TestBackend,
 } from "../../packages/traffic/src/provider.suite.ts";
+import { ingressOf, pathTo, servedBy } from "../../packages/core/src/traffic/traffic.suite.ts";
 import { freePort, removeDirectory, temporaryDirectory } from "../support/processes.ts";
 
 const ports = {
@@ -81,6 +83,23 @@ it("an HAProxy that is killed is reported, and started again by the next table",
   expect(provider.problem()).toBe("HAProxy does not run");
   await provider.apply(table, []);
   expect(provider.problem()).toBeUndefined();
+  expect((await ask(port, "/")).code).toBe(200);
+  await provider.close(500);
+  backend.close();
+  removeDirectory(directory);
+});
+
+it("a member that reports one address twice stops no table", async () => {
+  const directory = temporaryDirectory("haproxy");
+  const backend = new TestBackend("a");
+  await backend.listen();
+  const places = { addresses: ["127.0.0.1"], draining: ["127.0.0.1"] };
+  const group = { ports: { "80": backend.port }, ...places };
+  const published = servedBy({ a: { endpoints: [group, group] } });
+  const table = assembleTable([compileIngress(ingressOf([pathTo("web")], { published }))]);
+  const provider = haproxyIn(directory);
+  const { port } = await provider.open();
+  await provider.apply(table, []);
   expect((await ask(port, "/")).code).toBe(200);
   await provider.close(500);
   backend.close();

@@ -4,6 +4,7 @@ import {
   deployments,
   type MultiClusterIngress,
   type New,
+  type Placement,
   propagationPolicies,
   type Resource,
   services,
@@ -12,10 +13,12 @@ import {
 /** The port of the Service; loopback addresses differ, so that it need not be free elsewhere. */
 export const SERVICE_PORT = 18_080;
 
+/** The Deployment is placed as is asked, its Service is in every cluster. */
 export function application(
   name = "web",
   type: "LoadBalancer" | "NodePort" = "LoadBalancer",
   serviceSpec: object = {},
+  placement: Placement = {},
 ): readonly { readonly resource: Resource; readonly object: New<AnyObject> }[] {
   const labels = { app: name };
   const metadata = { name, namespace: "default" };
@@ -48,22 +51,25 @@ export function application(
         },
       },
     },
-    {
-      resource: propagationPolicies as unknown as Resource,
-      object: {
-        apiVersion: "policy.karmada.io/v1alpha1",
-        kind: "PropagationPolicy",
-        metadata,
-        spec: {
-          resourceSelectors: [
-            { apiVersion: "apps/v1", kind: "Deployment", name },
-            { apiVersion: "v1", kind: "Service", name },
-          ],
-          placement: {},
-        },
-      },
-    },
+    policy(name, { apiVersion: "apps/v1", kind: "Deployment", name }, placement),
+    policy(`${name}-service`, { apiVersion: "v1", kind: "Service", name }, {}),
   ];
+}
+
+function policy(
+  name: string,
+  selector: { readonly apiVersion: string; readonly kind: string; readonly name: string },
+  placement: Placement,
+): { readonly resource: Resource; readonly object: New<AnyObject> } {
+  return {
+    resource: propagationPolicies as unknown as Resource,
+    object: {
+      apiVersion: "policy.karmada.io/v1alpha1",
+      kind: "PropagationPolicy",
+      metadata: { name, namespace: "default" },
+      spec: { resourceSelectors: [selector], placement },
+    },
+  };
 }
 
 export function ingress(name: string, host: string, service = "web"): New<MultiClusterIngress> {

@@ -65,6 +65,7 @@ const traffic = (): string =>
 
 it("is served by all members, leaves one by a Remedy, and returns", async () => {
   await untilServedBy("member1", "member2", "member3");
+  expect(await client.read("/readyz?verbose")).toContain("[+]gateway ok");
   expect(traffic()).toMatch(/default\/web +member1 +serving/);
   await client.create(remedies, {
     apiVersion: "remedy.karmada.io/v1alpha1",

@@ -6,6 +6,7 @@
 import { multiClusterIngresses, remedies } from "@lifeboat/api";
 import { type Client } from "@lifeboat/kit";
 import { connectByKubeconfig } from "@lifeboat/kit/adapters";
+import { oneOf } from "@lifeboat/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { remedyForNames, type RunningDetector, startDetector } from "../detector/start-detector.ts";
 import { eventually } from "../support/eventually.ts";
@@ -30,6 +31,8 @@ export interface TrafficPlane {
 
 const ALL = ["member1", "member2", "member3"];
 const HOST = "web.example.com";
+/** Longer than it takes to move a workload, and to reload HAProxy. */
+const SLOW_MS = 4000;
 /** For what takes a second or two where the machine is not busy. */
 const PATIENCE_MS = 120_000;
 
@@ -57,6 +60,8 @@ export function trafficSuite(start: () => Promise<TrafficPlane>, leastRequests: 
     await plane?.stop();
   });
 
+  const asAdmin = (): readonly string[] => ["--kubeconfig", plane.kubeconfig];
+
   /** By a Remedy and nothing else, as a person does it. */
   async function block(cluster: string): Promise<void> {
     await client.create(remedies, {
@@ -72,32 +77,17 @@ export function trafficSuite(start: () => Promise<TrafficPlane>, leastRequests: 
   }
 
   describe.each(["embedded", "haproxy"])("lifeboat gateway --provider %s", (provider) => {
-    const work = temporaryDirectory("gateway");
-    let gateway: ReturnType<typeof startProcess>;
-    let port: number;
+    let gateway: RunningGateway;
 
     beforeAll(async () => {
-      gateway = startProcess(lifeboatCommand, [
-        "gateway",
-        "--kubeconfig",
-        plane.gatewayKubeconfig,
-        "--provider",
-        provider,
-        "--listen",
-        "127.0.0.1:0",
-        "--haproxy-dir",
-        work,
-      ]);
-      await gateway.printed(/^ready$/m);
-      port = Number((await gateway.printed(/http:\/\/127\.0\.0\.1:(\d+)/))[1]);
+      gateway = await startGateway(plane, provider);
     });
     afterAll(async () => {
-      await gateway.stop();
-      removeDirectory(work);
+      await gateway?.stop();
     });
 
     it("no request fails while traffic leaves and returns, ingresses come, and the plane is killed", async () => {
-      const clients = await startedClients(port);
+      const clients = await startedClients(gateway.port, HOST, ALL);
       await untilServedBy(clients, ALL);
       // By hand: traffic leaves member2, and returns.
       const blockedAt = performance.now();
@@ -140,7 +130,64 @@ export function trafficSuite(start: () => Promise<TrafficPlane>, leastRequests: 
       );
       expect(clients.failures).toEqual([]);
     });
+
+    it("no request fails while a member is drained, slow requests are under way, and an ingress comes (D27)", async () => {
+      const name = `mover-${provider}`;
+      const host = `${name}.example.com`;
+      for (const { resource, object } of application(name, "LoadBalancer", {}, oneOf(...ALL)))
+        await client.create(resource, object);
+      await client.create(multiClusterIngresses, ingress(name, host, name));
+      const clients = await startedClients(gateway.port, host, undefined, SLOW_MS);
+      const [first = ""] = clients.clustersSince(0);
+      expect(ALL).toContain(first);
+      const drain = startProcess(lifeboatCommand, ["drain", first, "--yes", ...asAdmin()]);
+      const more = `more-${name}`;
+      await client.create(multiClusterIngresses, ingress(more, `${more}.example.com`, name));
+      expect(await drain.ended).toBe(0);
+      // The copy has left: every slow request that was under way there has been answered before.
+      await untilCount(clients, clients.count() + 500);
+      const since = performance.now();
+      await untilCount(clients, clients.count() + 500);
+      expect(clients.clustersSince(since)).toHaveLength(1);
+      expect(clients.clustersSince(since)).not.toContain(first);
+      await clients.stop();
+      process.stdout.write(
+        `${provider}: ${clients.count()} requests, ${clients.failures.length} failed while ${first} was drained\n`,
+      );
+      expect(clients.failures).toEqual([]);
+      const back = startProcess(lifeboatCommand, ["uncordon", first, ...asAdmin()]);
+      expect(await back.ended).toBe(0);
+    });
   });
+}
+
+interface RunningGateway {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+async function startGateway(plane: TrafficPlane, provider: string): Promise<RunningGateway> {
+  const work = temporaryDirectory("gateway");
+  const gateway = startProcess(lifeboatCommand, [
+    "gateway",
+    "--kubeconfig",
+    plane.gatewayKubeconfig,
+    "--provider",
+    provider,
+    "--listen",
+    "127.0.0.1:0",
+    "--haproxy-dir",
+    work,
+  ]);
+  await gateway.printed(/^ready$/m);
+  const [, port] = await gateway.printed(/http:\/\/127\.0\.0\.1:(\d+)/);
+  return {
+    port: Number(port),
+    stop: async () => {
+      await gateway.stop();
+      removeDirectory(work);
+    },
+  };
 }
 
 async function untilServedBy(clients: Clients, clusters: readonly string[]): Promise<void> {
@@ -158,15 +205,24 @@ async function untilCount(clients: Clients, count: number): Promise<void> {
   }, 2 * PATIENCE_MS);
 }
 
-/** Waits until the gateway at the port serves all clusters. */
-async function startedClients(port: number): Promise<Clients> {
+/** Waits until the gateway at the port serves the host, from all of the clusters that are given, or from some. */
+async function startedClients(
+  port: number,
+  host: string,
+  wanted?: readonly string[],
+  slowMs?: number,
+): Promise<Clients> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
-    const trial = startClients(port, HOST, 2);
+    const trial = startClients(port, host, 2);
     await new Promise((resolve) => setTimeout(resolve, 500));
     await trial.stop();
-    if (trial.failures.length === 0 && trial.clustersSince(0).length === ALL.length)
-      return startClients(port, HOST);
+    const found = trial.clustersSince(0);
+    const isServed = found.length === (wanted?.length ?? found.length) && found.length > 0;
+    if (trial.failures.length === 0 && isServed) break;
     if (performance.now() > deadline) throw new Error(`not served: ${trial.failures[0]}`);
   }
+  const clients = startClients(port, host, 20, slowMs);
+  await untilCount(clients, 1000);
+  return clients;
 }

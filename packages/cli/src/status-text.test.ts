@@ -76,6 +76,27 @@ function binding(name: string, changes: Partial<ResourceBinding>): ResourceBindi
 const text = (changes: Partial<StatusView> = {}): string =>
   statusLines(view(changes), now).join("\n");
 
+it("what detectors find amiss is shown, also without a Remedy; what others report is not", () => {
+  const finds = (name: string, status: string, reason: string): Cluster => {
+    const known = cluster(name);
+    const found = { type: "ServiceDomainNameResolutionReady", status, reason } as const;
+    const conditions = [{ ...found, message: "", lastTransitionTime: "" }] as never;
+    return { ...known, status: { ...known.status, conditions } };
+  };
+  const clusters = [
+    finds("eu-2", "False", "DetectorFails"),
+    finds("eu-1", "False", "DetectorFails"),
+    finds("us", "Unknown", "DetectorSilent"),
+    finds("asia", "True", "DetectorSucceeds"),
+    finds("south", "False", "Person"),
+  ];
+  const lines = statusLines(view({ clusters }), now).filter((one) => one.startsWith("Detectors"));
+  expect(lines).toEqual([
+    "Detectors ServiceDomainNameResolutionReady is False in eu-1, eu-2",
+    "Detectors ServiceDomainNameResolutionReady is Unknown in us",
+  ]);
+});
+
 describe("what the user may not read", () => {
   const hidden = (...parts: readonly HiddenPart[]): string => text({ hidden: new Set(parts) });
 

@@ -40,6 +40,7 @@ import type { PublishedSettings } from "@lifeboat/controllers/operating";
 import type { ReportedServer } from "@lifeboat/dns";
 import type { Lease } from "@lifeboat/kit";
 import { gateNames, SIGNED_BY_OTHERS } from "@lifeboat/plane";
+import { detectorTexts } from "./detector-texts.ts";
 import { listEvacuations } from "./evacuation-text.ts";
 import { type FailingProbes, NO_PROBES } from "./failing-probes.ts";
 import { fenceTrust } from "./fence-trust.ts";
@@ -132,6 +133,7 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
     ...line("Guard", isHidden(view, "guards") ? NOT_ALLOWED : `deletion guard ${view.brake}`),
     ...(view.trafficBrake === undefined ? [] : line("Guard", `traffic guard ${view.trafficBrake}`)),
     ...clusterTraffic(view.clusters, now).flatMap((text) => line("Traffic", text)),
+    ...detectorTexts(view.clusters).flatMap((text) => line("Detectors", text)),
     ...namesTexts(view.nameServers, now).flatMap((text) => line("Names", text)),
     ...(isHidden(view, "notices")
       ? line("Notices", NOT_ALLOWED)

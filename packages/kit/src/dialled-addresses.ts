@@ -125,3 +125,9 @@ function withWords(text: string): string | undefined {
   const [a = 0, b = 0, c = 0, d = 0] = bytes;
   return `${text.slice(0, at + 1)}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
 }
+
+/**
+ * Which addresses of backends are never dialled (T6). Members report them, and clients of the load balancer get the answer: a
+ * member that lies must not lead requests to what gives credentials to machines. Loopback is where simulated members serve.
+ */
+export const judgeBackend: JudgeAddress = judgeAddressBy({ allowsLoopback: true });

@@ -37,6 +37,7 @@ export {
   isLoopbackHost,
   type JudgeAddress,
   judgeAddressBy,
+  judgeBackend,
 } from "./dialled-addresses.ts";
 export {
   createEventRecorder,

@@ -5,7 +5,7 @@
  * 2. Without the control plane the last table stays as it is.
  * 3. While one table is carried out, changes gather: the next table holds all of them.
  * 4. A generation is confirmed when no new request goes to draining backends and those under way have ended, or
- *    `drainLimitMs` have passed; and never for a Service whose blocked backends serve because nothing else is there.
+ *    `drainLimitMs` have passed since a backend of the pool last ceased to serve, whatever else changed meanwhile; and never for a Service whose blocked backends serve because nothing else is there.
  * 5. Published backends that vanish from an ingress stay as they were: only the control plane takes backends away, by name.
  */
 import {
@@ -31,10 +31,11 @@ import {
   type Client,
   createManager,
   Informer,
+  judgeBackend,
   type KitPorts,
   type Service,
 } from "@lifeboat/kit";
-import { judgeBackend } from "./judge-backend.ts";
+import { DrainTimes } from "./drain-times.ts";
 import { createTrafficMetrics, type TrafficMetrics } from "./metrics.ts";
 import type { ServedCertificate, TrafficProvider } from "./provider.ts";
 import { ProviderLease } from "./provider-lease.ts";
@@ -91,6 +92,7 @@ class Follower implements TrafficFollower {
   #appliedAt: number | undefined;
   #failure: string | undefined;
   #leaving: ReadonlySet<string> = new Set();
+  readonly #drains = new DrainTimes();
 
   constructor(
     ports: KitPorts,
@@ -190,6 +192,7 @@ class Follower implements TrafficFollower {
     this.#failure = undefined;
     this.#table = table;
     this.#appliedAt = clock.monotonic();
+    this.#drains.saw(table, this.#appliedAt);
     this.#metrics.tables.add(1, { outcome: "applied" });
     this.#metrics.applied.observe((this.#appliedAt - began) / 1000, {});
     this.#count(table);
@@ -198,13 +201,15 @@ class Follower implements TrafficFollower {
 
   async #lookAtDrains(): Promise<void> {
     if (this.#appliedAt === undefined) return;
-    const isLate = this.#ports.clock.monotonic() - this.#appliedAt >= this.#options.drainLimitMs;
+    let leaving: ReadonlySet<string>;
     try {
-      this.#leaving = isLate ? new Set() : await this.#provider.leaving();
+      leaving = await this.#provider.leaving();
     } catch (error) {
       this.#ports.log.warn("requests under way cannot be counted", { error });
-      this.#leaving = new Set(this.#table.pools.map(({ id }) => id));
+      leaving = new Set(this.#table.pools.map(({ id }) => id));
     }
+    const latest = this.#ports.clock.monotonic() - this.#options.drainLimitMs;
+    this.#leaving = new Set([...leaving].filter((pool) => this.#drains.since(pool) > latest));
   }
 
   /** What the Lease confirms: the generations without requests under way at backends that drain. */

@@ -294,6 +294,46 @@ export function describeProvider(name: string, create: () => Promise<ProviderUnd
       await until("ab");
     });
 
+    it.each([
+      ["drains", true],
+      ["is taken out", false],
+    ])(
+      "a request at a backend that %s is under way until it ends, whatever else changes",
+      async (_what, stays) => {
+        await apply(both());
+        await until("ab");
+        const slow = Array.from({ length: 4 }, () => ask(port, "/?held"));
+        for (let i = 0; i < 100 && a.held + b.held < slow.length; i++) await wait(50);
+        const gone = tableOf([{ pool: POOL }], [{ id: POOL, backends: [backendOf(b)] }]);
+        await apply(stays ? both("draining") : gone);
+        for (const more of ["one", "two"]) {
+          const table = stays ? both("draining") : gone;
+          const id = `default/${more}/${more}/80`;
+          await apply({
+            ...table,
+            routes: [
+              ...table.routes,
+              {
+                host: `${more}.example.com`,
+                path: "/",
+                pathType: "Prefix",
+                pool: id,
+                isDefault: false,
+              },
+            ],
+            pools: [...table.pools, { id, backends: [backendOf(b)] }],
+          });
+          expect([...(await under.provider.leaving())]).toEqual([POOL]);
+        }
+        b.release();
+        expect([...(await under.provider.leaving())]).toEqual([POOL]);
+        a.release();
+        expect((await Promise.all(slow)).map(({ code }) => code)).toEqual(slow.map(() => 200));
+        for (let i = 0; i < 40 && (await under.provider.leaving()).size > 0; i++) await wait(50);
+        expect((await under.provider.leaving()).size).toBe(0);
+      },
+    );
+
     it("a new ingress forgets no drain, and no request fails meanwhile", async () => {
       await apply(both());
       await until("ab");
@@ -359,6 +399,7 @@ export function describeProvider(name: string, create: () => Promise<ProviderUnd
           host: "web.example.com",
           "x-forwarded-for": "6.6.6.6",
           "x-forwarded-proto": "https",
+          "x-forwarded-port": "6",
           forwarded: "for=6.6.6.6",
           "x-own": "1",
         };
@@ -374,6 +415,43 @@ export function describeProvider(name: string, create: () => Promise<ProviderUnd
         "x-own": "1",
       });
       expect(a.headers).not.toHaveProperty("forwarded");
+      expect(a.headers).not.toHaveProperty("x-forwarded-port");
+    });
+
+    it("refuses paths that lead upwards, in every notation, and no others", async () => {
+      await apply(tableOf([{ pool: POOL }], [{ id: POOL, backends: [backendOf(a)] }]));
+      const raw = (path: string): Promise<number> =>
+        new Promise((resolve, reject) => {
+          const socket = connect(port, "127.0.0.1");
+          socket.once("data", (chunk) => {
+            socket.destroy();
+            resolve(Number(String(chunk).split(" ")[1]));
+          });
+          socket.once("error", reject);
+          socket.write(`GET ${path} HTTP/1.1\r\nhost: web.example.com\r\n\r\n`);
+        });
+      for (const path of [
+        "/a/../b",
+        "/a/..",
+        "/a/./b",
+        "/a/..%2fb",
+        "/a%2F..%2fb",
+        "/a/%2e%2E/b",
+        "/a/.%2e",
+        "/a%5c..%5Cb",
+        "/..;/..",
+      ])
+        expect([path, await raw(path)]).toEqual([path, 400]);
+      for (const path of [
+        "/",
+        "/a..b",
+        "/.well-known/x",
+        "/a/...",
+        "/a?x=/../",
+        "/a/..b/c",
+        "/a%2fb",
+      ])
+        expect([path, await raw(path)]).toEqual([path, 200]);
     });
 
     it("lets clients change the protocol", async () => {

@@ -127,7 +127,7 @@ export const trafficMutants: readonly SimMutant[] = [
     breaks: "it is not shown that all would be blocked",
     file: `${INGRESS}/decide.ts`,
     symbol: "allBlocked",
-    replace: "(blocked) => original(blocked, blocked)",
+    replace: "(blocks) => original({ ...blocks, wouldBlock: blocks.blocked })",
     caughtIn: ["all-backends-blocked"],
   },
   {

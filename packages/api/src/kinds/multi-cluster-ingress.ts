@@ -111,7 +111,7 @@ export const multiClusterIngressKind = declareKind({
     ),
     conditions: optional(
       conditions(
-        "AllBackendsBlocked is True while Remedies would block every cluster that has a backend: then none is blocked. " +
+        "AllBackendsBlocked is True while Remedies would block every cluster that has a confirmed backend: then none is blocked. " +
           "BackendsLocated is False while a backend is in no cluster.",
       ),
     ),

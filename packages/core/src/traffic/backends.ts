@@ -12,13 +12,15 @@
  * 5. Of several workloads behind a Service one may leave while others stay: the cluster serves, and `keptBy` names those that stay.
  * 6. A Service of type NodePort is reached at nodes of its cluster, on the ports that the member gave it: at those with a pod of it,
  *    where only they answer. One that asks for its pods is reached at these, wherever the member reports them.
- * 7. Equal content has an equal generation: at rest nothing is written.
+ * 7. A MultiClusterService of the same name narrows the clusters to those that provide it, as in the status of the ingress.
+ * 8. Equal content has an equal generation: at rest nothing is written.
  */
 import {
   type Cluster,
   equalJson,
   findCondition,
   type MultiClusterIngress,
+  type MultiClusterService,
   type ResourceBinding,
   type Work,
 } from "@lifeboat/api";
@@ -31,6 +33,7 @@ import {
 } from "../failover/eviction-tasks/index.ts";
 import { fieldsAt, integerAt, isFields, listAt, textAt, textsAt } from "../fields.ts";
 import { mayServe } from "../propagation/works/index.ts";
+import { providersOf } from "../remedy/ingress/index.ts";
 import { reportedEndpoints, reportedNodes } from "./endpoints.ts";
 import { isAddress, isLabel, isPort } from "./names.ts";
 import { MAX_NODES } from "./node-addresses.ts";
@@ -40,6 +43,7 @@ import {
   type PublishedCluster,
   type PublishedPort,
   type PublishedService,
+  readyAddresses,
 } from "./published.ts";
 
 /** A binding, and its copies in clusters. */
@@ -55,6 +59,8 @@ export interface BackendsView {
   /** Everything in the namespace that may have pods. */
   readonly workloads: readonly Copies[];
   readonly clusters: ReadonlyMap<string, Cluster>;
+  /** The MultiClusterServices of the names of its Services. */
+  readonly exposures: ReadonlyMap<string, Pick<MultiClusterService, "spec">>;
 }
 
 /** What is to be published; the generation is the one before when nothing changed. */
@@ -63,7 +69,8 @@ export function decideBackends(view: BackendsView, now: Instant): PublishedBacke
   const services: Record<string, PublishedService> = {};
   for (const name of serviceNames(view.ingress)) {
     const copies = view.services.get(name);
-    if (copies !== undefined) services[name] = serviceOf(view, copies);
+    if (copies !== undefined)
+      services[name] = serviceOf(view, copies, providersOf(view.exposures.get(name)));
   }
   if (before.generation > 0 && equalJson(services, before.services)) return before;
   // The time: also after the annotation was lost a new generation is not one that was confirmed before.
@@ -83,11 +90,17 @@ export function serviceNames({ spec }: Pick<MultiClusterIngress, "spec">): reado
   return [...names].sort();
 }
 
-function serviceOf(view: BackendsView, service: Copies): PublishedService {
+function serviceOf(
+  view: BackendsView,
+  service: Copies,
+  provides: ReadonlySet<string> | undefined,
+): PublishedService {
   const works = worksByCluster(service.works);
   const selector = selectorOf(service);
   const workloads = view.workloads.filter((one) => selects(selector, one));
-  const names = [...works.keys()].filter(isLabel).sort();
+  const names = [...works.keys()]
+    .filter((name) => isLabel(name) && (provides?.has(name) ?? true))
+    .sort();
   const found = names.map((name) => clusterOf(view, { service, workloads }, name));
   const another = found.some(({ state, addresses }) => state === "serving" && addresses.length > 0);
   return {
@@ -207,10 +220,7 @@ function placesOf(
 ): Pick<PublishedCluster, "addresses" | "draining" | "unready" | "endpoints" | "nodePorts"> {
   const status = work?.status?.manifestStatuses?.[0]?.status;
   const endpoints = reportedEndpoints(status);
-  if (endpoints !== undefined) {
-    const addresses = new Set(endpoints.flatMap((group) => group.addresses));
-    return { addresses: [...addresses].sort(), endpoints };
-  }
+  if (endpoints !== undefined) return { addresses: readyAddresses(endpoints), endpoints };
   const addresses = addressesOf(status);
   const nodePorts = nodePortsOf(status);
   if (addresses.length > 0 || nodePorts.length === 0) return { addresses };

@@ -20,6 +20,7 @@ export { leadsUpwards } from "./names.ts";
 export { localNodeAddressOf, nodeAddressOf, NodeAddresses } from "./node-addresses.ts";
 export {
   type BackendState,
+  formatBackends,
   publishedBackends,
   type PublishedBackends,
   type PublishedCluster,

@@ -7,6 +7,8 @@ const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const PATH = /^\/[A-Za-z0-9\-._~!$&'()*+,;=:@%/]{0,1023}$/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const IPV6 = /^(?=.*:.*:)[0-9A-Fa-f:]{2,39}(?:\d{1,3}(?:\.\d{1,3}){3})?$/;
+/** A last label in digits, also hexadecimal: resolvers read such a name as an address in numbers, which was not judged then. */
+const NUMBER_LIKE = /(?:^|\.)(?:\d+|0x[\da-f]*)$/;
 
 /** Whether a text is a label of a DNS name: names of Services, clusters and ports. */
 export function isLabel(text: string): boolean {
@@ -41,7 +43,7 @@ export function isNumericAddress(text: string): boolean {
 
 /** Whether a backend may be reached at this address: a number or a DNS name. */
 export function isAddress(text: string): boolean {
-  return isNumericAddress(text) || (isDnsName(text) && !/^[\d.]+$/.test(text));
+  return isNumericAddress(text) || (isDnsName(text) && !NUMBER_LIKE.test(text));
 }
 
 export function isPort(value: number): boolean {

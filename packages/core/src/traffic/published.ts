@@ -3,6 +3,9 @@
  * JSON. A load balancer needs nothing else but the ingress itself: it reads neither Works, which hold the content of Secrets,
  * nor bindings.
  *
+ * Annotations of an object are limited (256 KiB together), so nothing stands there twice: addresses that follow from `endpoints` are
+ * left out.
+ *
  * `generation` grows with every change. A load balancer confirms the generation that it has carried out.
  */
 import type { MultiClusterIngress } from "@lifeboat/api";
@@ -68,6 +71,20 @@ export function publishedBackends({
   };
 }
 
+/** The text of the annotation. */
+export function formatBackends({ generation, services }: PublishedBackends): string {
+  return JSON.stringify({ generation, services }, (_key, value: unknown) => {
+    if (!isFields(value) || !Array.isArray(value["endpoints"])) return value;
+    const { addresses: _derived, ...rest } = value;
+    return rest;
+  });
+}
+
+/** The addresses that get requests, of all pods of a Service. */
+export function readyAddresses(endpoints: readonly EndpointGroup[]): readonly string[] {
+  return [...new Set(endpoints.flatMap(({ addresses }) => addresses))].sort();
+}
+
 function readService(value: unknown): PublishedService {
   const clusters = Object.entries(fieldsAt(value, "clusters")).map(
     ([name, cluster]) => [name, readCluster(cluster)] as const,
@@ -86,12 +103,14 @@ function readCluster(value: unknown): PublishedCluster {
   const keptBy = textsIn(listAt(value, "keptBy"));
   const nodePorts = numbersIn(fieldsAt(value, "nodePorts"));
   const endpoints = readGroups(listAt(value, "endpoints"));
+  const hasEndpoints = valueAt(value, "endpoints") !== undefined;
   return {
     ...readPlaces(value, () => true),
+    ...(hasEndpoints && { addresses: readyAddresses(endpoints) }),
     state: textAt(value, "state") === "draining" ? "draining" : "serving",
     weight: Math.max(1, integerAt(value, "weight") ?? 1),
     ...(valueAt(value, "nodePorts") !== undefined && { nodePorts }),
-    ...(valueAt(value, "endpoints") !== undefined && { endpoints }),
+    ...(hasEndpoints && { endpoints }),
     ...(since !== "" && { unconfirmedSince: since }),
     ...(keptBy.length > 0 && { keptBy }),
   };

@@ -112,6 +112,40 @@ describe("addresses of one cluster that are not ready", () => {
     expect(of(...given)).toEqual({ states, isConfirmed });
   });
 
+  it("stand where they stood, whatever their states", () => {
+    const [low, high] = ["10.1.0.1", "10.1.0.2"];
+    const order = (a: object): readonly string[] => {
+      const published = servedBy({ a });
+      const found = table(ingressOf([pathTo("web")], { published }));
+      return (found.pools[0]?.backends ?? []).map(({ address }) => address);
+    };
+    for (const places of [
+      { addresses: [low], draining: [high] },
+      { addresses: [high], draining: [low] },
+      { addresses: [high, low] },
+      { addresses: [], draining: [high], unready: [low] },
+    ]) {
+      expect(order(pods(places))).toEqual([low, high]);
+      expect(order({ ...places, nodePorts: { "80": 30_080 } })).toEqual([low, high]);
+    }
+  });
+
+  it("are one place where a member reports them twice, and the best state counts", () => {
+    const twice = pods({
+      addresses: ["10.1.0.1"],
+      draining: ["10.1.0.1", "10.1.0.2"],
+      unready: ["10.1.0.2"],
+    });
+    const groups = [
+      ...(twice.endpoints as readonly object[]),
+      ...(pods({ draining: ["10.1.0.1"] }).endpoints as readonly object[]),
+    ];
+    for (const endpoints of [groups, groups.toReversed()])
+      expect(of({ a: { endpoints: endpoints as never } }).states).toBe(
+        "10.1.0.1:8080 serving, 10.1.0.2:8080 draining",
+      );
+  });
+
   it("have no part in the weight of their cluster", () => {
     const a = { weight: 4, ...pods({ addresses: ["10.1.0.1"], draining: ["10.1.0.2"] }) };
     const b = { weight: 4, ...pods({ addresses: ["10.2.0.1", "10.2.0.2"] }) };
@@ -150,7 +184,18 @@ it("reaches node ports, and the addresses of a cluster share its weight", () => 
 });
 
 it("leaves out and reports what is not dialled, whatever a member reports", () => {
-  const published = servedBy({ a: {}, b: { addresses: ["169.254.169.254", "lb.example.com"] } });
+  const published = servedBy({
+    a: {},
+    b: {
+      addresses: [
+        "169.254.169.254",
+        "lb.example.com",
+        "0xa9fea9fe",
+        "169.0xfe.169.0xfe",
+        "a.2852039166",
+      ],
+    },
+  });
   const judge = (address: string) =>
     address.startsWith("169.254.") ? "is not dialled" : undefined;
   const { pools, problems } = compileIngress(ingressOf([pathTo("web")], { published }), judge);
@@ -315,5 +360,33 @@ it("whatever an ingress holds, a table of plain names follows", () => {
       },
     ),
     { numRuns: 300 },
+  );
+});
+
+it("whatever a member reports, each place is in a pool once, where the order of its report does not matter", () => {
+  const address = fc.constantFrom("10.0.0.1", "10.0.0.2", "lb.example.com", "x y");
+  const some = fc.array(address, { maxLength: 3 });
+  const places = fc.record({ addresses: some, draining: some, unready: some });
+  const groups = fc.array(
+    fc
+      .tuple(places, fc.constantFrom(80, 8080))
+      .map(([one, port]) => ({ ...one, ports: { "80": port } })),
+    { maxLength: 3 },
+  );
+  const reported = fc.oneof(places, fc.record({ addresses: some, endpoints: groups }));
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom("a", "b"), reported), (clusters) => {
+      const backendsOf = (given: Parameters<typeof servedBy>[0]): readonly Backend[] =>
+        table(ingressOf([pathTo("web")], { published: servedBy(given) })).pools[0]?.backends ?? [];
+      const found = backendsOf(clusters);
+      const ids = found.map(({ cluster, address: at, port }) => `${cluster} ${at} ${port}`);
+      expect(new Set(ids).size).toBe(ids.length);
+      const reversed = Object.entries(clusters).map(([name, one]) => [
+        name,
+        "endpoints" in one ? { ...one, endpoints: one.endpoints.toReversed() } : one,
+      ]);
+      expect(backendsOf(Object.fromEntries(reversed) as typeof clusters)).toEqual(found);
+    }),
+    { numRuns: 200 },
   );
 });

@@ -9,6 +9,8 @@
  *    A single address that terminates, or is not ready, gets no new requests either, unless nothing better is there.
  * 3. Of two ingresses with the same host and path the older one gets the requests; the other is reported.
  * 4. The order of the input does not matter.
+ * 5. A pool has each cluster, address and port once, in an order in which states have no part: a load balancer names its servers by
+ *    them, and one that only drains changes nothing but its state.
  */
 import { formatKey, keyOf, type MultiClusterIngress, type ObjectKey } from "@lifeboat/api";
 import type { Places } from "./endpoints.ts";
@@ -301,12 +303,14 @@ function sharesOf(places: readonly Place[]): number {
   return ready > 0 ? ready : Math.max(1, places.length);
 }
 
-/** Where a port of the Service is reached in a cluster; nowhere if it has no such port there. */
+/** Where a port of the Service is reached in a cluster; nowhere if it has no such port there. Each place once, in the order of addresses. */
 function placesOf(published: PublishedCluster, port: number): readonly Place[] {
   const { nodePorts, endpoints } = published;
   if (endpoints !== undefined)
-    return endpoints.flatMap((group) => placesAt(group, group.ports[String(port)] ?? 0));
-  return placesAt(published, nodePorts === undefined ? port : (nodePorts[String(port)] ?? 0));
+    return inOrder(endpoints.flatMap((group) => placesAt(group, group.ports[String(port)] ?? 0)));
+  return inOrder(
+    placesAt(published, nodePorts === undefined ? port : (nodePorts[String(port)] ?? 0)),
+  );
 }
 
 function placesAt(places: Places, port: number): readonly Place[] {
@@ -314,6 +318,18 @@ function placesAt(places: Places, port: number): readonly Place[] {
   return STATES.flatMap((state) =>
     (places[state] ?? []).filter(isAddress).map((address) => ({ address, port, state })),
   );
+}
+
+/** A member may report one place in several states or groups: the best state counts. The order does not follow states. */
+function inOrder(places: readonly Place[]): readonly Place[] {
+  const best = new Map<string, Place>();
+  for (const place of places) {
+    const id = `${place.address} ${place.port}`;
+    const known = best.get(id);
+    if (known === undefined || STATES.indexOf(place.state) < STATES.indexOf(known.state))
+      best.set(id, place);
+  }
+  return [...best.values()].sort((a, b) => compare(a.address, b.address) || a.port - b.port);
 }
 
 const STATES = ["addresses", "draining", "unready"] as const;

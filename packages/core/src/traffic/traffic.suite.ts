@@ -213,6 +213,7 @@ export function viewOf(
     services: new Map(service === undefined ? [] : [["web", service]]),
     workloads,
     clusters: new Map(["a", "b", "c"].map((name) => [name, clusterNamed(name)])),
+    exposures: new Map(),
     ...changes,
   };
 }

@@ -53,6 +53,27 @@ describe("an old copy", () => {
     ]);
   });
 
+  it("waits for requests under way for --drain-limit, whatever else changes meanwhile", async () => {
+    await startApplication(fleet, hands);
+    const provider = await startProvider(fleet, stops);
+    await fleet.advance("2s");
+    provider.under = new Set(["default/web/web/80"]);
+    await leave();
+    for (let i = 0; i < 5; i++) {
+      await fleet.advance("4s");
+      const metadata = { name: `more-${i}`, namespace: "default" };
+      await fleet.plane.create(multiClusterIngresses, { ...ingress, metadata });
+    }
+    expect(await hands.placement()).toBe("m2 -m1");
+    for (let i = 5; i < 10; i++) {
+      await fleet.advance("4s");
+      const metadata = { name: `more-${i}`, namespace: "default" };
+      await fleet.plane.create(multiClusterIngresses, { ...ingress, metadata });
+    }
+    expect(await hands.placement()).toBe("m2");
+    expect(await unconfirmed()).toEqual([]);
+  });
+
   it("waits its whole time after the substitute is healthy, however long that took", async () => {
     await startApplication(fleet, hands);
     await hands.sicken("m2");

@@ -2,7 +2,13 @@
  * Traffic and evictions together, with all production controllers and what drives a load balancer: requests leave an old copy
  * before it is removed (D27), and nothing waits for a load balancer that cannot confirm.
  */
-import { leases, multiClusterIngresses, nodes, remedies } from "@lifeboat/api";
+import {
+  leases,
+  multiClusterIngresses,
+  multiClusterServices,
+  nodes,
+  remedies,
+} from "@lifeboat/api";
 import { publishedBackends } from "@lifeboat/core/traffic";
 import type { Fleet } from "@lifeboat/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -235,6 +241,24 @@ describe("what load balancers follow", () => {
     expect(publishedBackends(await fleet.plane.get(multiClusterIngresses, KEY))).toEqual(before);
   });
 
+  it("a MultiClusterService narrows the clusters, for as long as it names them", async () => {
+    await start();
+    const provider = await startOne();
+    await fleet.advance("2s");
+    expect(provider.clusters).toBe("m1 -m2 -m3");
+    await fleet.plane.create(multiClusterServices, {
+      apiVersion: "networking.karmada.io/v1alpha1",
+      kind: "MultiClusterService",
+      metadata: { name: "web", namespace: "default" },
+      spec: { types: ["LoadBalancer"], providerClusters: [{ name: "m1" }, { name: "m3" }] },
+    });
+    await fleet.advance("2s");
+    expect(provider.clusters).toBe("m1 -m3");
+    await fleet.plane.delete(multiClusterServices, KEY);
+    await fleet.advance("2s");
+    expect(provider.clusters).toBe("m1 -m2 -m3");
+  });
+
   it("backends that vanish from the ingress stay, and are published again", async () => {
     await start();
     const provider = await startOne();
@@ -282,6 +306,51 @@ describe("what load balancers follow", () => {
     const told = await hands.told("MultiClusterIngress", "evil", "IngressNotServed");
     expect(told).toHaveLength(1);
     expect(told[0]).toContain("Service web has no port 99");
+  });
+
+  it("an ingress whose host an older one has is reported, and what a member reports that is never dialled", async () => {
+    await startApplication(fleet, hands, {}, ingress, "NodePort");
+    await fleet.plane.create(multiClusterIngresses, {
+      ...ingress,
+      metadata: { ...ingress.metadata, name: "young" },
+    });
+    await fleet.advance("5s");
+    const young = await hands.told("MultiClusterIngress", "young", "IngressNotServed");
+    expect(young[0]).toContain("ingress default/web is older and has the same: web.example.com/");
+    expect(await hands.told("MultiClusterIngress", "web", "IngressNotServed")).toEqual([]);
+    const node = await fleet.member("m1").client.get(nodes, { namespace: "", name: "node-1" });
+    const addresses = [{ type: "InternalIP", address: "169.254.169.254" }];
+    await fleet
+      .member("m1")
+      .client.update(
+        nodes,
+        { ...node, status: { ...(node["status"] as object), addresses } },
+        { subresource: "status" },
+      );
+    await fleet.advance("30s");
+    const old = await hands.told("MultiClusterIngress", "web", "IngressNotServed");
+    expect(old.at(-1)).toContain("Service web in m1: the address 169.254.169.254");
+  });
+
+  it("backends that do not fit into the ingress are reported, not left out in silence", async () => {
+    await start();
+    await fleet.advance("2s");
+    const found = await fleet.plane.get(multiClusterIngresses, KEY);
+    const { generation } = publishedBackends(found);
+    // What others wrote leaves no room for one byte more than now.
+    const used = Object.entries(found.metadata.annotations ?? {})
+      .flat()
+      .join("").length;
+    const filler = "x".repeat(256 * 1024 - used - "example.com/big".length);
+    const body = { metadata: { annotations: { "example.com/big": filler } } };
+    await fleet.plane.patch(multiClusterIngresses, KEY, { type: "merge", body });
+    fleet.member("m2").link.setFault({ kind: "errors" });
+    await fleet.advance("2m");
+    expect(publishedBackends(await fleet.plane.get(multiClusterIngresses, KEY)).generation).toBe(
+      generation,
+    );
+    const told = await hands.told("MultiClusterIngress", "web", "IngressNotServed");
+    expect(told[0]).toContain("cannot be published");
   });
 
   it("at rest only Leases are written", async () => {

@@ -3,10 +3,11 @@
  * where the backends are (J6).
  */
 import { findCondition, type KubeObject, type MultiClusterIngress } from "@lifeboat/api";
+import { parseTime } from "@lifeboat/base";
 import { wellKnown } from "@lifeboat/core";
 import { executionNamespace, workName } from "@lifeboat/core/propagation/rendering";
 import type { AlwaysOracle, ConvergedOracle } from "./oracle.ts";
-import { isGoing, nameOfCluster, pairOf } from "./reading.ts";
+import { clusterNamed, isGoing, nameOfCluster, pairOf } from "./reading.ts";
 import { BLOCK } from "./remedy.ts";
 import { tableOf, type Truth, WORKS } from "./truth.ts";
 
@@ -16,12 +17,12 @@ export const alwaysOracles: readonly AlwaysOracle[] = [
   {
     name: "some-backend-keeps-its-traffic",
     promise:
-      "J4: of the clusters with a backend of an ingress never all are blocked: then none is (D16)",
+      "J4: of the clusters with a confirmed backend of an ingress never all are blocked: then none is (D16)",
     on: "plane",
     tables: [INGRESSES],
-    start: () => (change) => {
+    start: (truth) => (change) => {
       const { now } = pairOf<MultiClusterIngress>(change);
-      const located = locatedIn(now);
+      const located = confirmedIn(truth, now, UNCONFIRMED_MS + truth.lagMs + truth.roundTripMs);
       const blocked = now?.status?.trafficBlockClusters ?? [];
       const isNobodyLeft = located.size > 0 && [...located].every((one) => blocked.includes(one));
       return isNobodyLeft ? [`${change.key} blocks all of ${[...located].join(", ")}`] : [];
@@ -36,9 +37,9 @@ export const convergedOracles: readonly ConvergedOracle[] = [
       "J2: an ingress blocks the clusters with TrafficControl that hold a backend, and no others; unless these are all (D16)",
     judge: (truth) =>
       ingressesOf(truth).flatMap((ingress) => {
-        const { wanted } = blocksOf(truth, ingress);
+        const { wanted } = blocksOf(truth, ingress) ?? {};
         const actual = ingress.status?.trafficBlockClusters ?? [];
-        return wanted.join() === actual.join()
+        return wanted === undefined || wanted.join() === actual.join()
           ? []
           : [`${nameOf(ingress)} blocks [${actual.join()}] and not [${wanted.join()}]`];
       }),
@@ -46,12 +47,13 @@ export const convergedOracles: readonly ConvergedOracle[] = [
   {
     name: "all-blocked-is-shown",
     promise:
-      "J4: AllBackendsBlocked is True while Remedies would block every backend, and only then (D16)",
+      "J4: AllBackendsBlocked is True while Remedies would block every confirmed backend, and only then (D16)",
     judge: (truth) =>
       ingressesOf(truth).flatMap((ingress) => {
-        const { isAll } = blocksOf(truth, ingress);
+        const blocks = blocksOf(truth, ingress);
+        if (blocks === undefined) return [];
         const { status } = findCondition(ingress.status?.conditions, "AllBackendsBlocked") ?? {};
-        const wanted = isAll ? "True" : "False";
+        const wanted = blocks.isAll ? "True" : "False";
         return status === wanted ? [] : [`AllBackendsBlocked of ${nameOf(ingress)} is ${status}`];
       }),
   },
@@ -82,14 +84,49 @@ function locatedIn(ingress: MultiClusterIngress | undefined): ReadonlySet<string
   );
 }
 
+/** So long a backend counts as confirmed in a cluster that is not Ready. */
+const UNCONFIRMED_MS = 60_000;
+
+/**
+ * Those of them that are Ready, or were within so long; all when there are none. Where a clock was changed nobody can know for how long
+ * a cluster has been away, so each counts.
+ */
+function confirmedIn(
+  truth: Truth,
+  ingress: MultiClusterIngress | undefined,
+  withinMs: number,
+): ReadonlySet<string> {
+  const located = locatedIn(ingress);
+  const confirmed = [...located].filter((name) => awayFor(truth, name) < withinMs);
+  const isSure = truth.circumstances.clockChanges.length === 0;
+  return isSure && confirmed.length > 0 ? new Set(confirmed) : located;
+}
+
+/** For how long a cluster has not been Ready; 0: it is. */
+function awayFor(truth: Truth, cluster: string): number {
+  const { ledger } = truth;
+  const ready = findCondition(clusterNamed(truth, cluster)?.status?.conditions, "Ready");
+  if (ready === undefined || ready.status === "True") return 0;
+  return ledger.timeAt(ledger.now) - (parseTime(ready.lastTransitionTime) ?? 0);
+}
+
+/** What an ingress shall block; undefined: it depends on a moment that nobody can know as closely. */
 function blocksOf(truth: Truth, ingress: MultiClusterIngress) {
   const located = locatedIn(ingress);
+  const { clockChanges } = truth.circumstances;
+  const isUnsure = [...located]
+    .map((name) => awayFor(truth, name))
+    .some(
+      (ms) => ms > 0 && (clockChanges.length > 0 || Math.abs(ms - UNCONFIRMED_MS) <= truth.lagMs),
+    );
+  if (isUnsure) return undefined;
   const acting = truth
     .clusters()
     .filter(({ status }) => status?.remedyActions?.includes(BLOCK) === true)
     .map(nameOfCluster)
     .filter((name) => located.has(name));
-  const isAll = located.size > 0 && acting.length === located.size;
+  const confirmed = confirmedIn(truth, ingress, UNCONFIRMED_MS);
+  const isAll = acting.length > 0 && [...confirmed].every((name) => acting.includes(name));
   return { isAll, wanted: isAll ? [] : acting.toSorted() };
 }
 

@@ -30,7 +30,7 @@ class Fleet {
   }
 
   cluster(name: string, given: Fields = {}): void {
-    const { actions = [], dns, blocked } = given;
+    const { actions = [], dns, blocked, ready = "True" } = given;
     const source = { action: "TrafficControl", cause: "Conditions", held: blocked === "held" };
     this.#put("plane", `cluster.karmada.io/clusters//${name}`, {
       kind: "Cluster",
@@ -44,7 +44,7 @@ class Fleet {
       status: {
         remedyActions: actions,
         conditions: [
-          { type: "Ready", status: "True" },
+          { type: "Ready", status: ready, lastTransitionTime: "2026-01-01T00:00:10Z" },
           ...(dns === undefined ? [] : [{ type: DNS, status: dns }]),
         ],
       },
@@ -231,6 +231,37 @@ const cases: readonly Case[] = [
   ["some-backend-keeps-its-traffic", true, "all are blocked", (f) => f.ingress(["m1"], ["m1"])],
   ["some-backend-keeps-its-traffic", false, "one is not", (f) => f.ingress(["m1", "m2"], ["m1"])],
   ["some-backend-keeps-its-traffic", false, "there is no backend", (f) => f.ingress([], [])],
+  [
+    "some-backend-keeps-its-traffic",
+    true,
+    "the one that is not has not been Ready for minutes",
+    (fleet) => {
+      fleet.cluster("m2", { ready: "Unknown" });
+      fleet.pass(120);
+      fleet.ingress(["m1", "m2"], ["m1"]);
+    },
+  ],
+  [
+    "some-backend-keeps-its-traffic",
+    false,
+    "the one that is not has not been Ready for a moment",
+    (fleet) => {
+      fleet.cluster("m2", { ready: "Unknown" });
+      fleet.pass(50);
+      fleet.ingress(["m1", "m2"], ["m1"]);
+    },
+  ],
+  [
+    "blocks-follow-the-actions",
+    true,
+    "the only other one has not been Ready for minutes",
+    (fleet) => {
+      fleet.cluster("m1", acting);
+      fleet.cluster("m2", { ready: "False" });
+      fleet.ingress(["m1", "m2"], ["m1"]);
+      fleet.pass(120);
+    },
+  ],
   [
     "blocks-follow-the-actions",
     true,

@@ -119,6 +119,7 @@ function frontendText(routes: readonly Route[], options: RenderOptions): string 
     `  bind ${quoted(bind)}`,
     ...tls,
     "  http-request del-header X-Forwarded-For",
+    "  http-request del-header X-Forwarded-Port",
     "  http-request del-header X-Real-IP",
     "  http-request del-header Forwarded",
     "  http-request set-header X-Forwarded-Proto https if { ssl_fc }",
@@ -126,7 +127,8 @@ function frontendText(routes: readonly Route[], options: RenderOptions): string 
     "  http-request set-header X-Forwarded-Host %[req.hdr(host)]",
     // What was sent once may have been carried out: only methods that are safe to repeat are.
     "  http-request disable-l7-retry unless METH_GET or METH_HEAD or METH_OPTIONS or METH_DELETE or { method PUT }",
-    "  http-request deny deny_status 400 if { path_sub -i /../ /./ /%2e%2e /%2e/ /.%2e /%2e. } or { path_end /.. /. }",
+    // As `leadsUpwards` of core/traffic: backends may read these as another path.
+    String.raw`  http-request deny deny_status 400 if { path_reg -i '(^|/|%2f|\\|%5c)(\.|%2e){1,2}(/|%2f|\\|%5c|$)' }`,
     ...routes.flatMap(routeLines),
     "  default_backend none",
   ];

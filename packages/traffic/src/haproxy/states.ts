@@ -59,6 +59,14 @@ export function wantedStates({ servers }: Rendered): ReadonlyMap<string, Reporte
   );
 }
 
+/** Reads `show proc` of the master: the workers that run, those that end with their last request included. */
+export function readWorkers(text: string): readonly number[] {
+  return text.split("\n").flatMap((line) => {
+    const [, pid] = /^(\d+)\s+worker\s/.exec(line) ?? [];
+    return pid === undefined ? [] : [Number(pid)];
+  });
+}
+
 /** Reads `show stat` (CSV): the servers with requests under way, as `backend/server`. */
 export function readBusyServers(csv: string): ReadonlySet<string> {
   const [header = "", ...lines] = csv.split("\n");

@@ -2,11 +2,13 @@
  * Writes the status of each MultiClusterIngress: where its backends are, which clusters get no traffic, and why. The rules are in
  * core/remedy/ingress. A provider of load balancers needs nothing but this status.
  *
- * 1. A binding or a MultiClusterService concerns only the ingresses that name its Service; the action of a Cluster concerns all.
+ * 1. A binding or a MultiClusterService concerns only the ingresses that name its Service; the action of a Cluster and whether
+ *    it is Ready concern all.
  * 2. The write carries the resourceVersion that was decided on: a provider writes other fields of the same status.
  */
 import {
   type Cluster,
+  findCondition,
   keyOf,
   multiClusterIngresses,
   type MultiClusterService,
@@ -18,6 +20,7 @@ import { hasAction } from "@lifeboat/core/remedy/actions";
 import { type BackendView, backendServices, decideIngress } from "@lifeboat/core/remedy/ingress";
 import { TRAFFIC_CONTROL } from "@lifeboat/api";
 import {
+  checkAgainAt,
   createController,
   done,
   type Outcome,
@@ -53,7 +56,7 @@ export function createMultiClusterIngress(context: PlaneContext): readonly Servi
         watching(informers.multiClusterServices, (old, now) => ownKey(old, now).flatMap(naming)),
         watching(
           informers.clusters,
-          whenChanged(isBlocked, () => informers.multiClusterIngresses.list().map(keyOf)),
+          whenChanged(whatCounts, () => informers.multiClusterIngresses.list().map(keyOf)),
         ),
       ],
       reconcile: (key, signal) => reconcile(context, key, signal),
@@ -76,6 +79,12 @@ function reportOf({ status }: ResourceBinding): unknown {
   ]);
 }
 
+/** Of a Cluster: whether it is blocked, and since when it has been Ready or not. */
+function whatCounts(cluster: Cluster): unknown {
+  const { status, lastTransitionTime } = findCondition(cluster.status?.conditions, "Ready") ?? {};
+  return [isBlocked(cluster), status, lastTransitionTime];
+}
+
 function isBlocked(cluster: Cluster): boolean {
   return hasAction(cluster, TRAFFIC_CONTROL);
 }
@@ -90,7 +99,8 @@ async function reconcile(
   if (ingress === undefined || ingress.metadata.deletionTimestamp !== undefined) return done;
   const backends = backendServices(ingress).map((name) => backendOf(context, key.namespace, name));
   const clusters = informers.clusters.list();
-  const { status, events: planned } = decideIngress({ ingress, backends, clusters }, clock.now());
+  const plan = decideIngress({ ingress, backends, clusters }, clock.now());
+  const { status, events: planned, checkAt } = plan;
   if (status !== undefined)
     await plane.update(
       multiClusterIngresses,
@@ -98,7 +108,7 @@ async function reconcile(
       { subresource: "status", signal },
     );
   for (const event of planned) events.record(ingress, event);
-  return done;
+  return checkAt === undefined ? done : checkAgainAt(checkAt);
 }
 
 function backendOf({ informers }: PlaneContext, namespace: string, name: string): BackendView {

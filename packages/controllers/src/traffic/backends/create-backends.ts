@@ -2,14 +2,16 @@
  * Publishes, on each MultiClusterIngress, where its requests can go: the annotation `lifeboat.dev/backends`. Load balancers read
  * nothing else of the control plane, and confirm its generation on their Leases (D27).
  *
- *   ingress, Works and bindings of its namespace, Clusters (caches) ──▶ decideBackends ──▶ one patch, if something changed
+ *   ingress, Works, bindings and MultiClusterServices of its namespace, Clusters (caches) ──▶ decideBackends ──▶ one patch, if something changed
  *
- * What an ingress asks for and cannot get is reported once, by an Event.
+ * What an ingress asks for and cannot get is reported once, by an Event: what is not valid, what an older ingress has, and addresses
+ * that are never dialled. Load balancers read Secrets, this controller does not: a certificate that cannot be used is in their log alone.
  */
 import {
   type Cluster,
   findCondition,
   formatKey,
+  isRefused,
   keyOf,
   type MultiClusterIngress,
   multiClusterIngresses,
@@ -19,16 +21,20 @@ import {
 } from "@lifeboat/api";
 import { wellKnown } from "@lifeboat/core";
 import {
+  assembleTable,
   type BackendsView,
   compileIngress,
+  type CompiledIngress,
   type Copies,
   decideBackends,
+  formatBackends,
   publishedBackends,
   serviceNames,
 } from "@lifeboat/core/traffic";
 import {
   createController,
   done,
+  judgeBackend,
   type Outcome,
   ownKey,
   type Service,
@@ -52,7 +58,12 @@ export function createTrafficBackends(context: PlaneContext): readonly Service[]
       concurrency: CONCURRENCY,
       watches: [
         watching(informers.multiClusterIngresses, ownKey),
-        watching(informers.resourceBindings, (old, now) => ingressesIn(context, now ?? old)),
+        watching(informers.resourceBindings, (old, now) =>
+          ingressesIn(context, (now ?? old)?.metadata.namespace),
+        ),
+        watching(informers.multiClusterServices, (old, now) =>
+          ingressesIn(context, (now ?? old)?.metadata.namespace),
+        ),
         watching(informers.works, (old, now) => ingressesOfWork(context, now ?? old)),
         watching(
           informers.clusters,
@@ -68,6 +79,8 @@ class TrafficBackends {
   readonly #context: PlaneContext;
   /** By ingress: the problems that were last reported. */
   readonly #told = new Map<string, string>();
+  /** Objects of a cache are frozen: what follows from one is so for as long as it is. */
+  readonly #compiled = new WeakMap<MultiClusterIngress, CompiledIngress>();
 
   constructor(context: PlaneContext) {
     this.#context = context;
@@ -85,9 +98,19 @@ class TrafficBackends {
     const wanted = decideBackends(this.#view(ingress), clock.now());
     if (wanted.generation === before.generation) return done;
     const { uid, resourceVersion } = ingress.metadata;
-    const annotations = { [wellKnown.BACKENDS]: JSON.stringify(wanted) };
+    const annotations = { [wellKnown.BACKENDS]: formatBackends(wanted) };
     const body = { metadata: { uid, resourceVersion, annotations } };
-    await plane.patch(multiClusterIngresses, key, { type: "merge", body }, { signal });
+    try {
+      await plane.patch(multiClusterIngresses, key, { type: "merge", body }, { signal });
+    } catch (error) {
+      // Load balancers go on with the backends of before, which may be gone by now.
+      if (isRefused(error, "Invalid") || isRefused(error, "RequestEntityTooLarge"))
+        this.#record(
+          ingress,
+          `The backends of this ingress have changed and cannot be published: ${error.message}`,
+        );
+      throw error;
+    }
     return done;
   }
 
@@ -107,37 +130,56 @@ class TrafficBackends {
       ingress,
       services: new Map(services.map((one) => [one.spec.resource.name, copiesOf(one)])),
       workloads: all.filter((one) => !isService(one)).map(copiesOf),
+      exposures: new Map(
+        [...names].flatMap((name) => {
+          const exposure = informers.multiClusterServices.get({ namespace, name });
+          return exposure === undefined ? [] : [[name, exposure] as const];
+        }),
+      ),
       clusters: new Map(informers.clusters.list().map((one) => [one.metadata.name, one])),
     };
   }
 
+  /** As load balancers do, with the addresses that they never dial. */
+  #compile(ingress: MultiClusterIngress): CompiledIngress {
+    const known = this.#compiled.get(ingress) ?? compileIngress(ingress, judgeBackend);
+    this.#compiled.set(ingress, known);
+    return known;
+  }
+
   #tell(ingress: MultiClusterIngress): void {
     const id = formatKey(keyOf(ingress));
-    const { problems } = compileIngress(ingress);
+    const all = this.#context.informers.multiClusterIngresses.list();
+    const others = all.filter((one) => one !== ingress && mayMeet(one, ingress));
+    const parts = [ingress, ...others].map((one) => this.#compile(one));
+    const problems = assembleTable(parts).problems.filter((one) => one.ingress === id);
     const text = problems.map(({ field, message }) => `${field}: ${message}`).join("; ");
     if (text === (this.#told.get(id) ?? "")) return;
     this.#told.set(id, text);
     if (text === "") return;
-    this.#context.events.record(ingress, {
-      type: "Warning",
-      reason: "IngressNotServed",
-      message: `A part of this ingress is not served: ${text.slice(0, 800)}`,
-    });
+    this.#record(ingress, `A part of this ingress is not served: ${text}`);
+  }
+
+  #record(ingress: MultiClusterIngress, message: string): void {
+    const event = { type: "Warning", reason: "IngressNotServed" } as const;
+    this.#context.events.record(ingress, { ...event, message: message.slice(0, 840) });
   }
 }
 
-function ingressesIn(
-  { informers }: PlaneContext,
-  binding: ResourceBinding | undefined,
-): readonly ObjectKey[] {
-  const { namespace = "" } = binding?.metadata ?? {};
+/** Whether one load balancer may serve both. */
+function mayMeet(one: MultiClusterIngress, other: MultiClusterIngress): boolean {
+  const [a = "", b = ""] = [one.spec.ingressClassName, other.spec.ingressClassName];
+  return a === b || a === "" || b === "";
+}
+
+function ingressesIn({ informers }: PlaneContext, namespace = ""): readonly ObjectKey[] {
   return informers.multiClusterIngresses.byIndex("namespace", namespace).map(keyOf);
 }
 
 function ingressesOfWork(context: PlaneContext, work: Work | undefined): readonly ObjectKey[] {
   if (context.informers.multiClusterIngresses.size === 0) return [];
   const [binding] = bindingsOfWork(context.informers, work);
-  return ingressesIn(context, binding);
+  return binding === undefined ? [] : ingressesIn(context, binding.metadata.namespace);
 }
 
 function ingressesOf({ informers }: PlaneContext, { metadata }: Cluster): readonly ObjectKey[] {

@@ -11,7 +11,7 @@ export {
 export { type DetectorReason, detectorReasons } from "./reasons.ts";
 export { namesToAsk, parseResolvConf, type ResolverSettings } from "./resolv-conf.ts";
 export { isHealthyStatus, parseHttpTarget, parseTcpTarget } from "./target.ts";
-export { decideSilence, detectedConditions, STALE_THRESHOLD_MS } from "./silence.ts";
+export { decideSilence, detectedConditions, reportedAmiss, STALE_THRESHOLD_MS } from "./silence.ts";
 export {
   afterDetection,
   type DetectorThresholds,

@@ -22,6 +22,14 @@ export function detectedConditions(
   );
 }
 
+/** The conditions by which a detector, or its silence, reports what is amiss. */
+export function reportedAmiss(conditions: readonly Condition[] | undefined): readonly Condition[] {
+  return (conditions ?? []).filter(
+    ({ type, reason }) =>
+      isDetectorCondition(type) && (reason === "DetectorFails" || reason === "DetectorSilent"),
+  );
+}
+
 /** The condition to write when a detector has been silent for so long; undefined: it stays. */
 export function decideSilence(
   { type }: Condition,

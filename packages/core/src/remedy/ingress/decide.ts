@@ -2,8 +2,10 @@
  * The status of a MultiClusterIngress, from the places of its backends and from the actions of Remedies.
  *
  * 1. A cluster is blocked when it has the action TrafficControl and at least one backend of the ingress.
- * 2. If that were every cluster with a backend, none is blocked, and the condition AllBackendsBlocked is True (D16): traffic to a sick
- *    cluster is better than none. A person's order is no exception.
+ * 2. If that were every cluster with a confirmed backend, none is blocked, and the condition AllBackendsBlocked is True (D16): traffic
+ *    to a sick cluster is better than none. A person's order is no exception.
+ *    A backend is confirmed unless its cluster has not been Ready for `UNCONFIRMED_MS`: a shorter absence lifts no block. Where none
+ *    is confirmed, all count: a control plane that reaches no member learns nothing of their backends.
  * 3. Only `serviceLocations`, `trafficBlockClusters` and the two conditions are written here; a provider writes `loadBalancer`, and
  *    every other field stays.
  * 4. The same view gives the same status, so at rest nothing is written.
@@ -11,11 +13,12 @@
 import {
   type Condition,
   equalJson,
+  findCondition,
   type MultiClusterIngress,
   setCondition,
   TRAFFIC_CONTROL,
 } from "@lifeboat/api";
-import { deepFreeze, type Instant } from "@lifeboat/base";
+import { addMs, deepFreeze, type Instant, parseTime } from "@lifeboat/base";
 import { compareText } from "../../fields.ts";
 import type { PlannedCondition, PlannedEvent } from "../../plan.ts";
 import { hasAction } from "../actions/index.ts";
@@ -25,6 +28,9 @@ import { type IngressReason, ingressReasons } from "./reasons.ts";
 
 export const ALL_BACKENDS_BLOCKED = "AllBackendsBlocked";
 export const BACKENDS_LOCATED = "BackendsLocated";
+
+/** So long a backend counts as confirmed in a cluster that is not Ready. */
+const UNCONFIRMED_MS = 60_000;
 
 export type IngressStatus = NonNullable<MultiClusterIngress["status"]>;
 
@@ -39,6 +45,8 @@ export interface IngressPlan {
   /** The status to write; absent: it stays. */
   readonly status?: IngressStatus;
   readonly events: readonly PlannedEvent<IngressReason>[];
+  /** When time alone may change the plan. */
+  readonly checkAt?: Instant;
 }
 
 /** What to write into the status of an ingress. */
@@ -48,8 +56,10 @@ export function decideIngress(view: IngressView, now: Instant): IngressPlan {
   const serviceLocations = locationsOf(backends, ingress.status?.serviceLocations ?? [], (name) =>
     names.has(name),
   );
-  const { blocked, wouldBlock } = blockedClusters(serviceLocations, clusters);
-  const planned = [allBlocked(blocked, wouldBlock), located(serviceLocations)];
+  const blocks = blockedClusters(serviceLocations, clusters, now);
+  const { blocked, checkAt } = blocks;
+  const later = checkAt === undefined ? {} : { checkAt };
+  const planned = [allBlocked(blocks), located(serviceLocations)];
   const before: readonly Condition[] = ingress.status?.conditions ?? [];
   const conditions = planned.reduce((list, one) => setCondition(list, one, now), before);
   const { trafficBlockClusters: had = [], ...rest } = ingress.status ?? {};
@@ -59,32 +69,68 @@ export function decideIngress(view: IngressView, now: Instant): IngressPlan {
     ...(blocked.length > 0 && { trafficBlockClusters: blocked }),
     conditions,
   };
-  if (equalJson(status, ingress.status ?? {})) return { events: [] };
-  return { status: deepFreeze(status), events: eventsOf(had, blocked, before, planned) };
+  if (equalJson(status, ingress.status ?? {})) return { events: [], ...later };
+  return { status: deepFreeze(status), events: eventsOf(had, blocked, before, planned), ...later };
 }
 
-/** The clusters to block (D16), and those that Remedies would block. */
+interface Blocks {
+  readonly blocked: readonly string[];
+  /** Those that Remedies would block. */
+  readonly wouldBlock: readonly string[];
+  /** Those with a backend. */
+  readonly located: number;
+  readonly checkAt?: Instant;
+}
+
+/** The clusters to block (D16). */
 function blockedClusters(
   locations: readonly ServiceLocation[],
   clusters: readonly RemedyCluster[],
-): { readonly blocked: readonly string[]; readonly wouldBlock: readonly string[] } {
+  now: Instant,
+): Blocks {
   const withBackend = new Set(locations.flatMap(({ clusters: some = [] }) => some));
-  const wouldBlock = clusters
-    .filter((cluster) => withBackend.has(cluster.metadata.name))
-    .filter((cluster) => hasAction(cluster, TRAFFIC_CONTROL))
-    .map(({ metadata }) => metadata.name)
-    .sort(compareText);
-  const blocked = wouldBlock.length === withBackend.size ? [] : wouldBlock;
-  return { blocked, wouldBlock };
+  const located = clusters.filter(({ metadata }) => withBackend.has(metadata.name));
+  const acting = located.filter((cluster) => hasAction(cluster, TRAFFIC_CONTROL));
+  const isConfirmed = (cluster: RemedyCluster): boolean => {
+    const until = confirmedUntil(cluster);
+    return until === undefined || now < until;
+  };
+  const confirmed = located.filter(isConfirmed);
+  const counted = confirmed.length > 0 ? confirmed : located;
+  const wouldBlock = acting.map(({ metadata }) => metadata.name).sort(compareText);
+  const isAll = counted.every((cluster) => acting.includes(cluster));
+  const ends = confirmed.flatMap((cluster) => confirmedUntil(cluster) ?? []);
+  const blocked = isAll ? [] : wouldBlock;
+  return {
+    blocked,
+    wouldBlock,
+    located: located.length,
+    ...(acting.length > 0 && ends.length > 0 && { checkAt: minimum(ends) }),
+  };
 }
 
-function allBlocked(
-  blocked: readonly string[],
-  wouldBlock: readonly string[],
-): PlannedCondition<IngressReason> {
+/** Until when a backend counts as confirmed in a cluster; undefined: for as long as the cluster reports nothing else. */
+function confirmedUntil({ status }: RemedyCluster): Instant | undefined {
+  const ready = findCondition(status?.conditions, "Ready");
+  if (ready === undefined || ready.status === "True") return undefined;
+  const since = parseTime(ready.lastTransitionTime);
+  return since === undefined ? undefined : addMs(since, UNCONFIRMED_MS);
+}
+
+function minimum(times: readonly Instant[]): Instant {
+  return times.reduce((least, one) => (one < least ? one : least));
+}
+
+function allBlocked({
+  blocked,
+  wouldBlock,
+  located: all,
+}: Blocks): PlannedCondition<IngressReason> {
   const isAll = wouldBlock.length > blocked.length;
   const reason: IngressReason = isAll
-    ? "AllWouldBeBlocked"
+    ? wouldBlock.length < all
+      ? "OthersNotConfirmed"
+      : "AllWouldBeBlocked"
     : blocked.length > 0
       ? "SomeBlocked"
       : "TrafficFlows";
@@ -133,7 +179,9 @@ function eventsOf(
   const wasAll = before.some(
     ({ type, status }) => type === ALL_BACKENDS_BLOCKED && status === "True",
   );
-  const all = planned.find((one) => one.reason === "AllWouldBeBlocked");
+  const all = planned.find(
+    ({ type, status }) => type === ALL_BACKENDS_BLOCKED && status === "True",
+  );
   return [
     ...(parts.length > 0
       ? [{ type: "Normal", reason, message: `${parts.join(". ")}.` } as const]

@@ -5,5 +5,5 @@ export {
   type IngressPlan,
   type IngressView,
 } from "./decide.ts";
-export { type BackendView, backendServices } from "./locations.ts";
+export { type BackendView, backendServices, providersOf } from "./locations.ts";
 export { type IngressReason, ingressReasons } from "./reasons.ts";

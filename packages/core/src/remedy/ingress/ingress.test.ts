@@ -1,5 +1,5 @@
 import type { Cluster, MultiClusterIngress } from "@lifeboat/api";
-import { instantOf } from "@lifeboat/base";
+import { formatTime, instantOf } from "@lifeboat/base";
 import { describe, expect, it, test } from "vitest";
 import { type BackendView, backendServices, decideIngress } from "./index.ts";
 
@@ -116,6 +116,69 @@ describe("blocked clusters", () => {
     ],
   ] as const)("%s", (_, clusters, blocked, all) => {
     expect(blockedOf([web], clusters)).toEqual({ blocked, all });
+  });
+
+  describe("where the clusters that are not blocked are not Ready", () => {
+    const away = (name: string, ms: number, blocked = false, status = "Unknown"): Cluster => {
+      const ready = { type: "Ready", status, reason: "", message: "" };
+      const lastTransitionTime = formatTime(instantOf(NOW - ms));
+      const { remedyActions } = cluster(name, blocked).status ?? {};
+      const conditions = [{ ...ready, lastTransitionTime }];
+      return { metadata: { name }, status: { conditions, remedyActions } } as never;
+    };
+    test.each([
+      ["for a moment", [cluster("m1", true), away("m2", 59_000)], ["m1"], "False"],
+      ["for a minute", [cluster("m1", true), away("m2", 60_000)], [], "True"],
+      [
+        "for a minute, by their own report",
+        [cluster("m1", true), away("m2", 60_000, false, "False")],
+        [],
+        "True",
+      ],
+      [
+        "for a long time, but Ready now",
+        [cluster("m1", true), away("m2", 60_000, false, "True")],
+        ["m1"],
+        "False",
+      ],
+      [
+        "and a cluster without a backend is Ready",
+        [cluster("m1", true), away("m2", 60_000), cluster("m3")],
+        [],
+        "True",
+      ],
+      ["nor is any other", [away("m1", 90_000, true), away("m2", 90_000)], ["m1"], "False"],
+      [
+        "and the blocked one is the one that is away",
+        [away("m1", 90_000, true), cluster("m2")],
+        ["m1"],
+        "False",
+      ],
+    ] as const)("%s", (_, clusters, blocked, all) => {
+      expect(blockedOf([web], clusters)).toEqual({ blocked, all });
+    });
+
+    it("it is reported, and decided again when the minute is over", () => {
+      const view = {
+        ingress: ingress(),
+        backends: [web],
+        clusters: [cluster("m1", true), away("m2", 40_000)],
+      };
+      const first = decideIngress(view, NOW);
+      expect(first.checkAt).toBe(NOW + 20_000);
+      const then = decideIngress(
+        { ...view, ingress: ingress(first.status) },
+        instantOf(NOW + 20_000),
+      );
+      expect(then.status).not.toHaveProperty("trafficBlockClusters");
+      expect(then.events.map(({ reason }) => reason)).toEqual([
+        "TrafficFlows",
+        "OthersNotConfirmed",
+      ]);
+      expect(then.checkAt).toBeUndefined();
+      const without = { ...view, clusters: [cluster("m1"), away("m2", 40_000)] };
+      expect(decideIngress(without, NOW).checkAt).toBeUndefined();
+    });
   });
 
   it("are none where no backend is anywhere", () => {

@@ -55,7 +55,7 @@ export function locationsOf(
 }
 
 /** The clusters that a MultiClusterService names as providers; undefined: all. Three spellings, the newest first. */
-function providersOf(
+export function providersOf(
   exposure: Pick<MultiClusterService, "spec"> | undefined,
 ): ReadonlySet<string> | undefined {
   const { providerClusters, serviceProvisionClusters, range } = exposure?.spec ?? {};

@@ -6,6 +6,8 @@ export const ingressReasons = defineReasons({
   SomeBlocked: "Some of the clusters that have a backend are blocked.",
   AllWouldBeBlocked:
     "Remedies would block every cluster that has a backend, so none is blocked and traffic goes on to all.",
+  OthersNotConfirmed:
+    "Every cluster that has a backend and is not blocked by a Remedy has not been Ready for a minute, so none is blocked and traffic goes on to all.",
   AllLocated: "Every backend is in at least one cluster.",
   BackendMissing: "A backend is in no cluster.",
   NoServiceBackend: "No rule names a Service.",

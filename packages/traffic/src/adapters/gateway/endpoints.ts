@@ -8,12 +8,10 @@
  * 3. When no pool sends requests to an address any more, its idle connections are closed; those under way end first.
  */
 import { Agent } from "node:http";
-import { connect } from "node:net";
+import { connect, type LookupFunction } from "node:net";
 import type { Backend, Pool } from "@lifeboat/core/traffic";
 import type { Cancel, Clock } from "@lifeboat/base";
-import { judgedLookup } from "@lifeboat/kit/adapters";
 import { nextOf, type Weighted } from "../../gateway/balance.ts";
-import { judgeBackend } from "../../judge-backend.ts";
 
 /** Shorter than the five seconds after which many servers close idle connections. */
 const IDLE_MS = 4000;
@@ -22,9 +20,6 @@ const PROBE_TIMEOUT_MS = 2000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
 
-/** Names are judged by what they resolve to, each time; numbers were when the table was made. */
-const lookup = judgedLookup(judgeBackend);
-
 export type Health = "unconfirmed" | "up" | "down";
 
 /** One address. */
@@ -32,14 +27,17 @@ export class Endpoint {
   readonly address: string;
   readonly port: number;
   readonly agent: Agent;
+  /** Names are judged by what they resolve to, each time; numbers were when the table was made. */
+  readonly lookup: LookupFunction;
   health: Health = "unconfirmed";
   readonly #clock: Clock;
   #pauseMs = FIRST_PAUSE_MS;
   #cancel: Cancel | undefined;
   #isClosed = false;
 
-  constructor(clock: Clock, address: string, port: number) {
+  constructor(clock: Clock, lookup: LookupFunction, address: string, port: number) {
     this.#clock = clock;
+    this.lookup = lookup;
     this.address = address;
     this.port = port;
     const kept = { keepAlive: true, maxFreeSockets: MAX_IDLE, timeout: IDLE_MS };
@@ -85,7 +83,7 @@ export class Endpoint {
 
   #probe(): void {
     if (this.#isClosed) return;
-    const { address: host, port } = this;
+    const { address: host, port, lookup } = this;
     const socket = connect({ host, port, timeout: PROBE_TIMEOUT_MS, lookup });
     const end = (isUp: boolean): void => {
       socket.removeAllListeners();
@@ -118,13 +116,15 @@ export interface Member extends Weighted {
 /** All backends, by pool. */
 export class Backends {
   readonly #clock: Clock;
+  readonly #lookup: LookupFunction;
   readonly #endpoints = new Map<string, Endpoint>();
   #pools = new Map<string, readonly Member[]>();
   /** Taken out of the table while requests were under way. */
   readonly #former = new Set<Member>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, lookup: LookupFunction) {
     this.#clock = clock;
+    this.#lookup = lookup;
   }
 
   /** What shall be; members that were there before keep their connections and counts. */
@@ -189,7 +189,7 @@ export class Backends {
 
   #endpoint(address: string, port: number): Endpoint {
     const id = `${address} ${port}`;
-    const found = this.#endpoints.get(id) ?? new Endpoint(this.#clock, address, port);
+    const found = this.#endpoints.get(id) ?? new Endpoint(this.#clock, this.#lookup, address, port);
     this.#endpoints.set(id, found);
     return found;
   }

@@ -3,7 +3,7 @@ import { request as send } from "node:http";
 import { connect } from "node:net";
 import { createRandom } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { silentLog, silentMetrics } from "@lifeboat/kit";
+import { judgeAddressBy, silentLog, silentMetrics } from "@lifeboat/kit";
 import { afterEach, describe, expect, it } from "vitest";
 import type { LocalProvider } from "../../provider.ts";
 import { ask, backendOf, describeProvider, tableOf, TestBackend } from "../../provider.suite.ts";
@@ -28,14 +28,21 @@ describe("limits", () => {
     for (const one of open.splice(0)) await one.close(0);
   });
 
-  async function start(limits: GatewayOptions["limits"] = {}) {
+  async function start(
+    limits: GatewayOptions["limits"] = {},
+    options: Partial<GatewayOptions> = {},
+    address = "127.0.0.1",
+  ) {
     const backend = new TestBackend("a");
     await backend.listen();
-    const gateway: LocalProvider = createGateway(ports, { listen, limits });
+    const gateway: LocalProvider = createGateway(ports, { listen, limits, ...options });
     open.push(backend, gateway);
     const { port } = await gateway.open();
     await gateway.apply(
-      tableOf([{ pool: "d/w/w/80" }], [{ id: "d/w/w/80", backends: [backendOf(backend)] }]),
+      tableOf(
+        [{ pool: "d/w/w/80" }],
+        [{ id: "d/w/w/80", backends: [backendOf(backend, { address })] }],
+      ),
       [],
     );
     return { backend, gateway, port };
@@ -80,6 +87,55 @@ describe("limits", () => {
       setTimeout(() => response.destroy(), 20);
     };
     await expect(ask(port, "/")).rejects.toThrow();
+  });
+
+  /** Asks for another protocol; answers what came until the connection ended, and whether it broke off. */
+  function upgrade(port: number): Promise<{ readonly text: string; readonly isBroken: boolean }> {
+    return new Promise((resolve) => {
+      const socket = connect(port, "127.0.0.1");
+      let text = "";
+      let isBroken = false;
+      socket.on("data", (chunk) => (text += String(chunk)));
+      socket.once("error", () => (isBroken = true));
+      socket.once("close", () => resolve({ text, isBroken }));
+      socket.write(
+        "GET /ws HTTP/1.1\r\nhost: web.example.com\r\nconnection: upgrade\r\nupgrade: echo\r\n\r\n",
+      );
+    });
+  }
+
+  it.each(["localhost", "0x7f000001"])(
+    "a name (%s) that resolves to what is never dialled is not dialled, for no kind of request",
+    async (name) => {
+      // Loopback stands for link-local here: a test cannot listen there.
+      const judge = judgeAddressBy({ allowsLoopback: false });
+      const { backend, port } = await start({}, { judge }, name);
+      let connections = 0;
+      backend.server.on("connection", () => (connections += 1));
+      expect((await upgrade(port)).text).toMatch(/^HTTP\/1\.1 502 /);
+      expect((await ask(port, "/")).code).toBe(502);
+      expect(connections).toBe(0);
+    },
+  );
+
+  it("a backend that does not answer an upgrade in time gives 504", async () => {
+    const { backend, port } = await start({ responseTimeoutMs: 100 });
+    backend.server.removeAllListeners("upgrade").on("upgrade", (_request, socket) => {
+      socket.on("error", () => undefined);
+    });
+    expect((await upgrade(port)).text).toMatch(/^HTTP\/1\.1 504 /);
+  });
+
+  it("an upgrade that is refused by an answer that breaks off never looks complete", async () => {
+    const { backend, port } = await start();
+    backend.server.removeAllListeners("upgrade").on("upgrade", (_request, socket) => {
+      socket.on("error", () => undefined);
+      socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n");
+      setTimeout(() => socket.destroy(), 50);
+    });
+    const { text, isBroken } = await upgrade(port);
+    expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    expect(isBroken).toBe(true);
   });
 
   it("what is no request is refused, and the gateway goes on", async () => {

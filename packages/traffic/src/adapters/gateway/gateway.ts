@@ -16,7 +16,8 @@ import {
   type RouteIndex,
   type RoutingTable,
 } from "@lifeboat/core/traffic";
-import { type KitPorts, type Log } from "@lifeboat/kit";
+import { type JudgeAddress, judgeBackend, type KitPorts, type Log } from "@lifeboat/kit";
+import { judgedLookup } from "@lifeboat/kit/adapters";
 import { hostOf } from "../../gateway/headers.ts";
 import { createTrafficMetrics } from "../../metrics.ts";
 import type { ListenAddress, LocalProvider, ServedCertificate } from "../../provider.ts";
@@ -36,6 +37,8 @@ export interface GatewayOptions {
   /** Absent: HTTP only. */
   readonly tlsListen?: ListenAddress;
   readonly limits?: Partial<ForwardLimits>;
+  /** Which addresses the names of backends may resolve to. */
+  readonly judge?: JudgeAddress;
 }
 
 const MAX_HEADER_BYTES = 32 * 1024;
@@ -65,7 +68,7 @@ class HttpGateway implements LocalProvider {
   constructor({ clock, log, metrics }: KitPorts, options: GatewayOptions) {
     this.#options = options;
     this.#log = log;
-    this.#backends = new Backends(clock);
+    this.#backends = new Backends(clock, judgedLookup(options.judge ?? judgeBackend));
     this.#ports = {
       clock,
       metrics: createTrafficMetrics(metrics),

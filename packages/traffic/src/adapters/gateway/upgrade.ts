@@ -1,9 +1,13 @@
 /**
  * Requests that change the protocol (WebSocket): sent to one backend, and from its `101` on bytes are copied both ways. The gateway
- * knows no protocol beyond HTTP. A backend that cannot be connected to is replaced by another; nothing else is repeated.
+ * knows no protocol beyond HTTP. A backend that cannot be connected to is replaced by another; nothing else is repeated. As with
+ * every other request names are judged by what they resolve to, a backend may be silent for a limited time, and an answer that breaks
+ * off never looks complete.
  */
 import { type IncomingMessage, request as send } from "node:http";
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { TLSSocket } from "node:tls";
 import { requestHeaders, responseHeaders } from "../../gateway/headers.ts";
 import type { Member } from "./endpoints.ts";
 import type { ForwardPorts } from "./forward.ts";
@@ -53,10 +57,13 @@ function attempt(
 ): Promise<boolean> {
   return new Promise((resolve) => {
     let wasConnected = false;
+    let isTimeout = false;
     const outgoing = send({
       host: endpoint.address,
       port: endpoint.port,
+      // No connection of the pool: this one does not come back.
       agent: false,
+      lookup: endpoint.lookup,
       method: request.method,
       path: request.url,
       headers: requestHeaders(
@@ -70,7 +77,11 @@ function attempt(
       ),
       setHost: false,
     });
-    const cancel = clock.after(limits.connectTimeoutMs, () => outgoing.destroy());
+    const giveUp = (): void => {
+      isTimeout = true;
+      outgoing.destroy(new Error("timeout"));
+    };
+    let cancel = clock.after(limits.connectTimeoutMs, giveUp);
     const end = (isOver: boolean): void => {
       cancel();
       resolve(isOver);
@@ -81,22 +92,31 @@ function attempt(
       one.once("connect", () => {
         wasConnected = true;
         cancel();
+        cancel = clock.after(limits.responseTimeoutMs, giveUp);
       }),
     );
     outgoing.once("error", () => {
-      if (wasConnected) refuseUpgrade(socket, 502, "the backend broke off");
+      if (wasConnected && isTimeout)
+        refuseUpgrade(socket, 504, "the backend does not answer in time");
+      else if (wasConnected) refuseUpgrade(socket, 502, "the backend broke off");
       end(wasConnected || socket.destroyed);
     });
     outgoing.once("response", (incoming) => {
       // The backend does not change the protocol: its answer is passed on, and the connection ends.
+      cancel();
       metrics.requests.add(1, { member_cluster: cluster, code: String(incoming.statusCode) });
       socket.write(
         headOf(incoming, [...responseHeaders(incoming.rawHeaders), "Connection", "close"]),
       );
       incoming.pipe(socket);
-      incoming.once("close", () => end(true));
+      incoming.on("error", () => undefined);
+      incoming.once("close", () => {
+        if (!incoming.complete) breakOff(socket);
+        end(true);
+      });
     });
     outgoing.once("upgrade", (incoming, backend: Duplex, first: Buffer) => {
+      cancel();
       metrics.requests.add(1, { member_cluster: cluster, code: "101" });
       socket.write(headOf(incoming, responseHeaders(incoming.rawHeaders, KEPT)));
       if (first.length > 0) socket.write(first);
@@ -105,6 +125,12 @@ function attempt(
     });
     outgoing.end();
   });
+}
+
+/** Ends a connection in the middle of an answer. Its end without a reset would be the end of an answer without a length. */
+function breakOff(socket: Duplex): void {
+  if (socket instanceof Socket && !(socket instanceof TLSSocket)) socket.resetAndDestroy();
+  else socket.destroy();
 }
 
 function joinBoth(a: Duplex, b: Duplex, ended: () => void): void {

@@ -9,12 +9,14 @@
  * 3. A configuration that HAProxy refuses changes nothing; `apply` rejects with its sentence.
  * 4. What changed since the table before goes to HAProxy first; then all states are compared with what it reports, so that a state
  *    that something else changed is corrected, too.
- * 5. An HAProxy that ended is started again by the next `apply`, which follows at once.
+ * 5. A worker that was replaced by a reload ends with its last request. Until then its requests count: the master asks each worker.
+ * 6. An HAProxy that ended is started again by the next `apply`, which follows at once.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import {
   chmodSync,
   closeSync,
+  existsSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -31,6 +33,7 @@ import { poolName, type Rendered, renderConfig, type RenderedPools } from "../..
 import {
   readBusyServers,
   readServersState,
+  readWorkers,
   type ReportedServer,
   stateCommands,
   wantedStates,
@@ -61,6 +64,7 @@ class Haproxy implements LocalProvider {
   readonly #ports: KitPorts;
   readonly #options: HaproxyOptions;
   readonly #socket: RuntimeSocket;
+  readonly #master: RuntimeSocket;
   #listen: ListenAddress;
   #child: ChildProcess | undefined;
   /** The master process, ours or taken over. */
@@ -70,13 +74,15 @@ class Haproxy implements LocalProvider {
   /** The states of the last table that was carried out; undefined: unknown. */
   #states: ReadonlyMap<string, ReportedServer> | undefined;
   #isClosing = false;
-  #ids: ReadonlySet<string> = new Set();
+  /** The ids of pools by HAProxy's names, those of workers that still end included. */
+  readonly #pools = new Map<string, string>();
 
   constructor(ports: KitPorts, options: HaproxyOptions) {
     this.#ports = ports;
     this.#options = options;
     this.#listen = options.listen;
     this.#socket = new RuntimeSocket(ports.clock, this.#file("runtime.sock"));
+    this.#master = new RuntimeSocket(ports.clock, this.#file("master.sock"));
   }
 
   async open(): Promise<{ readonly port: number; readonly tlsPort?: number }> {
@@ -102,6 +108,7 @@ class Haproxy implements LocalProvider {
       this.#renderOptions(certificates.length > 0),
       this.#rendered,
     );
+    for (const { id } of table.pools) this.#pools.set(poolName(id), id);
     const isRunning = this.#isAlive();
     const isSame =
       isRunning &&
@@ -113,18 +120,35 @@ class Haproxy implements LocalProvider {
     if (!isSame) await this.#load(rendered, certificates, isRunning);
     else if (states !== undefined) await this.#socket.tell(stateCommands(rendered, states));
     this.#running = { ...rendered, files };
-    this.#ids = new Set(table.pools.map(({ id }) => id));
     await this.#correct(rendered);
   }
 
   async leaving(): Promise<ReadonlySet<string>> {
     const running = this.#running;
     if (running === undefined) return new Set();
-    const draining = [...running.servers].filter(([, { backend }]) => backend.state === "draining");
-    if (draining.length === 0) return new Set();
-    const busy = readBusyServers(await this.#socket.ask("show stat -1 4 -1"));
-    const pools = new Set(draining.filter(([key]) => busy.has(key)).map(([, { pool }]) => pool));
-    return new Set([...this.#ids].filter((id) => pools.has(poolName(id))));
+    const workers = readWorkers(await this.#master.ask("show proc"));
+    if (workers.length === 0) throw new Error("HAProxy's master does not name its workers");
+    const isDraining = [...running.servers.values()].some(
+      ({ backend }) => backend.state === "draining",
+    );
+    // A worker alone knows no server that was taken out.
+    if (workers.length === 1 && !isDraining) return this.#forgetOldPools();
+    const pools = new Set<string>();
+    for (const pid of workers) {
+      const stat = await this.#master.ask(`@!${pid} show stat -1 4 -1`);
+      for (const key of readBusyServers(stat))
+        if (running.servers.get(key)?.backend.state !== "serving")
+          pools.add(this.#pools.get(key.split("/", 1)[0] ?? "") ?? "");
+    }
+    pools.delete("");
+    return pools;
+  }
+
+  /** No worker has a pool that is not in the table any more. */
+  #forgetOldPools(): ReadonlySet<string> {
+    const names = new Set([...(this.#running?.servers.values() ?? [])].map(({ pool }) => pool));
+    for (const name of this.#pools.keys()) if (!names.has(name)) this.#pools.delete(name);
+    return new Set();
   }
 
   problem(): string | undefined {
@@ -166,7 +190,8 @@ class Haproxy implements LocalProvider {
   #start(): void {
     const { binary } = this.#options;
     const output = openSync(this.#file("haproxy.log"), "w", 0o600);
-    const child = spawn(binary, ["-W", "-db", "-f", this.#file("haproxy.cfg")], {
+    const master = `${this.#file("master.sock")},mode,600`;
+    const child = spawn(binary, ["-W", "-db", "-S", master, "-f", this.#file("haproxy.cfg")], {
       // A session of its own: it goes on when this process dies.
       detached: true,
       stdio: ["ignore", output, output],
@@ -183,14 +208,18 @@ class Haproxy implements LocalProvider {
     writeWhole(this.#file("haproxy.pid"), String(child.pid ?? ""));
   }
 
-  /** Until a worker with the new configuration answers. */
+  /** Until a worker with the new configuration answers, and the master, which listens again a moment later. */
   async #untilLoaded(before: number): Promise<void> {
     const { clock } = this.#ports;
     const deadline = clock.monotonic() + START_MS;
     for (;;) {
       try {
         const pid = await this.#workerPid();
-        if (pid !== 0 && pid !== before) return;
+        if (pid !== 0 && pid !== before) {
+          // An HAProxy that was taken over from an earlier version may have none.
+          if (existsSync(this.#file("master.sock"))) await this.#master.ask("show proc");
+          return;
+        }
       } catch (error) {
         if (clock.monotonic() > deadline) throw error;
       }

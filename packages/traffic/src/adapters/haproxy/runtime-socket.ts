@@ -1,6 +1,8 @@
 /**
- * HAProxy's runtime socket: one connection at a time, as its backlog is small; commands go in one line, by `;`. A command of its
- * own that fails is an error, with HAProxy's sentence.
+ * A command socket of HAProxy, of its newest worker or of its master: one connection at a time, as its backlog is small; commands go
+ * in one line, by `;`. A command of its own that fails is an error, with HAProxy's sentence.
+ *
+ * The side of this process is closed with the command: a master ends a connection only then.
  */
 import { connect } from "node:net";
 import type { Clock } from "@lifeboat/base";
@@ -59,7 +61,7 @@ export class RuntimeSocket {
         cancel();
         resolve(Buffer.concat(chunks).toString("utf8"));
       });
-      socket.write(`${line}\n`);
+      socket.end(`${line}\n`);
     });
   }
 }
