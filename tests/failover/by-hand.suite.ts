@@ -328,7 +328,7 @@ export function byHandSuite(kind: string, startPlane: () => Promise<PlaneByHand>
         expect(await clustersOf("free")).toBe("member2:2");
       });
 
-      it("restore brings a workload back, and its substitute leaves in order", async () => {
+      it("17.9: restore brings a workload back, and its substitute leaves in order", async () => {
         const order = ["evacuations", "restore", "deployment/free"];
         const planned =
           "deployment/free goes back to member1:2. It leaves member2 once it is healthy";
@@ -403,7 +403,7 @@ export function byHandSuite(kind: string, startPlane: () => Promise<PlaneByHand>
         expect(code).toBe(0);
         expect(output).toContain("Failover off, StatefulFailoverInjection on");
         expect(output).toContain("Nothing moves by itself: the feature gate Failover is off.");
-        expect(output).toMatch(/^Rate +2 per second, FleetHealthy/m);
+        expect(output).toMatch(/^Rate +2\/s; 0\/s above 55 % failed\. FleetHealthy/m);
         expect(output).toMatch(/^member2 +\S+ +\S.* +ready/m);
         expect(output).toMatch(
           /^default-not-ready +cluster.karmada.io\/not-ready:NoSchedule when/m,
@@ -412,10 +412,12 @@ export function byHandSuite(kind: string, startPlane: () => Promise<PlaneByHand>
       });
 
       it("release the brake only when it is on, at a time that counts", async () => {
-        expect((await lifeboat("brake")).output).toBe("the brake is off: deletions go on\n");
+        expect((await lifeboat("brake")).output).toBe(
+          "the deletion guard is armed: it stops a mass deletion\n",
+        );
         expect(await lifeboat("brake", "release")).toEqual({
           code: 0,
-          output: "the brake is not on: there is nothing to release\n",
+          output: "no guard is tripped: there is nothing to release\n",
         });
         const later = new Date(Date.now() + 5000).toISOString().replace(/\.\d+Z/, "Z");
         const condition = {
@@ -429,17 +431,17 @@ export function byHandSuite(kind: string, startPlane: () => Promise<PlaneByHand>
         const args = ["patch", "evacuationbudget", "fleet", "--subresource=status", "--type=merge"];
         expect(await kubectl.run([...args, "-p", patch])).toMatchObject({ code: 0 });
         expect((await lifeboat("brake")).output).toContain(
-          `the brake is on since ${later}: 21 of 100`,
+          `the deletion guard is tripped since ${later}: 21 of 100`,
         );
         expect(await lifeboat("brake", "release")).toMatchObject({ code: 2 });
         expect((await lifeboat("brake", "release", "--dry-run")).output).toContain(
-          "without a brake for ten minutes",
+          "without the guard for ten minutes",
         );
         expect(await lifeboat("brake", "release", "--yes")).toMatchObject({ code: 0 });
         const released = await jsonPath("{.spec.brakeReleasedAt}", "evacuationbudget", "fleet");
         expect(released >= later).toBe(true);
-        await until("the brake is off", async () =>
-          (await lifeboat("brake")).output.startsWith("the brake is off"),
+        await until("the guard is released", async () =>
+          (await lifeboat("brake")).output.startsWith("the deletion guard is released"),
         );
       });
     });

@@ -36,7 +36,7 @@ const CALLS: Readonly<Record<string, readonly Call[]>> = {
     ["--ttl", "10m"],
     ["--cluster", "eu-1", "--print-register-command"],
   ],
-  "token delete": [["abcdef"]],
+  "token delete": [["abcdef", "--yes"]],
   register: [["--detector", "member1"]],
   unregister: [["pull1", "--yes", "--wait", "50ms"]],
   "users add": [["ann", "--role", "view"]],

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { afterAll, beforeAll, expect, vi } from "vitest";
+import { expect, vi } from "vitest";
 import { createProgram, main } from "./main.ts";
 import { WIDTH } from "./wrap.ts";
 
@@ -21,8 +21,10 @@ function leavesOf(command: Command, words: readonly string[] = []): readonly Lea
 const leaves = leavesOf(createProgram()).filter(({ words }) => words[0] !== "help");
 export const named = leaves.map((leaf) => [leaf.words.join(" "), leaf] as const);
 
+/** For all test files of this process, which share this module: it goes with the process, not with the first of them. */
 export const directory = mkdtempSync(join(tmpdir(), "lifeboat-errors-"));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+for (const end of ["exit", "disconnect"])
+  process.once(end, () => rmSync(directory, { recursive: true, force: true }));
 
 export interface Ended {
   readonly code: number;
@@ -51,6 +53,33 @@ function withTerminal(): () => void {
   };
 }
 
+/** What the person who runs the tests has set: it counts in none of them. */
+const OURS: ReadonlyMap<string, string | undefined> = new Map(
+  Object.entries(process.env).filter(
+    ([name]) => name.startsWith("LIFEBOAT_") || name === "KUBECONFIG",
+  ),
+);
+
+/** Where a command looks by itself there is nothing. What the variables were is put back. */
+function withoutHome(): () => void {
+  const before = new Map<string, string | undefined>();
+  const set = (name: string, value: string | undefined): void => {
+    before.set(name, process.env[name]);
+    setOrRemove(name, value);
+  };
+  for (const [name, value] of OURS) if (process.env[name] === value) set(name, undefined);
+  set("XDG_DATA_HOME", join(directory, "nothing"));
+  set("HOME", join(directory, "nobody"));
+  return () => {
+    for (const [name, value] of before) setOrRemove(name, value);
+  };
+}
+
+function setOrRemove(name: string, value: string | undefined): void {
+  if (value === undefined) delete process.env[name];
+  else process.env[name] = value;
+}
+
 // Other tests of this process run the program as well: Node would take that for a leak, and print so into the errors of a command.
 for (const [of] of LISTENED) of.setMaxListeners(0);
 
@@ -70,6 +99,7 @@ export async function runBy(program: typeof main, ...args: readonly string[]): P
   });
   const before = process.exitCode;
   const backToPipe = withTerminal();
+  const backHome = withoutHome();
   const added = LISTENED.map(([of, event]) => [of, event, of.listeners(event)] as const);
   process.exitCode = undefined;
   try {
@@ -78,6 +108,7 @@ export async function runBy(program: typeof main, ...args: readonly string[]): P
   } finally {
     process.exitCode = before;
     backToPipe();
+    backHome();
     // In a process of its own the program runs once.
     for (const [of, event, before] of added)
       for (const one of of.listeners(event))
@@ -86,14 +117,6 @@ export async function runBy(program: typeof main, ...args: readonly string[]): P
     err.mockRestore();
   }
 }
-
-beforeAll(() => {
-  for (const name of Object.keys(process.env))
-    if (name.startsWith("LIFEBOAT_") || name === "KUBECONFIG") vi.stubEnv(name, undefined);
-  vi.stubEnv("XDG_DATA_HOME", join(directory, "nothing"));
-  vi.stubEnv("HOME", join(directory, "nobody"));
-});
-afterAll(() => vi.unstubAllEnvs());
 
 /** What no person should have to read. */
 export const INSIDE =

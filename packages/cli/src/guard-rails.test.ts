@@ -27,6 +27,7 @@ import type { Client } from "@lifeboat/kit";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Ended } from "./error-paths.suite.ts";
 import { type HostilePlane, openHostilePlane } from "./hostile-plane.suite.ts";
+import { fillSmallWorld } from "./small-world.suite.ts";
 
 // Test files share loaded modules. This one makes its folder when it is loaded, so it is loaded again, and so it is after this file.
 vi.resetModules();
@@ -274,7 +275,7 @@ it.each([...new Set([...GUARDED.map(({ command }) => command), ...GUARDED_ELSEWH
 describe("on a control plane", () => {
   let plane: HostilePlane;
   beforeEach(async () => {
-    plane = await openHostilePlane();
+    plane = await openHostilePlane(fillSmallWorld);
     await prepare(plane.fleet.plane);
   });
   afterEach(() => plane.close());
@@ -294,7 +295,9 @@ describe("on a control plane", () => {
       const asked = await ask();
       expect(asked).toMatchObject({ code: 2 });
       expect(words(asked)).toMatch(plan);
-      expect(asked.stderr.match(/There is no terminal to confirm on: add --yes/g)).toHaveLength(1);
+      expect(
+        asked.stderr.replace(/\s+/g, " ").match(/There is no terminal to confirm on: add --yes/g),
+      ).toHaveLength(1);
       const dry = await ask("--dry-run");
       expect(dry, dry.stderr).toMatchObject({ code: 0 });
       expect(words(dry)).toMatch(plan);

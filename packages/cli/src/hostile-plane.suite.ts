@@ -51,6 +51,8 @@ export interface HostilePlane {
   readonly url: string;
   /** Of a cluster that is joined to nothing yet; its requests count and fail as those of the control plane. */
   readonly memberUrl: string;
+  /** The control plane itself, until the world is made again. What is changed there directly stays until then. */
+  readonly fleet: Fleet;
   /**
    * The world is as it was in the beginning, and every answer is what it should be; requests are counted from here. A new world is
    * made when something was written to the former one.
@@ -76,9 +78,9 @@ interface Worlds {
   readonly member: World;
 }
 
-async function newWorlds(): Promise<Worlds> {
+async function newWorlds(fill: (fleet: Fleet) => Promise<void>): Promise<Worlds> {
   const fleet = await createFleet({ memberModel: false });
-  await fillWorld(fleet);
+  await fill(fleet);
   const member = await createWorld({ clock: fleet.clock });
   const system = { apiVersion: "v1", kind: "Namespace", metadata: { name: "kube-system" } };
   await member.client.create(namespaces, system).catch(() => undefined);
@@ -90,8 +92,9 @@ async function closeWorlds({ fleet, member }: Worlds): Promise<void> {
   await member.close();
 }
 
-export async function openHostilePlane(): Promise<HostilePlane> {
-  let worlds = await newWorlds();
+/** With what the error tables need, or with what `fill` makes. */
+export async function openHostilePlane(fill = fillWorld): Promise<HostilePlane> {
+  let worlds = await newWorlds(fill);
   let requests: Asked[] = [];
   let isChanged = false;
   let isFaulty = (_n: number): Fault | undefined => undefined;
@@ -119,7 +122,7 @@ export async function openHostilePlane(): Promise<HostilePlane> {
     for (const server of servers) server.closeAllConnections();
     if (isChanged) {
       await closeWorlds(worlds);
-      worlds = await newWorlds();
+      worlds = await newWorlds(fill);
     }
     requests = [];
     isChanged = false;
@@ -128,6 +131,9 @@ export async function openHostilePlane(): Promise<HostilePlane> {
   return {
     url,
     memberUrl,
+    get fleet() {
+      return worlds.fleet;
+    },
     behave: () => begin(() => undefined),
     fail: (from, fault, once = false) =>
       begin((n) => ((once ? n === from : n >= from) ? fault : undefined)),

@@ -1,16 +1,13 @@
 /** Forms of `-o` on a control plane, and a page for a user who may not read all of it. */
 import { configMaps } from "@lifeboat/api";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { kubeconfig, run } from "./error-paths.suite.ts";
 import { type HostilePlane, openHostilePlane } from "./hostile-plane.suite.ts";
-
-// Test files share loaded modules. This one makes its folder when it is loaded, so it is loaded again, and so it is after this file.
-vi.resetModules();
-afterAll(() => void vi.resetModules());
-const { kubeconfig, run } = await import("./error-paths.suite.ts");
+import { fillSmallWorld } from "./small-world.suite.ts";
 
 let plane: HostilePlane;
 beforeAll(async () => {
-  plane = await openHostilePlane();
+  plane = await openHostilePlane(fillSmallWorld);
 });
 afterAll(() => plane.close());
 
@@ -39,16 +36,16 @@ it("the page does not end where the notices may not be read", async () => {
   const { plane: client } = plane.fleet;
   const key = { namespace: "lifeboat-system", name: "settings" };
   await client.patch(configMaps, key, { type: "merge", body: { data: { notify: "hook" } } });
-  plane.behave();
+  await plane.behave();
   expect(await told("status")).toContain("Notices   hook; nothing was sent yet");
-  const requests = plane.requests;
+  const requests = plane.requests.length;
   const pages: string[] = [];
   for (let at = 1; at < requests; at++) {
-    plane.fail(at, "forbidden", true);
+    await plane.fail(at, "forbidden", true);
     const { stdout } = await run("status", "--kubeconfig", kubeconfig(plane.url));
     pages.push(stdout);
   }
-  plane.behave();
+  await plane.behave();
   // One refusal at a time: a page comes each time, and one of them is without the notices.
   for (const page of pages) expect(page).toMatch(/^[A-Z]+: /);
   const without = pages.filter((page) => /^Notices {3}not known: you may not read it$/m.test(page));

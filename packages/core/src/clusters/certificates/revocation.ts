@@ -71,13 +71,13 @@ export function tombstoneOver(
   cluster: string,
   left: Instant,
   until: Instant | undefined,
-): New<AnyObject> {
+): ReturnType<typeof tombstoneOf> {
   const tombstone = tombstoneOf(cluster, left, until);
-  const now = fieldsAt(tombstone, "data");
+  const now = tombstone.data;
   const kept = Object.entries(fieldsAt(before, "data")).filter(
     ([key, text]) => !(key in now) || timeOr(text, ALWAYS) > timeOr(now[key], ALWAYS),
   );
-  return { ...tombstone, data: { ...now, ...Object.fromEntries(kept) } };
+  return { ...tombstone, data: { ...now, ...(Object.fromEntries(kept) as typeof now) } };
 }
 
 /** Until when a tombstone refuses what its cluster's agent was issued; undefined without a tombstone. */
