@@ -469,7 +469,7 @@ async function timeOf(plane: Client): Promise<Instant> {
   const object = { apiVersion: "v1", kind: "ConfigMap", metadata };
   const made = await plane.create(configMaps, object, { dryRun: true });
   const time = parseTime(made.metadata.creationTimestamp ?? "");
-  if (time === undefined) throw new CommandFailed("the control plane does not tell its time");
+  if (time === undefined) throw new CommandFailed("the control plane does not give its time");
   return time;
 }
 
