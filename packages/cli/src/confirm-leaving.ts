@@ -20,6 +20,8 @@ export async function confirmLeaving(
   if (settings.isOn("yes") && !isDryRun) return;
   const now = createRealClock().now();
   const fleet = (await plane.list(clusters)).items;
+  // There is nothing to agree to: what follows refuses it, or takes away what is left of it in the member.
+  if (!fleet.some(({ metadata }) => metadata.name === cluster)) return;
   const bindings = await allBindings(plane);
   const steps = decideDrain({ cluster, clusters: fleet, bindings }, now);
   if (isDryRun) {
