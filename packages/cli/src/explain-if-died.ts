@@ -18,13 +18,13 @@ import {
 } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
 import { discover } from "@lifeboat/controllers/context";
-import { clusterNamesOf, purgeModeOf } from "@lifeboat/core/binding";
+import { clusterNamesOf } from "@lifeboat/core/binding";
 import { readLedger } from "@lifeboat/core/history";
 import { decideIfDied, type IfDied, type IfDiedView, sharesOf } from "@lifeboat/core/operating";
 import { claimOf } from "@lifeboat/core/propagation/matching";
 import { clusterOfWork } from "@lifeboat/core/propagation/works";
 import type { Client } from "@lifeboat/kit";
-import { evictionRatesOf } from "@lifeboat/plane";
+import { foresightSettingsOf } from "@lifeboat/plane";
 import { publishedControllers } from "./controller-options.ts";
 import type { FailoverView } from "./explain-failover.ts";
 import { CommandFailed } from "./failure.ts";
@@ -61,7 +61,7 @@ export async function foresee(
     bindings: found.bindings,
     taintPolicies,
     budget: budget?.spec,
-    ...whatItRunsWith(found.settings),
+    ...foresightSettingsOf(publishedControllers(found.settings)),
   };
   const ifDied = clusterNamesOf(binding).map((cluster) => {
     const work = found.works.find((one) => clusterOfWork(one) === cluster);
@@ -70,23 +70,6 @@ export async function foresee(
   const all = readLedger((await plane.list(ledgerSlices)).items);
   const history = all.filter(({ subject }) => subject.uid === binding.metadata.uid);
   return { ifDied, history };
-}
-
-/** What the controllers of the control plane run with. */
-function whatItRunsWith(
-  published: FailoverView["settings"],
-): Pick<IfDiedView, "settings" | "rates"> {
-  const options = publishedControllers(published);
-  return {
-    settings: {
-      failover: options.failover,
-      statefulFailoverInjection: options.statefulFailoverInjection,
-      purgeMode: purgeModeOf(options.noExecutePurgeMode, "Gracefully"),
-      failureThresholdMs: options.clusterFailureThresholdMs,
-      approval: options.evacuationApproval,
-    },
-    rates: evictionRatesOf(options),
-  };
 }
 
 async function templateOf(

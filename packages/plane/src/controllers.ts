@@ -47,9 +47,10 @@ import {
   createRemedies,
 } from "@lifeboat/controllers/remedy";
 import { createTrafficBackends } from "@lifeboat/controllers/traffic";
-import type { PurgeMode } from "@lifeboat/core/binding";
+import { type PurgeMode, purgeModeOf } from "@lifeboat/core/binding";
 import type { ApprovalMode, RateOptions } from "@lifeboat/core/failover/evacuation";
 import { evictionPluginNames } from "@lifeboat/core/failover/eviction-tasks";
+import type { IfDiedView } from "@lifeboat/core/operating";
 import type { Service } from "@lifeboat/kit";
 import type { Gate } from "./gates.ts";
 import { publishedSettings } from "./published-settings.ts";
@@ -138,6 +139,22 @@ export function evictionRatesOf(options: ControllersOptions): RateOptions {
     secondaryRate: options.secondaryResourceEvictionRate,
     unhealthyThreshold: options.unhealthyClusterThreshold,
     largeFleetThreshold: options.largeClusterNumThreshold,
+  };
+}
+
+/** What the foresight of core needs to know of these controllers. */
+export function foresightSettingsOf(
+  options: ControllersOptions,
+): Pick<IfDiedView, "settings" | "rates"> {
+  return {
+    settings: {
+      failover: options.failover,
+      statefulFailoverInjection: options.statefulFailoverInjection,
+      purgeMode: purgeModeOf(options.noExecutePurgeMode, "Gracefully"),
+      failureThresholdMs: options.clusterFailureThresholdMs,
+      approval: options.evacuationApproval,
+    },
+    rates: evictionRatesOf(options),
   };
 }
 

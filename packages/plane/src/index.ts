@@ -58,6 +58,7 @@ export {
   createControllers,
   DEFAULT_CONTROLLERS,
   evictionRatesOf,
+  foresightSettingsOf,
   runsController,
   unknownControllers,
 } from "./controllers.ts";

@@ -37,7 +37,7 @@ import { clusterOfWork } from "@lifeboat/core/propagation/works";
 import {
   type ControllersOptions,
   DEFAULT_CONTROLLERS,
-  evictionRatesOf,
+  foresightSettingsOf,
   objectsOf,
 } from "@lifeboat/plane";
 import { expect } from "vitest";
@@ -321,14 +321,7 @@ function explain(
       bindings,
       taintPolicies: objectsOf(tables, clusterTaintPolicies),
       budget: objectsOf(tables, evacuationBudgets)[0]?.spec,
-      rates: evictionRatesOf({ ...DEFAULT_CONTROLLERS, ...controllers }),
-      settings: {
-        failover: controllers.failover === true,
-        statefulFailoverInjection: false,
-        purgeMode: "Gracefully",
-        failureThresholdMs: 30_000,
-        approval: controllers.evacuationApproval ?? "Policy",
-      },
+      ...foresightSettingsOf({ ...DEFAULT_CONTROLLERS, ...controllers }),
     },
     takenAt,
   );

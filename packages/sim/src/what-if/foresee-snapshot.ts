@@ -13,12 +13,11 @@ import {
   resourceBindings,
   resourceInterpreterCustomizations,
 } from "@lifeboat/api";
-import { purgeModeOf } from "@lifeboat/core/binding";
 import { createForesight, type Foresight, policiesById } from "@lifeboat/core/operating";
 import {
   type ControllersOptions,
   DEFAULT_CONTROLLERS,
-  evictionRatesOf,
+  foresightSettingsOf,
   objectsOf,
 } from "@lifeboat/plane";
 import type { WorldSnapshot } from "../snapshot/read-snapshot.ts";
@@ -64,14 +63,7 @@ export function foresightOf(
         ...planned,
       ],
       budget: objectsOf(tables, evacuationBudgets)[0]?.spec,
-      settings: {
-        failover: options.failover,
-        statefulFailoverInjection: options.statefulFailoverInjection,
-        purgeMode: purgeModeOf(options.noExecutePurgeMode, "Gracefully"),
-        failureThresholdMs: options.clusterFailureThresholdMs,
-        approval: options.evacuationApproval,
-      },
-      rates: evictionRatesOf(options),
+      ...foresightSettingsOf(options),
       policyOf: policiesById([
         ...objectsOf(tables, propagationPolicies),
         ...objectsOf(tables, clusterPropagationPolicies),
