@@ -2,6 +2,7 @@
 import {
   type AnyObject,
   findCondition,
+  type KubeObject,
   type New,
   overridePolicies,
   propagationPolicies,
@@ -114,12 +115,26 @@ export function untilApplied(plane: Client, bindings: number): Promise<void> {
       expect(findCondition(status?.conditions, "FullyApplied"), metadata.name).toMatchObject({
         status: "True",
       });
-    for (const { metadata, status } of (await plane.list(works)).items)
+    const templates = (await plane.list(resources.deployments, { namespace: SHOP })).items;
+    const generations = new Map(
+      templates.map(({ metadata }) => [metadata.uid, metadata.generation]),
+    );
+    for (const { metadata, spec, status } of (await plane.list(works)).items) {
       for (const type of ["Applied", "StatusObserved"])
         expect(findCondition(status?.conditions, type), metadata.name).toMatchObject({
           status: "True",
           observedGeneration: metadata.generation,
         });
+      // The Work is of the template as it is now, and not about to change.
+      for (const manifest of spec.workload?.manifests ?? []) {
+        const { annotations = {} } = (manifest as unknown as KubeObject).metadata;
+        const generation = generations.get(annotations["resourcetemplate.karmada.io/uid"] ?? "");
+        if (generation !== undefined)
+          expect(annotations["resourcetemplate.karmada.io/generation"], metadata.name).toBe(
+            String(generation),
+          );
+      }
+    }
   }, 300_000);
 }
 
