@@ -143,7 +143,11 @@ export function createPlaneInformers(
     clusterTaintPolicies: informer(clusterTaintPolicies),
     resourceBindings: informer(resourceBindings, bindingIndexes),
     clusterResourceBindings: informer(clusterResourceBindings, bindingIndexes),
-    works: new Informer<Work>(ports, plane, works, { indexes: workIndexes, transform: takenIn }),
+    works: new Informer<Work>(ports, plane, works, {
+      ...reading,
+      indexes: workIndexes,
+      transform: takenIn,
+    }),
     customizations: informer(resourceInterpreterCustomizations),
     workloadRebalancers: informer(workloadRebalancers),
     evacuations: informer(evacuations),
