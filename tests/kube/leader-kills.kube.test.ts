@@ -238,7 +238,7 @@ it(
     // No two write in turns: each term is one stretch. On a busy machine a leader may lose its lease without being killed.
     const stretches = stretchesOf(leadersWrites(replicas, began, IS_SHARED));
     expect(stretches.length).toBeGreaterThan(KILLS + 1);
-    expect(stretches.length).toBeLessThanOrEqual(replicas.terms());
+    expect(stretches.length, stretches.join("\n")).toBeLessThanOrEqual(replicas.terms());
   },
 );
 

@@ -182,7 +182,10 @@ const DECISIONS: ReadonlySet<string> = new Set([
   "evacuationbudgets",
 ]);
 
-/** The writes that only a leader makes, in the order in which the API server got them. */
+/**
+ * The writes that only a leader makes, in the order in which the API server got them. Without Events: one that waited for a connection
+ * may still leave when its term is over (K5).
+ */
 export function leadersWrites(
   replicas: Replicas,
   from: number,
@@ -193,7 +196,7 @@ export function leadersWrites(
     .filter(
       ({ verb, resource, at }) =>
         at >= from &&
-        (isShared ? DECISIONS.has(resource) : resource !== "leases") &&
+        (isShared ? DECISIONS.has(resource) : resource !== "leases" && resource !== "events") &&
         /^(create|update|patch|delete)$/.test(verb),
     )
     .toSorted((a, b) => a.at - b.at);

@@ -104,7 +104,7 @@ defaults
   retry-on conn-failure empty-response
   option forwardfor
   option http-keep-alive
-  default-server check inter 1s fall 2 rise 1 init-addr last,libc,none
+  default-server check inter 1s fastinter 200ms downinter 200ms fall 2 rise 1 init-addr last,libc,none
 `;
 }
 
