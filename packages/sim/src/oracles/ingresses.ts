@@ -88,7 +88,7 @@ function locatedIn(ingress: MultiClusterIngress | undefined): ReadonlySet<string
 const UNCONFIRMED_MS = 60_000;
 
 /**
- * Those of them that are Ready, or were within so long; all when there are none. Where a clock was changed nobody can know for how long
+ * Those of them that are Ready, or were within so long; all when there are none. After a change of a clock it is unknown for how long
  * a cluster has been away, so each counts.
  */
 function confirmedIn(
@@ -110,7 +110,7 @@ function awayFor(truth: Truth, cluster: string): number {
   return ledger.timeAt(ledger.now) - (parseTime(ready.lastTransitionTime) ?? 0);
 }
 
-/** What an ingress shall block; undefined: it depends on a moment that nobody can know as closely. */
+/** What an ingress shall block; undefined: it depends on a moment that is not known as closely. */
 function blocksOf(truth: Truth, ingress: MultiClusterIngress) {
   const located = locatedIn(ingress);
   const { clockChanges } = truth.circumstances;
