@@ -53,7 +53,7 @@ function withTerminal(): () => void {
   };
 }
 
-/** What the person who runs the tests has set: it counts in none of them. */
+/** Variables of the shell that started the tests: `run` removes them. */
 const OURS: ReadonlyMap<string, string | undefined> = new Map(
   Object.entries(process.env).filter(
     ([name]) => name.startsWith("LIFEBOAT_") || name === "KUBECONFIG",
@@ -83,7 +83,7 @@ function setOrRemove(name: string, value: string | undefined): void {
 // Other tests of this process run the program as well: Node would take that for a leak, and print so into the errors of a command.
 for (const [of] of LISTENED) of.setMaxListeners(0);
 
-/** The command as a person runs it who reads its errors on a terminal and cannot answer; without a variable of this machine. */
+/** Runs a command with errors on a terminal, no terminal to answer on, and without variables of this machine. */
 export const run = (...args: readonly string[]): Promise<Ended> => runBy(main, ...args);
 
 export async function runBy(program: typeof main, ...args: readonly string[]): Promise<Ended> {

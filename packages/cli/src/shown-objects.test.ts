@@ -1,4 +1,4 @@
-/** Forms of `-o` on a control plane, and a page for a user who may not read all of it. */
+/** Forms of `-o` on a control plane, and the page of `status` for a user without the right to all of it. */
 import { configMaps } from "@lifeboat/api";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { kubeconfig, run } from "./error-paths.suite.ts";
