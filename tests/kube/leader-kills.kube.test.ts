@@ -43,6 +43,7 @@ import {
   type Replicas,
   startReplicas,
   stretchesOf,
+  stretchLines,
   successorOf,
 } from "./replicas.ts";
 import { startSimulatedMembers } from "./simulated-members.ts";
@@ -238,7 +239,7 @@ it(
     // No two write in turns: each term is one stretch. On a busy machine a leader may lose its lease without being killed.
     const stretches = stretchesOf(leadersWrites(replicas, began, IS_SHARED));
     expect(stretches.length).toBeGreaterThan(KILLS + 1);
-    expect(stretches.length, stretches.join("\n")).toBeLessThanOrEqual(replicas.terms());
+    expect(stretches.length, stretchLines(stretches)).toBeLessThanOrEqual(replicas.terms());
   },
 );
 

@@ -182,9 +182,13 @@ const DECISIONS: ReadonlySet<string> = new Set([
   "evacuationbudgets",
 ]);
 
+/** What replicas write that do not lead. */
+const OF_ALL_REPLICAS = /^(leases|events|.*reviews)$/;
+
 /**
  * The writes that only a leader makes, in the order in which the API server got them. Without Events: one that waited for a connection
- * may still leave when its term is over (K5).
+ * may still leave when its term is over (K5). Without reviews, which store nothing: the replica where the tunnel of an agent ends asks
+ * now and then whether the agent may still have it, also where that replica does not lead.
  */
 export function leadersWrites(
   replicas: Replicas,
@@ -196,18 +200,36 @@ export function leadersWrites(
     .filter(
       ({ verb, resource, at }) =>
         at >= from &&
-        (isShared ? DECISIONS.has(resource) : resource !== "leases" && resource !== "events") &&
+        (isShared ? DECISIONS.has(resource) : !OF_ALL_REPLICAS.test(resource)) &&
         /^(create|update|patch|delete)$/.test(verb),
     )
     .toSorted((a, b) => a.at - b.at);
 }
 
-/** The replicas' credentials in turn, as they wrote: where each leads once and never again, each is one stretch. */
-export function stretchesOf(writes: readonly AuditedRequest[]): readonly string[] {
-  return writes.reduce<readonly string[]>(
-    (seen, { credential }) => (seen.at(-1) === credential ? seen : [...seen, credential]),
-    [],
-  );
+/** Writes of one replica with none of another between them. */
+export interface Stretch {
+  readonly credential: string;
+  readonly first: AuditedRequest;
+  readonly last: AuditedRequest;
+}
+
+/** How the replicas wrote in turn: where each leads once and never again, each is one stretch. */
+export function stretchesOf(writes: readonly AuditedRequest[]): readonly Stretch[] {
+  return writes.reduce<readonly Stretch[]>((seen, write) => {
+    const now = seen.at(-1);
+    return now?.credential === write.credential
+      ? [...seen.slice(0, -1), { ...now, last: write }]
+      : [...seen, { credential: write.credential, first: write, last: write }];
+  }, []);
+}
+
+/** One line for each stretch, to see who wrote what out of turn. */
+export function stretchLines(stretches: readonly Stretch[]): string {
+  const one = ({ verb, resource, name, at, isAccepted }: AuditedRequest): string =>
+    `${new Date(at).toISOString()} ${verb} ${resource}/${name}${isAccepted ? "" : " (refused)"}`;
+  return stretches
+    .map(({ credential, first, last }) => `${credential}: ${one(first)} to ${one(last)}`)
+    .join("\n");
 }
 
 function auditedOf(line: string): AuditedRequest {
