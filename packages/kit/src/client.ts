@@ -20,6 +20,7 @@ import type {
   Status,
   WatchEvent,
 } from "@lifeboat/api";
+import type { Term } from "./term.ts";
 
 /** The request never reached the server. */
 export class NotSent extends Error {
@@ -57,6 +58,11 @@ export function excessIn(error: unknown): ExcessiveResponse | undefined {
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
+  /**
+   * The term in which a write is made (fenced-client.ts). An adapter in which calls wait for a connection gives the write up when the
+   * term ends, as by `signal`, and asks once more when there is a connection: a write whose term is over never leaves.
+   */
+  readonly term?: Term;
 }
 
 export interface GetOptions extends CallOptions {

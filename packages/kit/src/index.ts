@@ -67,13 +67,13 @@ export {
   type UserEntry,
 } from "./kubeconfig.ts";
 export { fencedClient } from "./fenced-client.ts";
+export type { Term } from "./term.ts";
 export {
   createLeaderElection,
   LEADER_ELECTION_TIMES,
   type LeaderElectionOptions,
   type Lease,
   leases,
-  type Term,
 } from "./leader-election.ts";
 export { type Log, type LogFields, silentLog } from "./log.ts";
 export { createManager, type ManagerOptions } from "./manager.ts";

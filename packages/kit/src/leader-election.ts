@@ -33,6 +33,7 @@ import {
 import { type Client, NotSent, OutcomeUnknown } from "./client.ts";
 import { leading } from "./kit-metrics.ts";
 import type { KitPorts, Service } from "./ports.ts";
+import type { Term } from "./term.ts";
 
 export interface LeaderElectionOptions {
   readonly lease: ObjectKey;
@@ -46,12 +47,6 @@ export interface LeaderElectionOptions {
   readonly retryPeriodMs: number;
   /** The work. It must end soon after its signal aborts; when it ends before, the lease is released. */
   lead(signal: AbortSignal, term: Term): Promise<void>;
-}
-
-/** One stretch of leading, from taking the lease until it is given up or could not be renewed. */
-export interface Term {
-  /** Whether no other process may lead at this moment. Once false it stays false. */
-  isHeld(): boolean;
 }
 
 /** What Kubernetes' own components use. */
@@ -297,6 +292,7 @@ class Election {
 class HeldTerm implements Term {
   readonly #clock: Clock;
   readonly #deadlineMs: number;
+  readonly #over = new AbortController();
   #heldUntil: number;
   #isOver = false;
 
@@ -304,6 +300,10 @@ class HeldTerm implements Term {
     this.#clock = clock;
     this.#deadlineMs = deadlineMs;
     this.#heldUntil = heldSince + deadlineMs;
+  }
+
+  get signal(): AbortSignal {
+    return this.#over.signal;
   }
 
   get heldUntil(): number {
@@ -324,5 +324,6 @@ class HeldTerm implements Term {
 
   end(): void {
     this.#isOver = true;
+    this.#over.abort();
   }
 }

@@ -268,8 +268,10 @@ function leaderService(
   election: ElectionOptions | undefined,
   lead: (signal: AbortSignal, term: Term) => Promise<void>,
 ): Service {
-  if (election === undefined)
-    return { name: "controllers", run: (signal) => lead(signal, { isHeld: () => true }) };
+  if (election === undefined) {
+    const always: Term = { isHeld: () => true, signal: new AbortController().signal };
+    return { name: "controllers", run: (signal) => lead(signal, always) };
+  }
   return createLeaderElection(ports, client, { ...election, identity, lead });
 }
 

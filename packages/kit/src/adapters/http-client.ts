@@ -101,7 +101,8 @@ interface Request {
   readonly query?: URLSearchParams;
   readonly contentType?: string;
   readonly body?: unknown;
-  readonly signal?: AbortSignal | undefined;
+  /** The caller's, of which only what concerns the call itself is used. */
+  readonly options?: CallOptions;
 }
 
 class JsonHttpClient implements HttpClient {
@@ -140,7 +141,7 @@ class JsonHttpClient implements HttpClient {
   ): Promise<T> {
     const query = queryOf({ resourceVersion: options.resourceVersion });
     const path = resourcePath(resource, key.namespace, key.name, options.subresource);
-    return this.#object(resource, { method: "GET", path, query, signal: options.signal });
+    return this.#object(resource, { method: "GET", path, query, options });
   }
 
   async list<T extends KubeObject>(
@@ -154,7 +155,7 @@ class JsonHttpClient implements HttpClient {
       resourceVersionMatch: options.resourceVersionMatch,
     });
     const path = resourcePath(resource, options.namespace ?? "");
-    return this.#list(resource, { method: "GET", path, query, signal: options.signal });
+    return this.#list(resource, { method: "GET", path, query, options });
   }
 
   watch<T extends KubeObject>(
@@ -217,8 +218,7 @@ class JsonHttpClient implements HttpClient {
     if (patch.type === "apply" && patch.force === true) query.set("force", "true");
     const contentType = PATCH_TYPES[patch.type];
     const { body } = patch;
-    const { signal } = options;
-    return this.#object(resource, { method: "PATCH", path, query, contentType, body, signal });
+    return this.#object(resource, { method: "PATCH", path, query, contentType, body, options });
   }
 
   async delete<T extends KubeObject>(
@@ -231,7 +231,7 @@ class JsonHttpClient implements HttpClient {
       method: "DELETE",
       path,
       body: deleteBody(options),
-      signal: options.signal,
+      options,
     });
     return isStatus(answer) ? undefined : answer;
   }
@@ -245,14 +245,14 @@ class JsonHttpClient implements HttpClient {
       path: resourcePath(resource, options.namespace ?? ""),
       query: selectionQuery(options, {}),
       body: deleteBody(options),
-      signal: options.signal,
+      options,
     });
   }
 
   async read(path: string, options: CallOptions = {}): Promise<Json> {
     const [pathname = "", search = ""] = path.split("?", 2);
     const query = new URLSearchParams(search);
-    const request = { method: "GET", path: pathname, query, signal: options.signal } as const;
+    const request = { method: "GET", path: pathname, query, options } as const;
     return this.#answered(request, (answer, { headers, body }) =>
       isJsonType(headers) ? decodeDocument(answer) : Promise.resolve(body.toString("utf8")),
     );
@@ -266,7 +266,7 @@ class JsonHttpClient implements HttpClient {
     options: WriteOptions,
   ): Promise<T> {
     const query = writeQuery(options);
-    return this.#object(resource, { method, path, query, body, signal: options.signal });
+    return this.#object(resource, { method, path, query, body, options });
   }
 
   #object<T extends KubeObject>(resource: Resource<T>, request: Request): Promise<T> {
@@ -337,7 +337,7 @@ class JsonHttpClient implements HttpClient {
   }
 
   #httpCall(request: Request, credential: Credential, agent: http.Agent): HttpCall {
-    const { method, path, query, body, signal } = request;
+    const { method, path, query, body, options: { signal, term } = {} } = request;
     const timeoutMs = this.#config.callTimeoutMs ?? CALL_TIMEOUT_MS;
     const parameters = [query?.toString() ?? ""];
     if (method !== "GET") parameters.push(`timeout=${Math.ceil(timeoutMs / 1000)}s`);
@@ -364,6 +364,7 @@ class JsonHttpClient implements HttpClient {
       onExcess: (excess) => this.#config.onExcess?.(excess),
       ...(text === undefined ? {} : { body: text }),
       ...(signal === undefined ? {} : { signal }),
+      ...(term === undefined ? {} : { term }),
     };
   }
 

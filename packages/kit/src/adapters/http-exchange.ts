@@ -14,6 +14,7 @@ import * as https from "node:https";
 import type { Socket } from "node:net";
 import { urlToHttpOptions } from "node:url";
 import { NotSent, OutcomeUnknown } from "../client.ts";
+import type { Term } from "../term.ts";
 import { SLICE_BYTES, tooLarge } from "./response-limits.ts";
 import { Valve, type ValvePorts } from "./valve.ts";
 
@@ -47,6 +48,8 @@ export interface HttpCall extends ValvePorts {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal?: AbortSignal;
+  /** Asked when there is a connection for it; not sent once it is over. */
+  readonly term?: Term;
 }
 
 export interface HttpAnswer {
@@ -99,16 +102,19 @@ function attempt(call: HttpCall): Promise<HttpAnswer | StaleConnection> {
       opened.fail(new Error(`no answer within ${call.timeoutMs} ms`));
     }, call.timeoutMs);
     const onAbort = (): void => opened.fail(new Error("the call was given up"));
-    // A controller's signal is listened to by all its calls under way; Node takes more than ten for a leak.
-    if (call.signal !== undefined) setMaxListeners(0, call.signal);
-    call.signal?.addEventListener("abort", onAbort, { once: true });
-    if (call.signal?.aborted === true) onAbort();
+    const signals = [call.signal, call.term?.signal].filter((one) => one !== undefined);
+    for (const signal of signals) {
+      // A controller's signal is listened to by all its calls under way; Node takes more than ten for a leak.
+      setMaxListeners(0, signal);
+      signal.addEventListener("abort", onAbort);
+      if (signal.aborted) onAbort();
+    }
 
     function finish(settle: () => void): void {
       if (finished) return;
       finished = true;
       clearTimeout(timer);
-      call.signal?.removeEventListener("abort", onAbort);
+      for (const signal of signals) signal.removeEventListener("abort", onAbort);
       settle();
     }
 
@@ -188,12 +194,14 @@ export function open(call: HttpCall, handlers: OpenHandlers): Opened {
     request.destroy();
     handlers.failed(error, sent && !isHandshakeAlert(error));
   };
+  // Node hands over the connection before it writes to it.
+  const leave = (): void => {
+    if (call.term?.isHeld() === false) fail(new Error("this process does not lead any more"));
+    else sent = true;
+  };
   request.on("socket", (socket) => {
-    if (isUp(socket)) sent = true;
-    else
-      socket.once(isSecure ? "secureConnect" : "connect", () => {
-        sent = true;
-      });
+    if (isUp(socket)) leave();
+    else socket.once(isSecure ? "secureConnect" : "connect", leave);
   });
   request.on("response", (response) => {
     if (!failed) handlers.response(response);

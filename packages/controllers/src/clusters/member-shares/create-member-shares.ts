@@ -432,10 +432,15 @@ const NOTHING = "false false ";
 /** The right to act for one member, from when it came to this replica until it first was not this replica's. */
 class ShareTerm implements Term {
   readonly #mayAct: () => boolean;
+  readonly #over = new AbortController();
   #isOver = false;
 
   constructor(mayAct: () => boolean) {
     this.#mayAct = mayAct;
+  }
+
+  get signal(): AbortSignal {
+    return this.#over.signal;
   }
 
   isHeld(): boolean {
@@ -445,6 +450,7 @@ class ShareTerm implements Term {
 
   end(): void {
     this.#isOver = true;
+    this.#over.abort();
   }
 }
 
