@@ -1,17 +1,30 @@
 /** Replicas of the manager over one API: one leads, a lost lease ends everything, and another goes on. */
 import {
   type AnyObject,
+  clusters,
   clusterTaintPolicies,
+  type ObjectKey,
   propagationPolicies,
   resourceBindings,
 } from "@lifeboat/api";
 import { createRandom, createSeededIds } from "@lifeboat/base";
 import { readSettings } from "@lifeboat/controllers/operating";
 import { type Client, leases, NotSent, silentLog, silentMetrics } from "@lifeboat/kit";
-import { configMap, createWorld, resources, wrapped, type World } from "@lifeboat/testkit";
+import { wellKnown } from "@lifeboat/core";
+import {
+  configMap,
+  createWorld,
+  newCluster,
+  newClusterSecret,
+  resources,
+  wrapped,
+  type World,
+} from "@lifeboat/testkit";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import type { AggregatedProxy } from "./aggregated/create-aggregated.ts";
 import { type ControllersOptions, DEFAULT_CONTROLLERS } from "./controllers.ts";
 import { installPlane, type InstallRequest } from "./install/install.ts";
+import { writeMark } from "./moving/mark.ts";
 import {
   createPlaneManager,
   MANAGER_LEASE,
@@ -126,6 +139,26 @@ function watched(replica: Replica, client: Client): Client {
   });
 }
 
+/** A way into members that nothing asks for; behind it every replica follows Clusters and their Secrets. */
+const WAY_INTO_MEMBERS: AggregatedProxy = {
+  build: () => {
+    const none = (): never => {
+      throw new Error("there are no members");
+    };
+    return { handle: none, upgrade: none } as unknown as ReturnType<AggregatedProxy["build"]>;
+  },
+  endpoint: () => undefined,
+};
+
+/** A Cluster with a Secret that names no endpoint. */
+async function joinByHand(): Promise<ObjectKey> {
+  const { metadata, ...secret } = newClusterSecret("m1", "m1-token");
+  const key = { namespace: metadata.namespace ?? "", name: metadata.name };
+  await world.client.create(clusters, newCluster("m1"));
+  await world.client.create(resources.secrets, { ...secret, metadata: key });
+  return key;
+}
+
 const leaders = (): readonly string[] =>
   replicas.flatMap(({ manager }, i) => (manager.isLeading() ? [`replica ${i}`] : []));
 
@@ -136,15 +169,30 @@ const policy = (): Promise<AnyObject | undefined> =>
     .catch(() => undefined);
 
 it("one of three leads and runs every controller; the others write nothing but their tries for the Lease", async () => {
-  for (const name of ["a", "b", "c"]) start(name);
+  // The endpoint that a Secret is for is noted by the leader, and by no other.
+  const key = await joinByHand();
+  for (const one of ["a", "b", "c"]) start(one, {}, { proxy: WAY_INTO_MEMBERS });
   await world.advance("30s");
   expect(leaders()).toHaveLength(1);
+  const bound = await world.client.get(resources.secrets, key);
+  expect(bound.metadata.annotations).toEqual({
+    [wellKnown.API_ENDPOINT]: "https://m1.test:6443",
+  });
   expect(await policy()).toBeDefined();
   expect(await readSettings(world.client)).toMatchObject({ controllers: "*" });
   const others = replicas.filter(({ manager }) => !manager.isLeading());
   expect(others.flatMap(({ writes }) => writes.filter((one) => !one.endsWith("Lease")))).toEqual(
     [],
   );
+});
+
+it("binds no Secret while a migration is under way: replicas that wait for it write nothing", async () => {
+  await joinByHand();
+  const since = "2026-01-01T00:00:00Z";
+  await writeMark(world.client, { phase: "Moving", source: "migration", since });
+  const replica = start("a", {}, { proxy: WAY_INTO_MEMBERS, share: TIMES });
+  await world.advance("30s");
+  expect(replica.writes.filter((one) => !one.endsWith("Lease"))).toEqual([]);
 });
 
 it.each([

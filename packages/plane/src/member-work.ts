@@ -39,6 +39,8 @@ export function createMemberWork(
       ...ports,
       connect,
       instance,
+      // The leader does, which has connections of its own.
+      bindsSecrets: false,
       ...(interpretation === undefined ? {} : { interpretation }),
       ...(reading === undefined ? {} : { reading }),
     },

@@ -31,6 +31,8 @@ export interface PlaneContextPorts extends KitPorts {
   readonly skippedApis?: readonly string[];
   /** How the collections of the control plane are read; in pages when absent. */
   readonly reading?: Reading;
+  /** Whether Secrets of Clusters are bound to their endpoints here; absent: yes. */
+  readonly bindsSecrets?: boolean;
   /** Which of several instances reports Events: the host's or pod's name. */
   readonly instance: string;
 }
@@ -65,6 +67,7 @@ export function createPlaneContext(ports: PlaneContextPorts, plane: Client): Run
     informers.clusters,
     ports.connect,
     reading,
+    ports.bindsSecrets === undefined ? {} : { bindsSecrets: ports.bindsSecrets },
   );
   const scripts = ports.interpretation?.({ ...kit, events }, informers);
   const scriptServices: readonly Service[] = scripts === undefined ? [] : [scripts];

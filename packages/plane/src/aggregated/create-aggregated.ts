@@ -80,7 +80,9 @@ export function createAggregated(
   const identity = ports.ids.uid();
   const front = followFront(ports, client);
   const informer = new Informer(ports, client, clusters, reading);
-  const connections = createMemberConnections(ports, client, informer, connect, reading);
+  // Every replica has these, also while it does not lead and before a migration is over: they write nothing.
+  const binding = { bindsSecrets: false };
+  const connections = createMemberConnections(ports, client, informer, connect, reading, binding);
   const records = createTunnelRecords(ports, client, identity, () => {
     const endpoint = proxy.endpoint();
     return endpoint === undefined ? undefined : { identity, endpoint };

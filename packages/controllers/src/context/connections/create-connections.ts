@@ -6,7 +6,8 @@
  *    credential is no failure of the member.
  * 3. `whenSynced` answers only once every connection is built: no caller takes "not read yet" for "none".
  * 4. What goes wrong with one cluster's access makes that cluster unusable, and nothing else.
- * 5. A Secret that is bound to no endpoint is bound to that of its first use, in a write before that (access.ts).
+ * 5. A Secret that is bound to no endpoint is bound to that of its first use, in a write before that (access.ts): by the one process
+ *    whose turn it is to write. For the others it is unusable until then.
  */
 import { type AnyObject, type Cluster, equalJson, formatKey, secrets } from "@lifeboat/api";
 import { type Cancel, unreachable } from "@lifeboat/base";
@@ -43,6 +44,11 @@ const BIND_AGAIN_MS = 5000;
 const MAX_OBJECTS = 150_000;
 const PAGE_SIZE = 250;
 
+export interface ConnectionsOptions {
+  /** Whether Secrets are bound here; absent: yes. Not where several replicas keep connections beside the leader. */
+  readonly bindsSecrets?: boolean;
+}
+
 interface Kept {
   readonly connection: MemberConnection;
   readonly member?: MemberClient;
@@ -55,8 +61,9 @@ export function createMemberConnections(
   clusters: Informer<Cluster>,
   connect: ConnectMember,
   reading: Reading = {},
+  options: ConnectionsOptions = {},
 ): MemberConnections {
-  return new FollowedConnections(ports, plane, clusters, connect, reading);
+  return new FollowedConnections(ports, plane, clusters, connect, reading, options);
 }
 
 class FollowedConnections implements MemberConnections {
@@ -80,6 +87,7 @@ class FollowedConnections implements MemberConnections {
   /** Secrets that are being bound, or wait to be tried again, by key. */
   readonly #binding = new Map<string, Cancel>();
   readonly #plane: Client;
+  readonly #bindsSecrets: boolean;
   #ready = false;
 
   constructor(
@@ -88,7 +96,9 @@ class FollowedConnections implements MemberConnections {
     clusters: Informer<Cluster>,
     connect: ConnectMember,
     reading: Reading,
+    { bindsSecrets = true }: ConnectionsOptions,
   ) {
+    this.#bindsSecrets = bindsSecrets;
     this.#ports = ports;
     this.#plane = plane;
     this.#secrets = new Informer(ports, plane, secrets, reading);
@@ -194,7 +204,7 @@ class FollowedConnections implements MemberConnections {
         // A connection to the same endpoint stays: its Secret has only lost the note.
         if (old.kind !== "connected" || old.access.endpoint !== found.endpoint)
           this.#putUnusable(name, "the Secret is about to be bound to the endpoint");
-        this.#bind(name, found.secret, found.endpoint);
+        if (this.#bindsSecrets) this.#bind(name, found.secret, found.endpoint);
         break;
       case "usable":
         if (old.kind !== "connected" || !equalJson(old.access, found.access))
