@@ -88,12 +88,16 @@ afterEach(() => world.close());
 
 const plan = (): Promise<AdoptionPlan> => planAdoption(world.clock, world.client);
 
-async function lease(name: string, renewTime: string): Promise<void> {
+async function lease(
+  name: string,
+  renewTime: string,
+  { namespace = "karmada-system", holderIdentity = "former" } = {},
+): Promise<void> {
   await world.client.create(leases, {
     apiVersion: "coordination.k8s.io/v1",
     kind: "Lease",
-    metadata: { namespace: "karmada-system", name },
-    spec: { holderIdentity: "former", leaseDurationSeconds: 15, renewTime },
+    metadata: { namespace, name },
+    spec: { holderIdentity, leaseDurationSeconds: 15, renewTime },
   });
 }
 
@@ -144,6 +148,23 @@ describe("adopting is refused", () => {
     await expect(plan()).resolves.toBeDefined();
     await lease("karmada-scheduler", "2026-01-01T00:00:00.000000Z");
     await expect(plan()).rejects.toThrow("karmada-scheduler still lead");
+    await world.advance("1m");
+    await expect(plan()).resolves.toBeDefined();
+  });
+
+  it("while they lead in another namespace, but not for agents and clusters of such names", async () => {
+    const now = "2026-01-01T00:00:00.000000Z";
+    const namespace = "shop";
+    await lease("karmada-agent-m1", now, { namespace });
+    await lease("others", now, { namespace });
+    // The sign of life of a Pull cluster that is called like a component.
+    await lease("karmada-host", now, {
+      namespace: "karmada-cluster",
+      holderIdentity: "karmada-host",
+    });
+    await expect(plan()).resolves.toBeDefined();
+    await lease("karmada-controller-manager", now, { namespace });
+    await expect(plan()).rejects.toThrow("shop/karmada-controller-manager still lead");
     await world.advance("1m");
     await expect(plan()).resolves.toBeDefined();
   });

@@ -46,7 +46,10 @@ export interface AdoptionPlan extends MemberWrites {
 }
 
 const SOURCE = "adoption";
+/** Where the former plane's controllers hold their Leases unless they were told otherwise: whatever their names are. */
 const FORMER_NAMESPACE = "karmada-system";
+/** Elsewhere they are known by the names of their components (`--leader-elect-resource-namespace`). */
+const FORMER_LEASE = "karmada-";
 /** Agents of Pull clusters go on: they follow whatever control plane writes their Works. */
 const AGENT_LEASE = "karmada-agent-";
 /** Works that are only kept, not applied. */
@@ -125,19 +128,28 @@ async function refuseLed(clock: Clock, client: Client): Promise<void> {
 
 /** Throws while a controller of the former plane may act. */
 async function refuseFresh(clock: Clock, client: Client): Promise<void> {
-  const { items } = await client.list(leases, { namespace: FORMER_NAMESPACE });
+  const { items } = await client.list(leases);
   const fresh = items.filter(({ metadata, spec }) => {
     const { holderIdentity = "", renewTime = "", leaseDurationSeconds = 15 } = spec ?? {};
     const renewed = parseTime(renewTime);
-    if (metadata.name.startsWith(AGENT_LEASE) || holderIdentity === "" || renewed === undefined)
+    if (!isFormer(metadata, holderIdentity) || holderIdentity === "" || renewed === undefined)
       return false;
     return clock.now() - renewed < 2 * leaseDurationSeconds * 1000;
   });
   if (fresh.length > 0)
     throw new MovingRefused(
-      `${fresh.map(({ metadata }) => metadata.name).join(", ")} still lead: scale the controllers of the former control plane to ` +
+      `${fresh.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).join(", ")} still lead: scale the controllers of the former control plane to ` +
         "zero, and wait until their Leases lapse",
     );
+}
+
+/** Whether a Lease is of a controller of the former plane. The sign of life of a cluster is its own holder. */
+function isFormer({ namespace, name }: AnyObject["metadata"], holder: string): boolean {
+  if (name.startsWith(AGENT_LEASE)) return false;
+  if (namespace === FORMER_NAMESPACE) return true;
+  return (
+    name.startsWith(FORMER_LEASE) && !(namespace === wellKnown.CLUSTER_NAMESPACE && holder === name)
+  );
 }
 
 function refuseUnfit(tables: readonly Table[]): void {
