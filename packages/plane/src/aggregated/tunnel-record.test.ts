@@ -5,6 +5,7 @@ import {
   clusterOfRecord,
   decideRecord,
   holderEndpoint,
+  type OpenTunnel,
   recordKey,
   type RecordPlan,
 } from "./tunnel-record.ts";
@@ -13,44 +14,62 @@ const here = { identity: "here", endpoint: "https://10.0.0.1:8443" };
 const there = { identity: "there", endpoint: "https://10.0.0.2:8443" };
 const at = instantOf(1_000_000_000_000);
 
+const opened = { openedAt: at, isRecorded: false };
+const isRecorded = { openedAt: at, isRecorded: true };
+
 function recorded(replica: typeof here, openedAt = at): Lease {
-  const plan = decideRecord({ cluster: "m1", record: undefined, replica, openedAt });
+  const tunnel = { openedAt, isRecorded: false };
+  const plan = decideRecord({ cluster: "m1", record: undefined, replica, tunnel });
   if (plan.kind !== "create") throw new Error(plan.kind);
   return plan.record as Lease;
 }
 
 describe("decideRecord", () => {
-  it.each<[string, RecordPlan["kind"], Lease | undefined, number | undefined]>([
-    ["a tunnel without a record", "create", undefined, 0],
-    ["a tunnel that is recorded", "leave", recorded(here), 0],
-    ["a newer tunnel of this replica", "update", recorded(here), 5],
-    ["a tunnel that is newer than another replica's", "update", recorded(there), 5],
-    ["a tunnel that is older than another replica's", "leave", recorded(there), -5],
+  it.each<[string, RecordPlan["kind"], Lease | undefined, OpenTunnel | undefined]>([
+    ["a tunnel without a record", "create", undefined, opened],
+    ["a tunnel whose record is gone", "create", undefined, isRecorded],
+    ["a tunnel that is recorded", "leave", recorded(here), isRecorded],
+    ["a newer tunnel of this replica", "update", recorded(here, instantOf(at - 5)), opened],
+    ["a tunnel that opens while another replica has the record", "update", recorded(there), opened],
+    [
+      "a tunnel that opens, on a machine whose clock is behind",
+      "update",
+      recorded(there, instantOf(at + 60_000)),
+      opened,
+    ],
+    ["a tunnel after which another replica took the record", "leave", recorded(there), isRecorded],
+    [
+      "a tunnel after which another replica took the record, whose clock is behind",
+      "leave",
+      recorded(there, instantOf(at - 60_000)),
+      isRecorded,
+    ],
     ["no tunnel, and a record of this replica", "delete", recorded(here), undefined],
     ["no tunnel, and a record of another replica", "leave", recorded(there), undefined],
     ["no tunnel and no record", "leave", undefined, undefined],
-  ])("%s: %s", (_name, kind, record, later) => {
-    const openedAt = later === undefined ? undefined : instantOf(at + later);
-    const plan = decideRecord({ cluster: "m1", record, replica: here, openedAt });
+  ])("%s: %s", (_name, kind, record, tunnel) => {
+    const plan = decideRecord({ cluster: "m1", record, replica: here, tunnel });
     expect(plan.kind).toBe(kind);
     if (plan.kind !== "create" && plan.kind !== "update") return;
     expect(plan.record.spec?.holderIdentity).toBe("here");
-    expect(plan.record.spec?.acquireTime).toBe(formatMicroTime(openedAt ?? at));
+    expect(plan.record.spec?.acquireTime).toBe(formatMicroTime(at));
     expect(holderEndpoint(plan.record as Lease, "there")).toBe(here.endpoint);
   });
 
-  it("of two replicas with a tunnel one keeps the record, and nothing is written for ever", () => {
+  it("of two replicas with a tunnel the one that wrote last keeps the record, and nothing is written for ever", () => {
     let record: Lease | undefined;
     let writes = 0;
+    const tunnels = new Map<typeof here, OpenTunnel>([
+      // Its clock is a minute ahead of the other's.
+      [here, { openedAt: instantOf(at + 60_000), isRecorded: false }],
+      [there, opened],
+    ]);
     for (let round = 0; round < 4; round++)
-      for (const [replica, later] of [
-        [here, 0],
-        [there, 1],
-      ] as const) {
-        const openedAt = instantOf(at + later);
-        const plan = decideRecord({ cluster: "m1", record, replica, openedAt });
+      for (const [replica, tunnel] of tunnels) {
+        const plan = decideRecord({ cluster: "m1", record, replica, tunnel });
         if (plan.kind !== "create" && plan.kind !== "update") continue;
         record = plan.record as Lease;
+        tunnels.set(replica, { ...tunnel, isRecorded: true });
         writes += 1;
       }
     expect([record?.spec?.holderIdentity, writes]).toEqual(["there", 2]);

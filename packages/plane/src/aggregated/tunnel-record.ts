@@ -4,10 +4,12 @@
  *
  * 1. It is written when a tunnel opens and removed when it ends; a tunnel at rest writes nothing. A record that a dead replica
  *    left behind names a place that nothing answers at; the agent, whose connection has ended too, opens another tunnel.
- * 2. Of two replicas that have a tunnel of one cluster, the one whose tunnel is newer keeps the record.
+ * 2. Of two replicas that have a tunnel of one cluster, the one whose tunnel is newer keeps the record. No times are compared, because
+ *    two machines need not agree on them: a replica takes the record when a tunnel into it opens, from whichever holds it, and leaves
+ *    it to the holder afterwards.
  */
 import type { New, ObjectKey } from "@lifeboat/api";
-import { formatMicroTime, type Instant, parseTime } from "@lifeboat/base";
+import { formatMicroTime, type Instant } from "@lifeboat/base";
 import type { Lease } from "@lifeboat/kit";
 import { SYSTEM_NAMESPACE } from "../webhook/resources.ts";
 
@@ -51,19 +53,23 @@ export interface RecordView {
   readonly cluster: string;
   readonly record: Lease | undefined;
   readonly replica: ReplicaPlace;
-  /** When the tunnel into this replica was opened; undefined: there is none. */
-  readonly openedAt: Instant | undefined;
+  /** The tunnel into this replica; undefined: there is none. */
+  readonly tunnel: OpenTunnel | undefined;
 }
 
-export function decideRecord({ cluster, record, replica, openedAt }: RecordView): RecordPlan {
+export interface OpenTunnel {
+  readonly openedAt: Instant;
+  /** Whether the record was written for this tunnel: from then on another holder has a newer one. */
+  readonly isRecorded: boolean;
+}
+
+export function decideRecord({ cluster, record, replica, tunnel }: RecordView): RecordPlan {
   const isOurs = record?.spec?.holderIdentity === replica.identity;
-  if (openedAt === undefined)
+  if (tunnel === undefined)
     return isOurs && record !== undefined ? { kind: "delete", record } : { kind: "leave" };
-  const wanted = recordOf(cluster, replica, openedAt);
+  const wanted = recordOf(cluster, replica, tunnel.openedAt);
   if (record === undefined) return { kind: "create", record: wanted };
-  const recorded = parseTime(record.spec?.acquireTime ?? "");
-  if (isOurs ? recorded === openedAt : recorded !== undefined && recorded > openedAt)
-    return { kind: "leave" };
+  if (tunnel.isRecorded) return { kind: "leave" };
   const metadata = {
     ...record.metadata,
     labels: { ...record.metadata.labels, ...wanted.metadata.labels },

@@ -1,6 +1,5 @@
 /** Keeps the records of this replica's tunnels, and finds the tunnels of the others (tunnel-record.ts decides). */
 import { isRefused, type ObjectKey } from "@lifeboat/api";
-import type { Instant } from "@lifeboat/base";
 import {
   type Client,
   type Controller,
@@ -20,6 +19,7 @@ import {
   clusterOfRecord,
   decideRecord,
   holderEndpoint,
+  type OpenTunnel,
   recordKey,
   type ReplicaPlace,
   TUNNEL_LABEL,
@@ -40,7 +40,7 @@ export function createTunnelRecords(
   identity: string,
   place: () => ReplicaPlace | undefined,
 ): TunnelRecords {
-  const opened = new Map<string, Instant>();
+  const tunnels = new Map<string, OpenTunnel>();
   const records = new Informer<Lease>(ports, client, leases, {
     namespace: SYSTEM_NAMESPACE,
     labelSelector: `${TUNNEL_LABEL}=true`,
@@ -56,17 +56,19 @@ export function createTunnelRecords(
     const cluster = clusterOfRecord(key.name);
     const replica = place();
     if (cluster === undefined || replica === undefined) return done;
-    const openedAt = opened.get(cluster);
-    const plan = decideRecord({ cluster, record: records.get(key), replica, openedAt });
+    const tunnel = tunnels.get(cluster);
+    const plan = decideRecord({ cluster, record: records.get(key), replica, tunnel });
     try {
       switch (plan.kind) {
         case "leave":
           break;
         case "create":
           await client.create(leases, plan.record, { signal });
+          noteRecorded(cluster, tunnel);
           break;
         case "update":
           await client.update(leases, plan.record, { signal });
+          noteRecorded(cluster, tunnel);
           break;
         case "delete": {
           const { uid, resourceVersion } = plan.record.metadata;
@@ -80,11 +82,17 @@ export function createTunnelRecords(
     return done;
   }
 
+  /** Unless another tunnel has opened meanwhile. */
+  function noteRecorded(cluster: string, tunnel: OpenTunnel | undefined): void {
+    if (tunnel !== undefined && tunnels.get(cluster) === tunnel)
+      tunnels.set(cluster, { ...tunnel, isRecorded: true });
+  }
+
   return {
     services: [records, controller],
     changed: (cluster, isOpen) => {
-      if (isOpen) opened.set(cluster, ports.clock.now());
-      else opened.delete(cluster);
+      if (isOpen) tunnels.set(cluster, { openedAt: ports.clock.now(), isRecorded: false });
+      else tunnels.delete(cluster);
       controller.enqueue(recordKey(cluster));
     },
     endpointOf: (cluster) => holderEndpoint(records.get(recordKey(cluster)), identity),
