@@ -122,7 +122,9 @@ export async function accountKubeconfig(
   name = serviceAccount,
 ): Promise<string> {
   const account = `/api/v1/namespaces/lifeboat-system/serviceaccounts/${serviceAccount}`;
-  const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+  // Longer than any run of the tests; a token lives an hour if nothing is asked for.
+  const spec = { expirationSeconds: 86_400 };
+  const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec };
   const { code, body } = await server.call("POST", `${account}/token`, request);
   const token = (body as { readonly status?: { readonly token?: string } }).status?.token;
   if (code !== 201 || token === undefined) throw new Error(`no token: ${JSON.stringify(body)}`);

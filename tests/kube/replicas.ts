@@ -2,7 +2,7 @@
  * Three replicas of the manager on a real control plane whose API server keeps an audit log: which replica wrote what, and when.
  * Admission reaches whichever of them listens, as through a Service.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -108,6 +108,8 @@ export async function startReplicas(
     `--audit-policy-file=${join(directory, "policy.json")}`,
     `--audit-log-path=${log}`,
     "--audit-log-mode=blocking",
+    // Not rotated: a hundred failovers write more than the hundred megabytes after which it would be.
+    "--audit-log-maxsize=100000",
   ];
   const server = registers
     ? (await startRegisteringPlane(started, etcd, { flags: audit })).server
@@ -142,11 +144,7 @@ export async function startReplicas(
       formerTerms += termsOf(replica.process);
       replica.process = await replica.start();
     },
-    audited: () =>
-      readFileSync(log, "utf8")
-        .split("\n")
-        .filter((line) => line !== "")
-        .map(auditedOf),
+    audited: auditLog(log),
     credentialOf: ({ kubeconfig }) => credentialIn(kubeconfig),
   };
 }
@@ -186,9 +184,9 @@ const DECISIONS: ReadonlySet<string> = new Set([
 const OF_ALL_REPLICAS = /^(leases|events|.*reviews)$/;
 
 /**
- * The writes that only a leader makes, in the order in which the API server got them. Without Events: one that waited for a connection
- * may still leave when its term is over (K5). Without reviews, which store nothing: the replica where the tunnel of an agent ends asks
- * now and then whether the agent may still have it, also where that replica does not lead.
+ * The writes that only a leader makes, in the order in which the API server got them. Without Events, which replicas also report about
+ * members of theirs, and of which one more or less is no harm (K5). Without reviews, which store nothing: the replica where the tunnel of
+ * an agent ends asks now and then whether the agent may still have it, also where that replica does not lead.
  */
 export function leadersWrites(
   replicas: Replicas,
@@ -230,6 +228,32 @@ export function stretchLines(stretches: readonly Stretch[]): string {
   return stretches
     .map(({ credential, first, last }) => `${credential}: ${one(first)} to ${one(last)}`)
     .join("\n");
+}
+
+/** The requests in a log, of which each call reads what has been added. The log of a weekly run is too long for one string. */
+function auditLog(path: string): () => readonly AuditedRequest[] {
+  const known: AuditedRequest[] = [];
+  const chunk = Buffer.alloc(1 << 20);
+  let offset = 0;
+  /** The beginning of a line whose end has not been read yet. */
+  let rest: Buffer = Buffer.alloc(0);
+  return () => {
+    const file = openSync(path, "r");
+    try {
+      for (;;) {
+        const length = readSync(file, chunk, 0, chunk.length, offset);
+        if (length === 0) return known;
+        offset += length;
+        const read = Buffer.concat([rest, chunk.subarray(0, length)]);
+        const end = read.lastIndexOf("\n") + 1;
+        rest = read.subarray(end);
+        for (const line of read.toString("utf8", 0, end).split("\n"))
+          if (line !== "") known.push(auditedOf(line));
+      }
+    } finally {
+      closeSync(file);
+    }
+  };
 }
 
 function auditedOf(line: string): AuditedRequest {
