@@ -67,18 +67,18 @@ describe("the image", () => {
     removeDirectory(data);
   });
 
-  it("runs its command without a shell, as a user without rights, on a read-only root", async () => {
+  // Beside Node's libraries the chroot has nothing, so what runs here needs no shell; the image of Node has one.
+  it("runs its command beside Node alone, as a user without rights, on a read-only root", async () => {
     const told = runContainer(image, { args: ["version", "--client"] });
     expect(await told.ended, told.output()).toBe(0);
     expect(told.output()).toContain(version);
     const script = [
       `console.log(process.getuid(), process.pid)`,
       `try { require("fs").writeFileSync("/app/x", "") } catch (error) { console.log(error.code) }`,
-      `console.log(require("fs").existsSync("/bin/sh"))`,
     ];
     const shown = runContainer(image, { entrypoint: ["node"], args: ["-e", script.join(";")] });
     expect(await shown.ended, shown.output()).toBe(0);
-    expect(shown.output()).toBe("65532 1\nEROFS\nfalse\n");
+    expect(shown.output()).toBe("65532 1\nEROFS\n");
   });
 
   it("runs `up` until it is ready, with its volume alone to write to, and stops in order", async () => {
