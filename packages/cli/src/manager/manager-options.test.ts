@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
+import { upOptions } from "../commands/up.ts";
 import { agentTimesFrom, membersOptions } from "../commands/members.ts";
 import { agentFlags } from "../members/member-agent.ts";
-import { resolveOptions } from "../options.ts";
+import { type OptionDefinition, resolveOptions } from "../options.ts";
 import { Settings } from "../settings.ts";
 import { electionFrom, managerOptions, shareFrom } from "./manager-options.ts";
 
@@ -68,3 +69,69 @@ function oneOf<T>(value: T | undefined): T {
   if (value === undefined) throw new Error("these members have agents");
   return value;
 }
+
+/** Flags of `up` that have no meaning beside a kube-apiserver, by the reason. Whatever else `up` gets, a manager gets too. */
+const OF_UP_ALONE: Readonly<Record<string, readonly string[]>> = {
+  "that of the kube-apiserver itself, or of etcd": [
+    "advertise",
+    "audit-log-maxage",
+    "audit-log-maxbackup",
+    "audit-log-maxsize",
+    "audit-log-mode",
+    "audit-log-path",
+    "audit-policy-file",
+    "data-dir",
+    "encrypt-resources",
+    "encryption-key-file",
+    "listen",
+    "oidc-ca-file",
+    "oidc-client-id",
+    "oidc-groups-claim",
+    "oidc-groups-prefix",
+    "oidc-issuer-url",
+    "oidc-required-claim",
+    "oidc-signing-algs",
+    "oidc-username-claim",
+    "oidc-username-prefix",
+    "restored",
+    "token-auth-file",
+  ],
+  "a manager makes no kubeconfig": ["kubeconfig-dir"],
+  "simulated members are a process of their own there (`lifeboat members`)": [
+    "member-mode",
+    "member-nodes",
+    "member-start-delay",
+    "members",
+    "serve-http",
+  ],
+};
+const OF_MANAGER_ALONE: Readonly<Record<string, readonly string[]>> = {
+  "the way to the kube-apiserver": ["kubeconfig", "context"],
+  "`up` is one process": [
+    "leader-elect",
+    "leader-elect-lease-duration",
+    "leader-elect-renew-deadline",
+    "leader-elect-resource-name",
+    "leader-elect-resource-namespace",
+    "leader-elect-retry-period",
+    "share-members",
+    "advertise-address",
+  ],
+  "`up` serves all of it at --listen": ["webhook-listen", "health-listen", "member-proxy"],
+  "`up` always can": ["registration"],
+};
+
+it("has every flag of `up`, but those of a server and of simulated members, with the same meaning", () => {
+  const names = (reasons: Readonly<Record<string, readonly string[]>>): readonly string[] =>
+    Object.values(reasons).flat().toSorted();
+  const missing = (from: readonly OptionDefinition[], to: readonly OptionDefinition[]) =>
+    from.map(({ name }) => name).filter((name) => to.every((one) => one.name !== name));
+  expect(missing(upOptions, managerOptions).toSorted()).toEqual(names(OF_UP_ALONE));
+  expect(missing(managerOptions, upOptions).toSorted()).toEqual(names(OF_MANAGER_ALONE));
+  for (const { help: _help, ...option } of managerOptions) {
+    const same = upOptions.find(({ name }) => name === option.name);
+    if (same === undefined) continue;
+    const { help: _other, ...ofUp } = same;
+    expect(option).toEqual(ofUp);
+  }
+});
