@@ -27,7 +27,7 @@ byHandSuite("on the embedded control plane", async () => {
     kubectl.close();
     await plane.stop();
   };
-  return { kubectl, reach: ["--data-dir", plane.dataDirectory], stop };
+  return { kubectl, reach: ["--data-dir", plane.dataDirectory], hasProbes: true, stop };
 });
 
 describe("the control plane's flags", () => {

@@ -27,6 +27,8 @@ export interface PlaneByHand {
   readonly kubectl: Kubectl;
   /** The flags by which a command finds it. */
   readonly reach: readonly string[];
+  /** Whether the API server serves the metrics of the controllers. */
+  readonly hasProbes: boolean;
   stop(): Promise<unknown>;
 }
 
@@ -405,6 +407,9 @@ export function byHandSuite(kind: string, startPlane: () => Promise<PlaneByHand>
         expect(output).toContain("Nothing moves by itself: the feature gate Failover is off.");
         expect(output).toMatch(/^Rate +2\/s; 0\/s above 55 % failed\. FleetHealthy/m);
         expect(output).toMatch(/^member2 +\S+ +\S.* +ready/m);
+        // A cluster that has just stopped answering must not hide behind a page on which all is well.
+        expect(output.includes("probes not known here")).toBe(!plane.hasProbes);
+        expect(/^Probes +not known here: this API server/m.test(output)).toBe(!plane.hasProbes);
         expect(output).toMatch(
           /^default-not-ready +cluster.karmada.io\/not-ready:NoSchedule when/m,
         );

@@ -28,6 +28,6 @@ byHandSuite("from a real kube-apiserver", () =>
       kubectl.close();
       return started.stop();
     };
-    return { kubectl, reach: ["--kubeconfig", server.kubeconfig], stop };
+    return { kubectl, reach: ["--kubeconfig", server.kubeconfig], hasProbes: false, stop };
   }),
 );

@@ -10,9 +10,9 @@ const CODES = { red: 31, green: 32, yellow: 33 } as const;
 
 export type Colour = keyof typeof CODES;
 
-/** A word that is to be seen first. */
-export function bold(colour: Colour, word: string): string {
-  return `\u001b[1m${coloured(colour, word)}`;
+/** A word that is to be seen first; without a colour it is neither good nor bad. */
+export function bold(colour: Colour | undefined, word: string): string {
+  return `\u001b[1m${colour === undefined ? `${word}\u001b[0m` : coloured(colour, word)}`;
 }
 
 export function coloured(colour: Colour, word: string): string {

@@ -128,6 +128,10 @@ describe("no control plane", () => {
   it.each(speaking)("%s: nothing listens there", async (name, leaf) => {
     const ended = await call(name, leaf, "--kubeconfig", kubeconfig("http://127.0.0.1:1"));
     expectSentence(ended, 1);
+    if (name === "join") return;
+    const sentence = sentenceOf(ended);
+    expect(sentence).toContain("http://127.0.0.1:1 (context prod) does not answer: ");
+    expect(sentence).toMatch(/ECONNREFUSED.*is it running\? .*`lifeboat up`.*--kubeconfig/);
   });
 });
 
@@ -162,16 +166,30 @@ describe("an API server that is something else", () => {
   });
 
   it.each(speaking)("%s: it refuses this user", async (name, leaf) => {
-    answer = status(403, 'evacuations.lifeboat.dev is forbidden: User "x" cannot list');
+    answer = status(403, 'forbidden: User "x" cannot get path "/apis/lifeboat.dev/v1alpha1"');
     const ended = await call(name, leaf, "--kubeconfig", kubeconfig(url));
     expectSentence(ended, 1);
     if (name === "join") return;
     expect(sentenceOf(ended)).toContain("forbidden");
+    expect(sentenceOf(ended)).toContain(
+      "ask an administrator for a role that allows get of the path /apis/lifeboat.dev/v1alpha1",
+    );
+  });
+
+  it.each(speaking)("%s: it does not know this user", async (name, leaf) => {
+    answer = status(401, "Unauthorized");
+    const ended = await call(name, leaf, "--kubeconfig", kubeconfig(url));
+    expectSentence(ended, 1);
+    if (name === "join") return;
+    expect(sentenceOf(ended)).toMatch(/does not accept the credentials.*--kubeconfig/);
   });
 
   it.each(speaking)("%s: it breaks every connection", async (name, leaf) => {
     answer = (request) => request.socket.destroy();
-    expectSentence(await call(name, leaf, "--kubeconfig", kubeconfig(url)), 1);
+    const ended = await call(name, leaf, "--kubeconfig", kubeconfig(url));
+    expectSentence(ended, 1);
+    if (name === "join") return;
+    expect(sentenceOf(ended)).toContain("is it running?");
   });
 
   it.each(speaking)("%s: it answers with a page", async (name, leaf) => {

@@ -92,6 +92,13 @@ export function problemOf(leaf: Leaf, call: Call, ended: Ended): string | undefi
   return /^lifeboat:\s+\S/m.test(stderr) ? undefined : "no sentence";
 }
 
+/** Which right a person has to ask for is part of the sentence; what the fault does to a call that goes on is no error. */
+function noHint(fault: Fault, ended: Ended): string | undefined {
+  const isRefusal = FAILED.includes(ended.code) && sentenceOf(ended).includes(" cannot do it");
+  if (fault !== "forbidden" || !isRefusal) return undefined;
+  return sentenceOf(ended).includes("ask an administrator") ? undefined : "no hint";
+}
+
 /** Calls that cannot end well in this world, and with which words they end. */
 const ENDS_OTHERWISE: readonly (readonly [call: RegExp, why: RegExp])[] = [
   // No controllers run here, so nothing is signed and nothing leaves: tests/registration, tests/rights and tests/failover have them.
@@ -154,7 +161,7 @@ export async function disturbed(
       // A conflict is over when the object has been read again.
       await plane.fail(from, fault, fault === "conflict");
       const ended = await ask(leaf, call);
-      const problem = problemOf(leaf, call, ended);
+      const problem = problemOf(leaf, call, ended) ?? noHint(fault, ended);
       if (problem !== undefined)
         problems.push(
           `${spelled(leaf, call)}: ${fault} from request ${from} on: ${problem}: ${ended.stderr}${ended.stdout}`,

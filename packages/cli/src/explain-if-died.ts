@@ -28,7 +28,7 @@ import { foresightSettingsOf } from "@lifeboat/plane";
 import { publishedControllers } from "./controller-options.ts";
 import type { FailoverView } from "./explain-failover.ts";
 import { CommandFailed } from "./failure.ts";
-import type { NamedWorkload } from "./find-binding.ts";
+import { kindsMeantBy, type NamedWorkload } from "./find-binding.ts";
 import { historyLines } from "./history/history-text.ts";
 import { hanging } from "./wrap.ts";
 
@@ -98,11 +98,9 @@ async function policyOf(plane: Client, binding: ResourceBinding): Promise<KubeOb
 /** Why there is no binding: the object is not there, or no policy claims it. */
 export async function whyNoBinding(plane: Client, named: NamedWorkload): Promise<CommandFailed> {
   const { kind, name, namespace } = named;
-  const given = (kind.split(".")[0] ?? kind).toLowerCase();
+  const meant = kindsMeantBy(kind);
   const { resources } = await discover(plane);
-  const resource = resources.find(
-    (one) => one.kind.toLowerCase() === given || one.plural === given || one.plural === `${given}s`,
-  );
+  const resource = resources.find((one) => meant.has(one.kind.toLowerCase()));
   if (resource === undefined)
     return new CommandFailed(
       `the control plane has no kind "${kind}": deployment/web is an example`,

@@ -36,23 +36,51 @@ export function parseWorkload(text: string, namespace: string): NamedWorkload {
 
 /** Short names, as kubectl has them. */
 const SHORT: Readonly<Record<string, string>> = {
+  cj: "cronjob",
   cm: "configmap",
+  crd: "customresourcedefinition",
   deploy: "deployment",
   ds: "daemonset",
+  ep: "endpoints",
+  hpa: "horizontalpodautoscaler",
   ing: "ingress",
+  limits: "limitrange",
+  netpol: "networkpolicy",
+  ns: "namespace",
+  pc: "priorityclass",
+  pdb: "poddisruptionbudget",
+  po: "pod",
+  pv: "persistentvolume",
+  pvc: "persistentvolumeclaim",
+  quota: "resourcequota",
+  rs: "replicaset",
+  sa: "serviceaccount",
+  sc: "storageclass",
   sts: "statefulset",
   svc: "service",
 };
+
+/**
+ * The kinds in lower case that `asked` may mean, the likeliest first: as it is, a short name, a plural; with `.group` or without. Every
+ * command that takes KIND/NAME reads the kind by this.
+ */
+export function kindsMeantBy(asked: string): ReadonlySet<string> {
+  const given = (asked.split(".")[0] ?? asked).toLowerCase();
+  const long = Object.hasOwn(SHORT, given) ? SHORT[given] : undefined;
+  const plural = [
+    ...(given.endsWith("ies") ? [given.replace(/ies$/, "y")] : []),
+    ...(/(s|x|z|ch|sh)es$/.test(given) ? [given.replace(/es$/, "")] : []),
+    ...(given.endsWith("s") ? [given.replace(/s$/, "")] : []),
+  ];
+  return new Set([...(long === undefined ? [] : [long]), given, ...plural]);
+}
 
 /** Finds the binding of a workload; throws CommandFailed when no policy claims it. */
 export async function findBinding(
   plane: Client,
   { kind, name, namespace }: NamedWorkload,
 ): Promise<ResourceBinding> {
-  const given = (kind.split(".")[0] ?? kind).toLowerCase();
-  const singular = given.replace(/s$/, "");
-  const long = Object.hasOwn(SHORT, given) ? SHORT[given] : undefined;
-  for (const known of new Set([long ?? given, singular])) {
+  for (const known of kindsMeantBy(kind)) {
     const wanted = bindingName(known, name);
     const found =
       (await orNothing(plane.get(resourceBindings, { namespace, name: wanted }))) ??

@@ -45,9 +45,35 @@ describe("17.16: planePaths", () => {
   });
 });
 
+const forbidden = (message: string): Refused => new Refused(failure(403, "Forbidden", message));
+
 describe("inWords", () => {
   it.each([
     ["a refusal", new Refused(failure(403, "Forbidden", "you may not")), /^you may not$/],
+    [
+      "what a user lacks",
+      forbidden(
+        'evacuations.lifeboat.dev is forbidden: User "eve" cannot list resource "evacuations" in API group "lifeboat.dev" at the cluster scope',
+      ),
+      /scope; ask an administrator for a role that allows list of evacuations\.lifeboat\.dev$/,
+    ],
+    [
+      "what a user lacks of a kind without a group",
+      forbidden(
+        'secrets is forbidden: User "eve" cannot get resource "secrets" in API group "" in the namespace "a"',
+      ),
+      /; ask an administrator for a role that allows get of secrets$/,
+    ],
+    [
+      "what a user lacks of a path",
+      forbidden('forbidden: User "eve" cannot get path "/metrics"'),
+      /; ask an administrator for a role that allows get of the path \/metrics$/,
+    ],
+    [
+      "what admission refuses, which no role allows",
+      forbidden("admission webhook denied the request: no"),
+      /the request: no$/,
+    ],
     ["no answer", new NotSent("GET x: timed out"), /^no answer: GET x/],
     ["a lost answer", new OutcomeUnknown("PUT x"), /run the command again/],
     ["a refused registration", new RegistrationRefused("no token"), /^no token$/],

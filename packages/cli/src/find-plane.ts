@@ -5,7 +5,7 @@
 import { join, resolve } from "node:path";
 import { evacuations, Refused } from "@lifeboat/api";
 import { createRealClock } from "@lifeboat/base/adapters";
-import { type Access, type Client, KubeconfigError } from "@lifeboat/kit";
+import { type Access, type Client, KubeconfigError, NotSent } from "@lifeboat/kit";
 import {
   checkCertificates,
   createHttpClient,
@@ -82,12 +82,45 @@ async function checkPlane(plane: FoundPlane, place: string): Promise<void> {
     await plane.client.read(`/apis/${evacuations.group}/${evacuations.version}`);
   } catch (error) {
     plane.close();
-    if (!(error instanceof Refused) || error.status.code !== 404) throw error;
+    const away = whyAway(error);
+    if (away !== undefined)
+      throw new CommandFailed(
+        `${place} does not answer: ${away}; is it running? ` +
+          "Start it with `lifeboat up`, or name another with --kubeconfig",
+      );
+    if (!(error instanceof Refused)) throw error;
+    const { code, message } = error.status;
+    if (code === 401)
+      throw new CommandFailed(
+        `${place} does not accept the credentials of this kubeconfig: ${message ?? "code 401"}; ` +
+          "they may have expired: name another with --kubeconfig, or a --context",
+      );
+    if (code !== 404) throw error;
     throw new CommandFailed(
       `${place} is not a Lifeboat control plane: it does not serve ${evacuations.group}; ` +
         "name the kubeconfig of the control plane with --kubeconfig, or its --context",
     );
   }
+}
+
+/** No one listens, or there is no way there. What is wrong with TLS or with an answer is something else. */
+const AWAY: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "ETIMEDOUT",
+]);
+
+/** Why no answer came, where the control plane may not be running. */
+function whyAway(error: unknown): string | undefined {
+  if (!(error instanceof NotSent) || !(error.cause instanceof Error)) return undefined;
+  const { message, code = "" } = error.cause as NodeJS.ErrnoException;
+  if (!AWAY.has(code) && !message.startsWith("no answer within ")) return undefined;
+  // Where a name has several addresses, the message is empty.
+  return message === "" ? code : message;
 }
 
 /** What finding a control plane looks at. */
@@ -151,5 +184,20 @@ export async function inWords<T>(run: () => Promise<T>): Promise<T> {
 
 /** What an API server or the network refused, as a sentence; undefined: the error is about something else. */
 export function apiProblem(error: unknown): string | undefined {
-  return error instanceof RegistrationRefused ? error.message : requestProblem(error);
+  if (error instanceof RegistrationRefused) return error.message;
+  const problem = requestProblem(error);
+  const right = error instanceof Refused ? missingRight(error) : undefined;
+  return right === undefined ? problem : `${problem}; ask an administrator for ${right}`;
+}
+
+/** What a user lacks; undefined: it was refused by other rules than those of roles. */
+function missingRight({ status }: Refused): string | undefined {
+  const { code, message = "" } = status;
+  const refused = /User "[^"]*" cannot (\S+)(?: (resource|path) "([^"]+)")?/.exec(message);
+  if (code !== 403 || refused === null) return undefined;
+  const [, verb = "", what, name = ""] = refused;
+  if (what === undefined) return "a role that allows it";
+  if (what === "path") return `a role that allows ${verb} of the path ${name}`;
+  const [, group = ""] = /in API group "([^"]*)"/.exec(message) ?? [];
+  return `a role that allows ${verb} of ${name}${group === "" ? "" : `.${group}`}`;
 }

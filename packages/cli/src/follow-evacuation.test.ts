@@ -81,6 +81,11 @@ it("names what is held once, and what a pause means; ends when the order is take
   const following = follow(taint);
   await fleet.advance("30s");
   expect(text.match(/default\/bound-deployment is held, NoTarget: /g)).toHaveLength(1);
+  const waits = "only what is held is left: this waits until it can move.";
+  expect(text.split(waits)).toHaveLength(2);
+  expect(text.replace(/\n +/g, " ")).toContain("`lifeboat evacuations abandon m1-1 KIND/NAME`");
+  expect(text).not.toContain("Closing this terminal");
+  for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   const evacuation = await evacuationFor(fleet.plane, "m1", taint);
   const name = evacuation?.metadata.name ?? "";
   expect(await setPaused(fleet.plane, name, true)).toBe(true);
@@ -103,6 +108,11 @@ it("draws one line anew on a terminal, and stops when it is told to", async () =
     evacuation: { spec: { cluster: "m1" } },
   });
   expect(text).toContain("\r\u001b[2K[....................] ");
+  const [first = ""] = text.replace("\r\u001b[2K", "").split("\n");
+  expect(first).toBe(
+    "Ctrl-C pauses the drain. Closing this terminal does not: it goes on without you.",
+  );
+  expect(first.length).toBeLessThanOrEqual(80);
   expect(text.endsWith("\n")).toBe(true);
 });
 

@@ -1,6 +1,6 @@
 /**
  * Follows an evacuation until it is over: a bar that is drawn anew on a terminal, a line for each change elsewhere. Each
- * entry that is held is named once, with its reason, and once more when that changes.
+ * entry that is held is named once, with its reason, and once more when that changes; and when nothing else is left, that it waits.
  */
 import { type Evacuation, evacuations } from "@lifeboat/api";
 import { type Clock, sleep } from "@lifeboat/base";
@@ -34,6 +34,7 @@ export async function followDrain(
   signal: AbortSignal,
 ): Promise<Followed> {
   const view = new ProgressView(screen);
+  if (screen.isTerminal) view.say(HOW_TO_STOP);
   const started = clock.monotonic();
   let seen: Evacuation | undefined;
   for (;;) {
@@ -75,6 +76,16 @@ function isFinished({ status }: Evacuation): boolean {
   return status?.finishedAt !== undefined;
 }
 
+const HOW_TO_STOP =
+  "Ctrl-C pauses the drain. Closing this terminal does not: it goes on without you.";
+
+function waitsFor({ metadata: { name } }: Evacuation): string {
+  return (
+    "only what is held is left: this waits until it can move. Ctrl-C pauses the drain, --timeout ends the waiting alone, and " +
+    `\`lifeboat evacuations abandon ${name} KIND/NAME\` lets a workload stay`
+  );
+}
+
 const NOT_TAKEN_UP =
   "the order is written, but no controller has taken it up: does the control plane run its controllers?";
 
@@ -95,10 +106,13 @@ class ProgressView {
   }
 
   show(evacuation: Evacuation): void {
-    const { phase = "", reason = "", message = "", held = [] } = evacuation.status ?? {};
+    const { phase = "", reason = "", message = "", held = [], entries } = evacuation.status ?? {};
     for (const one of held) this.say(heldLines(one).join("\n"));
-    if (phase === "Paused" || phase === "Braked")
+    if (phase === "Paused" || phase === "Braked" || phase === "AwaitingApproval")
       this.say(hanging("  ", `${phase}, ${reason}: ${message}`).join("\n"));
+    const { evicted = 0, awaitingApproval = 0 } = entries ?? {};
+    if (phase === "Held" && evicted + awaitingApproval === 0)
+      this.say(hanging("  ", waitsFor(evacuation)).join("\n"));
     const line = progressLine(evacuation);
     if (line === this.#last) return;
     this.#last = line;

@@ -3,7 +3,7 @@ import type { Cluster } from "@lifeboat/api";
 import { instantOf, VirtualClock } from "@lifeboat/base";
 import { drainPromises } from "@lifeboat/base/adapters";
 import { describe, expect, it } from "vitest";
-import { failingProbes } from "./failing-probes.ts";
+import { failingProbes, NO_PROBES } from "./failing-probes.ts";
 import { showStatus, type ShownStatus, watchStatus } from "./show-status.ts";
 import type { HiddenPart, StatusView } from "./status-text.ts";
 
@@ -40,6 +40,7 @@ const view = (changes: Partial<StatusView> = {}): StatusView => ({
   brake: "armed: it stops a mass deletion",
   trafficBrake: undefined,
   nameServers: [],
+  probes: NO_PROBES,
   ...changes,
 });
 
@@ -50,6 +51,14 @@ describe("clusters that do not answer and count as Ready", () => {
     sample("lifeboat_cluster_last_success_timestamp_seconds", name, ago);
   const observed = (name: string, ago: number): string =>
     sample("cluster_last_observed_timestamp_seconds", name, ago);
+  const exposed = (lines: readonly string[]): string =>
+    ["# TYPE lifeboat_cluster_last_success_timestamp_seconds gauge", ...lines].join("\n");
+
+  it("are not known from metrics of another server, or from none", () => {
+    const foreign = "# TYPE apiserver_request_total counter\napiserver_request_total 7";
+    expect(failingProbes(foreign, [cluster("a")], {}, now)).toBeUndefined();
+    expect(failingProbes(undefined, [cluster("a")], {}, now)).toBeUndefined();
+  });
 
   it.each<[string, Cluster, string[], object | undefined]>([
     ["answers", cluster("a"), [success("a", 9000), observed("a", 9000)], undefined],
@@ -81,15 +90,15 @@ describe("clusters that do not answer and count as Ready", () => {
       undefined,
     ],
   ])("%s", (_name, one, lines, expected) => {
-    const found = failingProbes(lines.join("\n"), [one], {}, now).get("a");
+    const found = failingProbes(exposed(lines), [one], {}, now)?.get("a");
     if (expected === undefined) expect(found).toBeUndefined();
     else expect(found).toEqual(expected);
   });
 
   it("the thresholds are those that the control plane runs with", () => {
-    const metrics = [success("a", 12_000), observed("a", 2000)].join("\n");
+    const metrics = exposed([success("a", 12_000), observed("a", 2000)]);
     const settings = { "cluster-failure-threshold": "1m" };
-    expect(failingProbes(metrics, [cluster("a")], settings, now).get("a")?.leftMs).toBe(48_000);
+    expect(failingProbes(metrics, [cluster("a")], settings, now)?.get("a")?.leftMs).toBe(48_000);
   });
 
   it("are shown with both times", () => {
@@ -191,6 +200,35 @@ it("is not green while a cluster that counts as Ready does not answer", () => {
   expect(first({ probes })?.startsWith("\u001b[1m\u001b[33mWELL\u001b[0m: ")).toBe(true);
   const down = first({ probes, clusters: [cluster("a", "Push", "False")] });
   expect(down?.startsWith("\u001b[1m\u001b[31mDEGRADED\u001b[0m: ")).toBe(true);
+});
+
+it("is not green where it is not known whether clusters answer, and names the reason", () => {
+  const options = {
+    output: { kind: "form", form: "text" },
+    isColoured: true,
+    isStream: false,
+  } as const;
+  const { probes: _probes, ...blind } = view();
+  const { lines, exitCode } = showStatus(blind, now, options);
+  expect(exitCode).toBe(0);
+  expect(lines[0]).toBe("\u001b[1mWELL\u001b[0m: no workloads on 1 cluster, probes not known here");
+  expect(lines.join("\n")).toMatch(
+    /^Probes {4}not known here: this API server does not have them/m,
+  );
+  expect(lines.join(" ")).toMatch(/is shown as down\s+after\s+30s/);
+  const refused = showStatus({ ...blind, hidden: new Set(["probes"]) }, now, options);
+  expect(refused.lines.join("\n")).toMatch(
+    /^Probes {4}not known here: you may not read the metrics/m,
+  );
+  expect(refused.lines.join("\n")).toMatch(/^Hidden {4}you may not read metrics/m);
+  const settings = { "feature-gates": "", "cluster-monitor-grace-period": "1m" };
+  const pull = showStatus({ ...blind, settings, clusters: [cluster("a", "Pull")] }, now, options);
+  expect(pull.lines.join(" ")).toMatch(/is shown as down\s+after\s+60s/);
+  const output = { kind: "json" } as const;
+  const parsed = (of: StatusView): unknown =>
+    JSON.parse(showStatus(of, now, { ...options, output }).lines.join("\n"));
+  expect(parsed(blind)).toMatchObject({ verdict: "Well", probesKnown: false });
+  expect(parsed(view())).toMatchObject({ verdict: "Well", probesKnown: true });
 });
 
 it("colours how each cluster is, what is short, and an evacuation that stands still", () => {

@@ -1,7 +1,7 @@
 /** `lifeboat status` as text or JSON, once or again and again. */
 import { type Clock, formatTime, type Instant, sleep } from "@lifeboat/base";
 import type { StatusPage } from "@lifeboat/core/operating";
-import { type FailingProbe, NO_PROBES } from "./failing-probes.ts";
+import type { FailingProbe } from "./failing-probes.ts";
 import type { Screen } from "./follow-evacuation.ts";
 import { documentText, type Output, streamedText } from "./output.ts";
 import { inColours } from "./status-colours.ts";
@@ -38,7 +38,7 @@ export function showStatus(view: StatusView, now: Instant, options: ShowOptions)
   }
   const lines = statusLines(view, now);
   return {
-    lines: options.isColoured ? inColours(lines, page, view.probes ?? NO_PROBES) : lines,
+    lines: options.isColoured ? inColours(lines, page, view.probes) : lines,
     exitCode,
   };
 }
@@ -50,6 +50,7 @@ function statusJson(view: StatusView, page: StatusPage, now: Instant): object {
   return {
     at: formatTime(now),
     ...page,
+    probesKnown: view.probes !== undefined,
     clusters: page.clusters.map((row) => ({
       ...row,
       ...(page.workloads === undefined ? { workloads: undefined, healthy: undefined } : {}),

@@ -4,7 +4,7 @@
  */
 import type { ClusterRow, StatusPage } from "@lifeboat/core/operating";
 import { bold, type Colour, coloured } from "./colours.ts";
-import type { FailingProbes } from "./failing-probes.ts";
+import { type FailingProbes, NO_PROBES } from "./failing-probes.ts";
 
 const VERDICTS: Readonly<Record<StatusPage["verdict"], Colour>> = {
   Well: "green",
@@ -19,11 +19,12 @@ const LABELS: Readonly<Record<string, Colour>> = { Short: "red", Waits: "yellow"
 export function inColours(
   [first = "", ...rest]: readonly string[],
   page: StatusPage,
-  probes: FailingProbes,
+  known: FailingProbes | undefined,
 ): string[] {
+  const probes = known ?? NO_PROBES;
   const rows = new Map(page.clusters.map((row) => [row.name, row]));
   const begins = (line: string): string => /^\S+/.exec(line)?.[0] ?? "";
-  const verdict = verdictColour(page, probes);
+  const verdict = verdictColour(page, known);
   return [
     first.replace(/^[A-Z]+/, (word) => bold(verdict, word)),
     ...rest.map((line) => {
@@ -36,10 +37,15 @@ export function inColours(
   ];
 }
 
-/** A fleet is well while a cluster that does not answer still counts as Ready; it is not green. */
-function verdictColour({ verdict, clusters }: StatusPage, probes: FailingProbes): Colour {
+/** A fleet is well while a cluster that does not answer still counts as Ready; it is not green, nor where that is not known. */
+function verdictColour(
+  { verdict, clusters }: StatusPage,
+  probes: FailingProbes | undefined,
+): Colour | undefined {
+  if (verdict !== "Well") return VERDICTS[verdict];
+  if (probes === undefined) return undefined;
   const isUneasy = clusters.some((row) => row.health === "Ready" && probes.has(row.name));
-  return verdict === "Well" && isUneasy ? "yellow" : VERDICTS[verdict];
+  return isUneasy ? "yellow" : VERDICTS[verdict];
 }
 
 /** The first word of the last column. */

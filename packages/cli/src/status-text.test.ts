@@ -2,6 +2,7 @@ import type { Cluster, ClusterTaintPolicy, Evacuation, ResourceBinding } from "@
 import { formatMicroTime, type Instant, instantOf } from "@lifeboat/base";
 import type { Lease } from "@lifeboat/kit";
 import { describe, expect, it } from "vitest";
+import { NO_PROBES } from "./failing-probes.ts";
 import { type HiddenPart, statusLines, type StatusView } from "./status-text.ts";
 
 const now = instantOf(Date.UTC(2026, 0, 1));
@@ -57,6 +58,7 @@ const view = (changes: Partial<StatusView> = {}): StatusView => ({
   brake: "armed: it stops a mass deletion",
   trafficBrake: undefined,
   nameServers: [],
+  probes: NO_PROBES,
   ...changes,
 });
 

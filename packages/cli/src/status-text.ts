@@ -42,7 +42,7 @@ import type { Lease } from "@lifeboat/kit";
 import { gateNames, SIGNED_BY_OTHERS } from "@lifeboat/plane";
 import { detectorTexts } from "./detector-texts.ts";
 import { listEvacuations } from "./evacuation-text.ts";
-import { type FailingProbes, NO_PROBES } from "./failing-probes.ts";
+import { answersWithinMs, type FailingProbes, NO_PROBES } from "./failing-probes.ts";
 import { fenceTrust } from "./fence-trust.ts";
 import { tunnelsText } from "./open-tunnels.ts";
 import { notifyTexts } from "./notifications-text.ts";
@@ -93,6 +93,7 @@ export const HIDDEN_PARTS = {
   guards: "the EvacuationBudget",
   policies: "cluster taint policies",
   notices: "notices",
+  probes: "metrics",
   leases: "leases of lifeboat-system",
   ingresses: "ingresses",
 } as const;
@@ -117,6 +118,7 @@ export function statusLines(view: StatusView, now: Instant): readonly string[] {
     ...pageLines(pageOf(view, now), view.probes ?? NO_PROBES, now),
     "",
     ...hiddenTexts(view).flatMap((text) => line("Hidden", text)),
+    ...probesTexts(view).flatMap((text) => line("Probes", text)),
     ...line("State", isKnown ? `${state.reason}: ${state.message}` : NOT_ALLOWED),
     ...(view.leader === undefined ? [] : line("Leader", leaderText(view.leader, now))),
     ...replicaTexts(view, now).flatMap((text) => line("Replicas", text)),
@@ -160,6 +162,20 @@ function hiddenTexts({ hidden }: StatusView): readonly string[] {
   if (hidden === undefined || hidden.size === 0) return [];
   const names = [...hidden].map((one) => HIDDEN_PARTS[one]);
   return [`you may not read ${names.join(", ")}: an administrator gives you the role`];
+}
+
+/** A cluster whose probes fail counts as Ready for a while: where that cannot be seen, the page says so. */
+function probesTexts({ probes, clusters, settings, hidden }: StatusView): readonly string[] {
+  const modes = new Set(clusters.map(({ spec }) => spec.syncMode));
+  if (probes !== undefined || modes.size === 0) return [];
+  const withinMs = answersWithinMs(settings);
+  const longest = Math.max(...[...modes].map((mode) => withinMs[mode]));
+  const why = hidden?.has("probes")
+    ? "you may not read the metrics"
+    : "this API server does not have them, the metrics of the controllers do";
+  return [
+    `not known here: ${why}. A cluster that does not answer is shown as down after ${humanDuration(longest)}`,
+  ];
 }
 
 /** The same for the first part of the page. */

@@ -120,12 +120,13 @@ export async function readView(plane: Client, clock: Clock): Promise<StatusView>
     ): Promise<readonly T[]> => (await list).items;
     const budget = await allowed.read("guards", undefined, () => readRecord(plane));
     const settings = await allowed.read("settings", undefined, () => readPublished(plane));
-    const metrics = await readMetrics(plane);
+    const metrics = await allowed.read("probes", undefined, () => readMetrics(plane));
     const items = await allowed.read("clusters", [], () => itemsOf(plane.list(clusters)));
     const own = (label: string) => allowed.read("leases", [], () => ownLeases(plane, label));
     const ingresses = await allowed.read("ingresses", [], () =>
       itemsOf(plane.list(multiClusterIngresses)),
     );
+    const probes = failingProbes(metrics, items, settings, clock.now());
     const view: StatusView = {
       settings,
       leader: await allowed.read("leases", undefined, () => leaseOf(plane, settings)),
@@ -137,12 +138,12 @@ export async function readView(plane: Client, clock: Clock): Promise<StatusView>
       bindings: await allowed.read("workloads", [], () => allBindings(plane)),
       budget,
       brake: describeBrake(budget, clock.now()),
-      tunnels: readOpenTunnels(metrics) ?? (await recordedTunnels(plane)),
+      tunnels: readOpenTunnels(metrics ?? "") ?? (await recordedTunnels(plane)),
       trafficBrake: describeTrafficBrake(budget),
       nameServers: await allowed.read("leases", [], () => readServers(plane)),
       waiting: await unsignedRequests(plane, settings, clock.now()),
       ...(await noticesOf(plane, settings, allowed)),
-      probes: failingProbes(metrics, items, settings, clock.now()),
+      ...(probes && { probes }),
     };
     return { ...view, hidden: allowed.hidden() };
   });
@@ -227,13 +228,14 @@ async function recordedTunnels(plane: Client): Promise<ReadonlySet<string> | und
   }
 }
 
-/** Empty: the person may not read metrics. */
-async function readMetrics(plane: Client): Promise<string> {
+/** Undefined: the API server serves none. */
+async function readMetrics(plane: Client): Promise<string | undefined> {
   try {
     const text = await plane.read("/metrics");
-    return typeof text === "string" ? text : "";
+    return typeof text === "string" ? text : undefined;
   } catch (error) {
-    if (error instanceof Refused) return "";
+    // What the user may not read is named on the page.
+    if (error instanceof Refused && error.status.code !== 403) return undefined;
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import type { LedgerEntry } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
 import { parseTime } from "@lifeboat/base";
 import { entrySentence, type NumberedEntry, readPlace } from "@lifeboat/core/history";
-import type { NamedWorkload } from "../find-binding.ts";
+import { kindsMeantBy, type NamedWorkload } from "../find-binding.ts";
 import { hanging } from "../wrap.ts";
 
 export interface HistoryFilter {
@@ -25,13 +25,11 @@ export function chosenEntries(
   );
 }
 
-/** Kinds are compared as `kubectl` reads them: `deployments.apps`, `deployment`. */
 function isOf({ workload }: LedgerEntry, named: NamedWorkload): boolean {
   if (workload === undefined || workload.name !== named.name) return false;
   if (workload.namespace !== undefined && workload.namespace !== named.namespace) return false;
-  const kind = (named.kind.split(".")[0] ?? "").toLowerCase();
-  const is = workload.kind.toLowerCase();
-  return is === "" || kind === is || kind === `${is}s`;
+  const kind = workload.kind.toLowerCase();
+  return kind === "" || kindsMeantBy(named.kind).has(kind);
 }
 
 function isAbout({ cluster, evacuation, fact, value = "" }: LedgerEntry, name: string): boolean {

@@ -47,6 +47,7 @@ const eu1: New<Cluster> = {
 async function place(on: readonly string[], leaving: readonly string[]): Promise<void> {
   const spec = {
     resource: { apiVersion: "apps/v1", kind: "Deployment", name: "web", namespace: "default" },
+    replicas: 1,
     clusters: on.map((name) => ({ name, replicas: 1 })),
     gracefulEvictionTasks: leaving.map((fromCluster) => ({
       fromCluster,
@@ -184,6 +185,85 @@ describe("watch", () => {
     expect(text).toContain("deployment default/web leaves eu-1");
     expect(text).toContain("evacuation eu-1-1 of eu-1 ended");
     expect(text).toMatch(/Deployment default\/web +eu-1(:1)? → eu-2:1 +1s +moved/);
+  });
+
+  /** The evacuation of eu-1 with its one workload moved to eu-2 and healthy there, long before. */
+  async function moved(): Promise<Evacuation> {
+    await fleet.plane.create(clusters, eu1);
+    await place(["eu-1"], []);
+    await evacuate();
+    await place(["eu-2"], []);
+    const made = await fleet.plane.create(clusters, { ...eu1, metadata: { name: "eu-2" } });
+    const lastTransitionTime = "2026-01-01T00:00:00Z";
+    const ready = { type: "Ready", status: "True" as const, reason: "", message: "" };
+    await fleet.plane.update(
+      clusters,
+      { ...made, status: { conditions: [{ ...ready, lastTransitionTime }] } },
+      { subresource: "status" },
+    );
+    await healthyOn("eu-2");
+    await fleet.advance("10m");
+    return fleet.plane.get(evacuations, { namespace: "", name: "eu-1-1" });
+  }
+
+  async function healthyOn(clusterName: string): Promise<void> {
+    const [found] = (await fleet.plane.list(resourceBindings)).items;
+    if (found === undefined) throw new Error("there is a binding");
+    const copy = { readyReplicas: 1, replicas: 1 };
+    const aggregatedStatus = [
+      { clusterName, applied: true, health: "Healthy" as const, status: copy },
+    ];
+    const status = { ...found.status, aggregatedStatus };
+    await fleet.plane.update(resourceBindings, { ...found, status }, { subresource: "status" });
+  }
+
+  it.each([
+    ["of the fleet", {}],
+    ["of the evacuation", { evacuation: "eu-1-1" }],
+    ["for programs", { output: { kind: "json" } as const }],
+  ])("that begins late tells nothing old as new (%s)", async (_name, parts) => {
+    await moved();
+    const watching = watch(parts);
+    await fleet.advance("2s");
+    expect(written).not.toContain("is whole on");
+    stop.abort();
+    await fleet.advance("1s");
+    await watching;
+  });
+
+  it("tells what becomes whole meanwhile, once", async () => {
+    await moved();
+    await healthyOn("nowhere");
+    const watching = watch();
+    await fleet.advance("1s");
+    await healthyOn("eu-2");
+    await fleet.advance("2s");
+    stop.abort();
+    await fleet.advance("1s");
+    await watching;
+    expect(lines().filter((line) => line.includes("is whole on"))).toEqual([
+      expect.stringContaining("default/web is whole on eu-2:1"),
+    ]);
+  });
+
+  it("of one that had ended prints its end for programs, with its own time, and ends", async () => {
+    const open = await moved();
+    const ended = new Date(fleet.clock.now()).toISOString();
+    const finishedAt = ended.replace(/\.\d+/, "");
+    const status = { ...open.status, phase: "Completed" as const, finishedAt };
+    await fleet.plane.update(evacuations, { ...open, status }, { subresource: "status" });
+    await fleet.advance("10m");
+    const watching = watch({ evacuation: "eu-1-1", output: { kind: "json" } });
+    await fleet.advance("2s");
+    await watching;
+    const documents = written.trim().split("\n");
+    expect(documents).toHaveLength(1);
+    expect(JSON.parse(documents[0] ?? "")).toMatchObject({
+      at: ended.replace(/\d+Z/, "000000Z"),
+      evacuation: "eu-1-1",
+      cluster: "eu-1",
+      text: expect.stringContaining("evacuation eu-1-1 of eu-1 ended, Completed") as string,
+    });
   });
 
   it("draws on a terminal, pauses on p, and leaves on q", async () => {

@@ -5,10 +5,11 @@
  * 1. What is told comes from watches; nothing is listed again and again.
  * 2. A control plane that does not answer is told, once until something is seen again.
  * 3. An evacuation that is followed alone ends it; everything else goes on until the signal.
+ * 4. What had happened before it began is drawn, and not told as if it happened now. One that had ended is told once, with its own time.
  */
 import type { Evacuation, LedgerEntry } from "@lifeboat/api";
-import { type Clock, sleep } from "@lifeboat/base";
-import { entrySentence, type Move, workloadText } from "@lifeboat/core/history";
+import { type Clock, parseTime, sleep } from "@lifeboat/base";
+import { entriesBetween, entrySentence, type Move, workloadText } from "@lifeboat/core/history";
 import { changeRecord } from "@lifeboat/controllers/context";
 import { withPause } from "@lifeboat/core/failover/evacuation";
 import type { Client } from "@lifeboat/kit";
@@ -54,6 +55,7 @@ class FleetWatch {
   #isSynced = false;
   #trouble = "";
   #followed: string | undefined;
+  /** What was whole when it began, or has been told since. */
   readonly #healthy = new Set<string>();
 
   constructor(parts: WatchFleetParts, end: () => void) {
@@ -86,8 +88,12 @@ class FleetWatch {
 
   #begin(): void {
     this.#isSynced = true;
-    if (this.#parts.output.kind !== "form") return;
     const open = this.#shown();
+    for (const { id } of this.#newlyHealthy(open)) this.#healthy.add(id);
+    if (this.#parts.output.kind !== "form") {
+      for (const one of open.filter((shown) => !isOpen(shown))) this.#printEnd(one);
+      return;
+    }
     if (this.#parts.evacuation === undefined && open.length > 0) return;
     if (open.length === 0) this.#stage.tell(["no evacuation is under way; Ctrl-C ends this"]);
   }
@@ -164,14 +170,29 @@ class FleetWatch {
     } while (await sleep(this.#parts.clock, DRAW_MS, signal));
   }
 
+  /** The end of one that was over before, as it is told of one that ends meanwhile. */
+  #printEnd(evacuation: Evacuation): void {
+    const { finishedAt, ...status } = evacuation.status ?? {};
+    const before = { ...evacuation, status: { ...status, phase: "Running" as const } };
+    const at = parseTime(finishedAt ?? "") ?? this.#parts.clock.now();
+    for (const entry of entriesBetween(before, evacuation, at)) this.#print(entry);
+  }
+
   #tellHealthy(shown: readonly Evacuation[]): void {
-    for (const evacuation of shown)
-      for (const move of this.#feed.moves(evacuation)) {
+    for (const { id, evacuation, move } of this.#newlyHealthy(shown)) {
+      this.#healthy.add(id);
+      this.#tellOne(evacuation, move);
+    }
+  }
+
+  #newlyHealthy(shown: readonly Evacuation[]) {
+    return shown.flatMap((evacuation) =>
+      this.#feed.moves(evacuation).flatMap((move) => {
         const id = `${evacuation.metadata.name} ${move.entry.binding.uid}`;
-        if (move.progress !== "Healthy" || this.#healthy.has(id)) continue;
-        this.#healthy.add(id);
-        this.#tellOne(evacuation, move);
-      }
+        const isNew = move.progress === "Healthy" && !this.#healthy.has(id);
+        return isNew ? [{ id, evacuation, move }] : [];
+      }),
+    );
   }
 
   #tellOne({ metadata, spec }: Evacuation, { to, entry }: Move): void {

@@ -87,6 +87,7 @@ const view = (changes: Partial<StatusPageView> = {}): StatusPageView => ({
   trust: { trustFencedCondition: false },
   failover: true,
   heldNames: [],
+  notAnswering: new Set(),
   ...changes,
 });
 const page = (changes: Partial<StatusPageView> = {}) => statusPage(view(changes), NOW);
@@ -126,6 +127,24 @@ describe("the sentence and the exit code", () => {
       { notAnswering: new Set(["a"]) },
       0,
       "WELL: 2 workloads whole on 3 clusters, 1 of 3 clusters not answering",
+    ],
+    [
+      "whether clusters answer now is not known",
+      { notAnswering: undefined },
+      0,
+      "WELL: 2 workloads whole on 3 clusters, probes not known here",
+    ],
+    [
+      "that is not known, and a cluster is down anyway",
+      { notAnswering: undefined, clusters: down },
+      3,
+      "DEGRADED: 1 of 2 workloads short, 1 of 3 clusters down",
+    ],
+    [
+      "that is not known, and no cluster counts as Ready",
+      { notAnswering: undefined, bindings: [], clusters: [cluster("d", "")] },
+      0,
+      "WELL: no workloads on 1 cluster, 1 of 1 cluster not probed yet",
     ],
     [
       "a cluster is down",

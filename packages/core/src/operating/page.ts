@@ -78,7 +78,7 @@ export function statusPage(view: StatusPageView, now: Instant): StatusPage {
     short: short.length,
     waits: waits.length,
     clusters,
-    notAnswering: view.notAnswering ?? new Set(),
+    notAnswering: view.notAnswering,
     hidden,
   };
   const verdict = verdictOf(facts, view.controllers);
@@ -100,7 +100,7 @@ interface Facts {
   readonly short: number;
   readonly waits: number;
   readonly clusters: readonly ClusterRow[];
-  readonly notAnswering: ReadonlySet<string>;
+  readonly notAnswering: ReadonlySet<string> | undefined;
   readonly hidden: ReadonlySet<Hidden>;
 }
 
@@ -139,6 +139,7 @@ function sentenceOf(
         ...workloadsPart(facts, verdict),
         ...waitsPart(facts.waits),
         ...clusterParts(facts),
+        ...probesPart(facts, verdict),
         ...hiddenPart(facts, controllers),
       ];
   return `${WORDS[verdict]}: ${parts.join(", ")}`;
@@ -184,9 +185,21 @@ function clusterParts({ clusters, notAnswering, hidden }: Facts): readonly strin
     ...part("down", ({ health }) => health === "NotReady"),
     ...part("silent", ({ health }) => health === "Silent"),
     ...part("failed", ({ health, isFailed }) => isFailed && !DOWN.includes(health)),
-    ...part("not answering", ({ name, health }) => health === "Ready" && notAnswering.has(name)),
+    ...part(
+      "not answering",
+      ({ name, health }) => health === "Ready" && notAnswering?.has(name) === true,
+    ),
     ...part("not probed yet", ({ health }) => health === "Unprobed"),
   ];
+}
+
+/** What is well by the last reports may have stopped answering since. */
+function probesPart(
+  { clusters, notAnswering, hidden }: Facts,
+  verdict: Verdict,
+): readonly string[] {
+  if (verdict === "Degraded" || notAnswering !== undefined || hidden.has("clusters")) return [];
+  return clusters.some(({ health }) => health === "Ready") ? ["probes not known here"] : [];
 }
 
 function counted(count: number, what: string): string {
