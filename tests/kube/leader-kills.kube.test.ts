@@ -157,9 +157,9 @@ interface Kill {
   readonly wroteAfter: number;
 }
 
-/** Kills the leader, and starts it again once another one leads. */
+/** Kills the leader, and starts it again once another one leads. On a busy machine one may just have lost its lease: then the next one. */
 async function killLeader({ log, member, former }: Failover): Promise<Kill> {
-  const leader = replicas.leader();
+  const leader = await eventually(() => Promise.resolve(replicas.leader()));
   const seen = { glance: phases.glance(member), record: phases.recorded(former) };
   const evicted = log.evictions.length;
   const at = Date.now();

@@ -153,7 +153,7 @@ const WAY_INTO_MEMBERS: AggregatedProxy = {
 /** A Cluster with a Secret that names no endpoint. */
 async function joinByHand(): Promise<ObjectKey> {
   const { metadata, ...secret } = newClusterSecret("m1", "m1-token");
-  const key = { namespace: metadata.namespace ?? "", name: metadata.name };
+  const key = { namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
   await world.client.create(clusters, newCluster("m1"));
   await world.client.create(resources.secrets, { ...secret, metadata: key });
   return key;

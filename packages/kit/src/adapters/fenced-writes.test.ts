@@ -136,14 +136,15 @@ test("hundreds of writes of one term leave no listener and no warning behind", a
   const caller = new AbortController();
   let listeners = 0;
   for (const { signal } of [over, caller]) {
-    const { addEventListener: add, removeEventListener: remove } = signal;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
     signal.addEventListener = (...given: Parameters<typeof add>) => {
       listeners += 1;
-      add.apply(signal, given);
+      add(...given);
     };
     signal.removeEventListener = (...given: Parameters<typeof remove>) => {
       listeners -= 1;
-      remove.apply(signal, given);
+      remove(...given);
     };
   }
   const { leading, arrived, waiting } = await setUp({ writes: 64, over, held: 64 });

@@ -46,7 +46,7 @@ export interface AdoptionPlan extends MemberWrites {
 }
 
 const SOURCE = "adoption";
-/** Where the former plane's controllers hold their Leases unless they were told otherwise: whatever their names are. */
+/** Where the former plane's controllers hold their Leases by default; there every name counts. */
 const FORMER_NAMESPACE = "karmada-system";
 /** Elsewhere they are known by the names of their components (`--leader-elect-resource-namespace`). */
 const FORMER_LEASE = "karmada-";
