@@ -1,5 +1,5 @@
 /** A workload is found by every name that kubectl takes for its kind, in every command. */
-import { type LedgerEntry, type New, type ResourceBinding, resourceBindings } from "@lifeboat/api";
+import { type New, type ResourceBinding, resourceBindings } from "@lifeboat/api";
 import { bindingName } from "@lifeboat/core/propagation/rendering";
 import type { NumberedEntry } from "@lifeboat/core/history";
 import { createFleet } from "@lifeboat/testkit";
@@ -38,7 +38,7 @@ test.each(NAMES)("%s: its history is found as %j, and that of no other kind", (k
       at: "2026-01-01T00:00:00Z",
       action: "Evicted",
       workload: { apiVersion: "v1", kind: of, name: "web", namespace: "default" },
-    }) as LedgerEntry as NumberedEntry;
+    }) as unknown as NumberedEntry;
   const entries = [entryOf(kind), entryOf("Boat")];
   for (const asked of spelled) {
     const workload = { kind: asked, name: "web", namespace: "default" };

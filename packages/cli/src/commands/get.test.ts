@@ -48,6 +48,37 @@ describe("printClusters", () => {
     );
   });
 
+  it("tells clusters apart that are closed, drained, failed or fenced", () => {
+    const tainted = (name: string, key: string, effect: "NoSchedule" | "NoExecute"): Cluster => ({
+      ...ready,
+      metadata: { ...ready.metadata, name },
+      spec: { ...ready.spec, taints: [{ key, effect }] },
+    });
+    const FENCED = { "lifeboat.dev/fenced": "{}" };
+    const fleet = [
+      ready,
+      tainted("m2", "cluster.karmada.io/unschedulable", "NoSchedule"),
+      tainted("m3", "lifeboat.dev/drain", "NoExecute"),
+      tainted("m4", "example.com/down", "NoExecute"),
+      { ...cluster("m5"), metadata: { ...ready.metadata, annotations: FENCED } },
+      { ...cluster("m6"), spec: { ...ready.spec, taints: [] } },
+    ];
+    const states = (format: "table" | "wide"): readonly string[] =>
+      printClusters(fleet, format, now)
+        .split("\n")
+        .map((line) =>
+          line
+            .replace(/^.*?120m ?/, "")
+            .replace(/ *a,b.*$/, "")
+            .trim(),
+        );
+    expect(states("table").slice(1, 7)).toEqual(["", "closed", "drained", "failed", "fenced", ""]);
+    expect(states("wide").slice(1, 7)).toEqual(["", "closed", "drained", "failed", "fenced", ""]);
+    const long = tainted("a".repeat(37), "lifeboat.dev/drain", "NoExecute");
+    for (const line of printClusters([long, ready], "table", now).split("\n"))
+      expect(line.length).toBeLessThanOrEqual(80);
+  });
+
   it("stays within 80 columns for the longest name that a cluster can have", () => {
     const lines = printClusters([cluster("a".repeat(48)), ready], "table", now).split("\n");
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);

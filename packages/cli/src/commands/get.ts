@@ -2,6 +2,7 @@
 import { ageOf, type Cluster, clusters, findCondition, isRefused } from "@lifeboat/api";
 import type { Instant } from "@lifeboat/base";
 import { createRealClock } from "@lifeboat/base/adapters";
+import { clusterHealth, roleOf } from "@lifeboat/core/operating";
 import type { Client } from "@lifeboat/kit";
 import type { Command } from "commander";
 import { CommandFailed } from "../failure.ts";
@@ -126,13 +127,17 @@ export function printClusters(
 ): string {
   if (format === "name")
     return found.map(({ metadata }) => `cluster.cluster.karmada.io/${metadata.name}\n`).join("");
+  const isWide = format === "wide";
+  // Where every cluster takes work the column says nothing, and the longest names leave it no room.
+  const hasStates = isWide || found.some((cluster) => stateOf(cluster) !== "");
   const rows = found.map((cluster) => [
     ...narrow(cluster, now),
-    ...(format === "wide" ? more(cluster) : []),
+    ...(hasStates ? [stateOf(cluster)] : []),
+    ...(isWide ? more(cluster) : []),
   ]);
-  const head = ["NAME", "VERSION", "MODE", "READY", "AGE"];
+  const head = ["NAME", "VERSION", "MODE", "READY", "AGE", ...(hasStates ? ["STATE"] : [])];
   const wide = ["ZONES", "REGION", "PROVIDER", "API-ENDPOINT", "PROXY-URL"];
-  return formatTable(format === "wide" ? [...head, ...wide] : head, rows);
+  return formatTable(isWide ? [...head, ...wide] : head, rows);
 }
 
 function narrow({ metadata, spec, status }: Cluster, now: Instant): readonly string[] {
@@ -143,6 +148,15 @@ function narrow({ metadata, spec, status }: Cluster, now: Instant): readonly str
     findCondition(status?.conditions, "Ready")?.status ?? "",
     ageOf(metadata.creationTimestamp, now),
   ];
+}
+
+const OWN_TAINTS_ONLY = { trustFencedCondition: false };
+
+/** Why no work comes, in the words of `lifeboat status`; "" where READY is the whole answer. */
+function stateOf(cluster: Cluster): string {
+  const role = roleOf(cluster, OWN_TAINTS_ONLY, false);
+  const isReady = clusterHealth(cluster) === "Ready";
+  return role === "takes work" || (role === "closed" && !isReady) ? "" : role;
 }
 
 function more({ spec }: Cluster): readonly string[] {

@@ -101,7 +101,8 @@ export function clusterHealth({ status }: Cluster): ClusterHealth {
   return ready.status === "False" ? "NotReady" : "Silent";
 }
 
-function roleOf(cluster: Cluster, trust: FenceTrust, isEvacuated: boolean): ClusterRole {
+/** What part it plays, as far as its own object and `isEvacuated` (an evacuation of it is under way) show. */
+export function roleOf(cluster: Cluster, trust: FenceTrust, isEvacuated: boolean): ClusterRole {
   if (cluster.metadata.deletionTimestamp !== undefined) return "leaving";
   if (fenceOf(cluster, trust) !== undefined) return "fenced";
   if (isEvacuated) return "evacuating";

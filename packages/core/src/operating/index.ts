@@ -4,6 +4,7 @@ export {
   type ClusterHealth,
   type ClusterRole,
   type ClusterRow,
+  roleOf,
 } from "./cluster-row.ts";
 export {
   decideDrain,
