@@ -40,6 +40,14 @@ export const orderFaults: readonly SeededFault[] = [
   },
   {
     promise: "D6",
+    breaks: "an upper bound of the rate overrules the brake of an unhealthy fleet",
+    file: `${CORE}/rate.ts`,
+    symbol: "rateOf.isBound",
+    replace: "false",
+    caughtBy: [`${CORE}/rate.test.ts`, ORDERS],
+  },
+  {
+    promise: "D6",
     breaks: "a pause of a cluster is not heard",
     file: `${CORE}/pauses.ts`,
     symbol: "isClusterPaused",

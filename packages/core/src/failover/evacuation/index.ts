@@ -53,6 +53,8 @@ export {
   isFailed,
   overrideOf,
   overrideUntil,
+  setRateText,
+  type SetRate,
   passiveRateOf,
   type Rate,
   rateOf,
